@@ -121,7 +121,17 @@ mod tests {
 
     #[test]
     fn what_does_not_look_like_an_id_is_none() {
-        for text in ["", "btn", "btn_", "btn_4k2p9", "Btn_4k2p9x", "button_4k2p9x", "btn_4k2p9u", "btn_4k2p9x4k2p9", "_4k2p9x"] {
+        for text in [
+            "",
+            "btn",
+            "btn_",
+            "btn_4k2p9",
+            "Btn_4k2p9x",
+            "button_4k2p9x",
+            "btn_4k2p9u",
+            "btn_4k2p9x4k2p9",
+            "_4k2p9x",
+        ] {
             assert_eq!(NodeId::parse(text), None, "{text}");
         }
     }

@@ -186,8 +186,12 @@ roles! {
 impl Role {
     /// Finds a role by its name or an alias, in any case; spaces, hyphens and underscores do not count.
     pub fn parse(word: &str) -> Option<Role> {
-        let plain: String = word.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect();
-        Role::ALL.iter().copied().find(|role| role.name() == plain || role.aliases().contains(&plain.as_str()))
+        let plain: String =
+            word.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect();
+        Role::ALL
+            .iter()
+            .copied()
+            .find(|role| role.name() == plain || role.aliases().contains(&plain.as_str()))
     }
 
     /// Whether the role is a top-level surface: what `--window` names and snapshots start from.

@@ -146,7 +146,9 @@ impl<'de> Deserialize<'de> for States {
         let words = Vec::<std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
         words
             .iter()
-            .map(|word| State::parse(word).ok_or_else(|| D::Error::custom(format!("'{word}' is not a state"))))
+            .map(|word| {
+                State::parse(word).ok_or_else(|| D::Error::custom(format!("'{word}' is not a state")))
+            })
             .collect()
     }
 }

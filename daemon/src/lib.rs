@@ -1,0 +1,6 @@
+//! axd: keeps the accessibility trees of attached apps in memory, keeps them true by events, and serves them over a
+//! Unix socket. `ARCHITECTURE.md` at the root of the project shows the rooms and the way the data goes.
+
+pub mod platform;
+pub mod service;
+pub mod session;

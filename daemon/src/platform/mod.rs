@@ -1,0 +1,336 @@
+//! The platform boundary: what axd asks of a desktop, and what a desktop tells axd.
+//!
+//! A platform runs one *worker* per attached app. The worker owns everything native: outside it an element is an
+//! opaque [`ElementKey`], so nothing native needs to be `Send`, and an app that hangs blocks its own worker and nobody
+//! else. What a worker reads it sends as [`Batch`]es; events are hints for it to read again, never facts.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use axd_protocol::command::{Sim, SimAnswer};
+use axd_protocol::{Bounds, DisplayInfo, Point, Role, States};
+use tokio::sync::{mpsc, oneshot};
+
+/// A desktop.
+pub trait Platform: Send + Sync + 'static {
+    /// Its name, as every answer carries it.
+    fn name(&self) -> &'static str;
+
+    /// What it offers, for `hello`.
+    fn capabilities(&self) -> Vec<&'static str>;
+
+    /// Begins telling of apps, windows and displays. What is there already is told before this returns.
+    fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>);
+
+    /// Attaches an app: registers for its events, then walks it. Everything learned goes to `out`, in order; the
+    /// worker ends when the mailbox is dropped.
+    fn attach(&self, app: &AppSeen, out: mpsc::Sender<FromWorker>, counters: Arc<Counters>) -> Mailbox;
+
+    /// Does to an app of the built-in desktop what a person would.
+    fn sim(&self, _act: Sim) -> Reply<SimAnswer> {
+        let (answer, reply) = oneshot::channel();
+        let failure = Failure::new(
+            FailureKind::NotSupported,
+            "there is no built-in desktop here; start axd with --platform sim",
+        );
+        let _ = answer.send(Err(failure));
+        reply
+    }
+}
+
+/// An answer that comes later.
+pub type Reply<T> = oneshot::Receiver<Result<T, Failure>>;
+
+/// A running app, as the desktop sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppSeen {
+    /// Its process.
+    pub pid: u32,
+    /// What people call it.
+    pub name: String,
+    /// What stays the same when it restarts: bundle id or executable.
+    pub identity: String,
+}
+
+/// A top-level window, as the desktop sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WindowSeen {
+    /// The window system's number for it.
+    pub window: u64,
+    /// Its process.
+    pub pid: u32,
+    /// Its title.
+    pub title: String,
+    /// Where it is.
+    pub bounds: Option<Bounds>,
+    /// Whether it is minimised.
+    pub minimized: bool,
+}
+
+/// What a desktop tells by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DesktopEvent {
+    /// An app started, or was there at the start.
+    AppUp(AppSeen),
+    /// An app ended.
+    AppGone {
+        /// Its process.
+        pid: u32,
+    },
+    /// The windows that are open now, front to back.
+    Windows(Vec<WindowSeen>),
+    /// The active window, if any, and its app.
+    Frontmost {
+        /// The app's process.
+        pid: Option<u32>,
+        /// The window.
+        window: Option<u64>,
+    },
+    /// The displays that are connected now, the main one first.
+    Displays(Vec<DisplayInfo>),
+}
+
+/// A worker's name for a native element: the same for as long as the element lives, and never used again after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ElementKey(pub u64);
+
+impl ElementKey {
+    /// The app itself: the root of every tree.
+    pub const APP: ElementKey = ElementKey(0);
+}
+
+/// What a worker read of one element: content only. Geometry is measured when it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// What it is.
+    pub role: Role,
+    /// What its toolkit calls its role.
+    pub native_role: Option<String>,
+    /// What it is called.
+    pub name: Option<String>,
+    /// What it holds. A worker never reads the value of a secure field; the tree drops it if one does.
+    pub value: Option<String>,
+    /// More about it.
+    pub description: Option<String>,
+    /// What its developer calls it.
+    pub identifier: Option<String>,
+    /// What is true of it.
+    pub states: States,
+    /// What it can do, by native name.
+    pub actions: Vec<String>,
+    /// Its index in a container that shows only some of its rows.
+    pub row: Option<u32>,
+    /// The window system's number, of a window.
+    pub window: Option<u64>,
+}
+
+impl Facts {
+    /// Nothing but a role.
+    pub fn new(role: Role) -> Facts {
+        Facts {
+            role,
+            native_role: None,
+            name: None,
+            value: None,
+            description: None,
+            identifier: None,
+            states: States::NONE,
+            actions: Vec::new(),
+            row: None,
+            window: None,
+        }
+    }
+}
+
+/// One thing a worker learned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Update {
+    /// The element and all below it are gone, except what the same batch places elsewhere.
+    Gone(ElementKey),
+    /// The element is like this.
+    Upsert {
+        /// Which.
+        key: ElementKey,
+        /// How it is.
+        facts: Box<Facts>,
+    },
+    /// The element's children are these. What was there and is not listed, here or under another parent in the same
+    /// batch, is gone.
+    Children {
+        /// Whose.
+        parent: ElementKey,
+        /// Those that have been read, in order.
+        order: Vec<ElementKey>,
+        /// How many there are, where that is more than `order` holds: a container that shows some of its rows.
+        total: Option<u32>,
+    },
+}
+
+/// What a worker learned at once. It is applied whole or not at all as far as readers can tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// How it was learned.
+    pub cause: Cause,
+    /// What was learned.
+    pub updates: Vec<Update>,
+}
+
+/// How a worker came to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// It walked the app.
+    Walk,
+    /// The app announced it.
+    Event,
+    /// It read again what somebody waits on.
+    Reread,
+    /// The background sweep found it.
+    Sweep,
+}
+
+/// What a worker tells.
+#[derive(Debug)]
+pub enum FromWorker {
+    /// What it learned.
+    Batch(Batch),
+    /// The app said something for screen readers to speak.
+    Announcement(String),
+    /// How the app is.
+    State {
+        /// Whether observers or calls are partly refused, and why.
+        degraded: Option<String>,
+        /// Whether all of it has been read.
+        complete: bool,
+    },
+    /// What was asked by the [`ToWorker`] of this ticket. Everything learned before it has been sent before it.
+    Answer {
+        /// The ticket.
+        ticket: u64,
+        /// The answer.
+        result: Result<WorkerAnswer, Failure>,
+    },
+}
+
+/// A worker's answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WorkerAnswer {
+    /// It is done.
+    Done,
+    /// Where the elements are; those that are gone are left out.
+    Geometry(Vec<Measured>),
+    /// The element at a point, if any.
+    Element(Option<ElementKey>),
+}
+
+/// Where an element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measured {
+    /// Which.
+    pub key: ElementKey,
+    /// Where; `None` if it has no place.
+    pub bounds: Option<Bounds>,
+    /// Whether any of it can be seen: shown, and not scrolled or clipped away.
+    pub visible: bool,
+}
+
+/// What a worker is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToWorker {
+    /// Walk this element again, and all below it.
+    Walk {
+        /// From where.
+        key: ElementKey,
+        /// For the answer.
+        ticket: u64,
+    },
+    /// Measure these.
+    Measure {
+        /// Which.
+        keys: Vec<ElementKey>,
+        /// For the answer.
+        ticket: u64,
+    },
+    /// Find the element at a point.
+    HitTest {
+        /// Where.
+        point: Point,
+        /// For the answer.
+        ticket: u64,
+    },
+    /// Answer when all that the app has announced so far has been sent.
+    Fence {
+        /// For the answer.
+        ticket: u64,
+    },
+    /// Somebody waits on these: read them again now and then, announced or not.
+    Watch {
+        /// Names the interest.
+        interest: u64,
+        /// On what; with all below it.
+        keys: Vec<ElementKey>,
+    },
+    /// Nobody waits any more.
+    Unwatch {
+        /// The interest.
+        interest: u64,
+    },
+}
+
+/// How to ask a worker. Dropping it detaches the app.
+pub struct Mailbox(Box<dyn Fn(ToWorker) -> bool + Send + Sync>);
+
+impl Mailbox {
+    /// A mailbox that hands its letters to `post`, which answers false once the worker is gone.
+    pub fn new(post: impl Fn(ToWorker) -> bool + Send + Sync + 'static) -> Mailbox {
+        Mailbox(Box::new(post))
+    }
+
+    /// Asks; false if the worker is gone.
+    #[must_use]
+    pub fn post(&self, letter: ToWorker) -> bool {
+        (self.0)(letter)
+    }
+}
+
+/// What a worker counts, for `status`.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Notifications that came from the app.
+    pub events: AtomicU64,
+    /// Calls made to the app.
+    pub calls: AtomicU64,
+    /// Changes that no notification told of, found by reading again.
+    pub missed: AtomicU64,
+}
+
+/// Why a platform could not do it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{native}")]
+pub struct Failure {
+    /// The kind.
+    pub kind: FailureKind,
+    /// What the platform said.
+    pub native: String,
+}
+
+impl Failure {
+    /// A failure.
+    pub fn new(kind: FailureKind, native: impl Into<String>) -> Failure {
+        Failure { kind, native: native.into() }
+    }
+}
+
+/// The kind of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The element is gone.
+    Gone,
+    /// The app did not answer in time: busy, not gone.
+    Unresponsive,
+    /// The app, or the platform, does not offer it.
+    NotSupported,
+    /// It was refused.
+    Refused,
+    /// What was asked makes no sense.
+    Invalid,
+}

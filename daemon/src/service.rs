@@ -1,0 +1,78 @@
+//! The seam between the server, which knows connections, and the engine, which knows what commands mean.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axd_protocol::envelope::Head;
+use axd_protocol::{Command, Error, Format, PROTOCOL_VERSION};
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use crate::session::Session;
+
+/// A future that can be sent to another thread.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What answers requests.
+pub trait Service: Send + Sync + 'static {
+    /// The platform's name, as every answer carries it.
+    fn platform(&self) -> &'static str;
+
+    /// Serves one request. What can be answered from memory is written to `out` at once; nothing here may block.
+    fn serve(self: Arc<Self>, call: Call, out: &mut Vec<u8>) -> Served;
+}
+
+/// A request on its way through the engine.
+pub struct Call {
+    /// The request's id, as it was written.
+    pub id: Option<Box<RawValue>>,
+    /// What is asked.
+    pub command: Command,
+    /// How the answer is to be written.
+    pub format: Format,
+    /// When the client stops waiting, if it said so.
+    pub deadline: Option<Instant>,
+    /// Who asks.
+    pub session: Arc<Session>,
+    /// The number a subscription opened by this request goes by.
+    pub sub: u64,
+}
+
+/// How a request is served.
+pub enum Served {
+    /// Its answer, a whole line, has been written.
+    Now,
+    /// Its answer comes when the future is done. Dropping the future cancels the request.
+    Later(BoxFuture<'static, Reply>),
+}
+
+/// An answer that took time.
+pub struct Reply {
+    /// The answer, a whole line.
+    pub line: Vec<u8>,
+    /// What follows it, if it opened a subscription.
+    pub feed: Option<Box<dyn Feed>>,
+}
+
+/// A subscription: a position in the history of some apps, from which lines are written when there is room for them.
+/// It queues nothing, so a reader that does not read costs no memory.
+pub trait Feed: Send {
+    /// Waits until there is something to tell; false if there never will be again.
+    fn ready(&mut self) -> BoxFuture<'_, bool>;
+
+    /// Writes all there is to tell now, whole lines, and moves the position past it.
+    fn write(&mut self, out: &mut Vec<u8>);
+}
+
+/// Writes an error answer, a whole line.
+pub fn write_error(
+    platform: &'static str,
+    id: Option<&RawValue>,
+    command: &str,
+    error: &Error,
+    out: &mut Vec<u8>,
+) {
+    let head = Head { id, ok: false, command, version: PROTOCOL_VERSION, platform, clock: None, app: None };
+    head.write_error(error, out);
+}

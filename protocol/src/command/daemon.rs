@@ -1,0 +1,167 @@
+//! The daemon itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::args;
+use crate::app::AppInfo;
+use crate::clock::Clock;
+
+args! {
+    /// Show what the daemon holds and whom it serves.
+    struct Status {}
+}
+
+/// The answer to `status`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StatusAnswer {
+    /// The daemon's process.
+    pub pid: u32,
+    /// The daemon's version.
+    pub daemon: String,
+    /// Where it listens.
+    pub socket: String,
+    /// Where it logs; absent when it logs to its terminal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+    /// How long it has been up.
+    pub uptime_ms: u64,
+    /// After how long without a client it exits; absent if never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_exit_s: Option<u64>,
+    /// The apps it holds.
+    pub apps: Vec<AppStatus>,
+    /// The clients it serves.
+    pub clients: Vec<ClientStatus>,
+}
+
+/// An attached app.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AppStatus {
+    /// The app.
+    #[serde(flatten)]
+    pub app: AppInfo,
+    /// Whether its whole tree has been read.
+    pub complete: bool,
+    /// How many elements are held.
+    pub nodes: u32,
+    /// How much memory they take, about.
+    pub bytes: u64,
+    /// How many notifications came from it.
+    pub events: u64,
+    /// How many calls were made to it.
+    pub calls: u64,
+    /// How many changes no notification told of, found by reading again.
+    pub missed: u64,
+    /// How many elements were told of in a way that cannot be, and read again.
+    pub suspect: u64,
+    /// The clock of its last change.
+    pub clock: Clock,
+}
+
+/// A connected client.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClientStatus {
+    /// The connection's number.
+    pub client: u64,
+    /// What it called itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The agent it works for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Its process, where the system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// How long it has been connected.
+    pub connected_ms: u64,
+    /// How many requests it sent.
+    pub requests: u64,
+    /// How many of them are under way.
+    pub pending: u32,
+    /// How many subscriptions it holds.
+    pub subscriptions: u32,
+}
+
+args! {
+    /// Show the daemon's version.
+    struct Version {}
+}
+
+/// The answer to `version`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VersionAnswer {
+    /// The daemon's version.
+    pub daemon: String,
+    /// The protocol it speaks.
+    pub protocol: String,
+}
+
+args! {
+    /// Introduce a client that stays.
+    ///
+    /// Example:
+    ///   ax hello my-script --agent claude
+    struct Hello {
+        /// What the client calls itself.
+        required client: String [value_name = "NAME"],
+        /// The agent it works for.
+        optional agent: Option<String> [long, value_name = "NAME"],
+    }
+}
+
+/// The answer to `hello`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HelloAnswer {
+    /// The major of the protocol the daemon speaks.
+    pub protocol: u32,
+    /// The daemon's version.
+    pub version: String,
+    /// The daemon's process.
+    pub pid: u32,
+    /// The platform it runs on.
+    pub platform: String,
+    /// What the platform offers.
+    pub capabilities: Vec<String>,
+}
+
+args! {
+    /// End a request that is under way on the same connection.
+    ///
+    /// Of use in `ax pipe`: a wait, a subscription, or an action that has not been delivered.
+    struct Cancel {
+        /// The `id` of that request.
+        required id: serde_json::Value [value_name = "ID", value_parser = request_id],
+    }
+}
+
+/// Reads a request id off the command line: a number if it looks like one.
+#[cfg(feature = "cli")]
+fn request_id(text: &str) -> Result<serde_json::Value, std::convert::Infallible> {
+    Ok(text.parse::<i64>().map_or_else(|_| text.into(), Into::into))
+}
+
+/// The answer to `cancel`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CancelAnswer {
+    /// Whether there was such a request.
+    pub cancelled: bool,
+}
+
+args! {
+    /// Stop the daemon: it answers what is under way, then exits.
+    struct Shutdown {}
+}
+
+/// The answer to `shutdown`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShutdownAnswer {
+    /// The process that is going down.
+    pub pid: u32,
+}

@@ -1,0 +1,103 @@
+//! Apps, windows and displays.
+
+use serde::{Deserialize, Serialize};
+
+use super::args;
+use crate::app::{AppInfo, DisplayInfo, WindowInfo};
+
+args! {
+    /// List the apps that run.
+    struct ListApps {}
+}
+
+/// The answer to `list-apps`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListAppsAnswer {
+    /// The apps.
+    pub apps: Vec<ListedApp>,
+}
+
+/// A running app.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListedApp {
+    /// The app.
+    #[serde(flatten)]
+    pub app: AppInfo,
+    /// Whether its window is the active one.
+    pub frontmost: bool,
+    /// How many windows it has.
+    pub windows: u32,
+}
+
+args! {
+    /// List the windows that are open.
+    ///
+    /// Example:
+    ///   ax list-windows --app Notes
+    struct ListWindows {
+        /// Only this app's.
+        optional app: Option<String> [long, value_name = "APP"],
+        /// Only those whose title contains this, in any case.
+        optional filter: Option<String> [long, value_name = "TEXT"],
+    }
+}
+
+/// The answer to `list-windows`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListWindowsAnswer {
+    /// The windows, front to back.
+    pub windows: Vec<WindowInfo>,
+}
+
+args! {
+    /// List the displays.
+    struct ListDisplays {}
+}
+
+/// The answer to `list-displays`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListDisplaysAnswer {
+    /// The displays, the main one first.
+    pub displays: Vec<DisplayInfo>,
+}
+
+args! {
+    /// Read an app's tree and keep it live.
+    ///
+    /// Any command that names an app does this by itself; `attach` does it ahead of time, and answers when the whole
+    /// tree has been read.
+    ///
+    /// Example:
+    ///   ax attach Notes
+    struct Attach {
+        /// The app, by name, pid or identity.
+        required app: String [value_name = "APP"],
+    }
+}
+
+/// The answer to `attach` and `detach`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AttachAnswer {
+    /// Whether its whole tree has been read.
+    pub complete: bool,
+    /// How many elements are held.
+    pub nodes: u32,
+}
+
+args! {
+    /// Let an app go.
+    ///
+    /// Its tree is forgotten; the next command that names it attaches it again. Ids stay the same.
+    ///
+    /// Example:
+    ///   ax detach Notes
+    struct Detach {
+        /// The app, by name, pid or identity.
+        required app: String [value_name = "APP"],
+    }
+}

@@ -1,0 +1,81 @@
+//! Places on the desktop, in points (logical pixels), global, with the origin at the top left.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A rectangle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Bounds {
+    /// Left edge.
+    pub x: i32,
+    /// Top edge.
+    pub y: i32,
+    /// Width.
+    pub width: i32,
+    /// Height.
+    pub height: i32,
+}
+
+impl Bounds {
+    /// Whether the point lies inside.
+    pub const fn contains(&self, point: Point) -> bool {
+        point.x >= self.x
+            && point.y >= self.y
+            && point.x < self.x + self.width
+            && point.y < self.y + self.height
+    }
+
+    /// The part of it that lies inside `other`, if any.
+    pub fn intersection(&self, other: &Bounds) -> Option<Bounds> {
+        let (x, y) = (self.x.max(other.x), self.y.max(other.y));
+        let right = (self.x + self.width).min(other.x + other.width);
+        let bottom = (self.y + self.height).min(other.y + other.height);
+        (right > x && bottom > y).then(|| Bounds { x, y, width: right - x, height: bottom - y })
+    }
+}
+
+/// A point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Point {
+    /// From the left.
+    pub x: i32,
+    /// From the top.
+    pub y: i32,
+}
+
+/// The text is not a point.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a point; write X,Y with whole numbers, as in 120,48")]
+pub struct NotAPoint(pub String);
+
+impl FromStr for Point {
+    type Err = NotAPoint;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parse = || {
+            let (x, y) = text.split_once(',')?;
+            Some(Point { x: x.trim().parse().ok()?, y: y.trim().parse().ok()? })
+        };
+        parse().ok_or_else(|| NotAPoint(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rectangle_holds_its_left_and_top_edges_but_not_its_right_and_bottom() {
+        let bounds = Bounds { x: 10, y: 10, width: 5, height: 5 };
+        assert!(bounds.contains(Point { x: 10, y: 14 }));
+        assert!(!bounds.contains(Point { x: 15, y: 10 }));
+        assert_eq!(bounds.intersection(&Bounds { x: 15, y: 10, width: 5, height: 5 }), None);
+    }
+
+    #[test]
+    fn points_are_whole_numbers_with_a_comma() {
+        assert_eq!("-3, 40".parse(), Ok(Point { x: -3, y: 40 }));
+        assert!("3.5,1".parse::<Point>().is_err());
+    }
+}

@@ -1,0 +1,260 @@
+//! The text form of elements: one line each, built to cost few tokens.
+//!
+//! ```text
+//! window "Calculator" win_8d0c2m
+//!   textfield "Display" = "42" txt_77q0aa focused
+//!   list "History" lst_5tt6wq (667 rows, 19 shown)
+//! ```
+
+use crate::change::{Changed, Difference};
+use crate::geometry::Bounds;
+use crate::id::NodeId;
+use crate::node::{Node, NodeRef};
+use crate::role::Role;
+use crate::state::States;
+
+/// Longest name or value shown; more is cut, and says so with an ellipsis.
+const MAX_TEXT: usize = 400;
+
+/// What one line shows of an element.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// Its id.
+    pub id: NodeId,
+    /// What it is.
+    pub role: Role,
+    /// What its toolkit calls its role; shown where `role` has no word for it.
+    pub native_role: Option<&'a str>,
+    /// What it is called.
+    pub name: Option<&'a str>,
+    /// What it holds.
+    pub value: Option<&'a str>,
+    /// What is true of it.
+    pub states: States,
+    /// Where it is.
+    pub bounds: Option<Bounds>,
+    /// How many children it has, and how many are shown, if those differ.
+    pub cut: Option<Cut>,
+}
+
+/// Children that are not all shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// How many there are.
+    pub total: u32,
+    /// How many are shown.
+    pub shown: u32,
+}
+
+impl Line<'_> {
+    /// Writes the line, indented by `depth`, with its newline.
+    pub fn write(&self, depth: usize, out: &mut String) {
+        for _ in 0..depth {
+            out.push_str("  ");
+        }
+        out.push_str(self.role.name());
+        if self.role == Role::Unknown
+            && let Some(native) = self.native_role
+        {
+            out.push('(');
+            out.push_str(native);
+            out.push(')');
+        }
+        if let Some(name) = self.name.filter(|name| !name.is_empty()) {
+            out.push(' ');
+            quote(name, out);
+        }
+        if let Some(value) = self.value.filter(|value| !value.is_empty()) {
+            out.push_str(" = ");
+            quote(value, out);
+        }
+        out.push(' ');
+        out.push_str(self.id.as_str());
+        for state in self.states.iter() {
+            out.push(' ');
+            out.push_str(state.name());
+        }
+        if let Some(Bounds { x, y, width, height }) = self.bounds {
+            out.push_str(&format!(" @{x},{y} {width}x{height}"));
+        }
+        if let Some(Cut { total, shown }) = self.cut {
+            let noun = children_noun(self.role, total);
+            out.push_str(&format!(" ({total} {noun}, {shown} shown)"));
+        }
+        out.push('\n');
+    }
+}
+
+/// What the children of an element are called when they are counted.
+fn children_noun(role: Role, count: u32) -> &'static str {
+    let (one, many) = match role {
+        Role::Table | Role::Grid | Role::List => ("row", "rows"),
+        Role::Tree | Role::Menu | Role::Combobox => ("item", "items"),
+        Role::Application => ("window", "windows"),
+        _ => ("child", "children"),
+    };
+    if count == 1 { one } else { many }
+}
+
+/// Writes a string in quotes, on one line, cut if it is long.
+pub fn quote(text: &str, out: &mut String) {
+    out.push('"');
+    for (count, c) in text.chars().enumerate() {
+        if count == MAX_TEXT {
+            out.push('…');
+            break;
+        }
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+impl<'a> From<&'a Node> for Line<'a> {
+    fn from(node: &'a Node) -> Line<'a> {
+        let shown = node.children.len() as u32;
+        Line {
+            id: node.id,
+            role: node.role,
+            native_role: node.native_role.as_deref(),
+            name: node.name.as_deref(),
+            value: node.value.as_deref(),
+            states: node.states,
+            bounds: node.bounds,
+            cut: node.children_count.filter(|total| *total > shown).map(|total| Cut { total, shown }),
+        }
+    }
+}
+
+/// Writes a whole tree.
+pub fn write_tree(root: &Node, depth: usize, out: &mut String) {
+    let mut stack = vec![(root, depth)];
+    while let Some((node, depth)) = stack.pop() {
+        Line::from(node).write(depth, out);
+        stack.extend(node.children.iter().rev().map(|child| (child, depth + 1)));
+    }
+}
+
+/// Writes an element by name, on no line of its own: `button "Save" btn_4k2p9x`.
+pub fn write_ref(node: &NodeRef, out: &mut String) {
+    out.push_str(node.role.name());
+    if let Some(name) = node.name.as_deref().filter(|name| !name.is_empty()) {
+        out.push(' ');
+        quote(name, out);
+    }
+    out.push(' ');
+    out.push_str(node.id.as_str());
+}
+
+/// Writes a difference: `-` what is gone, `>` what moved, `+` what is new, `~` what changed.
+pub fn write_difference(difference: &Difference, out: &mut String) {
+    for id in &difference.removed {
+        out.push_str(&format!("- {id}\n"));
+    }
+    for moved in &difference.moved {
+        out.push_str(&format!("> {} in {} at {}\n", moved.id, moved.parent, moved.index));
+    }
+    for added in &difference.added {
+        let mut tree = String::new();
+        write_tree(&added.node, 0, &mut tree);
+        match added.parent {
+            Some(parent) => out.push_str(&format!("+ in {parent} at {}\n", added.index)),
+            None => out.push_str("+ the whole tree\n"),
+        }
+        for line in tree.lines() {
+            out.push_str("    ");
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    for changed in &difference.changed {
+        write_changed(changed, out);
+    }
+}
+
+fn write_changed(changed: &Changed, out: &mut String) {
+    out.push_str(&format!("~ {}", changed.id));
+    let set = &changed.set;
+    let texts = [
+        ("name", &set.name),
+        ("value", &set.value),
+        ("description", &set.description),
+        ("identifier", &set.identifier),
+        ("native_role", &set.native_role),
+    ];
+    for (field, text) in texts {
+        if let Some(text) = text {
+            out.push_str(&format!(" {field} = "));
+            quote(text, out);
+        }
+    }
+    if let Some(role) = set.role {
+        out.push_str(&format!(" role = {role}"));
+    }
+    if let Some(states) = set.states {
+        let names: Vec<&str> = states.iter().map(|state| state.name()).collect();
+        out.push_str(&format!(" states = [{}]", names.join(" ")));
+    }
+    if let Some(actions) = &set.actions {
+        out.push_str(&format!(" actions = [{}]", actions.join(" ")));
+    }
+    if let Some(count) = set.children_count {
+        out.push_str(&format!(" children_count = {count}"));
+    }
+    for field in &changed.unset {
+        out.push_str(&format!(" no {}", field.name()));
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::State;
+
+    fn check(line: Line<'_>, expected: &str) {
+        let mut out = String::new();
+        line.write(1, &mut out);
+        assert_eq!(out, expected);
+    }
+
+    fn line(role: Role) -> Line<'static> {
+        let id = NodeId::parse("el_000000").unwrap();
+        Line {
+            id,
+            role,
+            native_role: None,
+            name: None,
+            value: None,
+            states: States::NONE,
+            bounds: None,
+            cut: None,
+        }
+    }
+
+    #[test]
+    fn a_line_shows_what_there_is_and_nothing_else() {
+        check(line(Role::Group), "  group el_000000\n");
+        let states = States::NONE.with(State::Focused);
+        let field = Line { name: Some("Dis\"play"), value: Some("4\n2"), states, ..line(Role::TextField) };
+        check(field, "  textfield \"Dis\\\"play\" = \"4\\n2\" el_000000 focused\n");
+        check(Line { native_role: Some("AXGizmo"), ..line(Role::Unknown) }, "  unknown(AXGizmo) el_000000\n");
+        check(
+            Line { cut: Some(Cut { total: 667, shown: 19 }), ..line(Role::List) },
+            "  list el_000000 (667 rows, 19 shown)\n",
+        );
+    }
+
+    #[test]
+    fn long_text_is_cut_and_says_so() {
+        let mut out = String::new();
+        quote(&"ä".repeat(MAX_TEXT + 1), &mut out);
+        assert!(out.ends_with("ä…\"") && out.chars().count() == MAX_TEXT + 3);
+    }
+}
