@@ -2,6 +2,7 @@
 
 pub mod id;
 pub mod role;
+pub mod selector;
 pub mod state;
 
 pub use id::NodeId;
