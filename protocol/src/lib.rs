@@ -16,6 +16,7 @@ pub mod node;
 pub mod places;
 pub mod replica;
 pub mod role;
+pub mod selector;
 pub mod state;
 pub mod text;
 

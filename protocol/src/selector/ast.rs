@@ -1,0 +1,346 @@
+//! What a selector is, once read.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::error::SelectorError;
+use super::fold::fold;
+use super::parse;
+use crate::role::Role;
+use crate::state::{State, States};
+
+/// A selector: the union of its paths.
+///
+/// It can only be made by reading one, so a `Selector` is always within the limits, its regexes compile, and
+/// `parse(print(s)) == s`. On the wire it is its canonical text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Selector {
+    paths: Vec<Path>,
+}
+
+/// Steps from the outermost to the element that is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Path {
+    /// The outermost step.
+    pub first: Step,
+    /// Every other step, with how it hangs below the one before it.
+    pub rest: Vec<(Combinator, Step)>,
+}
+
+/// How a step hangs below the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Combinator {
+    /// `>`: its direct child.
+    Child,
+    /// White space: anywhere below it.
+    Descendant,
+}
+
+/// What one element has to be: every part must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// The role it must have.
+    pub role: RoleTest,
+    /// The name it must have, as written; compared by [`fold`].
+    pub name: Option<String>,
+    /// Filters and pseudos in the order written, which `:nth` depends on.
+    pub parts: Vec<Part>,
+}
+
+/// The role a step asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RoleTest {
+    /// `*`, or no role at all.
+    Any,
+    /// A role of the vocabulary.
+    Role(Role),
+    /// What the platform itself calls the element, to the letter: `AXDisclosureTriangle`, `"push button"`.
+    Native(String),
+}
+
+/// A filter or a pseudo.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// `[…]`
+    Filter(Filter),
+    /// `:nth(…)`, `:has(…)`, `:not(…)`
+    Pseudo(Pseudo),
+}
+
+/// A test on the element itself.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Filter {
+    /// `[focused]`, `[!focused]`
+    State {
+        /// The state asked about.
+        test: StateTest,
+        /// Whether it must be absent.
+        negated: bool,
+    },
+    /// `[value^="12"]`
+    Attr(AttrFilter),
+}
+
+/// A test on one of the element's texts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AttrFilter {
+    /// The text that is tested.
+    pub attr: Attr,
+    /// How it is tested.
+    pub op: Op,
+    /// What it is tested against.
+    pub value: String,
+    /// `i`: case does not count (for regexes, ASCII case).
+    pub ignore_case: bool,
+}
+
+/// A state, or one of the two that are the absence of states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StateTest {
+    /// Any state of the vocabulary.
+    State(State),
+    /// Not disabled.
+    Enabled,
+    /// Neither hidden nor offscreen.
+    Visible,
+}
+
+/// A text of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Attr {
+    /// Its name.
+    Name,
+    /// Its value; a secure element has none.
+    Value,
+    /// Its description.
+    Description,
+    /// The identifier its developer gave it.
+    Identifier,
+    /// What the platform calls it.
+    NativeRole,
+    /// Its name, value or description, whichever holds.
+    Text,
+}
+
+/// How a text is tested. A text that is absent passes `!=` and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// `=`: it is the value.
+    Equals,
+    /// `!=`: it is not the value.
+    Differs,
+    /// `~=`: it contains the value.
+    Contains,
+    /// `^=`: it starts with the value.
+    Starts,
+    /// `$=`: it ends with the value.
+    Ends,
+    /// `=~`: the regex is found in it.
+    Regex,
+}
+
+/// A test on where the element is in the tree.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Pseudo {
+    /// Its place, from 1, or from the end when negative, among the siblings that match the parts before it.
+    Nth(i32),
+    /// Something below it matches the path; the whole path lies below it.
+    Has(Path),
+    /// It does not match the step.
+    Not(Step),
+}
+
+impl Selector {
+    /// Reads a selector.
+    pub fn parse(text: &str) -> Result<Selector, SelectorError> {
+        parse::selector(text)
+    }
+
+    /// Makes a selector of paths built in code, holding it to the same limits as one that was read.
+    pub fn new(paths: Vec<Path>) -> Result<Selector, SelectorError> {
+        Selector::parse(&Selector { paths }.to_string())
+    }
+
+    /// The parser's way in: what it read is within the limits already.
+    pub(super) fn of_parsed(paths: Vec<Path>) -> Selector {
+        Selector { paths }
+    }
+
+    /// The paths whose union this is; at least one.
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    /// The application this selector is about: the `NAME` when every path starts with the same `application:NAME`.
+    pub fn leading_app(&self) -> Option<&str> {
+        let mut apps = self.paths.iter().map(|path| match path.first.role {
+            RoleTest::Role(Role::Application) => path.first.name.as_deref(),
+            _ => None,
+        });
+        let name = apps.next()??;
+        apps.all(|other| other.is_some_and(|other| fold(other) == fold(name))).then_some(name)
+    }
+}
+
+impl Path {
+    /// The steps, outermost first.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        std::iter::once(&self.first).chain(self.rest.iter().map(|(_, step)| step))
+    }
+
+    /// The step for the element that is meant.
+    pub fn last(&self) -> &Step {
+        self.rest.last().map_or(&self.first, |(_, step)| step)
+    }
+}
+
+impl From<Step> for Path {
+    fn from(first: Step) -> Path {
+        Path { first, rest: Vec::new() }
+    }
+}
+
+impl StateTest {
+    /// Every state a selector may ask about.
+    pub fn all() -> impl Iterator<Item = StateTest> {
+        State::ALL.iter().copied().map(StateTest::State).chain([StateTest::Enabled, StateTest::Visible])
+    }
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StateTest::State(state) => state.name(),
+            StateTest::Enabled => "enabled",
+            StateTest::Visible => "visible",
+        }
+    }
+
+    /// Finds a state by its word, in any case.
+    pub fn parse(word: &str) -> Option<StateTest> {
+        StateTest::all().find(|test| test.name().eq_ignore_ascii_case(word))
+    }
+
+    /// Whether it is true of an element in `states`.
+    pub const fn holds(self, states: States) -> bool {
+        match self {
+            StateTest::State(state) => states.has(state),
+            StateTest::Enabled => !states.has(State::Disabled),
+            StateTest::Visible => !states.has(State::Hidden) && !states.has(State::Offscreen),
+        }
+    }
+}
+
+impl Attr {
+    /// Every attribute.
+    pub const ALL: &'static [Attr] =
+        &[Attr::Name, Attr::Value, Attr::Description, Attr::Identifier, Attr::NativeRole, Attr::Text];
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Attr::Name => "name",
+            Attr::Value => "value",
+            Attr::Description => "description",
+            Attr::Identifier => "identifier",
+            Attr::NativeRole => "native_role",
+            Attr::Text => "text",
+        }
+    }
+
+    /// Finds an attribute by its word, in any case.
+    pub fn parse(word: &str) -> Option<Attr> {
+        Attr::ALL.iter().copied().find(|attr| attr.name().eq_ignore_ascii_case(word))
+    }
+}
+
+impl Op {
+    /// Every operator, in the order the parser tries them: `=` last, for it begins `=~`.
+    pub const ALL: &'static [Op] = &[Op::Differs, Op::Contains, Op::Starts, Op::Ends, Op::Regex, Op::Equals];
+
+    /// How it is written.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Op::Equals => "=",
+            Op::Differs => "!=",
+            Op::Contains => "~=",
+            Op::Starts => "^=",
+            Op::Ends => "$=",
+            Op::Regex => "=~",
+        }
+    }
+}
+
+impl FromStr for Selector {
+    type Err = SelectorError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Selector::parse(text)
+    }
+}
+
+impl Serialize for Selector {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Selector {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Selector {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Selector".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "maxLength": super::MAX_BYTES,
+            "description": "A selector, such as button:Save or window:Inbox list > row:nth(3)"
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_leading_application_is_the_one_every_path_starts_with() {
+        let check = |text: &str, app: Option<&str>| {
+            assert_eq!(Selector::parse(text).unwrap().leading_app(), app, "{text}")
+        };
+        check("application:Notes button", Some("Notes"));
+        check("app:\"Text Editor\"[focused] > window", Some("Text Editor"));
+        check("application:Notes button, application:notes link", Some("Notes"));
+        check("application:Notes button, application:Mail link", None);
+        check("application:Notes button, link", None);
+        check("application button", None);
+        check("window:Notes button", None);
+    }
+
+    #[test]
+    fn a_selector_travels_as_its_canonical_text() {
+        let selector: Selector = serde_json::from_str(r#""TextBox[ focused ]""#).unwrap();
+        assert_eq!(serde_json::to_string(&selector).unwrap(), r#""textfield[focused]""#);
+        let error = serde_json::from_str::<Selector>(r#""button:Save As""#).unwrap_err().to_string();
+        assert!(error.contains("quote the name"), "{error}");
+    }
+
+    #[test]
+    fn a_selector_built_in_code_keeps_the_limits() {
+        let step =
+            Step { role: RoleTest::Role(Role::Button), name: Some("Save As".into()), parts: Vec::new() };
+        let built = Selector::new(vec![step.clone().into()]).unwrap();
+        assert_eq!(built.to_string(), r#"button:"Save As""#);
+        assert!(Selector::new(Vec::new()).is_err());
+        assert!(Selector::new(vec![step.into(); super::super::MAX_STEPS + 1]).is_err());
+        let bad = AttrFilter { attr: Attr::Name, op: Op::Regex, value: "(".into(), ignore_case: false };
+        let bad = Step { role: RoleTest::Any, name: None, parts: vec![Part::Filter(Filter::Attr(bad))] };
+        assert!(Selector::new(vec![bad.into()]).is_err());
+    }
+}

@@ -1,0 +1,144 @@
+//! What a command acts on: an element by id, a place on the screen, or an element by selector.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::ast::Selector;
+use super::error::SelectorError;
+use crate::id::NodeId;
+use crate::role::Role;
+
+/// What a command acts on. On the wire it is its text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// One element, by its stable id.
+    Id(NodeId),
+    /// A place on the screen.
+    Point {
+        /// From the left edge of the main display.
+        x: i32,
+        /// From its top edge.
+        y: i32,
+    },
+    /// Whatever matches.
+    Selector(Selector),
+}
+
+impl Target {
+    /// Reads a target, trying an id, a point and a selector, in this order.
+    pub fn parse(text: &str) -> Result<Target, SelectorError> {
+        let trimmed = text.trim();
+        if let Some(id) = NodeId::parse(trimmed) {
+            return Ok(Target::Id(id));
+        }
+        if let Some((x, y)) = parse_point(trimmed) {
+            return Ok(Target::Point { x, y });
+        }
+        Selector::parse(text).map(Target::Selector).map_err(|mut error| {
+            error.hint = hint(trimmed).map(str::to_owned).or(error.hint);
+            error
+        })
+    }
+}
+
+fn parse_point(text: &str) -> Option<(i32, i32)> {
+    let (x, y) = text.split_once(',')?;
+    let y = y.trim_start();
+    // `i32` would take a `+` as well, which the grammar does not have.
+    if x.starts_with('+') || y.starts_with('+') {
+        return None;
+    }
+    Some((x.parse().ok()?, y.parse().ok()?))
+}
+
+/// What is neither an id nor a point but looks like one is answered as such, not as a selector gone wrong.
+fn hint(text: &str) -> Option<&'static str> {
+    if text.starts_with(|char: char| char == '-' || char.is_ascii_digit()) {
+        return Some("a point is two whole numbers: 120,48");
+    }
+    let (prefix, _) = text.split_once('_')?;
+    Role::ALL.iter().any(|role| role.prefix() == prefix).then_some("an id looks like btn_4k2p9x")
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Id(id) => id.fmt(f),
+            Target::Point { x, y } => write!(f, "{x},{y}"),
+            Target::Selector(selector) => selector.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Target {
+    type Err = SelectorError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Target::parse(text)
+    }
+}
+
+impl Serialize for Target {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Target {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Target".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "An id (btn_4k2p9x), a selector (button:Save) or a point (120,48)"
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `input` is read as a target that prints as `expected`, which is of the kind named.
+    fn check(input: &str, kind: &str, expected: &str) {
+        let target = Target::parse(input).unwrap();
+        let found = match target {
+            Target::Id(_) => "id",
+            Target::Point { .. } => "point",
+            Target::Selector(_) => "selector",
+        };
+        assert_eq!((found, target.to_string().as_str()), (kind, expected), "{input}");
+        assert_eq!(serde_json::from_value::<Target>(serde_json::to_value(&target).unwrap()).unwrap(), target);
+    }
+
+    #[test]
+    fn a_target_is_an_id_a_point_or_a_selector_in_this_order() {
+        check("btn_4k2p9x", "id", "btn_4k2p9x");
+        check(" btn_4k2p9x ", "id", "btn_4k2p9x");
+        check("10,20", "point", "10,20");
+        check("-10, -20", "point", "-10,-20");
+        check("Button:Save", "selector", "button:Save");
+        check("button,link", "selector", "button, link");
+        check("*:btn_4k2p9x", "selector", "*:btn_4k2p9x");
+    }
+
+    #[test]
+    fn what_almost_is_an_id_or_a_point_is_answered_as_one() {
+        let hint = |text: &str| Target::parse(text).unwrap_err().hint.unwrap();
+        assert!(hint("btn_4K2p9x").contains("an id looks like"));
+        assert!(hint("10.5,3").contains("two whole numbers"));
+        assert!(hint("99999999999,3").contains("two whole numbers"));
+        assert!(hint("10,+3").contains("two whole numbers"));
+        assert!(hint("button:Save As").contains("quote the name"));
+    }
+}
