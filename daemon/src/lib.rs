@@ -4,3 +4,4 @@
 pub mod platform;
 pub mod service;
 pub mod session;
+pub mod tree;

@@ -1,0 +1,118 @@
+//! The journal: which nodes changed last, and which are gone.
+//!
+//! There is no log. Living nodes sit in a list ordered by their last change, so "what changed since" walks just those;
+//! a flood of changes to one node moves that one node to the front, again and again, and costs no memory. Only the
+//! dead need a record, and of those a bounded number is kept.
+
+use std::collections::VecDeque;
+
+use axd_protocol::{NodeId, Role, Tick};
+use rustc_hash::FxHashMap;
+
+use super::store::{Ix, Store};
+
+/// How many of the dead are remembered.
+const GRAVES: usize = 16_384;
+
+/// The change list and the tombstones of one app.
+#[derive(Debug, Default)]
+pub(super) struct Journal {
+    newest: Option<Ix>,
+    graves: VecDeque<Grave>,
+    /// The last grave of an id that is not alive, for those who still use it.
+    by_id: FxHashMap<NodeId, u64>,
+    /// How many graves have been forgotten: the number of the first that is kept.
+    forgotten: u64,
+    /// Differences since before this tick are not known.
+    horizon: Tick,
+}
+
+/// What is remembered of a node that is gone.
+#[derive(Debug)]
+pub(super) struct Grave {
+    pub id: NodeId,
+    pub role: Role,
+    pub name: Option<Box<str>>,
+    pub parent: Option<NodeId>,
+    pub died: Tick,
+    pub born: Tick,
+    pub reparented: Tick,
+    /// Whether it was the root of what went with it.
+    pub root: bool,
+}
+
+impl Journal {
+    /// Moves a node to the front of the change list.
+    pub fn touch(&mut self, store: &mut Store, ix: Ix, tick: Tick) {
+        store[ix].touched = tick;
+        if self.newest == Some(ix) {
+            return;
+        }
+        self.unlink(store, ix);
+        let second = self.newest.replace(ix);
+        store[ix].older = second;
+        if let Some(second) = second {
+            store[second].newer = Some(ix);
+        }
+    }
+
+    /// Takes a node out of the change list.
+    pub fn unlink(&mut self, store: &mut Store, ix: Ix) {
+        let (newer, older) = (store[ix].newer.take(), store[ix].older.take());
+        match newer {
+            Some(newer) => store[newer].older = older,
+            None if self.newest == Some(ix) => self.newest = older,
+            None => {}
+        }
+        if let Some(older) = older {
+            store[older].newer = newer;
+        }
+    }
+
+    /// The nodes that changed after `since`, the last one first.
+    pub fn touched_since<'a>(&self, store: &'a Store, since: Tick) -> impl Iterator<Item = Ix> + use<'a> {
+        let mut next = self.newest;
+        std::iter::from_fn(move || {
+            let ix = next.filter(|ix| store[*ix].touched > since)?;
+            next = store[ix].older;
+            Some(ix)
+        })
+    }
+
+    /// Remembers one that is gone.
+    pub fn bury(&mut self, grave: Grave) {
+        if self.graves.len() == GRAVES
+            && let Some(oldest) = self.graves.pop_front()
+        {
+            self.horizon = oldest.died;
+            if self.by_id.get(&oldest.id) == Some(&self.forgotten) {
+                self.by_id.remove(&oldest.id);
+            }
+            self.forgotten += 1;
+        }
+        self.by_id.insert(grave.id, self.forgotten + self.graves.len() as u64);
+        self.graves.push_back(grave);
+    }
+
+    /// An id came back to life.
+    pub fn revive(&mut self, id: NodeId) {
+        self.by_id.remove(&id);
+    }
+
+    /// The grave of an id that is not alive.
+    pub fn grave(&self, id: NodeId) -> Option<&Grave> {
+        let number = *self.by_id.get(&id)?;
+        self.graves.get((number - self.forgotten) as usize)
+    }
+
+    /// Those who died after `since`, the first one first.
+    pub fn died_since(&self, since: Tick) -> impl Iterator<Item = &Grave> {
+        let start = self.graves.partition_point(|grave| grave.died <= since);
+        self.graves.range(start..)
+    }
+
+    /// Whether differences since `since` are known.
+    pub fn reaches(&self, since: Tick) -> bool {
+        since >= self.horizon
+    }
+}

@@ -1,0 +1,148 @@
+//! Finding elements: by selector, with the index, and by likeness, for those who asked for something that is not there.
+
+use axd_protocol::selector::{Facts, Forest, Matcher, Selector, fold};
+use axd_protocol::{NodeRef, Role};
+
+use super::Tree;
+use super::store::Ix;
+
+/// Where to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scope {
+    /// In this element and below it.
+    pub root: Ix,
+}
+
+/// What a selector found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The matches, in tree order; at most as many as were asked for.
+    pub matches: Vec<Ix>,
+    /// How many there are in all.
+    pub count: usize,
+}
+
+impl Tree {
+    /// Every element in the scope that the selector means. A last step with a name or a role starts from the index, so
+    /// it costs what it finds, not what there is.
+    pub fn find(&self, selector: &Selector, scope: Scope, limit: Option<usize>) -> Found {
+        let matcher = Matcher::new(selector);
+        let mut matches = match self.candidates(&matcher) {
+            Some(candidates) => matcher.find_among(self, scope.root, candidates, None),
+            None => matcher.find_all(self, scope.root, None),
+        };
+        let count = matches.len();
+        matches.truncate(limit.unwrap_or(usize::MAX));
+        Found { matches, count }
+    }
+
+    /// All that the last steps of the selector's paths could mean, if the index can tell.
+    fn candidates(&self, matcher: &Matcher) -> Option<Vec<Ix>> {
+        let mut candidates = Vec::new();
+        for seed in matcher.seeds() {
+            let bucket = match (&seed.folded_name, seed.role) {
+                (Some(name), _) => self.index.with_name(name),
+                (None, Some(role)) => self.index.with_role(role),
+                (None, None) => return None,
+            };
+            candidates.extend_from_slice(bucket);
+        }
+        // Sorting candidates into tree order costs more a piece than walking past nodes does.
+        (candidates.len() <= 16 + self.len() / 8).then_some(candidates)
+    }
+
+    /// Living elements most like something of this role and name, the most like first.
+    pub fn like(&self, role: Role, name: Option<&str>, most: usize) -> Vec<NodeRef> {
+        let wanted = name.map(|name| fold(name).into_owned()).filter(|name| !name.is_empty());
+        let same_name = wanted.as_deref().map_or(&[][..], |name| self.index.with_name(name));
+        let mut scored: Vec<(u32, Ix)> = same_name
+            .iter()
+            .chain(self.index.with_role(role).iter().take(2_000))
+            .map(|&ix| (self.likeness(ix, role, wanted.as_deref()), ix))
+            .filter(|(score, _)| *score > 0)
+            .collect();
+        scored.sort_by_key(|&(score, ix)| (std::cmp::Reverse(score), ix));
+        scored.dedup_by_key(|(_, ix)| *ix);
+        scored.into_iter().take(most).map(|(_, ix)| self.node_ref(ix)).collect()
+    }
+
+    fn likeness(&self, ix: Ix, role: Role, wanted: Option<&str>) -> u32 {
+        let node = &self.store[ix];
+        let same_role = u32::from(node.role == role);
+        let (Some(wanted), Some(name)) = (wanted, node.name.as_deref()) else {
+            return if wanted.is_none() { same_role } else { 0 };
+        };
+        let name = fold(name);
+        let closeness = if *name == *wanted {
+            8
+        } else if name.contains(wanted) || wanted.contains(&*name) && !name.is_empty() {
+            4
+        } else if distance_at_most(&name, wanted, 1 + wanted.chars().count() / 4) {
+            3
+        } else {
+            return 0;
+        };
+        closeness + same_role
+    }
+}
+
+/// Whether two words are at most `most` insertions, deletions and replacements apart.
+fn distance_at_most(one: &str, other: &str, most: usize) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) =
+        (one.chars().take(64).collect(), other.chars().take(64).collect());
+    if one.len().abs_diff(other.len()) > most {
+        return false;
+    }
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()] <= most
+}
+
+impl Forest for Tree {
+    type Node = Ix;
+
+    fn parent(&self, ix: Ix) -> Option<Ix> {
+        self.store[ix].parent
+    }
+
+    fn child_count(&self, ix: Ix) -> usize {
+        self.store[ix].children.len()
+    }
+
+    fn child(&self, ix: Ix, index: usize) -> Ix {
+        self.store[ix].children[index]
+    }
+
+    fn index_in_parent(&self, ix: Ix) -> Option<usize> {
+        self.store[ix].parent.map(|_| self.store[ix].index as usize)
+    }
+
+    fn row_index(&self, ix: Ix) -> Option<u32> {
+        self.store[ix].row
+    }
+
+    fn row_count(&self, ix: Ix) -> Option<u32> {
+        self.store[ix].total
+    }
+
+    fn facts(&self, ix: Ix) -> Facts<'_> {
+        let node = &self.store[ix];
+        Facts {
+            role: node.role,
+            native_role: node.native_role.map(|sym| self.store.strings.get(sym)),
+            name: node.name.as_deref(),
+            value: node.value.as_deref(),
+            description: node.description.as_deref(),
+            identifier: node.identifier.as_deref(),
+            states: node.states,
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What of a tree to show: filters, and budgets that cut breadth before depth.
+
+use axd_protocol::text::Cut;
+use axd_protocol::{Bounds, Role, State};
+use rustc_hash::FxHashMap;
+
+use super::Tree;
+use super::store::{Ix, Node};
+
+/// About how many bytes of text make a token.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Which elements are worth showing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Filter {
+    /// All.
+    #[default]
+    All,
+    /// What can be acted on, and what holds it.
+    Interactive,
+    /// The containers.
+    Skeleton,
+}
+
+/// What to show.
+#[derive(Debug, Clone, Default)]
+pub struct View {
+    /// Which elements.
+    pub filter: Filter,
+    /// How many levels below the root.
+    pub depth: Option<u32>,
+    /// Whether to show menu bars.
+    pub menubar: bool,
+    /// At most so many elements.
+    pub max_nodes: Option<usize>,
+    /// At most about so many tokens of text.
+    pub max_tokens: Option<usize>,
+    /// Where elements are, of those that were measured.
+    pub bounds: Option<FxHashMap<Ix, Bounds>>,
+    /// If given, only these (and what holds them).
+    pub visible: Option<FxHashMap<Ix, bool>>,
+}
+
+/// An element to be shown, in the order of showing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shown {
+    /// Which.
+    pub ix: Ix,
+    /// How many shown elements it is in.
+    pub depth: u32,
+    /// How many children it has and how many are shown, if a budget, the depth or the app itself left some out.
+    pub cut: Option<Cut>,
+    /// Whether those left out were left out by something else than the skeleton filter.
+    pub truncated: bool,
+}
+
+/// What [`Tree::show`] chose.
+#[derive(Debug)]
+pub struct Showing {
+    /// The elements, parents before children.
+    pub nodes: Vec<Shown>,
+    /// Whether a budget left something out.
+    pub truncated: bool,
+}
+
+/// An element that passed the filters.
+struct Item {
+    ix: Ix,
+    /// Position of the element that shows it.
+    parent: u32,
+    depth: u32,
+    /// Children that passed.
+    children: u32,
+    keep: bool,
+    /// Whether the depth limit hid its children.
+    clipped: bool,
+}
+
+impl Tree {
+    /// Chooses what to show of `root` and below.
+    pub fn show(&self, root: Ix, view: &View) -> Showing {
+        let mut items = self.pass_filters(root, view);
+        if view.filter != Filter::All || view.visible.is_some() {
+            items = self.prune(items, view);
+        }
+        let truncated = cut_to_budget(self, &mut items, view);
+        let mut shown_children = vec![0_u32; items.len()];
+        for at in (1..items.len()).filter(|at| items[*at].keep) {
+            shown_children[items[at].parent as usize] += 1;
+        }
+        let nodes = items
+            .iter()
+            .zip(shown_children)
+            .filter(|(item, _)| item.keep)
+            .map(|(item, shown)| self.shown(item, shown, view));
+        Showing { nodes: nodes.collect(), truncated }
+    }
+
+    fn shown(&self, item: &Item, shown: u32, view: &View) -> Shown {
+        let node = &self.store[item.ix];
+        let total = node.total.unwrap_or(node.children.len() as u32);
+        let left_out = node.total.is_some() || item.clipped && total > 0 || shown < item.children;
+        let counts = left_out || view.filter == Filter::Skeleton && shown < total;
+        Shown {
+            ix: item.ix,
+            depth: item.depth,
+            cut: counts.then_some(Cut { total, shown }),
+            truncated: left_out,
+        }
+    }
+
+    /// Everything the depth and the menu bar rule allow, in tree order.
+    fn pass_filters(&self, root: Ix, view: &View) -> Vec<Item> {
+        let mut items: Vec<Item> = Vec::new();
+        let mut stack = vec![(root, 0_u32, 0_u32)];
+        while let Some((ix, parent, depth)) = stack.pop() {
+            let node = &self.store[ix];
+            let at = items.len() as u32;
+            let clipped = view.depth.is_some_and(|most| depth >= most);
+            let mut children = 0;
+            if !clipped {
+                let before = stack.len();
+                let shown = node
+                    .children
+                    .iter()
+                    .rev()
+                    .filter(|child| view.menubar || self.store[**child].role != Role::MenuBar);
+                stack.extend(shown.map(|child| (*child, at, depth + 1)));
+                children = (stack.len() - before) as u32;
+            }
+            items.push(Item { ix, parent, depth, children, keep: true, clipped });
+        }
+        items
+    }
+
+    /// Drops what the filter does not want, and lets the children of what is dropped move up to what is kept.
+    fn prune(&self, mut items: Vec<Item>, view: &View) -> Vec<Item> {
+        let mut wanted: Vec<bool> = items.iter().map(|item| self.is_wanted(item.ix, view)).collect();
+        // What holds something wanted is of use if it says where that is.
+        let mut holds = wanted.clone();
+        for at in (1..items.len()).rev() {
+            if holds[at] {
+                holds[items[at].parent as usize] = true;
+            }
+        }
+        for at in 0..items.len() {
+            let node = &self.store[items[at].ix];
+            wanted[at] |= at == 0 || holds[at] && says_where(node);
+        }
+        // Positions of the nearest kept element at or above each.
+        let mut kept: Vec<Item> = Vec::new();
+        let mut home = vec![0_u32; items.len()];
+        for (at, item) in items.iter_mut().enumerate() {
+            let above = if at == 0 { 0 } else { home[item.parent as usize] };
+            if !wanted[at] {
+                home[at] = above;
+                continue;
+            }
+            home[at] = kept.len() as u32;
+            let depth = if at == 0 { 0 } else { kept[above as usize].depth + 1 };
+            if at != 0 {
+                kept[above as usize].children += 1;
+            }
+            kept.push(Item {
+                ix: item.ix,
+                parent: above,
+                depth,
+                children: 0,
+                keep: true,
+                clipped: item.clipped,
+            });
+        }
+        kept
+    }
+
+    fn is_wanted(&self, ix: Ix, view: &View) -> bool {
+        let node = &self.store[ix];
+        let hidden = node.states.has(State::Hidden);
+        let in_sight =
+            view.visible.as_ref().is_none_or(|visible| visible.get(&ix).copied().unwrap_or(!hidden));
+        in_sight
+            && match view.filter {
+                Filter::All => true,
+                Filter::Interactive => {
+                    !hidden && (node.role.is_interactive() || node.states.has(State::Editable))
+                }
+                Filter::Skeleton => {
+                    !node.role.is_interactive() && (says_where(node) || !node.children.is_empty())
+                }
+            }
+    }
+}
+
+/// Whether an element tells something about the place of what is in it.
+fn says_where(node: &Node) -> bool {
+    let plain = matches!(
+        node.role,
+        Role::Group | Role::ScrollArea | Role::SplitGroup | Role::Unknown | Role::Paragraph | Role::Separator
+    );
+    node.role.is_window()
+        || node.role == Role::Application
+        || !plain && !node.children.is_empty()
+        || node.name.is_some() && !node.children.is_empty()
+}
+
+/// Keeps what the budgets allow: nearer the root first, and in tree order among equals. Says whether anything was cut.
+fn cut_to_budget(tree: &Tree, items: &mut [Item], view: &View) -> bool {
+    let most = view.max_nodes.unwrap_or(usize::MAX);
+    if items.len() <= most && view.max_tokens.is_none() {
+        return false;
+    }
+    let mut by_depth: Vec<u32> = (0..items.len() as u32).collect();
+    by_depth.sort_by_key(|at| items[*at as usize].depth);
+    let mut tokens = view.max_tokens.unwrap_or(usize::MAX);
+    let mut count = 0;
+    let mut full = false;
+    for at in by_depth {
+        let item = &items[at as usize];
+        let cost = if view.max_tokens.is_some() { line_tokens(&tree.store[item.ix], item.depth) } else { 0 };
+        // The root is always shown; and once one is cut all after it are, or depth would creep in before breadth.
+        full |= count > 0 && (count >= most || cost > tokens);
+        items[at as usize].keep = !full;
+        tokens = tokens.saturating_sub(cost);
+        count += usize::from(!full);
+    }
+    full
+}
+
+fn line_tokens(node: &Node, depth: u32) -> usize {
+    let text = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len().min(400) + 3);
+    let states = 9 * node.states.iter().count();
+    (2 * depth as usize + node.role.name().len() + text(&node.name) + text(&node.value) + 12 + states)
+        .div_ceil(BYTES_PER_TOKEN)
+}
