@@ -1,7 +1,9 @@
 //! axd: keeps the accessibility trees of attached apps in memory, keeps them true by events, and serves them over a
 //! Unix socket. `ARCHITECTURE.md` at the root of the project shows the rooms and the way the data goes.
 
+pub mod engine;
 pub mod platform;
 pub mod service;
 pub mod session;
+pub mod stop;
 pub mod tree;

@@ -14,6 +14,7 @@ pub mod geometry;
 pub mod id;
 pub mod node;
 pub mod places;
+pub mod render;
 pub mod replica;
 pub mod role;
 pub mod selector;

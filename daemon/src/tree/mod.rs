@@ -109,6 +109,11 @@ impl Tree {
         }
     }
 
+    /// A new worker is about to tell of the app, with keys of its own: ids that depend on keys are not to come again.
+    pub fn begin(&mut self, salt: u64) {
+        self.salt = salt;
+    }
+
     /// How many elements are held.
     pub fn len(&self) -> usize {
         self.store.len()
@@ -212,6 +217,30 @@ impl Tree {
     /// The element and all below it, parents before children.
     pub fn subtree(&self, root: Ix) -> impl Iterator<Item = Ix> {
         self.store.subtree(root)
+    }
+
+    /// The role of one that is gone and remembered.
+    pub fn role_of_dead(&self, id: NodeId) -> Option<Role> {
+        self.journal.grave(id).map(|grave| grave.role)
+    }
+
+    /// Whether one that is gone was `scope`, or in it as far as is remembered.
+    pub fn died_within(&self, id: NodeId, scope: NodeId) -> bool {
+        let mut at = Some(id);
+        // Graves name the parents they had; a reborn parent could make a ring of them.
+        for _ in 0..MAX_DEPTH {
+            match at {
+                Some(id) if id == scope => return true,
+                Some(id) => match (self.by_id.get(&id), self.journal.grave(id)) {
+                    (Some(ix), _) => {
+                        return self.by_id.get(&scope).is_some_and(|scope| self.is_within(*ix, *scope));
+                    }
+                    (None, grave) => at = grave.and_then(|grave| grave.parent),
+                },
+                None => return false,
+            }
+        }
+        false
     }
 
     /// What an id stands for.

@@ -42,6 +42,9 @@ pub struct AppStatus {
     /// The app.
     #[serde(flatten)]
     pub app: AppInfo,
+    /// Why it is degraded, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<String>,
     /// Whether its whole tree has been read.
     pub complete: bool,
     /// How many elements are held.

@@ -1,0 +1,277 @@
+//! One attached app: its tree, its worker, and what is known of both.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use axd_protocol::{AppInfo, AppState, Bounds, Error, ErrorCode, Tick};
+use parking_lot::{Mutex, RwLock};
+use rustc_hash::FxHashMap;
+use tokio::sync::{oneshot, watch};
+use tokio::time::{Instant, timeout_at};
+
+use super::clock::{Ticker, random};
+use crate::platform::{
+    AppSeen, Cause, Counters, ElementKey, Failure, FailureKind, Mailbox, ToWorker, WorkerAnswer,
+};
+use crate::tree::{Tree, ids};
+
+/// An app whose tree is held.
+pub struct App {
+    /// Names this attachment, among all of this run of the daemon.
+    pub slot: u32,
+    /// Which of several running instances of the same identity it is.
+    pub ordinal: u32,
+    /// The tree.
+    pub tree: RwLock<Tree>,
+    /// What its worker counts.
+    pub counters: Arc<Counters>,
+    /// When it was attached: before that there is no history.
+    pub attached: Tick,
+    /// How many subscriptions follow it.
+    pub followers: AtomicU32,
+    seen: RwLock<AppSeen>,
+    mailbox: Mutex<Option<Mailbox>>,
+    state: Mutex<Condition>,
+    complete: watch::Sender<bool>,
+    tickets: Mutex<HashMap<u64, oneshot::Sender<Result<WorkerAnswer, Failure>>>>,
+    next_ticket: AtomicU64,
+    /// When it was last asked about.
+    used: Mutex<Instant>,
+    geometry: Mutex<FxHashMap<ElementKey, Place>>,
+    /// Whether the last change was announced by the app or found by reading again.
+    reread: AtomicBool,
+    walks: Mutex<FxHashMap<ElementKey, (Instant, Duration)>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Condition {
+    state: AppState,
+    degraded: Option<String>,
+}
+
+/// Where an element was when it was last measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// Where.
+    pub bounds: Option<Bounds>,
+    /// Whether any of it could be seen.
+    pub visible: bool,
+    /// When.
+    pub at: Instant,
+}
+
+/// How long a suspect element is left alone before it is walked again, at first and at most.
+const WALK_AGAIN: Duration = Duration::from_millis(100);
+const WALK_AGAIN_AT_MOST: Duration = Duration::from_secs(60);
+
+impl App {
+    /// An app that is about to be attached.
+    pub fn new(slot: u32, ordinal: u32, seen: AppSeen, clock: &Ticker) -> App {
+        let tree = Tree::new(ids::app_path(&seen.identity, ordinal), random());
+        App {
+            slot,
+            ordinal,
+            tree: RwLock::new(tree),
+            counters: Arc::default(),
+            attached: clock.now().tick,
+            followers: AtomicU32::new(0),
+            seen: RwLock::new(seen),
+            mailbox: Mutex::new(None),
+            state: Mutex::new(Condition { state: AppState::Warming, degraded: None }),
+            complete: watch::Sender::new(false),
+            tickets: Mutex::default(),
+            next_ticket: AtomicU64::new(1),
+            used: Mutex::new(Instant::now()),
+            geometry: Mutex::default(),
+            reread: AtomicBool::new(false),
+            walks: Mutex::default(),
+        }
+    }
+
+    /// The app as the desktop sees it.
+    pub fn seen(&self) -> AppSeen {
+        self.seen.read().clone()
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.seen.read().pid
+    }
+
+    /// The app as answers name it.
+    pub fn info(&self) -> AppInfo {
+        let seen = self.seen.read();
+        AppInfo {
+            name: seen.name.clone(),
+            pid: seen.pid,
+            identity: seen.identity.clone(),
+            state: self.state(),
+        }
+    }
+
+    /// How far the tree can be trusted.
+    pub fn state(&self) -> AppState {
+        self.state.lock().state
+    }
+
+    /// Why it is degraded, if it is.
+    pub fn degraded(&self) -> Option<String> {
+        self.state.lock().degraded.clone()
+    }
+
+    /// Notes that somebody asked about it.
+    pub fn touch(&self) {
+        *self.used.lock() = Instant::now();
+    }
+
+    /// How long nobody has asked about it or followed it.
+    pub fn unused_for(&self) -> Duration {
+        if self.followers.load(Relaxed) > 0 { Duration::ZERO } else { self.used.lock().elapsed() }
+    }
+
+    /// Whether all of it has been read.
+    pub fn is_complete(&self) -> bool {
+        *self.complete.borrow()
+    }
+
+    /// Waits until all of it has been read, or the deadline; says whether it has.
+    pub async fn completed(&self, deadline: Instant) -> bool {
+        if self.is_complete() {
+            return true;
+        }
+        let mut complete = self.complete.subscribe();
+        matches!(timeout_at(deadline, complete.wait_for(|complete| *complete)).await, Ok(Ok(_)))
+    }
+
+    /// Gives it a worker: for the first time, or after it came back under another process.
+    pub fn connect(&self, seen: AppSeen, mailbox: Mailbox) {
+        *self.seen.write() = seen;
+        *self.mailbox.lock() = Some(mailbox);
+        *self.state.lock() = Condition { state: AppState::Warming, degraded: None };
+        self.complete.send_replace(false);
+    }
+
+    /// Takes its worker away: it ended, or is let go.
+    pub fn disconnect(&self, state: AppState) {
+        self.mailbox.lock().take();
+        self.tickets.lock().clear();
+        self.geometry.lock().clear();
+        *self.state.lock() = Condition { state, degraded: None };
+        // Whoever waits for its first walk has nothing left to wait for.
+        self.complete.send_replace(true);
+    }
+
+    /// Takes over what the worker says of itself; says whether the state is another now.
+    pub fn set_condition(&self, degraded: Option<String>, complete: bool) -> bool {
+        let state = match (&degraded, complete) {
+            (Some(_), _) => AppState::Degraded,
+            (None, true) => AppState::Live,
+            (None, false) => AppState::Warming,
+        };
+        let condition = Condition { state, degraded };
+        let changed = std::mem::replace(&mut *self.state.lock(), condition.clone()) != condition;
+        self.complete.send_if_modified(|now| std::mem::replace(now, complete) != complete);
+        changed
+    }
+
+    /// Notes how the last change came to be known.
+    pub fn observed(&self, cause: Cause) {
+        self.reread.store(matches!(cause, Cause::Reread | Cause::Sweep), Relaxed);
+    }
+
+    /// Whether the last change was found by reading again.
+    pub fn was_reread(&self) -> bool {
+        self.reread.load(Relaxed)
+    }
+
+    /// Asks the worker, and waits for its answer until the deadline.
+    pub async fn ask(
+        &self,
+        deadline: Instant,
+        letter: impl FnOnce(u64) -> ToWorker,
+    ) -> Result<WorkerAnswer, Error> {
+        let ticket = self.next_ticket.fetch_add(1, Relaxed);
+        let (answer, answered) = oneshot::channel();
+        self.tickets.lock().insert(ticket, answer);
+        let posted = self.mailbox.lock().as_ref().is_some_and(|mailbox| mailbox.post(letter(ticket)));
+        if !posted {
+            self.tickets.lock().remove(&ticket);
+            return Err(self.ended());
+        }
+        let result = timeout_at(deadline, answered).await;
+        self.tickets.lock().remove(&ticket);
+        match result {
+            Ok(Ok(Ok(answer))) => Ok(answer),
+            Ok(Ok(Err(failure))) => Err(self.failed(&failure)),
+            Ok(Err(_)) => Err(self.ended()),
+            Err(_) => Err(self.unresponsive("did not answer in time")),
+        }
+    }
+
+    /// Tells the worker something that has no answer.
+    pub fn tell(&self, letter: ToWorker) {
+        if let Some(mailbox) = &*self.mailbox.lock() {
+            let _ = mailbox.post(letter);
+        }
+    }
+
+    /// The worker answered.
+    pub fn answered(&self, ticket: u64, result: Result<WorkerAnswer, Failure>) {
+        if let Some(waiting) = self.tickets.lock().remove(&ticket) {
+            let _ = waiting.send(result);
+        }
+    }
+
+    /// Asks for a suspect element to be walked again; less and less often, if that does not help.
+    pub fn walk_again(&self, key: ElementKey) {
+        let mut walks = self.walks.lock();
+        let now = Instant::now();
+        walks.retain(|_, (last, pause)| now.duration_since(*last) < *pause * 2);
+        let pause = match walks.get(&key) {
+            Some((last, pause)) if now.duration_since(*last) < *pause => return,
+            Some((_, pause)) => (*pause * 2).min(WALK_AGAIN_AT_MOST),
+            None => WALK_AGAIN,
+        };
+        walks.insert(key, (now, pause));
+        drop(walks);
+        self.tell(ToWorker::Walk { key, ticket: 0 });
+    }
+
+    /// Remembers where elements are.
+    pub fn remember_places(&self, places: impl IntoIterator<Item = (ElementKey, Place)>) {
+        let mut geometry = self.geometry.lock();
+        if geometry.len() > 4 * self.tree.read().len() + 1_000 {
+            geometry.clear();
+        }
+        geometry.extend(places);
+    }
+
+    /// Where an element was when it was last measured.
+    pub fn place(&self, key: ElementKey) -> Option<Place> {
+        self.geometry.lock().get(&key).copied()
+    }
+
+    fn failed(&self, failure: &Failure) -> Error {
+        let name = &self.seen.read().name;
+        match failure.kind {
+            FailureKind::Gone => {
+                Error::new(ErrorCode::StaleRef, format!("the element is gone from {name}: {failure}"))
+            }
+            FailureKind::Unresponsive => self.unresponsive(&failure.native),
+            FailureKind::NotSupported => Error::new(ErrorCode::PlatformNotSupported, failure.native.clone()),
+            FailureKind::Refused => Error::new(ErrorCode::ActionFailed, format!("{name} refused: {failure}")),
+            FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, failure.native.clone()),
+        }
+    }
+
+    fn unresponsive(&self, how: &str) -> Error {
+        Error::new(ErrorCode::AppUnresponsive, format!("{}: {how}", self.seen.read().name))
+            .suggest("read without --sync, --verify, --bounds or --visible to get what is known from memory")
+    }
+
+    fn ended(&self) -> Error {
+        Error::new(ErrorCode::ApplicationNotFound, format!("{} ended", self.seen.read().name))
+    }
+}

@@ -1,0 +1,108 @@
+//! The daemon about itself: `status`, `version`, `hello`, `shutdown`; and `sim`, the hand outside. None of them waits
+//! for an app, but `sim`.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use axd_protocol::command::{
+    AppStatus, Hello, HelloAnswer, ShutdownAnswer, Sim, StatusAnswer, VersionAnswer,
+};
+use axd_protocol::{Error, ErrorCode, PROTOCOL, PROTOCOL_VERSION, Result};
+use tokio::time::timeout_at;
+
+use super::Engine;
+use super::answer::Answer;
+use super::app::App;
+use crate::platform::{Failure, FailureKind};
+use crate::service::Call;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+impl Engine {
+    pub(super) fn status(&self, answer: &mut Answer<'_>) -> Result<()> {
+        let told = StatusAnswer {
+            pid: std::process::id(),
+            daemon: VERSION.into(),
+            socket: self.about.socket.display().to_string(),
+            log: self.about.log.as_ref().map(|log| log.display().to_string()),
+            uptime_ms: self.started.elapsed().as_millis() as u64,
+            idle_exit_s: self.about.idle_exit.map(|after| after.as_secs()),
+            apps: self.all_apps().iter().map(|app| self.app_status(app)).collect(),
+            clients: self.sessions.status(),
+        };
+        answer.value(Some(self.clock.now()), None, &told);
+        Ok(())
+    }
+
+    fn app_status(&self, app: &App) -> AppStatus {
+        let tree = app.tree.read();
+        AppStatus {
+            app: app.info(),
+            degraded: app.degraded(),
+            complete: app.is_complete(),
+            nodes: tree.len() as u32,
+            bytes: tree.bytes() as u64,
+            events: app.counters.events.load(Relaxed),
+            calls: app.counters.calls.load(Relaxed),
+            missed: app.counters.missed.load(Relaxed),
+            suspect: tree.suspect(),
+            clock: self.clock.at(tree.tick()),
+        }
+    }
+
+    pub(super) fn version(&self, answer: &mut Answer<'_>) -> Result<()> {
+        answer.value(
+            None,
+            None,
+            &VersionAnswer { daemon: VERSION.into(), protocol: PROTOCOL_VERSION.into() },
+        );
+        Ok(())
+    }
+
+    pub(super) fn hello(&self, call: &Call, args: &Hello, answer: &mut Answer<'_>) -> Result<()> {
+        *call.session.names.lock() = (Some(args.client.clone()), args.agent.clone());
+        let told = HelloAnswer {
+            protocol: PROTOCOL,
+            version: VERSION.into(),
+            pid: std::process::id(),
+            platform: self.platform.name().into(),
+            capabilities: self.platform.capabilities().into_iter().map(str::to_owned).collect(),
+        };
+        answer.value(Some(self.clock.now()), None, &told);
+        Ok(())
+    }
+
+    pub(super) fn shutdown(&self, answer: &mut Answer<'_>) -> Result<()> {
+        answer.value(None, None, &ShutdownAnswer { pid: std::process::id() });
+        self.stop.trigger();
+        Ok(())
+    }
+
+    pub(super) async fn sim(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Sim,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let done = timeout_at(Engine::deadline(call), self.platform.sim(args.clone())).await;
+        match done {
+            Ok(Ok(Ok(told))) => {
+                answer.value(Some(self.clock.now()), None, &told);
+                Ok(())
+            }
+            Ok(Ok(Err(Failure { kind: FailureKind::Invalid, native }))) => {
+                Err(Error::new(ErrorCode::InvalidArgs, native))
+            }
+            Ok(Ok(Err(Failure { kind: FailureKind::NotSupported, native }))) => {
+                Err(Error::new(ErrorCode::PlatformNotSupported, native).suggest(
+                    "start a daemon of its own for the built-in desktop: axd --platform sim --socket PATH",
+                ))
+            }
+            Ok(Ok(Err(failure))) => Err(Error::new(ErrorCode::ActionFailed, failure.native)),
+            Ok(Err(_)) | Err(_) => {
+                Err(Error::new(ErrorCode::AppUnresponsive, format!("{} did not answer in time", args.app))
+                    .suggest(format!("take its faults away: ax sim {} heal", args.app)))
+            }
+        }
+    }
+}

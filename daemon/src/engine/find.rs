@@ -1,0 +1,129 @@
+//! `find`: elements by selector.
+
+use std::sync::Arc;
+
+use axd_protocol::command::Find;
+use axd_protocol::{Error, ErrorCode, Result, render};
+
+use super::answer::Answer;
+use super::app::App;
+use super::element::write_path;
+use super::target::{Where, parse_selector};
+use super::{Engine, heavy};
+use crate::service::Call;
+use crate::tree::{Ix, NodeFields, Scope, Tree};
+
+/// How many matches `find` shows if nobody says.
+const MAX_MATCHES: usize = 100;
+
+impl Engine {
+    pub(super) async fn find(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Find,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let selector = parse_selector(&args.selector)?;
+        if args.nth == Some(0) {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                "nth: counting starts at 1; negative numbers count from the end",
+            ));
+        }
+        let deadline = Engine::deadline(call);
+        let app = match &args.root {
+            Some(root) if args.app.is_none() => {
+                self.locate(root, Where { app: None, window: args.window.as_deref() }, deadline).await?.app
+            }
+            _ => self.app(args.app.as_deref().or(selector.leading_app()), deadline).await?,
+        };
+        let tree = app.tree.read();
+        let root = self.scope(&app, &tree, args.window.as_deref(), args.root.as_deref())?;
+        let limit = if args.nth.is_some() {
+            None
+        } else {
+            Some(args.limit.map_or(MAX_MATCHES, |most| most as usize))
+        };
+        let found = heavy(tree.len(), || tree.find(&selector, Scope { root }, limit));
+        let matches = match (args.first, args.nth) {
+            _ if args.count => &[][..],
+            (true, _) => &found.matches[..found.matches.len().min(1)],
+            (_, Some(nth)) => nth_of(&found.matches, nth),
+            _ => &found.matches[..],
+        };
+        if matches.is_empty() && !args.count && (args.first || args.nth.is_some()) {
+            return Err(self.none_found(&app, &selector.to_string(), found.count));
+        }
+        let (clock, info) = (Some(self.clock.now()), app.info());
+        if answer.is_text() {
+            answer.text(clock, Some(&info), &find_text(&tree, matches, found.count, args.count));
+            return Ok(());
+        }
+        let complete = app.is_complete();
+        answer.data(clock, Some(&info), |out| {
+            out.extend_from_slice(format!(r#"{{"complete":{complete},"count":{}"#, found.count).as_bytes());
+            if !args.count {
+                out.extend_from_slice(br#","matches":["#);
+                for (at, ix) in matches.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    tree.write_node(*ix, NodeFields::COMMON, None, out);
+                    out.pop();
+                    out.extend_from_slice(b",\"path\":");
+                    write_path(&tree.path(*ix), out);
+                    out.push(b'}');
+                }
+                out.push(b']');
+            }
+            out.push(b'}');
+        });
+        Ok(())
+    }
+
+    fn none_found(&self, app: &App, selector: &str, count: usize) -> Error {
+        let name = app.seen().name;
+        let (code, said) = match (app.is_complete(), count) {
+            (false, _) => {
+                (ErrorCode::Timeout, format!("{name} is still being read; nothing matches {selector} so far"))
+            }
+            (true, 0) => (ErrorCode::ElementNotFound, format!("nothing in {name} matches {selector}")),
+            (true, count) => {
+                (ErrorCode::ElementNotFound, format!("only {count} elements in {name} match {selector}"))
+            }
+        };
+        Error::new(code, said)
+    }
+}
+
+fn nth_of(matches: &[Ix], nth: i32) -> &[Ix] {
+    let at = if nth > 0 {
+        (nth as usize).checked_sub(1)
+    } else {
+        matches.len().checked_sub(nth.unsigned_abs() as usize)
+    };
+    at.and_then(|at| matches.get(at..at + 1)).unwrap_or_default()
+}
+
+fn find_text(tree: &Tree, matches: &[Ix], count: usize, only_count: bool) -> String {
+    if only_count {
+        return format!("{count}\n");
+    }
+    let mut out = String::new();
+    for ix in matches {
+        tree.line(*ix, None, None).write(0, &mut out);
+        let path = tree.path(*ix);
+        if !path.is_empty() {
+            out.push_str("  ");
+            render::write_path(&path, &mut out);
+        }
+    }
+    match count {
+        0 => out.push_str("nothing matches\n"),
+        count if count > matches.len() => {
+            out.push_str(&format!("({count} match, {} shown)\n", matches.len()))
+        }
+        _ => {}
+    }
+    out
+}

@@ -1,0 +1,177 @@
+//! The engine: what each command means.
+//!
+//! A command is an `async fn` here. Reads of attached apps never wait, so they are done at the first poll, in the
+//! connection's own task; only what really has to wait (a first walk, a fence, a measurement) becomes a task.
+
+mod answer;
+mod app;
+mod attach;
+mod changes;
+mod clock;
+mod daemon;
+mod desktop;
+mod element;
+mod find;
+mod happenings;
+mod listen;
+mod lists;
+mod measure;
+mod snapshot;
+mod target;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use axd_protocol::{Command, Error};
+use dashmap::DashMap;
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::platform::Platform;
+use crate::service::{Call, Reply, Served, Service};
+use crate::session::Sessions;
+use crate::stop::Stop;
+use answer::Answer;
+use app::App;
+use clock::Ticker;
+use desktop::Desktop;
+use happenings::Happenings;
+
+/// How long a read waits for an app's first walk if its client does not say.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// From so many elements on, a walk over them gives the thread's other tasks away first.
+const HEAVY: usize = 5_000;
+
+/// What the daemon was started with, as `status` shows it.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// Where it logs.
+    pub log: Option<PathBuf>,
+    /// After how long without a client it exits.
+    pub idle_exit: Option<Duration>,
+}
+
+/// What commands work on.
+pub struct Engine {
+    platform: Box<dyn Platform>,
+    about: About,
+    started: Instant,
+    clock: Ticker,
+    sessions: Arc<Sessions>,
+    stop: Stop,
+    desktop: RwLock<Desktop>,
+    /// Attached apps by slot.
+    apps: DashMap<u32, Arc<App>>,
+    next_slot: AtomicU32,
+    attaching: Mutex<()>,
+    happenings: Mutex<Happenings>,
+    /// Beats whenever there may be something to tell.
+    pulse: watch::Sender<u64>,
+}
+
+impl Engine {
+    /// An engine on this platform. Returns when the platform has told what is there.
+    pub fn start(
+        platform: Box<dyn Platform>,
+        about: About,
+        sessions: Arc<Sessions>,
+        stop: Stop,
+    ) -> Arc<Engine> {
+        let engine = Arc::new(Engine {
+            platform,
+            about,
+            started: Instant::now(),
+            clock: Ticker::new(),
+            sessions,
+            stop,
+            desktop: RwLock::default(),
+            apps: DashMap::new(),
+            next_slot: AtomicU32::new(1),
+            attaching: Mutex::default(),
+            happenings: Mutex::default(),
+            pulse: watch::Sender::new(0),
+        });
+        engine.listen_to_desktop();
+        engine.let_go_of_unused();
+        engine
+    }
+
+    fn beat(&self) {
+        self.pulse.send_modify(|beat| *beat += 1);
+    }
+
+    /// What a request may take: what its client said, else a patient while.
+    fn deadline(call: &Call) -> Instant {
+        call.deadline.unwrap_or_else(|| Instant::now() + PATIENCE)
+    }
+
+    /// Carries out a request. One arm a command.
+    async fn run(self: Arc<Self>, call: Call) -> Reply {
+        let mut answer = Answer::new(&call, self.platform.name());
+        let done = match &call.command {
+            Command::Snapshot(args) => self.snapshot(&call, args, &mut answer).await,
+            Command::Changes(args) => self.changes(&call, args, &mut answer).await,
+            Command::Find(args) => self.find(&call, args, &mut answer).await,
+            Command::Get(args) => self.get(&call, args, &mut answer).await,
+            Command::Is(args) => self.is(&call, args, &mut answer).await,
+            Command::ElementAt(args) => self.element_at(&call, args, &mut answer).await,
+            Command::Focused(args) => self.focused(&call, args, &mut answer).await,
+            Command::ListApps(_) => self.list_apps(&mut answer),
+            Command::ListWindows(args) => self.list_windows(args, &mut answer),
+            Command::ListDisplays(_) => self.list_displays(&mut answer),
+            Command::Attach(args) => self.attach(&call, args, &mut answer).await,
+            Command::Detach(args) => self.detach(args, &mut answer),
+            Command::Subscribe(args) => self.subscribe(&call, args, &mut answer).await,
+            Command::Status(_) => self.status(&mut answer),
+            Command::Version(_) => self.version(&mut answer),
+            Command::Hello(args) => self.hello(&call, args, &mut answer),
+            Command::Shutdown(_) => self.shutdown(&mut answer),
+            Command::Sim(args) => self.sim(&call, args, &mut answer).await,
+            // The server knows which requests are under way; it answers this itself.
+            Command::Cancel(_) => {
+                Err(Error::new(axd_protocol::ErrorCode::Internal, "cancel reached the engine"))
+            }
+        };
+        answer.finish(done)
+    }
+}
+
+impl Service for Engine {
+    fn platform(&self) -> &'static str {
+        self.platform.name()
+    }
+
+    fn serve(self: Arc<Self>, call: Call, out: &mut Vec<u8>) -> Served {
+        let mut running = Box::pin(self.run(call));
+        // Whoever polls it next registers to be woken; that it was polled once before does not matter to it.
+        match running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Reply { line, feed: None }) if out.is_empty() => {
+                *out = line;
+                Served::Now
+            }
+            Poll::Ready(Reply { line, feed: None }) => {
+                out.extend_from_slice(&line);
+                Served::Now
+            }
+            Poll::Ready(reply) => Served::Later(Box::pin(std::future::ready(reply))),
+            Poll::Pending => Served::Later(running),
+        }
+    }
+}
+
+/// Runs something that may take a while without keeping the thread's other tasks waiting.
+fn heavy<T>(elements: usize, work: impl FnOnce() -> T) -> T {
+    let threads = tokio::runtime::Handle::try_current().map(|runtime| runtime.runtime_flavor());
+    if elements > HEAVY && matches!(threads, Ok(tokio::runtime::RuntimeFlavor::MultiThread)) {
+        tokio::task::block_in_place(work)
+    } else {
+        work()
+    }
+}

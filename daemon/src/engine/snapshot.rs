@@ -1,0 +1,129 @@
+//! `snapshot`: a tree, or what changed in it.
+
+use std::sync::Arc;
+
+use axd_protocol::command::Snapshot;
+use axd_protocol::{Error, ErrorCode, Result};
+use tokio::time::Instant;
+
+use super::answer::Answer;
+use super::app::App;
+use super::measure::Places;
+use super::target::Where;
+use super::{Engine, heavy};
+use crate::platform::{ElementKey, ToWorker};
+use crate::service::Call;
+use crate::tree::{Filter, Ix, NodeFields, Tree, View};
+
+/// How many elements a snapshot shows if nobody says.
+const MAX_NODES: usize = 10_000;
+
+impl Engine {
+    pub(super) async fn snapshot(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Snapshot,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        if args.interactive && args.skeleton {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                "snapshot: interactive and skeleton exclude each other",
+            ));
+        }
+        let deadline = Engine::deadline(call);
+        let app = match &args.root {
+            Some(root) if args.app.is_none() => {
+                self.locate(root, Where { app: None, window: args.window.as_deref() }, deadline).await?.app
+            }
+            _ => self.app(args.app.as_deref(), deadline).await?,
+        };
+        self.refresh(&app, args.sync, args.verify, deadline).await?;
+        if let Some(since) = args.since {
+            return self.answer_changes(&[app], since, answer);
+        }
+        let mut view = View {
+            filter: if args.interactive {
+                Filter::Interactive
+            } else if args.skeleton {
+                Filter::Skeleton
+            } else {
+                Filter::All
+            },
+            depth: args.depth,
+            menubar: args.menubar,
+            max_nodes: Some(
+                args.max_nodes.map_or(MAX_NODES, |most| if most == 0 { usize::MAX } else { most as usize }),
+            ),
+            max_tokens: args.max_tokens.map(|most| most as usize),
+            ..View::default()
+        };
+        let mut age = None;
+        if args.bounds || args.visible {
+            let keys = self.shown_keys(&app, args, &view)?;
+            let places = Places::of(&app, keys, deadline).await;
+            let tree = app.tree.read();
+            view.bounds = args.bounds.then(|| places.bounds_in(&tree));
+            view.visible = args.visible.then(|| places.visible_in(&tree));
+            age = places.age;
+        }
+        let fields = NodeFields { actions: args.actions, native_role: false };
+        let tree = app.tree.read();
+        let root = self.snapshot_root(&app, &tree, args)?;
+        let (clock, info, complete) = (Some(self.clock.now()), app.info(), app.is_complete());
+        heavy(tree.len(), || {
+            let showing = tree.show(root, &view);
+            if answer.is_text() {
+                let mut out = String::with_capacity(showing.nodes.len() * 48);
+                tree.write_text(&showing, &view, &mut out);
+                if !complete {
+                    out.push_str("(partial: the app is still being read)\n");
+                } else if showing.truncated {
+                    out.push_str(&format!(
+                        "(cut: {} elements shown; raise --max-nodes or look below one with --root)\n",
+                        showing.nodes.len()
+                    ));
+                }
+                answer.text(clock, Some(&info), &out);
+            } else {
+                answer.data(clock, Some(&info), |out| {
+                    out.reserve(showing.nodes.len() * 160);
+                    let (nodes, truncated) = (showing.nodes.len(), showing.truncated);
+                    out.extend_from_slice(
+                        format!(r#"{{"complete":{complete},"nodes":{nodes},"truncated":{truncated}"#)
+                            .as_bytes(),
+                    );
+                    if let Some(age) = age {
+                        out.extend_from_slice(format!(r#","bounds_age_ms":{}"#, age.as_millis()).as_bytes());
+                    }
+                    out.extend_from_slice(br#","tree":"#);
+                    tree.write_json(&showing, &view, fields, out);
+                    out.push(b'}');
+                });
+            }
+        });
+        Ok(())
+    }
+
+    /// Makes the tree as fresh as was asked for.
+    async fn refresh(&self, app: &App, sync: bool, verify: bool, deadline: Instant) -> Result<()> {
+        if verify {
+            app.ask(deadline, |ticket| ToWorker::Walk { key: ElementKey::APP, ticket }).await?;
+        } else if sync {
+            app.ask(deadline, |ticket| ToWorker::Fence { ticket }).await?;
+        }
+        Ok(())
+    }
+
+    fn snapshot_root(&self, app: &Arc<App>, tree: &Tree, args: &Snapshot) -> Result<Ix> {
+        let whole_app = args.app.is_some() || args.window.is_some() || args.root.is_some();
+        let scope = self.scope(app, tree, args.window.as_deref(), args.root.as_deref())?;
+        Ok(if whole_app { scope } else { self.focused_window(tree).unwrap_or(scope) })
+    }
+
+    fn shown_keys(&self, app: &Arc<App>, args: &Snapshot, view: &View) -> Result<Vec<ElementKey>> {
+        let tree = app.tree.read();
+        let root = self.snapshot_root(app, &tree, args)?;
+        Ok(tree.show(root, view).nodes.iter().filter_map(|shown| tree.key(shown.ix)).collect())
+    }
+}
