@@ -4,14 +4,18 @@
 //! [`Tree::apply`]; the ways out are [`Tree::find`], [`Tree::resolve`], the writers of a [`View`], and
 //! [`Tree::changes_since`].
 //!
-//! A concept, a file: `store` holds nodes, `apply` changes them, `ids` names them, `index` finds them, `journal` knows
+//! A concept, a file: `store` holds nodes, `apply` changes them (with `newcomers`, `facts` and `burial`),
+//! `ids` names them, `index` finds them, `journal` knows
 //! when they changed, `diff` tells what did, `view` chooses what to show, `write` shows it.
 
 mod apply;
+mod burial;
 mod diff;
+mod facts;
 pub mod ids;
 mod index;
 mod journal;
+mod newcomers;
 mod query;
 mod store;
 mod view;
