@@ -86,9 +86,10 @@ impl<'t> Apply<'t> {
     /// Sorts the updates, and does what needs no structure: removals first, then facts of known elements.
     fn take_in(&mut self, updates: Vec<Update>) {
         let mut upserts = Vec::new();
+        let mut gaps = FxHashSet::default();
         for update in updates {
             match update {
-                Update::Gone(key) => self.unbind(key),
+                Update::Gone(key) => gaps.extend(self.unbind(key)),
                 Update::Upsert { key, facts } => upserts.push((key, *facts)),
                 Update::Children { parent, order, total } => {
                     self.claimed.extend(&order);
@@ -98,42 +99,48 @@ impl<'t> Apply<'t> {
                 }
             }
         }
-        let mut known = Vec::new();
-        for (key, facts) in upserts {
+        gaps.into_iter().for_each(|parent| self.close_gap(parent));
+        // Newcomers first: whether a row was recycled may show in the text of what is new in it.
+        let (known, new): (Vec<_>, Vec<_>) =
+            upserts.into_iter().partition(|(key, _)| self.tree.by_key.contains_key(key));
+        self.staged.extend(new);
+        for (key, facts) in known {
             match self.tree.by_key.get(&key) {
-                Some(&ix) => known.push((key, ix, facts)),
+                Some(&ix) if !self.is_recycled(ix, key, &facts) => self.set_facts(ix, facts),
+                Some(&ix) => self.recycle(key, ix, facts),
                 None => drop(self.staged.insert(key, facts)),
-            }
-        }
-        for (key, ix, facts) in known {
-            if self.is_recycled(ix, key, &facts) {
-                self.recycle(key, ix, facts);
-            } else {
-                self.set_facts(ix, facts);
             }
         }
         if self.tree.root.is_none()
             && let Some(facts) = self.staged.remove(&ElementKey::APP)
         {
-            let path = self.tree.app_path;
-            let root = self.inherit_or_create(ElementKey::APP, facts, path, true, None);
+            let root = self.settle_root(facts);
             self.tree.root = Some(root);
         }
     }
 
-    /// The native element is gone: its node is an orphan, and no longer goes by that key.
-    fn unbind(&mut self, key: ElementKey) {
-        let Some(ix) = self.tree.by_key.remove(&key) else { return };
+    /// The native element is gone: its node is an orphan, and no longer goes by that key. The gap it leaves among its
+    /// siblings is closed by [`Apply::close_gap`].
+    fn unbind(&mut self, key: ElementKey) -> Option<Ix> {
+        let ix = self.tree.by_key.remove(&key)?;
         self.tree.store[ix].key = None;
-        let parent = self.tree.store[ix].parent;
+        let parent = self.tree.store[ix].parent.take();
         if let Some(parent) = parent {
             self.remember(parent);
         }
-        self.tree.store.detach(ix);
         if self.tree.root == Some(ix) {
             self.tree.root = None;
         }
         self.orphans.insert(ix, parent);
+        parent
+    }
+
+    /// Drops from a parent's children those that are no longer its own.
+    fn close_gap(&mut self, parent: Ix) {
+        let mut children = std::mem::take(&mut self.tree.store[parent].children);
+        children.retain(|child| self.tree.store[*child].parent == Some(parent));
+        self.tree.store[parent].children = children;
+        self.tree.store.renumber(parent, 0);
     }
 
     /// A row whose index and text both changed in place is another row in the same widget.
@@ -150,7 +157,9 @@ impl<'t> Apply<'t> {
 
     fn recycle(&mut self, key: ElementKey, ix: Ix, facts: Facts) {
         let parent = self.tree.store[ix].parent;
-        self.unbind(key);
+        if let Some(parent) = self.unbind(key) {
+            self.close_gap(parent);
+        }
         // It is not to inherit its own node: it is somebody else now.
         self.tree.store[ix].path = ids::weak_path(self.tree.store[ix].path, self.tree.salt, key);
         self.placed.insert(ix);
@@ -195,7 +204,8 @@ impl<'t> Apply<'t> {
         }
         self.remember(parent);
         self.orphan_unlisted(parent, &children);
-        let keys = self.sibling_keys(&children);
+        let siblings = self.siblings(&children);
+        let mut twins = None;
         let mut order = Vec::with_capacity(children.len());
         for (at, child) in children.iter().enumerate() {
             let ix = match *child {
@@ -205,8 +215,7 @@ impl<'t> Apply<'t> {
                 }
                 Child::New(key) => {
                     let Some(facts) = self.staged.remove(&key) else { continue };
-                    let (path, strong) = self.natural_path(parent, at, &children, &keys, key);
-                    let ix = self.inherit_or_create(key, facts, path, strong, Some((parent, keys[at].0)));
+                    let ix = self.settle(key, facts, parent, siblings[at], &mut twins);
                     if self.lists.contains_key(&key) {
                         self.queue.push_back(key);
                     }

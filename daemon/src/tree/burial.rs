@@ -8,6 +8,7 @@ use super::journal::Grave;
 use super::store::Ix;
 
 impl Apply<'_> {
+    /// Buries every orphan, with all below it.
     pub(super) fn bury_orphans(&mut self) {
         let orphans: Vec<(Ix, Option<Ix>)> = self.orphans.drain().collect();
         // Parents' ids are looked up before any of them is buried itself.
@@ -29,7 +30,7 @@ impl Apply<'_> {
         }
     }
 
-    pub(super) fn bury(&mut self, ix: Ix, parent: Option<NodeId>, root: bool) {
+    fn bury(&mut self, ix: Ix, parent: Option<NodeId>, root: bool) {
         let tree = &mut *self.tree;
         tree.index.leave(&mut tree.store, ix);
         tree.journal.unlink(&mut tree.store, ix);
@@ -42,12 +43,10 @@ impl Apply<'_> {
             tree.by_key.remove(&key);
         }
         tree.text_bytes -= node.text_bytes();
-        if root || node.role.is_window() || node.role == Role::Menu {
+        if node.role.is_window() || node.role == Role::Menu {
             let gone =
                 NodeRef { id: node.id, role: node.role, name: node.name.as_deref().map(str::to_owned) };
-            if node.role.is_window() || node.role == Role::Menu {
-                self.applied.notices.push(Notice::Closed(gone));
-            }
+            self.applied.notices.push(Notice::Closed(gone));
         }
         self.tree.journal.bury(Grave {
             id: node.id,

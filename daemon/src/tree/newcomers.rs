@@ -15,20 +15,52 @@ use crate::platform::{ElementKey, Facts};
 const LABEL_WORDS: usize = 3;
 const LABEL_REACH: usize = 24;
 
+/// How a child is told from its siblings.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sibling {
+    key: SiblingKey,
+    /// How many with the same key come before it.
+    place: u32,
+    /// Whether key and place name no other.
+    unique: bool,
+}
+
+/// The orphans of one parent by key, found out when first asked for.
+pub(super) type Twins = Option<FxHashMap<SiblingKey, VecDeque<Ix>>>;
+
 impl Apply<'_> {
-    /// The sibling key of every child, and whether no other child has the same.
-    pub(super) fn sibling_keys(&self, children: &[Child]) -> Vec<(SiblingKey, bool)> {
-        let mut count: FxHashMap<SiblingKey, u32> = FxHashMap::default();
+    /// How every child is told from its siblings. Only newcomers are given names, so without one it is not asked.
+    pub(super) fn siblings(&self, children: &[Child]) -> Vec<Sibling> {
         if !children.iter().any(|child| matches!(child, Child::New(_))) {
-            // Only newcomers are given names.
-            return children.iter().map(|_| (SiblingKey::default(), false)).collect();
+            return vec![Sibling::default(); children.len()];
         }
-        let keys: Vec<SiblingKey> = children.iter().map(|child| self.sibling_key(*child)).collect();
-        keys.iter().for_each(|key| *count.entry(*key).or_default() += 1);
-        keys.into_iter().map(|key| (key, key.ordinal || count[&key] == 1)).collect()
+        let mut siblings: Vec<Sibling> = children
+            .iter()
+            .map(|child| Sibling { key: self.sibling_key(*child), ..Sibling::default() })
+            .collect();
+        // Windows count by the number the window system gave them: the app may list them in any order.
+        let mut order: Vec<usize> = (0..children.len()).collect();
+        order.sort_by_key(|at| self.window_number(children[*at]));
+        let mut count: FxHashMap<SiblingKey, u32> = FxHashMap::default();
+        for at in order {
+            let before = count.entry(siblings[at].key).or_default();
+            siblings[at].place = *before;
+            *before += 1;
+        }
+        for sibling in &mut siblings {
+            sibling.unique = sibling.key.ordinal || count[&sibling.key] == 1;
+        }
+        siblings
     }
 
-    pub(super) fn sibling_key(&self, child: Child) -> SiblingKey {
+    fn window_number(&self, child: Child) -> Option<u64> {
+        match child {
+            Child::Known(ix) => self.tree.store[ix].window,
+            Child::New(key) => self.staged.get(&key)?.window,
+        }
+    }
+
+    fn sibling_key(&self, child: Child) -> SiblingKey {
         match child {
             Child::Known(ix) => self.tree.sibling_key(ix),
             Child::New(key) => {
@@ -40,62 +72,58 @@ impl Apply<'_> {
         }
     }
 
-    /// The path a newcomer is given, and whether it will be given it again after a restart.
-    pub(super) fn natural_path(
-        &self,
-        parent: Ix,
-        at: usize,
-        children: &[Child],
-        keys: &[(SiblingKey, bool)],
-        key: ElementKey,
-    ) -> (u64, bool) {
-        let (own, unique) = keys[at];
-        let rank = |at: usize| {
-            let window = match children[at] {
-                Child::Known(ix) => self.tree.store[ix].window,
-                Child::New(key) => self.staged.get(&key).and_then(|facts| facts.window),
-            };
-            (window, at)
-        };
-        let mine = rank(at);
-        let place = if own.ordinal {
-            (0..keys.len()).filter(|other| keys[*other].0 == own && rank(*other) < mine).count()
-        } else {
-            0
-        };
-        let path = own.path(self.tree.store[parent].path, place as u32);
-        if unique { (path, true) } else { (ids::weak_path(path, self.tree.salt, key), false) }
-    }
-
     /// Gives a newcomer its node: that of a dead one which would be called the same, else a new one.
-    pub(super) fn inherit_or_create(
+    pub(super) fn settle(
         &mut self,
         key: ElementKey,
         facts: Facts,
-        path: u64,
-        strong: bool,
-        place: Option<(Ix, SiblingKey)>,
+        parent: Ix,
+        sibling: Sibling,
+        twins: &mut Twins,
     ) -> Ix {
-        let parent = place.map(|(parent, _)| parent);
-        let holder = ids::forms(facts.role, path).into_iter().find_map(|id| {
+        let natural = sibling.key.path(self.tree.store[parent].path, sibling.place);
+        let path = if sibling.unique { natural } else { ids::weak_path(natural, self.tree.salt, key) };
+        let holder = self.holder(facts.role, path);
+        let heir = match holder {
+            Some(holder) => Some(holder).filter(|holder| self.is_dead(*holder)),
+            None if sibling.unique => None,
+            None => self.dead_twin(parent, sibling.key, twins),
+        };
+        match heir {
+            Some(ix) => {
+                self.inherit(ix, key, facts, Some(parent));
+                ix
+            }
+            None if holder.is_some() => {
+                let path = ids::weak_path(path, self.tree.salt, key);
+                self.create(key, facts, path)
+            }
+            None => self.create(key, facts, path),
+        }
+    }
+
+    /// Gives the app itself its node: the one it had, if it was there before.
+    pub(super) fn settle_root(&mut self, facts: Facts) -> Ix {
+        let path = self.tree.app_path;
+        match self.holder(facts.role, path).filter(|holder| self.is_dead(*holder)) {
+            Some(ix) => {
+                self.inherit(ix, ElementKey::APP, facts, None);
+                ix
+            }
+            None => self.create(ElementKey::APP, facts, path),
+        }
+    }
+
+    /// The node that goes by this path.
+    fn holder(&self, role: Role, path: u64) -> Option<Ix> {
+        ids::forms(role, path).into_iter().find_map(|id| {
             let holder = *self.tree.by_id.get(&id)?;
             (self.tree.store[holder].path == path).then_some(holder)
-        });
-        let heir = match (holder, place) {
-            (Some(holder), _) => self.is_dead(holder).then_some(holder),
-            (None, Some((parent, sibling))) if !strong => self.dead_twin(parent, sibling),
-            _ => None,
-        };
-        if let Some(ix) = heir {
-            self.inherit(ix, key, facts, parent);
-            return ix;
-        }
-        let path = if holder.is_some() { ids::weak_path(path, self.tree.salt, key) } else { path };
-        self.create(key, facts, path)
+        })
     }
 
     /// Whether a node is gone with this batch: an orphan, or below one, that no list places.
-    pub(super) fn is_dead(&self, ix: Ix) -> bool {
+    fn is_dead(&self, ix: Ix) -> bool {
         let claimed = self.tree.store[ix].key.is_some_and(|key| self.claimed.contains(&key));
         let orphaned = || {
             self.orphans.contains_key(&ix)
@@ -104,19 +132,27 @@ impl Apply<'_> {
         !claimed && !self.placed.contains(&ix) && orphaned()
     }
 
-    /// An orphan of this parent with the same key: for newcomers that their key does not tell apart.
-    pub(super) fn dead_twin(&self, parent: Ix, sibling: SiblingKey) -> Option<Ix> {
-        let before = self.before.get(&parent)?;
-        let is_twin = |ix: &Ix| {
-            self.orphans.get(ix) == Some(&Some(parent))
-                && self.is_dead(*ix)
-                && self.tree.sibling_key(*ix) == sibling
-        };
-        before.iter().copied().find(is_twin)
+    /// The next orphan of this parent with the same key: for newcomers that their key does not tell apart.
+    fn dead_twin(&self, parent: Ix, key: SiblingKey, twins: &mut Twins) -> Option<Ix> {
+        let twins = twins.get_or_insert_with(|| {
+            let mut twins: FxHashMap<SiblingKey, VecDeque<Ix>> = FxHashMap::default();
+            for ix in self
+                .before
+                .get(&parent)
+                .into_iter()
+                .flatten()
+                .filter(|ix| self.orphans.get(ix) == Some(&Some(parent)))
+            {
+                twins.entry(self.tree.sibling_key(*ix)).or_default().push_back(*ix);
+            }
+            twins
+        });
+        let waiting = twins.get_mut(&key)?;
+        std::iter::from_fn(|| waiting.pop_front()).find(|ix| self.is_dead(*ix))
     }
 
     /// The dead node becomes the newcomer's. Its children were the dead one's: they are orphans now.
-    pub(super) fn inherit(&mut self, ix: Ix, key: ElementKey, facts: Facts, parent: Option<Ix>) {
+    fn inherit(&mut self, ix: Ix, key: ElementKey, facts: Facts, parent: Option<Ix>) {
         if let Some(old) = self.tree.store[ix].parent {
             self.remember(old);
             self.tree.store.detach(ix);
@@ -142,7 +178,7 @@ impl Apply<'_> {
         self.set_facts(ix, facts);
     }
 
-    pub(super) fn create(&mut self, key: ElementKey, facts: Facts, mut path: u64) -> Ix {
+    fn create(&mut self, key: ElementKey, facts: Facts, mut path: u64) -> Ix {
         let id = loop {
             let free = ids::forms(facts.role, path).into_iter().find(|id| !self.tree.by_id.contains_key(id));
             match free {
@@ -162,7 +198,7 @@ impl Apply<'_> {
         ix
     }
 
-    pub(super) fn notice_opened(&mut self, ix: Ix) {
+    fn notice_opened(&mut self, ix: Ix) {
         let node = self.tree.node_ref(ix);
         if node.role.is_window() || node.role == Role::Menu {
             self.applied.notices.push(Notice::Opened(node));
@@ -203,7 +239,7 @@ impl Apply<'_> {
 }
 
 impl Tree {
-    pub(super) fn sibling_key(&self, ix: Ix) -> SiblingKey {
+    fn sibling_key(&self, ix: Ix) -> SiblingKey {
         let node = &self.store[ix];
         SiblingKey::of(node.role, node.identifier.as_deref(), node.name.as_deref(), || self.label(ix))
     }
