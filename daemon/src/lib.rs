@@ -1,8 +1,13 @@
 //! axd: keeps the accessibility trees of attached apps in memory, keeps them true by events, and serves them over a
 //! Unix socket. `ARCHITECTURE.md` at the root of the project shows the rooms and the way the data goes.
 
+pub mod descriptor;
 pub mod engine;
+pub mod logging;
+pub mod options;
 pub mod platform;
+pub mod ready;
+pub mod server;
 pub mod service;
 pub mod session;
 pub mod stop;

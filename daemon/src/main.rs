@@ -1,0 +1,151 @@
+//! `axd`, the daemon.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use axd::logging;
+use axd::options::{Options, PlatformChoice};
+use axd::ready::Ready;
+use axd::server::{self, ListenError, Listener, ServerOptions};
+use axd::service::Service;
+use axd::session::Sessions;
+use axd::stop::Stop;
+use axd_protocol::{ErrorCode, Places};
+use clap::Parser;
+use nix::unistd::Uid;
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::info;
+
+/// The exit code when another daemon already serves the socket (EX_TEMPFAIL).
+const ALREADY_RUNNING: u8 = 75;
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let mut ready = match Ready::on(options.ready_fd) {
+        Ok(ready) => ready,
+        Err(fault) => return fail(&Failure::new(ErrorCode::InvalidArgs, format!("--ready-fd: {fault}"))),
+    };
+    match run(&options, &mut ready) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            ready.failed(failure.code, &format!("{:#}", failure.cause));
+            fail(&failure)
+        }
+    }
+}
+
+/// Why the daemon cannot run, and the word a starter tells it by.
+struct Failure {
+    code: &'static str,
+    cause: anyhow::Error,
+}
+
+impl From<ListenError> for Failure {
+    fn from(fault: ListenError) -> Failure {
+        Failure { code: fault.code(), cause: fault.into() }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(fault: std::io::Error) -> Failure {
+        Failure { code: ErrorCode::DaemonUnavailable.name(), cause: fault.into() }
+    }
+}
+
+impl Failure {
+    fn new(code: ErrorCode, message: impl Into<String>) -> Failure {
+        Failure { code: code.name(), cause: anyhow::Error::msg(message.into()) }
+    }
+}
+
+fn fail(failure: &Failure) -> ExitCode {
+    eprintln!("axd: {:#}", failure.cause);
+    match failure.cause.downcast_ref() {
+        Some(ListenError::AlreadyRunning { .. }) => ExitCode::from(ALREADY_RUNNING),
+        _ => ExitCode::FAILURE,
+    }
+}
+
+fn run(options: &Options, ready: &mut Ready) -> Result<(), Failure> {
+    let env = |name: &str| std::env::var_os(name);
+    let places = options.places(Uid::effective().as_raw(), env);
+    let platform = options.platform(env).map_err(|message| Failure::new(ErrorCode::InvalidArgs, message))?;
+    let platform = available(platform)?;
+    let listener = match server::inherited()? {
+        Some(listener) => listener,
+        None => Listener::bind(&places.socket)?,
+    };
+    // Only the daemon that serves the socket writes the log.
+    let log = logging::start(&places.state, &options.log_level(env));
+    info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), ?platform, log = ?log.folder, "starting");
+
+    let runtime = runtime()?;
+    let outcome = runtime.block_on(async {
+        let stop = Stop::new();
+        let sessions = Arc::new(Sessions::default());
+        stop_on_signals(&stop)?;
+        let service = service(platform, &places, &sessions, &stop)?;
+        ready.listening(listener.path());
+        let options = ServerOptions { idle_exit: options.idle_exit(), ..ServerOptions::default() };
+        server::run(listener, service, sessions, stop, options).await.map_err(Failure::from)
+    });
+    // Not waited for: whatever still runs belongs to no client.
+    runtime.shutdown_background();
+    info!("stopped");
+    outcome
+}
+
+/// What answers requests.
+fn service(
+    _platform: PlatformChoice,
+    _places: &Places,
+    _sessions: &Arc<Sessions>,
+    _stop: &Stop,
+) -> Result<Arc<dyn Service>, Failure> {
+    Err(Failure::new(
+        ErrorCode::PlatformNotSupported,
+        "this build has no engine: it can listen, but not answer",
+    ))
+}
+
+/// The desktop that is meant, if this build can serve it.
+fn available(platform: PlatformChoice) -> Result<PlatformChoice, Failure> {
+    let missing = match platform {
+        PlatformChoice::Sim => return Ok(platform),
+        PlatformChoice::Auto if cfg!(target_os = "macos") => "macOS",
+        PlatformChoice::Auto => "Linux",
+        PlatformChoice::Macos => "macOS",
+        PlatformChoice::Linux => "Linux",
+    };
+    Err(Failure::new(
+        ErrorCode::PlatformNotSupported,
+        format!("this build cannot serve {missing} desktops yet; `--platform sim` is the built-in desktop"),
+    ))
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    // Two workers, so that a long answer to one client does not hold up another; the work itself is small.
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(8)
+        .thread_stack_size(512 * 1024)
+        .thread_name("axd")
+        .enable_all()
+        .build()
+}
+
+/// SIGTERM, SIGINT and SIGHUP stop the daemon in good order. SIGPIPE needs no care: Rust programs ignore it.
+fn stop_on_signals(stop: &Stop) -> std::io::Result<()> {
+    for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
+        let mut signals = signal(kind)?;
+        let stop = stop.clone();
+        tokio::spawn(async move {
+            if signals.recv().await.is_some() {
+                info!(signal = kind.as_raw_value(), "told to stop");
+                stop.trigger();
+            }
+        });
+    }
+    Ok(())
+}

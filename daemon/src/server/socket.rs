@@ -1,0 +1,285 @@
+//! Where the daemon listens: a socket it bound itself, or one it was started with.
+//!
+//! Who may bind is decided by a lock beside the socket, never by the socket: a socket file outlives a daemon that was
+//! killed, a lock does not. Only the lock's holder removes a stale socket.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use axd_protocol::Places;
+use axd_protocol::places::{DAEMON_LOCK, MAX_SOCKET_PATH};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, OFlag, fcntl};
+use nix::sys::socket::{self, AddressFamily, Backlog, SockFlag, SockType, UnixAddr};
+use nix::unistd::Uid;
+
+/// Why the daemon cannot listen.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// Another daemon serves this socket.
+    #[error("another axd{} already serves {}", of(*.pid), .socket.display())]
+    AlreadyRunning {
+        /// The socket.
+        socket: PathBuf,
+        /// The other daemon, where it is known.
+        pid: Option<u32>,
+    },
+    /// The socket's folder lets others in.
+    #[error("{} is open to others (mode {mode:o}): {}set AXD_SOCKET to a path in a folder that is yours alone", .folder.display(), chmod(*.mode))]
+    OpenFolder {
+        /// The folder.
+        folder: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// The socket's folder is somebody else's.
+    #[error("{} belongs to user {owner}, not to user {}: set AXD_SOCKET to a path in a folder of your own", .folder.display(), Uid::effective())]
+    ForeignFolder {
+        /// The folder, or the link to it.
+        folder: PathBuf,
+        /// Whose it is.
+        owner: u32,
+    },
+    /// Something that is not a socket lies where the socket goes.
+    #[error("{} is not a socket: move it away, or set AXD_SOCKET", .0.display())]
+    NotASocket(PathBuf),
+    /// The path does not fit into a socket address.
+    #[error("the socket's path is {} bytes long, and the system allows {MAX_SOCKET_PATH}: set AXD_SOCKET to a shorter one than {}", .0.as_os_str().len(), .0.display())]
+    PathTooLong(PathBuf),
+    /// The socket the daemon was started with is of no use.
+    #[error("the socket handed over by the service manager (fd {fd}) cannot be used: {reason}")]
+    Inherited {
+        /// The descriptor.
+        fd: i32,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The system refused.
+    #[error("cannot {doing} {}: {fault}", .path.display())]
+    System {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        fault: io::Error,
+    },
+}
+
+fn of(pid: Option<u32>) -> String {
+    pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
+}
+
+/// A shared folder such as /tmp is open on purpose: nobody should be told to close it.
+fn chmod(mode: u32) -> &'static str {
+    if mode & 0o1000 == 0 { "chmod 700 it, or " } else { "" }
+}
+
+impl ListenError {
+    /// The word a starter tells this error by.
+    pub fn code(&self) -> &'static str {
+        match self {
+            ListenError::AlreadyRunning { .. } => "ALREADY_RUNNING",
+            ListenError::OpenFolder { .. } | ListenError::ForeignFolder { .. } => "PERMISSION_DENIED",
+            ListenError::NotASocket(_) | ListenError::PathTooLong(_) => "INVALID_ARGS",
+            ListenError::Inherited { .. } | ListenError::System { .. } => "DAEMON_UNAVAILABLE",
+        }
+    }
+}
+
+/// A socket that listens. If the daemon bound it, dropping this removes it.
+#[derive(Debug)]
+pub struct Listener {
+    socket: UnixListener,
+    path: PathBuf,
+    inherited: bool,
+    /// Absent if it was inherited, and once the path has been given up.
+    bound: Option<Bound>,
+}
+
+/// What only a socket's binder has.
+#[derive(Debug)]
+struct Bound {
+    /// Device and inode of the socket, so that a successor's is never removed.
+    identity: (u64, u64),
+    /// Held as long as the path is ours.
+    _lock: Flock<File>,
+}
+
+impl Listener {
+    /// Binds the socket at `path`, if nobody else serves it.
+    pub fn bind(path: &Path) -> Result<Listener, ListenError> {
+        let path = std::path::absolute(path).map_err(system("find", path))?;
+        if path.as_os_str().len() > MAX_SOCKET_PATH {
+            return Err(ListenError::PathTooLong(path));
+        }
+        prepare_folder(path.parent().unwrap_or(Path::new("/")))?;
+        let lock = take_lock(&path)?;
+        remove_stale(&path)?;
+        let socket = bind_private(&path).map_err(|errno| system("bind", &path)(errno.into()))?;
+        let metadata = fs::symlink_metadata(&path).map_err(system("look at", &path))?;
+        let identity = (metadata.dev(), metadata.ino());
+        Ok(Listener { socket, path, inherited: false, bound: Some(Bound { identity, _lock: lock }) })
+    }
+
+    /// Takes over a socket that listens already and that somebody else will remove.
+    pub fn adopt(fd: OwnedFd) -> Result<Listener, ListenError> {
+        let raw = fd.as_raw_fd();
+        let bad = |reason: &str| ListenError::Inherited { fd: raw, reason: reason.to_owned() };
+        let kind =
+            socket::getsockopt(&fd, socket::sockopt::SockType).map_err(|_| bad("it is not a socket"))?;
+        if kind != SockType::Stream {
+            return Err(bad("it is not a stream socket"));
+        }
+        let address: UnixAddr = socket::getsockname(raw).map_err(|_| bad("it is not a Unix socket"))?;
+        if !socket::getsockopt(&fd, socket::sockopt::AcceptConn).unwrap_or(false) {
+            return Err(bad("it does not listen"));
+        }
+        let path = address.path().map(Path::to_path_buf).unwrap_or_default();
+        let socket = UnixListener::from(fd);
+        socket.set_nonblocking(true).map_err(|fault| bad(&fault.to_string()))?;
+        Ok(Listener { socket, path, inherited: true, bound: None })
+    }
+
+    /// Where it listens; empty for an inherited socket without a path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether somebody else bound it.
+    pub fn is_inherited(&self) -> bool {
+        self.inherited
+    }
+
+    /// Gives up the path, so that a successor may bind it: removes the socket, if it is ours, and releases the lock.
+    pub(super) fn give_up_path(&mut self) {
+        let Some(bound) = self.bound.take() else { return };
+        let ours = fs::symlink_metadata(&self.path)
+            .is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == bound.identity);
+        if ours {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+
+    /// A client that connected and was not accepted before the path was given up. There are none on a socket that
+    /// somebody else bound: those wait there for the daemon that is started next.
+    pub(super) fn accept_waiting(&self) -> Option<UnixStream> {
+        let (stream, _) = (!self.inherited).then(|| self.socket.accept().ok())??;
+        stream.set_nonblocking(true).ok()?;
+        Some(stream)
+    }
+
+    /// The socket for the runtime to watch.
+    pub(super) fn socket(&self) -> io::Result<UnixListener> {
+        self.socket.try_clone()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.give_up_path();
+    }
+}
+
+fn system(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ListenError {
+    let path = path.to_path_buf();
+    move |fault| ListenError::System { doing, path, fault }
+}
+
+/// Makes the folder, or makes sure that nobody else can do anything in it.
+fn prepare_folder(folder: &Path) -> Result<(), ListenError> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(system("make the folder", folder))?;
+    let own = Uid::effective().as_raw();
+    // The link first: whoever owns it can turn it elsewhere after we looked.
+    for metadata in [fs::symlink_metadata(folder), fs::metadata(folder)] {
+        let metadata = metadata.map_err(system("look at", folder))?;
+        if metadata.uid() != own {
+            return Err(ListenError::ForeignFolder { folder: folder.to_owned(), owner: metadata.uid() });
+        }
+        let mode = metadata.mode() & 0o7777;
+        if metadata.is_dir() && mode & 0o077 != 0 {
+            return Err(ListenError::OpenFolder { folder: folder.to_owned(), mode });
+        }
+    }
+    Ok(())
+}
+
+/// Becomes the daemon of this socket, and leaves its pid for whoever comes too late.
+fn take_lock(socket: &Path) -> Result<Flock<File>, ListenError> {
+    let path = Places::lock_of(socket, DAEMON_LOCK);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(OFlag::O_NOFOLLOW.bits())
+        .open(&path)
+        .map_err(system("open the lock", &path))?;
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(mut lock) => {
+            let written = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
+            written.map_err(system("write the lock", &path))?;
+            Ok(lock)
+        }
+        Err((mut file, Errno::EWOULDBLOCK)) => {
+            let mut text = String::new();
+            let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
+            Err(ListenError::AlreadyRunning { socket: socket.to_owned(), pid: text.trim().parse().ok() })
+        }
+        Err((_, errno)) => Err(system("lock", &path)(errno.into())),
+    }
+}
+
+/// Removes the socket of a daemon that was killed. One that answers belongs to a daemon that inherited it, and so needs
+/// no lock.
+fn remove_stale(path: &Path) -> Result<(), ListenError> {
+    let metadata = match fs::symlink_metadata(path) {
+        Err(fault) if fault.kind() == ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(system("look at", path))?,
+    };
+    if !metadata.file_type().is_socket() {
+        return Err(ListenError::NotASocket(path.to_owned()));
+    }
+    if answers(path).map_err(|errno| system("try", path)(errno.into()))? {
+        return Err(ListenError::AlreadyRunning { socket: path.to_owned(), pid: None });
+    }
+    fs::remove_file(path).map_err(system("remove the stale socket", path))
+}
+
+/// Whether somebody listens there. Never waits: with a full backlog, an ordinary connect would.
+fn answers(path: &Path) -> nix::Result<bool> {
+    let socket = socket::socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None)?;
+    let socket = UnixStream::from(socket);
+    socket.set_nonblocking(true).map_err(|_| Errno::last())?;
+    match socket::connect(socket.as_raw_fd(), &UnixAddr::new(path)?) {
+        Ok(()) | Err(Errno::EAGAIN | Errno::EINPROGRESS) => Ok(true),
+        Err(Errno::ECONNREFUSED | Errno::ENOENT) => Ok(false),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Binds, then closes the socket to others, then listens: at no time can another user connect.
+fn bind_private(path: &Path) -> nix::Result<UnixListener> {
+    let socket = socket::socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None)?;
+    fcntl(&socket, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+    socket::bind(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
+    let listening = fs::set_permissions(path, Permissions::from_mode(0o600))
+        .map_err(|fault| Errno::from_raw(fault.raw_os_error().unwrap_or_default()))
+        .and_then(|()| socket::listen(&socket, Backlog::MAXCONN));
+    if let Err(errno) = listening {
+        let _ = fs::remove_file(path);
+        return Err(errno);
+    }
+    let socket = UnixListener::from(socket);
+    socket.set_nonblocking(true).map_err(|_| Errno::last())?;
+    Ok(socket)
+}
