@@ -42,6 +42,11 @@ impl Readings {
         self.found.contains_key(&key)
     }
 
+    /// The children an element was read to have.
+    pub fn children(&self, key: ElementKey) -> &[ElementKey] {
+        self.found.get(&key).and_then(|reading| reading.as_ref()).map_or(&[], |reading| &reading.children)
+    }
+
     /// How many were read.
     pub fn len(&self) -> usize {
         self.order.len()

@@ -102,6 +102,11 @@ impl Schedule {
         self.queue.front().is_none_or(|key| self.hinted[key] > stamp)
     }
 
+    /// Whether the element is hinted at and not taken yet.
+    pub fn is_hinted(&self, key: ElementKey) -> bool {
+        self.hinted.contains_key(&key)
+    }
+
     /// Whether anything is hinted at.
     pub fn has_hints(&self) -> bool {
         !self.queue.is_empty()

@@ -37,24 +37,24 @@ impl Model {
     pub fn act(&mut self, deed: &Deed, now: Instant) -> Result<String, Refusal> {
         match deed {
             Deed::Press(id) => {
-                let handle = self.reach(id)?;
+                let handle = self.come_to(id)?;
                 self.press(handle, now)?;
                 Ok(format!("pressed {id}"))
             }
             Deed::Set(id, text) => {
-                let handle = self.reach(id)?;
+                let handle = self.come_to(id)?;
                 self.put(handle, text, now)?;
                 Ok(format!("set {id}"))
             }
             Deed::Type(id, text) => {
-                let handle = self.reach(id)?;
+                let handle = self.come_to(id)?;
                 self.focus_on(handle, now);
                 let before = self.widget(handle).and_then(|widget| widget.value.clone()).unwrap_or_default();
                 self.put(handle, &(before + text), now)?;
                 Ok(format!("typed into {id}"))
             }
             Deed::Select(id, choice) => {
-                let handle = self.reach(id)?;
+                let handle = self.come_to(id)?;
                 match choice {
                     Some(choice) => self.choose(handle, choice, now)?,
                     None => self.pick(handle, now)?,
@@ -62,7 +62,7 @@ impl Model {
                 Ok(format!("selected {}", choice.as_deref().unwrap_or(id)))
             }
             Deed::Focus(id) => {
-                let handle = self.reach(id)?;
+                let handle = self.come_to(id)?;
                 self.focus_on(handle, now);
                 Ok(format!("focused {id}"))
             }
@@ -107,6 +107,16 @@ impl Model {
         if let Some(modal) = modal.filter(|modal| !path.contains(modal)) {
             let dialog = self.widget(*modal).map(super::Widget::called).unwrap_or_default();
             return Err(Refusal(format!("{called} is blocked by the {dialog}")));
+        }
+        Ok(handle)
+    }
+
+    /// The same, with its window brought forward, as a click into it would.
+    fn come_to(&mut self, id: &str) -> Result<Handle, Refusal> {
+        let handle = self.reach(id)?;
+        match self.window_of(handle) {
+            Some(window) if self.stack.first() != Some(&window) => self.raise(window),
+            _ => {}
         }
         Ok(handle)
     }
@@ -173,7 +183,9 @@ impl Model {
             _ if widget.states.has(State::Editable) => self.set_value(handle, text),
             _ => return Err(Refusal(format!("{called} takes no text"))),
         }
-        self.happen(Happening::Change, Some(handle), text, now);
+        // What goes into a secure field must not come out by way of a rule.
+        let told = if self.has(handle, State::Secure) { "" } else { text };
+        self.happen(Happening::Change, Some(handle), told, now);
         Ok(())
     }
 
@@ -271,11 +283,6 @@ impl Model {
         if self.focus != Some(handle) {
             self.set_focus(handle);
             self.happen(Happening::Focus, Some(handle), "", now);
-        }
-        if let Some(window) = self.window_of(handle)
-            && self.stack.first() != Some(&window)
-        {
-            self.raise(window);
         }
     }
 

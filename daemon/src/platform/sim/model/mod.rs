@@ -119,7 +119,12 @@ pub enum Change {
     /// Children were added, taken away or moved.
     Children(Handle),
     /// It ended, with all in it.
-    Destroyed(Handle),
+    Destroyed {
+        /// What ended.
+        element: Handle,
+        /// What it was in.
+        parent: Handle,
+    },
     /// It has the focus now.
     Focus(Handle),
     /// The app said something for screen readers to speak.
@@ -366,7 +371,7 @@ impl Model {
             going.extend(widget.children);
         }
         self.layout = None;
-        self.changes.extend([Change::Destroyed(handle), Change::Children(parent)]);
+        self.changes.push(Change::Destroyed { element: handle, parent });
     }
 
     /// Brings a window to the front of the app's windows.
