@@ -4,6 +4,10 @@
 //! opaque [`ElementKey`], so nothing native needs to be `Send`, and an app that hangs blocks its own worker and nobody
 //! else. What a worker reads it sends as [`Batch`]es; events are hints for it to read again, never facts.
 
+pub mod mirror;
+pub mod schedule;
+pub mod sim;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 

@@ -1,0 +1,464 @@
+//! What a worker has told so far, and what to tell after reading again: a pure difference of readings.
+//!
+//! Apps lie: an element may claim its own ancestor as a child, two may claim the same child, and what was listed may
+//! be dead when it is read. The mirror believes one parent per element and no cycles, so what it passes on is a tree.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+
+use axd_protocol::role::Keyed;
+
+use super::{ElementKey, Facts, Update};
+
+/// One element as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// How it is.
+    pub facts: Facts,
+    /// The children it claims, in order.
+    pub children: Vec<ElementKey>,
+    /// How many it has, where that is more than it lists.
+    pub total: Option<u32>,
+}
+
+/// Elements that were read together, in the order they were read. `None`: it is gone.
+#[derive(Debug, Default)]
+pub struct Readings {
+    order: Vec<ElementKey>,
+    found: HashMap<ElementKey, Option<Reading>>,
+}
+
+impl Readings {
+    /// Adds what was read of an element.
+    pub fn add(&mut self, key: ElementKey, reading: Option<Reading>) {
+        if self.found.insert(key, reading).is_none() {
+            self.order.push(key);
+        }
+    }
+
+    /// Whether the element was read.
+    pub fn has(&self, key: ElementKey) -> bool {
+        self.found.contains_key(&key)
+    }
+
+    /// The children an element was read to have.
+    pub fn children(&self, key: ElementKey) -> &[ElementKey] {
+        self.found.get(&key).and_then(|reading| reading.as_ref()).map_or(&[], |reading| &reading.children)
+    }
+
+    /// How many were read.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether none was read.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    fn living(&self) -> impl Iterator<Item = (ElementKey, &Reading)> {
+        self.order.iter().filter_map(|key| Some((*key, self.found.get(key)?.as_ref()?)))
+    }
+}
+
+/// What follows from readings.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Learned {
+    /// What to tell.
+    pub updates: Vec<Update>,
+    /// Children listed for the first time and not read yet.
+    pub unread: Vec<ElementKey>,
+    /// Claims that were not believed: cycles and second parents.
+    pub cut: usize,
+}
+
+/// What has been told of an app.
+#[derive(Debug)]
+pub struct Mirror {
+    nodes: HashMap<ElementKey, Node>,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    parent: Option<ElementKey>,
+    /// A hash of the facts last told; `None` while the element is listed but not read.
+    told: Option<u64>,
+    /// The children it claims and is believed to have.
+    listed: Vec<ElementKey>,
+    /// Those of them that were told.
+    shown: Vec<ElementKey>,
+    total: Option<u32>,
+}
+
+impl Default for Mirror {
+    fn default() -> Mirror {
+        Mirror { nodes: HashMap::from([(ElementKey::APP, Node::default())]) }
+    }
+}
+
+impl Mirror {
+    /// Whether the element is known, read or only listed.
+    pub fn knows(&self, key: ElementKey) -> bool {
+        self.nodes.contains_key(&key)
+    }
+
+    /// Whether the element is known and was read.
+    pub fn has_told(&self, key: ElementKey) -> bool {
+        self.nodes.get(&key).is_some_and(|node| node.told.is_some())
+    }
+
+    /// The element's parent.
+    pub fn parent(&self, key: ElementKey) -> Option<ElementKey> {
+        self.nodes.get(&key)?.parent
+    }
+
+    /// Every element that was told.
+    pub fn keys(&self) -> Vec<ElementKey> {
+        let mut keys: Vec<ElementKey> =
+            self.nodes.iter().filter(|(_, node)| node.told.is_some()).map(|(key, _)| *key).collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    /// These elements and all below them, parents first.
+    pub fn below(&self, roots: &[ElementKey]) -> Vec<ElementKey> {
+        let mut seen = HashSet::new();
+        let mut all: Vec<ElementKey> = Vec::new();
+        all.extend(roots.iter().filter(|key| self.knows(**key) && seen.insert(**key)));
+        let mut next = 0;
+        while next < all.len() {
+            let node = &self.nodes[&all[next]];
+            all.extend(node.listed.iter().filter(|key| seen.insert(**key)));
+            next += 1;
+        }
+        all
+    }
+
+    /// What must be read too before these readings can be applied: former parents of elements that now have another
+    /// parent (moved, or claimed twice?), and new elements below what was read. With `whole`, all new elements; else
+    /// only those whose parents' ids are made from them.
+    pub fn wanting(&self, readings: &Readings, whole: bool) -> Vec<ElementKey> {
+        let mut wanting = BTreeSet::new();
+        for (key, reading) in readings.living() {
+            let below = whole || reading.facts.role.keyed() == Keyed::ByContent;
+            for child in reading.children.iter().filter(|child| !readings.has(**child)) {
+                match self.nodes.get(child) {
+                    Some(node) if node.told.is_some() || node.parent != Some(key) => {}
+                    _ if below => drop(wanting.insert(*child)),
+                    _ => {}
+                }
+            }
+            for child in &reading.children {
+                match self.parent(*child) {
+                    Some(former) if former != key && !readings.has(former) => drop(wanting.insert(former)),
+                    _ => {}
+                }
+            }
+        }
+        wanting.into_iter().collect()
+    }
+
+    /// Takes the readings in and says what to tell.
+    pub fn apply(&mut self, readings: &Readings) -> Learned {
+        let mut learned = Learned::default();
+        let mut touched: Vec<ElementKey> = Vec::new();
+        let mut orphans: Vec<ElementKey> = Vec::new();
+        for (key, reading) in readings.living() {
+            if self.knows(key) {
+                self.list(key, reading, readings, &mut touched, &mut orphans, &mut learned);
+            }
+        }
+        for key in readings.order.iter().filter(|key| readings.found[*key].is_none()) {
+            let Some(node) = self.nodes.get_mut(key) else { continue };
+            if node.told.is_some() {
+                learned.updates.push(Update::Gone(*key));
+            }
+            if let Some(parent) = node.parent.take()
+                && let Some(above) = self.nodes.get_mut(&parent)
+            {
+                above.listed.retain(|child| child != key);
+                touched.push(parent);
+            }
+            self.forget(*key);
+        }
+        // Only now: an element dropped by one parent may have been taken up by another.
+        for (orphan, parent) in orphans.chunks_exact(2).map(|pair| (pair[0], pair[1])) {
+            if self.parent(orphan) == Some(parent) {
+                self.forget(orphan);
+            }
+        }
+        self.tell_facts(readings, &mut touched, &mut learned);
+        self.tell_children(touched, &mut learned);
+        learned.unread.retain(|key| self.nodes.get(key).is_some_and(|node| node.told.is_none()));
+        learned
+    }
+
+    /// Settles which of the claimed children the element has.
+    fn list(
+        &mut self,
+        key: ElementKey,
+        reading: &Reading,
+        readings: &Readings,
+        touched: &mut Vec<ElementKey>,
+        orphans: &mut Vec<ElementKey>,
+        learned: &mut Learned,
+    ) {
+        let mut believed = Vec::with_capacity(reading.children.len());
+        let mut seen = HashSet::with_capacity(reading.children.len());
+        for child in reading.children.iter().copied() {
+            if !seen.insert(child) || child == key || child == ElementKey::APP {
+                learned.cut += 1;
+                continue;
+            }
+            match self.parent(child) {
+                None if !self.knows(child) => {
+                    self.nodes.insert(child, Node { parent: Some(key), ..Node::default() });
+                    learned.unread.push(child);
+                }
+                Some(parent) if parent == key => {}
+                former => {
+                    let held = former.is_some_and(|former| self.claims(former, child, readings));
+                    if held || self.is_above(child, key) {
+                        learned.cut += 1;
+                        continue;
+                    }
+                    if let Some(above) = former.and_then(|former| self.nodes.get_mut(&former)) {
+                        above.listed.retain(|other| *other != child);
+                    }
+                    touched.extend(former);
+                    if let Some(node) = self.nodes.get_mut(&child) {
+                        node.parent = Some(key);
+                    }
+                }
+            }
+            believed.push(child);
+        }
+        let Some(node) = self.nodes.get_mut(&key) else { return };
+        if node.listed != believed {
+            let dropped = node.listed.iter().filter(|child| !seen.contains(child));
+            orphans.extend(dropped.flat_map(|child| [*child, key]));
+            node.listed = believed;
+        }
+        if node.total != reading.total {
+            node.total = reading.total;
+            // An order that can never be equal, so that the children are told again.
+            node.shown = vec![ElementKey::APP];
+        }
+        touched.push(key);
+    }
+
+    fn claims(&self, parent: ElementKey, child: ElementKey, readings: &Readings) -> bool {
+        match readings.found.get(&parent) {
+            Some(Some(reading)) => reading.children.contains(&child),
+            Some(None) => false,
+            None => self.nodes.get(&parent).is_some_and(|node| node.listed.contains(&child)),
+        }
+    }
+
+    fn is_above(&self, key: ElementKey, below: ElementKey) -> bool {
+        let mut at = Some(below);
+        while let Some(here) = at {
+            if here == key {
+                return true;
+            }
+            at = self.parent(here);
+        }
+        false
+    }
+
+    fn forget(&mut self, root: ElementKey) {
+        let mut going = vec![root];
+        while let Some(key) = going.pop() {
+            if let Some(node) = self.nodes.remove(&key) {
+                going.extend(node.listed.into_iter().filter(|child| self.parent(*child) == Some(key)));
+            }
+        }
+    }
+
+    fn tell_facts(&mut self, readings: &Readings, touched: &mut Vec<ElementKey>, learned: &mut Learned) {
+        for (key, reading) in readings.living() {
+            let Some(node) = self.nodes.get_mut(&key) else { continue };
+            let print = fingerprint(&reading.facts);
+            if node.told == Some(print) {
+                continue;
+            }
+            if node.told.is_none() {
+                touched.extend(node.parent);
+            }
+            node.told = Some(print);
+            learned.updates.push(Update::Upsert { key, facts: Box::new(reading.facts.clone()) });
+        }
+    }
+
+    fn tell_children(&mut self, touched: Vec<ElementKey>, learned: &mut Learned) {
+        let mut done = HashSet::new();
+        for parent in touched {
+            if !done.insert(parent) || !self.has_told(parent) {
+                continue;
+            }
+            let node = &self.nodes[&parent];
+            let order: Vec<ElementKey> =
+                node.listed.iter().filter(|child| self.has_told(**child)).copied().collect();
+            if order != node.shown {
+                let total = node.total;
+                learned.updates.push(Update::Children { parent, order: order.clone(), total });
+                if let Some(node) = self.nodes.get_mut(&parent) {
+                    node.shown = order;
+                }
+            }
+        }
+    }
+}
+
+/// Two facts with the same print are the same facts.
+fn fingerprint(facts: &Facts) -> u64 {
+    // Taken apart by name, so that a new field cannot be forgotten here.
+    let Facts { role, native_role, name, value, description, identifier, states, actions, row, window } =
+        facts;
+    let mut hasher = DefaultHasher::new();
+    (role, native_role, name, value, description).hash(&mut hasher);
+    (identifier, states, actions, row, window).hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axd_protocol::Role;
+
+    fn key(n: u64) -> ElementKey {
+        ElementKey(n)
+    }
+
+    fn reading(name: &str, children: &[u64]) -> Option<Reading> {
+        let facts = Facts { name: Some(name.to_owned()), ..Facts::new(Role::Group) };
+        Some(Reading { facts, children: children.iter().copied().map(ElementKey).collect(), total: None })
+    }
+
+    fn read(mirror: &mut Mirror, elements: &[(u64, Option<Reading>)]) -> Learned {
+        let mut readings = Readings::default();
+        for (n, reading) in elements {
+            readings.add(key(*n), reading.clone());
+        }
+        mirror.apply(&readings)
+    }
+
+    fn order(learned: &Learned, of: u64) -> Option<Vec<u64>> {
+        learned.updates.iter().find_map(|update| match update {
+            Update::Children { parent, order, .. } if *parent == key(of) => {
+                Some(order.iter().map(|child| child.0).collect())
+            }
+            _ => None,
+        })
+    }
+
+    fn two_groups() -> Mirror {
+        let mut mirror = Mirror::default();
+        read(
+            &mut mirror,
+            &[
+                (0, reading("app", &[1, 2])),
+                (1, reading("a", &[3])),
+                (2, reading("b", &[])),
+                (3, reading("c", &[4])),
+                (4, reading("d", &[])),
+            ],
+        );
+        mirror
+    }
+
+    #[test]
+    fn children_are_told_as_they_are_read() {
+        let mut mirror = Mirror::default();
+        let learned = read(&mut mirror, &[(0, reading("app", &[1, 2])), (1, reading("a", &[]))]);
+        assert_eq!(order(&learned, 0), Some(vec![1]));
+        assert_eq!(learned.unread, [key(2)]);
+        assert_eq!(order(&read(&mut mirror, &[(2, reading("b", &[]))]), 0), Some(vec![1, 2]));
+    }
+
+    #[test]
+    fn reading_the_same_again_tells_nothing() {
+        let mut mirror = two_groups();
+        let again = read(&mut mirror, &[(1, reading("a", &[3])), (4, reading("d", &[]))]);
+        assert_eq!(again, Learned::default());
+    }
+
+    #[test]
+    fn an_element_moves_when_its_former_parent_no_longer_claims_it() {
+        let mut mirror = two_groups();
+        let mut readings = Readings::default();
+        readings.add(key(2), reading("b", &[3]));
+        assert_eq!(mirror.wanting(&readings, true), [key(1)]);
+        readings.add(key(1), reading("a", &[]));
+        let learned = mirror.apply(&readings);
+        assert_eq!(order(&learned, 1), Some(vec![]));
+        assert_eq!(order(&learned, 2), Some(vec![3]));
+        assert_eq!(mirror.parent(key(3)), Some(key(2)));
+        assert!(mirror.has_told(key(4)));
+    }
+
+    #[test]
+    fn an_element_claimed_twice_stays_where_it_was() {
+        let mut mirror = two_groups();
+        let learned = read(&mut mirror, &[(2, reading("b", &[3])), (1, reading("a", &[3]))]);
+        assert_eq!((learned.cut, learned.updates.len()), (1, 0));
+    }
+
+    #[test]
+    fn an_ancestor_claimed_as_a_child_is_cut() {
+        let mut mirror = two_groups();
+        let learned = read(&mut mirror, &[(4, reading("d", &[1, 0, 4])), (0, reading("app", &[1, 2]))]);
+        assert_eq!((learned.cut, learned.updates.len()), (3, 0));
+        assert_eq!(mirror.below(&[key(0)]).len(), 5);
+    }
+
+    #[test]
+    fn what_is_gone_takes_all_below_it_along() {
+        let mut mirror = two_groups();
+        let learned = read(&mut mirror, &[(1, None)]);
+        assert_eq!(learned.updates[0], Update::Gone(key(1)));
+        assert_eq!(order(&learned, 0), Some(vec![2]));
+        assert_eq!(mirror.keys(), [key(0), key(2)]);
+    }
+
+    #[test]
+    fn what_died_between_listing_and_reading_is_never_told() {
+        let mut mirror = two_groups();
+        let learned = read(&mut mirror, &[(2, reading("b", &[9])), (9, None)]);
+        assert_eq!(learned.updates, []);
+        assert!(!mirror.knows(key(9)));
+    }
+
+    #[test]
+    fn a_total_that_grows_is_told_although_the_rows_shown_are_the_same() {
+        let mut mirror = two_groups();
+        let mut more = reading("a", &[3]);
+        if let Some(reading) = &mut more {
+            reading.total = Some(50);
+        }
+        let learned = read(&mut mirror, &[(1, more.clone())]);
+        assert_eq!(
+            learned.updates,
+            [Update::Children { parent: key(1), order: vec![key(3)], total: Some(50) }]
+        );
+        assert_eq!(read(&mut mirror, &[(1, more)]), Learned::default());
+    }
+
+    #[test]
+    fn a_parent_and_its_child_can_trade_places() {
+        let mut mirror = two_groups();
+        let learned = read(
+            &mut mirror,
+            &[
+                (1, reading("a", &[4])),
+                (3, reading("c", &[])),
+                (4, reading("d", &[3])),
+                (0, reading("app", &[1, 2])),
+            ],
+        );
+        assert_eq!(order(&learned, 1), Some(vec![4]));
+        assert_eq!(order(&learned, 4), Some(vec![3]));
+        assert_eq!(mirror.parent(key(3)), Some(key(4)));
+    }
+}

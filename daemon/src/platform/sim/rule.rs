@@ -1,0 +1,350 @@
+//! Rules: when this is done to a widget, these effects follow.
+
+use axd_protocol::State;
+use serde::Deserialize;
+
+/// A rule as it is written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleScript {
+    /// `verb:widget`, one or several.
+    #[serde(deserialize_with = "one_or_many")]
+    pub on: Vec<String>,
+    /// What must be true besides.
+    pub when: Option<ConditionScript>,
+    /// How much later the effects follow.
+    #[serde(default)]
+    pub after_ms: u64,
+    /// The effects.
+    #[serde(rename = "do")]
+    pub effects: Vec<EffectScript>,
+}
+
+/// A condition as it is written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConditionScript {
+    /// The widget it is about.
+    pub widget: String,
+    /// It has this state,
+    pub is: Option<String>,
+    /// or has it not,
+    pub is_not: Option<String>,
+    /// or holds this value.
+    pub value: Option<String>,
+}
+
+/// An effect as it is written: one verb and what it needs.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)] // Each verb is documented where it means something: on [`Effect`].
+pub struct EffectScript {
+    pub set: Option<String>,
+    pub append: Option<String>,
+    pub increase: Option<String>,
+    pub toggle: Option<String>,
+    pub mark: Option<String>,
+    pub unmark: Option<String>,
+    pub enable: Option<String>,
+    pub disable: Option<String>,
+    pub show: Option<String>,
+    pub hide: Option<String>,
+    pub add: Option<String>,
+    pub remove: Option<String>,
+    pub open: Option<String>,
+    pub close: Option<String>,
+    #[serde(rename = "move")]
+    pub move_: Option<String>,
+    pub rename: Option<String>,
+    pub announce: Option<String>,
+    pub select: Option<String>,
+    pub focus: Option<String>,
+    /// For `set`, `append` and `rename`.
+    pub text: Option<String>,
+    /// For `toggle`, `mark` and `unmark`.
+    pub state: Option<String>,
+    /// For `add` and `move`.
+    pub into: Option<String>,
+    /// For `add` and `move`: the place among the children; the end if absent.
+    pub index: Option<usize>,
+    /// For `increase`.
+    pub by: Option<f64>,
+}
+
+/// What sets a rule off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trigger {
+    /// The kind of happening.
+    pub happening: Happening,
+    /// The widget's id, or `*` for any.
+    pub widget: String,
+}
+
+/// What can happen to a widget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Happening {
+    /// The app started.
+    Start,
+    /// It was pressed.
+    Press,
+    /// A person changed what it holds: value, or checked or not.
+    Change,
+    /// It, or something in it, was selected.
+    Select,
+    /// It got the focus.
+    Focus,
+    /// The window opened.
+    Open,
+    /// The window closed.
+    Close,
+}
+
+impl Happening {
+    const ALL: [(&'static str, Happening); 7] = [
+        ("start", Happening::Start),
+        ("press", Happening::Press),
+        ("change", Happening::Change),
+        ("select", Happening::Select),
+        ("focus", Happening::Focus),
+        ("open", Happening::Open),
+        ("close", Happening::Close),
+    ];
+}
+
+/// What a rule needs besides its trigger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// The widget it is about.
+    pub widget: String,
+    /// What must be true of it.
+    pub test: Test,
+}
+
+/// What a condition looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Test {
+    /// It has the state, or has it not.
+    State(State, bool),
+    /// It holds the value.
+    Value(String),
+}
+
+/// One thing a rule does. Widgets are named by id, or as `selected:LIST` or `last:LIST`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Gives it the value.
+    Set(String, String),
+    /// Puts text at the end of its value.
+    Append(String, String),
+    /// Adds to the number it holds, within its range.
+    Increase(String, f64),
+    /// Turns a state on or off.
+    Toggle(String, State),
+    /// Turns a state on, or off.
+    Mark(String, State, bool),
+    /// Adds a widget made from a template.
+    Add {
+        /// The template.
+        template: String,
+        /// The new parent.
+        into: String,
+        /// The place among its children; the end if absent.
+        index: Option<usize>,
+    },
+    /// Takes it away.
+    Remove(String),
+    /// Opens the window, or raises it.
+    Open(String),
+    /// Closes the window.
+    Close(String),
+    /// Puts it somewhere else.
+    Move {
+        /// What.
+        widget: String,
+        /// The new parent.
+        into: String,
+        /// The place among its children; the end if absent.
+        index: Option<usize>,
+    },
+    /// Gives it another name.
+    Rename(String, String),
+    /// Says something for screen readers to speak.
+    Announce(String),
+    /// Selects it, and nothing else beside it.
+    Select(String),
+    /// Gives it the focus.
+    Focus(String),
+}
+
+/// A rule, checked.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// What sets it off.
+    pub on: Vec<Trigger>,
+    /// What must be true besides.
+    pub when: Option<Condition>,
+    /// How much later the effects follow.
+    pub after_ms: u64,
+    /// The effects.
+    pub effects: Vec<Effect>,
+}
+
+impl Rule {
+    /// Checks a rule.
+    pub fn parse(script: RuleScript) -> Result<Rule, String> {
+        let on = script.on.iter().map(|on| trigger(on)).collect::<Result<Vec<_>, _>>()?;
+        let when = script.when.map(condition).transpose()?;
+        let effects = script.effects.into_iter().enumerate();
+        let effects = effects
+            .map(|(number, effect)| {
+                Effect::parse(effect).map_err(|what| format!("effect {}: {what}", number + 1))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Rule { on, when, after_ms: script.after_ms, effects })
+    }
+
+    /// The widgets it names.
+    pub fn references(&self) -> impl Iterator<Item = &str> {
+        let on = self.on.iter().map(|trigger| trigger.widget.as_str()).filter(|id| !matches!(*id, "*" | ""));
+        let when = self.when.iter().map(|condition| condition.widget.as_str());
+        let effects = self.effects.iter().flat_map(Effect::references);
+        on.chain(when).chain(effects.map(|id| id.split_once(':').map_or(id, |(_, list)| list)))
+    }
+
+    /// The templates it names.
+    pub fn templates(&self) -> impl Iterator<Item = &str> {
+        self.effects.iter().filter_map(|effect| match effect {
+            Effect::Add { template, .. } => Some(template.as_str()),
+            _ => None,
+        })
+    }
+}
+
+fn trigger(on: &str) -> Result<Trigger, String> {
+    let (verb, widget) = on.split_once(':').unwrap_or((on, ""));
+    let found = Happening::ALL.iter().find(|(name, _)| *name == verb).map(|(_, happening)| *happening);
+    match found {
+        Some(happening) if (happening == Happening::Start) == widget.is_empty() => {
+            Ok(Trigger { happening, widget: widget.to_owned() })
+        }
+        Some(Happening::Start) => Err("'start' takes no widget".to_owned()),
+        Some(_) => Err(format!("'{on}' names no widget; write {verb}:WIDGET, or {verb}:* for any")),
+        None => {
+            let names: Vec<&str> = Happening::ALL.iter().map(|(name, _)| *name).collect();
+            Err(format!("'{verb}' is nothing that happens; use one of {}", names.join(", ")))
+        }
+    }
+}
+
+fn condition(script: ConditionScript) -> Result<Condition, String> {
+    let ConditionScript { widget, is, is_not, value } = script;
+    let test = match (is, is_not, value) {
+        (Some(state), None, None) => Test::State(state_named(&state)?, true),
+        (None, Some(state), None) => Test::State(state_named(&state)?, false),
+        (None, None, Some(value)) => Test::Value(value),
+        _ => return Err("'when' takes one of is, is_not and value".to_owned()),
+    };
+    Ok(Condition { widget, test })
+}
+
+fn state_named(word: &str) -> Result<State, String> {
+    let names = || State::ALL.iter().map(|state| state.name()).collect::<Vec<_>>().join(", ");
+    State::parse(word).ok_or_else(|| format!("'{word}' is not a state; states: {}", names()))
+}
+
+impl Effect {
+    fn parse(script: EffectScript) -> Result<Effect, String> {
+        let EffectScript { text, state, into, index, by, .. } = &script;
+        let verbs = script.verbs();
+        let [(verb, widget)] = verbs.as_slice() else {
+            let named: Vec<&str> = verbs.iter().map(|(verb, _)| *verb).collect();
+            let has = if named.is_empty() { "no verb".to_owned() } else { named.join(", ") };
+            return Err(format!("has {has}; it takes exactly one of {}", EffectScript::VERBS));
+        };
+        let lacks = |what: &str| format!("'{verb}' needs '{what}'");
+        let text = || text.clone().ok_or_else(|| lacks("text"));
+        let state = || state_named(state.as_ref().ok_or_else(|| lacks("state"))?);
+        let into = || into.clone().ok_or_else(|| lacks("into"));
+        let (widget, index) = (widget.to_string(), *index);
+        Ok(match *verb {
+            "set" => Effect::Set(widget, text()?),
+            "append" => Effect::Append(widget, text()?),
+            "increase" => Effect::Increase(widget, by.unwrap_or(1.0)),
+            "toggle" => Effect::Toggle(widget, state()?),
+            "mark" => Effect::Mark(widget, state()?, true),
+            "unmark" => Effect::Mark(widget, state()?, false),
+            "enable" => Effect::Mark(widget, State::Disabled, false),
+            "disable" => Effect::Mark(widget, State::Disabled, true),
+            "show" => Effect::Mark(widget, State::Hidden, false),
+            "hide" => Effect::Mark(widget, State::Hidden, true),
+            "add" => Effect::Add { template: widget, into: into()?, index },
+            "remove" => Effect::Remove(widget),
+            "open" => Effect::Open(widget),
+            "close" => Effect::Close(widget),
+            "move" => Effect::Move { widget, into: into()?, index },
+            "rename" => Effect::Rename(widget, text()?),
+            "announce" => Effect::Announce(widget),
+            "select" => Effect::Select(widget),
+            _ => Effect::Focus(widget),
+        })
+    }
+
+    fn references(&self) -> Vec<&str> {
+        match self {
+            Effect::Announce(_) => vec![],
+            Effect::Add { into, .. } => vec![into],
+            Effect::Move { widget, into, .. } => vec![widget, into],
+            Effect::Set(widget, _)
+            | Effect::Append(widget, _)
+            | Effect::Increase(widget, _)
+            | Effect::Toggle(widget, _)
+            | Effect::Mark(widget, _, _)
+            | Effect::Remove(widget)
+            | Effect::Open(widget)
+            | Effect::Close(widget)
+            | Effect::Rename(widget, _)
+            | Effect::Select(widget)
+            | Effect::Focus(widget) => vec![widget],
+        }
+    }
+}
+
+impl EffectScript {
+    fn verbs(&self) -> Vec<(&'static str, &str)> {
+        let all = [
+            ("set", &self.set),
+            ("append", &self.append),
+            ("increase", &self.increase),
+            ("toggle", &self.toggle),
+            ("mark", &self.mark),
+            ("unmark", &self.unmark),
+            ("enable", &self.enable),
+            ("disable", &self.disable),
+            ("show", &self.show),
+            ("hide", &self.hide),
+            ("add", &self.add),
+            ("remove", &self.remove),
+            ("open", &self.open),
+            ("close", &self.close),
+            ("move", &self.move_),
+            ("rename", &self.rename),
+            ("announce", &self.announce),
+            ("select", &self.select),
+            ("focus", &self.focus),
+        ];
+        all.into_iter().filter_map(|(verb, widget)| Some((verb, widget.as_deref()?))).collect()
+    }
+}
+
+fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "\"verb:widget\" or a list of them")]
+    enum Either {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Either::deserialize(deserializer)? {
+        Either::One(on) => vec![on],
+        Either::Many(on) => on,
+    })
+}
