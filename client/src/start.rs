@@ -10,6 +10,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use axd_protocol::command::{Shutdown, Status};
 use axd_protocol::places::{DAEMON_LOCK, MAX_SOCKET_PATH, START_LOCK};
@@ -22,6 +24,8 @@ use crate::{Ask, ClientError, Connection, Result};
 
 /// After how many seconds without a client an auto-started daemon exits.
 pub const IDLE_EXIT_S: u64 = 900;
+/// How long a daemon that is going down may take.
+const STOPPING: Duration = Duration::from_secs(10);
 /// The daemon's exit code when another daemon serves the socket already.
 const SERVED_ALREADY: i32 = 75;
 
@@ -47,8 +51,19 @@ pub fn connect_or_start(socket: &Path, start: &DaemonStart) -> Result<Connection
     }
 }
 
-/// After `PROTOCOL_MISMATCH`: stops a daemon that was auto-started and serves nobody else, waits until it is gone, and
-/// starts anew. `None` if the daemon is not ours to stop.
+/// Tells the daemon at this socket to stop, and waits until it is gone.
+pub fn stop(socket: &Path) -> Result<()> {
+    let mut connection = Connection::open(socket)?;
+    connection.request(&Command::Shutdown(Shutdown {}), Ask::any_protocol())?;
+    if await_end(socket)? {
+        return Ok(());
+    }
+    let reason = format!("it was told to stop, and after {} s it still runs", STOPPING.as_secs());
+    Err(ClientError::Unavailable { tried: socket.to_owned(), reason })
+}
+
+/// After `PROTOCOL_MISMATCH`: replaces a daemon that was auto-started and serves nobody else. `None` if the daemon is
+/// not ours to stop.
 pub fn restart_if_idle(socket: &Path, start: &DaemonStart) -> Result<Option<Connection>> {
     /// As much of `status` as any major can be hoped to have.
     #[derive(Deserialize)]
@@ -62,11 +77,8 @@ pub fn restart_if_idle(socket: &Path, start: &DaemonStart) -> Result<Option<Conn
     if status.idle_exit_s.is_none() || status.clients.len() > 1 {
         return Ok(None);
     }
-    connection.request(&Command::Shutdown(Shutdown {}), Ask::any_protocol())?;
-    // The daemon holds this lock while it lives; having it for a moment means that it is gone.
-    let lock = lock_file(&Places::lock_of(socket, DAEMON_LOCK))?;
-    lock.lock()?;
-    drop(lock);
+    drop(connection);
+    stop(socket)?;
     connect_or_start(socket, start).map(Some)
 }
 
@@ -122,13 +134,35 @@ fn start_and_connect(socket: &Path, start: &DaemonStart) -> Result<Connection> {
             "there is no axd beside ax nor on the PATH; name it with AXD_BIN=/path/to/axd".to_owned(),
         )
     })?;
-    let (mut child, ready) = spawn(&binary, socket, start).map_err(|fault| cannot("run", &binary, fault))?;
-    let listening = await_ready(&mut child, ready).map_err(|(code, message)| failed(code, message));
-    reap_later(child);
-    listening?;
-    let connection = Connection::open(socket)?;
+    let start_one = || {
+        let (mut child, ready) =
+            spawn(&binary, socket, start).map_err(|fault| cannot("run", &binary, fault))?;
+        let started = await_ready(&mut child, ready).map_err(|(code, message)| failed(code, message));
+        reap_later(child);
+        started
+    };
+    let mut opened = start_one().map(|started| (started, Connection::try_open(socket)))?;
+    if let (Started::ServedAlready, Err(fault)) = &opened
+        && is_missing(fault)
+        && await_end(socket)?
+    {
+        // It was the last daemon, on its way out: `ax shutdown && ax status` comes here.
+        opened = start_one().map(|started| (started, Connection::try_open(socket)))?;
+    }
     drop(lock);
-    Ok(connection)
+    opened.1.map_err(|fault| unavailable(socket, &fault))
+}
+
+/// Waits until the daemon of this socket is gone; false if it stays. It holds its lock for as long as it lives, so to
+/// have the lock for a moment means that it is gone.
+fn await_end(socket: &Path) -> io::Result<bool> {
+    let lock = lock_file(&Places::lock_of(socket, DAEMON_LOCK))?;
+    let (tell, gone) = mpsc::channel();
+    // A thread, because a lock cannot be waited for with a limit. If the limit passes, it dies with the process.
+    std::thread::Builder::new()
+        .name("axd-end".into())
+        .spawn(move || tell.send(lock.lock().map(|()| drop(lock))))?;
+    gone.recv_timeout(STOPPING).map_or(Ok(false), |locked| locked.map(|()| true))
 }
 
 fn lock_file(path: &Path) -> io::Result<File> {
@@ -177,21 +211,30 @@ fn detach(ready_fd: RawFd) -> io::Result<()> {
     Ok(())
 }
 
+/// What came of a daemon that was started.
+enum Started {
+    Listening,
+    /// There is another: someone ran `axd` by hand in the meantime, or the last one is not gone yet.
+    ServedAlready,
+}
+
+/// Why a daemon that was started does not serve.
+type NotStarted = (Option<ErrorCode>, String);
+
 /// Waits until the daemon says that it listens, or why it does not.
-fn await_ready(child: &mut Child, ready: PipeReader) -> std::result::Result<(), (Option<ErrorCode>, String)> {
+fn await_ready(child: &mut Child, ready: PipeReader) -> std::result::Result<Started, NotStarted> {
     let mut line = String::new();
     if let Err(fault) = BufReader::new(ready).read_line(&mut line) {
         return Err((None, format!("its readiness could not be read: {fault}")));
     }
     let line = line.trim_end();
     if line.starts_with("ready ") {
-        return Ok(());
+        return Ok(Started::Listening);
     }
     // The pipe is closed, so the daemon has ended or is about to.
     let ended = child.wait();
     if ended.as_ref().is_ok_and(|status| status.code() == Some(SERVED_ALREADY)) {
-        // Someone ran `axd` by hand in the meantime; the connect that follows finds it.
-        return Ok(());
+        return Ok(Started::ServedAlready);
     }
     if let Some(report) = line.strip_prefix("error ") {
         let (name, message) = report.split_once(' ').unwrap_or((report, report));

@@ -4,13 +4,13 @@ use std::fs::DirBuilder;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use axd_client::protocol::Command;
-use axd_client::protocol::command::{FindAnswer, Invocation, Shutdown};
+use axd_client::protocol::command::{FindAnswer, Invocation};
 use axd_client::{Ask, ClientError, Connection, DaemonStart, Reply, connect_or_start, find_daemon};
 use nix::sys::signal::{SigSet, Signal};
 
@@ -30,6 +30,7 @@ pub fn run(mode: Mode) -> Exit {
     let toured = Stage::open().and_then(|stage| {
         let toured = tour(&stage);
         stage.close();
+        stage.leave_the_end_to_an_interrupt();
         toured
     });
     match toured {
@@ -64,9 +65,11 @@ fn tour(stage: &Stage) -> Result<(), Trouble> {
     guide
         .say("The first look at an app reads its tree once. From then on looks are answered from memory.")?;
     guide.run(&["snapshot", "--app", "Calculator"])?;
-    let reply = guide.run(&["find", "button:7", "--app", "Calculator", "--first"])?;
-    let found = guide.ask_again("find", &["find", "button:7", "--app", "Calculator", "--first"])?;
-    let clock = reply.clock.or(found.clock).map(|clock| clock.to_string()).unwrap_or_default();
+    let find = ["find", "button:7", "--app", "Calculator", "--first"];
+    guide.run(&find)?;
+    let found = guide.timed("find as JSON", &find, Ask::default())?;
+    let clock =
+        found.clock.ok_or_else(|| ClientError::Protocol("an answer without a clock".into()))?.to_string();
     let button =
         found.data::<FindAnswer>()?.matches.into_iter().next().map(|found| found.node.id.to_string());
 
@@ -115,11 +118,6 @@ impl Guide {
         let text = reply.text.as_deref().unwrap_or_default();
         Stdout.write_all(format!("{}\n", text.trim_end()).as_bytes())?;
         Ok(reply)
-    }
-
-    /// The same again, for a program: not shown, but timed.
-    fn ask_again(&mut self, label: &str, args: &[&str]) -> Result<Reply, Trouble> {
-        Ok(self.timed(&format!("{label} again"), args, Ask::default())?)
     }
 
     fn timed(&mut self, label: &str, args: &[&str], ask: Ask) -> Result<Reply, ClientError> {
@@ -187,7 +185,9 @@ struct Stage {
     folder: PathBuf,
     socket: PathBuf,
     start: DaemonStart,
-    closed: Arc<AtomicBool>,
+    /// So that whoever comes second waits until the first has finished.
+    closed: Arc<Once>,
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Stage {
@@ -211,7 +211,8 @@ impl Stage {
             idle_exit_s: Some(IDLE_EXIT_S),
         };
         let socket = folder.join("axd.sock");
-        let stage = Stage { folder, socket, start, closed: Arc::default() };
+        let stage =
+            Stage { folder, socket, start, closed: Arc::new(Once::new()), interrupted: Arc::default() };
         stage.close_on_signal()?;
         Ok(stage)
     }
@@ -222,6 +223,7 @@ impl Stage {
         let stage = self.clone();
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             if let Ok(signal) = signals.wait() {
+                stage.interrupted.store(true, Ordering::SeqCst);
                 stage.close();
                 std::process::exit(128 + signal as i32);
             }
@@ -230,16 +232,19 @@ impl Stage {
     }
 
     fn close(&self) {
-        if self.closed.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        if let Ok(mut connection) = Connection::open(&self.socket) {
-            let stopping = connection.request(&Command::Shutdown(Shutdown {}), Ask::any_protocol());
-            // The daemon closes the connection when it is done with the folder.
-            while stopping.is_ok() && matches!(connection.recv_line(), Ok(Some(_))) {}
-        }
-        if let Err(fault) = std::fs::remove_dir_all(&self.folder) {
-            eprintln!("could not remove {}: {fault}", self.folder.display());
+        self.closed.call_once(|| {
+            // There may be no daemon to stop: it did not start, or it died, and the tour said so.
+            let _ = axd_client::stop(&self.socket);
+            if let Err(fault) = std::fs::remove_dir_all(&self.folder) {
+                eprintln!("could not remove {}: {fault}", self.folder.display());
+            }
+        });
+    }
+
+    /// An interrupted tour fails, because its daemon is stopped; but that is no news, and the exit code is the signal's.
+    fn leave_the_end_to_an_interrupt(&self) {
+        while self.interrupted.load(Ordering::SeqCst) {
+            std::thread::park();
         }
     }
 }

@@ -65,10 +65,10 @@ fn send_stdin(mut socket: std::os::unix::net::UnixStream, debt: &Debt) {
             return;
         }
     }
-    if debt.stdin_ended() {
-        // Nothing is owed: the reading side waits for a line that will not come. This wakes it with an end.
-        let _ = socket.shutdown(Shutdown::Both);
-    }
+    // If nothing is owed the reading side waits for a line that will not come; closing both ways wakes it with an end.
+    // Otherwise the daemon learns that no more will come, and goes on answering. A socket that is closed already says so
+    // here, and to the reading side.
+    let _ = socket.shutdown(if debt.stdin_ended() { Shutdown::Both } else { Shutdown::Write });
 }
 
 /// What the daemon still has to say: answers to requests, and the ends of subscriptions. Standard input, as long as it
