@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use axd_protocol::Command;
 use axd_protocol::command::{Subscribe, SubscribeAnswer};
@@ -22,6 +23,8 @@ pub struct Connection {
     /// Lines that came while the answer to something else was awaited.
     early: VecDeque<String>,
     next_id: u64,
+    /// The stream's read timeout.
+    patience: Option<Duration>,
 }
 
 impl Connection {
@@ -39,13 +42,16 @@ impl Connection {
     /// Speaks over a stream that is connected already.
     pub fn over(stream: UnixStream) -> Connection {
         let reader = BufReader::with_capacity(READ_BYTES, stream);
-        Connection { reader, early: VecDeque::new(), next_id: 1 }
+        Connection { reader, early: VecDeque::new(), next_id: 1, patience: None }
     }
 
     /// Asks, and waits for the answer. An answer that says `"ok":false` is [`ClientError::Daemon`].
     pub fn request(&mut self, command: &Command, ask: Ask) -> Result<Reply> {
         let id = self.take_id();
-        self.stream().set_read_timeout(ask.patience())?;
+        if self.patience != ask.patience() {
+            self.patience = ask.patience();
+            self.stream().set_read_timeout(self.patience)?;
+        }
         self.send_line(&wire::request_line(id, command, ask)?)?;
         self.answer_to(id)
     }

@@ -38,7 +38,7 @@ impl Ask {
     }
 
     /// How long to wait for an answer: the daemon keeps the deadline itself, so this is only for one that hangs.
-    pub(crate) fn patience(&self) -> Option<Duration> {
+    pub fn patience(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline + Duration::from_secs(2))
     }
 }
@@ -143,6 +143,10 @@ pub(crate) enum Line {
 impl Line {
     /// What `line` is to the request `id`. A connection counts its ids up, so a smaller number is an earlier one.
     pub(crate) fn sort(line: &str, id: u64) -> Result<Line> {
+        // The daemon writes the id first, so the rest, which may be large, is looked at only if that is not the case.
+        if line.starts_with(&format!("{{\"id\":{id},")) {
+            return Ok(Line::Answer);
+        }
         if line.starts_with("{\"sub\":") {
             return Ok(Line::Other);
         }

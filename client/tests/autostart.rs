@@ -166,11 +166,12 @@ fn the_daemon_is_in_a_session_of_its_own_and_holds_none_of_its_starters_files() 
             Ok(())
         });
     }
-    let ran = Ran::of(command.output().unwrap());
-    let pid = pid_of(&ran);
-    drop((writer, command));
-    // Would wait for as long as the daemon runs if it held the other end.
-    assert_eq!(std::io::copy(&mut &reader, &mut std::io::sink()).unwrap(), 0);
+    let pid = pid_of(&Ran::of(command.output().unwrap()));
+    let pipe =
+        std::fs::read_link(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader))).unwrap();
+    let held = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+    let held: Vec<PathBuf> = held.map(|file| std::fs::read_link(file.unwrap().path()).unwrap()).collect();
+    assert!(!held.contains(&pipe), "{held:?}");
     assert_eq!(nix::unistd::getsid(Some(Pid::from_raw(pid))).unwrap(), Pid::from_raw(pid));
     assert_eq!(std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap(), Path::new("/"));
 }

@@ -33,7 +33,7 @@ fn a_watch_in_text_calls_things_by_name() {
     assert_eq!(
         told,
         [
-            "Notes  Notes: 2 elements",
+            "Notes  2 elements",
             "Notes  ~ textfield \"Body\" value = \"Buy milk\" txt_000000",
             "axd  the subscription is over: the daemon is going down",
         ]

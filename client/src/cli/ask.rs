@@ -55,9 +55,8 @@ fn exchange(
     ask: Ask,
     mode: Mode,
 ) -> Result<Outcome, ClientError> {
-    if let Some(deadline) = ask.deadline {
-        let patience = deadline + std::time::Duration::from_secs(2);
-        connection.stream().set_read_timeout(Some(patience))?;
+    if ask.deadline.is_some() {
+        connection.stream().set_read_timeout(ask.patience())?;
     }
     connection.send_line(&request_line(1, command, ask)?)?;
     let mut held = Vec::new();

@@ -64,7 +64,9 @@ fn tour(stage: &Stage) -> Result<(), Trouble> {
     guide.run(&["list-apps"])?;
     guide
         .say("The first look at an app reads its tree once. From then on looks are answered from memory.")?;
-    guide.run(&["snapshot", "--app", "Calculator"])?;
+    let snapshot = ["snapshot", "--app", "Calculator"];
+    guide.run(&snapshot)?;
+    guide.timed("snapshot again", &snapshot, Ask::text())?;
     let find = ["find", "button:7", "--app", "Calculator", "--first"];
     guide.run(&find)?;
     let found = guide.timed("find as JSON", &find, Ask::default())?;
@@ -145,7 +147,7 @@ impl Guide {
         let times: Vec<String> =
             self.took.iter().map(|(label, took)| format!("{label} {} µs", took.as_micros())).collect();
         Stdout.write_all(format!("{}\n", times.join(" · ")).as_bytes())?;
-        self.say("The daemon is stopped and its folder removed. On your own desktop: ax snapshot")
+        self.say("That was it: the daemon stops and its folder goes. On your own desktop: ax snapshot")
     }
 }
 

@@ -50,7 +50,7 @@ impl Narrator {
             Event::Fresh { app, cause, tree, .. } => {
                 let replica = Replica::new(tree);
                 let count = counted(replica.len(), "element");
-                told.line(Tone::Aside, format!("{}: {count}{}", app.name, fresh_reason(cause)));
+                told.line(Tone::Aside, format!("{count}{}", fresh_reason(cause)));
                 self.trees.insert(app.pid, replica);
                 Some(app)
             }
@@ -311,7 +311,7 @@ mod tests {
                 changes("event", r#""moved":[{"id":"row_000000","parent":"app_000000","index":0}]"#),
                 changes("event", r#""removed":["row_000000"]"#),
             ],
-            "Notes  Notes: 3 elements\n\
+            "Notes  3 elements\n\
              Notes  + row \"Note 3\" row_000000 in list \"Notes\" (2 elements)\n\
              Notes  ~ textfield \"Body\" value = \"Buy milk\", editable, not focused txt_000000\n\
              Notes  ~ row \"Note 3\" name = \"Note 4\", no value row_000000 (found by rereading)\n\
