@@ -32,7 +32,8 @@ macro_rules! args {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        #[cfg_attr(feature = "cli", derive(clap::Args))]
+        // Verbatim, because the examples are lines.
+        #[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub struct $name { $($done)* }
     };

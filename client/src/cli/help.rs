@@ -1,0 +1,84 @@
+//! `ax --help`: every command on one line, by family, and the rest of the contract: variables and exit codes.
+
+use axd_client::protocol::command::{ALL_NAMES, Family, family};
+use clap::Command;
+
+use super::parse::{self, NO_AUTOSTART, WATCH};
+
+/// The families, in the order they are shown, with their headings.
+pub const FAMILIES: [(Family, &str); 5] = [
+    (Family::Observe, "Observe"),
+    (Family::Desktop, "Apps, windows, displays"),
+    (Family::Listen, "Listen"),
+    (Family::Daemon, "Daemon"),
+    (Family::Client, "Client"),
+];
+
+/// What the environment can say, and the exit codes.
+const VARIABLES: &[(&str, &str)] = &[
+    ("AXD_SOCKET", "The socket, as with --socket"),
+    ("AXD_PLATFORM", "The platform of a daemon that is started, as with --platform"),
+    (NO_AUTOSTART, "1: do not start a missing daemon"),
+    ("AXD_BIN", "The axd to start; else the one beside ax, else the one on the PATH"),
+    ("AXD_STATE", "Where a daemon that is started keeps its logs"),
+    ("NO_COLOR", "Set: no colours"),
+];
+
+/// The exit codes, as the help and the reference show them.
+pub const EXIT_CODES: &[(&str, &str)] = &[
+    ("0", "It went well"),
+    ("1", "An error, told as JSON on standard output (as text on standard error)"),
+    ("2", "The command line makes no sense"),
+    ("3", "No daemon could be reached or started"),
+];
+
+/// The whole of `ax --help`.
+pub fn overview() -> String {
+    let mut out = String::from(
+        "ax: see what desktop apps show, and be told as it changes.\n\
+         Answers come from axd, which keeps the apps' accessibility trees live in memory.\n\n\
+         Usage: ax [OPTIONS] COMMAND [ARGS]\n",
+    );
+    for (wanted, heading) in FAMILIES {
+        let rows = ALL_NAMES.iter().filter(|name| family(name) == Some(wanted)).map(|name| {
+            let also = if *name == "subscribe" { format!(" (also: {WATCH})") } else { String::new() };
+            ((*name).to_owned(), about(name) + &also)
+        });
+        section(heading, rows, &mut out);
+    }
+    let options = parse::global_options();
+    let own = [
+        ("-h, --help", "Print help; `ax COMMAND --help` for one command"),
+        ("-V, --version", "Print the version"),
+    ];
+    let rows = options.iter().map(|option| {
+        let long = option.get_long().unwrap_or_default();
+        let value = option.get_value_names().map_or(String::new(), |names| format!(" {}", names[0]));
+        (format!("--{long}{value}"), option.get_help().map(ToString::to_string).unwrap_or_default())
+    });
+    section("Options", rows.chain(own.map(owned)), &mut out);
+    section("Environment", VARIABLES.iter().copied().map(owned), &mut out);
+    section("Exit codes", EXIT_CODES.iter().copied().map(owned), &mut out);
+    out.push_str(
+        "\nExamples\n  ax snapshot --app Notes --interactive\n  ax find 'window:Inbox list > row:nth(3)'\n  \
+         ax watch --app Notes\n  ax demo\n",
+    );
+    out
+}
+
+fn owned((left, right): (&str, &str)) -> (String, String) {
+    (left.to_owned(), right.to_owned())
+}
+
+fn section(heading: &str, rows: impl Iterator<Item = (String, String)>, out: &mut String) {
+    out.push_str(&format!("\n{heading}\n"));
+    for (left, right) in rows {
+        out.push_str(&format!("  {left:<18} {right}\n"));
+    }
+}
+
+/// A command's first line, without its full stop.
+fn about(name: &str) -> String {
+    let about = parse::subcommand(name).as_ref().and_then(Command::get_about).map(ToString::to_string);
+    about.unwrap_or_default().lines().next().unwrap_or_default().trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,73 @@
+//! The command line: argv → request → printed answer, and what `ax` does by itself.
+
+mod ask;
+mod demo;
+mod help;
+mod narrate;
+mod output;
+mod parse;
+mod pipe;
+mod reference;
+mod schema;
+mod watch;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use axd_client::{ClientError, Connection, DaemonStart};
+use axd_protocol::Command;
+use axd_protocol::command::Invocation;
+
+use output::Mode;
+use parse::{Options, Parsed};
+
+/// How `ax` ends; the numbers are a contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It went well.
+    Done = 0,
+    /// The daemon answered with an error, or the connection was lost.
+    Failed = 1,
+    /// The command line makes no sense.
+    Usage = 2,
+    /// No daemon could be reached or started.
+    Unavailable = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Does what the command line says.
+pub fn run(args: Vec<OsString>) -> Exit {
+    let (invocation, options) = match parse::parse(&args) {
+        Parsed::Run(invocation, options) => (*invocation, options),
+        Parsed::Plain(text) => return output::plain(&text),
+        Parsed::Usage(usage) => return output::usage(&usage, parse::mode_asked(&args)),
+    };
+    let mode = Mode::of(options.mode);
+    match invocation {
+        Invocation::Wire(Command::Subscribe(what)) => watch::run(what, &options, mode),
+        Invocation::Wire(command) => ask::run(&command, &options, mode),
+        Invocation::Pipe(_) => pipe::run(&options, mode),
+        Invocation::Schema(what) => schema::run(&what, mode),
+        Invocation::Demo(_) => demo::run(mode),
+    }
+}
+
+/// Reaches the daemon, and starts it if that is wanted.
+fn connect(options: &Options) -> Result<Connection, ClientError> {
+    let socket = options.socket();
+    match options.start() {
+        Some(start) => axd_client::connect_or_start(&socket, &start),
+        None => Connection::open(&socket),
+    }
+}
+
+/// Starts a daemon anew in place of one that speaks another major, if that one is ours to stop.
+fn replace_daemon(options: &Options) -> Result<Option<Connection>, ClientError> {
+    let start: Option<DaemonStart> = options.start();
+    start.map_or(Ok(None), |start| axd_client::restart_if_idle(&options.socket(), &start))
+}

@@ -1,0 +1,126 @@
+//! `ax schema --markdown`: the reference page of all commands, from the same structs the commands are made of.
+
+use axd_client::protocol::ErrorCode;
+use axd_client::protocol::command::{ALL_NAMES, family};
+use clap::{Arg, Command};
+
+use super::help::{EXIT_CODES, FAMILIES};
+use super::parse;
+
+/// The protocol version every command so far came with; one that comes later is to be told apart here.
+const SINCE: &str = "1.0";
+
+/// The whole page.
+pub fn page() -> String {
+    let mut out = String::from(
+        "# Commands\n\nMade by `ax schema --markdown`; do not edit. On the wire the args have the same names, with `_` for \
+         `-`: `ax snapshot --max-nodes 5` is `{\"command\":\"snapshot\",\"args\":{\"max_nodes\":5}}`.\n",
+    );
+    for (wanted, heading) in FAMILIES {
+        out.push_str(&format!("\n## {heading}\n"));
+        for name in ALL_NAMES.iter().filter(|name| family(name) == Some(wanted)) {
+            if let Some(command) = parse::subcommand(name) {
+                write_command(command, &mut out);
+            }
+        }
+    }
+    out.push_str("\n## Options of every command\n\n");
+    write_args(&mut parse::global_options().iter(), &mut out);
+    out.push_str("\n## Exit codes\n\n| code | meaning |\n| --- | --- |\n");
+    for (code, meaning) in EXIT_CODES {
+        out.push_str(&format!("| {code} | {meaning} |\n"));
+    }
+    out.push_str("\n## Error codes\n\n| code | what to do |\n| --- | --- |\n");
+    for code in ErrorCode::ALL {
+        out.push_str(&format!("| `{}` | {} |\n", code.name(), cell(code.suggestion())));
+    }
+    out
+}
+
+fn write_command(command: Command, out: &mut String) {
+    let name = command.get_name().to_owned();
+    let mut command = command.bin_name(format!("ax {name}"));
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage:").trim();
+    out.push_str(&format!("\n### {name}\n\n```\n{usage}\n```\n\n"));
+    let about = command.get_about().map(ToString::to_string);
+    out.push_str(&prose(&about.unwrap_or_default()));
+    let mut args = command.get_arguments().filter(|arg| arg.get_id() != "help").peekable();
+    if args.peek().is_some() {
+        out.push('\n');
+        write_args(&mut args, out);
+    }
+    let aliases: Vec<&str> = command.get_visible_aliases().collect();
+    let also = if aliases.is_empty() { String::new() } else { format!(" Also: `{}`.", aliases.join("`, `")) };
+    out.push_str(&format!("\nSince protocol {SINCE}.{also}\n"));
+}
+
+fn write_args(args: &mut dyn Iterator<Item = &Arg>, out: &mut String) {
+    out.push_str("| arg | meaning |\n| --- | --- |\n");
+    for arg in args {
+        let value = arg
+            .get_action()
+            .takes_values()
+            .then(|| arg.get_value_names().map_or_else(|| "VALUE".to_owned(), |names| names.join(" ")));
+        let shown = match (arg.get_long(), value) {
+            (Some(long), Some(value)) => format!("--{long} {value}"),
+            (Some(long), None) => format!("--{long}"),
+            (None, value) => value.unwrap_or_default(),
+        };
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let required = if arg.is_required_set() { " Required." } else { "" };
+        let choices: Vec<String> =
+            arg.get_possible_values().iter().map(|choice| format!("`{}`", choice.get_name())).collect();
+        let choices = if choices.is_empty() || !arg.get_action().takes_values() {
+            String::new()
+        } else {
+            format!(" One of {}.", choices.join(", "))
+        };
+        let full_stop = if help.ends_with('.') { "" } else { "." };
+        out.push_str(&format!("| `{}` | {}{full_stop}{required}{choices} |\n", cell(&shown), cell(&help)));
+    }
+}
+
+/// Text for a table's cell, where a bar would end it.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// A doc comment as Markdown: its indented examples become a code block.
+fn prose(about: &str) -> String {
+    let mut out = String::new();
+    let mut in_code = false;
+    for line in about.lines() {
+        let is_code = line.starts_with("  ");
+        if is_code != in_code {
+            out.push_str(if is_code { "\n```sh\n" } else { "```\n" });
+        }
+        in_code = is_code;
+        out.push_str(line.trim_start());
+        out.push('\n');
+    }
+    if in_code {
+        out.push_str("```\n");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_every_command_with_its_usage_examples_and_args() {
+        let page = page();
+        for name in ALL_NAMES {
+            assert!(page.contains(&format!("\n### {name}\n\n```\nax {name}")), "{name}");
+        }
+        assert!(page.contains("```sh\nax snapshot\nax snapshot --app Notes --interactive\n"), "{page}");
+        assert!(
+            page.contains("| `--property NAME` | What may be true. Required. One of `visible`, "),
+            "{page}"
+        );
+        assert!(page.contains("| `WIDGET\\|FAULT` |"), "{page}");
+        assert!(page.contains("Also: `watch`."));
+    }
+}

@@ -1,0 +1,210 @@
+//! Lines: how a request is written and an answer is read, the same for every kind of connection.
+
+use std::time::Duration;
+
+use axd_protocol::event::Push;
+use axd_protocol::{Answer, AppInfo, Clock, Command, Format, PROTOCOL, Request};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::{ClientError, Result};
+
+/// How to ask: the part of a request that is not the command.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask {
+    /// Bounds everything the request does.
+    pub deadline: Option<Duration>,
+    /// How the answer is to be written.
+    pub format: Format,
+    /// The major that is spoken. A daemon of another major refuses; one that is told none answers.
+    pub protocol: Option<u32>,
+}
+
+impl Default for Ask {
+    fn default() -> Ask {
+        Ask { deadline: None, format: Format::Json, protocol: Some(PROTOCOL) }
+    }
+}
+
+impl Ask {
+    /// Asks for the rendering instead of the data.
+    pub fn text() -> Ask {
+        Ask { format: Format::Text, ..Ask::default() }
+    }
+
+    /// Asks so that a daemon of any major answers.
+    pub fn any_protocol() -> Ask {
+        Ask { protocol: None, ..Ask::default() }
+    }
+
+    /// How long to wait for an answer: the daemon keeps the deadline itself, so this is only for one that hangs.
+    pub fn patience(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline + Duration::from_secs(2))
+    }
+}
+
+/// Writes a request as a line, with its newline.
+pub fn request_line(id: u64, command: &Command, ask: Ask) -> Result<String> {
+    let not_json = |fault: serde_json::Error| ClientError::Protocol(fault.to_string());
+    let id = serde_json::value::to_raw_value(&id).map_err(not_json)?;
+    let args = command.args().map_err(not_json)?;
+    let request = Request {
+        id: Some(&id),
+        command: command.name().into(),
+        args: (args.get() != "{}").then_some(&args),
+        deadline_ms: ask.deadline.map(|deadline| deadline.as_millis() as u64),
+        protocol: ask.protocol,
+        format: ask.format,
+    };
+    let mut line = serde_json::to_string(&request).map_err(not_json)?;
+    line.push('\n');
+    Ok(line)
+}
+
+/// Whether an answer succeeded, read off the start of its line. `None` if the line is no answer.
+pub fn is_ok(line: &[u8]) -> Option<bool> {
+    let rest = line.strip_prefix(b"{\"id\":")?;
+    let after_id = match rest.first()? {
+        b'"' => {
+            let mut end = 1;
+            while *rest.get(end)? != b'"' {
+                end += if rest[end] == b'\\' { 2 } else { 1 };
+            }
+            end + 1
+        }
+        _ => rest.iter().position(|byte| *byte == b',')?,
+    };
+    let ok = rest[after_id..].strip_prefix(b",\"ok\":")?;
+    Some(ok.starts_with(b"true"))
+}
+
+/// Reads a line as an event of a subscription; `None` if it is none.
+pub fn push_of(line: &str) -> Result<Option<Push>> {
+    if !line.starts_with("{\"sub\":") {
+        return Ok(None);
+    }
+    serde_json::from_str(line)
+        .map(Some)
+        .map_err(|fault| ClientError::Protocol(format!("{fault} in {}", start_of(line))))
+}
+
+/// A successful answer.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// The command it answers.
+    pub command: String,
+    /// The platform the daemon runs on.
+    pub platform: String,
+    /// The clock it was read at.
+    pub clock: Option<Clock>,
+    /// The app it is about.
+    pub app: Option<AppInfo>,
+    /// What was asked for.
+    pub data: Option<Box<RawValue>>,
+    /// The rendering, if text was asked for.
+    pub text: Option<String>,
+}
+
+impl Reply {
+    /// Reads an answer line. One that says `"ok":false` is an error.
+    pub fn parse(line: &str) -> Result<Reply> {
+        let answer = parse_answer(line)?;
+        match answer.error {
+            Some(error) if !answer.ok => Err(ClientError::Daemon(error)),
+            _ if !answer.ok => Err(ClientError::Protocol(format!("no error in {}", start_of(line)))),
+            _ => Ok(Reply {
+                command: answer.command.into_owned(),
+                platform: answer.platform.into_owned(),
+                clock: answer.clock,
+                app: answer.app,
+                data: answer.data.map(ToOwned::to_owned),
+                text: answer.text.map(|text| text.into_owned()),
+            }),
+        }
+    }
+
+    /// The data, read as the answer of the command that was asked, as in `reply.data::<StatusAnswer>()`.
+    pub fn data<T: DeserializeOwned>(&self) -> Result<T> {
+        let data = self.data.as_deref().map_or("null", RawValue::get);
+        serde_json::from_str(data).map_err(|fault| ClientError::Protocol(fault.to_string()))
+    }
+}
+
+/// What a line is to someone who waits for the answer to a request.
+pub(crate) enum Line {
+    /// The answer, or an error that could not be matched to any request.
+    Answer,
+    /// The late answer to an earlier request that was given up on.
+    Late,
+    /// Something for someone else: an event, or the answer to a line that was sent by hand.
+    Other,
+}
+
+impl Line {
+    /// What `line` is to the request `id`. A connection counts its ids up, so a smaller number is an earlier one.
+    pub(crate) fn sort(line: &str, id: u64) -> Result<Line> {
+        // The daemon writes the id first, so the rest, which may be large, is looked at only if that is not the case.
+        if line.starts_with(&format!("{{\"id\":{id},")) {
+            return Ok(Line::Answer);
+        }
+        if line.starts_with("{\"sub\":") {
+            return Ok(Line::Other);
+        }
+        let Some(answered) = parse_answer(line)?.id else { return Ok(Line::Answer) };
+        Ok(match answered.get().parse::<u64>() {
+            Ok(answered) if answered == id => Line::Answer,
+            Ok(answered) if answered < id => Line::Late,
+            _ => Line::Other,
+        })
+    }
+}
+
+fn parse_answer(line: &str) -> Result<Answer<'_>> {
+    serde_json::from_str(line)
+        .map_err(|fault| ClientError::Protocol(format!("{fault} in {}", start_of(line))))
+}
+
+/// Enough of a line to recognise it by.
+fn start_of(line: &str) -> &str {
+    let end = line.char_indices().nth(120).map_or(line.len(), |(end, _)| end);
+    line[..end].trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axd_protocol::command::{Status, Version};
+
+    #[test]
+    fn whether_it_went_well_is_read_off_the_start_of_the_line() {
+        for (line, expected) in [
+            (r#"{"id":1,"ok":true,"command":"get""#, Some(true)),
+            (r#"{"id":"a\",b","ok":true}"#, Some(true)),
+            (r#"{"id":null,"ok":false,"error":{"ok":true}}"#, Some(false)),
+            (r#"{"sub":1,"event":"end"}"#, None),
+            (r#"{"id":""#, None),
+            ("", None),
+        ] {
+            assert_eq!(is_ok(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_request_says_only_what_is_to_be_said() {
+        let ask = Ask { deadline: Some(Duration::from_secs(2)), ..Ask::text() };
+        assert_eq!(
+            request_line(7, &Command::Status(Status {}), ask).unwrap(),
+            "{\"id\":7,\"command\":\"status\",\"deadline_ms\":2000,\"protocol\":1,\"format\":\"text\"}\n"
+        );
+        assert_eq!(
+            request_line(1, &Command::Version(Version {}), Ask::any_protocol()).unwrap(),
+            "{\"id\":1,\"command\":\"version\"}\n"
+        );
+    }
+
+    #[test]
+    fn an_answer_that_is_not_one_is_quoted() {
+        let fault = Reply::parse("<html>").unwrap_err();
+        assert!(matches!(&fault, ClientError::Protocol(said) if said.contains("<html>")), "{fault}");
+    }
+}
