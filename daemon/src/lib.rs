@@ -1,7 +1,7 @@
 //! axd: keeps the accessibility trees of attached apps in memory, keeps them true by events, and serves them over a
 //! Unix socket. `ARCHITECTURE.md` at the root of the project shows the rooms and the way the data goes.
 
-pub mod descriptor;
+mod descriptor;
 pub mod engine;
 pub mod logging;
 pub mod options;

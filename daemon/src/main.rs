@@ -3,14 +3,16 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use axd::engine::{About, Engine};
 use axd::logging;
 use axd::options::{Options, PlatformChoice};
+use axd::platform::Platform;
+use axd::platform::sim::{SimDesktop, SimOptions};
 use axd::ready::Ready;
 use axd::server::{self, ListenError, Listener, ServerOptions};
-use axd::service::Service;
 use axd::session::Sessions;
 use axd::stop::Stop;
-use axd_protocol::{ErrorCode, Places};
+use axd_protocol::ErrorCode;
 use clap::Parser;
 use nix::unistd::Uid;
 use tokio::runtime::{Builder, Runtime};
@@ -70,25 +72,30 @@ fn fail(failure: &Failure) -> ExitCode {
 fn run(options: &Options, ready: &mut Ready) -> Result<(), Failure> {
     let env = |name: &str| std::env::var_os(name);
     let places = options.places(Uid::effective().as_raw(), env);
-    let platform = options.platform(env).map_err(|message| Failure::new(ErrorCode::InvalidArgs, message))?;
-    let platform = available(platform)?;
+    let choice = options.platform(env).map_err(|message| Failure::new(ErrorCode::InvalidArgs, message))?;
+    let platform = desktop(choice)?;
     let listener = match server::inherited()? {
         Some(listener) => listener,
         None => Listener::bind(&places.socket)?,
     };
     // Only the daemon that serves the socket writes the log.
     let log = logging::start(&places.state, &options.log_level(env));
-    info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), ?platform, log = ?log.folder, "starting");
+    info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), platform = platform.name(), log = ?log.folder, "starting");
 
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let stop = Stop::new();
         let sessions = Arc::new(Sessions::default());
         stop_on_signals(&stop)?;
-        let service = service(platform, &places, &sessions, &stop)?;
+        let about = About {
+            socket: listener.path().to_owned(),
+            log: log.folder.clone(),
+            idle_exit: options.idle_exit(),
+        };
+        let engine = Engine::start(platform, about, Arc::clone(&sessions), stop.clone());
         ready.listening(listener.path());
         let options = ServerOptions { idle_exit: options.idle_exit(), ..ServerOptions::default() };
-        server::run(listener, service, sessions, stop, options).await.map_err(Failure::from)
+        server::run(listener, engine, sessions, stop, options).await.map_err(Failure::from)
     });
     // Not waited for: whatever still runs belongs to no client.
     runtime.shutdown_background();
@@ -96,27 +103,13 @@ fn run(options: &Options, ready: &mut Ready) -> Result<(), Failure> {
     outcome
 }
 
-/// What answers requests.
-fn service(
-    _platform: PlatformChoice,
-    _places: &Places,
-    _sessions: &Arc<Sessions>,
-    _stop: &Stop,
-) -> Result<Arc<dyn Service>, Failure> {
-    Err(Failure::new(
-        ErrorCode::PlatformNotSupported,
-        "this build has no engine: it can listen, but not answer",
-    ))
-}
-
 /// The desktop that is meant, if this build can serve it.
-fn available(platform: PlatformChoice) -> Result<PlatformChoice, Failure> {
-    let missing = match platform {
-        PlatformChoice::Sim => return Ok(platform),
-        PlatformChoice::Auto if cfg!(target_os = "macos") => "macOS",
-        PlatformChoice::Auto => "Linux",
+fn desktop(choice: PlatformChoice) -> Result<Box<dyn Platform>, Failure> {
+    let missing = match choice {
+        PlatformChoice::Sim => return Ok(Box::new(SimDesktop::new(SimOptions::from_env()))),
         PlatformChoice::Macos => "macOS",
-        PlatformChoice::Linux => "Linux",
+        PlatformChoice::Auto if cfg!(target_os = "macos") => "macOS",
+        PlatformChoice::Auto | PlatformChoice::Linux => "Linux",
     };
     Err(Failure::new(
         ErrorCode::PlatformNotSupported,
