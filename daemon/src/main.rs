@@ -17,7 +17,7 @@ use clap::Parser;
 use nix::unistd::Uid;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
-use tracing::info;
+use tracing::{info, warn};
 
 /// The exit code when another daemon already serves the socket (EX_TEMPFAIL).
 const ALREADY_RUNNING: u8 = 75;
@@ -99,7 +99,10 @@ fn run(options: &Options, ready: &mut Ready) -> Result<(), Failure> {
     });
     // Not waited for: whatever still runs belongs to no client.
     runtime.shutdown_background();
-    info!("stopped");
+    match &outcome {
+        Ok(()) => info!("stopped"),
+        Err(failure) => warn!(code = failure.code, "cannot run: {:#}", failure.cause),
+    }
     outcome
 }
 
