@@ -69,7 +69,8 @@ impl Engine {
         apps
     }
 
-    /// The app, attached now if it was not. Does not wait for its first walk.
+    /// The app, attached now if it was not: under the ids it had, if it was attached when it ended. Does not wait for
+    /// its walk.
     pub(super) fn attached(self: &Arc<Self>, seen: &AppSeen) -> Arc<App> {
         if let Some(app) = self.by_pid(seen.pid) {
             app.touch();
@@ -80,8 +81,14 @@ impl Engine {
         if let Some(app) = self.by_pid(seen.pid) {
             return app;
         }
-        let taken: Vec<u32> = self.same_identity(&seen.identity).iter().map(|app| app.ordinal).collect();
-        let ordinal = (0..).find(|ordinal| !taken.contains(ordinal)).unwrap_or_default();
+        let others = self.same_identity(&seen.identity);
+        if let Some(app) = others.iter().find(|app| app.state() == AppState::Gone) {
+            info!(app = seen.name, pid = seen.pid, "attach again");
+            self.connect(app, seen);
+            return Arc::clone(app);
+        }
+        let ordinal =
+            (0..).find(|ordinal| others.iter().all(|app| app.ordinal != *ordinal)).unwrap_or_default();
         let slot = self.next_slot.fetch_add(1, Relaxed);
         let app = Arc::new(App::new(slot, ordinal, seen.clone(), &self.clock));
         self.apps.insert(slot, Arc::clone(&app));
@@ -159,10 +166,8 @@ impl Engine {
     /// An app started. If it was attached when it ended it is attached again, under the ids it had.
     fn launched(self: &Arc<Self>, seen: &AppSeen) {
         self.happened(Event::AppLaunched, self.info_of(seen), None, None, None);
-        let former = self.same_identity(&seen.identity).into_iter().find(|app| app.state() == AppState::Gone);
-        if let Some(app) = former {
-            info!(app = seen.name, pid = seen.pid, "attach again");
-            self.connect(&app, seen);
+        if self.same_identity(&seen.identity).iter().any(|app| app.state() == AppState::Gone) {
+            self.attached(seen);
         }
     }
 

@@ -21,7 +21,7 @@ mod target;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -70,6 +70,7 @@ pub struct Engine {
     /// Attached apps by slot.
     apps: DashMap<u32, Arc<App>>,
     next_slot: AtomicU32,
+    next_interest: AtomicU64,
     attaching: Mutex<()>,
     happenings: Mutex<Happenings>,
     /// Beats whenever there may be something to tell.
@@ -94,6 +95,7 @@ impl Engine {
             desktop: RwLock::default(),
             apps: DashMap::new(),
             next_slot: AtomicU32::new(1),
+            next_interest: AtomicU64::new(1),
             attaching: Mutex::default(),
             happenings: Mutex::default(),
             pulse: watch::Sender::new(0),
