@@ -64,6 +64,8 @@ pub(super) struct App {
     /// What a late app will tell, and when.
     late: VecDeque<(Instant, Notification)>,
     faults: Faults,
+    /// What a slow app is about to answer, and when.
+    slowly: Option<(Instant, Request)>,
 }
 
 #[derive(Debug, Default)]
@@ -99,6 +101,7 @@ pub(super) fn spawn(pid: u32, model: Model, desk: Arc<Desk>) -> Process {
         observers: Vec::new(),
         late: VecDeque::new(),
         faults: Faults::default(),
+        slowly: None,
     };
     tokio::spawn(async move {
         let farewell = app.run(asked, told).await;
@@ -139,7 +142,7 @@ impl App {
                     Some(Control::Fault(Fault::Die, answer)) => return Some(answer),
                     Some(control) => self.obey(control).await,
                 },
-                Some(request) = requests.recv(), if !hangs => self.answer(request).await,
+                Some(request) = requests.recv(), if !hangs && self.slowly.is_none() => self.take(request),
                 () = tokio::time::sleep_until(due.unwrap_or_else(now).into()), if due.is_some() && !hangs => self.tick(),
             }
         }
@@ -147,7 +150,8 @@ impl App {
 
     fn next_due(&self) -> Option<Instant> {
         let late = self.late.front().map(|(due, _)| *due);
-        late.into_iter().chain(self.model.next_due()).min()
+        let slowly = self.slowly.as_ref().map(|(due, _)| *due);
+        late.into_iter().chain(slowly).chain(self.model.next_due()).min()
     }
 
     fn tick(&mut self) {
@@ -158,6 +162,9 @@ impl App {
             if let Some((_, notification)) = self.late.pop_front() {
                 self.emit(notification);
             }
+        }
+        if let Some((_, request)) = self.slowly.take_if(|(due, _)| *due <= now) {
+            self.answer(request);
         }
     }
 
@@ -186,6 +193,9 @@ impl App {
             }
             Control::Heal(answer) => {
                 let healed = std::mem::take(&mut self.faults);
+                if let Some((_, request)) = self.slowly.take() {
+                    self.answer(request);
+                }
                 for (parent, _) in healed.claims.into_iter().chain(healed.ghosts) {
                     self.emit(Notification::Structure(parent));
                 }
@@ -221,14 +231,25 @@ impl App {
         self.observers.retain(|observer| observer.send(notification.clone()).is_ok());
     }
 
-    async fn answer(&mut self, request: Request) {
-        if self.faults.slow > Duration::ZERO && !request.is_given_up() {
-            tokio::time::sleep(self.faults.slow).await;
+    /// Answers a request, or begins to.
+    fn take(&mut self, request: Request) {
+        if request.is_given_up() {
+            return;
         }
+        if self.faults.slow > Duration::ZERO {
+            self.slowly = Some((now() + self.faults.slow, request));
+        } else {
+            self.answer(request);
+        }
+    }
+
+    fn answer(&mut self, request: Request) {
         match request {
             Request::Observe(observer, answer) => {
-                self.observers.push(observer);
-                let _ = answer.send(());
+                // Who gave up asks again, and must not be told everything twice.
+                if answer.send(()).is_ok() {
+                    self.observers.push(observer);
+                }
             }
             Request::Mark(mark, observer) => {
                 let _ = observer.send(Notification::Marker(mark));

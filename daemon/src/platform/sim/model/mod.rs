@@ -137,8 +137,8 @@ pub enum Change {
 #[derive(Debug)]
 pub struct Model {
     script: Arc<Script>,
-    /// By handle; a hole where a widget ended.
-    widgets: Vec<Option<Widget>>,
+    /// By handle; a hole where a widget ended. Boxed, because handles are never used again and holes add up.
+    widgets: Vec<Option<Box<Widget>>>,
     ids: HashMap<String, Handle>,
     /// The open windows, front to back.
     stack: Vec<Handle>,
@@ -190,11 +190,11 @@ impl Model {
 
     /// A widget, if it lives.
     pub fn widget(&self, handle: Handle) -> Option<&Widget> {
-        self.widgets.get(usize::try_from(handle.0).ok()?)?.as_ref()
+        self.widgets.get(usize::try_from(handle.0).ok()?)?.as_deref()
     }
 
     fn widget_mut(&mut self, handle: Handle) -> Option<&mut Widget> {
-        self.widgets.get_mut(usize::try_from(handle.0).ok()?)?.as_mut()
+        self.widgets.get_mut(usize::try_from(handle.0).ok()?)?.as_deref_mut()
     }
 
     /// The widget with this id, or `selected:LIST` / `last:LIST`.
@@ -259,7 +259,7 @@ impl Model {
     /// Where a widget is, and whether any of it can be seen.
     pub fn place(&mut self, handle: Handle) -> Option<Place> {
         self.widget(handle)?;
-        self.layout().place(handle)
+        Some(self.layout().place(handle))
     }
 
     /// The widgets at a point, from the window down to the deepest.
