@@ -1,3 +1,5 @@
+//! What the built-in apps do, and where their widgets are.
+
 use super::*;
 use crate::platform::sim::library::BUILT_IN;
 
