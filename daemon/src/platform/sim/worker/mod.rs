@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_millis(800);
 /// How many elements one call reads.
 const CALL_SIZE: usize = 256;
 /// The batches of a walk grow up to this, so that a parent of very many is not told its children too often.
-const LARGEST_STEP: usize = 8192;
+const LARGEST_STEP: usize = 16_384;
 /// Announcements that wait to be sent; more are dropped.
 const MOST_OUTGOING: usize = 256;
 

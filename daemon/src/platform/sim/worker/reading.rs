@@ -33,7 +33,7 @@ impl Worker {
                         if queue.is_empty() {
                             queues.pop_front();
                         }
-                        self.walk = Walk::Inside { queues, step: (step * 2).min(LARGEST_STEP) };
+                        self.walk = Walk::Inside { queues, step: (step * 4).min(LARGEST_STEP) };
                         Ok(())
                     }
                     Err(failure) => {
