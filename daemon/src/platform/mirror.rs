@@ -142,8 +142,13 @@ impl Mirror {
     /// only those whose parents' ids are made from them.
     pub fn wanting(&self, readings: &Readings, whole: bool) -> Vec<ElementKey> {
         let mut wanting = BTreeSet::new();
+        // A row's id may come from a text deep inside it. What is inside was read after it, so one pass finds it.
+        let mut inside = HashSet::new();
         for (key, reading) in readings.living() {
-            let below = whole || reading.facts.role.keyed() == Keyed::ByContent;
+            let below = whole || reading.facts.role.keyed() == Keyed::ByContent || inside.contains(&key);
+            if below && !whole {
+                inside.extend(reading.children.iter().copied());
+            }
             for child in reading.children.iter().filter(|child| !readings.has(**child)) {
                 match self.nodes.get(child) {
                     Some(node) if node.told.is_some() || node.parent != Some(key) => {}
@@ -404,6 +409,21 @@ mod tests {
         assert_eq!(order(&learned, 0), Some(vec![1]));
         assert_eq!(learned.unread, [key(2)]);
         assert_eq!(order(&read(&mut mirror, &[(2, reading("b", &[]))]), 0), Some(vec![1, 2]));
+    }
+
+    #[test]
+    fn what_a_rows_id_is_made_from_is_read_with_it_however_deep() {
+        let mirror = Mirror::default();
+        let mut readings = Readings::default();
+        let mut row = reading("", &[2]);
+        if let Some(row) = &mut row {
+            row.facts.role = Role::Row;
+        }
+        readings.add(key(0), reading("app", &[1, 9]));
+        readings.add(key(1), row);
+        assert_eq!(mirror.wanting(&readings, false), [key(2)]);
+        readings.add(key(2), reading("", &[3]));
+        assert_eq!(mirror.wanting(&readings, false), [key(3)]);
     }
 
     #[test]

@@ -275,11 +275,8 @@ impl Model {
     }
 
     fn layout(&mut self) -> &Layout {
-        if self.layout.is_none() {
-            self.layout = Some(Layout::of(self));
-        }
-        // Filled just above.
-        self.layout.get_or_insert_with(Layout::default)
+        let layout = self.layout.take().unwrap_or_else(|| Layout::of(self));
+        self.layout.insert(layout)
     }
 
     /// Gives a widget another value.

@@ -178,3 +178,19 @@ async fn what_an_app_does_later_is_told_when_it_happens() {
     app.until(|app| app.value("progress") == "100" && !app.is("progress", State::Busy)).await;
     app.until(|app| app.said == ["Up to date"]).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_several_threads_too_a_fence_comes_after_what_was_announced() {
+    let mut rig = Rig::built_in();
+    let mut app = rig.attach("Calculator").await;
+    rig.sim("Calculator press one").await;
+    for turn in 1..=200 {
+        rig.sim("Calculator press plus").await;
+        rig.sim("Calculator press one").await;
+        rig.sim("Calculator press equals").await;
+        app.fence().await;
+        assert_eq!(app.value("display"), (turn + 1).to_string());
+        assert_eq!(app.inside("history").len(), turn);
+    }
+    rig.agrees("Calculator", &app).await;
+}
