@@ -101,7 +101,8 @@ impl Widget {
         self.plan.as_ref()?.rows.as_ref().map(|rows| rows.total)
     }
 
-    fn called(&self) -> String {
+    /// What to call it in a message.
+    pub fn called(&self) -> String {
         let called = self.id.as_deref().or(self.name.as_deref()).unwrap_or("without a name");
         format!("{} '{called}'", self.role)
     }
@@ -334,11 +335,11 @@ impl Model {
         self.changes.push(Change::Focus(handle));
     }
 
-    /// Puts a widget and all in it somewhere else. False if it would come to be inside itself.
+    /// Puts a widget and all in it somewhere else. False of a window, and if it would come to be inside itself.
     pub fn move_to(&mut self, handle: Handle, into: Handle, index: Option<usize>) -> bool {
         let inside = self.path(into).is_none_or(|path| path.contains(&handle));
         let Some(from) = self.widget(handle).and_then(|widget| widget.parent) else { return false };
-        if inside {
+        if inside || from == Handle::APP {
             return false;
         }
         if let Some(parent) = self.widget_mut(from) {
