@@ -77,6 +77,8 @@ pub struct Learned {
 #[derive(Debug)]
 pub struct Mirror {
     nodes: HashMap<ElementKey, Node>,
+    /// Who claims an element and was not believed. When it leaves the parent that was, they are asked again.
+    denied: HashMap<ElementKey, BTreeSet<ElementKey>>,
 }
 
 #[derive(Debug, Default)]
@@ -93,7 +95,7 @@ struct Node {
 
 impl Default for Mirror {
     fn default() -> Mirror {
-        Mirror { nodes: HashMap::from([(ElementKey::APP, Node::default())]) }
+        Mirror { nodes: HashMap::from([(ElementKey::APP, Node::default())]), denied: HashMap::new() }
     }
 }
 
@@ -140,8 +142,13 @@ impl Mirror {
     /// only those whose parents' ids are made from them.
     pub fn wanting(&self, readings: &Readings, whole: bool) -> Vec<ElementKey> {
         let mut wanting = BTreeSet::new();
+        // A row's id may come from a text deep inside it. What is inside was read after it, so one pass finds it.
+        let mut inside = HashSet::new();
         for (key, reading) in readings.living() {
-            let below = whole || reading.facts.role.keyed() == Keyed::ByContent;
+            let below = whole || reading.facts.role.keyed() == Keyed::ByContent || inside.contains(&key);
+            if below && !whole {
+                inside.extend(reading.children.iter().copied());
+            }
             for child in reading.children.iter().filter(|child| !readings.has(**child)) {
                 match self.nodes.get(child) {
                     Some(node) if node.told.is_some() || node.parent != Some(key) => {}
@@ -156,7 +163,28 @@ impl Mirror {
                 }
             }
         }
+        if !self.denied.is_empty() {
+            let leaving = self.below(&self.leaving(readings));
+            let claimants = leaving.iter().filter_map(|child| self.denied.get(child)).flatten();
+            wanting.extend(claimants.filter(|parent| self.has_told(**parent) && !readings.has(**parent)));
+        }
         wanting.into_iter().collect()
+    }
+
+    /// What is dead by these readings, or no longer claimed by its parent.
+    fn leaving(&self, readings: &Readings) -> Vec<ElementKey> {
+        let mut leaving = Vec::new();
+        for key in &readings.order {
+            match (&readings.found[key], self.nodes.get(key)) {
+                (Some(reading), Some(node)) => {
+                    let claimed: HashSet<&ElementKey> = reading.children.iter().collect();
+                    leaving.extend(node.listed.iter().filter(|child| !claimed.contains(child)));
+                }
+                (None, _) => leaving.push(*key),
+                (Some(_), None) => {}
+            }
+        }
+        leaving
     }
 
     /// Takes the readings in and says what to tell.
@@ -204,6 +232,10 @@ impl Mirror {
         orphans: &mut Vec<ElementKey>,
         learned: &mut Learned,
     ) {
+        self.denied.retain(|_, parents| {
+            parents.remove(&key);
+            !parents.is_empty()
+        });
         let mut believed = Vec::with_capacity(reading.children.len());
         let mut seen = HashSet::with_capacity(reading.children.len());
         for child in reading.children.iter().copied() {
@@ -220,6 +252,7 @@ impl Mirror {
                 former => {
                     let held = former.is_some_and(|former| self.claims(former, child, readings));
                     if held || self.is_above(child, key) {
+                        self.denied.entry(child).or_default().insert(key);
                         learned.cut += 1;
                         continue;
                     }
@@ -270,6 +303,7 @@ impl Mirror {
     fn forget(&mut self, root: ElementKey) {
         let mut going = vec![root];
         while let Some(key) = going.pop() {
+            self.denied.remove(&key);
             if let Some(node) = self.nodes.remove(&key) {
                 going.extend(node.listed.into_iter().filter(|child| self.parent(*child) == Some(key)));
             }
@@ -378,6 +412,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_rows_id_is_made_from_is_read_with_it_however_deep() {
+        let mirror = Mirror::default();
+        let mut readings = Readings::default();
+        let mut row = reading("", &[2]);
+        if let Some(row) = &mut row {
+            row.facts.role = Role::Row;
+        }
+        readings.add(key(0), reading("app", &[1, 9]));
+        readings.add(key(1), row);
+        assert_eq!(mirror.wanting(&readings, false), [key(2)]);
+        readings.add(key(2), reading("", &[3]));
+        assert_eq!(mirror.wanting(&readings, false), [key(3)]);
+    }
+
+    #[test]
     fn reading_the_same_again_tells_nothing() {
         let mut mirror = two_groups();
         let again = read(&mut mirror, &[(1, reading("a", &[3])), (4, reading("d", &[]))]);
@@ -403,6 +452,18 @@ mod tests {
         let mut mirror = two_groups();
         let learned = read(&mut mirror, &[(2, reading("b", &[3])), (1, reading("a", &[3]))]);
         assert_eq!((learned.cut, learned.updates.len()), (1, 0));
+    }
+
+    #[test]
+    fn an_element_claimed_twice_goes_to_the_other_parent_when_it_is_let_go() {
+        let mut mirror = two_groups();
+        read(&mut mirror, &[(2, reading("b", &[3])), (1, reading("a", &[3]))]);
+        let mut readings = Readings::default();
+        readings.add(key(1), reading("a", &[]));
+        assert_eq!(mirror.wanting(&readings, true), [key(2)]);
+        readings.add(key(2), reading("b", &[3]));
+        assert_eq!(order(&mirror.apply(&readings), 2), Some(vec![3]));
+        assert!(mirror.has_told(key(4)));
     }
 
     #[test]
