@@ -86,6 +86,8 @@ impl Worker {
 
     /// Finds out where elements are that announced something but were never listed.
     pub(super) async fn place_strangers(&mut self) -> Result<(), Failure> {
+        // Those that have been read since are strangers no more.
+        self.strangers.retain(|stranger| !self.mirror.has_told(key(*stranger)));
         let Some(stranger) = self.strangers.iter().next().copied() else { return Ok(()) };
         let path = self.ask(|answer| Request::Path(stranger, answer)).await?;
         self.strangers.remove(&stranger);
