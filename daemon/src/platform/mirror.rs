@@ -5,11 +5,32 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use axd_protocol::role::Keyed;
 
 use super::{ElementKey, Facts, Update};
+
+type KeyMap<V> = HashMap<ElementKey, V, BuildHasherDefault<KeyHasher>>;
+type KeySet = HashSet<ElementKey, BuildHasherDefault<KeyHasher>>;
+
+/// Keys are given out one by one and by ourselves; one multiplication spreads them well, and walks are all lookups.
+#[derive(Debug, Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
 
 /// One element as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +47,7 @@ pub struct Reading {
 #[derive(Debug, Default)]
 pub struct Readings {
     order: Vec<ElementKey>,
-    found: HashMap<ElementKey, Option<Reading>>,
+    found: KeyMap<Option<Reading>>,
 }
 
 impl Readings {
@@ -76,9 +97,9 @@ pub struct Learned {
 /// What has been told of an app.
 #[derive(Debug)]
 pub struct Mirror {
-    nodes: HashMap<ElementKey, Node>,
+    nodes: KeyMap<Node>,
     /// Who claims an element and was not believed. When it leaves the parent that was, they are asked again.
-    denied: HashMap<ElementKey, BTreeSet<ElementKey>>,
+    denied: KeyMap<BTreeSet<ElementKey>>,
 }
 
 #[derive(Debug, Default)]
@@ -95,7 +116,7 @@ struct Node {
 
 impl Default for Mirror {
     fn default() -> Mirror {
-        Mirror { nodes: HashMap::from([(ElementKey::APP, Node::default())]), denied: HashMap::new() }
+        Mirror { nodes: KeyMap::from_iter([(ElementKey::APP, Node::default())]), denied: KeyMap::default() }
     }
 }
 
@@ -125,13 +146,14 @@ impl Mirror {
 
     /// These elements and all below them, parents first.
     pub fn below(&self, roots: &[ElementKey]) -> Vec<ElementKey> {
-        let mut seen = HashSet::new();
+        let mut seen = KeySet::default();
         let mut all: Vec<ElementKey> = Vec::new();
         all.extend(roots.iter().filter(|key| self.knows(**key) && seen.insert(**key)));
         let mut next = 0;
         while next < all.len() {
-            let node = &self.nodes[&all[next]];
-            all.extend(node.listed.iter().filter(|key| seen.insert(**key)));
+            if let Some(node) = self.nodes.get(&all[next]) {
+                all.extend(node.listed.iter().filter(|key| seen.insert(**key)));
+            }
             next += 1;
         }
         all
@@ -143,7 +165,7 @@ impl Mirror {
     pub fn wanting(&self, readings: &Readings, whole: bool) -> Vec<ElementKey> {
         let mut wanting = BTreeSet::new();
         // A row's id may come from a text deep inside it. What is inside was read after it, so one pass finds it.
-        let mut inside = HashSet::new();
+        let mut inside = KeySet::default();
         for (key, reading) in readings.living() {
             let below = whole || reading.facts.role.keyed() == Keyed::ByContent || inside.contains(&key);
             if below && !whole {
@@ -188,13 +210,13 @@ impl Mirror {
     }
 
     /// Takes the readings in and says what to tell.
-    pub fn apply(&mut self, readings: &Readings) -> Learned {
+    pub fn apply(&mut self, readings: Readings) -> Learned {
         let mut learned = Learned::default();
         let mut touched: Vec<ElementKey> = Vec::new();
         let mut orphans: Vec<ElementKey> = Vec::new();
         for (key, reading) in readings.living() {
             if self.knows(key) {
-                self.list(key, reading, readings, &mut touched, &mut orphans, &mut learned);
+                self.list(key, reading, &readings, &mut touched, &mut orphans, &mut learned);
             }
         }
         for key in readings.order.iter().filter(|key| readings.found[*key].is_none()) {
@@ -237,7 +259,8 @@ impl Mirror {
             !parents.is_empty()
         });
         let mut believed = Vec::with_capacity(reading.children.len());
-        let mut seen = HashSet::with_capacity(reading.children.len());
+        let mut seen =
+            KeySet::with_capacity_and_hasher(reading.children.len(), BuildHasherDefault::default());
         for child in reading.children.iter().copied() {
             if !seen.insert(child) || child == key || child == ElementKey::APP {
                 learned.cut += 1;
@@ -310,9 +333,12 @@ impl Mirror {
         }
     }
 
-    fn tell_facts(&mut self, readings: &Readings, touched: &mut Vec<ElementKey>, learned: &mut Learned) {
-        for (key, reading) in readings.living() {
-            let Some(node) = self.nodes.get_mut(&key) else { continue };
+    fn tell_facts(&mut self, readings: Readings, touched: &mut Vec<ElementKey>, learned: &mut Learned) {
+        let Readings { order, mut found } = readings;
+        for key in order {
+            let (Some(Some(reading)), Some(node)) = (found.remove(&key), self.nodes.get_mut(&key)) else {
+                continue;
+            };
             let print = fingerprint(&reading.facts);
             if node.told == Some(print) {
                 continue;
@@ -321,12 +347,12 @@ impl Mirror {
                 touched.extend(node.parent);
             }
             node.told = Some(print);
-            learned.updates.push(Update::Upsert { key, facts: Box::new(reading.facts.clone()) });
+            learned.updates.push(Update::Upsert { key, facts: Box::new(reading.facts) });
         }
     }
 
     fn tell_children(&mut self, touched: Vec<ElementKey>, learned: &mut Learned) {
-        let mut done = HashSet::new();
+        let mut done = KeySet::default();
         for parent in touched {
             if !done.insert(parent) || !self.has_told(parent) {
                 continue;
@@ -375,7 +401,7 @@ mod tests {
         for (n, reading) in elements {
             readings.add(key(*n), reading.clone());
         }
-        mirror.apply(&readings)
+        mirror.apply(readings)
     }
 
     fn order(learned: &Learned, of: u64) -> Option<Vec<u64>> {
@@ -440,7 +466,7 @@ mod tests {
         readings.add(key(2), reading("b", &[3]));
         assert_eq!(mirror.wanting(&readings, true), [key(1)]);
         readings.add(key(1), reading("a", &[]));
-        let learned = mirror.apply(&readings);
+        let learned = mirror.apply(readings);
         assert_eq!(order(&learned, 1), Some(vec![]));
         assert_eq!(order(&learned, 2), Some(vec![3]));
         assert_eq!(mirror.parent(key(3)), Some(key(2)));
@@ -462,7 +488,7 @@ mod tests {
         readings.add(key(1), reading("a", &[]));
         assert_eq!(mirror.wanting(&readings, true), [key(2)]);
         readings.add(key(2), reading("b", &[3]));
-        assert_eq!(order(&mirror.apply(&readings), 2), Some(vec![3]));
+        assert_eq!(order(&mirror.apply(readings), 2), Some(vec![3]));
         assert!(mirror.has_told(key(4)));
     }
 

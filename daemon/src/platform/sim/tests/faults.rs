@@ -26,6 +26,7 @@ async fn a_hung_app_is_degraded_until_it_answers_again() {
     rig.sim("Notes fault hang").await;
     let failure = app.ask(|ticket| ToWorker::Fence { ticket }).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unresponsive);
+    assert!(app.degraded.is_some(), "a fence that is not reached is a call that is not answered");
     let walk = app.ask(|ticket| ToWorker::Walk { key: ElementKey::APP, ticket }).await.unwrap_err();
     assert_eq!(walk.kind, FailureKind::Unresponsive);
     assert!(app.degraded.as_ref().is_some_and(|text| text.contains("800 ms")), "{:?}", app.degraded);

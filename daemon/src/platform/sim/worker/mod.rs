@@ -53,6 +53,7 @@ pub(super) fn spawn(
         mirror: Mirror::default(),
         schedule: Schedule::new(Pace::default(), now()),
         walk: Walk::Registering,
+        last_duty: Duty::Routine,
         outgoing: VecDeque::new(),
         todo: VecDeque::new(),
         fences: Vec::new(),
@@ -71,6 +72,7 @@ struct Worker {
     mirror: Mirror,
     schedule: Schedule,
     walk: Walk,
+    last_duty: Duty,
     outgoing: VecDeque<FromWorker>,
     /// Letters that are not answered yet.
     todo: VecDeque<ToWorker>,
@@ -99,6 +101,27 @@ enum Walk {
         step: usize,
     },
     Done,
+}
+
+/// What a worker does all day.
+#[derive(Debug, Clone, Copy)]
+enum Duty {
+    /// Reading what events hint at.
+    Hints,
+    /// Answering.
+    Letters,
+    /// The first walk.
+    Walk,
+    /// Interests and the sweep.
+    Routine,
+}
+
+impl Duty {
+    /// All of them, those that come after `last` first.
+    fn from(last: Duty) -> impl Iterator<Item = Duty> {
+        let all = [Duty::Hints, Duty::Letters, Duty::Walk, Duty::Routine];
+        all.into_iter().cycle().skip(last as usize + 1).take(all.len())
+    }
 }
 
 struct Fence {
@@ -172,7 +195,7 @@ impl Worker {
     /// Waits until there is something to do. False once nobody listens or asks any more.
     async fn rest(&mut self) -> bool {
         let fence = self.fences.iter().map(|fence| fence.deadline).min();
-        let well = matches!(self.app, AppIs::Well(_)) && matches!(self.walk, Walk::Done);
+        let well = matches!(self.app, AppIs::Well(_)) && self.is_complete();
         let due = fence.into_iter().chain(well.then(|| self.schedule.next_due())).min();
         let app = &mut self.app;
         let news = async {
@@ -231,7 +254,7 @@ impl Worker {
         }
     }
 
-    /// Does the most urgent thing there is to do. False if there is none.
+    /// Does the next thing there is to do. False if there is none.
     async fn work(&mut self) -> bool {
         if self.settle_fences() || self.take_quick_letter() {
             return true;
@@ -242,33 +265,47 @@ impl Worker {
         if matches!(self.walk, Walk::Registering) {
             return self.register().await;
         }
-        let worked = if self.schedule.has_hints() {
-            self.read_hints().await
-        } else if matches!(self.walk, Walk::Done) && !self.strangers.is_empty() {
-            self.place_strangers().await
-        } else if let Some(letter) = self.todo.pop_front() {
-            self.answer(letter).await;
-            Ok(())
-        } else if !matches!(self.walk, Walk::Done) {
-            self.walk_on().await
-        } else {
-            match self.schedule.due(now()) {
-                Some(Due::Reread(interest)) => self.reread(interest).await,
-                Some(Due::Sweep) => self.sweep().await,
-                None => return false,
+        // They take turns: an app that never rests holds up neither the walk nor who asks something.
+        for duty in Duty::from(self.last_duty) {
+            let worked = match duty {
+                Duty::Hints if self.schedule.has_hints() => self.read_hints().await,
+                Duty::Hints if self.is_complete() && !self.strangers.is_empty() => {
+                    self.place_strangers().await
+                }
+                Duty::Letters => match self.todo.pop_front() {
+                    Some(letter) => {
+                        self.answer(letter).await;
+                        Ok(())
+                    }
+                    None => continue,
+                },
+                Duty::Walk if !self.is_complete() => self.walk_on().await,
+                Duty::Routine if self.is_complete() => match self.schedule.due(now()) {
+                    Some(Due::Reread(interest)) => self.reread(interest).await,
+                    Some(Due::Sweep) => self.sweep().await,
+                    None => continue,
+                },
+                _ => continue,
+            };
+            if let Err(failure) = worked {
+                debug!(%failure, "reading the app failed");
             }
-        };
-        if let Err(failure) = worked {
-            debug!(%failure, "reading the app failed");
+            self.last_duty = duty;
+            return true;
         }
-        true
+        false
+    }
+
+    fn is_complete(&self) -> bool {
+        matches!(self.walk, Walk::Done)
     }
 
     /// Answers fences that are reached, or will not be. True if there were any.
     fn settle_fences(&mut self) -> bool {
         let (well, now) = (matches!(self.app, AppIs::Well(_)), now());
-        let settled = self.strangers.is_empty() || !matches!(self.walk, Walk::Done);
+        let settled = self.strangers.is_empty() || !self.is_complete();
         let mut answers = Vec::new();
+        let mut expired = false;
         let (schedule, app) = (&self.schedule, &self.app);
         self.fences.retain_mut(|fence| {
             if fence.passed && settled && fence.stamp.is_none() {
@@ -277,6 +314,7 @@ impl Worker {
             let result = if fence.stamp.is_some_and(|stamp| schedule.taken(stamp)) {
                 Ok(WorkerAnswer::Done)
             } else if !well || (fence.deadline <= now && !fence.passed) {
+                expired |= well;
                 Err(app.failure())
             } else {
                 return true;
@@ -285,15 +323,18 @@ impl Worker {
             false
         });
         let any = !answers.is_empty();
+        if expired {
+            self.fall_silent();
+        }
         self.outgoing.extend(answers);
         any
     }
 
     /// Handles the next letter if that takes no reading, or if reading is no use now.
     fn take_quick_letter(&mut self) -> bool {
-        let process = match (&self.app, &self.walk) {
-            (AppIs::Well(process), _) => Some(process.clone()),
-            _ => None,
+        let process = match &self.app {
+            AppIs::Well(process) => Some(process.clone()),
+            AppIs::Silent(..) | AppIs::Ended => None,
         };
         let is_quick = |letter: &ToWorker| {
             process.is_none()
@@ -336,7 +377,7 @@ impl Worker {
             AppIs::Well(_) => None,
             AppIs::Silent(..) | AppIs::Ended => Some(self.app.failure().native),
         };
-        let complete = matches!(self.walk, Walk::Done);
+        let complete = self.is_complete();
         self.outgoing.push_back(FromWorker::State { degraded, complete });
     }
 
@@ -357,18 +398,26 @@ impl Worker {
         let asked = process.requests.send(request(answer));
         match tokio::time::timeout(PATIENCE, reply).await {
             Ok(Ok(answer)) if asked.is_ok() => return Ok(answer),
-            Ok(_) => self.app = AppIs::Ended,
-            Err(_) => {
-                let (answer, probe) = oneshot::channel();
-                self.counters.calls.fetch_add(1, Ordering::Relaxed);
-                self.app = match process.requests.send(Request::Front(answer)) {
-                    Ok(()) => AppIs::Silent(process, probe),
-                    Err(_) => AppIs::Ended,
-                };
+            Ok(_) => {
+                self.app = AppIs::Ended;
+                self.tell_state();
             }
+            Err(_) => self.fall_silent(),
         }
-        self.tell_state();
         Err(self.app.failure())
+    }
+
+    /// The app did not answer in time: nothing is asked of it until it answers a probe, which may take as long as it
+    /// likes.
+    fn fall_silent(&mut self) {
+        let AppIs::Well(process) = &self.app else { return };
+        let (answer, probe) = oneshot::channel();
+        self.counters.calls.fetch_add(1, Ordering::Relaxed);
+        self.app = match process.requests.send(Request::Front(answer)) {
+            Ok(()) => AppIs::Silent(process.clone(), probe),
+            Err(_) => AppIs::Ended,
+        };
+        self.tell_state();
     }
 
     /// A silent app has answered, or the app has ended.

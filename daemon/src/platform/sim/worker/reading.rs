@@ -28,7 +28,7 @@ impl Worker {
                 let read = self.gather(chunk.clone(), false).await;
                 match read {
                     Ok(readings) => {
-                        let learned = self.learn(&readings, Cause::Walk);
+                        let learned = self.learn(readings, Cause::Walk);
                         queue.extend(learned);
                         if queue.is_empty() {
                             queues.pop_front();
@@ -53,7 +53,7 @@ impl Worker {
         self.read_into(&mut readings, &[ElementKey::APP]).await?;
         let windows = readings.children(ElementKey::APP).to_vec();
         self.read_into(&mut readings, &windows).await?;
-        let unread = self.learn(&readings, Cause::Walk);
+        let unread = self.learn(readings, Cause::Walk);
         let mut queues: VecDeque<VecDeque<ElementKey>> = VecDeque::new();
         for window in windows {
             let inside = unread.iter().copied().filter(|child| self.mirror.parent(*child) == Some(window));
@@ -74,7 +74,7 @@ impl Worker {
             hinted.iter().copied().filter(|key| self.mirror.has_told(*key)).collect();
         match self.gather(known, true).await {
             Ok(readings) => {
-                self.learn(&readings, Cause::Event);
+                self.learn(readings, Cause::Event);
                 Ok(())
             }
             Err(failure) => {
@@ -86,6 +86,8 @@ impl Worker {
 
     /// Finds out where elements are that announced something but were never listed.
     pub(super) async fn place_strangers(&mut self) -> Result<(), Failure> {
+        // Those that have been read since are strangers no more.
+        self.strangers.retain(|stranger| !self.mirror.has_told(key(*stranger)));
         let Some(stranger) = self.strangers.iter().next().copied() else { return Ok(()) };
         let path = self.ask(|answer| Request::Path(stranger, answer)).await?;
         self.strangers.remove(&stranger);
@@ -100,7 +102,7 @@ impl Worker {
         let all = self.mirror.below(self.schedule.watched(interest));
         let turn = self.schedule.turn(interest, all);
         let readings = self.gather(turn, true).await?;
-        let missed = self.learn_unannounced(&readings, Cause::Reread);
+        let missed = self.learn_unannounced(readings, Cause::Reread);
         self.schedule.reread(interest, missed > 0, now());
         Ok(())
     }
@@ -110,7 +112,7 @@ impl Worker {
         let mut some = self.schedule.sweep(|| mirror.keys(), now());
         some.retain(|key| self.mirror.has_told(*key));
         let readings = self.gather(some, true).await?;
-        self.learn_unannounced(&readings, Cause::Sweep);
+        self.learn_unannounced(readings, Cause::Sweep);
         Ok(())
     }
 
@@ -140,7 +142,7 @@ impl Worker {
         }
         let all = self.mirror.below(&[from]);
         let readings = self.gather(all, true).await?;
-        self.learn_unannounced(&readings, Cause::Walk);
+        self.learn_unannounced(readings, Cause::Walk);
         Ok(WorkerAnswer::Done)
     }
 
@@ -163,7 +165,7 @@ impl Worker {
         {
             // It is on the screen and nobody announced it.
             let readings = self.gather(vec![*known], true).await?;
-            self.learn_unannounced(&readings, Cause::Reread);
+            self.learn_unannounced(readings, Cause::Reread);
         }
         let told = path.into_iter().rfind(|part| self.mirror.has_told(*part));
         Ok(WorkerAnswer::Element(told))
@@ -192,7 +194,7 @@ impl Worker {
     }
 
     /// Tells what follows from readings; answers what they list and is not read yet.
-    fn learn(&mut self, readings: &Readings, cause: Cause) -> Vec<ElementKey> {
+    fn learn(&mut self, readings: Readings, cause: Cause) -> Vec<ElementKey> {
         let Learned { updates, unread, cut } = self.mirror.apply(readings);
         if cut > 0 {
             warn!(cut, "the app claims cycles or second parents; they are left out");
@@ -204,7 +206,7 @@ impl Worker {
     }
 
     /// The same for readings that nothing announced; counts what is different and answers how much that is.
-    fn learn_unannounced(&mut self, readings: &Readings, cause: Cause) -> u64 {
+    fn learn_unannounced(&mut self, readings: Readings, cause: Cause) -> u64 {
         // What the app announced before it answered has come by now, so it is known what it did not announce.
         self.take_in();
         let mut missed = 0;
