@@ -173,7 +173,7 @@ impl Raw {
     /// Asks a few things, and fails unless all is well: for the client whom nothing may disturb.
     pub fn is_served(&mut self) {
         let apps = self.data("list-apps", json!({}));
-        assert!(apps["apps"].as_array().is_some_and(|apps| apps.len() >= 5), "{apps}");
+        assert!(apps["apps"].as_array().is_some_and(|apps| apps.len() >= 4), "{apps}");
         let seven = self.data("find", json!({ "selector": "button:7", "app": "Calculator" }));
         assert_eq!(seven["count"], 1, "{seven}");
     }

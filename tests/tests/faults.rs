@@ -77,7 +77,8 @@ fn bounds_that_a_hung_app_does_not_give_are_told_with_their_age() {
 #[test]
 fn what_happened_while_an_app_hung_is_known_after_it_woke() {
     let (_daemon, mut client) = hung();
-    let error = client.fails("ACTION_FAILED", "sim", json!({ "app": "Notes", "verb": "press", "target": "new" }));
+    let error =
+        client.fails("ACTION_FAILED", "sim", json!({ "app": "Notes", "verb": "press", "target": "new" }));
     assert!(error["message"].as_str().is_some_and(|said| said.contains("hangs")), "{error}");
     client.sim("Notes", &["heal"]);
     client.sim("Notes", &["press", "new"]);
@@ -98,7 +99,11 @@ fn an_app_that_hangs_from_the_start_is_read_once_it_wakes() {
     hand.is_served();
     hand.sim("Table", &["heal"]);
     let answer = client.answer(id);
-    assert_eq!((&answer["data"]["complete"], &answer["data"]["count"]), (&json!(true), &json!(1)), "{answer}");
+    assert_eq!(
+        (&answer["data"]["complete"], &answer["data"]["count"]),
+        (&json!(true), &json!(1)),
+        "{answer}"
+    );
 }
 
 #[test]

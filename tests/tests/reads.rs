@@ -87,7 +87,8 @@ fn a_tree_that_is_still_being_read_says_so_and_is_never_said_to_lack_anything() 
     client.sim("Slow", &["fault", "slow", "100"]);
     let mut incomplete = 0;
     for round in 0.. {
-        let id = client.begin_within("find", json!({ "selector": "listitem:'Item 3000'", "app": "Slow" }), Some(5));
+        let id =
+            client.begin_within("find", json!({ "selector": "listitem:'Row 3000'", "app": "Slow" }), Some(5));
         let answer = client.answer(id);
         let is_over = answer["data"]["complete"] == true;
         if is_over {
@@ -99,16 +100,17 @@ fn a_tree_that_is_still_being_read_says_so_and_is_never_said_to_lack_anything() 
             assert_eq!(answer["error"]["code"], "TIMEOUT", "{answer}");
         }
         for (command, args) in [
-            ("get", json!({ "target": "listitem:'Item 3000'", "app": "Slow" })),
+            ("get", json!({ "target": "listitem:'Row 3000'", "app": "Slow" })),
             ("get", json!({ "target": "btn_zzzzzz", "app": "Slow" })),
-            ("find", json!({ "selector": "listitem:'Item 3000'", "app": "Slow", "first": true })),
-            ("snapshot", json!({ "app": "Slow", "root": "listitem:'Item 3000'" })),
+            ("find", json!({ "selector": "listitem:'Row 3000'", "app": "Slow", "first": true })),
+            ("snapshot", json!({ "app": "Slow", "root": "listitem:'Row 3000'" })),
             ("snapshot", json!({ "app": "Slow", "window": "Nothing" })),
         ] {
             let id = client.begin_within(command, args.clone(), Some(1));
             let answer = client.answer(id);
             // The walk may have ended between the two.
-            let missing = ["ELEMENT_NOT_FOUND", "WINDOW_NOT_FOUND"].iter().any(|code| answer["error"]["code"] == *code);
+            let missing =
+                ["ELEMENT_NOT_FOUND", "WINDOW_NOT_FOUND"].iter().any(|code| answer["error"]["code"] == *code);
             if missing {
                 assert_eq!(client.status_of("Slow")["complete"], true, "{command} {args}: {answer}");
             }
@@ -116,7 +118,11 @@ fn a_tree_that_is_still_being_read_says_so_and_is_never_said_to_lack_anything() 
         let id = client.begin_within("snapshot", json!({ "app": "Slow", "max_nodes": 0 }), Some(1));
         let answer = client.answer(id);
         if answer["ok"] == true && answer["data"]["complete"] == false {
-            assert!(["warming", "degraded"].iter().any(|state| answer["app"]["state"] == *state), "{}", answer["app"]);
+            assert!(
+                ["warming", "degraded"].iter().any(|state| answer["app"]["state"] == *state),
+                "{}",
+                answer["app"]
+            );
         }
         assert!(round < 10_000);
     }

@@ -46,7 +46,7 @@ const DEEDS: [(&str, &[&str]); 44] = [
     ("Table", &["scroll", "table", "5010"]),
     ("Table", &["scroll", "table", "1"]),
     ("Table", &["select", "table", "42"]),
-    ("Table", &["select", "list", "Item 7"]),
+    ("Table", &["select", "list", "Row 7"]),
     ("Paint", &["press", "canvas"]),
     ("Paint", &["press", "undo"]),
     ("Paint", &["press", "brush"]),
@@ -210,7 +210,8 @@ fn what_an_app_does_not_announce_is_found_and_told() {
         let done = |mirror: &Mirror| {
             mirror.tree("Mute").is_some_and(|tree| {
                 let find = |id: &str| tree.walk().find(|node| node.identifier.as_deref() == Some(id));
-                let is_off = find("subject").is_some_and(|node| node.states.has(axd_protocol::State::Disabled));
+                let is_off =
+                    find("subject").is_some_and(|node| node.states.has(axd_protocol::State::Disabled));
                 let holds = find("field").is_some_and(|node| node.value.as_deref() == Some("7"));
                 let list = find("list").map_or(0, |list| list.children.len());
                 is_off && holds && list == 3 && find("first").is_none()
@@ -251,9 +252,12 @@ fn a_stream_tells_only_what_was_asked_for() {
     let mut client = daemon.client();
     attach_all(&mut client);
     let subscribe = |client: &mut Raw, args: Value| client.ok("subscribe", args)["data"]["sub"].clone();
-    let roles = subscribe(&mut client, json!({ "app": "Calculator", "role": ["textfield"], "kind": ["changes"] }));
-    let fields = subscribe(&mut client, json!({ "app": "Calculator", "fields": ["value"], "kind": ["changes"] }));
-    let within = subscribe(&mut client, json!({ "app": "Calculator", "within": "list:History", "kind": ["changes"] }));
+    let roles =
+        subscribe(&mut client, json!({ "app": "Calculator", "role": ["textfield"], "kind": ["changes"] }));
+    let fields =
+        subscribe(&mut client, json!({ "app": "Calculator", "fields": ["value"], "kind": ["changes"] }));
+    let within =
+        subscribe(&mut client, json!({ "app": "Calculator", "within": "list:History", "kind": ["changes"] }));
     let windows = subscribe(&mut client, json!({ "kind": ["window-opened"] }));
     let other = subscribe(&mut client, json!({ "app": "Paint", "kind": ["changes"] }));
     for deed in ["seven", "plus", "four", "equals"] {
@@ -270,11 +274,15 @@ fn a_stream_tells_only_what_was_asked_for() {
     for event in of(&roles) {
         let changed = event["changed"].as_array().expect("changes");
         assert!(!changed.is_empty() && event["added"] == json!([]), "{event}");
-        assert!(changed.iter().all(|it| it["id"].as_str().is_some_and(|id| id.starts_with("txt_"))), "{event}");
+        assert!(
+            changed.iter().all(|it| it["id"].as_str().is_some_and(|id| id.starts_with("txt_"))),
+            "{event}"
+        );
     }
     for event in of(&fields) {
         let changed = event["changed"].as_array().expect("changes");
-        let only_value = |it: &Value| it["set"].as_object().is_some_and(|set| set.keys().all(|key| key == "value"));
+        let only_value =
+            |it: &Value| it["set"].as_object().is_some_and(|set| set.keys().all(|key| key == "value"));
         assert!(changed.iter().all(only_value) && event["added"] == json!([]), "{event}");
     }
     assert!(of(&within).iter().any(|event| event["added"] != json!([])), "{heard:?}");
