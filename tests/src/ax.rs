@@ -1,13 +1,14 @@
 //! `ax`, run as a person or a program runs it.
 
 use std::ffi::OsStr;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 
 use serde_json::Value;
 
 use crate::daemon::wait_for_exit;
-use crate::programs;
+use crate::{PATIENCE, programs};
 
 /// An `ax` that is about to run.
 #[derive(Debug)]
@@ -84,6 +85,24 @@ impl Ran {
         assert_eq!(self.code, code, "{self:?}");
         self
     }
+}
+
+/// The lines a process writes, as it writes them. One that does not come in time fails the test.
+pub fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
+    let pipe = child.stdout.take().expect("it was asked for");
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            if tell.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    std::iter::from_fn(move || match told.recv_timeout(PATIENCE) {
+        Ok(line) => Some(line),
+        Err(RecvTimeoutError::Disconnected) => None,
+        Err(RecvTimeoutError::Timeout) => panic!("no line came"),
+    })
 }
 
 fn output(mut child: Child) -> Output {

@@ -13,14 +13,14 @@ mod tree;
 
 use std::time::Duration;
 
-pub use ax::{Ax, Ran};
+pub use ax::{Ax, Ran, lines};
 pub use daemon::{Daemon, Setup, folder, wait_for_exit};
 pub use programs::{ax, axd, workspace};
 pub use raw::Raw;
 pub use tree::{Mirror, content, find, fresh, ids, sync};
 
 /// How long anything may take before a test gives up on it. Far longer than it takes: the machine may be busy.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Says that a test does not run here, and why.
 pub fn skipped(why: &str) {
