@@ -252,9 +252,17 @@ impl Engine {
 
     /// Applies a batch to an app's tree, and tells of it.
     fn apply(&self, app: &App, batch: Batch) {
+        self.apply_if(app, batch, || true);
+    }
+
+    /// The same, if `still` holds once nobody else can apply anything.
+    fn apply_if(&self, app: &App, batch: Batch, still: impl FnOnce() -> bool) {
         let cause = batch.cause;
         let applied = {
             let mut tree = app.tree.write();
+            if !still() {
+                return;
+            }
             let tick = self.clock.next();
             tree.apply(batch, tick)
         };
@@ -291,11 +299,13 @@ async fn take_in(engine: Weak<Engine>, app: Arc<App>, pid: u32, mut from_worker:
     while let Some(told) = from_worker.recv().await {
         let Some(engine) = engine.upgrade() else { return };
         // What an ended app's worker still had in the channel is about a process that is no more.
-        if app.pid() != pid || app.state() == AppState::Gone {
+        let is_current = || app.pid() == pid && app.state() != AppState::Gone;
+        if !is_current() {
             return;
         }
         match told {
-            FromWorker::Batch(batch) => engine.apply(&app, batch),
+            // Asked again under the lock: between here and there the app may end, and its successor be read.
+            FromWorker::Batch(batch) => engine.apply_if(&app, batch, is_current),
             FromWorker::Announcement(text) => {
                 engine.happened(Event::Announcement, app.info(), None, None, Some(text))
             }
