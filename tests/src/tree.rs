@@ -56,6 +56,18 @@ impl Mirror {
         self.live.apps().find(|live| live.info.name == app)?.tree.tree()
     }
 
+    /// Fails unless the tree of the app is soon the one a new client gets. A tree that changes between the two looks is
+    /// looked at again; one that differs for good is not the same.
+    pub fn comes_to_equal_fresh(&mut self, daemon: &Daemon, client: &mut Raw, app: &str) {
+        for _ in 0..20 {
+            if self.tree(app) == fresh(daemon, app) {
+                return;
+            }
+            self.catch_up(client);
+        }
+        self.equals_fresh(daemon, app);
+    }
+
     /// Fails unless the tree of the app is the one a new client gets.
     pub fn equals_fresh(&self, daemon: &Daemon, app: &str) {
         let (held, fresh) = (self.tree(app), fresh(daemon, app));
