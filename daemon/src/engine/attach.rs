@@ -1,7 +1,9 @@
 //! Attaching apps, taking in what their workers tell, and letting them go.
 
+use std::future::poll_fn;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use axd_protocol::command::{Attach, AttachAnswer, Detach};
@@ -140,13 +142,29 @@ impl Engine {
         while let Ok(event) = told.try_recv() {
             self.desktop.write().apply(event);
         }
+        *self.told.lock() = Some(told);
         let engine = Arc::downgrade(self);
-        tokio::spawn(async move {
-            while let Some(event) = told.recv().await {
-                let Some(engine) = engine.upgrade() else { return };
+        // Ends with the engine, or with the platform that tells.
+        tokio::spawn(poll_fn(move |context| {
+            let Some(engine) = engine.upgrade() else { return Poll::Ready(()) };
+            let mut told = engine.told.lock();
+            let Some(told) = &mut *told else { return Poll::Ready(()) };
+            while let Some(event) = ready!(told.poll_recv(context)) {
                 engine.desktop_changed(event);
             }
-        });
+            Poll::Ready(())
+        }));
+    }
+
+    /// Takes in what the desktop has told so far. What a client just had done to the desktop is then known: a request
+    /// that follows must not find an app missing that it was told runs.
+    pub(super) fn catch_up_with_desktop(self: &Arc<Self>) {
+        // The lock is held while events are taken in, so that they are in the order they came.
+        if let Some(told) = &mut *self.told.lock() {
+            while let Ok(event) = told.try_recv() {
+                self.desktop_changed(event);
+            }
+        }
     }
 
     fn desktop_changed(self: &Arc<Self>, event: DesktopEvent) {
