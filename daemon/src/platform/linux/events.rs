@@ -139,8 +139,8 @@ fn rules(app: &str) -> Vec<String> {
     let object = MEMBERS
         .iter()
         .map(|member| format!("type='signal',sender='{app}',interface='{OBJECT}',member='{member}'"));
-    let whole =
-        [WINDOW, DOCUMENT, CACHE].map(|interface| format!("type='signal',sender='{app}',interface='{interface}'"));
+    let whole = [WINDOW, DOCUMENT, CACHE]
+        .map(|interface| format!("type='signal',sender='{app}',interface='{interface}'"));
     object.chain(whole).collect()
 }
 
@@ -197,7 +197,9 @@ impl Hall {
             (WINDOW, _) => ear.hear(path, Kinds::WINDOW),
             (DOCUMENT, _) => ear.hear(path, Kinds::SUBTREE),
             // The cache's signals come from one path and name the element.
-            (CACHE, "AddAccessible") => parent(message).into_iter().for_each(|path| ear.hear(&path, Kinds::CHILDREN)),
+            (CACHE, "AddAccessible") => {
+                parent(message).into_iter().for_each(|path| ear.hear(&path, Kinds::CHILDREN))
+            }
             (CACHE, "RemoveAccessible") => {
                 removed(message).into_iter().for_each(|path| ear.hear(&path, Kinds::GONE));
             }

@@ -1,7 +1,7 @@
 //! Where elements are, measured when it is asked for, and what is at a point.
 //!
-//! Screen coordinates are asked for always: Qt's window coordinates are wrong, and GTK 4 answers window coordinates
-//! whatever is asked, to which the place of its X window is added here.
+//! Screen coordinates are asked for: Qt's window coordinates are wrong. Only GTK 4 knows none, and the place of its X
+//! window is added to what it tells.
 
 use std::ops::Range;
 
@@ -14,8 +14,6 @@ use super::x11::Screen;
 use crate::platform::mirror::Mirror;
 use crate::platform::{ElementKey, Failure, Measured};
 
-/// Coordinates relative to the screen.
-pub(super) const SCREEN: u32 = 0;
 /// How many children of a very large container are read.
 const SOME_CHILDREN: i32 = 200;
 /// Deeper than any chain of answers to "what is at this point".
@@ -42,11 +40,11 @@ impl Reader {
         frames.dedup();
         let mut calls = Vec::with_capacity(keys.len() * 2 + frames.len());
         for key in keys {
-            calls.push(self.call(*key, COMPONENT, "GetExtents", &(SCREEN,)));
+            calls.push(self.call(*key, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),)));
             calls.push(self.call(*key, ACCESSIBLE, "GetState", &()));
         }
         for frame in &frames {
-            calls.push(self.call(*frame, COMPONENT, "GetExtents", &(SCREEN,)));
+            calls.push(self.call(*frame, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),)));
         }
         let answers = self.ask_all(calls).await?;
         let place = |at: usize| answers.get(at).and_then(body::<(i32, i32, i32, i32)>).and_then(bounds);
@@ -57,14 +55,15 @@ impl Reader {
             let frame = window.and_then(|window| frames.binary_search(&window).ok());
             let frame = frame.and_then(|at| place(2 * keys.len() + at)).map(|bounds| moved(bounds, shift));
             let bounds = place(2 * at).map(|bounds| moved(bounds, shift));
-            let showing = Natives::from_words(&states).has(Native::Showing);
+            let states = Natives::from_words(&states);
+            let shown = if self.toolkit.never_says_showing() { Native::Visible } else { Native::Showing };
             // Without a frame's place, being shown is all that is known.
             let inside = match (bounds, frame) {
                 (Some(bounds), Some(frame)) => bounds.intersection(&frame).is_some(),
                 (Some(_), None) => true,
                 (None, _) => false,
             };
-            measured.push(Measured { key: *key, bounds, visible: showing && inside });
+            measured.push(Measured { key: *key, bounds, visible: states.has(shown) && inside });
         }
         Ok(measured)
     }
@@ -108,7 +107,7 @@ impl Reader {
         let mut path = vec![window];
         let mut at = window;
         while path.len() < DEEPEST {
-            let call = self.call(at, COMPONENT, "GetAccessibleAtPoint", &(x, y, SCREEN));
+            let call = self.call(at, COMPONENT, "GetAccessibleAtPoint", &(x, y, self.toolkit.coordinates()));
             let answer = self.ask_all(vec![call]).await?.pop();
             let Some(next) = answer.as_ref().and_then(body::<Ref>).filter(Ref::is_some) else { break };
             let next = self.handles.key(&next);
@@ -131,9 +130,11 @@ impl Reader {
     ) -> Result<Vec<ElementKey>, Failure> {
         let all = mirror.below(&[window]);
         let places = self.measure(&all, mirror, screen).await?;
-        let hit = |place: &&Measured| place.visible && place.bounds.is_some_and(|bounds| bounds.contains(point));
+        let hit =
+            |place: &&Measured| place.visible && place.bounds.is_some_and(|bounds| bounds.contains(point));
         // Parents come first, and what is later among siblings is drawn over the earlier.
-        let area = |place: &Measured| place.bounds.map_or(i64::MAX, |b| i64::from(b.width) * i64::from(b.height));
+        let area =
+            |place: &Measured| place.bounds.map_or(i64::MAX, |b| i64::from(b.width) * i64::from(b.height));
         let smallest = places.iter().filter(hit).rev().min_by_key(|place| area(place));
         let mut path: Vec<ElementKey> = Vec::new();
         let mut at = smallest.map(|place| place.key);
@@ -159,7 +160,7 @@ impl Reader {
     /// The indices of the children of a very large container that are on the screen, as far as it tells.
     pub async fn shown_range(&mut self, key: ElementKey, count: i32) -> Result<Range<i32>, Failure> {
         let start = 0..SOME_CHILDREN.min(count);
-        let call = self.call(key, COMPONENT, "GetExtents", &(SCREEN,));
+        let call = self.call(key, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),));
         let answer = self.ask_all(vec![call]).await?.pop();
         let Some(place) = answer.as_ref().and_then(body::<(i32, i32, i32, i32)>).and_then(bounds) else {
             return Ok(start);
@@ -169,7 +170,9 @@ impl Reader {
             (place.x + place.width / 2, place.y + place.height / 2),
             (place.x + place.width - 3, place.y + place.height - 3),
         ];
-        let calls = points.map(|(x, y)| self.call(key, COMPONENT, "GetAccessibleAtPoint", &(x, y, SCREEN)));
+        let calls = points.map(|(x, y)| {
+            self.call(key, COMPONENT, "GetAccessibleAtPoint", &(x, y, self.toolkit.coordinates()))
+        });
         let mut hit = Vec::new();
         for answer in self.ask_all(calls.into()).await? {
             if let Some(at) = body::<Ref>(&answer).filter(Ref::is_some) {
@@ -178,7 +181,8 @@ impl Reader {
         }
         let calls = hit.iter().map(|key| self.call(*key, ACCESSIBLE, "GetIndexInParent", &())).collect();
         let answers = self.ask_all(calls).await?;
-        let found: Vec<i32> = answers.iter().filter_map(body::<i32>).filter(|at| (0..count).contains(at)).collect();
+        let found: Vec<i32> =
+            answers.iter().filter_map(body::<i32>).filter(|at| (0..count).contains(at)).collect();
         Ok(around(&found, count).unwrap_or(start))
     }
 }

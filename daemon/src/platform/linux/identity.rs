@@ -41,7 +41,10 @@ fn base_name(path: &str) -> Option<&str> {
 
 fn is_interpreter(program: &str) -> bool {
     let plain = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    matches!(plain, "python" | "perl" | "ruby" | "node" | "gjs" | "gjs-console" | "java" | "bash" | "sh" | "mono")
+    matches!(
+        plain,
+        "python" | "perl" | "ruby" | "node" | "gjs" | "gjs-console" | "java" | "bash" | "sh" | "mono"
+    )
 }
 
 #[cfg(test)]

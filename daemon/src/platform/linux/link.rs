@@ -86,16 +86,6 @@ impl Link {
         Ok(Link { connection, pending, _reader: reader })
     }
 
-    /// This connection's name on the bus.
-    pub fn unique_name(&self) -> String {
-        self.connection.unique_name().map(|name| name.to_string()).unwrap_or_default()
-    }
-
-    /// Returns when the connection is lost.
-    pub async fn lost(&self) {
-        self.connection.closed().await;
-    }
-
     /// Makes one call.
     pub async fn ask(&self, call: zbus::Result<Message>) -> Result<Answer, Failure> {
         let mut answers = self.ask_all(vec![call]).await?;
@@ -165,9 +155,7 @@ impl Link {
 /// be a part that another process lends to an app which lives.
 fn judge(message: Message) -> Answer {
     match message.message_type() {
-        MessageType::Error => {
-            Err(message.header().error_name().map(ToString::to_string).unwrap_or_default())
-        }
+        MessageType::Error => Err(message.header().error_name().map(ToString::to_string).unwrap_or_default()),
         _ => Ok(message),
     }
 }
@@ -216,10 +204,7 @@ pub(super) fn call<B: serde::Serialize + DynamicType>(
     method: &str,
     body: &B,
 ) -> zbus::Result<Message> {
-    Message::method_call(path, method)
-        .destination(destination)
-        .interface(interface)
-        .build(body)
+    Message::method_call(path, method).destination(destination).interface(interface).build(body)
 }
 
 /// A call that reads one property.

@@ -4,7 +4,7 @@
 //! third what the second round's answers name. `Cache.GetItems`, where an app serves it, answers the first round for
 //! nearly everything at once; it is used for the first walk only and believed only where it adds up.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -18,8 +18,8 @@ use super::roles::{self, PASSWORD_TEXT};
 use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{
-    ACCESSIBLE, ACTION, APPLICATION, CACHE, CACHE_PATH, COMPONENT, CacheItem, Interfaces, LABELLED_BY, Ref, TEXT,
-    VALUE, body, number, text,
+    ACCESSIBLE, ACTION, APPLICATION, CACHE, CACHE_PATH, COMPONENT, CacheItem, Interfaces, LABELLED_BY, Ref,
+    TEXT, VALUE, body, number, reference, text,
 };
 use crate::platform::mirror::Reading;
 use crate::platform::{Counters, ElementKey, Facts, Failure};
@@ -45,12 +45,16 @@ pub(super) struct Reader {
     pub roles: HashMap<ElementKey, Role>,
     /// What is counted for `status`.
     pub counters: Arc<Counters>,
-    /// Rows of containers that show only some.
+    /// Containers that show only some of their children.
+    pub partial: HashSet<ElementKey>,
+    /// The rows of those.
     rows: HashMap<ElementKey, u32>,
     /// What the cache said, until the first walk is done.
     cached: Cached,
     /// The children of every cached element whose children the cache holds all of, in order.
     families: HashMap<ElementKey, Vec<ElementKey>>,
+    /// Elements whose children are had by index only.
+    by_index: HashSet<ElementKey>,
     /// Whether the app answers for `AccessibleId`.
     has_ids: bool,
 }
@@ -95,6 +99,8 @@ enum For {
     Length,
     Relations,
     Place,
+    /// Whether the first child has this parent at all.
+    Parent,
 }
 
 impl Reader {
@@ -108,9 +114,11 @@ impl Reader {
             numbers: HashMap::new(),
             roles: HashMap::new(),
             counters,
+            partial: HashSet::new(),
             rows: HashMap::new(),
             cached: HashMap::new(),
             families: HashMap::new(),
+            by_index: HashSet::new(),
             has_ids: true,
         }
     }
@@ -155,10 +163,7 @@ impl Reader {
     }
 
     /// Reads elements; `None`: it is gone.
-    pub async fn read(
-        &mut self,
-        keys: &[ElementKey],
-    ) -> Result<Vec<(ElementKey, Option<Reading>)>, Failure> {
+    pub async fn read(&mut self, keys: &[ElementKey]) -> Result<Vec<(ElementKey, Option<Reading>)>, Failure> {
         let outlines = self.outline(keys).await?;
         let living: Vec<&Outline> = outlines.iter().flatten().collect();
         let mut details = self.details(&living).await?;
@@ -181,7 +186,17 @@ impl Reader {
     pub async fn children(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Vec<ElementKey>>>, Failure> {
         let calls = keys.iter().map(|key| self.call(*key, ACCESSIBLE, "GetChildren", &())).collect();
         let answers = self.ask_all(calls).await?;
-        Ok(answers.iter().map(|answer| body::<Vec<Ref>>(answer).map(|refs| self.keys(&refs))).collect())
+        let mut found = Vec::with_capacity(keys.len());
+        for (key, answer) in keys.iter().zip(&answers) {
+            let listed = body::<Vec<Ref>>(answer).map(|refs| self.keys(&refs));
+            found.push(match listed {
+                Some(listed) if self.by_index.contains(key) => {
+                    Some(self.children_by_index(*key, listed.len() as i32).await?)
+                }
+                listed => listed,
+            });
+        }
+        Ok(found)
     }
 
     /// The elements above one, the app first, itself last. Empty if it is gone.
@@ -195,7 +210,7 @@ impl Reader {
                 return Ok(path);
             }
             let answer = self.ask_all(vec![self.get(at, ACCESSIBLE, "Parent")]).await?.pop();
-            let Some(parent) = answer.as_ref().and_then(super::wire::reference) else { return Ok(Vec::new()) };
+            let Some(parent) = answer.as_ref().and_then(reference) else { return Ok(Vec::new()) };
             if !parent.is_some() {
                 return Ok(Vec::new());
             }
@@ -298,14 +313,26 @@ impl Reader {
         for ((at, what), answer) in meant.into_iter().zip(&answers) {
             let detail = &mut details[at];
             match what {
-                For::Children => detail.children = self.keys(&body::<Vec<Ref>>(answer).unwrap_or_default()),
+                For::Children => {
+                    detail.children = self.keys(&body::<Vec<Ref>>(answer).unwrap_or_default());
+                    if let Some(first) = detail.children.first()
+                        && self.toolkit.may_list_grandchildren()
+                    {
+                        calls.push(self.get(*first, ACCESSIBLE, "Parent"));
+                        third.push((at, For::Parent));
+                    }
+                }
+                For::Parent => {}
                 For::Actions => {
                     let actions: Vec<(String, String, String)> = body(answer).unwrap_or_default();
-                    detail.actions = actions.into_iter().map(|(name, ..)| name).filter(|name| !name.is_empty()).collect();
+                    detail.actions =
+                        actions.into_iter().map(|(name, ..)| name).filter(|name| !name.is_empty()).collect();
                 }
                 For::Value => detail.value = number(answer).map(plain_number),
                 For::Text => detail.text = body::<String>(answer),
-                For::Place => detail.bounds = body::<(i32, i32, i32, i32)>(answer).and_then(super::geometry::bounds),
+                For::Place => {
+                    detail.bounds = body::<(i32, i32, i32, i32)>(answer).and_then(super::geometry::bounds)
+                }
                 For::Length => {
                     let length = number(answer).map_or(0, |length| length as i32).min(LONGEST_TEXT);
                     if length > 0 {
@@ -318,7 +345,9 @@ impl Reader {
                 For::Relations => {
                     let relations: Vec<(u32, Vec<Ref>)> = body(answer).unwrap_or_default();
                     let label = relations.iter().find(|(kind, _)| *kind == LABELLED_BY);
-                    if let Some(label) = label.and_then(|(_, targets)| targets.first()).filter(|at| at.is_some()) {
+                    if let Some(label) =
+                        label.and_then(|(_, targets)| targets.first()).filter(|at| at.is_some())
+                    {
                         calls.push(get(&label.bus, label.path.as_str(), ACCESSIBLE, "Name"));
                         third.push((at, what));
                     }
@@ -330,6 +359,7 @@ impl Reader {
             for ((at, what), answer) in third.into_iter().zip(&answers) {
                 match what {
                     For::Length => details[at].text = body::<String>(answer),
+                    For::Parent => self.judge_children(outlines[at].key, answer),
                     _ => details[at].label = text(answer),
                 }
             }
@@ -339,6 +369,8 @@ impl Reader {
                 detail.children.clone_from(children);
             } else if outline.child_count > MOST_CHILDREN {
                 self.some_children(outline, detail).await?;
+            } else if self.by_index.contains(&outline.key) {
+                detail.children = self.children_by_index(outline.key, outline.child_count).await?;
             }
         }
         Ok(details)
@@ -381,14 +413,32 @@ impl Reader {
             For::Text => self.call(key, TEXT, "GetText", &(0, self.toolkit.end_of_text())),
             For::Length => self.get(key, TEXT, "CharacterCount"),
             For::Relations => self.call(key, ACCESSIBLE, "GetRelationSet", &()),
-            For::Place => self.call(key, COMPONENT, "GetExtents", &(super::geometry::SCREEN,)),
+            For::Parent => self.get(key, ACCESSIBLE, "Parent"),
+            For::Place => self.call(key, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),)),
         }
+    }
+
+    /// The first child's parent was asked for: if it is another, the list left somebody out.
+    fn judge_children(&mut self, key: ElementKey, answer: &Answer) {
+        let parent = reference(answer).filter(Ref::is_some).map(|at| self.handles.key(&at));
+        match parent {
+            Some(parent) if parent != key => self.by_index.insert(key),
+            _ => self.by_index.remove(&key),
+        };
+    }
+
+    async fn children_by_index(&mut self, key: ElementKey, count: i32) -> Result<Vec<ElementKey>, Failure> {
+        let calls = (0..count).map(|index| self.call(key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
+        let answers = self.ask_all(calls.collect()).await?;
+        let refs: Vec<Ref> = answers.iter().filter_map(body).collect();
+        Ok(self.keys(&refs))
     }
 
     /// The children on the screen of a container that has too many.
     async fn some_children(&mut self, outline: &Outline, detail: &mut Details) -> Result<(), Failure> {
         let range = self.shown_range(outline.key, outline.child_count).await?;
-        let calls = range.clone().map(|index| self.call(outline.key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
+        let calls =
+            range.clone().map(|index| self.call(outline.key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
         let answers = self.ask_all(calls.collect()).await?;
         for (index, answer) in range.zip(&answers) {
             if let Some(at) = body::<Ref>(answer).filter(Ref::is_some) {
@@ -419,6 +469,10 @@ impl Reader {
         facts.identifier.clone_from(&outline.identifier);
         facts.actions = details.actions;
         facts.row = self.rows.get(&key).copied();
+        match details.total {
+            Some(_) => self.partial.insert(key),
+            None => self.partial.remove(&key),
+        };
         if !self.toolkit.announces_children() {
             self.roles.insert(key, role);
         }
@@ -435,6 +489,8 @@ impl Reader {
         if self.handles.len() > 2 * told + 1000 {
             self.handles.retain(&keep);
             self.rows.retain(|key, _| keep(*key));
+            self.by_index.retain(|key| keep(*key));
+            self.partial.retain(|key| keep(*key));
             self.roles.retain(|key, _| keep(*key));
             self.frames.retain(|key, _| keep(*key));
             self.numbers.retain(|key, _| keep(*key));
@@ -500,7 +556,10 @@ fn from_answers(key: ElementKey, answers: &[Answer]) -> Option<Outline> {
 }
 
 fn lacks_property(error: &str) -> bool {
-    matches!(error.rsplit('.').next(), Some("UnknownProperty" | "InvalidArgs" | "UnknownMethod" | "UnknownInterface"))
+    matches!(
+        error.rsplit('.').next(),
+        Some("UnknownProperty" | "InvalidArgs" | "UnknownMethod" | "UnknownInterface")
+    )
 }
 
 fn some(text: &str) -> Option<String> {
@@ -525,7 +584,9 @@ fn text_is(role: Role, natives: Natives) -> TextIs {
         R::TextField | R::SearchField => TextIs::Value,
         R::Paragraph | R::Combobox | R::DateField if natives.has(Native::Editable) => TextIs::Value,
         R::Text | R::Heading | R::Paragraph | R::Link | R::Cell | R::ListItem | R::TreeItem => TextIs::Name,
-        R::StatusBar | R::Tooltip | R::ColumnHeader | R::RowHeader | R::Button | R::Notification => TextIs::Name,
+        R::StatusBar | R::Tooltip | R::ColumnHeader | R::RowHeader | R::Button | R::Notification => {
+            TextIs::Name
+        }
         _ => TextIs::Nothing,
     }
 }

@@ -13,7 +13,6 @@ use super::toolkit::Toolkit;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Native {
-    Active = 1,
     Busy = 3,
     Checked = 4,
     Defunct = 6,
@@ -22,7 +21,6 @@ pub(super) enum Native {
     Expandable = 9,
     Expanded = 10,
     Focused = 12,
-    Iconified = 15,
     Modal = 16,
     MultiLine = 17,
     Multiselectable = 18,
@@ -31,7 +29,6 @@ pub(super) enum Native {
     Sensitive = 24,
     Showing = 25,
     Visible = 30,
-    ManagesDescendants = 31,
     Indeterminate = 32,
     Required = 33,
     InvalidEntry = 36,

@@ -112,8 +112,11 @@ impl Worker {
 
     /// Has those of the elements read again whose children are others now. True if there are any.
     pub(super) async fn compare_children(&mut self, all: &[ElementKey]) -> Result<bool, Failure> {
-        let asked: Vec<ElementKey> =
-            all.iter().copied().filter(|key| self.mirror.has_told(*key) && self.may_have_children(*key)).collect();
+        let asked: Vec<ElementKey> = all
+            .iter()
+            .copied()
+            .filter(|key| self.mirror.has_told(*key) && self.may_have_children(*key))
+            .collect();
         let found = self.post.reader.children(&asked).await?;
         let mut any = false;
         for (key, children) in asked.iter().zip(found) {
@@ -130,6 +133,10 @@ impl Worker {
 
     /// Whether the element has children or is of a kind that has: labels and the like are not worth a call.
     fn may_have_children(&self, key: ElementKey) -> bool {
+        // Not all of very many at once; the sweep looks at what is shown of them.
+        if self.post.reader.partial.contains(&key) {
+            return false;
+        }
         let leaf = self.post.reader.roles.get(&key).is_some_and(|role| is_leaf(*role));
         !leaf || !self.mirror.children(key).is_empty()
     }
@@ -139,7 +146,16 @@ fn is_leaf(role: Role) -> bool {
     use Role as R;
     matches!(
         role,
-        R::Text | R::Image | R::Separator | R::ProgressBar | R::Meter | R::Slider | R::ScrollBar | R::Checkbox | R::Radio | R::Switch
+        R::Text
+            | R::Image
+            | R::Separator
+            | R::ProgressBar
+            | R::Meter
+            | R::Slider
+            | R::ScrollBar
+            | R::Checkbox
+            | R::Radio
+            | R::Switch
     )
 }
 

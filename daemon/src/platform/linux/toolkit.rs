@@ -61,12 +61,27 @@ impl Toolkit {
 
     /// Whether "showing" is about being mapped, which is announced, and not about scrolling, which is not.
     pub fn showing_is_content(self) -> bool {
-        matches!(self, Toolkit::Gtk3 | Toolkit::Gtk4 | Toolkit::Qt)
+        matches!(self, Toolkit::Gtk3 | Toolkit::Qt)
+    }
+
+    /// Whether only windows are ever "showing": then what is visible and has a place is shown.
+    pub fn never_says_showing(self) -> bool {
+        self == Toolkit::Gtk4
+    }
+
+    /// Whether `GetChildren` may list grandchildren: GTK 4 leaves the pages of a stack out, which it has by index.
+    pub fn may_list_grandchildren(self) -> bool {
+        self == Toolkit::Gtk4
     }
 
     /// Whether places are told relative to the window whatever is asked for.
     pub fn places_are_in_window(self) -> bool {
         self == Toolkit::Gtk4
+    }
+
+    /// The coordinates to ask for: 0 for the screen's, 1 for the window's. GTK 4 complains when asked for the first.
+    pub fn coordinates(self) -> u32 {
+        u32::from(self.places_are_in_window())
     }
 
     /// What `GetText` takes for "to the end": GTK 4 knows no −1 but cuts what is too much, ATK the other way round.

@@ -17,11 +17,12 @@ pub(super) struct Frame {
 pub(super) fn numbers(frames: &[Frame], pid: u32, screen: &Screen) -> Vec<Option<u64>> {
     let mut free: Vec<&XWindow> = screen.windows.iter().filter(|window| window.seen.pid == pid).collect();
     let mut found: Vec<Option<u64>> = vec![None; frames.len()];
-    let tests: [fn(&Frame, &XWindow) -> bool; 4] = [
-        |frame, window| same_title(frame, window) && frame.bounds == window.seen.bounds,
+    let tests: [fn(&Frame, &XWindow) -> bool; 5] = [
+        |frame, window| same_title(frame, window) && same_place(frame, window),
         |frame, window| same_title(frame, window) && same_size(frame, window),
         same_title,
         // A title that has just changed has not come to both sides yet.
+        same_place,
         same_size,
     ];
     for fits in tests {
@@ -36,6 +37,19 @@ pub(super) fn numbers(frames: &[Frame], pid: u32, screen: &Screen) -> Vec<Option
 
 fn same_title(frame: &Frame, window: &XWindow) -> bool {
     frame.title == window.seen.title
+}
+
+/// GTK 3 counts the window manager's frame in, so a frame may be a little larger than the window in it.
+fn same_place(frame: &Frame, window: &XWindow) -> bool {
+    const WIDEST_EDGE: i32 = 64;
+    let (Some(outer), Some(inner)) = (frame.bounds, window.seen.bounds) else { return false };
+    let edges = [
+        inner.x - outer.x,
+        inner.y - outer.y,
+        outer.x + outer.width - inner.x - inner.width,
+        outer.y + outer.height - inner.y - inner.height,
+    ];
+    edges.iter().all(|edge| (0..=WIDEST_EDGE).contains(edge))
 }
 
 fn same_size(frame: &Frame, window: &XWindow) -> bool {

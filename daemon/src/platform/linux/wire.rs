@@ -54,7 +54,7 @@ pub(super) struct CacheItem {
     /// Where it is.
     pub at: Ref,
     /// Its app.
-    pub app: Ref,
+    _app: Ref,
     /// Its parent.
     pub parent: Ref,
     /// Its place among its siblings.

@@ -553,7 +553,8 @@ impl Worker {
             // Taken before it could come here.
             ToWorker::Fence { .. } | ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => return Ok(()),
         };
-        let failed = result.as_ref().err().filter(|failure| failure.kind == FailureKind::Unresponsive).cloned();
+        let failed =
+            result.as_ref().err().filter(|failure| failure.kind == FailureKind::Unresponsive).cloned();
         self.tell_answer(ticket, result);
         failed.map_or(Ok(()), Err)
     }
@@ -652,7 +653,8 @@ impl Worker {
 
     /// Finds out which window of the screen each of the app's windows is, and has those read again that are another now.
     fn number_windows(&mut self) {
-        let Some(screen) = self.post.screen.as_mut().map(|screen| Arc::clone(&screen.borrow_and_update())) else {
+        let Some(screen) = self.post.screen.as_mut().map(|screen| Arc::clone(&screen.borrow_and_update()))
+        else {
             return;
         };
         let reader = &mut self.post.reader;

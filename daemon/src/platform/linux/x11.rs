@@ -176,9 +176,8 @@ impl X11 {
         for atom in [self.atoms._NET_CLIENT_LIST_STACKING, self.atoms._NET_CLIENT_LIST] {
             let reply = self.property(self.root, atom, AtomEnum::WINDOW.into())?;
             if reply.type_ != 0 {
-                let mut windows: Vec<Window> = reply.value32().into_iter().flatten().collect();
-                windows.reverse();
-                return Ok((windows, true));
+                let windows: Vec<Window> = reply.value32().into_iter().flatten().collect();
+                return Ok((self.front_to_back(windows)?, true));
             }
         }
         let mut windows = Vec::new();
@@ -189,6 +188,29 @@ impl X11 {
             }
         }
         Ok((windows, false))
+    }
+
+    /// Sorts windows by how they really lie: window managers disagree about which end of their list is the front.
+    fn front_to_back(&self, windows: Vec<Window>) -> XResult<Vec<Window>> {
+        let lying = self.connection.query_tree(self.root)?.reply()?.children;
+        let mut placed = Vec::with_capacity(windows.len());
+        for window in windows {
+            let top = self.top_level(window).unwrap_or(window);
+            placed.push((lying.iter().position(|other| *other == top), window));
+        }
+        placed.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
+        Ok(placed.into_iter().map(|(_, window)| window).collect())
+    }
+
+    /// The window, or the window manager's frame around it, that lies on the root.
+    fn top_level(&self, mut window: Window) -> XResult<Window> {
+        loop {
+            let parent = self.connection.query_tree(window)?.reply()?.parent;
+            if parent == self.root || parent == 0 {
+                return Ok(window);
+            }
+            window = parent;
+        }
     }
 
     fn window(&self, window: Window) -> XResult<Option<XWindow>> {
@@ -206,10 +228,16 @@ impl X11 {
         };
         let title = named(name.reply()?).or(named(plain.reply()?)).unwrap_or_default();
         let pid = pid.reply()?.value32().and_then(|mut values| values.next()).unwrap_or_default();
-        let hidden = state.reply()?.value32().into_iter().flatten().any(|atom| atom == self.atoms._NET_WM_STATE_HIDDEN);
+        let hidden = state
+            .reply()?
+            .value32()
+            .into_iter()
+            .flatten()
+            .any(|atom| atom == self.atoms._NET_WM_STATE_HIDDEN);
         const ICONIC: u32 = 3;
         let iconic = old_state.reply()?.value32().and_then(|mut values| values.next()) == Some(ICONIC);
-        let shadow: Vec<i32> = shadow.reply()?.value32().into_iter().flatten().map(|edge| edge as i32).collect();
+        let shadow: Vec<i32> =
+            shadow.reply()?.value32().into_iter().flatten().map(|edge| edge as i32).collect();
         let [left, right, top, bottom] = <[i32; 4]>::try_from(shadow).unwrap_or_default();
         let (geometry, origin) = (geometry.reply()?, origin.reply()?);
         let (x, y) = (i32::from(origin.dst_x), i32::from(origin.dst_y));
@@ -238,15 +266,11 @@ impl X11 {
             return Ok(None);
         }
         // 0 and 1 are "none" and "whatever is under the pointer".
-        let mut window = self.connection.get_input_focus()?.reply()?.focus;
-        while window > 1 && window != self.root {
-            let tree = self.connection.query_tree(window)?.reply()?;
-            if tree.parent == self.root {
-                return Ok(Some(u64::from(window)));
-            }
-            window = tree.parent;
+        let focus = self.connection.get_input_focus()?.reply()?.focus;
+        if focus <= 1 || focus == self.root {
+            return Ok(None);
         }
-        Ok(None)
+        Ok(self.top_level(focus).ok().map(u64::from))
     }
 
     fn displays(&self) -> XResult<Vec<DisplayInfo>> {
