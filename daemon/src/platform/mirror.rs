@@ -136,6 +136,21 @@ impl Mirror {
         self.nodes.get(&key)?.parent
     }
 
+    /// The children the element claims and is believed to have, read or only listed.
+    pub fn children(&self, key: ElementKey) -> &[ElementKey] {
+        self.nodes.get(&key).map_or(&[], |node| &node.listed)
+    }
+
+    /// How many elements are known.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing is known, which is never so: there is always the app.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// Every element that was told.
     pub fn keys(&self) -> Vec<ElementKey> {
         let mut keys: Vec<ElementKey> =
