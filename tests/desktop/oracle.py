@@ -100,6 +100,9 @@ LABELLED = {
     "button", "progressbar", "meter", "datefield", "colorwell",
 }  # fmt: skip
 LABELLED_BY = 2  # AT-SPI relation
+# GTK 4 (4.8) contradicts itself about stacks and notebooks: GetChildren leaves out the pages and lists what is in them,
+# while GetChildAtIndex and Parent have the pages. The pages it is: there, a child's parent has it as a child.
+BY_INDEX = {"gtk4"}
 
 ACCESSIBLE, REGISTRY = "org.a11y.atspi.Accessible", "org.a11y.atspi.Registry"
 ROOT, NULL = "/org/a11y/atspi/accessible/root", "/org/a11y/atspi/null"
@@ -244,9 +247,9 @@ class Walker:
     def children(self, refs: list[Ref], nodes: list[Node]) -> list[list[Ref]]:
         calls, owners = [], []
         for at, (ref, node) in enumerate(zip(refs, nodes)):
-            if node.children_count > self.MOST_CHILDREN:
-                node.truncated = True
-                for index in range(self.first_children):
+            node.truncated = node.children_count > self.MOST_CHILDREN
+            if node.truncated or (self.toolkit in BY_INDEX and node.children_count > 0):
+                for index in range(min(node.children_count, self.first_children if node.truncated else self.MOST_CHILDREN)):
                     calls.append(call(ref, "Accessible", "GetChildAtIndex", GLib.Variant("(i)", (index,))))
                     owners.append(at)
             elif node.children_count != 0:
@@ -339,7 +342,7 @@ class Walker:
             description=raw.description if raw.description.strip() else None,
             value=None if raw.number == PASSWORD_TEXT else value,
             states=told_states(role, raw, self.toolkit),
-            actions=[action[0] for action in raw.answers.get("actions") or []],
+            actions=[action[0] for action in raw.answers.get("actions") or [] if action[0]],
             native_role=ROLES.get(raw.number, ("unknown", ""))[0],
             children_count=raw.count,
             bus=raw.ref[0],

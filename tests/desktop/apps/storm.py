@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -81,6 +82,7 @@ def options(description: str) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="of the first storm; each further one takes the next")
     parser.add_argument("--steps", type=int, default=200, metavar="N", help="changes per storm asked for by SIGUSR1")
     parser.add_argument("--pace-ms", type=int, default=3, help="time between changes")
+    parser.add_argument("--once", action="store_true", help="end after the first storm")
     parser.add_argument("--big", action="store_true", help="with a table of 5,000 rows (GTK 3 only)")
     return parser.parse_args()
 
@@ -125,6 +127,8 @@ class Weather:
     def end(self, steps: int) -> None:
         state = {"seed": self.seed, "steps": steps, "state": self.widgets.state()}
         say("quiet " + json.dumps(state, sort_keys=True))
+        if self.args.once:
+            os._exit(0)  # from within a toolkit's callback, nothing gentler ends the process
         self.seed, self.busy = self.seed + 1, False
         if self.asked:
             self.asked -= 1
