@@ -45,8 +45,8 @@ pub(super) struct Reader {
     pub roles: HashMap<ElementKey, Role>,
     /// What is counted for `status`.
     pub counters: Arc<Counters>,
-    /// Containers that show only some of their children.
-    pub partial: HashSet<ElementKey>,
+    /// Containers that show only some of their children, and those they show.
+    pub partial: HashMap<ElementKey, Vec<ElementKey>>,
     /// The rows of those.
     rows: HashMap<ElementKey, u32>,
     /// What the cache said, until the first walk is done.
@@ -116,7 +116,7 @@ impl Reader {
             numbers: HashMap::new(),
             roles: HashMap::new(),
             counters,
-            partial: HashSet::new(),
+            partial: HashMap::new(),
             rows: HashMap::new(),
             cached: HashMap::new(),
             families: HashMap::new(),
@@ -150,7 +150,8 @@ impl Reader {
         let answer = self.ask_all(vec![call(&root.bus, CACHE_PATH, CACHE, "GetItems", &())]).await?.pop();
         let items: Vec<CacheItem> = answer.as_ref().and_then(body).unwrap_or_default();
         debug!(items = items.len(), "the app's cache");
-        for item in items {
+        // One that manages its descendants is not counted there, and may have very many.
+        for item in items.into_iter().filter(|item| item.child_count >= 0) {
             let key = self.handles.key(&item.at);
             let parent = self.handles.key(&item.parent);
             self.cached.insert(key, (parent, item));
@@ -448,22 +449,30 @@ impl Reader {
         self.views.get(&key).is_some_and(|view| view.len() as i32 == count)
     }
 
-    /// The children of a view: a header that is new and stands where another stood is that one, made anew.
+    /// The key of a child: a header that is new and stands where another stood is that one, made anew.
+    fn in_place_of(&mut self, former: Option<ElementKey>, child: &Ref) -> ElementKey {
+        let is_header =
+            |role: &Role| !matches!(role, Role::Cell | Role::TreeItem | Role::ListItem | Role::Row);
+        let remade = former.filter(|former| {
+            self.toolkit.remakes_headers()
+                && self.roles.get(former).is_some_and(is_header)
+                && self.handles.find(child).is_none()
+        });
+        match remade {
+            Some(former) => {
+                self.handles.rebind(former, child);
+                former
+            }
+            None => self.handles.key(child),
+        }
+    }
+
+    /// The children of a view.
     fn view(&mut self, key: ElementKey, refs: &[Ref]) -> Vec<ElementKey> {
         let before = self.views.remove(&key).unwrap_or_default();
         let mut children = Vec::with_capacity(refs.len());
         for (at, child) in refs.iter().filter(|child| child.is_some()).enumerate() {
-            let former = before.get(at).copied().filter(|former| {
-                let is_header = |role: &Role| matches!(role, Role::ColumnHeader | Role::RowHeader);
-                self.roles.get(former).is_some_and(is_header)
-            });
-            children.push(match (self.handles.find(child), former) {
-                (None, Some(former)) => {
-                    self.handles.rebind(former, child);
-                    former
-                }
-                _ => self.handles.key(child),
-            });
+            children.push(self.in_place_of(before.get(at).copied(), child));
         }
         self.views.insert(key, children.clone());
         children
@@ -491,10 +500,15 @@ impl Reader {
         let calls =
             range.clone().map(|index| self.call(outline.key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
         let answers = self.ask_all(calls.collect()).await?;
+        let before: HashMap<u32, ElementKey> = match self.partial.remove(&outline.key) {
+            Some(children) => children.iter().filter_map(|key| Some((*self.rows.get(key)?, *key))).collect(),
+            None => HashMap::new(),
+        };
         for (index, answer) in range.zip(&answers) {
             if let Some(at) = body::<Ref>(answer).filter(Ref::is_some) {
-                let key = self.handles.key(&at);
-                self.rows.insert(key, index.unsigned_abs());
+                let row = index.unsigned_abs();
+                let key = self.in_place_of(before.get(&row).copied(), &at);
+                self.rows.insert(key, row);
                 detail.children.push(key);
             }
         }
@@ -521,7 +535,7 @@ impl Reader {
         facts.actions = details.actions;
         facts.row = self.rows.get(&key).copied();
         match details.total {
-            Some(_) => self.partial.insert(key),
+            Some(_) => self.partial.insert(key, details.children.clone()),
             None => self.partial.remove(&key),
         };
         if !self.toolkit.announces_children() {
@@ -542,7 +556,7 @@ impl Reader {
             self.rows.retain(|key, _| keep(*key));
             self.by_index.retain(|key| keep(*key));
             self.views.retain(|key, _| keep(*key));
-            self.partial.retain(|key| keep(*key));
+            self.partial.retain(|key, _| keep(*key));
             self.roles.retain(|key, _| keep(*key));
             self.frames.retain(|key, _| keep(*key));
             self.numbers.retain(|key, _| keep(*key));

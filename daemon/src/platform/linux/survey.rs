@@ -137,7 +137,7 @@ impl Worker {
     /// Whether the element has children or is of a kind that has: labels and the like are not worth a call.
     fn may_have_children(&self, key: ElementKey) -> bool {
         // Not all of very many at once; the sweep looks at what is shown of them.
-        if self.post.reader.partial.contains(&key) {
+        if self.post.reader.partial.contains_key(&key) {
             return false;
         }
         let leaf = self.post.reader.roles.get(&key).is_some_and(|role| is_leaf(*role));

@@ -263,6 +263,10 @@ impl Worker {
             return;
         };
         self.schedule.hint(key);
+        // A scroll bar that moves shows other rows of what lies beside it.
+        let beside = self.mirror.parent(key);
+        let scrolled = self.post.reader.partial.keys().filter(|other| self.mirror.parent(**other) == beside);
+        scrolled.copied().collect::<Vec<_>>().into_iter().for_each(|other| self.schedule.hint(other));
         if kinds.has(Kinds::GONE) {
             self.mirror.parent(key).into_iter().for_each(|parent| self.schedule.hint(parent));
         }
