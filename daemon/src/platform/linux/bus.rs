@@ -48,6 +48,8 @@ pub(super) struct Session {
 pub(super) enum Traffic {
     /// The registry has other apps now.
     Apps,
+    /// Something happened to a window of the app of this name.
+    Window(String),
     /// Nobody has this name any more.
     Left(String),
     /// A registry has started, which knows nothing of what was registered with the one before.
@@ -58,7 +60,11 @@ pub(super) enum Traffic {
 
 impl Session {
     /// Connects to the accessibility bus. `told` is the address the display tells, which wins over the session bus.
-    pub async fn open(told: Option<String>) -> Result<(Session, mpsc::UnboundedReceiver<Traffic>), Missing> {
+    /// With `windows`, what happens to windows is told too.
+    pub async fn open(
+        told: Option<String>,
+        windows: bool,
+    ) -> Result<(Session, mpsc::UnboundedReceiver<Traffic>), Missing> {
         let address = match told {
             Some(address) => {
                 // The bus is there already; accessibility may still have to be turned on.
@@ -78,10 +84,14 @@ impl Session {
         let sink: Sink = Box::new(move |delivery| report(&delivery, &send));
         let calls = Link::connect(&address, Some(sink)).await.map_err(|fault| unreachable(&fault))?;
         let events = Events::connect(&address).await.map_err(|fault| unreachable(&fault))?;
-        for rule in [
+        let mut rules = vec![
             "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged'".to_owned(),
             format!("type='signal',sender='{REGISTRY}',path='{ROOT}',member='ChildrenChanged'"),
-        ] {
+        ];
+        if windows {
+            rules.push("type='signal',interface='org.a11y.atspi.Event.Window'".to_owned());
+        }
+        for rule in rules {
             let added = calls.ask(bus_call("AddMatch", &(rule.as_str(),))).await;
             if let Ok(Err(why)) | Err(crate::platform::Failure { native: why, .. }) = added {
                 return Err(unreachable(&why));
@@ -132,6 +142,11 @@ fn report(delivery: &Delivery, send: &mpsc::UnboundedSender<Traffic>) {
         Delivery::Mark(_) => return,
         Delivery::Signal(message) => {
             let header = message.header();
+            let sender = header.sender().map(ToString::to_string).unwrap_or_default();
+            if header.interface().is_some_and(|interface| interface.as_str().ends_with("Event.Window")) {
+                let _ = send.send(Traffic::Window(sender));
+                return;
+            }
             match header.member().map(|member| member.as_str()) {
                 Some("ChildrenChanged") => Traffic::Apps,
                 Some("NameOwnerChanged") => {

@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
 use super::bus::{Missing, Session, Traffic};
+use super::frames::{self, FrameSeen};
 use super::reader::Reader;
 use super::registry::{self, Listed};
 use super::worker::{self, Post};
@@ -53,7 +54,7 @@ impl LinuxDesktop {
         let screen = x11.and_then(|x11| {
             x11.follow().map_err(|fault| warn!(%fault, "the X server does not tell its windows")).ok()
         });
-        let (session, traffic) = Session::open(told.clone()).await?;
+        let (session, traffic) = Session::open(told.clone(), screen.is_none()).await?;
         let roots = registry::list(&session.calls).await;
         let mut state = State::default();
         for listed in registry::describe_all(&session.calls, roots).await {
@@ -94,9 +95,9 @@ impl Platform for LinuxDesktop {
     }
 
     fn capabilities(&self) -> Vec<&'static str> {
-        let mut capabilities = vec!["tree", "events", "fence", "watch", "geometry", "hit-test"];
+        let mut capabilities = vec!["tree", "events", "fence", "watch", "geometry", "hit-test", "windows"];
         if self.shared.screen.is_some() {
-            capabilities.extend(["windows", "displays"]);
+            capabilities.push("displays");
         }
         capabilities
     }
@@ -110,7 +111,14 @@ impl Platform for LinuxDesktop {
         if let Some(screen) = &mut screen {
             tell_screen(&Screen::default(), &screen.borrow_and_update(), &out);
         }
-        let follower = Follower { shared: Arc::clone(&self.shared), screen, out, beginning };
+        let follower = Follower {
+            shared: Arc::clone(&self.shared),
+            screen,
+            out,
+            beginning,
+            frames: Vec::new(),
+            active: None,
+        };
         tokio::spawn(follower.run());
     }
 
@@ -142,12 +150,22 @@ struct Follower {
     screen: Option<watch::Receiver<Arc<Screen>>>,
     out: mpsc::UnboundedSender<DesktopEvent>,
     beginning: Beginning,
+    /// The windows that apps list, and the active one; only where there is no screen.
+    frames: Vec<(u32, Vec<FrameSeen>)>,
+    active: Option<(u32, u64)>,
+}
+
+/// What was found out beside everything else.
+enum Find {
+    App(Listed),
+    Frames(u32, Vec<FrameSeen>),
 }
 
 impl Follower {
     async fn run(mut self) {
         let mut shown = self.screen.as_ref().map(|screen| Arc::clone(&screen.borrow())).unwrap_or_default();
-        let (found, mut finds) = mpsc::unbounded_channel::<Listed>();
+        let (found, mut finds) = mpsc::unbounded_channel::<Find>();
+        self.look_at_all_windows(&found);
         loop {
             let screen = &mut self.screen;
             let screen_changes = async {
@@ -163,9 +181,20 @@ impl Follower {
                     Some(Traffic::Apps) => self.look_for_apps(&found),
                     Some(Traffic::Left(bus)) => self.left(&bus),
                     Some(Traffic::Registry) => self.register_again(&found),
-                    Some(Traffic::Lost) | None => self.reconnect().await,
+                    Some(Traffic::Window(bus)) => self.look_at_windows(&bus, &found),
+                    Some(Traffic::Lost) | None => {
+                        self.reconnect().await;
+                        self.look_at_all_windows(&found);
+                    }
                 },
-                Some(listed) = finds.recv() => self.came(listed),
+                Some(find) = finds.recv() => match find {
+                    Find::App(listed) => {
+                        let bus = Arc::clone(&listed.root.bus);
+                        self.came(listed);
+                        self.look_at_windows(&bus, &found);
+                    }
+                    Find::Frames(pid, frames) => self.has_windows(pid, frames),
+                },
                 now = screen_changes => {
                     tell_screen(&shown, &now, &self.out);
                     shown = now;
@@ -185,7 +214,7 @@ impl Follower {
     }
 
     /// Asks new apps what they are, beside everything else: they may be slow to answer while they start.
-    fn look_for_apps(&self, found: &mpsc::UnboundedSender<Listed>) {
+    fn look_for_apps(&self, found: &mpsc::UnboundedSender<Find>) {
         let Some(calls) = self.calls() else { return };
         let (shared, found) = (Arc::clone(&self.shared), found.clone());
         tokio::spawn(async move {
@@ -195,7 +224,7 @@ impl Follower {
                     let (calls, found) = (calls.clone(), found.clone());
                     tokio::spawn(async move {
                         if let Some(listed) = registry::describe(&calls, root).await {
-                            let _ = found.send(listed);
+                            let _ = found.send(Find::App(listed));
                         }
                     });
                 }
@@ -210,14 +239,51 @@ impl Follower {
         }
     }
 
-    fn left(&self, bus: &str) {
+    fn left(&mut self, bus: &str) {
         let removed = self.shared.state.lock().remove(bus);
         if let Some(seen) = removed {
             self.tell(DesktopEvent::AppGone { pid: seen.pid });
+            self.has_windows(seen.pid, Vec::new());
         }
     }
 
-    fn register_again(&self, found: &mpsc::UnboundedSender<Listed>) {
+    fn look_at_all_windows(&self, found: &mpsc::UnboundedSender<Find>) {
+        let apps: Vec<Listed> = self.shared.state.lock().apps.clone();
+        apps.iter().for_each(|listed| self.look_at_windows(&listed.root.bus, found));
+    }
+
+    /// Asks an app for its windows, where nobody else tells them.
+    fn look_at_windows(&self, bus: &str, found: &mpsc::UnboundedSender<Find>) {
+        let (None, Some(calls)) = (&self.screen, self.calls()) else { return };
+        let listed = self.shared.state.lock().apps.iter().find(|known| &*known.root.bus == bus).cloned();
+        let Some(listed) = listed else { return };
+        let found = found.clone();
+        tokio::spawn(async move {
+            if let Ok(frames) = frames::list(&calls, &listed.root, listed.seen.pid).await {
+                let _ = found.send(Find::Frames(listed.seen.pid, frames));
+            }
+        });
+    }
+
+    fn has_windows(&mut self, pid: u32, frames: Vec<FrameSeen>) {
+        if self.screen.is_some() {
+            return;
+        }
+        let active = frames.iter().find(|frame| frame.active).map(|frame| (pid, frame.seen.window));
+        self.frames.retain(|(other, _)| *other != pid);
+        // Who last had something happen to a window is taken to be in front.
+        self.frames.insert(0, (pid, frames));
+        let windows = self.frames.iter().flat_map(|(_, frames)| frames).map(|frame| frame.seen.clone());
+        self.tell(DesktopEvent::Windows(windows.collect()));
+        let now = active.or(self.active.filter(|(other, _)| *other != pid));
+        if now != self.active {
+            self.active = now;
+            let (pid, window) = now.unzip();
+            self.tell(DesktopEvent::Frontmost { pid, window });
+        }
+    }
+
+    fn register_again(&self, found: &mpsc::UnboundedSender<Find>) {
         info!("the registry has started anew");
         let events = self.shared.state.lock().session.as_ref().map(|session| Arc::clone(&session.events));
         if let Some(events) = events {
@@ -240,12 +306,13 @@ impl Follower {
         };
         for listed in gone {
             self.tell(DesktopEvent::AppGone { pid: listed.seen.pid });
+            self.has_windows(listed.seen.pid, Vec::new());
         }
         let mut pause = LOOK_AGAIN;
         loop {
             // The display may name a bus that is no more; then the session bus knows better, and the other way round.
             for told in [None, self.beginning.told.clone()] {
-                if let Ok((session, traffic)) = Session::open(told).await {
+                if let Ok((session, traffic)) = Session::open(told, self.screen.is_none()).await {
                     self.beginning.traffic = traffic;
                     let roots = registry::list(&session.calls).await;
                     let apps = registry::describe_all(&session.calls, roots).await;

@@ -165,16 +165,11 @@ impl Reader {
         let Some(place) = answer.as_ref().and_then(body::<(i32, i32, i32, i32)>).and_then(bounds) else {
             return Ok(start);
         };
-        let points = [
-            (place.x + 2, place.y + 2),
-            (place.x + place.width / 2, place.y + place.height / 2),
-            (place.x + place.width - 3, place.y + place.height - 3),
-        ];
-        let calls = points.map(|(x, y)| {
+        let calls = grid(place).map(|(x, y)| {
             self.call(key, COMPONENT, "GetAccessibleAtPoint", &(x, y, self.toolkit.coordinates()))
         });
         let mut hit = Vec::new();
-        for answer in self.ask_all(calls.into()).await? {
+        for answer in self.ask_all(calls.collect()).await? {
             if let Some(at) = body::<Ref>(&answer).filter(Ref::is_some) {
                 hit.push(self.handles.key(&at));
             }
@@ -187,16 +182,30 @@ impl Reader {
     }
 }
 
-/// The range that the indices found at the top, in the middle and at the bottom span.
+/// Points all over a place, its edges included.
+fn grid(place: Bounds) -> impl Iterator<Item = (i32, i32)> {
+    const COLUMNS: i32 = 4;
+    const ROWS: i32 = 8;
+    let inside = |from: i32, length: i32, at: i32, of: i32| from + 2 + (length - 5).max(0) * at / of;
+    (0..=ROWS).flat_map(move |row| {
+        let y = inside(place.y, place.height, row, ROWS);
+        (0..=COLUMNS).map(move |column| (inside(place.x, place.width, column, COLUMNS), y))
+    })
+}
+
+/// The range that the indices found span. A header may be found far from the rest: it is left out.
 fn around(found: &[i32], count: i32) -> Option<Range<i32>> {
-    let (first, last) = (*found.iter().min()?, *found.iter().max()?);
-    if last - first <= 2 * SOME_CHILDREN {
-        return Some(first..(last + 1).min(count));
-    }
-    // A header is found at the top however far the rest is scrolled.
-    let middle = *found.get(found.len() / 2)?;
-    let from = (middle - SOME_CHILDREN / 2).max(0);
-    Some(from..(from + SOME_CHILDREN).min(count))
+    let mut found = found.to_vec();
+    found.sort_unstable();
+    let middle = found.len() / 2;
+    let apart = |pair: &[i32]| pair[1] - pair[0] > SOME_CHILDREN;
+    let first =
+        found[..=middle.min(found.len().checked_sub(1)?)].windows(2).rposition(apart).map_or(0, |at| at + 1);
+    let last = found[middle..].windows(2).position(apart).map_or(found.len() - 1, |at| middle + at);
+    let (first, last) = (found[first], found[last]);
+    // The last row may have cells to the right of what was hit.
+    let margin = (SOME_CHILDREN / 10).min(last - first + 1);
+    Some((first - margin).max(0)..(last + 1 + margin).min(count).min(first + 4 * SOME_CHILDREN))
 }
 
 /// The window an element is in.
@@ -227,8 +236,10 @@ mod tests {
 
     #[test]
     fn the_shown_part_of_a_large_container_is_what_lies_between_its_corners() {
-        assert_eq!(around(&[40, 50, 60], 5000), Some(40..61));
-        assert_eq!(around(&[0, 3000, 3020], 5000), Some(2900..3100));
+        assert_eq!(around(&[40, 60, 50], 5000), Some(20..81));
+        assert_eq!(around(&[0, 1, 3000, 3010, 3020], 5000), Some(2980..3041));
+        assert_eq!(around(&[4990, 4999], 5000), Some(4980..5000));
+        assert_eq!(around(&[7], 5000), Some(6..9));
         assert_eq!(around(&[], 5000), None);
     }
 }

@@ -55,6 +55,20 @@ impl Handles {
         self.keys.get(&Handle { bus: Arc::clone(&self.app), path: Arc::from(path) }).copied()
     }
 
+    /// The key of an element, if it was seen.
+    pub fn find(&self, at: &Ref) -> Option<ElementKey> {
+        self.keys.get(&Handle { bus: Arc::from(at.bus.as_str()), path: Arc::from(at.path.as_str()) }).copied()
+    }
+
+    /// An element has been made anew: its key stands for the new one.
+    pub fn rebind(&mut self, key: ElementKey, at: &Ref) {
+        let handle = Handle { bus: Arc::from(at.bus.as_str()), path: Arc::from(at.path.as_str()) };
+        if let Some(before) = self.handles.insert(key, handle.clone()) {
+            self.keys.remove(&before);
+        }
+        self.keys.insert(handle, key);
+    }
+
     /// The element of a key.
     pub fn get(&self, key: ElementKey) -> Option<&Handle> {
         self.handles.get(&key)
@@ -88,5 +102,7 @@ mod tests {
         handles.retain(|key| key == b);
         assert_eq!((handles.len(), handles.at("/a"), handles.at("/b")), (2, None, Some(b)));
         assert_ne!(handles.key(&at("/a")), a);
+        handles.rebind(b, &at("/c"));
+        assert_eq!((handles.find(&at("/c")), handles.find(&at("/b"))), (Some(b), None));
     }
 }

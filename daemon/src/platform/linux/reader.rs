@@ -45,14 +45,16 @@ pub(super) struct Reader {
     pub roles: HashMap<ElementKey, Role>,
     /// What is counted for `status`.
     pub counters: Arc<Counters>,
-    /// Containers that show only some of their children.
-    pub partial: HashSet<ElementKey>,
+    /// Containers that show only some of their children, and those they show.
+    pub partial: HashMap<ElementKey, Vec<ElementKey>>,
     /// The rows of those.
     rows: HashMap<ElementKey, u32>,
     /// What the cache said, until the first walk is done.
     cached: Cached,
     /// The children of every cached element whose children the cache holds all of, in order.
     families: HashMap<ElementKey, Vec<ElementKey>>,
+    /// The children of views whose headers are made anew whenever they are listed.
+    views: HashMap<ElementKey, Vec<ElementKey>>,
     /// Elements whose children are had by index only.
     by_index: HashSet<ElementKey>,
     /// Whether the app answers for `AccessibleId`.
@@ -114,10 +116,11 @@ impl Reader {
             numbers: HashMap::new(),
             roles: HashMap::new(),
             counters,
-            partial: HashSet::new(),
+            partial: HashMap::new(),
             rows: HashMap::new(),
             cached: HashMap::new(),
             families: HashMap::new(),
+            views: HashMap::new(),
             by_index: HashSet::new(),
             has_ids: true,
         }
@@ -147,7 +150,8 @@ impl Reader {
         let answer = self.ask_all(vec![call(&root.bus, CACHE_PATH, CACHE, "GetItems", &())]).await?.pop();
         let items: Vec<CacheItem> = answer.as_ref().and_then(body).unwrap_or_default();
         debug!(items = items.len(), "the app's cache");
-        for item in items {
+        // One that manages its descendants is not counted there, and may have very many.
+        for item in items.into_iter().filter(|item| item.child_count >= 0) {
             let key = self.handles.key(&item.at);
             let parent = self.handles.key(&item.parent);
             self.cached.insert(key, (parent, item));
@@ -175,6 +179,8 @@ impl Reader {
             });
             if reading.is_none() {
                 self.frames.remove(key);
+                // Its view has to be listed again.
+                self.views.values_mut().for_each(|view| view.retain(|child| child != key));
             }
             read.push((*key, reading));
         }
@@ -184,10 +190,18 @@ impl Reader {
 
     /// Only the children of elements, to see whether they are still the same. `None`: it does not say.
     pub async fn children(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Vec<ElementKey>>>, Failure> {
-        let calls = keys.iter().map(|key| self.call(*key, ACCESSIBLE, "GetChildren", &())).collect();
-        let answers = self.ask_all(calls).await?;
+        let ask = |key: &ElementKey| match self.views.contains_key(key) {
+            true => self.get(*key, ACCESSIBLE, "ChildCount"),
+            false => self.call(*key, ACCESSIBLE, "GetChildren", &()),
+        };
+        let answers = self.ask_all(keys.iter().map(ask).collect()).await?;
         let mut found = Vec::with_capacity(keys.len());
         for (key, answer) in keys.iter().zip(&answers) {
+            if let Some(view) = self.views.get(key) {
+                let same = number(answer).is_none_or(|count| count as usize == view.len());
+                found.push((!same).then(Vec::new));
+                continue;
+            }
             let listed = body::<Vec<Ref>>(answer).map(|refs| self.keys(&refs));
             found.push(match listed {
                 Some(listed) if self.by_index.contains(key) => {
@@ -314,9 +328,14 @@ impl Reader {
             let detail = &mut details[at];
             match what {
                 For::Children => {
-                    detail.children = self.keys(&body::<Vec<Ref>>(answer).unwrap_or_default());
+                    let refs = body::<Vec<Ref>>(answer).unwrap_or_default();
+                    detail.children = match self.is_view(outlines[at].role) {
+                        true => self.view(outlines[at].key, &refs),
+                        false => self.keys(&refs),
+                    };
                     if let Some(first) = detail.children.first()
                         && self.toolkit.may_list_grandchildren()
+                        && outlines[at].number == roles::PANEL
                     {
                         calls.push(self.get(*first, ACCESSIBLE, "Parent"));
                         third.push((at, For::Parent));
@@ -369,6 +388,8 @@ impl Reader {
                 detail.children.clone_from(children);
             } else if outline.child_count > MOST_CHILDREN {
                 self.some_children(outline, detail).await?;
+            } else if self.same_view(outline.key, outline.child_count) {
+                detail.children = self.views.get(&outline.key).cloned().unwrap_or_default();
             } else if self.by_index.contains(&outline.key) {
                 detail.children = self.children_by_index(outline.key, outline.child_count).await?;
             }
@@ -379,7 +400,8 @@ impl Reader {
     fn worth_asking(&self, outline: &Outline) -> Vec<For> {
         let mut worth = Vec::new();
         let Outline { role, natives, interfaces, child_count, .. } = outline;
-        if outline.children.is_none() && *child_count != 0 && *child_count <= MOST_CHILDREN {
+        let listed = outline.children.is_some() || self.same_view(outline.key, *child_count);
+        if !listed && *child_count != 0 && *child_count <= MOST_CHILDREN {
             worth.push(For::Children);
         }
         if interfaces.action {
@@ -418,6 +440,44 @@ impl Reader {
         }
     }
 
+    fn is_view(&self, role: Role) -> bool {
+        self.toolkit.remakes_headers() && matches!(role, Role::Tree | Role::Table)
+    }
+
+    /// Whether this is a view that has as many children as when it was last listed.
+    fn same_view(&self, key: ElementKey, count: i32) -> bool {
+        self.views.get(&key).is_some_and(|view| view.len() as i32 == count)
+    }
+
+    /// The key of a child: a header that is new and stands where another stood is that one, made anew.
+    fn in_place_of(&mut self, former: Option<ElementKey>, child: &Ref) -> ElementKey {
+        let is_header =
+            |role: &Role| !matches!(role, Role::Cell | Role::TreeItem | Role::ListItem | Role::Row);
+        let remade = former.filter(|former| {
+            self.toolkit.remakes_headers()
+                && self.roles.get(former).is_some_and(is_header)
+                && self.handles.find(child).is_none()
+        });
+        match remade {
+            Some(former) => {
+                self.handles.rebind(former, child);
+                former
+            }
+            None => self.handles.key(child),
+        }
+    }
+
+    /// The children of a view.
+    fn view(&mut self, key: ElementKey, refs: &[Ref]) -> Vec<ElementKey> {
+        let before = self.views.remove(&key).unwrap_or_default();
+        let mut children = Vec::with_capacity(refs.len());
+        for (at, child) in refs.iter().filter(|child| child.is_some()).enumerate() {
+            children.push(self.in_place_of(before.get(at).copied(), child));
+        }
+        self.views.insert(key, children.clone());
+        children
+    }
+
     /// The first child's parent was asked for: if it is another, the list left somebody out.
     fn judge_children(&mut self, key: ElementKey, answer: &Answer) {
         let parent = reference(answer).filter(Ref::is_some).map(|at| self.handles.key(&at));
@@ -440,10 +500,15 @@ impl Reader {
         let calls =
             range.clone().map(|index| self.call(outline.key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
         let answers = self.ask_all(calls.collect()).await?;
+        let before: HashMap<u32, ElementKey> = match self.partial.remove(&outline.key) {
+            Some(children) => children.iter().filter_map(|key| Some((*self.rows.get(key)?, *key))).collect(),
+            None => HashMap::new(),
+        };
         for (index, answer) in range.zip(&answers) {
             if let Some(at) = body::<Ref>(answer).filter(Ref::is_some) {
-                let key = self.handles.key(&at);
-                self.rows.insert(key, index.unsigned_abs());
+                let row = index.unsigned_abs();
+                let key = self.in_place_of(before.get(&row).copied(), &at);
+                self.rows.insert(key, row);
                 detail.children.push(key);
             }
         }
@@ -470,7 +535,7 @@ impl Reader {
         facts.actions = details.actions;
         facts.row = self.rows.get(&key).copied();
         match details.total {
-            Some(_) => self.partial.insert(key),
+            Some(_) => self.partial.insert(key, details.children.clone()),
             None => self.partial.remove(&key),
         };
         if !self.toolkit.announces_children() {
@@ -490,7 +555,8 @@ impl Reader {
             self.handles.retain(&keep);
             self.rows.retain(|key, _| keep(*key));
             self.by_index.retain(|key| keep(*key));
-            self.partial.retain(|key| keep(*key));
+            self.views.retain(|key, _| keep(*key));
+            self.partial.retain(|key, _| keep(*key));
             self.roles.retain(|key, _| keep(*key));
             self.frames.retain(|key, _| keep(*key));
             self.numbers.retain(|key, _| keep(*key));

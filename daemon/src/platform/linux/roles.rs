@@ -7,6 +7,8 @@ use super::states::{Native, Natives};
 
 /// The number of a role whose text must never be read.
 pub(super) const PASSWORD_TEXT: u32 = 40;
+/// The number of the role "panel".
+pub(super) const PANEL: u32 = 39;
 /// The number of the role "application".
 pub(super) const APPLICATION: u32 = 75;
 

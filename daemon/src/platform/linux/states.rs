@@ -13,6 +13,7 @@ use super::toolkit::Toolkit;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Native {
+    Active = 1,
     Busy = 3,
     Checked = 4,
     Defunct = 6,
@@ -21,6 +22,7 @@ pub(super) enum Native {
     Expandable = 9,
     Expanded = 10,
     Focused = 12,
+    Iconified = 15,
     Modal = 16,
     MultiLine = 17,
     Multiselectable = 18,

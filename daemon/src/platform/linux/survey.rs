@@ -17,8 +17,11 @@ use crate::platform::{ElementKey, Failure};
 const PAUSE: Duration = Duration::from_millis(20);
 /// The share of time surveys take at most is one in so many.
 const SHARE: u32 = 4;
-/// How often an app is looked through without any suspicion.
-const REGULARLY: Duration = Duration::from_secs(5);
+/// How often an app is looked through without any suspicion: the less it costs the oftener, within these bounds.
+const SOONEST: Duration = Duration::from_secs(1);
+const LATEST: Duration = Duration::from_secs(10);
+/// The share of time that takes is one in so many.
+const IDLE_SHARE: u32 = 50;
 
 /// When to look through what.
 #[derive(Debug)]
@@ -41,7 +44,7 @@ impl Survey {
             in_turns: false,
             suspects: BTreeSet::new(),
             due: now,
-            regular: now + REGULARLY,
+            regular: now + SOONEST,
             rested: now,
             count: 0,
         }
@@ -93,7 +96,7 @@ impl Survey {
         self.rested = now + (now - began) * (SHARE - 1);
         self.due = self.due.max(self.rested);
         if whole {
-            self.regular = now + REGULARLY;
+            self.regular = now + ((now - began) * IDLE_SHARE).clamp(SOONEST, LATEST);
         }
     }
 }
@@ -134,7 +137,7 @@ impl Worker {
     /// Whether the element has children or is of a kind that has: labels and the like are not worth a call.
     fn may_have_children(&self, key: ElementKey) -> bool {
         // Not all of very many at once; the sweep looks at what is shown of them.
-        if self.post.reader.partial.contains(&key) {
+        if self.post.reader.partial.contains_key(&key) {
             return false;
         }
         let leaf = self.post.reader.roles.get(&key).is_some_and(|role| is_leaf(*role));

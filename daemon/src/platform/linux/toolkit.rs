@@ -69,6 +69,12 @@ impl Toolkit {
         self == Toolkit::Gtk4
     }
 
+    /// Whether listing the children of a table or tree makes new objects for its headers every time. They are never
+    /// freed before the view is, so such a view is listed only when it has another number of children than before.
+    pub fn remakes_headers(self) -> bool {
+        self == Toolkit::Qt
+    }
+
     /// Whether `GetChildren` may list grandchildren: GTK 4 leaves the pages of a stack out, which it has by index.
     pub fn may_list_grandchildren(self) -> bool {
         self == Toolkit::Gtk4

@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot, watch};
-use tracing::{debug, info, warn};
+use tracing::{debug, info, trace, warn};
 
 use super::ear::{Ear, Heard, Kinds};
 use super::events::Events;
+use super::frames;
 use super::geometry::window_of;
 use super::link::{PATIENCE, call};
 use super::reader::Reader;
@@ -262,6 +263,10 @@ impl Worker {
             return;
         };
         self.schedule.hint(key);
+        // A scroll bar that moves shows other rows of what lies beside it.
+        let beside = self.mirror.parent(key);
+        let scrolled = self.post.reader.partial.keys().filter(|other| self.mirror.parent(**other) == beside);
+        scrolled.copied().collect::<Vec<_>>().into_iter().for_each(|other| self.schedule.hint(other));
         if kinds.has(Kinds::GONE) {
             self.mirror.parent(key).into_iter().for_each(|parent| self.schedule.hint(parent));
         }
@@ -638,6 +643,9 @@ impl Worker {
             let announced =
                 self.schedule.is_hinted(*key) || above.is_some_and(|above| self.schedule.is_hinted(above));
             missed += u64::from(!announced);
+            if !announced {
+                trace!(pid = self.post.pid, ?cause, ?update, "nobody announced");
+            }
         }
         self.counters.missed.fetch_add(missed, Relaxed);
         if !updates.is_empty() {
@@ -653,6 +661,15 @@ impl Worker {
 
     /// Finds out which window of the screen each of the app's windows is, and has those read again that are another now.
     fn number_windows(&mut self) {
+        if self.post.screen.is_none() {
+            let reader = &mut self.post.reader;
+            let numbered = reader
+                .frames
+                .keys()
+                .filter_map(|key| Some((*key, frames::number(reader.handles.get(*key)?))));
+            reader.numbers = numbered.collect();
+            return;
+        }
         let Some(screen) = self.post.screen.as_mut().map(|screen| Arc::clone(&screen.borrow_and_update()))
         else {
             return;
