@@ -100,7 +100,8 @@ pub fn find_daemon() -> Option<PathBuf> {
         .find(|candidate| is_program(candidate))
 }
 
-fn is_program(path: &Path) -> bool {
+/// Whether there is a program that can be run.
+pub fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 

@@ -26,7 +26,7 @@ const ALREADY_RUNNING: u8 = 75;
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let mut ready = match Ready::on(options.ready_fd) {
+    let mut ready = match Ready::on(options.ready_fd, |name| std::env::var_os(name)) {
         Ok(ready) => ready,
         Err(fault) => return fail(&Failure::new(ErrorCode::InvalidArgs, format!("--ready-fd: {fault}"))),
     };

@@ -178,6 +178,7 @@ commands! {
         Pipe = "pipe";
         Schema = "schema";
         Demo = "demo";
+        Service = "service";
     }
 }
 
