@@ -20,7 +20,7 @@ pub use raw::Raw;
 pub use tree::{Mirror, content, find, fresh, ids, sync};
 
 /// How long anything may take before a test gives up on it. Far longer than it takes: the machine may be busy.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Says that a test does not run here, and why.
 pub fn skipped(why: &str) {

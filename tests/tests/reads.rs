@@ -162,7 +162,8 @@ children = [{ role = "table", id = "table", name = "Cells", generate = { rows = 
 "#;
     let daemon = Setup::new().app(script).start();
     let mut client = daemon.client();
-    let attached = client.data("attach", json!({ "app": "Huge" }));
+    let attach = client.begin_within("attach", json!({ "app": "Huge" }), Some(60_000));
+    let attached = client.answer(attach)["data"].take();
     assert_eq!(attached["complete"], true);
     let nodes = attached["nodes"].as_u64().expect("a number");
     assert!(nodes >= 100_000, "{nodes}");
