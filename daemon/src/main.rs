@@ -7,6 +7,8 @@ use axd::engine::{About, Engine};
 use axd::logging;
 use axd::options::{Options, PlatformChoice};
 use axd::platform::Platform;
+#[cfg(target_os = "linux")]
+use axd::platform::linux::LinuxDesktop;
 use axd::platform::sim::{SimDesktop, SimOptions};
 use axd::ready::Ready;
 use axd::server::{self, ListenError, Listener, ServerOptions};
@@ -24,7 +26,7 @@ const ALREADY_RUNNING: u8 = 75;
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let mut ready = match Ready::on(options.ready_fd) {
+    let mut ready = match Ready::on(options.ready_fd, |name| std::env::var_os(name)) {
         Ok(ready) => ready,
         Err(fault) => return fail(&Failure::new(ErrorCode::InvalidArgs, format!("--ready-fd: {fault}"))),
     };
@@ -73,7 +75,8 @@ fn run(options: &Options, ready: &mut Ready) -> Result<(), Failure> {
     let env = |name: &str| std::env::var_os(name);
     let places = options.places(Uid::effective().as_raw(), env);
     let choice = options.platform(env).map_err(|message| Failure::new(ErrorCode::InvalidArgs, message))?;
-    let platform = desktop(choice)?;
+    let runtime = runtime()?;
+    let platform = desktop(choice, &runtime)?;
     let listener = match server::inherited()? {
         Some(listener) => listener,
         None => Listener::bind(&places.socket)?,
@@ -82,7 +85,6 @@ fn run(options: &Options, ready: &mut Ready) -> Result<(), Failure> {
     let log = logging::start(&places.state, &options.log_level(env));
     info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), platform = platform.name(), log = ?log.folder, "starting");
 
-    let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let stop = Stop::new();
         let sessions = Arc::new(Sessions::default());
@@ -106,17 +108,25 @@ fn run(options: &Options, ready: &mut Ready) -> Result<(), Failure> {
     outcome
 }
 
-/// The desktop that is meant, if this build can serve it.
-fn desktop(choice: PlatformChoice) -> Result<Box<dyn Platform>, Failure> {
+/// The desktop that is meant, or what is missing for it.
+fn desktop(choice: PlatformChoice, runtime: &Runtime) -> Result<Box<dyn Platform>, Failure> {
     let missing = match choice {
         PlatformChoice::Sim => return Ok(Box::new(SimDesktop::new(SimOptions::from_env()))),
-        PlatformChoice::Macos => "macOS",
-        PlatformChoice::Auto if cfg!(target_os = "macos") => "macOS",
-        PlatformChoice::Auto | PlatformChoice::Linux => "Linux",
+        #[cfg(target_os = "linux")]
+        PlatformChoice::Auto | PlatformChoice::Linux => match runtime.block_on(LinuxDesktop::connect()) {
+            Ok(desktop) => return Ok(Box::new(desktop)),
+            Err(missing) => missing.to_string(),
+        },
+        PlatformChoice::Macos => "this build cannot serve macOS desktops".to_owned(),
+        #[cfg(not(target_os = "linux"))]
+        PlatformChoice::Auto | PlatformChoice::Linux => {
+            let _ = runtime;
+            "this build cannot serve this machine's desktop yet".to_owned()
+        }
     };
     Err(Failure::new(
         ErrorCode::PlatformNotSupported,
-        format!("this build cannot serve {missing} desktops yet; `--platform sim` is the built-in desktop"),
+        format!("{missing}; `--platform sim` is the built-in desktop"),
     ))
 }
 

@@ -35,6 +35,7 @@ impl Engine {
                 "subscribe: snapshot and since exclude each other",
             ));
         }
+        args.since.map_or(Ok(()), |since| self.not_from_the_future(since))?;
         let deadline = Engine::deadline(call);
         let within = match &args.within {
             Some(target) => {

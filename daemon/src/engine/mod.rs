@@ -28,10 +28,10 @@ use std::time::Duration;
 use axd_protocol::{Command, Error};
 use dashmap::DashMap;
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use crate::platform::Platform;
+use crate::platform::{DesktopEvent, Platform};
 use crate::service::{Call, Reply, Served, Service};
 use crate::session::Sessions;
 use crate::stop::Stop;
@@ -67,6 +67,8 @@ pub struct Engine {
     sessions: Arc<Sessions>,
     stop: Stop,
     desktop: RwLock<Desktop>,
+    /// What the desktop has told and is not taken in yet.
+    told: Mutex<Option<mpsc::UnboundedReceiver<DesktopEvent>>>,
     /// Attached apps by slot.
     apps: DashMap<u32, Arc<App>>,
     next_slot: AtomicU32,
@@ -93,6 +95,7 @@ impl Engine {
             sessions,
             stop,
             desktop: RwLock::default(),
+            told: Mutex::default(),
             apps: DashMap::new(),
             next_slot: AtomicU32::new(1),
             next_interest: AtomicU64::new(1),

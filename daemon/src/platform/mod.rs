@@ -4,6 +4,8 @@
 //! opaque [`ElementKey`], so nothing native needs to be `Send`, and an app that hangs blocks its own worker and nobody
 //! else. What a worker reads it sends as [`Batch`]es; events are hints for it to read again, never facts.
 
+#[cfg(target_os = "linux")]
+pub mod linux;
 pub mod mirror;
 pub mod schedule;
 pub mod sim;

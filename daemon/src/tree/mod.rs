@@ -116,6 +116,7 @@ impl Tree {
     /// A new worker is about to tell of the app, with keys of its own: ids that depend on keys are not to come again.
     pub fn begin(&mut self, salt: u64) {
         self.salt = salt;
+        self.journal.forget_keys();
     }
 
     /// How many elements are held.

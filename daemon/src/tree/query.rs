@@ -103,9 +103,10 @@ impl Tree {
         let name = fold(name);
         let closeness = if *name == *wanted {
             8
-        } else if name.contains(wanted) || wanted.contains(&*name) && !name.is_empty() {
-            4
         } else if distance_at_most(&name, wanted, 1 + wanted.chars().count() / 4) {
+            4
+        } else if name.contains(wanted) || wanted.contains(&*name) && !name.is_empty() {
+            // Weaker than a slip of the pen: "C" is in almost everything.
             3
         } else {
             return 0;

@@ -1,0 +1,141 @@
+//! What has been heard of one app and not taken in yet: a set, so that a flood costs as much as there are elements,
+//! and never more than [`MOST`] of those.
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+/// How many elements can be heard of before it is simpler to look at all of them.
+const MOST: usize = 4096;
+/// Announcements that wait; more are dropped.
+const MOST_SAID: usize = 64;
+
+/// What kind of thing happened to an element; several may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Kinds(u8);
+
+impl Kinds {
+    /// Something about the element itself.
+    pub const FACTS: Kinds = Kinds(1);
+    /// Its children.
+    pub const CHILDREN: Kinds = Kinds(2);
+    /// It took or lost the focus.
+    pub const FOCUS: Kinds = Kinds(4);
+    /// Which of its children are selected.
+    pub const SELECTION: Kinds = Kinds(8);
+    /// It is a window, and something happened to it.
+    pub const WINDOW: Kinds = Kinds(16);
+    /// It is no more.
+    pub const GONE: Kinds = Kinds(32);
+    /// All below it is new.
+    pub const SUBTREE: Kinds = Kinds(64);
+
+    /// Whether any of `kinds` is among them.
+    pub fn has(self, kinds: Kinds) -> bool {
+        self.0 & kinds.0 != 0
+    }
+}
+
+impl std::ops::BitOr for Kinds {
+    type Output = Kinds;
+    fn bitor(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+}
+
+/// What was heard.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    /// The elements, by path, and what happened to them.
+    pub hints: HashMap<String, Kinds>,
+    /// What the app said for screen readers to speak.
+    pub said: Vec<String>,
+    /// The fences that all of this, and all before it, lies before.
+    pub marks: Vec<u64>,
+    /// So much was heard that not all of it was kept.
+    pub overflowed: bool,
+    /// How many events these were.
+    pub events: u64,
+    /// Nothing more will be heard: the connection is lost.
+    pub lost: bool,
+}
+
+/// Where one app's events arrive.
+#[derive(Debug, Default)]
+pub(super) struct Ear {
+    heard: Mutex<Heard>,
+    bell: Notify,
+}
+
+impl Ear {
+    /// Something happened to the element at this path.
+    pub fn hear(&self, path: &str, kinds: Kinds) {
+        let mut heard = self.heard.lock();
+        heard.events += 1;
+        if let Some(known) = heard.hints.get_mut(path) {
+            *known = *known | kinds;
+        } else if heard.hints.len() < MOST {
+            heard.hints.insert(path.to_owned(), kinds);
+        } else {
+            heard.overflowed = true;
+        }
+        drop(heard);
+        self.bell.notify_one();
+    }
+
+    /// The app said something.
+    pub fn say(&self, text: String) {
+        let mut heard = self.heard.lock();
+        heard.events += 1;
+        if heard.said.len() < MOST_SAID {
+            heard.said.push(text);
+        }
+        drop(heard);
+        self.bell.notify_one();
+    }
+
+    /// A fence has been passed.
+    pub fn pass(&self, ticket: u64) {
+        self.heard.lock().marks.push(ticket);
+        self.bell.notify_one();
+    }
+
+    /// Nothing more will come.
+    pub fn lose(&self) {
+        self.heard.lock().lost = true;
+        self.bell.notify_one();
+    }
+
+    /// Takes what was heard.
+    pub fn take(&self) -> Heard {
+        let mut heard = self.heard.lock();
+        let lost = heard.lost;
+        std::mem::replace(&mut *heard, Heard { lost, ..Heard::default() })
+    }
+
+    /// Returns when something may have been heard since the last call.
+    pub async fn rings(&self) {
+        self.bell.notified().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_bounded_and_says_that_it_overflowed() {
+        let ear = Ear::default();
+        for n in 0..10_000 {
+            ear.hear("/same", Kinds::FACTS);
+            ear.hear(&format!("/{n}"), Kinds::CHILDREN);
+        }
+        ear.hear("/same", Kinds::GONE);
+        let heard = ear.take();
+        assert_eq!((heard.hints.len(), heard.overflowed, heard.events), (MOST, true, 20_001));
+        assert!(heard.hints["/same"].has(Kinds::FACTS) && heard.hints["/same"].has(Kinds::GONE));
+        assert!(!heard.hints["/same"].has(Kinds::CHILDREN));
+        assert_eq!(ear.take().events, 0);
+    }
+}

@@ -1,0 +1,29 @@
+//! The Linux desktop: trees and events over AT-SPI2, windows and displays over X11.
+//!
+//! `link` is a connection to a bus, `wire` what AT-SPI puts on it, `bus` finds it. `roles`, `states`, `toolkit`,
+//! `identity` and `windows` are pure: what native things mean. `events` brings what apps announce to their `ear`,
+//! `reader` and `geometry` ask them, `frames` stands in for `x11` where there is none, `worker` (with `survey`) keeps one attached app true, and `desktop` is the
+//! [`Platform`](super::Platform). `docs/linux.md` tells what each toolkit announces and what it does not.
+
+mod bus;
+mod desktop;
+mod ear;
+mod events;
+mod frames;
+mod geometry;
+mod handles;
+mod identity;
+mod link;
+mod reader;
+mod registry;
+mod roles;
+mod states;
+mod survey;
+mod toolkit;
+mod windows;
+mod wire;
+mod worker;
+mod x11;
+
+pub use bus::Missing;
+pub use desktop::LinuxDesktop;

@@ -1,0 +1,702 @@
+//! Reads elements of an app: many at a time, in two or three rounds of pipelined calls.
+//!
+//! The first round asks what every element has, the second what its interfaces and role make worth asking, the
+//! third what the second round's answers name. `Cache.GetItems`, where an app serves it, answers the first round for
+//! nearly everything at once; it is used for the first walk only and believed only where it adds up.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use axd_protocol::{Bounds, Role, State};
+use tracing::debug;
+use zbus::Message;
+
+use super::handles::{Handle, Handles};
+use super::link::{Answer, Link, call, get};
+use super::roles::{self, PASSWORD_TEXT};
+use super::states::{self, Native, Natives};
+use super::toolkit::Toolkit;
+use super::wire::{
+    ACCESSIBLE, ACTION, APPLICATION, CACHE, CACHE_PATH, COMPONENT, CacheItem, Interfaces, LABELLED_BY, Ref,
+    TEXT, VALUE, body, number, reference, text,
+};
+use crate::platform::mirror::Reading;
+use crate::platform::{Counters, ElementKey, Facts, Failure};
+
+/// A container with more children than this shows only those on the screen.
+pub(super) const MOST_CHILDREN: i32 = 1000;
+/// The longest text that is read of one element, in characters.
+const LONGEST_TEXT: i32 = 32_768;
+
+/// An app on the accessibility bus, as far as it is read.
+pub(super) struct Reader {
+    /// The connection for calls.
+    pub calls: Link,
+    /// What the app is made with.
+    pub toolkit: Toolkit,
+    /// Its elements.
+    pub handles: Handles,
+    /// The app's windows: what they were last read to be called, and where.
+    pub frames: HashMap<ElementKey, super::windows::Frame>,
+    /// The numbers of windows, by their elements.
+    pub numbers: HashMap<ElementKey, u64>,
+    /// What elements were last read to be, where that is asked for again: in apps that announce no children.
+    pub roles: HashMap<ElementKey, Role>,
+    /// What is counted for `status`.
+    pub counters: Arc<Counters>,
+    /// Containers that show only some of their children, and those they show.
+    pub partial: HashMap<ElementKey, Vec<ElementKey>>,
+    /// The rows of those.
+    rows: HashMap<ElementKey, u32>,
+    /// What the cache said, until the first walk is done.
+    cached: Cached,
+    /// The children of every cached element whose children the cache holds all of, in order.
+    families: HashMap<ElementKey, Vec<ElementKey>>,
+    /// The children of views whose headers are made anew whenever they are listed.
+    views: HashMap<ElementKey, Vec<ElementKey>>,
+    /// Elements whose children are had by index only.
+    by_index: HashSet<ElementKey>,
+    /// Whether the app answers for `AccessibleId`.
+    has_ids: bool,
+}
+
+/// Cached elements, with their parents.
+type Cached = HashMap<ElementKey, (ElementKey, CacheItem)>;
+
+/// What the first round learned of an element.
+struct Outline {
+    key: ElementKey,
+    number: u32,
+    role: Role,
+    natives: Natives,
+    name: String,
+    description: String,
+    identifier: Option<String>,
+    interfaces: Interfaces,
+    child_count: i32,
+    /// The children, where they are known already.
+    children: Option<Vec<ElementKey>>,
+}
+
+/// What the second and third rounds learned.
+#[derive(Default)]
+struct Details {
+    children: Vec<ElementKey>,
+    total: Option<u32>,
+    actions: Vec<String>,
+    value: Option<String>,
+    text: Option<String>,
+    label: Option<String>,
+    bounds: Option<Bounds>,
+}
+
+/// What one call of the second round was for.
+#[derive(Clone, Copy)]
+enum For {
+    Children,
+    Actions,
+    Value,
+    Text,
+    Length,
+    Relations,
+    Place,
+    /// Whether the first child has this parent at all.
+    Parent,
+}
+
+impl Reader {
+    /// An app at this place.
+    pub fn new(calls: Link, root: Handle, counters: Arc<Counters>) -> Reader {
+        Reader {
+            calls,
+            toolkit: Toolkit::Other,
+            handles: Handles::new(root),
+            frames: HashMap::new(),
+            numbers: HashMap::new(),
+            roles: HashMap::new(),
+            counters,
+            partial: HashMap::new(),
+            rows: HashMap::new(),
+            cached: HashMap::new(),
+            families: HashMap::new(),
+            views: HashMap::new(),
+            by_index: HashSet::new(),
+            has_ids: true,
+        }
+    }
+
+    /// Learns what the app is made with, and wakes it if it waits for that.
+    pub async fn greet(&mut self) -> Result<(), Failure> {
+        let calls = [(APPLICATION, "ToolkitName"), (APPLICATION, "Version")]
+            .map(|(interface, property)| self.get(ElementKey::APP, interface, property));
+        let answers = self.ask_all(calls.into()).await?;
+        let [name, version] = [0, 1].map(|at| answers.get(at).and_then(text).unwrap_or_default());
+        self.toolkit = Toolkit::named(&name, &version);
+        debug!(toolkit = name, version, taken_as = self.toolkit.name(), "the app is made with");
+        if self.toolkit.wakes_by_attributes() {
+            let wake = self.call(ElementKey::APP, ACCESSIBLE, "GetAttributes", &());
+            self.ask_all(vec![wake]).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks for everything at once, as a head start for the first walk.
+    pub async fn take_cache(&mut self) -> Result<(), Failure> {
+        if !self.toolkit.serves_cache() {
+            return Ok(());
+        }
+        let Some(root) = self.handles.get(ElementKey::APP).cloned() else { return Ok(()) };
+        let answer = self.ask_all(vec![call(&root.bus, CACHE_PATH, CACHE, "GetItems", &())]).await?.pop();
+        let items: Vec<CacheItem> = answer.as_ref().and_then(body).unwrap_or_default();
+        debug!(items = items.len(), "the app's cache");
+        // One that manages its descendants is not counted there, and may have very many.
+        for item in items.into_iter().filter(|item| item.child_count >= 0) {
+            let key = self.handles.key(&item.at);
+            let parent = self.handles.key(&item.parent);
+            self.cached.insert(key, (parent, item));
+        }
+        self.families = families(&self.cached);
+        Ok(())
+    }
+
+    /// The first walk is done: from now on only what is asked now counts.
+    pub fn drop_cache(&mut self) {
+        self.cached = HashMap::new();
+        self.families = HashMap::new();
+    }
+
+    /// Reads elements; `None`: it is gone.
+    pub async fn read(&mut self, keys: &[ElementKey]) -> Result<Vec<(ElementKey, Option<Reading>)>, Failure> {
+        let outlines = self.outline(keys).await?;
+        let living: Vec<&Outline> = outlines.iter().flatten().collect();
+        let mut details = self.details(&living).await?;
+        let mut read = Vec::with_capacity(keys.len());
+        for (key, outline) in keys.iter().zip(&outlines).rev() {
+            let reading = outline.as_ref().map(|outline| {
+                // One for each that lives, in the same order.
+                self.reading(outline, details.pop().unwrap_or_default())
+            });
+            if reading.is_none() {
+                self.frames.remove(key);
+                // Its view has to be listed again.
+                self.views.values_mut().for_each(|view| view.retain(|child| child != key));
+            }
+            read.push((*key, reading));
+        }
+        read.reverse();
+        Ok(read)
+    }
+
+    /// Only the children of elements, to see whether they are still the same. `None`: it does not say.
+    pub async fn children(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Vec<ElementKey>>>, Failure> {
+        let ask = |key: &ElementKey| match self.views.contains_key(key) {
+            true => self.get(*key, ACCESSIBLE, "ChildCount"),
+            false => self.call(*key, ACCESSIBLE, "GetChildren", &()),
+        };
+        let answers = self.ask_all(keys.iter().map(ask).collect()).await?;
+        let mut found = Vec::with_capacity(keys.len());
+        for (key, answer) in keys.iter().zip(&answers) {
+            if let Some(view) = self.views.get(key) {
+                let same = number(answer).is_none_or(|count| count as usize == view.len());
+                found.push((!same).then(Vec::new));
+                continue;
+            }
+            let listed = body::<Vec<Ref>>(answer).map(|refs| self.keys(&refs));
+            found.push(match listed {
+                Some(listed) if self.by_index.contains(key) => {
+                    Some(self.children_by_index(*key, listed.len() as i32).await?)
+                }
+                listed => listed,
+            });
+        }
+        Ok(found)
+    }
+
+    /// The elements above one, the app first, itself last. Empty if it is gone.
+    pub async fn path(&mut self, key: ElementKey) -> Result<Vec<ElementKey>, Failure> {
+        let mut path = vec![key];
+        let mut at = key;
+        // Deeper than any tree is.
+        for _ in 0..256 {
+            if at == ElementKey::APP {
+                path.reverse();
+                return Ok(path);
+            }
+            let answer = self.ask_all(vec![self.get(at, ACCESSIBLE, "Parent")]).await?.pop();
+            let Some(parent) = answer.as_ref().and_then(reference) else { return Ok(Vec::new()) };
+            if !parent.is_some() {
+                return Ok(Vec::new());
+            }
+            at = self.handles.key(&parent);
+            path.push(at);
+        }
+        Ok(Vec::new())
+    }
+
+    /// Makes calls, and counts them.
+    pub async fn ask_all(&self, calls: Vec<zbus::Result<Message>>) -> Result<Vec<Answer>, Failure> {
+        self.counters.calls.fetch_add(calls.len() as u64, Relaxed);
+        self.calls.ask_all(calls).await
+    }
+
+    /// A call to an element.
+    pub fn call<B: serde::Serialize + zbus::DynamicType>(
+        &self,
+        key: ElementKey,
+        interface: &str,
+        method: &str,
+        body: &B,
+    ) -> zbus::Result<Message> {
+        let handle = self.handles.get(key).ok_or(zbus::Error::InvalidReply)?;
+        call(&handle.bus, &handle.path, interface, method, body)
+    }
+
+    /// A call that reads a property of an element.
+    pub fn get(&self, key: ElementKey, interface: &str, property: &str) -> zbus::Result<Message> {
+        let handle = self.handles.get(key).ok_or(zbus::Error::InvalidReply)?;
+        get(&handle.bus, &handle.path, interface, property)
+    }
+
+    fn keys(&mut self, refs: &[Ref]) -> Vec<ElementKey> {
+        refs.iter().filter(|at| at.is_some()).map(|at| self.handles.key(at)).collect()
+    }
+
+    /// The first round.
+    async fn outline(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Outline>>, Failure> {
+        const COMMON: usize = 6;
+        let by_attribute = self.toolkit.identifies_by_attribute();
+        let identified = by_attribute || self.has_ids;
+        let mut calls = Vec::with_capacity(keys.len() * (COMMON + 1));
+        for key in keys {
+            if !self.cached.contains_key(key) {
+                calls.push(self.call(*key, ACCESSIBLE, "GetRole", &()));
+                calls.push(self.call(*key, ACCESSIBLE, "GetState", &()));
+                calls.push(self.get(*key, ACCESSIBLE, "Name"));
+                calls.push(self.get(*key, ACCESSIBLE, "Description"));
+                calls.push(self.call(*key, ACCESSIBLE, "GetInterfaces", &()));
+                calls.push(self.get(*key, ACCESSIBLE, "ChildCount"));
+            }
+            if by_attribute {
+                calls.push(self.call(*key, ACCESSIBLE, "GetAttributes", &()));
+            } else if identified {
+                calls.push(self.get(*key, ACCESSIBLE, "AccessibleId"));
+            }
+        }
+        let mut answers = self.ask_all(calls).await?.into_iter();
+        let mut outlines = Vec::with_capacity(keys.len());
+        for key in keys {
+            let mut outline = match self.cached.get(key) {
+                Some((_, item)) => Some(from_cache(*key, item, self.families.get(key).cloned())),
+                None => {
+                    let common: Vec<Answer> = answers.by_ref().take(COMMON).collect();
+                    from_answers(*key, &common)
+                }
+            };
+            if identified && let Some(answer) = answers.next() {
+                let identifier = match by_attribute {
+                    true => body::<HashMap<String, String>>(&answer).and_then(|mut all| all.remove("id")),
+                    false => text(&answer),
+                };
+                let never = matches!(&answer, Err(name) if lacks_property(name));
+                if !by_attribute && never && outline.is_some() {
+                    debug!("the app knows no AccessibleId");
+                    self.has_ids = false;
+                }
+                if let Some(outline) = &mut outline {
+                    outline.identifier = identifier.filter(|identifier| !identifier.is_empty());
+                }
+            }
+            outlines.push(outline);
+        }
+        Ok(outlines)
+    }
+
+    /// The second and third rounds.
+    async fn details(&mut self, outlines: &[&Outline]) -> Result<Vec<Details>, Failure> {
+        let mut details: Vec<Details> = outlines.iter().map(|_| Details::default()).collect();
+        let (mut calls, mut meant) = (Vec::new(), Vec::new());
+        for (at, outline) in outlines.iter().enumerate() {
+            for what in self.worth_asking(outline) {
+                calls.push(self.second_call(outline.key, what));
+                meant.push((at, what));
+            }
+        }
+        let answers = self.ask_all(calls).await?;
+        let (mut calls, mut third) = (Vec::new(), Vec::new());
+        for ((at, what), answer) in meant.into_iter().zip(&answers) {
+            let detail = &mut details[at];
+            match what {
+                For::Children => {
+                    let refs = body::<Vec<Ref>>(answer).unwrap_or_default();
+                    detail.children = match self.is_view(outlines[at].role) {
+                        true => self.view(outlines[at].key, &refs),
+                        false => self.keys(&refs),
+                    };
+                    if let Some(first) = detail.children.first()
+                        && self.toolkit.may_list_grandchildren()
+                        && outlines[at].number == roles::PANEL
+                    {
+                        calls.push(self.get(*first, ACCESSIBLE, "Parent"));
+                        third.push((at, For::Parent));
+                    }
+                }
+                For::Parent => {}
+                For::Actions => {
+                    let actions: Vec<(String, String, String)> = body(answer).unwrap_or_default();
+                    detail.actions =
+                        actions.into_iter().map(|(name, ..)| name).filter(|name| !name.is_empty()).collect();
+                }
+                For::Value => detail.value = number(answer).map(plain_number),
+                For::Text => detail.text = body::<String>(answer),
+                For::Place => {
+                    detail.bounds = body::<(i32, i32, i32, i32)>(answer).and_then(super::geometry::bounds)
+                }
+                For::Length => {
+                    let length = number(answer).map_or(0, |length| length as i32).min(LONGEST_TEXT);
+                    if length > 0 {
+                        calls.push(self.call(outlines[at].key, TEXT, "GetText", &(0, length)));
+                        third.push((at, what));
+                    } else {
+                        detail.text = Some(String::new());
+                    }
+                }
+                For::Relations => {
+                    let relations: Vec<(u32, Vec<Ref>)> = body(answer).unwrap_or_default();
+                    let label = relations.iter().find(|(kind, _)| *kind == LABELLED_BY);
+                    if let Some(label) =
+                        label.and_then(|(_, targets)| targets.first()).filter(|at| at.is_some())
+                    {
+                        calls.push(get(&label.bus, label.path.as_str(), ACCESSIBLE, "Name"));
+                        third.push((at, what));
+                    }
+                }
+            }
+        }
+        if !calls.is_empty() {
+            let answers = self.ask_all(calls).await?;
+            for ((at, what), answer) in third.into_iter().zip(&answers) {
+                match what {
+                    For::Length => details[at].text = body::<String>(answer),
+                    For::Parent => self.judge_children(outlines[at].key, answer),
+                    _ => details[at].label = text(answer),
+                }
+            }
+        }
+        for (outline, detail) in outlines.iter().zip(&mut details) {
+            if let Some(children) = &outline.children {
+                detail.children.clone_from(children);
+            } else if outline.child_count > MOST_CHILDREN {
+                self.some_children(outline, detail).await?;
+            } else if self.same_view(outline.key, outline.child_count) {
+                detail.children = self.views.get(&outline.key).cloned().unwrap_or_default();
+            } else if self.by_index.contains(&outline.key) {
+                detail.children = self.children_by_index(outline.key, outline.child_count).await?;
+            }
+        }
+        Ok(details)
+    }
+
+    fn worth_asking(&self, outline: &Outline) -> Vec<For> {
+        let mut worth = Vec::new();
+        let Outline { role, natives, interfaces, child_count, .. } = outline;
+        let listed = outline.children.is_some() || self.same_view(outline.key, *child_count);
+        if !listed && *child_count != 0 && *child_count <= MOST_CHILDREN {
+            worth.push(For::Children);
+        }
+        if interfaces.action {
+            worth.push(For::Actions);
+        }
+        if interfaces.value && has_number(*role) {
+            worth.push(For::Value);
+        }
+        if interfaces.text && outline.number != PASSWORD_TEXT {
+            match text_is(*role, *natives) {
+                TextIs::Long => worth.push(For::Length),
+                TextIs::Value => worth.push(For::Text),
+                TextIs::Name if outline.name.is_empty() && *child_count == 0 => worth.push(For::Text),
+                TextIs::Name | TextIs::Nothing => {}
+            }
+        }
+        if outline.name.is_empty() && wants_label(*role) {
+            worth.push(For::Relations);
+        }
+        if role.is_window() && interfaces.component {
+            worth.push(For::Place);
+        }
+        worth
+    }
+
+    fn second_call(&self, key: ElementKey, what: For) -> zbus::Result<Message> {
+        match what {
+            For::Children => self.call(key, ACCESSIBLE, "GetChildren", &()),
+            For::Actions => self.call(key, ACTION, "GetActions", &()),
+            For::Value => self.get(key, VALUE, "CurrentValue"),
+            For::Text => self.call(key, TEXT, "GetText", &(0, self.toolkit.end_of_text())),
+            For::Length => self.get(key, TEXT, "CharacterCount"),
+            For::Relations => self.call(key, ACCESSIBLE, "GetRelationSet", &()),
+            For::Parent => self.get(key, ACCESSIBLE, "Parent"),
+            For::Place => self.call(key, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),)),
+        }
+    }
+
+    fn is_view(&self, role: Role) -> bool {
+        self.toolkit.remakes_headers() && matches!(role, Role::Tree | Role::Table)
+    }
+
+    /// Whether this is a view that has as many children as when it was last listed.
+    fn same_view(&self, key: ElementKey, count: i32) -> bool {
+        self.views.get(&key).is_some_and(|view| view.len() as i32 == count)
+    }
+
+    /// The key of a child: a header that is new and stands where another stood is that one, made anew.
+    fn in_place_of(&mut self, former: Option<ElementKey>, child: &Ref) -> ElementKey {
+        let is_header =
+            |role: &Role| !matches!(role, Role::Cell | Role::TreeItem | Role::ListItem | Role::Row);
+        let remade = former.filter(|former| {
+            self.toolkit.remakes_headers()
+                && self.roles.get(former).is_some_and(is_header)
+                && self.handles.find(child).is_none()
+        });
+        match remade {
+            Some(former) => {
+                self.handles.rebind(former, child);
+                former
+            }
+            None => self.handles.key(child),
+        }
+    }
+
+    /// The children of a view.
+    fn view(&mut self, key: ElementKey, refs: &[Ref]) -> Vec<ElementKey> {
+        let before = self.views.remove(&key).unwrap_or_default();
+        let mut children = Vec::with_capacity(refs.len());
+        for (at, child) in refs.iter().filter(|child| child.is_some()).enumerate() {
+            children.push(self.in_place_of(before.get(at).copied(), child));
+        }
+        self.views.insert(key, children.clone());
+        children
+    }
+
+    /// The first child's parent was asked for: if it is another, the list left somebody out.
+    fn judge_children(&mut self, key: ElementKey, answer: &Answer) {
+        let parent = reference(answer).filter(Ref::is_some).map(|at| self.handles.key(&at));
+        match parent {
+            Some(parent) if parent != key => self.by_index.insert(key),
+            _ => self.by_index.remove(&key),
+        };
+    }
+
+    async fn children_by_index(&mut self, key: ElementKey, count: i32) -> Result<Vec<ElementKey>, Failure> {
+        let calls = (0..count).map(|index| self.call(key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
+        let answers = self.ask_all(calls.collect()).await?;
+        let refs: Vec<Ref> = answers.iter().filter_map(body).collect();
+        Ok(self.keys(&refs))
+    }
+
+    /// The children on the screen of a container that has too many.
+    async fn some_children(&mut self, outline: &Outline, detail: &mut Details) -> Result<(), Failure> {
+        let range = self.shown_range(outline.key, outline.child_count).await?;
+        let calls =
+            range.clone().map(|index| self.call(outline.key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
+        let answers = self.ask_all(calls.collect()).await?;
+        let before: HashMap<u32, ElementKey> = match self.partial.remove(&outline.key) {
+            Some(children) => children.iter().filter_map(|key| Some((*self.rows.get(key)?, *key))).collect(),
+            None => HashMap::new(),
+        };
+        for (index, answer) in range.zip(&answers) {
+            if let Some(at) = body::<Ref>(answer).filter(Ref::is_some) {
+                let row = index.unsigned_abs();
+                let key = self.in_place_of(before.get(&row).copied(), &at);
+                self.rows.insert(key, row);
+                detail.children.push(key);
+            }
+        }
+        detail.total = Some(outline.child_count.unsigned_abs());
+        Ok(())
+    }
+
+    fn reading(&mut self, outline: &Outline, details: Details) -> Reading {
+        let Outline { key, number, role, natives, .. } = *outline;
+        let mut facts = Facts::new(role);
+        facts.native_role = roles::native_name(number).map(str::to_owned);
+        facts.states = states::states(natives, role, self.toolkit);
+        facts.states.set(State::Secure, number == PASSWORD_TEXT);
+        let text = details.text.map(|text| text.replace('\u{fffc}', ""));
+        facts.name = some(&outline.name).or(details.label.as_deref().and_then(some));
+        match text_is(role, natives) {
+            TextIs::Name if facts.name.is_none() => facts.name = text.as_deref().and_then(some),
+            TextIs::Value | TextIs::Long => facts.value = text,
+            TextIs::Name | TextIs::Nothing => {}
+        }
+        facts.value = details.value.or(facts.value).filter(|_| number != PASSWORD_TEXT);
+        facts.description = some(&outline.description);
+        facts.identifier.clone_from(&outline.identifier);
+        facts.actions = details.actions;
+        facts.row = self.rows.get(&key).copied();
+        match details.total {
+            Some(_) => self.partial.insert(key, details.children.clone()),
+            None => self.partial.remove(&key),
+        };
+        if !self.toolkit.announces_children() {
+            self.roles.insert(key, role);
+        }
+        if role.is_window() {
+            let frame = super::windows::Frame { title: outline.name.clone(), bounds: details.bounds };
+            self.frames.insert(key, frame);
+            facts.window = self.numbers.get(&key).copied();
+        }
+        Reading { facts, children: details.children, total: details.total }
+    }
+
+    /// Forgets elements that are not to be kept, once there are many of them.
+    pub fn tidy(&mut self, told: usize, keep: impl Fn(ElementKey) -> bool) {
+        if self.handles.len() > 2 * told + 1000 {
+            self.handles.retain(&keep);
+            self.rows.retain(|key, _| keep(*key));
+            self.by_index.retain(|key| keep(*key));
+            self.views.retain(|key, _| keep(*key));
+            self.partial.retain(|key, _| keep(*key));
+            self.roles.retain(|key, _| keep(*key));
+            self.frames.retain(|key, _| keep(*key));
+            self.numbers.retain(|key, _| keep(*key));
+        }
+    }
+}
+
+fn families(cached: &Cached) -> HashMap<ElementKey, Vec<ElementKey>> {
+    let mut families: HashMap<ElementKey, Vec<(i32, ElementKey)>> = HashMap::new();
+    for (key, (parent, item)) in cached {
+        families.entry(*parent).or_default().push((item.index, *key));
+    }
+    let mut whole = HashMap::new();
+    for (parent, mut children) in families {
+        children.sort_unstable();
+        let counted = cached.get(&parent).is_some_and(|(_, item)| item.child_count == children.len() as i32);
+        if counted && children.iter().zip(0..).all(|((index, _), at)| *index == at) {
+            whole.insert(parent, children.into_iter().map(|(_, key)| key).collect());
+        }
+    }
+    whole
+}
+
+fn from_cache(key: ElementKey, item: &CacheItem, children: Option<Vec<ElementKey>>) -> Outline {
+    let natives = Natives::from_words(&item.states);
+    let children = children.or_else(|| (item.child_count == 0).then(Vec::new));
+    Outline {
+        key,
+        number: item.role,
+        role: roles::role(item.role, natives),
+        natives,
+        name: item.name.clone(),
+        description: item.description.clone(),
+        identifier: None,
+        interfaces: Interfaces::named(&item.interfaces),
+        child_count: item.child_count,
+        children,
+    }
+}
+
+/// `None` if the element is gone.
+fn from_answers(key: ElementKey, answers: &[Answer]) -> Option<Outline> {
+    let [role, state, name, description, interfaces, count] = answers else { return None };
+    let is_app = key == ElementKey::APP;
+    let number = body::<u32>(role).or(is_app.then_some(roles::APPLICATION))?;
+    let natives = Natives::from_words(&body::<Vec<u32>>(state).or(is_app.then(Vec::new))?);
+    if natives.has(Native::Defunct) && !is_app {
+        return None;
+    }
+    Some(Outline {
+        key,
+        number,
+        role: if is_app { Role::Application } else { roles::role(number, natives) },
+        natives,
+        name: text(name).unwrap_or_default(),
+        description: text(description).unwrap_or_default(),
+        identifier: None,
+        interfaces: Interfaces::named(&body::<Vec<String>>(interfaces).unwrap_or_default()),
+        // An app that does not count may have some.
+        child_count: self::number(count).map_or(-1, |count| count as i32),
+        children: None,
+    })
+}
+
+fn lacks_property(error: &str) -> bool {
+    matches!(
+        error.rsplit('.').next(),
+        Some("UnknownProperty" | "InvalidArgs" | "UnknownMethod" | "UnknownInterface")
+    )
+}
+
+fn some(text: &str) -> Option<String> {
+    (!text.trim().is_empty()).then(|| text.to_owned())
+}
+
+/// What an element's text is to it.
+enum TextIs {
+    /// What it holds.
+    Value,
+    /// What it holds, and it may be long.
+    Long,
+    /// What it is called, where it has no other name.
+    Name,
+    Nothing,
+}
+
+fn text_is(role: Role, natives: Natives) -> TextIs {
+    use Role as R;
+    match role {
+        R::TextArea | R::Document if natives.has(Native::Editable) || role == R::TextArea => TextIs::Long,
+        R::TextField | R::SearchField => TextIs::Value,
+        R::Paragraph | R::Combobox | R::DateField if natives.has(Native::Editable) => TextIs::Value,
+        R::Text | R::Heading | R::Paragraph | R::Link | R::Cell | R::ListItem | R::TreeItem => TextIs::Name,
+        R::StatusBar | R::Tooltip | R::ColumnHeader | R::RowHeader | R::Button | R::Notification => {
+            TextIs::Name
+        }
+        _ => TextIs::Nothing,
+    }
+}
+
+fn has_number(role: Role) -> bool {
+    matches!(role, Role::Slider | Role::SpinButton | Role::ProgressBar | Role::Meter)
+}
+
+fn wants_label(role: Role) -> bool {
+    use Role as R;
+    matches!(
+        role,
+        R::TextField
+            | R::TextArea
+            | R::SearchField
+            | R::Combobox
+            | R::Slider
+            | R::SpinButton
+            | R::Checkbox
+            | R::Switch
+            | R::ToggleButton
+            | R::Button
+            | R::ProgressBar
+            | R::Meter
+            | R::DateField
+            | R::ColorWell
+    )
+}
+
+/// A number without the noise of its binary form.
+fn plain_number(number: f64) -> String {
+    let plain = (number * 1e6).round() / 1e6;
+    // Minus nothing is nothing.
+    format!("{}", if plain == 0.0 { 0.0 } else { plain })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_plainly() {
+        for (number, told) in [(50.0, "50"), (0.1 + 0.2, "0.3"), (-0.0, "0"), (-2.5, "-2.5")] {
+            assert_eq!(plain_number(number), told);
+        }
+    }
+}

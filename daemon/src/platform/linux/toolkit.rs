@@ -1,0 +1,120 @@
+//! What each toolkit does its own way. `docs/linux.md` says how it was found and how late axd learns of what is
+//! never announced.
+
+/// What an app is made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Toolkit {
+    /// GTK 3 (and 2), by ATK.
+    Gtk3,
+    /// GTK 4, which talks AT-SPI by itself.
+    Gtk4,
+    /// Qt 5 and 6.
+    Qt,
+    /// Chromium and Electron.
+    Chromium,
+    /// Firefox and Thunderbird.
+    Gecko,
+    /// LibreOffice.
+    Office,
+    /// Anything else: trusted with nothing.
+    Other,
+}
+
+impl Toolkit {
+    /// From what an app says of itself.
+    pub fn named(name: &str, version: &str) -> Toolkit {
+        let plain = name.to_ascii_lowercase();
+        match plain.as_str() {
+            "gtk" if version.starts_with('4') => Toolkit::Gtk4,
+            "gtk" | "gail" => Toolkit::Gtk3,
+            "chromium" => Toolkit::Chromium,
+            "gecko" => Toolkit::Gecko,
+            "vcl" => Toolkit::Office,
+            _ if plain.starts_with("qt") => Toolkit::Qt,
+            _ if plain.contains("libreoffice") => Toolkit::Office,
+            _ => Toolkit::Other,
+        }
+    }
+
+    /// Its name, for the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Toolkit::Gtk3 => "GTK 3",
+            Toolkit::Gtk4 => "GTK 4",
+            Toolkit::Qt => "Qt",
+            Toolkit::Chromium => "Chromium",
+            Toolkit::Gecko => "Gecko",
+            Toolkit::Office => "LibreOffice",
+            Toolkit::Other => "an unknown toolkit",
+        }
+    }
+
+    /// Whether `Cache.GetItems` lists most of the app at once. Qt's is empty, GTK 4's holds what was walked before.
+    pub fn serves_cache(self) -> bool {
+        !matches!(self, Toolkit::Qt | Toolkit::Gtk4)
+    }
+
+    /// Whether new and removed children are announced. Where not, their parents are looked through again.
+    pub fn announces_children(self) -> bool {
+        !matches!(self, Toolkit::Gtk4 | Toolkit::Qt | Toolkit::Other)
+    }
+
+    /// Whether "showing" is about being mapped, which is announced, and not about scrolling, which is not.
+    pub fn showing_is_content(self) -> bool {
+        matches!(self, Toolkit::Gtk3 | Toolkit::Qt)
+    }
+
+    /// Whether only windows are ever "showing": then what is visible and has a place is shown.
+    pub fn never_says_showing(self) -> bool {
+        self == Toolkit::Gtk4
+    }
+
+    /// Whether listing the children of a table or tree makes new objects for its headers every time. They are never
+    /// freed before the view is, so such a view is listed only when it has another number of children than before.
+    pub fn remakes_headers(self) -> bool {
+        self == Toolkit::Qt
+    }
+
+    /// Whether `GetChildren` may list grandchildren: GTK 4 leaves the pages of a stack out, which it has by index.
+    pub fn may_list_grandchildren(self) -> bool {
+        self == Toolkit::Gtk4
+    }
+
+    /// Whether places are told relative to the window whatever is asked for.
+    pub fn places_are_in_window(self) -> bool {
+        self == Toolkit::Gtk4
+    }
+
+    /// The coordinates to ask for: 0 for the screen's, 1 for the window's. GTK 4 complains when asked for the first.
+    pub fn coordinates(self) -> u32 {
+        u32::from(self.places_are_in_window())
+    }
+
+    /// What `GetText` takes for "to the end": GTK 4 knows no −1 but cuts what is too much, ATK the other way round.
+    pub fn end_of_text(self) -> i32 {
+        if self == Toolkit::Gtk4 { i32::MAX } else { -1 }
+    }
+
+    /// Whether an element's developer's name is the attribute `id`; elsewhere it is the property `AccessibleId`.
+    pub fn identifies_by_attribute(self) -> bool {
+        matches!(self, Toolkit::Chromium | Toolkit::Gecko)
+    }
+
+    /// Whether the tree stays empty until somebody asks the app for its attributes.
+    pub fn wakes_by_attributes(self) -> bool {
+        self == Toolkit::Chromium
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_gtks_are_told_apart_by_version() {
+        assert_eq!(Toolkit::named("gtk", "3.24.38"), Toolkit::Gtk3);
+        assert_eq!(Toolkit::named("GTK", "4.8.3"), Toolkit::Gtk4);
+        assert_eq!(Toolkit::named("Qt", "6.4.2"), Toolkit::Qt);
+        assert_eq!(Toolkit::named("WebKitGTK", "2.44"), Toolkit::Other);
+    }
+}

@@ -1,0 +1,717 @@
+//! The worker of an attached app: walks it once, then reads again what events hint at, what somebody waits on and,
+//! a little at a time, everything.
+//!
+//! One loop, one thing at a time. What it has to tell waits in `outgoing`; while that cannot be sent it goes on
+//! taking in hints, which are a set and stay small, and reads nothing. So a slow listener costs no memory, and an
+//! app that hangs holds up nobody but its own worker.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::error::TryRecvError;
+use tokio::sync::{mpsc, oneshot, watch};
+use tracing::{debug, info, trace, warn};
+
+use super::ear::{Ear, Heard, Kinds};
+use super::events::Events;
+use super::frames;
+use super::geometry::window_of;
+use super::link::{PATIENCE, call};
+use super::reader::Reader;
+use super::survey::Survey;
+use super::x11::Screen;
+use crate::platform::mirror::{Learned, Mirror, Readings};
+use crate::platform::schedule::{Due, Pace, Schedule};
+use crate::platform::{
+    Batch, Cause, Counters, ElementKey, Failure, FailureKind, FromWorker, ToWorker, Update, WorkerAnswer,
+};
+
+/// How many elements are read in one go, at first and at most: a walk's batches grow.
+const FIRST_STEP: usize = 64;
+const LARGEST_STEP: usize = 512;
+/// How many strangers wait to be placed; if there are more, everything is looked at instead.
+const MOST_STRANGERS: usize = 64;
+/// How many children a change of selection is about at most; the sweep comes to the others.
+const MOST_SELECTED: usize = 256;
+
+/// What a worker is given.
+pub(super) struct Post {
+    /// The app's process.
+    pub pid: u32,
+    /// For calls to the app.
+    pub reader: Reader,
+    /// For what it announces.
+    pub events: Arc<Events>,
+    /// Its unique name, and the path of its own element.
+    pub app: super::handles::Handle,
+    /// What is on the screen, if there is one.
+    pub screen: Option<watch::Receiver<Arc<Screen>>>,
+    /// What it is asked.
+    pub letters: mpsc::UnboundedReceiver<ToWorker>,
+    /// Where it tells.
+    pub out: mpsc::Sender<FromWorker>,
+}
+
+/// Starts a worker.
+pub(super) fn spawn(post: Post) {
+    let schedule = Schedule::new(Pace::default(), now());
+    let counters = Arc::clone(&post.reader.counters);
+    let worker = Worker {
+        post,
+        counters,
+        ear: Arc::default(),
+        app: AppIs::Well,
+        mirror: Mirror::default(),
+        schedule,
+        survey: Survey::new(now()),
+        walk: Walk::Registering,
+        outgoing: VecDeque::new(),
+        todo: VecDeque::new(),
+        fences: Vec::new(),
+        strangers: HashSet::new(),
+        focused: None,
+    };
+    tokio::spawn(worker.run());
+}
+
+pub(super) struct Worker {
+    pub(super) post: Post,
+    counters: Arc<Counters>,
+    ear: Arc<Ear>,
+    app: AppIs,
+    pub(super) mirror: Mirror,
+    pub(super) schedule: Schedule,
+    pub(super) survey: Survey,
+    walk: Walk,
+    outgoing: VecDeque<FromWorker>,
+    /// Letters that are not answered yet.
+    todo: VecDeque<ToWorker>,
+    fences: Vec<Fence>,
+    /// Paths of elements that announced something and were never listed: whoever has them did not say so.
+    strangers: HashSet<String>,
+    /// What last announced that it has the focus: what had it before may not say that it lost it.
+    focused: Option<ElementKey>,
+}
+
+/// How the app is.
+enum AppIs {
+    Well,
+    /// It let a call time out. The probe is answered the moment it answers anything.
+    Silent(oneshot::Receiver<bool>),
+    Ended,
+}
+
+/// How far the first walk is.
+enum Walk {
+    /// Events are registered for before anything is read.
+    Registering,
+    /// The app and its windows come first.
+    Windows,
+    /// What is listed and not read, per window, the front one first.
+    Inside {
+        queues: VecDeque<VecDeque<ElementKey>>,
+        step: usize,
+    },
+    Done,
+}
+
+struct Fence {
+    ticket: u64,
+    deadline: Instant,
+    /// Whether the app's sign of life has come over the event connection.
+    passed: bool,
+    /// The survey that must be done before, where an app does not announce its children.
+    survey: Option<u64>,
+    /// The hints that must be read before the answer, once that is known.
+    stamp: Option<u64>,
+}
+
+pub(super) fn now() -> Instant {
+    // The runtime's clock, which tests can stop.
+    tokio::time::Instant::now().into_std()
+}
+
+impl Worker {
+    async fn run(mut self) {
+        let out = self.post.out.clone();
+        self.serve(&out).await;
+        self.post.events.forget(&self.post.app.bus, &self.ear).await;
+        debug!(pid = self.post.pid, "the worker ends");
+    }
+
+    async fn serve(&mut self, out: &mpsc::Sender<FromWorker>) {
+        loop {
+            if !self.take_in() {
+                return;
+            }
+            if !self.outgoing.is_empty() {
+                tokio::select! {
+                    biased;
+                    permit = out.reserve() => match (permit, self.outgoing.pop_front()) {
+                        (Ok(permit), Some(message)) => permit.send(message),
+                        _ => return,
+                    },
+                    () = self.ear.rings() => {}
+                    letter = self.post.letters.recv() => match letter {
+                        Some(letter) => self.todo.push_back(letter),
+                        None => return,
+                    },
+                }
+                continue;
+            }
+            if self.work().await {
+                continue;
+            }
+            if !self.rest().await {
+                return;
+            }
+        }
+    }
+
+    /// Takes in, without waiting, what has come. False once nobody can ask any more.
+    fn take_in(&mut self) -> bool {
+        let heard = self.ear.take();
+        self.hear(heard);
+        if self.post.screen.as_mut().is_some_and(|screen| screen.has_changed().unwrap_or(false)) {
+            self.number_windows();
+        }
+        loop {
+            match self.post.letters.try_recv() {
+                Ok(letter) => self.todo.push_back(letter),
+                Err(TryRecvError::Empty) => return true,
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+    }
+
+    /// Waits until there is something to do. False once nobody listens or asks any more.
+    async fn rest(&mut self) -> bool {
+        let fence = self.fences.iter().map(|fence| fence.deadline).min();
+        let well = matches!(self.app, AppIs::Well) && matches!(self.walk, Walk::Done);
+        let reading = well.then(|| self.schedule.next_due());
+        let survey = if well { self.survey.next_due() } else { None };
+        let due = fence.into_iter().chain(reading).chain(survey).min();
+        let app = &mut self.app;
+        let back = async {
+            match app {
+                AppIs::Silent(probe) => probe.await.unwrap_or(false),
+                AppIs::Well | AppIs::Ended => std::future::pending().await,
+            }
+        };
+        let screen = &mut self.post.screen;
+        let screen_changes = async {
+            match screen {
+                Some(screen) => match screen.changed().await {
+                    // Only looked at here; taken in with everything else.
+                    Ok(()) => screen.mark_changed(),
+                    Err(_) => std::future::pending().await,
+                },
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            letter = self.post.letters.recv() => match letter {
+                Some(letter) => self.todo.push_back(letter),
+                None => return false,
+            },
+            () = self.ear.rings() => {}
+            answers = back => {
+                self.app = if answers { AppIs::Well } else { AppIs::Ended };
+                info!(pid = self.post.pid, answers, "the app that was silent");
+                self.tell_state();
+            }
+            () = screen_changes => {}
+            () = tokio::time::sleep_until(due.unwrap_or_else(now).into()), if due.is_some() => {}
+            () = self.post.out.closed() => return false,
+        }
+        true
+    }
+
+    fn hear(&mut self, heard: Heard) {
+        self.counters.events.fetch_add(heard.events, Relaxed);
+        for (path, kinds) in heard.hints {
+            self.hint(&path, kinds);
+        }
+        if heard.overflowed {
+            debug!(pid = self.post.pid, "so many events that everything is read again");
+            self.mirror.keys().into_iter().for_each(|key| self.schedule.hint(key));
+        }
+        self.outgoing.extend(heard.said.into_iter().map(FromWorker::Announcement));
+        for ticket in heard.marks {
+            for fence in self.fences.iter_mut().filter(|fence| fence.ticket == ticket) {
+                fence.passed = true;
+            }
+        }
+        if heard.lost && !matches!(self.app, AppIs::Ended) {
+            self.app = AppIs::Ended;
+            self.tell_state();
+        }
+    }
+
+    fn hint(&mut self, path: &str, kinds: Kinds) {
+        let key = self.post.reader.handles.at(path).filter(|key| self.mirror.knows(*key));
+        if kinds.has(Kinds::WINDOW) {
+            self.schedule.hint(ElementKey::APP);
+        }
+        let Some(key) = key else {
+            if !kinds.has(Kinds::GONE) && self.strangers.len() < MOST_STRANGERS {
+                self.strangers.insert(path.to_owned());
+            }
+            return;
+        };
+        self.schedule.hint(key);
+        // A scroll bar that moves shows other rows of what lies beside it.
+        let beside = self.mirror.parent(key);
+        let scrolled = self.post.reader.partial.keys().filter(|other| self.mirror.parent(**other) == beside);
+        scrolled.copied().collect::<Vec<_>>().into_iter().for_each(|other| self.schedule.hint(other));
+        if kinds.has(Kinds::GONE) {
+            self.mirror.parent(key).into_iter().for_each(|parent| self.schedule.hint(parent));
+        }
+        if kinds.has(Kinds::FOCUS)
+            && let Some(before) = self.focused.replace(key)
+            && before != key
+            && self.mirror.knows(before)
+        {
+            self.schedule.hint(before);
+        }
+        if kinds.has(Kinds::SELECTION) {
+            let children: Vec<ElementKey> =
+                self.mirror.children(key).iter().copied().take(MOST_SELECTED).collect();
+            children.into_iter().for_each(|child| self.schedule.hint(child));
+        }
+        if kinds.has(Kinds::SUBTREE) {
+            self.mirror.below(&[key]).into_iter().for_each(|key| self.schedule.hint(key));
+        }
+        if !self.post.reader.toolkit.announces_children() {
+            self.survey.suspect(window_of(key, &self.mirror).unwrap_or(ElementKey::APP), now());
+        }
+    }
+
+    /// Does the most urgent thing there is to do. False if there is none.
+    async fn work(&mut self) -> bool {
+        if self.settle_fences() || self.take_quick_letter() {
+            return true;
+        }
+        if !matches!(self.app, AppIs::Well) {
+            return false;
+        }
+        let done = matches!(self.walk, Walk::Done);
+        let worked = if matches!(self.walk, Walk::Registering) {
+            self.register().await
+        } else if self.schedule.has_hints() {
+            self.read_hints().await
+        } else if done && !self.strangers.is_empty() {
+            self.place_strangers().await
+        } else if done && self.survey.is_due(now(), self.fences.iter().any(|fence| fence.passed)) {
+            self.look_through().await
+        } else if let Some(letter) = self.todo.pop_front() {
+            self.answer(letter).await
+        } else if !done {
+            self.walk_on().await
+        } else {
+            match self.schedule.due(now()) {
+                Some(Due::Reread(interest)) => self.reread(interest).await,
+                Some(Due::Sweep) => self.sweep().await,
+                None => return false,
+            }
+        };
+        if let Err(failure) = worked {
+            self.fail(&failure);
+        }
+        true
+    }
+
+    /// A call failed: the app is silent, or the bus is lost.
+    fn fail(&mut self, failure: &Failure) {
+        if !matches!(self.app, AppIs::Well) {
+            return;
+        }
+        self.app = match failure.kind {
+            FailureKind::Unresponsive => {
+                let (answer, probe) = oneshot::channel();
+                let calls = self.post.reader.calls.clone();
+                let app = self.post.app.clone();
+                tokio::spawn(async move {
+                    let ping = call(&app.bus, &app.path, "org.freedesktop.DBus.Peer", "Ping", &());
+                    let _ = answer.send(calls.probe(ping).await);
+                });
+                AppIs::Silent(probe)
+            }
+            _ => AppIs::Ended,
+        };
+        warn!(pid = self.post.pid, %failure, "reading the app failed");
+        self.tell_state();
+    }
+
+    /// Answers fences that are reached, or will not be. True if there were any.
+    fn settle_fences(&mut self) -> bool {
+        let (well, now) = (matches!(self.app, AppIs::Well), now());
+        let done = matches!(self.walk, Walk::Done);
+        let settled = self.strangers.is_empty() || !done;
+        let mute = done && !self.post.reader.toolkit.announces_children();
+        let mut answers = Vec::new();
+        let (schedule, app, survey) = (&self.schedule, &self.app, &mut self.survey);
+        self.fences.retain_mut(|fence| {
+            if fence.passed && mute && fence.survey.is_none() {
+                fence.survey = Some(survey.suspect_all(now));
+            }
+            let surveyed = fence.survey.map_or(!mute, |number| survey.done(number));
+            if fence.passed && settled && surveyed && fence.stamp.is_none() {
+                fence.stamp = Some(schedule.stamp());
+            }
+            let result = if fence.stamp.is_some_and(|stamp| schedule.taken(stamp)) {
+                Ok(WorkerAnswer::Done)
+            } else if !well || (fence.deadline <= now && !fence.passed) {
+                Err(app.failure())
+            } else {
+                return true;
+            };
+            answers.push(FromWorker::Answer { ticket: fence.ticket, result });
+            false
+        });
+        let any = !answers.is_empty();
+        self.outgoing.extend(answers);
+        any
+    }
+
+    /// Handles the next letter if that takes no reading, or if reading is no use now.
+    fn take_quick_letter(&mut self) -> bool {
+        let well = matches!(self.app, AppIs::Well);
+        let is_quick = |letter: &ToWorker| {
+            use ToWorker::{Fence, Unwatch, Watch};
+            !well || matches!(letter, Watch { .. } | Unwatch { .. } | Fence { .. })
+        };
+        let Some(at) = self.todo.iter().position(is_quick) else { return false };
+        let Some(letter) = self.todo.remove(at) else { return false };
+        match letter {
+            ToWorker::Watch { interest, keys } => self.schedule.watch(interest, keys, now()),
+            ToWorker::Unwatch { interest } => self.schedule.unwatch(interest),
+            ToWorker::Fence { ticket } if well => {
+                self.counters.calls.fetch_add(1, Relaxed);
+                let (events, ear) = (Arc::clone(&self.post.events), Arc::clone(&self.ear));
+                let app = Arc::clone(&self.post.app.bus);
+                tokio::spawn(async move { events.fence(&app, &ear, ticket).await });
+                let deadline = now() + PATIENCE;
+                self.fences.push(Fence { ticket, deadline, passed: false, survey: None, stamp: None });
+            }
+            ToWorker::Fence { ticket }
+            | ToWorker::Walk { ticket, .. }
+            | ToWorker::Measure { ticket, .. }
+            | ToWorker::HitTest { ticket, .. } => {
+                self.tell_answer(ticket, Err(self.app.failure()));
+            }
+        }
+        true
+    }
+
+    fn tell_answer(&mut self, ticket: u64, result: Result<WorkerAnswer, Failure>) {
+        self.outgoing.push_back(FromWorker::Answer { ticket, result });
+    }
+
+    /// Tells how the app is.
+    fn tell_state(&mut self) {
+        let degraded = match &self.app {
+            AppIs::Well => None,
+            AppIs::Silent(..) | AppIs::Ended => Some(self.app.failure().native),
+        };
+        let complete = matches!(self.walk, Walk::Done);
+        self.outgoing.push_back(FromWorker::State { degraded, complete });
+    }
+
+    async fn register(&mut self) -> Result<(), Failure> {
+        self.post.events.listen(&self.post.app.bus, &self.ear).await?;
+        self.post.reader.greet().await?;
+        self.post.reader.take_cache().await?;
+        let mute = !self.post.reader.toolkit.announces_children();
+        self.schedule = Schedule::new(pace(mute), now());
+        self.survey.in_turns = mute;
+        self.walk = Walk::Windows;
+        Ok(())
+    }
+
+    /// One step of the first walk.
+    async fn walk_on(&mut self) -> Result<(), Failure> {
+        let Walk::Inside { mut queues, step } = std::mem::replace(&mut self.walk, Walk::Windows) else {
+            return self.walk_windows().await;
+        };
+        let Some(queue) = queues.front_mut() else {
+            self.walk = Walk::Done;
+            self.post.reader.drop_cache();
+            self.tell_state();
+            return Ok(());
+        };
+        let count = step.min(queue.len());
+        let mut chunk: Vec<ElementKey> = queue.drain(..count).collect();
+        chunk.retain(|key| self.mirror.knows(*key) && !self.mirror.has_told(*key));
+        let read = self.gather(chunk.clone(), false).await;
+        match read {
+            Ok(readings) => {
+                let unread = self.learn(readings, Cause::Walk);
+                queue.extend(unread);
+                if queue.is_empty() {
+                    queues.pop_front();
+                }
+                self.walk = Walk::Inside { queues, step: (step * 2).min(LARGEST_STEP) };
+                Ok(())
+            }
+            Err(failure) => {
+                chunk.into_iter().rev().for_each(|key| queue.push_front(key));
+                self.walk = Walk::Inside { queues, step };
+                Err(failure)
+            }
+        }
+    }
+
+    async fn walk_windows(&mut self) -> Result<(), Failure> {
+        let mut readings = Readings::default();
+        self.read_into(&mut readings, &[ElementKey::APP]).await?;
+        let windows = readings.children(ElementKey::APP).to_vec();
+        self.read_into(&mut readings, &windows).await?;
+        let active = self.screen().and_then(|screen| screen.active);
+        let unread = self.learn(readings, Cause::Walk);
+        let mut queues: VecDeque<VecDeque<ElementKey>> = VecDeque::new();
+        for window in windows {
+            let inside = unread.iter().copied().filter(|child| self.mirror.parent(*child) == Some(window));
+            let queue: VecDeque<ElementKey> = inside.collect();
+            let number = self.post.reader.numbers.get(&window).copied();
+            match queue.is_empty() {
+                true => {}
+                false if number.is_some() && number == active => queues.push_front(queue),
+                false => queues.push_back(queue),
+            }
+        }
+        self.walk = Walk::Inside { queues, step: FIRST_STEP };
+        Ok(())
+    }
+
+    async fn read_hints(&mut self) -> Result<(), Failure> {
+        let hinted = self.schedule.take_hints(FIRST_STEP);
+        let known: Vec<ElementKey> =
+            hinted.iter().copied().filter(|key| self.mirror.has_told(*key)).collect();
+        match self.gather(known, true).await {
+            Ok(readings) => {
+                self.learn(readings, Cause::Event);
+                Ok(())
+            }
+            Err(failure) => {
+                hinted.into_iter().for_each(|key| self.schedule.hint(key));
+                Err(failure)
+            }
+        }
+    }
+
+    /// Finds out where elements are that announced something but were never listed.
+    async fn place_strangers(&mut self) -> Result<(), Failure> {
+        let Some(path) = self.strangers.iter().next().cloned() else { return Ok(()) };
+        let at = super::wire::Ref::new(&self.post.app.bus, &path);
+        let above = match at {
+            Some(at) => {
+                let key = self.post.reader.handles.key(&at);
+                self.post.reader.path(key).await?
+            }
+            None => Vec::new(),
+        };
+        self.strangers.remove(&path);
+        if let Some(known) = above.into_iter().rfind(|part| self.mirror.has_told(*part)) {
+            self.schedule.hint(known);
+        }
+        Ok(())
+    }
+
+    async fn reread(&mut self, interest: u64) -> Result<(), Failure> {
+        let all = self.mirror.below(self.schedule.watched(interest));
+        let mut found = false;
+        if self.survey.in_turns {
+            found = self.compare_children(&all).await?;
+        }
+        let turn = self.schedule.turn(interest, all);
+        let readings = self.gather(turn, true).await?;
+        found |= self.learn_unannounced(readings, Cause::Reread) > 0;
+        self.schedule.reread(interest, found, now());
+        Ok(())
+    }
+
+    async fn sweep(&mut self) -> Result<(), Failure> {
+        let mirror = &self.mirror;
+        let mut some = self.schedule.sweep(|| mirror.keys(), now());
+        some.retain(|key| self.mirror.has_told(*key));
+        let readings = self.gather(some, true).await?;
+        self.learn_unannounced(readings, Cause::Sweep);
+        let (mirror, told) = (&self.mirror, self.mirror.len());
+        self.post.reader.tidy(told, |key| mirror.knows(key));
+        Ok(())
+    }
+
+    /// Answers a letter that takes reading.
+    async fn answer(&mut self, letter: ToWorker) -> Result<(), Failure> {
+        let (ticket, result) = match letter {
+            ToWorker::Walk { key, ticket } => (ticket, self.walk_again(key).await),
+            ToWorker::Measure { keys, ticket } => {
+                let screen = self.screen();
+                let measured = self.post.reader.measure(&keys, &self.mirror, screen.as_deref()).await;
+                (ticket, measured.map(WorkerAnswer::Geometry))
+            }
+            ToWorker::HitTest { point, ticket } => (ticket, self.hit(point).await),
+            // Taken before it could come here.
+            ToWorker::Fence { .. } | ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => return Ok(()),
+        };
+        let failed =
+            result.as_ref().err().filter(|failure| failure.kind == FailureKind::Unresponsive).cloned();
+        self.tell_answer(ticket, result);
+        failed.map_or(Ok(()), Err)
+    }
+
+    async fn walk_again(&mut self, from: ElementKey) -> Result<WorkerAnswer, Failure> {
+        if !self.mirror.knows(from) {
+            return Err(Failure::new(FailureKind::Gone, "the element is gone"));
+        }
+        let all = self.mirror.below(&[from]);
+        let readings = self.gather(all, true).await?;
+        self.learn_unannounced(readings, Cause::Walk);
+        Ok(WorkerAnswer::Done)
+    }
+
+    async fn hit(&mut self, point: axd_protocol::Point) -> Result<WorkerAnswer, Failure> {
+        let screen = self.screen();
+        let path = self.post.reader.at(point, &self.mirror, screen.as_deref()).await?;
+        let Some(deepest) = path.last().copied() else { return Ok(WorkerAnswer::Element(None)) };
+        if !self.mirror.has_told(deepest) {
+            // It is on the screen and nobody announced it.
+            let above = self.post.reader.path(deepest).await?;
+            if let Some(known) = above.iter().rfind(|part| self.mirror.has_told(**part)) {
+                let readings = self.gather(vec![*known], true).await?;
+                self.learn_unannounced(readings, Cause::Reread);
+            }
+        }
+        let told = path.into_iter().rfind(|part| self.mirror.has_told(*part));
+        Ok(WorkerAnswer::Element(told))
+    }
+
+    /// Reads elements, and whatever must be read with them.
+    async fn gather(&mut self, seeds: Vec<ElementKey>, whole: bool) -> Result<Readings, Failure> {
+        let mut readings = Readings::default();
+        let mut next = seeds;
+        while !next.is_empty() {
+            self.read_into(&mut readings, &next).await?;
+            next = self.mirror.wanting(&readings, whole);
+        }
+        Ok(readings)
+    }
+
+    async fn read_into(&mut self, readings: &mut Readings, keys: &[ElementKey]) -> Result<(), Failure> {
+        for some in keys.chunks(LARGEST_STEP) {
+            let mut read = self.post.reader.read(some).await?;
+            let windows = |role: axd_protocol::Role| role.is_window();
+            if read.iter().any(|(_, reading)| reading.as_ref().is_some_and(|r| windows(r.facts.role))) {
+                self.number_windows();
+                for (key, reading) in &mut read {
+                    if let Some(reading) = reading {
+                        reading.facts.window = self.post.reader.numbers.get(key).copied();
+                    }
+                }
+            }
+            read.into_iter().for_each(|(key, reading)| readings.add(key, reading));
+        }
+        Ok(())
+    }
+
+    /// Tells what follows from readings; answers what they list and is not read yet.
+    fn learn(&mut self, readings: Readings, cause: Cause) -> Vec<ElementKey> {
+        let Learned { updates, unread, cut } = self.mirror.apply(readings);
+        if cut > 0 {
+            debug!(cut, "the app claims cycles or second parents; they are left out");
+        }
+        if !updates.is_empty() {
+            self.outgoing.push_back(FromWorker::Batch(Batch { cause, updates }));
+        }
+        unread
+    }
+
+    /// The same for readings that nothing announced; counts what is different and answers how much that is.
+    fn learn_unannounced(&mut self, readings: Readings, cause: Cause) -> u64 {
+        // What the app announced before it answered has mostly come by now, so it is known what it did not announce.
+        self.take_in();
+        let mut missed = 0;
+        let Learned { updates, .. } = self.mirror.apply(readings);
+        for update in &updates {
+            let (Update::Gone(key) | Update::Upsert { key, .. } | Update::Children { parent: key, .. }) =
+                update;
+            let above = self.mirror.parent(*key);
+            let announced =
+                self.schedule.is_hinted(*key) || above.is_some_and(|above| self.schedule.is_hinted(above));
+            missed += u64::from(!announced);
+            if !announced {
+                trace!(pid = self.post.pid, ?cause, ?update, "nobody announced");
+            }
+        }
+        self.counters.missed.fetch_add(missed, Relaxed);
+        if !updates.is_empty() {
+            let cause = if missed == 0 { Cause::Event } else { cause };
+            self.outgoing.push_back(FromWorker::Batch(Batch { cause, updates }));
+        }
+        missed
+    }
+
+    fn screen(&self) -> Option<Arc<Screen>> {
+        self.post.screen.as_ref().map(|screen| Arc::clone(&screen.borrow()))
+    }
+
+    /// Finds out which window of the screen each of the app's windows is, and has those read again that are another now.
+    fn number_windows(&mut self) {
+        if self.post.screen.is_none() {
+            let reader = &mut self.post.reader;
+            let numbered = reader
+                .frames
+                .keys()
+                .filter_map(|key| Some((*key, frames::number(reader.handles.get(*key)?))));
+            reader.numbers = numbered.collect();
+            return;
+        }
+        let Some(screen) = self.post.screen.as_mut().map(|screen| Arc::clone(&screen.borrow_and_update()))
+        else {
+            return;
+        };
+        let reader = &mut self.post.reader;
+        let mut keys: Vec<ElementKey> = reader.frames.keys().copied().collect();
+        keys.sort_unstable();
+        let frames: Vec<super::windows::Frame> =
+            keys.iter().filter_map(|key| reader.frames.get(key).cloned()).collect();
+        let numbers = super::windows::numbers(&frames, self.post.pid, &screen);
+        for (key, number) in keys.into_iter().zip(numbers) {
+            let before = reader.numbers.get(&key).copied();
+            // One that went off the screen keeps its number: a minimised window is still the same.
+            if let Some(number) = number.filter(|number| Some(*number) != before) {
+                reader.numbers.insert(key, number);
+                if self.mirror.has_told(key) {
+                    self.schedule.hint(key);
+                }
+            }
+        }
+    }
+}
+
+impl AppIs {
+    fn failure(&self) -> Failure {
+        match self {
+            AppIs::Ended => Failure::new(FailureKind::Gone, "the app has left the accessibility bus"),
+            AppIs::Well | AppIs::Silent(..) => Failure::new(
+                FailureKind::Unresponsive,
+                format!("the app has not answered for {} ms", PATIENCE.as_millis()),
+            ),
+        }
+    }
+}
+
+/// How often an app is read again: seldom, where it announces nearly everything.
+fn pace(mute: bool) -> Pace {
+    Pace {
+        watch_first: Duration::from_millis(50),
+        watch_last: Duration::from_millis(if mute { 250 } else { 500 }),
+        watch_size: if mute { 32 } else { 16 },
+        sweep_every: Duration::from_secs(1),
+        sweep_size: if mute { 16 } else { 8 },
+    }
+}
