@@ -20,8 +20,8 @@ impl Ix {
 
 /// An element as the tree holds it.
 ///
-/// What reads look at comes first and together (hence `repr(C)`): a snapshot of a large tree waits for memory, and so
-/// waits for half as much of it.
+/// What reads look at comes first and together (hence `repr(C)`): a snapshot of a large tree waits for memory more than
+/// for anything else.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Node {
