@@ -161,7 +161,7 @@ fn start_and_connect(socket: &Path, start: &DaemonStart) -> Result<Connection> {
 
 /// Waits until the daemon of this socket has given it up; false if it does not. It holds its lock until then, so to have
 /// the lock for a moment means that another can serve.
-fn await_end(socket: &Path) -> io::Result<bool> {
+pub fn await_end(socket: &Path) -> io::Result<bool> {
     let lock = lock_file(&Places::lock_of(socket, DAEMON_LOCK))?;
     let (tell, gone) = mpsc::channel();
     // A thread, because a lock cannot be waited for with a limit. If the limit passes, it dies with the process.

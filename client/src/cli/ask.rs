@@ -34,6 +34,10 @@ pub fn run(command: &Command, options: &Options, mode: Mode) -> Exit {
         },
         asked => asked,
     };
+    if matches!((command, &asked), (Command::Shutdown(_), Ok(Outcome::Printed(Exit::Done)))) {
+        // What is typed next is to find no daemon, or a new one. That this one takes long is no reason to fail.
+        let _ = axd_client::await_end(&options.socket());
+    }
     match asked {
         Ok(Outcome::Printed(exit)) => exit,
         Ok(Outcome::Mismatch(line)) => print_error_line(&line, mode),

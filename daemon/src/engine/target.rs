@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axd_protocol::selector::{RoleTest, Selector, Target, fold};
+use axd_protocol::selector::{RoleTest, Selector, SelectorError, Target, fold};
 use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Point, Result, Role};
 use tokio::time::Instant;
 
@@ -163,8 +163,8 @@ pub(super) fn parse_selector(text: &str) -> Result<Selector> {
     Selector::parse(text).map_err(|fault| invalid_selector(&fault))
 }
 
-fn invalid_selector(fault: &axd_protocol::selector::SelectorError) -> Error {
-    let error = Error::new(ErrorCode::InvalidArgs, format!("selector: {fault}"));
+fn invalid_selector(fault: &SelectorError) -> Error {
+    let error = Error::new(ErrorCode::InvalidArgs, format!("selector: {}", fault.place()));
     match &fault.hint {
         Some(hint) => error.suggest(hint.clone()),
         None => error.suggest("selectors look like button:Save, list > row:nth(3) or *[text~=\"total\"]"),

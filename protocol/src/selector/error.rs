@@ -31,6 +31,11 @@ impl SelectorError {
         }
         SelectorError { offset, expected: expected.into(), hint, excerpt: excerpt(text, offset) }
     }
+
+    /// Where it failed and what was expected, without the hint.
+    pub fn place(&self) -> String {
+        format!("expected {} at byte {}: {}", self.expected, self.offset, self.excerpt)
+    }
 }
 
 /// One line, because it travels in JSON: the place is marked in the text instead of under it.
@@ -44,7 +49,7 @@ fn excerpt(text: &str, offset: usize) -> String {
 
 impl fmt::Display for SelectorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {} at byte {}: {}", self.expected, self.offset, self.excerpt)?;
+        f.write_str(&self.place())?;
         match &self.hint {
             Some(hint) => write!(f, " ({hint})"),
             None => Ok(()),
