@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
-use crate::connection::{broken_off, check_peer, unavailable};
+use crate::connection::{broken_off, check_peer, unavailable, unless_closed};
 use crate::wire::{self, Ask, Line, Reply};
 use crate::{ClientError, Result};
 
@@ -73,11 +73,11 @@ impl Connection {
 
     /// Sends a line as it is. A missing newline is added.
     pub async fn send_line(&mut self, line: &str) -> Result<()> {
-        self.writer.write_all(line.as_bytes()).await?;
-        if !line.ends_with('\n') {
-            self.writer.write_all(b"\n").await?;
+        let mut sent = self.writer.write_all(line.as_bytes()).await;
+        if sent.is_ok() && !line.ends_with('\n') {
+            sent = self.writer.write_all(b"\n").await;
         }
-        Ok(())
+        unless_closed(sent).map_err(Into::into)
     }
 
     /// The next line, without its newline; `None` when the daemon has closed the connection. May be dropped half-way

@@ -68,11 +68,9 @@ impl Connection {
     /// [`Connection::request`], which are numbers.
     pub fn send_line(&mut self, line: &str) -> Result<()> {
         let mut stream = self.stream();
-        stream.write_all(line.as_bytes())?;
-        if !line.ends_with('\n') {
-            stream.write_all(b"\n")?;
-        }
-        Ok(())
+        let end = if line.ends_with('\n') { "" } else { "\n" };
+        let sent = stream.write_all(line.as_bytes()).and_then(|()| stream.write_all(end.as_bytes()));
+        unless_closed(sent).map_err(Into::into)
     }
 
     /// The next line, without its newline; `None` when the daemon has closed the connection.
@@ -207,6 +205,12 @@ pub(crate) fn unavailable(socket: &Path, fault: &io::Error) -> ClientError {
 
 pub(crate) fn broken_off() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "it closed before the answer was whole")
+}
+
+/// A daemon that has closed the connection may have said why before it did (it serves another user, it serves too many).
+/// That is there to be read, and whoever reads finds the end after it; so it is no error yet.
+pub(crate) fn unless_closed(sent: io::Result<()>) -> io::Result<()> {
+    sent.or_else(|fault| if fault.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(fault) })
 }
 
 /// A socket's read timeout reports itself as "would block".

@@ -28,7 +28,7 @@ pub use axd_protocol as protocol;
 pub use connection::{Connection, Subscription};
 pub use error::ClientError;
 pub use live::{Live, LiveApp, Update};
-pub use start::{DaemonStart, IDLE_EXIT_S, connect_or_start, find_daemon, restart_if_idle, stop};
+pub use start::{DaemonStart, IDLE_EXIT_S, connect_or_start, find_daemon, is_program, restart_if_idle, stop};
 pub use wire::{Ask, Reply, is_ok, push_of, request_line};
 
 /// What the functions of this crate return.

@@ -5,6 +5,8 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, PipeReader};
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
@@ -13,10 +15,12 @@ use std::process::{Child, Command as Process, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use axd_protocol::command::{Shutdown, Status};
+use axd_protocol::command::{Shutdown, ShutdownAnswer, Status};
 use axd_protocol::places::{DAEMON_LOCK, MAX_SOCKET_PATH, START_LOCK};
 use axd_protocol::{Command, ErrorCode, Places};
 use nix::libc;
+#[cfg(target_os = "linux")]
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Deserialize;
 
 use crate::connection::unavailable;
@@ -54,8 +58,9 @@ pub fn connect_or_start(socket: &Path, start: &DaemonStart) -> Result<Connection
 /// Tells the daemon at this socket to stop, and waits until it is gone.
 pub fn stop(socket: &Path) -> Result<()> {
     let mut connection = Connection::open(socket)?;
-    connection.request(&Command::Shutdown(Shutdown {}), Ask::any_protocol())?;
-    if await_end(socket)? {
+    let reply = connection.request(&Command::Shutdown(Shutdown {}), Ask::any_protocol())?;
+    let pid = reply.data().ok().map(|ShutdownAnswer { pid }| pid);
+    if await_end(socket)? && pid.is_none_or(await_exit) {
         return Ok(());
     }
     let reason = format!("it was told to stop, and after {} s it still runs", STOPPING.as_secs());
@@ -95,7 +100,8 @@ pub fn find_daemon() -> Option<PathBuf> {
         .find(|candidate| is_program(candidate))
 }
 
-fn is_program(path: &Path) -> bool {
+/// Whether there is a program that can be run.
+pub fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
@@ -153,8 +159,8 @@ fn start_and_connect(socket: &Path, start: &DaemonStart) -> Result<Connection> {
     opened.1.map_err(|fault| unavailable(socket, &fault))
 }
 
-/// Waits until the daemon of this socket is gone; false if it stays. It holds its lock for as long as it lives, so to
-/// have the lock for a moment means that it is gone.
+/// Waits until the daemon of this socket has given it up; false if it does not. It holds its lock until then, so to have
+/// the lock for a moment means that another can serve.
 fn await_end(socket: &Path) -> io::Result<bool> {
     let lock = lock_file(&Places::lock_of(socket, DAEMON_LOCK))?;
     let (tell, gone) = mpsc::channel();
@@ -163,6 +169,28 @@ fn await_end(socket: &Path) -> io::Result<bool> {
         .name("axd-end".into())
         .spawn(move || tell.send(lock.lock().map(|()| drop(lock))))?;
     gone.recv_timeout(STOPPING).map_or(Ok(false), |locked| locked.map(|()| true))
+}
+
+/// Waits until the process has ended; false if it does not. A daemon that has given up its socket may still be writing
+/// its log.
+#[cfg(target_os = "linux")]
+fn await_exit(pid: u32) -> bool {
+    // SAFETY: plain numbers; what comes back is a descriptor of our own, or -1.
+    let opened = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    let Ok(raw @ 0..) = RawFd::try_from(opened) else {
+        // It is gone already, or the kernel is too old to say.
+        return true;
+    };
+    // SAFETY: the descriptor was just opened, and nobody else has it.
+    let process = unsafe { OwnedFd::from_raw_fd(raw) };
+    let mut ends = [PollFd::new(process.as_fd(), PollFlags::POLLIN)];
+    let limit = PollTimeout::try_from(STOPPING).unwrap_or(PollTimeout::MAX);
+    poll(&mut ends, limit).is_ok_and(|ended| ended > 0)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn await_exit(_: u32) -> bool {
+    true
 }
 
 fn lock_file(path: &Path) -> io::Result<File> {

@@ -1,6 +1,8 @@
 //! Where the log goes: the terminal if there is one, else a file a day, the last seven kept.
 
+use std::fs::DirBuilder;
 use std::io::{self, IsTerminal};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use tracing::{error, warn};
@@ -52,7 +54,9 @@ fn start_to(state: &Path, level: &str, terminal: bool) -> Log {
 }
 
 fn daily(state: &Path) -> Result<RollingFileAppender, String> {
-    std::fs::create_dir_all(state).map_err(|fault| fault.to_string())?;
+    // What a log says of the apps on a desktop is nobody else's business.
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(state);
+    made.map_err(|fault| fault.to_string())?;
     RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .filename_prefix("axd")

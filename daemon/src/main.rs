@@ -19,14 +19,14 @@ use clap::Parser;
 use nix::unistd::Uid;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
-use tracing::info;
+use tracing::{info, warn};
 
 /// The exit code when another daemon already serves the socket (EX_TEMPFAIL).
 const ALREADY_RUNNING: u8 = 75;
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let mut ready = match Ready::on(options.ready_fd) {
+    let mut ready = match Ready::on(options.ready_fd, |name| std::env::var_os(name)) {
         Ok(ready) => ready,
         Err(fault) => return fail(&Failure::new(ErrorCode::InvalidArgs, format!("--ready-fd: {fault}"))),
     };
@@ -101,7 +101,10 @@ fn run(options: &Options, ready: &mut Ready) -> Result<(), Failure> {
     });
     // Not waited for: whatever still runs belongs to no client.
     runtime.shutdown_background();
-    info!("stopped");
+    match &outcome {
+        Ok(()) => info!("stopped"),
+        Err(failure) => warn!(code = failure.code, "cannot run: {:#}", failure.cause),
+    }
     outcome
 }
 

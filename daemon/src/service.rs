@@ -43,7 +43,8 @@ pub struct Call {
 pub enum Served {
     /// Its answer, a whole line, has been written.
     Now,
-    /// Its answer comes when the future is done. Dropping the future cancels the request.
+    /// Its answer comes when the future is done. It runs in the connection's own task, so it may not block either.
+    /// Dropping the future cancels the request, and may happen before it was polled at all.
     Later(BoxFuture<'static, Reply>),
 }
 
@@ -58,7 +59,8 @@ pub struct Reply {
 /// A subscription: a position in the history of some apps, from which lines are written when there is room for them.
 /// It queues nothing, so a reader that does not read costs no memory.
 pub trait Feed: Send {
-    /// Waits until there is something to tell; false if there never will be again.
+    /// Waits until there is something to tell; false if there never will be again. The subscription's last line is
+    /// the server's to write.
     fn ready(&mut self) -> BoxFuture<'_, bool>;
 
     /// Writes all there is to tell now, whole lines, and moves the position past it.

@@ -2,7 +2,7 @@
 
 use crate::command::{
     AttachAnswer, CancelAnswer, HelloAnswer, IsAnswer, ListAppsAnswer, ListDisplaysAnswer, ListWindowsAnswer,
-    ShutdownAnswer, SimAnswer, StatusAnswer, SubscribeAnswer, VersionAnswer,
+    ServiceAnswer, ServiceState, ShutdownAnswer, SimAnswer, StatusAnswer, SubscribeAnswer, VersionAnswer,
 };
 use crate::text::{quote, write_ref};
 
@@ -192,6 +192,49 @@ impl Render for SimAnswer {
     }
 }
 
+impl Render for ServiceAnswer {
+    fn render(&self, out: &mut String) {
+        for file in &self.files {
+            out.push_str(&format!("# {}\n{}\n", file.path, file.text));
+        }
+        for step in &self.steps {
+            out.push_str(&format!("{}{step}\n", if self.dry_run { "would " } else { "" }));
+        }
+        if self.steps.is_empty() && self.dry_run {
+            out.push_str("nothing would be done\n");
+        }
+        // After a dry run nothing has changed, and how it is now would read as how it would be.
+        if let Some(service) = self.service.as_ref().filter(|_| !self.dry_run) {
+            service.render(out);
+        }
+        for note in &self.notes {
+            out.push_str(&format!("note: {note}\n"));
+        }
+    }
+}
+
+impl Render for ServiceState {
+    fn render(&self, out: &mut String) {
+        let installed = match &self.unit {
+            Some(unit) if self.installed => format!("yes, {unit}"),
+            _ => "no".to_owned(),
+        };
+        let enabled = match (self.enabled, self.socket_activation) {
+            (false, _) => "no",
+            (true, false) => "yes, starts with the session",
+            (true, true) => "yes, starts when somebody asks",
+        };
+        let active = match (self.active, self.pid) {
+            (true, Some(pid)) => format!("yes, pid {pid}"),
+            (true, None) => "yes".to_owned(),
+            (false, _) if self.state != "inactive" => format!("no, {}", self.state),
+            (false, _) if self.listening => "no, until somebody asks".to_owned(),
+            (false, _) => "no".to_owned(),
+        };
+        out.push_str(&format!("installed  {installed}\nenabled    {enabled}\nactive     {active}\n"));
+    }
+}
+
 /// The value of a property, or the elements a `get` or `find` answered, are written by whoever holds the tree; this is
 /// the heading line of a path: `in window "Notes" › list "Notes"`.
 pub fn write_path(path: &[crate::node::NodeRef], out: &mut String) {
@@ -264,6 +307,31 @@ mod tests {
         let mut out = String::new();
         table.write(&mut out);
         assert_eq!(out, "A          LONG\nwide cell\n");
+    }
+
+    #[test]
+    fn a_service_is_told_in_three_lines() {
+        let told = |service: &ServiceState| {
+            let mut out = String::new();
+            service.render(&mut out);
+            out
+        };
+        let mut service = ServiceState { state: "inactive".into(), ..ServiceState::default() };
+        assert_eq!(told(&service), "installed  no\nenabled    no\nactive     no\n");
+        service.installed = true;
+        service.unit = Some("/u/axd.service".into());
+        service.enabled = true;
+        service.socket_activation = true;
+        service.listening = true;
+        assert_eq!(
+            told(&service),
+            "installed  yes, /u/axd.service\nenabled    yes, starts when somebody asks\nactive     no, until somebody asks\n"
+        );
+        service.state = "failed".into();
+        assert!(told(&service).ends_with("active     no, failed\n"));
+        service.active = true;
+        service.pid = Some(7);
+        assert!(told(&service).ends_with("active     yes, pid 7\n"));
     }
 
     #[test]

@@ -6,7 +6,6 @@
 //!   list "History" lst_5tt6wq (667 rows, 19 shown)
 //! ```
 
-use crate::change::{Changed, Difference};
 use crate::geometry::Bounds;
 use crate::id::NodeId;
 use crate::node::{Node, NodeRef};
@@ -150,67 +149,6 @@ pub fn write_ref(node: &NodeRef, out: &mut String) {
     }
     out.push(' ');
     out.push_str(node.id.as_str());
-}
-
-/// Writes a difference: `-` what is gone, `>` what moved, `+` what is new, `~` what changed.
-pub fn write_difference(difference: &Difference, out: &mut String) {
-    for id in &difference.removed {
-        out.push_str(&format!("- {id}\n"));
-    }
-    for moved in &difference.moved {
-        out.push_str(&format!("> {} in {} at {}\n", moved.id, moved.parent, moved.index));
-    }
-    for added in &difference.added {
-        let mut tree = String::new();
-        write_tree(&added.node, 0, &mut tree);
-        match added.parent {
-            Some(parent) => out.push_str(&format!("+ in {parent} at {}\n", added.index)),
-            None => out.push_str("+ the whole tree\n"),
-        }
-        for line in tree.lines() {
-            out.push_str("    ");
-            out.push_str(line);
-            out.push('\n');
-        }
-    }
-    for changed in &difference.changed {
-        write_changed(changed, out);
-    }
-}
-
-fn write_changed(changed: &Changed, out: &mut String) {
-    out.push_str(&format!("~ {}", changed.id));
-    let set = &changed.set;
-    let texts = [
-        ("name", &set.name),
-        ("value", &set.value),
-        ("description", &set.description),
-        ("identifier", &set.identifier),
-        ("native_role", &set.native_role),
-    ];
-    for (field, text) in texts {
-        if let Some(text) = text {
-            out.push_str(&format!(" {field} = "));
-            quote(text, out);
-        }
-    }
-    if let Some(role) = set.role {
-        out.push_str(&format!(" role = {role}"));
-    }
-    if let Some(states) = set.states {
-        let names: Vec<&str> = states.iter().map(|state| state.name()).collect();
-        out.push_str(&format!(" states = [{}]", names.join(" ")));
-    }
-    if let Some(actions) = &set.actions {
-        out.push_str(&format!(" actions = [{}]", actions.join(" ")));
-    }
-    if let Some(count) = set.children_count {
-        out.push_str(&format!(" children_count = {count}"));
-    }
-    for field in &changed.unset {
-        out.push_str(&format!(" no {}", field.name()));
-    }
-    out.push('\n');
 }
 
 #[cfg(test)]

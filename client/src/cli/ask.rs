@@ -104,7 +104,8 @@ fn exchange(
     }
 }
 
-fn print_error_line(line: &[u8], mode: Mode) -> Exit {
+/// Prints an answer that says `"ok":false`.
+pub fn print_error_line(line: &[u8], mode: Mode) -> Exit {
     match mode {
         Mode::Json => output::finish(Stdout.write_all(line), Exit::Failed),
         Mode::Text => {
@@ -118,7 +119,8 @@ fn print_error_line(line: &[u8], mode: Mode) -> Exit {
     }
 }
 
-fn mentions_mismatch(line: &[u8]) -> bool {
+/// Whether a line is the answer of a daemon that speaks another major.
+pub fn mentions_mismatch(line: &[u8]) -> bool {
     read(line).is_ok_and(|answer| answer.error.is_some_and(|error| error.code == ErrorCode::ProtocolMismatch))
 }
 

@@ -9,6 +9,7 @@ mod parse;
 mod pipe;
 mod reference;
 mod schema;
+mod service;
 mod watch;
 
 use std::ffi::OsString;
@@ -54,6 +55,7 @@ pub fn run(args: Vec<OsString>) -> Exit {
         Invocation::Pipe(_) => pipe::run(&options, mode),
         Invocation::Schema(what) => schema::run(&what, mode),
         Invocation::Demo(_) => demo::run(mode),
+        Invocation::Service(what) => service::run(&what, &options, mode),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::io::{IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use axd_client::protocol::Command;
 use axd_client::protocol::command::Subscribe;
 use axd_client::protocol::event::EventKind;
+use axd_client::protocol::{Command, ErrorCode};
 use axd_client::{Ask, ClientError, Connection, is_ok, request_line};
 use nix::libc;
 use nix::sys::signal::{SigSet, Signal};
@@ -13,15 +13,45 @@ use nix::sys::signal::{SigSet, Signal};
 use super::narrate::Narrator;
 use super::output::{self, Mode, Stdout, finish};
 use super::parse::Options;
-use super::{Exit, connect};
+use super::{Exit, ask, connect, replace_daemon};
 
 /// Prints the stream.
 pub fn run(what: Subscribe, options: &Options, mode: Mode) -> Exit {
-    let watched = connect(options).and_then(|connection| match mode {
-        Mode::Json => lines(connection, what, options),
-        Mode::Text => narrated(connection, what),
-    });
-    watched.unwrap_or_else(|fault| output::failure("subscribe", &fault, mode))
+    let attempt = |connection| match mode {
+        Mode::Json => lines(connection, what.clone(), options),
+        Mode::Text => narrated(connection, what.clone()),
+    };
+    let watched =
+        end_on_interrupt().map_err(ClientError::from).and_then(|()| connect(options)).and_then(attempt);
+    let watched = match watched {
+        refused if is_mismatch(&refused) => match replace_daemon(options) {
+            Ok(Some(connection)) => attempt(connection),
+            // Not ours to replace: the daemon's own words say what to do.
+            Ok(None) => refused,
+            Err(fault) => Err(fault),
+        },
+        watched => watched,
+    };
+    match watched {
+        Ok(Watched::Over(exit)) => exit,
+        Ok(Watched::Refused(line)) => ask::print_error_line(&line, mode),
+        Err(fault) => output::failure("subscribe", &fault, mode),
+    }
+}
+
+/// How a stream ended, or that it did not begin.
+enum Watched {
+    Over(Exit),
+    /// What the daemon answered instead.
+    Refused(Vec<u8>),
+}
+
+fn is_mismatch(watched: &Result<Watched, ClientError>) -> bool {
+    match watched {
+        Ok(Watched::Refused(line)) => ask::mentions_mismatch(line),
+        Err(ClientError::Daemon(error)) => error.code == ErrorCode::ProtocolMismatch,
+        _ => false,
+    }
 }
 
 /// From here on an interrupt ends `ax`, and well: a stream has no other end.
@@ -37,26 +67,29 @@ pub fn end_on_interrupt() -> std::io::Result<()> {
 }
 
 /// The daemon's lines as they are.
-fn lines(mut connection: Connection, what: Subscribe, options: &Options) -> Result<Exit, ClientError> {
-    end_on_interrupt()?;
+fn lines(mut connection: Connection, what: Subscribe, options: &Options) -> Result<Watched, ClientError> {
     let ask = Ask { deadline: options.deadline, ..Ask::default() };
     connection.send_line(&request_line(1, &Command::Subscribe(what), ask)?)?;
     loop {
         let mut start = None;
+        let mut refusal = Vec::new();
         let mut printed = Ok(());
         let came = connection.stream_line(|piece| {
-            start.get_or_insert_with(|| Start::of(piece));
+            if let Start::Refused = start.get_or_insert_with(|| Start::of(piece)) {
+                refusal.extend_from_slice(piece);
+                return Ok(());
+            }
             printed = Stdout.write_all(piece);
             // A reader that went away ends the stream; the error only has to stop the reading.
             if printed.is_err() { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
         });
         if printed.is_err() {
-            return Ok(finish(printed, Exit::Done));
+            return Ok(Watched::Over(finish(printed, Exit::Done)));
         }
         match start {
             _ if !came? => return Err(closed()),
-            Some(Start::Refused) => return Ok(Exit::Failed),
-            Some(Start::End) => return Ok(Exit::Done),
+            Some(Start::Refused) => return Ok(Watched::Refused(refusal)),
+            Some(Start::End) => return Ok(Watched::Over(Exit::Done)),
             _ => {}
         }
     }
@@ -90,8 +123,7 @@ pub fn is_end(line: &[u8]) -> bool {
 }
 
 /// For people: a line per change, with names.
-fn narrated(connection: Connection, mut what: Subscribe) -> Result<Exit, ClientError> {
-    end_on_interrupt()?;
+fn narrated(connection: Connection, mut what: Subscribe) -> Result<Watched, ClientError> {
     // Names come from the tree, so it is asked for even if it is not to be shown; with `since` what comes first is the
     // difference, and a tree before it would swallow that.
     let changes_wanted = what.kind.is_empty() || what.kind.contains(&EventKind::Changes);
@@ -108,7 +140,7 @@ fn narrated(connection: Connection, mut what: Subscribe) -> Result<Exit, ClientE
         }
         written = Stdout.write_all(narrator.tell(push?, &time_of_day()).as_bytes());
     }
-    Ok(finish(written, Exit::Done))
+    Ok(Watched::Over(finish(written, Exit::Done)))
 }
 
 /// Colours are for terminals, and for those who did not say no (<https://no-color.org>).

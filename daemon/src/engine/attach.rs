@@ -1,7 +1,9 @@
 //! Attaching apps, taking in what their workers tell, and letting them go.
 
+use std::future::poll_fn;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use axd_protocol::command::{Attach, AttachAnswer, Detach};
@@ -69,7 +71,8 @@ impl Engine {
         apps
     }
 
-    /// The app, attached now if it was not. Does not wait for its first walk.
+    /// The app, attached now if it was not: under the ids it had, if it was attached when it ended. Does not wait for
+    /// its walk.
     pub(super) fn attached(self: &Arc<Self>, seen: &AppSeen) -> Arc<App> {
         if let Some(app) = self.by_pid(seen.pid) {
             app.touch();
@@ -80,8 +83,14 @@ impl Engine {
         if let Some(app) = self.by_pid(seen.pid) {
             return app;
         }
-        let taken: Vec<u32> = self.same_identity(&seen.identity).iter().map(|app| app.ordinal).collect();
-        let ordinal = (0..).find(|ordinal| !taken.contains(ordinal)).unwrap_or_default();
+        let others = self.same_identity(&seen.identity);
+        if let Some(app) = others.iter().find(|app| app.state() == AppState::Gone) {
+            info!(app = seen.name, pid = seen.pid, "attach again");
+            self.connect(app, seen);
+            return Arc::clone(app);
+        }
+        let ordinal =
+            (0..).find(|ordinal| others.iter().all(|app| app.ordinal != *ordinal)).unwrap_or_default();
         let slot = self.next_slot.fetch_add(1, Relaxed);
         let app = Arc::new(App::new(slot, ordinal, seen.clone(), &self.clock));
         self.apps.insert(slot, Arc::clone(&app));
@@ -133,13 +142,29 @@ impl Engine {
         while let Ok(event) = told.try_recv() {
             self.desktop.write().apply(event);
         }
+        *self.told.lock() = Some(told);
         let engine = Arc::downgrade(self);
-        tokio::spawn(async move {
-            while let Some(event) = told.recv().await {
-                let Some(engine) = engine.upgrade() else { return };
+        // Ends with the engine, or with the platform that tells.
+        tokio::spawn(poll_fn(move |context| {
+            let Some(engine) = engine.upgrade() else { return Poll::Ready(()) };
+            let mut told = engine.told.lock();
+            let Some(told) = &mut *told else { return Poll::Ready(()) };
+            while let Some(event) = ready!(told.poll_recv(context)) {
                 engine.desktop_changed(event);
             }
-        });
+            Poll::Ready(())
+        }));
+    }
+
+    /// Takes in what the desktop has told so far. What a client just had done to the desktop is then known: a request
+    /// that follows must not find an app missing that it was told runs.
+    pub(super) fn catch_up_with_desktop(self: &Arc<Self>) {
+        // The lock is held while events are taken in, so that they are in the order they came.
+        if let Some(told) = &mut *self.told.lock() {
+            while let Ok(event) = told.try_recv() {
+                self.desktop_changed(event);
+            }
+        }
     }
 
     fn desktop_changed(self: &Arc<Self>, event: DesktopEvent) {
@@ -159,10 +184,8 @@ impl Engine {
     /// An app started. If it was attached when it ended it is attached again, under the ids it had.
     fn launched(self: &Arc<Self>, seen: &AppSeen) {
         self.happened(Event::AppLaunched, self.info_of(seen), None, None, None);
-        let former = self.same_identity(&seen.identity).into_iter().find(|app| app.state() == AppState::Gone);
-        if let Some(app) = former {
-            info!(app = seen.name, pid = seen.pid, "attach again");
-            self.connect(&app, seen);
+        if self.same_identity(&seen.identity).iter().any(|app| app.state() == AppState::Gone) {
+            self.attached(seen);
         }
     }
 
@@ -229,9 +252,17 @@ impl Engine {
 
     /// Applies a batch to an app's tree, and tells of it.
     fn apply(&self, app: &App, batch: Batch) {
+        self.apply_if(app, batch, || true);
+    }
+
+    /// The same, if `still` holds once nobody else can apply anything.
+    fn apply_if(&self, app: &App, batch: Batch, still: impl FnOnce() -> bool) {
         let cause = batch.cause;
         let applied = {
             let mut tree = app.tree.write();
+            if !still() {
+                return;
+            }
             let tick = self.clock.next();
             tree.apply(batch, tick)
         };
@@ -268,11 +299,13 @@ async fn take_in(engine: Weak<Engine>, app: Arc<App>, pid: u32, mut from_worker:
     while let Some(told) = from_worker.recv().await {
         let Some(engine) = engine.upgrade() else { return };
         // What an ended app's worker still had in the channel is about a process that is no more.
-        if app.pid() != pid || app.state() == AppState::Gone {
+        let is_current = || app.pid() == pid && app.state() != AppState::Gone;
+        if !is_current() {
             return;
         }
         match told {
-            FromWorker::Batch(batch) => engine.apply(&app, batch),
+            // Asked again under the lock: between here and there the app may end, and its successor be read.
+            FromWorker::Batch(batch) => engine.apply_if(&app, batch, is_current),
             FromWorker::Announcement(text) => {
                 engine.happened(Event::Announcement, app.info(), None, None, Some(text))
             }

@@ -32,9 +32,7 @@ impl Engine {
         since: Clock,
         answer: &mut Answer<'_>,
     ) -> Result<()> {
-        if since.boot == self.clock.boot() && since.tick > self.clock.now().tick {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("since: {since} lies in the future")));
-        }
+        self.not_from_the_future(since)?;
         // All trees hold still at once, so that one clock is true of all of them.
         let trees: Vec<_> = apps.iter().map(|app| (app, app.info(), app.tree.read())).collect();
         let clock = self.clock.now();
@@ -84,6 +82,14 @@ impl Engine {
             }
             out.extend_from_slice(b"]}");
         });
+        Ok(())
+    }
+
+    /// Refuses a clock that this run of the daemon has not reached: nothing could be told since then, ever.
+    pub(super) fn not_from_the_future(&self, since: Clock) -> Result<()> {
+        if since.boot == self.clock.boot() && since.tick > self.clock.now().tick {
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("since: {since} lies in the future")));
+        }
         Ok(())
     }
 }

@@ -85,6 +85,7 @@ impl Engine {
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         let done = timeout_at(Engine::deadline(call), self.platform.sim(args.clone())).await;
+        self.catch_up_with_desktop();
         match done {
             Ok(Ok(Ok(told))) => {
                 answer.value(Some(self.clock.now()), None, &told);

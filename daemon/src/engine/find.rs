@@ -44,7 +44,8 @@ impl Engine {
         } else {
             Some(args.limit.map_or(MAX_MATCHES, |most| most as usize))
         };
-        let found = heavy(tree.len(), || tree.find(&selector, Scope { root }, limit));
+        let plan = tree.plan(&selector);
+        let found = heavy(tree.reach(&plan), || tree.find_by(plan, Scope { root }, limit));
         let matches = match (args.first, args.nth) {
             _ if args.count => &[][..],
             (true, _) => &found.matches[..found.matches.len().min(1)],

@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-use axd_protocol::event::Event;
+use axd_protocol::Tick;
+use axd_protocol::event::{Event, EventKind, Happening};
 
 /// How many events are kept.
 const KEPT: usize = 1_024;
@@ -31,8 +32,36 @@ impl Happenings {
         self.forgotten + self.kept.len() as u64
     }
 
+    /// The number of the first event that is kept and came after `tick`.
+    pub fn first_after(&self, tick: Tick) -> u64 {
+        self.forgotten + self.kept.partition_point(|event| tick_of(event).is_some_and(|at| at <= tick)) as u64
+    }
+
     /// The events from number `from` on that are still kept.
     pub fn since(&self, from: u64) -> impl Iterator<Item = &Event> {
         self.kept.iter().skip(from.saturating_sub(self.forgotten) as usize)
     }
+}
+
+/// What happened, and of which kind; `None` for lines that are about trees, which are not kept here.
+pub fn happening(event: &Event) -> Option<(EventKind, &Happening)> {
+    Some(match event {
+        Event::Focus(happening) => (EventKind::Focus, happening),
+        Event::WindowOpened(happening) => (EventKind::WindowOpened, happening),
+        Event::WindowClosed(happening) => (EventKind::WindowClosed, happening),
+        Event::WindowFocused(happening) => (EventKind::WindowFocused, happening),
+        Event::WindowChanged(happening) => (EventKind::WindowChanged, happening),
+        Event::AppLaunched(happening) => (EventKind::AppLaunched, happening),
+        Event::AppTerminated(happening) => (EventKind::AppTerminated, happening),
+        Event::MenuOpened(happening) => (EventKind::MenuOpened, happening),
+        Event::MenuClosed(happening) => (EventKind::MenuClosed, happening),
+        Event::Dialog(happening) => (EventKind::Dialog, happening),
+        Event::Announcement(happening) => (EventKind::Announcement, happening),
+        Event::AppState(happening) => (EventKind::AppState, happening),
+        Event::Changes { .. } | Event::Fresh { .. } | Event::End { .. } => return None,
+    })
+}
+
+fn tick_of(event: &Event) -> Option<Tick> {
+    happening(event).map(|(_, happening)| happening.clock.tick)
 }

@@ -9,13 +9,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axd_protocol::command::{Subscribe, SubscribeAnswer};
-use axd_protocol::event::{Event, EventKind, FreshCause, Observed};
+use axd_protocol::event::{EventKind, FreshCause, Happening, Observed, Push};
 use axd_protocol::{AppInfo, Clock, Error, ErrorCode, Field, NodeId, Result, Role, Tick};
 use tokio::sync::watch;
 
 use super::Engine;
 use super::answer::Answer;
 use super::app::App;
+use super::happenings::happening;
 use super::target::Where;
 use crate::platform::ToWorker;
 use crate::service::{BoxFuture, Call, Feed};
@@ -34,6 +35,7 @@ impl Engine {
                 "subscribe: snapshot and since exclude each other",
             ));
         }
+        args.since.map_or(Ok(()), |since| self.not_from_the_future(since))?;
         let deadline = Engine::deadline(call);
         let within = match &args.within {
             Some(target) => {
@@ -49,6 +51,7 @@ impl Engine {
         let identity = app.as_ref().map(|app| (app.seen().identity, app.ordinal));
         let mut feed = Subscription {
             sub: call.sub,
+            interest: self.next_interest.fetch_add(1, Relaxed),
             pulse: self.pulse.subscribe(),
             engine: Arc::clone(self),
             identity,
@@ -71,7 +74,10 @@ impl Engine {
 
 /// One subscription.
 struct Subscription {
+    /// Its number among those of its connection.
     sub: u64,
+    /// Its number among all that workers are told of.
+    interest: u64,
     engine: Arc<Engine>,
     pulse: watch::Receiver<u64>,
     /// The one app it follows, across its restarts; all of them if none.
@@ -124,7 +130,7 @@ impl Drop for Subscription {
             following.app.followers.fetch_sub(1, Relaxed);
             following.app.touch();
             if self.within.is_some() {
-                following.app.tell(ToWorker::Unwatch { interest: self.sub });
+                following.app.tell(ToWorker::Unwatch { interest: self.interest });
             }
         }
     }
@@ -151,11 +157,11 @@ impl Subscription {
             .collect();
         drop(trees);
         for (app, at) in positions {
-            self.positions.insert(app.slot, Following::new(app, at, self.sub, self.within));
+            self.positions.insert(app.slot, Following::new(app, at, self.interest, self.within));
         }
-        if since.is_some() {
+        if let Some(since) = since.filter(|since| since.boot == now.boot) {
             // What was kept of the events since then is told as well.
-            self.next_happening = 0;
+            self.next_happening = self.engine.happenings.lock().first_after(since.tick);
         }
         since.filter(|since| since.boot == now.boot).unwrap_or(now)
     }
@@ -188,7 +194,7 @@ impl Subscription {
                 let following = Following::new(
                     Arc::clone(&app),
                     Position::Whole(FreshCause::Attached),
-                    self.sub,
+                    self.interest,
                     self.within,
                 );
                 self.positions.insert(app.slot, following);
@@ -282,12 +288,12 @@ impl Subscription {
     fn write_happenings(&mut self, out: &mut Vec<u8>) {
         let happenings = self.engine.happenings.lock();
         for event in happenings.since(self.next_happening) {
-            let Some((kind, app)) = kind_and_app(event) else { continue };
+            let Some((kind, Happening { app, .. })) = happening(event) else { continue };
             let followed = self.identity.as_ref().is_none_or(|(identity, _)| app.identity == *identity);
             if !followed || !self.wants(kind) {
                 continue;
             }
-            let line = serde_json::to_vec(&axd_protocol::event::Push { sub: self.sub, event: event.clone() });
+            let line = serde_json::to_vec(&Push { sub: self.sub, event: event.clone() });
             if let Ok(line) = line {
                 out.extend_from_slice(&line);
                 out.push(b'\n');
@@ -340,23 +346,4 @@ fn write_fresh(sub: u64, clock: Clock, app: &AppInfo, cause: FreshCause, tree: &
         tree.write_whole(root, out);
     }
     out.extend_from_slice(b"}\n");
-}
-
-fn kind_and_app(event: &Event) -> Option<(EventKind, &AppInfo)> {
-    let (kind, happening) = match event {
-        Event::Focus(happening) => (EventKind::Focus, happening),
-        Event::WindowOpened(happening) => (EventKind::WindowOpened, happening),
-        Event::WindowClosed(happening) => (EventKind::WindowClosed, happening),
-        Event::WindowFocused(happening) => (EventKind::WindowFocused, happening),
-        Event::WindowChanged(happening) => (EventKind::WindowChanged, happening),
-        Event::AppLaunched(happening) => (EventKind::AppLaunched, happening),
-        Event::AppTerminated(happening) => (EventKind::AppTerminated, happening),
-        Event::MenuOpened(happening) => (EventKind::MenuOpened, happening),
-        Event::MenuClosed(happening) => (EventKind::MenuClosed, happening),
-        Event::Dialog(happening) => (EventKind::Dialog, happening),
-        Event::Announcement(happening) => (EventKind::Announcement, happening),
-        Event::AppState(happening) => (EventKind::AppState, happening),
-        Event::Changes { .. } | Event::Fresh { .. } | Event::End { .. } => return None,
-    };
-    Some((kind, &happening.app))
 }

@@ -21,17 +21,17 @@ mod target;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use axd_protocol::{Command, Error};
 use dashmap::DashMap;
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use crate::platform::Platform;
+use crate::platform::{DesktopEvent, Platform};
 use crate::service::{Call, Reply, Served, Service};
 use crate::session::Sessions;
 use crate::stop::Stop;
@@ -67,9 +67,12 @@ pub struct Engine {
     sessions: Arc<Sessions>,
     stop: Stop,
     desktop: RwLock<Desktop>,
+    /// What the desktop has told and is not taken in yet.
+    told: Mutex<Option<mpsc::UnboundedReceiver<DesktopEvent>>>,
     /// Attached apps by slot.
     apps: DashMap<u32, Arc<App>>,
     next_slot: AtomicU32,
+    next_interest: AtomicU64,
     attaching: Mutex<()>,
     happenings: Mutex<Happenings>,
     /// Beats whenever there may be something to tell.
@@ -92,8 +95,10 @@ impl Engine {
             sessions,
             stop,
             desktop: RwLock::default(),
+            told: Mutex::default(),
             apps: DashMap::new(),
             next_slot: AtomicU32::new(1),
+            next_interest: AtomicU64::new(1),
             attaching: Mutex::default(),
             happenings: Mutex::default(),
             pulse: watch::Sender::new(0),

@@ -5,11 +5,32 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use axd_protocol::role::Keyed;
 
 use super::{ElementKey, Facts, Update};
+
+type KeyMap<V> = HashMap<ElementKey, V, BuildHasherDefault<KeyHasher>>;
+type KeySet = HashSet<ElementKey, BuildHasherDefault<KeyHasher>>;
+
+/// Keys are given out one by one and by ourselves; one multiplication spreads them well, and walks are all lookups.
+#[derive(Debug, Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
 
 /// One element as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +47,7 @@ pub struct Reading {
 #[derive(Debug, Default)]
 pub struct Readings {
     order: Vec<ElementKey>,
-    found: HashMap<ElementKey, Option<Reading>>,
+    found: KeyMap<Option<Reading>>,
 }
 
 impl Readings {
@@ -76,7 +97,9 @@ pub struct Learned {
 /// What has been told of an app.
 #[derive(Debug)]
 pub struct Mirror {
-    nodes: HashMap<ElementKey, Node>,
+    nodes: KeyMap<Node>,
+    /// Who claims an element and was not believed. When it leaves the parent that was, they are asked again.
+    denied: KeyMap<BTreeSet<ElementKey>>,
 }
 
 #[derive(Debug, Default)]
@@ -93,7 +116,7 @@ struct Node {
 
 impl Default for Mirror {
     fn default() -> Mirror {
-        Mirror { nodes: HashMap::from([(ElementKey::APP, Node::default())]) }
+        Mirror { nodes: KeyMap::from_iter([(ElementKey::APP, Node::default())]), denied: KeyMap::default() }
     }
 }
 
@@ -138,13 +161,14 @@ impl Mirror {
 
     /// These elements and all below them, parents first.
     pub fn below(&self, roots: &[ElementKey]) -> Vec<ElementKey> {
-        let mut seen = HashSet::new();
+        let mut seen = KeySet::default();
         let mut all: Vec<ElementKey> = Vec::new();
         all.extend(roots.iter().filter(|key| self.knows(**key) && seen.insert(**key)));
         let mut next = 0;
         while next < all.len() {
-            let node = &self.nodes[&all[next]];
-            all.extend(node.listed.iter().filter(|key| seen.insert(**key)));
+            if let Some(node) = self.nodes.get(&all[next]) {
+                all.extend(node.listed.iter().filter(|key| seen.insert(**key)));
+            }
             next += 1;
         }
         all
@@ -155,8 +179,13 @@ impl Mirror {
     /// only those whose parents' ids are made from them.
     pub fn wanting(&self, readings: &Readings, whole: bool) -> Vec<ElementKey> {
         let mut wanting = BTreeSet::new();
+        // A row's id may come from a text deep inside it. What is inside was read after it, so one pass finds it.
+        let mut inside = KeySet::default();
         for (key, reading) in readings.living() {
-            let below = whole || reading.facts.role.keyed() == Keyed::ByContent;
+            let below = whole || reading.facts.role.keyed() == Keyed::ByContent || inside.contains(&key);
+            if below && !whole {
+                inside.extend(reading.children.iter().copied());
+            }
             for child in reading.children.iter().filter(|child| !readings.has(**child)) {
                 match self.nodes.get(child) {
                     Some(node) if node.told.is_some() || node.parent != Some(key) => {}
@@ -171,17 +200,38 @@ impl Mirror {
                 }
             }
         }
+        if !self.denied.is_empty() {
+            let leaving = self.below(&self.leaving(readings));
+            let claimants = leaving.iter().filter_map(|child| self.denied.get(child)).flatten();
+            wanting.extend(claimants.filter(|parent| self.has_told(**parent) && !readings.has(**parent)));
+        }
         wanting.into_iter().collect()
     }
 
+    /// What is dead by these readings, or no longer claimed by its parent.
+    fn leaving(&self, readings: &Readings) -> Vec<ElementKey> {
+        let mut leaving = Vec::new();
+        for key in &readings.order {
+            match (&readings.found[key], self.nodes.get(key)) {
+                (Some(reading), Some(node)) => {
+                    let claimed: HashSet<&ElementKey> = reading.children.iter().collect();
+                    leaving.extend(node.listed.iter().filter(|child| !claimed.contains(child)));
+                }
+                (None, _) => leaving.push(*key),
+                (Some(_), None) => {}
+            }
+        }
+        leaving
+    }
+
     /// Takes the readings in and says what to tell.
-    pub fn apply(&mut self, readings: &Readings) -> Learned {
+    pub fn apply(&mut self, readings: Readings) -> Learned {
         let mut learned = Learned::default();
         let mut touched: Vec<ElementKey> = Vec::new();
         let mut orphans: Vec<ElementKey> = Vec::new();
         for (key, reading) in readings.living() {
             if self.knows(key) {
-                self.list(key, reading, readings, &mut touched, &mut orphans, &mut learned);
+                self.list(key, reading, &readings, &mut touched, &mut orphans, &mut learned);
             }
         }
         for key in readings.order.iter().filter(|key| readings.found[*key].is_none()) {
@@ -219,8 +269,13 @@ impl Mirror {
         orphans: &mut Vec<ElementKey>,
         learned: &mut Learned,
     ) {
+        self.denied.retain(|_, parents| {
+            parents.remove(&key);
+            !parents.is_empty()
+        });
         let mut believed = Vec::with_capacity(reading.children.len());
-        let mut seen = HashSet::with_capacity(reading.children.len());
+        let mut seen =
+            KeySet::with_capacity_and_hasher(reading.children.len(), BuildHasherDefault::default());
         for child in reading.children.iter().copied() {
             if !seen.insert(child) || child == key || child == ElementKey::APP {
                 learned.cut += 1;
@@ -235,6 +290,7 @@ impl Mirror {
                 former => {
                     let held = former.is_some_and(|former| self.claims(former, child, readings));
                     if held || self.is_above(child, key) {
+                        self.denied.entry(child).or_default().insert(key);
                         learned.cut += 1;
                         continue;
                     }
@@ -285,15 +341,19 @@ impl Mirror {
     fn forget(&mut self, root: ElementKey) {
         let mut going = vec![root];
         while let Some(key) = going.pop() {
+            self.denied.remove(&key);
             if let Some(node) = self.nodes.remove(&key) {
                 going.extend(node.listed.into_iter().filter(|child| self.parent(*child) == Some(key)));
             }
         }
     }
 
-    fn tell_facts(&mut self, readings: &Readings, touched: &mut Vec<ElementKey>, learned: &mut Learned) {
-        for (key, reading) in readings.living() {
-            let Some(node) = self.nodes.get_mut(&key) else { continue };
+    fn tell_facts(&mut self, readings: Readings, touched: &mut Vec<ElementKey>, learned: &mut Learned) {
+        let Readings { order, mut found } = readings;
+        for key in order {
+            let (Some(Some(reading)), Some(node)) = (found.remove(&key), self.nodes.get_mut(&key)) else {
+                continue;
+            };
             let print = fingerprint(&reading.facts);
             if node.told == Some(print) {
                 continue;
@@ -302,12 +362,12 @@ impl Mirror {
                 touched.extend(node.parent);
             }
             node.told = Some(print);
-            learned.updates.push(Update::Upsert { key, facts: Box::new(reading.facts.clone()) });
+            learned.updates.push(Update::Upsert { key, facts: Box::new(reading.facts) });
         }
     }
 
     fn tell_children(&mut self, touched: Vec<ElementKey>, learned: &mut Learned) {
-        let mut done = HashSet::new();
+        let mut done = KeySet::default();
         for parent in touched {
             if !done.insert(parent) || !self.has_told(parent) {
                 continue;
@@ -356,7 +416,7 @@ mod tests {
         for (n, reading) in elements {
             readings.add(key(*n), reading.clone());
         }
-        mirror.apply(&readings)
+        mirror.apply(readings)
     }
 
     fn order(learned: &Learned, of: u64) -> Option<Vec<u64>> {
@@ -393,6 +453,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_rows_id_is_made_from_is_read_with_it_however_deep() {
+        let mirror = Mirror::default();
+        let mut readings = Readings::default();
+        let mut row = reading("", &[2]);
+        if let Some(row) = &mut row {
+            row.facts.role = Role::Row;
+        }
+        readings.add(key(0), reading("app", &[1, 9]));
+        readings.add(key(1), row);
+        assert_eq!(mirror.wanting(&readings, false), [key(2)]);
+        readings.add(key(2), reading("", &[3]));
+        assert_eq!(mirror.wanting(&readings, false), [key(3)]);
+    }
+
+    #[test]
     fn reading_the_same_again_tells_nothing() {
         let mut mirror = two_groups();
         let again = read(&mut mirror, &[(1, reading("a", &[3])), (4, reading("d", &[]))]);
@@ -406,7 +481,7 @@ mod tests {
         readings.add(key(2), reading("b", &[3]));
         assert_eq!(mirror.wanting(&readings, true), [key(1)]);
         readings.add(key(1), reading("a", &[]));
-        let learned = mirror.apply(&readings);
+        let learned = mirror.apply(readings);
         assert_eq!(order(&learned, 1), Some(vec![]));
         assert_eq!(order(&learned, 2), Some(vec![3]));
         assert_eq!(mirror.parent(key(3)), Some(key(2)));
@@ -418,6 +493,18 @@ mod tests {
         let mut mirror = two_groups();
         let learned = read(&mut mirror, &[(2, reading("b", &[3])), (1, reading("a", &[3]))]);
         assert_eq!((learned.cut, learned.updates.len()), (1, 0));
+    }
+
+    #[test]
+    fn an_element_claimed_twice_goes_to_the_other_parent_when_it_is_let_go() {
+        let mut mirror = two_groups();
+        read(&mut mirror, &[(2, reading("b", &[3])), (1, reading("a", &[3]))]);
+        let mut readings = Readings::default();
+        readings.add(key(1), reading("a", &[]));
+        assert_eq!(mirror.wanting(&readings, true), [key(2)]);
+        readings.add(key(2), reading("b", &[3]));
+        assert_eq!(order(&mirror.apply(readings), 2), Some(vec![3]));
+        assert!(mirror.has_told(key(4)));
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(super) struct Apply<'t> {
     pub(super) claimed: FxHashSet<ElementKey>,
     /// Nodes without a parent, and the parent they had.
     pub(super) orphans: FxHashMap<Ix, Option<Ix>>,
+    /// The keys that nodes went by until this batch said they are gone.
+    pub(super) departed: FxHashMap<Ix, ElementKey>,
     /// Nodes that a list of this batch has placed.
     pub(super) placed: FxHashSet<Ix>,
     /// Children as they were before this batch, of the parents it changes.
@@ -77,6 +79,7 @@ impl<'t> Apply<'t> {
             queue: VecDeque::new(),
             claimed: FxHashSet::default(),
             orphans: FxHashMap::default(),
+            departed: FxHashMap::default(),
             placed: FxHashSet::default(),
             before: FxHashMap::default(),
             applied: Applied::default(),
@@ -89,7 +92,10 @@ impl<'t> Apply<'t> {
         let mut gaps = FxHashSet::default();
         for update in updates {
             match update {
-                Update::Gone(key) => gaps.extend(self.unbind(key)),
+                Update::Gone(key) => {
+                    self.departed.extend(self.tree.by_key.get(&key).map(|ix| (*ix, key)));
+                    gaps.extend(self.unbind(key));
+                }
                 Update::Upsert { key, facts } => upserts.push((key, *facts)),
                 Update::Children { parent, order, total } => {
                     self.claimed.extend(&order);

@@ -50,6 +50,8 @@ impl Apply<'_> {
         }
         self.tree.journal.bury(Grave {
             id: node.id,
+            key: node.key.or_else(|| self.departed.remove(&ix)),
+            path: node.path,
             role: node.role,
             name: node.name,
             parent,

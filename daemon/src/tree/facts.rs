@@ -16,7 +16,7 @@ impl Apply<'_> {
         }
         let tree = &mut *self.tree;
         let native_role = facts.native_role.as_deref().map(|word| tree.store.strings.intern(word));
-        let actions: Box<[_]> = facts.actions.iter().map(|word| tree.store.strings.intern(word)).collect();
+        let actions = tree.store.strings.intern_list(&facts.actions);
         let (old_role, old_name) =
             (tree.store[ix].role, tree.store[ix].name.as_deref() != facts.name.as_deref());
         if old_role != facts.role {

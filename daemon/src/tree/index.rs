@@ -9,12 +9,14 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::store::{Ix, Store};
 
-/// Nodes by role, and by name. A node knows its position in both buckets, so leaving them costs the same however many
-/// share its name.
+/// Nodes by role, and by name. A node knows its position in the bucket of its role and its neighbours in the list of
+/// its name, so leaving them costs the same however many share its name. Lists, because most names are had by one
+/// node, for which a bucket would take more memory than all else about its name.
 #[derive(Debug)]
 pub(super) struct Index {
     by_role: Vec<Vec<Ix>>,
-    by_name: FxHashMap<NonZeroU32, Vec<Ix>>,
+    /// The first of each list; the others follow by their nodes' `next_same_name`.
+    by_name: FxHashMap<NonZeroU32, Ix>,
 }
 
 impl Default for Index {
@@ -43,8 +45,9 @@ impl Index {
     }
 
     /// Nodes that may have a name, in no order.
-    pub fn with_name(&self, name: &str) -> &[Ix] {
-        name_hash(name).and_then(|hash| self.by_name.get(&hash)).map_or(&[], Vec::as_slice)
+    pub fn with_name<'s>(&self, store: &'s Store, name: &str) -> impl Iterator<Item = Ix> + use<'s> {
+        let first = name_hash(name).and_then(|hash| self.by_name.get(&hash).copied());
+        std::iter::successors(first, |ix| store[*ix].next_same_name)
     }
 
     /// Puts a node in, under its role and name.
@@ -78,20 +81,23 @@ impl Index {
         let hash = store[ix].name.as_deref().and_then(name_hash);
         store[ix].name_hash = hash;
         let Some(hash) = hash else { return };
-        let bucket = self.by_name.entry(hash).or_default();
-        store[ix].name_slot = bucket.len() as u32;
-        bucket.push(ix);
+        let second = self.by_name.insert(hash, ix);
+        store[ix].next_same_name = second;
+        if let Some(second) = second {
+            store[second].previous_same_name = Some(ix);
+        }
     }
 
     pub fn leave_name(&mut self, store: &mut Store, ix: Ix) {
         let Some(hash) = store[ix].name_hash.take() else { return };
-        let slot = store[ix].name_slot as usize;
-        let Some(bucket) = self.by_name.get_mut(&hash) else { return };
-        bucket.swap_remove(slot);
-        if let Some(&moved) = bucket.get(slot) {
-            store[moved].name_slot = slot as u32;
-        } else if bucket.is_empty() {
-            self.by_name.remove(&hash);
+        let (previous, next) = (store[ix].previous_same_name.take(), store[ix].next_same_name.take());
+        match (previous, next) {
+            (Some(previous), _) => store[previous].next_same_name = next,
+            (None, Some(next)) => drop(self.by_name.insert(hash, next)),
+            (None, None) => drop(self.by_name.remove(&hash)),
+        }
+        if let Some(next) = next {
+            store[next].previous_same_name = previous;
         }
     }
 }

@@ -10,6 +10,7 @@ use axd_protocol::{NodeId, Role, Tick};
 use rustc_hash::FxHashMap;
 
 use super::store::{Ix, Store};
+use crate::platform::ElementKey;
 
 /// How many of the dead are remembered.
 const GRAVES: usize = 16_384;
@@ -21,6 +22,8 @@ pub(super) struct Journal {
     graves: VecDeque<Grave>,
     /// The last grave of an id that is not alive, for those who still use it.
     by_id: FxHashMap<NodeId, u64>,
+    /// The grave of a native element that may come back: told gone from one place before it is told in another.
+    by_key: FxHashMap<ElementKey, u64>,
     /// How many graves have been forgotten: the number of the first that is kept.
     forgotten: u64,
     /// Differences since before this tick are not known.
@@ -31,6 +34,9 @@ pub(super) struct Journal {
 #[derive(Debug)]
 pub(super) struct Grave {
     pub id: NodeId,
+    /// What it was natively; absent if that is another's now.
+    pub key: Option<ElementKey>,
+    pub path: u64,
     pub role: Role,
     pub name: Option<Box<str>>,
     pub parent: Option<NodeId>,
@@ -88,15 +94,33 @@ impl Journal {
             if self.by_id.get(&oldest.id) == Some(&self.forgotten) {
                 self.by_id.remove(&oldest.id);
             }
+            if let Some(key) = oldest.key.filter(|key| self.by_key.get(key) == Some(&self.forgotten)) {
+                self.by_key.remove(&key);
+            }
             self.forgotten += 1;
         }
-        self.by_id.insert(grave.id, self.forgotten + self.graves.len() as u64);
+        let number = self.forgotten + self.graves.len() as u64;
+        self.by_id.insert(grave.id, number);
+        if let Some(key) = grave.key {
+            self.by_key.insert(key, number);
+        }
         self.graves.push_back(grave);
     }
 
     /// An id came back to life.
     pub fn revive(&mut self, id: NodeId) {
         self.by_id.remove(&id);
+    }
+
+    /// Takes a native element out of its grave. Its key is never another's, so it is the same element.
+    pub fn exhume(&mut self, key: ElementKey) -> Option<&Grave> {
+        let number = self.by_key.remove(&key)?;
+        self.graves.get((number - self.forgotten) as usize)
+    }
+
+    /// The keys known so far name nothing any more.
+    pub fn forget_keys(&mut self) {
+        self.by_key.clear();
     }
 
     /// The grave of an id that is not alive.

@@ -33,7 +33,7 @@ use store::{Node, Store};
 
 pub use apply::MAX_DEPTH;
 pub use diff::Changes;
-pub use query::{Found, Scope};
+pub use query::{Found, Plan, Scope};
 pub use store::Ix;
 pub use view::{Filter, Shown, View};
 pub use write::NodeFields;
@@ -116,6 +116,7 @@ impl Tree {
     /// A new worker is about to tell of the app, with keys of its own: ids that depend on keys are not to come again.
     pub fn begin(&mut self, salt: u64) {
         self.salt = salt;
+        self.journal.forget_keys();
     }
 
     /// How many elements are held.
@@ -140,8 +141,9 @@ impl Tree {
 
     /// About how much memory the nodes take.
     pub fn bytes(&self) -> usize {
-        // Per node: itself, its link in its parent, and its entries in the key, id, role and name maps.
-        self.len() * (size_of::<Option<Node>>() + 64) + self.text_bytes
+        // Per node: itself, its link in its parent, its entries in the key, id, role and name maps, and what the
+        // allocator takes for its texts beyond their length (`cargo bench --bench memory` compares this to the truth).
+        self.len() * (size_of::<Option<Node>>() + 128) + self.text_bytes
     }
 
     /// The root.
@@ -275,7 +277,7 @@ impl Node {
             value: None,
             description: None,
             identifier: None,
-            actions: Box::default(),
+            actions: None,
             total: None,
             row: None,
             window: None,
@@ -290,7 +292,8 @@ impl Node {
             newer: None,
             older: None,
             name_hash: None,
-            name_slot: 0,
+            previous_same_name: None,
+            next_same_name: None,
             role_slot: 0,
         }
     }

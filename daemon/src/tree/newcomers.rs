@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use axd_protocol::Role;
+use axd_protocol::{NodeId, Role};
 use rustc_hash::FxHashMap;
 
 use super::apply::{Apply, Child};
@@ -81,6 +81,9 @@ impl Apply<'_> {
         sibling: Sibling,
         twins: &mut Twins,
     ) -> Ix {
+        if let Some((id, path)) = self.identity_of_returned(key, facts.role) {
+            return self.enter(key, facts, id, path);
+        }
         let natural = sibling.key.path(self.tree.store[parent].path, sibling.place);
         let path = if sibling.unique { natural } else { ids::weak_path(natural, self.tree.salt, key) };
         let holder = self.holder(facts.role, path);
@@ -186,6 +189,18 @@ impl Apply<'_> {
                 None => path = ids::weak_path(path, self.tree.salt, key),
             }
         };
+        self.enter(key, facts, id, path)
+    }
+
+    /// What an element was called that was told gone and is back: apps tell of a move in two parts, and the batches of
+    /// a worker may fall between them.
+    fn identity_of_returned(&mut self, key: ElementKey, role: Role) -> Option<(NodeId, u64)> {
+        let grave = self.tree.journal.exhume(key).filter(|grave| grave.role == role)?;
+        let (id, path) = (grave.id, grave.path);
+        (!self.tree.by_id.contains_key(&id)).then_some((id, path))
+    }
+
+    fn enter(&mut self, key: ElementKey, facts: Facts, id: NodeId, path: u64) -> Ix {
         let node = Node::new(id, key, path, facts.role, self.tick);
         let ix = self.tree.store.insert(node);
         self.tree.by_key.insert(key, ix);

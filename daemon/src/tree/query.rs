@@ -13,6 +13,14 @@ pub struct Scope {
     pub root: Ix,
 }
 
+/// A selector that has been made ready, and where it is going to look.
+#[derive(Debug)]
+pub struct Plan {
+    matcher: Matcher,
+    /// All that could match, if the index can tell.
+    candidates: Option<Vec<Ix>>,
+}
+
 /// What a selector found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
@@ -26,8 +34,25 @@ impl Tree {
     /// Every element in the scope that the selector means. A last step with a name or a role starts from the index, so
     /// it costs what it finds, not what there is.
     pub fn find(&self, selector: &Selector, scope: Scope, limit: Option<usize>) -> Found {
+        self.find_by(self.plan(selector), scope, limit)
+    }
+
+    /// Makes a selector ready for [`Tree::find_by`].
+    pub fn plan(&self, selector: &Selector) -> Plan {
         let matcher = Matcher::new(selector);
-        let mut matches = match self.candidates(&matcher) {
+        let candidates = self.candidates(&matcher);
+        Plan { matcher, candidates }
+    }
+
+    /// How many elements a plan looks at.
+    pub fn reach(&self, plan: &Plan) -> usize {
+        plan.candidates.as_ref().map_or(self.len(), Vec::len)
+    }
+
+    /// What [`Tree::find`] finds. The plan must have been made while the tree was as it is now.
+    pub fn find_by(&self, plan: Plan, scope: Scope, limit: Option<usize>) -> Found {
+        let Plan { matcher, candidates } = plan;
+        let mut matches = match candidates {
             Some(candidates) => matcher.find_among(self, scope.root, candidates, None),
             None => matcher.find_all(self, scope.root, None),
         };
@@ -38,27 +63,30 @@ impl Tree {
 
     /// All that the last steps of the selector's paths could mean, if the index can tell.
     fn candidates(&self, matcher: &Matcher) -> Option<Vec<Ix>> {
+        // Sorting candidates into tree order costs more a piece than walking past nodes does.
+        let most = 16 + self.len() / 8;
         let mut candidates = Vec::new();
         for seed in matcher.seeds() {
-            let bucket = match (&seed.folded_name, seed.role) {
-                (Some(name), _) => self.index.with_name(name),
-                (None, Some(role)) => self.index.with_role(role),
+            let room = most + 1 - candidates.len();
+            match (&seed.folded_name, seed.role) {
+                (Some(name), _) => candidates.extend(self.index.with_name(&self.store, name).take(room)),
+                (None, Some(role)) => candidates.extend(self.index.with_role(role).iter().take(room)),
                 (None, None) => return None,
-            };
-            candidates.extend_from_slice(bucket);
+            }
+            if candidates.len() > most {
+                return None;
+            }
         }
-        // Sorting candidates into tree order costs more a piece than walking past nodes does.
-        (candidates.len() <= 16 + self.len() / 8).then_some(candidates)
+        Some(candidates)
     }
 
     /// Living elements most like something of this role and name, the most like first.
     pub fn like(&self, role: Role, name: Option<&str>, most: usize) -> Vec<NodeRef> {
         let wanted = name.map(|name| fold(name).into_owned()).filter(|name| !name.is_empty());
-        let same_name = wanted.as_deref().map_or(&[][..], |name| self.index.with_name(name));
+        let same_name = wanted.iter().flat_map(|name| self.index.with_name(&self.store, name));
         let mut scored: Vec<(u32, Ix)> = same_name
-            .iter()
-            .chain(self.index.with_role(role).iter().take(2_000))
-            .map(|&ix| (self.likeness(ix, role, wanted.as_deref()), ix))
+            .chain(self.index.with_role(role).iter().copied().take(2_000))
+            .map(|ix| (self.likeness(ix, role, wanted.as_deref()), ix))
             .filter(|(score, _)| *score > 0)
             .collect();
         scored.sort_by_key(|&(score, ix)| (std::cmp::Reverse(score), ix));
@@ -75,9 +103,10 @@ impl Tree {
         let name = fold(name);
         let closeness = if *name == *wanted {
             8
-        } else if name.contains(wanted) || wanted.contains(&*name) && !name.is_empty() {
-            4
         } else if distance_at_most(&name, wanted, 1 + wanted.chars().count() / 4) {
+            4
+        } else if name.contains(wanted) || wanted.contains(&*name) && !name.is_empty() {
+            // Weaker than a slip of the pen: "C" is in almost everything.
             3
         } else {
             return 0;

@@ -19,32 +19,36 @@ impl Ix {
 }
 
 /// An element as the tree holds it.
+///
+/// What reads look at comes first and together (hence `repr(C)`): a snapshot of a large tree waits for memory, and so
+/// waits for half as much of it.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Node {
     pub id: NodeId,
-    /// The native element; `None` while it is between two: its old one is gone and it may inherit a new one.
-    pub key: Option<ElementKey>,
-    /// Hash of the keys from the window down to here, as they were when the node came.
-    pub path: u64,
     pub role: Role,
     pub states: States,
     pub native_role: Option<Sym>,
+    pub actions: Option<List>,
     pub name: Option<Box<str>>,
     pub value: Option<Box<str>>,
     pub description: Option<Box<str>>,
     pub identifier: Option<Box<str>>,
-    pub actions: Box<[Sym]>,
+    pub children: Vec<Ix>,
     /// How many children there are, where that is more than have been read.
     pub total: Option<u32>,
     /// Index in a container that shows some of its rows.
     pub row: Option<u32>,
-    /// The window system's number.
-    pub window: Option<u64>,
-
     pub parent: Option<Ix>,
     /// Place among the parent's children.
     pub index: u32,
-    pub children: Vec<Ix>,
+
+    /// The native element; `None` while it is between two: its old one is gone and it may inherit a new one.
+    pub key: Option<ElementKey>,
+    /// Hash of the keys from the window down to here, as they were when the node came.
+    pub path: u64,
+    /// The window system's number.
+    pub window: Option<u64>,
 
     /// When each field last changed.
     pub ticks: [Tick; Field::ALL.len()],
@@ -59,9 +63,11 @@ pub(super) struct Node {
     pub newer: Option<Ix>,
     pub older: Option<Ix>,
 
-    /// Hash of the folded name, and the positions in the index's buckets.
+    /// Hash of the folded name, the neighbours in the index's list of those who share it, and the position in the
+    /// index's bucket of the role.
     pub name_hash: Option<NonZeroU32>,
-    pub name_slot: u32,
+    pub previous_same_name: Option<Ix>,
+    pub next_same_name: Option<Ix>,
     pub role_slot: u32,
 }
 
@@ -83,9 +89,12 @@ impl Store {
             self.slots[ix.slot()] = Some(node);
             return ix;
         }
+        if self.slots.len() == self.slots.capacity() {
+            // By an eighth: doubling would leave up to half of by far the largest allocation of a tree unused.
+            self.slots.reserve_exact((self.slots.len() / 8).max(64));
+        }
         self.slots.push(Some(node));
-        // A tree of 2^32 nodes does not fit into memory, so the count is never zero nor out of range.
-        Ix(NonZeroU32::new(self.slots.len() as u32).unwrap_or(NonZeroU32::MAX))
+        Ix(number(self.slots.len()))
     }
 
     pub fn remove(&mut self, ix: Ix) -> Option<Node> {
@@ -151,30 +160,63 @@ impl std::ops::IndexMut<Ix> for Store {
     }
 }
 
+/// The number of the last of `count` things: they begin at 1.
+fn number(count: usize) -> NonZeroU32 {
+    // 2^32 of anything that is kept here do not fit into memory, so the count is never zero nor out of range.
+    NonZeroU32::new(count as u32).unwrap_or(NonZeroU32::MAX)
+}
+
 /// A word of the app's vocabulary: native roles and actions repeat on every node, so each is kept once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Sym(NonZeroU32);
+
+/// A list of words, at least one: what can be done with a node is the same for most nodes of its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sym(u32);
+pub(super) struct List(NonZeroU32);
 
 /// The app's vocabulary.
 #[derive(Debug, Default)]
 pub(super) struct Strings {
     words: Vec<Arc<str>>,
-    known: FxHashMap<Arc<str>, u32>,
+    known: FxHashMap<Arc<str>, Sym>,
+    lists: Vec<Arc<[Sym]>>,
+    known_lists: FxHashMap<Arc<[Sym]>, List>,
 }
 
 impl Strings {
     pub fn intern(&mut self, word: &str) -> Sym {
         if let Some(&known) = self.known.get(word) {
-            return Sym(known);
+            return known;
         }
         let word: Arc<str> = word.into();
         self.words.push(Arc::clone(&word));
-        let sym = self.words.len() as u32 - 1;
+        let sym = Sym(number(self.words.len()));
         self.known.insert(word, sym);
-        Sym(sym)
+        sym
     }
 
     pub fn get(&self, sym: Sym) -> &str {
-        &self.words[sym.0 as usize]
+        &self.words[sym.0.get() as usize - 1]
+    }
+
+    /// `None` if there are no words.
+    pub fn intern_list(&mut self, words: &[String]) -> Option<List> {
+        if words.is_empty() {
+            return None;
+        }
+        let list: Vec<Sym> = words.iter().map(|word| self.intern(word)).collect();
+        if let Some(&known) = self.known_lists.get(&list[..]) {
+            return Some(known);
+        }
+        let list: Arc<[Sym]> = list.into();
+        self.lists.push(Arc::clone(&list));
+        let number = List(number(self.lists.len()));
+        self.known_lists.insert(list, number);
+        Some(number)
+    }
+
+    pub fn list(&self, list: Option<List>) -> impl Iterator<Item = &str> {
+        let syms = list.map_or(&[][..], |list| &self.lists[list.0.get() as usize - 1]);
+        syms.iter().map(|sym| self.get(*sym))
     }
 }

@@ -64,6 +64,7 @@ pub struct Showing {
 }
 
 /// An element that passed the filters.
+#[derive(Clone, Copy)]
 struct Item {
     ix: Ix,
     /// Position of the element that shows it.
@@ -71,6 +72,10 @@ struct Item {
     depth: u32,
     /// Children that passed.
     children: u32,
+    /// Children there are, and whether that is more than have been read. Kept here so that each node is looked at
+    /// once: in a large tree it is the looking that takes the time.
+    total: u32,
+    partial: bool,
     keep: bool,
     /// Whether the depth limit hid its children.
     clipped: bool,
@@ -92,21 +97,8 @@ impl Tree {
             .iter()
             .zip(shown_children)
             .filter(|(item, _)| item.keep)
-            .map(|(item, shown)| self.shown(item, shown, view));
+            .map(|(item, shown)| item.shown(shown, view));
         Showing { nodes: nodes.collect(), truncated }
-    }
-
-    fn shown(&self, item: &Item, shown: u32, view: &View) -> Shown {
-        let node = &self.store[item.ix];
-        let total = node.total.unwrap_or(node.children.len() as u32);
-        let left_out = node.total.is_some() || item.clipped && total > 0 || shown < item.children;
-        let counts = left_out || view.filter == Filter::Skeleton && shown < total;
-        Shown {
-            ix: item.ix,
-            depth: item.depth,
-            cut: counts.then_some(Cut { total, shown }),
-            truncated: left_out,
-        }
     }
 
     /// Everything the depth and the menu bar rule allow, in tree order.
@@ -115,26 +107,25 @@ impl Tree {
         let mut stack = vec![(root, 0_u32, 0_u32)];
         while let Some((ix, parent, depth)) = stack.pop() {
             let node = &self.store[ix];
+            if node.role == Role::MenuBar && !view.menubar && ix != root {
+                items[parent as usize].children -= 1;
+                continue;
+            }
             let at = items.len() as u32;
             let clipped = view.depth.is_some_and(|most| depth >= most);
             let mut children = 0;
             if !clipped {
-                let before = stack.len();
-                let shown = node
-                    .children
-                    .iter()
-                    .rev()
-                    .filter(|child| view.menubar || self.store[**child].role != Role::MenuBar);
-                stack.extend(shown.map(|child| (*child, at, depth + 1)));
-                children = (stack.len() - before) as u32;
+                stack.extend(node.children.iter().rev().map(|child| (*child, at, depth + 1)));
+                children = node.children.len() as u32;
             }
-            items.push(Item { ix, parent, depth, children, keep: true, clipped });
+            let (total, partial) = (node.total.unwrap_or(node.children.len() as u32), node.total.is_some());
+            items.push(Item { ix, parent, depth, children, total, partial, keep: true, clipped });
         }
         items
     }
 
     /// Drops what the filter does not want, and lets the children of what is dropped move up to what is kept.
-    fn prune(&self, mut items: Vec<Item>, view: &View) -> Vec<Item> {
+    fn prune(&self, items: Vec<Item>, view: &View) -> Vec<Item> {
         let mut wanted: Vec<bool> = items.iter().map(|item| self.is_wanted(item.ix, view)).collect();
         // What holds something wanted is of use if it says where that is.
         let mut holds = wanted.clone();
@@ -150,7 +141,7 @@ impl Tree {
         // Positions of the nearest kept element at or above each.
         let mut kept: Vec<Item> = Vec::new();
         let mut home = vec![0_u32; items.len()];
-        for (at, item) in items.iter_mut().enumerate() {
+        for (at, item) in items.iter().enumerate() {
             let above = if at == 0 { 0 } else { home[item.parent as usize] };
             if !wanted[at] {
                 home[at] = above;
@@ -161,14 +152,7 @@ impl Tree {
             if at != 0 {
                 kept[above as usize].children += 1;
             }
-            kept.push(Item {
-                ix: item.ix,
-                parent: above,
-                depth,
-                children: 0,
-                keep: true,
-                clipped: item.clipped,
-            });
+            kept.push(Item { parent: above, depth, children: 0, ..*item });
         }
         kept
     }
@@ -188,6 +172,20 @@ impl Tree {
                     !node.role.is_interactive() && (says_where(node) || !node.children.is_empty())
                 }
             }
+    }
+}
+
+impl Item {
+    /// What is to be shown, of whose children so many are.
+    fn shown(&self, shown: u32, view: &View) -> Shown {
+        let left_out = self.partial || self.clipped && self.total > 0 || shown < self.children;
+        let counts = left_out || view.filter == Filter::Skeleton && shown < self.total;
+        Shown {
+            ix: self.ix,
+            depth: self.depth,
+            cut: counts.then_some(Cut { total: self.total, shown }),
+            truncated: left_out,
+        }
     }
 }
 

@@ -142,7 +142,7 @@ impl Tree {
         if !node.states.is_empty() {
             self.write_field(node, Field::States, out);
         }
-        if fields.actions && !node.actions.is_empty() {
+        if fields.actions && node.actions.is_some() {
             self.write_field(node, Field::Actions, out);
         }
         if let Some(bounds) = bounds {
@@ -173,7 +173,7 @@ impl Tree {
             Field::NativeRole => node.native_role.map(|sym| self.store.strings.get(sym)),
             Field::States => return write_value(&node.states, out),
             Field::Actions => {
-                return write_list(node.actions.iter().map(|sym| self.store.strings.get(*sym)), out);
+                return write_list(self.store.strings.list(node.actions), out);
             }
             Field::ChildrenCount => match node.total {
                 Some(total) => return write_value(&total, out),

@@ -1,5 +1,7 @@
 //! What `ax` does by itself.
 
+use serde::{Deserialize, Serialize};
+
 use super::args;
 
 args! {
@@ -33,4 +35,107 @@ args! {
     ///
     /// Everything it shows is run as it is shown. Touches neither your apps nor a daemon that runs.
     struct Demo {}
+}
+
+args! {
+    /// Run axd as a service of your desktop session.
+    ///
+    /// As a service axd runs from login to logout, is started again after a crash, and never exits for want of clients.
+    /// On Linux it is a systemd user unit. Needs no root. Asking twice does no harm.
+    ///
+    /// With --platform or --socket, `install` has the service run with these; without, with the defaults.
+    ///
+    /// Examples:
+    ///   ax service install --dry-run
+    ///   ax service install --socket-activation
+    ///   ax service status
+    struct Service {
+        /// What to do.
+        required action: ServiceAction [value_name = "ACTION"],
+        /// With `install` and `print`: the system listens, and starts axd when somebody first asks.
+        optional socket_activation: bool [long],
+        /// Change nothing; say what would be done.
+        optional dry_run: bool [long],
+        /// Use an axd in a build folder; replace or remove unit files that are not from `ax service`.
+        optional force: bool [long],
+    }
+}
+
+/// What can be done with the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ServiceAction {
+    /// Set it up, to start with the session, and start it
+    Install,
+    /// Stop it and remove it
+    Uninstall,
+    /// Start it now
+    Start,
+    /// Stop it, until the next login or `start`
+    Stop,
+    /// Tell whether it is installed, enabled and active
+    Status,
+    /// Print the files that `install` writes
+    Print,
+}
+
+/// The answer to `service`: how things are, after what was asked for has been done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ServiceAnswer {
+    /// What was asked for.
+    pub action: ServiceAction,
+    /// Who runs services here: `systemd`.
+    pub manager: String,
+    /// How the service is; absent for `print`, which does not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceState>,
+    /// For `print`: the files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<ServiceFile>,
+    /// Whether the steps are only what would be done.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub dry_run: bool,
+    /// What was done, in this order; empty if there was nothing to do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<String>,
+    /// What else is worth knowing, or doing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// How the service is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ServiceState {
+    /// Whether the manager knows it.
+    pub installed: bool,
+    /// Whether it starts by itself: with the session, or with socket activation when somebody asks.
+    pub enabled: bool,
+    /// Whether the daemon runs as the service.
+    pub active: bool,
+    /// The manager's own word for how it runs: `active`, `inactive`, `failed`.
+    pub state: String,
+    /// The daemon's process, if it runs as the service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// Whether the system is to listen in the daemon's place, and start it when somebody asks.
+    pub socket_activation: bool,
+    /// Whether it does so now.
+    pub listening: bool,
+    /// Where its unit file is, if it is installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+/// A file that `ax service install` writes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ServiceFile {
+    /// Where.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
 }

@@ -1,7 +1,7 @@
 //! The commands: one documented struct each, from which the wire form, the command line, the JSON Schema and the
 //! reference page follow.
 //!
-//! To add a command: write its struct (and its answer) in the file of its family, list it in [`commands!`] below, and
+//! To add a command: write its struct (and its answer) in the file of its family, list it in `commands!` below, and
 //! give it an arm in the daemon's engine.
 
 mod daemon;
@@ -178,6 +178,7 @@ commands! {
         Pipe = "pipe";
         Schema = "schema";
         Demo = "demo";
+        Service = "service";
     }
 }
 

@@ -449,7 +449,7 @@ impl Worker {
         let read = self.gather(chunk.clone(), false).await;
         match read {
             Ok(readings) => {
-                let unread = self.learn(&readings, Cause::Walk);
+                let unread = self.learn(readings, Cause::Walk);
                 queue.extend(unread);
                 if queue.is_empty() {
                     queues.pop_front();
@@ -471,7 +471,7 @@ impl Worker {
         let windows = readings.children(ElementKey::APP).to_vec();
         self.read_into(&mut readings, &windows).await?;
         let active = self.screen().and_then(|screen| screen.active);
-        let unread = self.learn(&readings, Cause::Walk);
+        let unread = self.learn(readings, Cause::Walk);
         let mut queues: VecDeque<VecDeque<ElementKey>> = VecDeque::new();
         for window in windows {
             let inside = unread.iter().copied().filter(|child| self.mirror.parent(*child) == Some(window));
@@ -493,7 +493,7 @@ impl Worker {
             hinted.iter().copied().filter(|key| self.mirror.has_told(*key)).collect();
         match self.gather(known, true).await {
             Ok(readings) => {
-                self.learn(&readings, Cause::Event);
+                self.learn(readings, Cause::Event);
                 Ok(())
             }
             Err(failure) => {
@@ -529,7 +529,7 @@ impl Worker {
         }
         let turn = self.schedule.turn(interest, all);
         let readings = self.gather(turn, true).await?;
-        found |= self.learn_unannounced(&readings, Cause::Reread) > 0;
+        found |= self.learn_unannounced(readings, Cause::Reread) > 0;
         self.schedule.reread(interest, found, now());
         Ok(())
     }
@@ -539,7 +539,7 @@ impl Worker {
         let mut some = self.schedule.sweep(|| mirror.keys(), now());
         some.retain(|key| self.mirror.has_told(*key));
         let readings = self.gather(some, true).await?;
-        self.learn_unannounced(&readings, Cause::Sweep);
+        self.learn_unannounced(readings, Cause::Sweep);
         let (mirror, told) = (&self.mirror, self.mirror.len());
         self.post.reader.tidy(told, |key| mirror.knows(key));
         Ok(())
@@ -570,7 +570,7 @@ impl Worker {
         }
         let all = self.mirror.below(&[from]);
         let readings = self.gather(all, true).await?;
-        self.learn_unannounced(&readings, Cause::Walk);
+        self.learn_unannounced(readings, Cause::Walk);
         Ok(WorkerAnswer::Done)
     }
 
@@ -583,7 +583,7 @@ impl Worker {
             let above = self.post.reader.path(deepest).await?;
             if let Some(known) = above.iter().rfind(|part| self.mirror.has_told(**part)) {
                 let readings = self.gather(vec![*known], true).await?;
-                self.learn_unannounced(&readings, Cause::Reread);
+                self.learn_unannounced(readings, Cause::Reread);
             }
         }
         let told = path.into_iter().rfind(|part| self.mirror.has_told(*part));
@@ -619,7 +619,7 @@ impl Worker {
     }
 
     /// Tells what follows from readings; answers what they list and is not read yet.
-    fn learn(&mut self, readings: &Readings, cause: Cause) -> Vec<ElementKey> {
+    fn learn(&mut self, readings: Readings, cause: Cause) -> Vec<ElementKey> {
         let Learned { updates, unread, cut } = self.mirror.apply(readings);
         if cut > 0 {
             debug!(cut, "the app claims cycles or second parents; they are left out");
@@ -631,7 +631,7 @@ impl Worker {
     }
 
     /// The same for readings that nothing announced; counts what is different and answers how much that is.
-    fn learn_unannounced(&mut self, readings: &Readings, cause: Cause) -> u64 {
+    fn learn_unannounced(&mut self, readings: Readings, cause: Cause) -> u64 {
         // What the app announced before it answered has mostly come by now, so it is known what it did not announce.
         self.take_in();
         let mut missed = 0;

@@ -142,10 +142,10 @@ impl Desk {
         self.state.lock().running.get(&pid).map(|running| running.process.clone())
     }
 
-    /// The processes of an app, by its script.
+    /// The process of an app.
     fn pid_of(&self, script: &Script) -> Option<u32> {
         let state = self.state.lock();
-        let found = state.running.iter().find(|(_, running)| running.seen.identity == script.identity);
+        let found = state.running.iter().find(|(_, running)| running.seen.name == script.name);
         found.map(|(pid, _)| *pid)
     }
 }

@@ -65,6 +65,23 @@ mod tests {
     }
 
     #[test]
+    fn the_example_of_the_manual_does_what_it_says() {
+        use crate::platform::sim::model::{Deed, Model};
+        let manual = include_str!("../../../../docs/sim.md");
+        let (_, rest) = manual.split_once("```toml").unwrap();
+        let script = Script::parse("docs/sim.md", rest.split_once("```").unwrap().0).unwrap();
+        let now = std::time::Instant::now();
+        let mut shop = Model::new(Arc::new(script), 1, now);
+        for id in ["more", "more", "less", "yes"] {
+            shop.act(&Deed::Press(id.to_owned()), now).unwrap();
+        }
+        assert_eq!(shop.windows().len(), 2);
+        shop.advance(now + std::time::Duration::from_millis(300));
+        assert_eq!(shop.windows().len(), 1);
+        assert!(shop.find("item-1").is_some() && shop.find("item-2").is_none());
+    }
+
+    #[test]
     fn a_broken_script_is_left_out_and_the_others_stay() {
         let folder = tempfile::tempdir().unwrap();
         let write = |file: &str, text: &str| std::fs::write(folder.path().join(file), text).unwrap();

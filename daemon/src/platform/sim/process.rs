@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::announce::{Announcer, Notification};
 use super::desktop::Desk;
 use super::fault::{Fault, is_inside, victim};
-use super::model::{Change, Deed, Handle, Model, Place};
+use super::model::{Change, Deed, Handle, Model, Place, Widget};
 use crate::platform::{Facts, Failure, FailureKind, WindowSeen};
 
 /// An element as the app tells it to who asks.
@@ -64,6 +64,8 @@ pub(super) struct App {
     /// What a late app will tell, and when.
     late: VecDeque<(Instant, Notification)>,
     faults: Faults,
+    /// What a slow app is about to answer, and when.
+    slowly: Option<(Instant, Request)>,
 }
 
 #[derive(Debug, Default)]
@@ -99,6 +101,7 @@ pub(super) fn spawn(pid: u32, model: Model, desk: Arc<Desk>) -> Process {
         observers: Vec::new(),
         late: VecDeque::new(),
         faults: Faults::default(),
+        slowly: None,
     };
     tokio::spawn(async move {
         let farewell = app.run(asked, told).await;
@@ -139,7 +142,7 @@ impl App {
                     Some(Control::Fault(Fault::Die, answer)) => return Some(answer),
                     Some(control) => self.obey(control).await,
                 },
-                Some(request) = requests.recv(), if !hangs => self.answer(request).await,
+                Some(request) = requests.recv(), if !hangs && self.slowly.is_none() => self.take(request),
                 () = tokio::time::sleep_until(due.unwrap_or_else(now).into()), if due.is_some() && !hangs => self.tick(),
             }
         }
@@ -147,7 +150,8 @@ impl App {
 
     fn next_due(&self) -> Option<Instant> {
         let late = self.late.front().map(|(due, _)| *due);
-        late.into_iter().chain(self.model.next_due()).min()
+        let slowly = self.slowly.as_ref().map(|(due, _)| *due);
+        late.into_iter().chain(slowly).chain(self.model.next_due()).min()
     }
 
     fn tick(&mut self) {
@@ -158,6 +162,9 @@ impl App {
             if let Some((_, notification)) = self.late.pop_front() {
                 self.emit(notification);
             }
+        }
+        if let Some((_, request)) = self.slowly.take_if(|(due, _)| *due <= now) {
+            self.answer(request);
         }
     }
 
@@ -186,6 +193,9 @@ impl App {
             }
             Control::Heal(answer) => {
                 let healed = std::mem::take(&mut self.faults);
+                if let Some((_, request)) = self.slowly.take() {
+                    self.answer(request);
+                }
                 for (parent, _) in healed.claims.into_iter().chain(healed.ghosts) {
                     self.emit(Notification::Structure(parent));
                 }
@@ -221,14 +231,25 @@ impl App {
         self.observers.retain(|observer| observer.send(notification.clone()).is_ok());
     }
 
-    async fn answer(&mut self, request: Request) {
-        if self.faults.slow > Duration::ZERO && !request.is_given_up() {
-            tokio::time::sleep(self.faults.slow).await;
+    /// Answers a request, or begins to.
+    fn take(&mut self, request: Request) {
+        if request.is_given_up() {
+            return;
         }
+        if self.faults.slow > Duration::ZERO {
+            self.slowly = Some((now() + self.faults.slow, request));
+        } else {
+            self.answer(request);
+        }
+    }
+
+    fn answer(&mut self, request: Request) {
         match request {
             Request::Observe(observer, answer) => {
-                self.observers.push(observer);
-                let _ = answer.send(());
+                // Who gave up asks again, and must not be told everything twice.
+                if answer.send(()).is_ok() {
+                    self.observers.push(observer);
+                }
             }
             Request::Mark(mark, observer) => {
                 let _ = observer.send(Notification::Marker(mark));
@@ -263,7 +284,7 @@ impl App {
         let facts = Facts {
             role: widget.role,
             native_role: widget.native_role.clone(),
-            name: widget.name.clone(),
+            name: widget.name.clone().filter(|name| !name.is_empty()),
             // As real toolkits do: who asks for the value of a secure field gets none.
             value: widget.value.clone().filter(|_| !is_secure),
             description: widget.description.clone(),
@@ -285,11 +306,27 @@ impl App {
             is_inside(model, handle) && model.widget(handle).is_some_and(|widget| widget.children.is_empty())
         };
         let is_deep = |model: &Model, handle: Handle| model.path(handle).is_some_and(|path| path.len() > 3);
-        match fault {
-            Fault::DropEvents(count) => self.faults.dropping = count.unwrap_or(u64::MAX),
-            Fault::Hang => self.faults.hangs = true,
-            Fault::Slow(millis) => self.faults.slow = Duration::from_millis(millis),
-            Fault::Huge(rows) => self.model.grow(rows),
+        let called = |model: &Model, handle| model.widget(handle).map(Widget::called).unwrap_or_default();
+        Ok(match fault {
+            Fault::DropEvents(count) => {
+                self.faults.dropping = count.unwrap_or(u64::MAX);
+                match count {
+                    Some(count) => format!("the next {count} announcements are lost"),
+                    None => "announces nothing until it is healed".to_owned(),
+                }
+            }
+            Fault::Hang => {
+                self.faults.hangs = true;
+                "hangs until it is healed".to_owned()
+            }
+            Fault::Slow(millis) => {
+                self.faults.slow = Duration::from_millis(millis);
+                format!("takes {millis} ms longer for every call")
+            }
+            Fault::Huge(rows) => {
+                self.model.grow(rows);
+                format!("has a list of {rows} items more")
+            }
             Fault::Flood(widget, count) => {
                 let victim = victim(&self.model, widget.as_deref(), has_value)?;
                 for turn in 1..=count {
@@ -300,28 +337,30 @@ impl App {
                         tokio::task::yield_now().await;
                     }
                 }
+                format!("changed {} {count} times", called(&self.model, victim))
             }
-            Fault::Reparent(None) => {
-                let victim = victim(&self.model, None, is_deep)?;
-                let window = self.model.window_of(victim).unwrap_or(Handle::APP);
-                self.model.move_to(victim, window, None);
-            }
-            Fault::Reparent(Some((widget, into))) => {
-                let moved = victim(&self.model, Some(&widget), is_inside)?;
-                let parent = victim(&self.model, Some(&into), is_inside)?;
-                if !self.model.move_to(moved, parent, None) {
-                    return Err(format!("'{widget}' cannot be moved into '{into}'"));
+            Fault::Reparent(names) => {
+                let (widget, into) = names.unzip();
+                let moved = victim(&self.model, widget.as_deref(), is_deep)?;
+                let window = self.model.window_of(moved).unwrap_or(Handle::APP);
+                let into = into.map_or(Ok(window), |into| victim(&self.model, Some(&into), is_inside))?;
+                let (what, place) = (called(&self.model, moved), called(&self.model, into));
+                if !self.model.move_to(moved, into, None) {
+                    return Err(format!("{what} cannot be moved into {place}"));
                 }
+                format!("moved {what} into {place}")
             }
             Fault::Cycle(widget) => {
                 let victim = victim(&self.model, widget.as_deref(), is_leaf)?;
                 let window = self.model.window_of(victim).unwrap_or(Handle::APP);
                 self.claim(victim, window);
+                format!("{} claims its own window as a child", called(&self.model, victim))
             }
             Fault::DoubleParent(widget) => {
                 let victim = victim(&self.model, widget.as_deref(), is_deep)?;
                 let window = self.model.window_of(victim).unwrap_or(Handle::APP);
                 self.claim(window, victim);
+                format!("{} is claimed by its window too", called(&self.model, victim))
             }
             Fault::Vanish(count) => {
                 let window = self.model.windows().first().copied().unwrap_or(Handle::APP);
@@ -330,11 +369,11 @@ impl App {
                     self.faults.ghosts.push((window, ghost));
                 }
                 self.emit(Notification::Structure(window));
+                format!("{} lists {count} elements that are dead", called(&self.model, window))
             }
             // Ends the loop before it comes here.
-            Fault::Die => {}
-        }
-        Ok("befallen".to_owned())
+            Fault::Die => "ended".to_owned(),
+        })
     }
 
     fn claim(&mut self, parent: Handle, child: Handle) {

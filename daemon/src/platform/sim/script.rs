@@ -255,7 +255,9 @@ impl Script {
             ids.window(window).map_err(&fail)?;
         }
         for (template, widget) in &template {
-            ids.widget(widget, &format!("template '{template}'")).map_err(&fail)?;
+            let place = format!("template '{template}'");
+            ids.widget(widget, &place).map_err(&fail)?;
+            check_numbered(widget, &place).map_err(&fail)?;
         }
         ids.check_shown(&window, &template).map_err(&fail)?;
         let mut rules = Vec::with_capacity(rule.len());
@@ -266,15 +268,15 @@ impl Script {
             for reference in rule.references() {
                 ids.check(reference).map_err(|what| fail(format!("{place}: {what}")))?;
             }
-            for wanted in rule.templates().filter(|wanted| !template.contains_key(*wanted)) {
+            if let Some(wanted) = rule.templates().find(|wanted| !template.contains_key(*wanted)) {
                 let names: Vec<&str> = template.keys().map(String::as_str).collect();
                 let there = if names.is_empty() { "there are none".to_owned() } else { names.join(", ") };
                 return Err(fail(format!("{place}: there is no [template.{wanted}]; templates: {there}")));
             }
             rules.push(rule);
         }
-        for reference in machine.iter().flat_map(MachineScript::references) {
-            ids.check(reference).map_err(|what| fail(format!("machine: {what}")))?;
+        if let Some(machine) = &machine {
+            machine.check(&ids).map_err(|what| fail(format!("machine: {what}")))?;
         }
         let identity = identity.unwrap_or_else(|| format!("sim.{}", name.to_lowercase().replace(' ', "-")));
         let (windows, templates) = (window, template);
@@ -282,7 +284,28 @@ impl Script {
     }
 }
 
+/// A template may be used more than once, so what it makes needs ids of its own each time.
+fn check_numbered(widget: &WidgetScript, place: &str) -> Result<(), String> {
+    if let Some(id) = widget.id.as_ref().filter(|id| !id.contains("{n}")) {
+        return Err(format!("{place}: id '{id}' would be used twice; put {{n}} in it, as in '{id}-{{n}}'"));
+    }
+    widget.children.iter().try_for_each(|child| check_numbered(child, place))
+}
+
 impl MachineScript {
+    fn check(&self, ids: &Ids) -> Result<(), String> {
+        self.references().into_iter().try_for_each(|reference| ids.check(reference))?;
+        let MachineScript::Calculator { keys, .. } = self else { return Ok(()) };
+        let is_key = |key: &str| {
+            matches!(key, "." | "+" | "-" | "*" | "/" | "=" | "C" | "CH")
+                || (key.len() == 1 && key.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        match keys.iter().find(|(_, key)| !is_key(key)) {
+            Some((widget, key)) => Err(format!("{widget} = '{key}' is no key; use 0-9 . + - * / = C CH")),
+            None => Ok(()),
+        }
+    }
+
     fn references(&self) -> Vec<&str> {
         match self {
             MachineScript::Calculator { display, history, keys } => {
@@ -456,6 +479,18 @@ mod tests {
         assert!(text.contains("'set' needs 'text'"), "{text}");
         let text = problem(&with("[[rule]]\non = 'press:go'\ndo = [{ add = 'row', into = 'main' }]\n"));
         assert!(text.contains("no [template.row]"), "{text}");
+    }
+
+    #[test]
+    fn a_template_that_would_use_an_id_twice_is_refused() {
+        let text = problem(&with("[template.row]\nrole = 'listitem'\nid = 'row'\n"));
+        assert!(text.contains("template 'row': id 'row'") && text.contains("'row-{n}'"), "{text}");
+    }
+
+    #[test]
+    fn a_key_no_calculator_has_is_refused() {
+        let machine = "[machine]\nkind = 'calculator'\ndisplay = 'go'\nkeys = { go = 'sin' }\n";
+        assert!(problem(&with(machine)).contains("go = 'sin' is no key"));
     }
 
     #[test]

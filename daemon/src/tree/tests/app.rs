@@ -129,7 +129,7 @@ pub fn check(tree: &Tree) {
         assert!(tree.store.depth(ix) < super::super::MAX_DEPTH);
         assert_eq!(tree.index.with_role(node.role)[node.role_slot as usize], ix);
         if let Some(name) = node.name.as_deref().filter(|_| node.name_hash.is_some()) {
-            assert_eq!(tree.index.with_name(name)[node.name_slot as usize], ix);
+            assert_eq!(tree.index.with_name(&tree.store, name).filter(|same| *same == ix).count(), 1);
         }
         for (index, child) in node.children.iter().enumerate() {
             assert_eq!(tree.store[*child].parent, Some(ix));

@@ -43,6 +43,20 @@ fn an_id_stays_whatever_happens_to_name_value_and_place() {
 }
 
 #[test]
+fn an_element_that_was_told_gone_on_its_way_to_another_place_keeps_its_id() {
+    let mut fed = Fed::of(NOTES);
+    let (id, row) = (fed.id_of(3), fed.id_of(6));
+    fed.apply(vec![Update::Gone(ElementKey(3)), list(2, &[4])]);
+    fed.apply(vec![named(3, Role::Button, "New"), list(1, &[2, 5, 10, 3])]);
+    assert_eq!(fed.id_of(3), id);
+    // Not under the keys of another process: there they name other elements.
+    fed.apply(vec![Update::Gone(ElementKey(6)), list(5, &[8])]);
+    fed.tree.begin(7);
+    fed.apply(vec![named(6, Role::Row, "Bread"), list(5, &[8, 6])]);
+    assert_ne!(fed.id_of(6), row);
+}
+
+#[test]
 fn ids_come_out_the_same_after_a_restart() {
     let (fed, again) = (Fed::of(NOTES), restarted(NOTES));
     for key in 1..=10 {

@@ -66,7 +66,7 @@ impl Model {
     pub(super) fn build(&mut self, script: &Script) {
         let mut app = Widget::named(Role::Application, &script.name);
         app.id = Some(script.identity.clone());
-        self.widgets.push(Some(app));
+        self.widgets.push(Some(Box::new(app)));
         for window in script.windows.iter().filter(|window| window.open) {
             self.build_window(window);
         }
@@ -173,7 +173,7 @@ impl Model {
         if let Some(id) = &widget.id {
             self.ids.insert(id.clone(), handle);
         }
-        self.widgets.push(Some(widget));
+        self.widgets.push(Some(Box::new(widget)));
         self.insert_child(parent, handle, index);
         handle
     }

@@ -63,6 +63,9 @@ impl Model {
             }
             Deed::Focus(id) => {
                 let handle = self.come_to(id)?;
+                if let Some(widget) = self.widget(handle).filter(|widget| !widget.role.is_interactive()) {
+                    return Err(Refusal(format!("{} cannot have the focus", widget.called())));
+                }
                 self.focus_on(handle, now);
                 Ok(format!("focused {id}"))
             }

@@ -1,5 +1,7 @@
 //! Where widgets are: their given place, or an automatic one in columns, rows and grids.
 
+use std::collections::HashMap;
+
 use axd_protocol::{Bounds, Point, Role, State};
 
 use super::build::pops_up;
@@ -31,7 +33,7 @@ pub(super) fn scrolls(role: Role) -> bool {
 /// The places of all widgets. It is worked out anew after anything that can move widgets, when somebody asks.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    spots: Vec<Option<Spot>>,
+    spots: HashMap<Handle, Spot>,
     /// In the order they are painted: what is in a widget comes after it.
     painted: Vec<Painted>,
 }
@@ -60,7 +62,7 @@ struct Canvas {
 
 impl Layout {
     pub(super) fn of(model: &Model) -> Layout {
-        let mut layout = Layout { spots: vec![None; model.widgets.len()], painted: Vec::new() };
+        let mut layout = Layout::default();
         for window in model.widget(Handle::APP).map(|app| app.children.as_slice()).unwrap_or_default() {
             let bounds = model.widget(*window).and_then(|widget| widget.plan.as_ref()?.bounds);
             let [x, y, width, height] = bounds.unwrap_or([0, 0, SCREEN.width, SCREEN.height]);
@@ -70,12 +72,11 @@ impl Layout {
         layout
     }
 
-    pub(super) fn place(&self, handle: Handle) -> Option<Place> {
-        let spot = self.spots.get(usize::try_from(handle.0).ok()?)?;
-        Some(match spot {
+    pub(super) fn place(&self, handle: Handle) -> Place {
+        match self.spots.get(&handle) {
             Some(spot) => Place { bounds: Some(spot.bounds), visible: spot.seen.is_some() },
             None => Place { bounds: None, visible: false },
-        })
+        }
     }
 
     /// The deepest widget at a point, in the frontmost window there.
@@ -83,7 +84,7 @@ impl Layout {
         stack.iter().find_map(|window| {
             let there = self.painted.iter().enumerate().filter(|(_, painted)| painted.window == *window);
             let hit = there.filter(|(_, painted)| {
-                let spot = usize::try_from(painted.handle.0).ok().and_then(|index| self.spots[index]);
+                let spot = self.spots.get(&painted.handle);
                 spot.and_then(|spot| spot.seen).is_some_and(|seen| seen.contains(point))
             });
             hit.max_by_key(|(order, painted)| (painted.layer, *order)).map(|(_, painted)| painted.handle)
@@ -95,9 +96,7 @@ impl Layout {
             return;
         };
         let seen = bounds.intersection(&canvas.clip);
-        if let Some(spot) = usize::try_from(handle.0).ok().and_then(|index| self.spots.get_mut(index)) {
-            *spot = Some(Spot { bounds, seen });
-        }
+        self.spots.insert(handle, Spot { bounds, seen });
         self.painted.push(Painted { handle, window: canvas.window, layer: canvas.layer });
         if pops_up(widget.role) {
             return self.put_popup(model, widget, bounds, canvas);

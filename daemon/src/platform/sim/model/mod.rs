@@ -101,7 +101,8 @@ impl Widget {
         self.plan.as_ref()?.rows.as_ref().map(|rows| rows.total)
     }
 
-    fn called(&self) -> String {
+    /// What to call it in a message.
+    pub fn called(&self) -> String {
         let called = self.id.as_deref().or(self.name.as_deref()).unwrap_or("without a name");
         format!("{} '{called}'", self.role)
     }
@@ -137,8 +138,8 @@ pub enum Change {
 #[derive(Debug)]
 pub struct Model {
     script: Arc<Script>,
-    /// By handle; a hole where a widget ended.
-    widgets: Vec<Option<Widget>>,
+    /// By handle; a hole where a widget ended. Boxed, because handles are never used again and holes add up.
+    widgets: Vec<Option<Box<Widget>>>,
     ids: HashMap<String, Handle>,
     /// The open windows, front to back.
     stack: Vec<Handle>,
@@ -190,11 +191,11 @@ impl Model {
 
     /// A widget, if it lives.
     pub fn widget(&self, handle: Handle) -> Option<&Widget> {
-        self.widgets.get(usize::try_from(handle.0).ok()?)?.as_ref()
+        self.widgets.get(usize::try_from(handle.0).ok()?)?.as_deref()
     }
 
     fn widget_mut(&mut self, handle: Handle) -> Option<&mut Widget> {
-        self.widgets.get_mut(usize::try_from(handle.0).ok()?)?.as_mut()
+        self.widgets.get_mut(usize::try_from(handle.0).ok()?)?.as_deref_mut()
     }
 
     /// The widget with this id, or `selected:LIST` / `last:LIST`.
@@ -259,7 +260,7 @@ impl Model {
     /// Where a widget is, and whether any of it can be seen.
     pub fn place(&mut self, handle: Handle) -> Option<Place> {
         self.widget(handle)?;
-        self.layout().place(handle)
+        Some(self.layout().place(handle))
     }
 
     /// The widgets at a point, from the window down to the deepest.
@@ -275,11 +276,8 @@ impl Model {
     }
 
     fn layout(&mut self) -> &Layout {
-        if self.layout.is_none() {
-            self.layout = Some(Layout::of(self));
-        }
-        // Filled just above.
-        self.layout.get_or_insert_with(Layout::default)
+        let layout = self.layout.take().unwrap_or_else(|| Layout::of(self));
+        self.layout.insert(layout)
     }
 
     /// Gives a widget another value.
@@ -337,11 +335,11 @@ impl Model {
         self.changes.push(Change::Focus(handle));
     }
 
-    /// Puts a widget and all in it somewhere else. False if it would come to be inside itself.
+    /// Puts a widget and all in it somewhere else. False of a window, and if it would come to be inside itself.
     pub fn move_to(&mut self, handle: Handle, into: Handle, index: Option<usize>) -> bool {
         let inside = self.path(into).is_none_or(|path| path.contains(&handle));
         let Some(from) = self.widget(handle).and_then(|widget| widget.parent) else { return false };
-        if inside {
+        if inside || from == Handle::APP {
             return false;
         }
         if let Some(parent) = self.widget_mut(from) {

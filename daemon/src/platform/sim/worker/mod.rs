@@ -4,6 +4,8 @@
 //! One loop, one thing at a time. What it has to tell waits in `outgoing`; while that cannot be sent it goes on
 //! taking in hints, which are a set and stay small, and reads nothing. So a slow listener costs no memory.
 
+mod reading;
+
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,24 +13,21 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
-use tracing::{debug, trace, warn};
+use tracing::{debug, trace};
 
 use super::announce::Notification;
 use super::model::Handle;
-use super::process::{Native, Process, Request};
-use crate::platform::mirror::{Learned, Mirror, Reading, Readings};
+use super::process::{Process, Request};
+use crate::platform::mirror::Mirror;
 use crate::platform::schedule::{Due, Pace, Schedule};
-use crate::platform::{
-    Batch, Cause, Counters, ElementKey, Failure, FailureKind, FromWorker, Measured, ToWorker, Update,
-    WorkerAnswer,
-};
+use crate::platform::{Counters, ElementKey, Failure, FailureKind, FromWorker, ToWorker, WorkerAnswer};
 
 /// How long the app has to answer a call.
 const PATIENCE: Duration = Duration::from_millis(800);
 /// How many elements one call reads.
 const CALL_SIZE: usize = 256;
 /// The batches of a walk grow up to this, so that a parent of very many is not told its children too often.
-const LARGEST_STEP: usize = 8192;
+const LARGEST_STEP: usize = 16_384;
 /// Announcements that wait to be sent; more are dropped.
 const MOST_OUTGOING: usize = 256;
 
@@ -54,6 +53,7 @@ pub(super) fn spawn(
         mirror: Mirror::default(),
         schedule: Schedule::new(Pace::default(), now()),
         walk: Walk::Registering,
+        last_duty: Duty::Routine,
         outgoing: VecDeque::new(),
         todo: VecDeque::new(),
         fences: Vec::new(),
@@ -72,6 +72,7 @@ struct Worker {
     mirror: Mirror,
     schedule: Schedule,
     walk: Walk,
+    last_duty: Duty,
     outgoing: VecDeque<FromWorker>,
     /// Letters that are not answered yet.
     todo: VecDeque<ToWorker>,
@@ -100,6 +101,27 @@ enum Walk {
         step: usize,
     },
     Done,
+}
+
+/// What a worker does all day.
+#[derive(Debug, Clone, Copy)]
+enum Duty {
+    /// Reading what events hint at.
+    Hints,
+    /// Answering.
+    Letters,
+    /// The first walk.
+    Walk,
+    /// Interests and the sweep.
+    Routine,
+}
+
+impl Duty {
+    /// All of them, those that come after `last` first.
+    fn from(last: Duty) -> impl Iterator<Item = Duty> {
+        let all = [Duty::Hints, Duty::Letters, Duty::Walk, Duty::Routine];
+        all.into_iter().cycle().skip(last as usize + 1).take(all.len())
+    }
 }
 
 struct Fence {
@@ -173,7 +195,7 @@ impl Worker {
     /// Waits until there is something to do. False once nobody listens or asks any more.
     async fn rest(&mut self) -> bool {
         let fence = self.fences.iter().map(|fence| fence.deadline).min();
-        let well = matches!(self.app, AppIs::Well(_)) && matches!(self.walk, Walk::Done);
+        let well = matches!(self.app, AppIs::Well(_)) && self.is_complete();
         let due = fence.into_iter().chain(well.then(|| self.schedule.next_due())).min();
         let app = &mut self.app;
         let news = async {
@@ -232,7 +254,7 @@ impl Worker {
         }
     }
 
-    /// Does the most urgent thing there is to do. False if there is none.
+    /// Does the next thing there is to do. False if there is none.
     async fn work(&mut self) -> bool {
         if self.settle_fences() || self.take_quick_letter() {
             return true;
@@ -243,33 +265,47 @@ impl Worker {
         if matches!(self.walk, Walk::Registering) {
             return self.register().await;
         }
-        let worked = if self.schedule.has_hints() {
-            self.read_hints().await
-        } else if matches!(self.walk, Walk::Done) && !self.strangers.is_empty() {
-            self.place_strangers().await
-        } else if let Some(letter) = self.todo.pop_front() {
-            self.answer(letter).await;
-            Ok(())
-        } else if !matches!(self.walk, Walk::Done) {
-            self.walk_on().await
-        } else {
-            match self.schedule.due(now()) {
-                Some(Due::Reread(interest)) => self.reread(interest).await,
-                Some(Due::Sweep) => self.sweep().await,
-                None => return false,
+        // They take turns: an app that never rests holds up neither the walk nor who asks something.
+        for duty in Duty::from(self.last_duty) {
+            let worked = match duty {
+                Duty::Hints if self.schedule.has_hints() => self.read_hints().await,
+                Duty::Hints if self.is_complete() && !self.strangers.is_empty() => {
+                    self.place_strangers().await
+                }
+                Duty::Letters => match self.todo.pop_front() {
+                    Some(letter) => {
+                        self.answer(letter).await;
+                        Ok(())
+                    }
+                    None => continue,
+                },
+                Duty::Walk if !self.is_complete() => self.walk_on().await,
+                Duty::Routine if self.is_complete() => match self.schedule.due(now()) {
+                    Some(Due::Reread(interest)) => self.reread(interest).await,
+                    Some(Due::Sweep) => self.sweep().await,
+                    None => continue,
+                },
+                _ => continue,
+            };
+            if let Err(failure) = worked {
+                debug!(%failure, "reading the app failed");
             }
-        };
-        if let Err(failure) = worked {
-            debug!(%failure, "reading the app failed");
+            self.last_duty = duty;
+            return true;
         }
-        true
+        false
+    }
+
+    fn is_complete(&self) -> bool {
+        matches!(self.walk, Walk::Done)
     }
 
     /// Answers fences that are reached, or will not be. True if there were any.
     fn settle_fences(&mut self) -> bool {
         let (well, now) = (matches!(self.app, AppIs::Well(_)), now());
-        let settled = self.strangers.is_empty() || !matches!(self.walk, Walk::Done);
+        let settled = self.strangers.is_empty() || !self.is_complete();
         let mut answers = Vec::new();
+        let mut expired = false;
         let (schedule, app) = (&self.schedule, &self.app);
         self.fences.retain_mut(|fence| {
             if fence.passed && settled && fence.stamp.is_none() {
@@ -278,6 +314,7 @@ impl Worker {
             let result = if fence.stamp.is_some_and(|stamp| schedule.taken(stamp)) {
                 Ok(WorkerAnswer::Done)
             } else if !well || (fence.deadline <= now && !fence.passed) {
+                expired |= well;
                 Err(app.failure())
             } else {
                 return true;
@@ -286,15 +323,18 @@ impl Worker {
             false
         });
         let any = !answers.is_empty();
+        if expired {
+            self.fall_silent();
+        }
         self.outgoing.extend(answers);
         any
     }
 
     /// Handles the next letter if that takes no reading, or if reading is no use now.
     fn take_quick_letter(&mut self) -> bool {
-        let process = match (&self.app, &self.walk) {
-            (AppIs::Well(process), _) => Some(process.clone()),
-            _ => None,
+        let process = match &self.app {
+            AppIs::Well(process) => Some(process.clone()),
+            AppIs::Silent(..) | AppIs::Ended => None,
         };
         let is_quick = |letter: &ToWorker| {
             process.is_none()
@@ -337,7 +377,7 @@ impl Worker {
             AppIs::Well(_) => None,
             AppIs::Silent(..) | AppIs::Ended => Some(self.app.failure().native),
         };
-        let complete = matches!(self.walk, Walk::Done);
+        let complete = self.is_complete();
         self.outgoing.push_back(FromWorker::State { degraded, complete });
     }
 
@@ -349,218 +389,6 @@ impl Worker {
         true
     }
 
-    /// One step of the first walk.
-    async fn walk_on(&mut self) -> Result<(), Failure> {
-        match std::mem::replace(&mut self.walk, Walk::Windows) {
-            Walk::Inside { mut queues, step } => {
-                let Some(queue) = queues.front_mut() else {
-                    self.walk = Walk::Done;
-                    self.tell_state();
-                    return Ok(());
-                };
-                let count = step.min(queue.len());
-                let mut chunk: Vec<ElementKey> = queue.drain(..count).collect();
-                chunk.retain(|key| self.mirror.knows(*key) && !self.mirror.has_told(*key));
-                let read = self.gather(chunk.clone(), false).await;
-                match read {
-                    Ok(readings) => {
-                        let learned = self.learn(&readings, Cause::Walk);
-                        queue.extend(learned);
-                        if queue.is_empty() {
-                            queues.pop_front();
-                        }
-                        self.walk = Walk::Inside { queues, step: (step * 2).min(LARGEST_STEP) };
-                        Ok(())
-                    }
-                    Err(failure) => {
-                        chunk.into_iter().rev().for_each(|key| queue.push_front(key));
-                        self.walk = Walk::Inside { queues, step };
-                        Err(failure)
-                    }
-                }
-            }
-            _ => self.walk_windows().await,
-        }
-    }
-
-    async fn walk_windows(&mut self) -> Result<(), Failure> {
-        let front = self.ask(Request::Front).await?.map(key);
-        let mut readings = Readings::default();
-        self.read_into(&mut readings, &[ElementKey::APP]).await?;
-        let windows = readings.children(ElementKey::APP).to_vec();
-        self.read_into(&mut readings, &windows).await?;
-        let unread = self.learn(&readings, Cause::Walk);
-        let mut queues: VecDeque<VecDeque<ElementKey>> = VecDeque::new();
-        for window in windows {
-            let inside = unread.iter().copied().filter(|child| self.mirror.parent(*child) == Some(window));
-            let queue: VecDeque<ElementKey> = inside.collect();
-            match queue.is_empty() {
-                true => {}
-                false if Some(window) == front => queues.push_front(queue),
-                false => queues.push_back(queue),
-            }
-        }
-        self.walk = Walk::Inside { queues, step: CALL_SIZE };
-        Ok(())
-    }
-
-    async fn read_hints(&mut self) -> Result<(), Failure> {
-        let hinted = self.schedule.take_hints(CALL_SIZE);
-        let known: Vec<ElementKey> =
-            hinted.iter().copied().filter(|key| self.mirror.has_told(*key)).collect();
-        match self.gather(known, true).await {
-            Ok(readings) => {
-                self.learn(&readings, Cause::Event);
-                Ok(())
-            }
-            Err(failure) => {
-                hinted.into_iter().for_each(|key| self.schedule.hint(key));
-                Err(failure)
-            }
-        }
-    }
-
-    /// Finds out where elements are that announced something but were never listed.
-    async fn place_strangers(&mut self) -> Result<(), Failure> {
-        let Some(stranger) = self.strangers.iter().next().copied() else { return Ok(()) };
-        let path = self.ask(|answer| Request::Path(stranger, answer)).await?;
-        self.strangers.remove(&stranger);
-        let known = path.into_iter().flatten().map(key).rfind(|part| self.mirror.has_told(*part));
-        if let Some(known) = known {
-            self.schedule.hint(known);
-        }
-        Ok(())
-    }
-
-    async fn reread(&mut self, interest: u64) -> Result<(), Failure> {
-        let all = self.mirror.below(self.schedule.watched(interest));
-        let turn = self.schedule.turn(interest, all);
-        let readings = self.gather(turn, true).await?;
-        let missed = self.learn_unannounced(&readings, Cause::Reread);
-        self.schedule.reread(interest, missed > 0, now());
-        Ok(())
-    }
-
-    async fn sweep(&mut self) -> Result<(), Failure> {
-        let mirror = &self.mirror;
-        let mut some = self.schedule.sweep(|| mirror.keys(), now());
-        some.retain(|key| self.mirror.has_told(*key));
-        let readings = self.gather(some, true).await?;
-        self.learn_unannounced(&readings, Cause::Sweep);
-        Ok(())
-    }
-
-    /// Answers a letter that takes reading.
-    async fn answer(&mut self, letter: ToWorker) {
-        match letter {
-            ToWorker::Walk { key, ticket } => {
-                let result = self.walk_again(key).await;
-                self.tell_answer(ticket, result);
-            }
-            ToWorker::Measure { keys, ticket } => {
-                let result = self.measure(keys).await;
-                self.tell_answer(ticket, result);
-            }
-            ToWorker::HitTest { point, ticket } => {
-                let result = self.hit(point).await;
-                self.tell_answer(ticket, result);
-            }
-            // Taken before it could come here.
-            ToWorker::Fence { .. } | ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => {}
-        }
-    }
-
-    async fn walk_again(&mut self, from: ElementKey) -> Result<WorkerAnswer, Failure> {
-        if !self.mirror.knows(from) {
-            return Err(Failure::new(FailureKind::Gone, "the element is gone"));
-        }
-        let all = self.mirror.below(&[from]);
-        let readings = self.gather(all, true).await?;
-        self.learn_unannounced(&readings, Cause::Walk);
-        Ok(WorkerAnswer::Done)
-    }
-
-    async fn measure(&mut self, keys: Vec<ElementKey>) -> Result<WorkerAnswer, Failure> {
-        let handles = keys.iter().copied().map(handle).collect();
-        let places = self.ask(|answer| Request::Measure(handles, answer)).await?;
-        let measured = keys.into_iter().zip(places).filter_map(|(key, place)| {
-            let place = place?;
-            Some(Measured { key, bounds: place.bounds, visible: place.visible })
-        });
-        Ok(WorkerAnswer::Geometry(measured.collect()))
-    }
-
-    async fn hit(&mut self, point: axd_protocol::Point) -> Result<WorkerAnswer, Failure> {
-        let path = self.ask(|answer| Request::At(point, answer)).await?;
-        let path: Vec<ElementKey> = path.into_iter().flatten().map(key).collect();
-        let Some(deepest) = path.last().copied() else { return Ok(WorkerAnswer::Element(None)) };
-        if !self.mirror.has_told(deepest)
-            && let Some(known) = path.iter().rfind(|part| self.mirror.has_told(**part))
-        {
-            // It is on the screen and nobody announced it.
-            let readings = self.gather(vec![*known], true).await?;
-            self.learn_unannounced(&readings, Cause::Reread);
-        }
-        let told = path.into_iter().rfind(|part| self.mirror.has_told(*part));
-        Ok(WorkerAnswer::Element(told))
-    }
-
-    /// Reads elements, and whatever must be read with them.
-    async fn gather(&mut self, seeds: Vec<ElementKey>, whole: bool) -> Result<Readings, Failure> {
-        let mut readings = Readings::default();
-        let mut next = seeds;
-        while !next.is_empty() {
-            self.read_into(&mut readings, &next).await?;
-            next = self.mirror.wanting(&readings, whole);
-        }
-        Ok(readings)
-    }
-
-    async fn read_into(&mut self, readings: &mut Readings, keys: &[ElementKey]) -> Result<(), Failure> {
-        for some in keys.chunks(CALL_SIZE) {
-            let handles = some.iter().copied().map(handle).collect();
-            let natives = self.ask(|answer| Request::Read(handles, answer)).await?;
-            for (key, native) in some.iter().zip(natives) {
-                readings.add(*key, native.map(reading));
-            }
-        }
-        Ok(())
-    }
-
-    /// Tells what follows from readings; answers what they list and is not read yet.
-    fn learn(&mut self, readings: &Readings, cause: Cause) -> Vec<ElementKey> {
-        let Learned { updates, unread, cut } = self.mirror.apply(readings);
-        if cut > 0 {
-            warn!(cut, "the app claims cycles or second parents; they are left out");
-        }
-        if !updates.is_empty() {
-            self.outgoing.push_back(FromWorker::Batch(Batch { cause, updates }));
-        }
-        unread
-    }
-
-    /// The same for readings that nothing announced; counts what is different and answers how much that is.
-    fn learn_unannounced(&mut self, readings: &Readings, cause: Cause) -> u64 {
-        // What the app announced before it answered has come by now, so it is known what it did not announce.
-        self.take_in();
-        let mut missed = 0;
-        let Learned { updates, .. } = self.mirror.apply(readings);
-        for update in &updates {
-            let (Update::Gone(key) | Update::Upsert { key, .. } | Update::Children { parent: key, .. }) =
-                update;
-            let above = self.mirror.parent(*key);
-            let announced =
-                self.schedule.is_hinted(*key) || above.is_some_and(|above| self.schedule.is_hinted(above));
-            missed += u64::from(!announced);
-        }
-        self.counters.missed.fetch_add(missed, Ordering::Relaxed);
-        if !updates.is_empty() {
-            let cause = if missed == 0 { Cause::Event } else { cause };
-            self.outgoing.push_back(FromWorker::Batch(Batch { cause, updates }));
-        }
-        missed
-    }
-
     /// Calls the app. If it does not answer in time it is silent from then on, until it is not.
     async fn ask<T>(&mut self, request: impl FnOnce(oneshot::Sender<T>) -> Request) -> Result<T, Failure> {
         let AppIs::Well(process) = &self.app else { return Err(self.app.failure()) };
@@ -570,18 +398,26 @@ impl Worker {
         let asked = process.requests.send(request(answer));
         match tokio::time::timeout(PATIENCE, reply).await {
             Ok(Ok(answer)) if asked.is_ok() => return Ok(answer),
-            Ok(_) => self.app = AppIs::Ended,
-            Err(_) => {
-                let (answer, probe) = oneshot::channel();
-                self.counters.calls.fetch_add(1, Ordering::Relaxed);
-                self.app = match process.requests.send(Request::Front(answer)) {
-                    Ok(()) => AppIs::Silent(process, probe),
-                    Err(_) => AppIs::Ended,
-                };
+            Ok(_) => {
+                self.app = AppIs::Ended;
+                self.tell_state();
             }
+            Err(_) => self.fall_silent(),
         }
-        self.tell_state();
         Err(self.app.failure())
+    }
+
+    /// The app did not answer in time: nothing is asked of it until it answers a probe, which may take as long as it
+    /// likes.
+    fn fall_silent(&mut self) {
+        let AppIs::Well(process) = &self.app else { return };
+        let (answer, probe) = oneshot::channel();
+        self.counters.calls.fetch_add(1, Ordering::Relaxed);
+        self.app = match process.requests.send(Request::Front(answer)) {
+            Ok(()) => AppIs::Silent(process.clone(), probe),
+            Err(_) => AppIs::Ended,
+        };
+        self.tell_state();
     }
 
     /// A silent app has answered, or the app has ended.
@@ -604,9 +440,4 @@ impl AppIs {
             ),
         }
     }
-}
-
-fn reading(native: Native) -> Reading {
-    let children = native.children.into_iter().map(key).collect();
-    Reading { facts: native.facts, children, total: native.total }
 }

@@ -1,0 +1,74 @@
+//! Which `axd` a service runs: found as auto-start finds it, and only if it will still be there at the next login.
+
+use std::path::{Path, PathBuf};
+
+use axd_client::protocol::{Error, ErrorCode};
+use axd_client::{find_daemon, is_program};
+
+/// The absolute path of the installed `axd`. Links in it are kept: that what they point to may change is their use.
+pub fn stable(force: bool) -> Result<PathBuf, Error> {
+    let install_first = "install it first, as in `cargo install --path daemon`, and have it on the PATH or beside ax; or \
+                         name it with AXD_BIN=/path/to/axd";
+    let Some(found) = find_daemon() else {
+        return Err(Error::new(ErrorCode::ActionFailed, "there is no axd beside ax nor on the PATH")
+            .suggest(install_first));
+    };
+    let path = std::path::absolute(&found).unwrap_or(found);
+    if !is_program(&path) {
+        return Err(Error::new(
+            ErrorCode::ActionFailed,
+            format!("{} is not a program that can be run", path.display()),
+        )
+        .suggest(install_first));
+    }
+    if !force && in_build_folder(&path) {
+        let message =
+            format!("{} is in a build folder, where the next clean or build takes it away", path.display());
+        let suggestion = format!("{install_first}; --force uses it nevertheless");
+        return Err(Error::new(ErrorCode::ActionFailed, message).suggest(suggestion));
+    }
+    Ok(path)
+}
+
+/// Whether a path, or what it is a link to, lies where cargo builds.
+fn in_build_folder(path: &Path) -> bool {
+    let is_target =
+        |folder: &Path| folder.file_name().is_some_and(|name| name == "target") || is_cargos(folder);
+    let leads_to = path.canonicalize();
+    [Some(path), leads_to.as_deref().ok()]
+        .into_iter()
+        .flatten()
+        .any(|path| path.ancestors().skip(1).any(is_target))
+}
+
+/// `CARGO_TARGET_DIR` may have any name; cargo leaves this file in it.
+fn is_cargos(folder: &Path) -> bool {
+    folder.join(".rustc_info.json").exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_folder_is_known_by_its_name_by_what_cargo_leaves_in_it_and_through_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for inside in ["target/debug", "elsewhere/release", "targets", "bin"] {
+            std::fs::create_dir_all(root.join(inside)).unwrap();
+            std::fs::write(root.join(inside).join("axd"), "").unwrap();
+        }
+        std::fs::write(root.join("elsewhere/.rustc_info.json"), "").unwrap();
+        std::os::unix::fs::symlink(root.join("elsewhere/release/axd"), root.join("bin/linked")).unwrap();
+        for (path, expected) in [
+            ("target/debug/axd", true),
+            ("elsewhere/release/axd", true),
+            ("bin/linked", true),
+            ("targets/axd", false),
+            ("bin/axd", false),
+            ("bin/target", false),
+        ] {
+            assert_eq!(in_build_folder(&root.join(path)), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The service as systemd user units: what systemd says about them, and which steps lead where. Looking is the only
+//! thing here that reaches outside.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use axd_client::protocol::command::{ServiceFile, ServiceState};
+use axd_client::protocol::{Error, ErrorCode};
+
+use super::step::{Step, output_of};
+use super::{Manager, Wanted, unit};
+
+const SERVICE: &str = "axd.service";
+const SOCKET: &str = "axd.socket";
+const SESSION: &str = "graphical-session.target";
+/// What is asked about a unit.
+const PROPERTIES: &str =
+    "--property=Id,LoadState,ActiveState,UnitFileState,FragmentPath,MainPID,NeedDaemonReload";
+/// What to do when systemctl fails.
+const ADVICE: &str =
+    "`journalctl --user -u axd.service -e` says why; `ax service status` shows how things are";
+
+/// The user's own systemd.
+#[derive(Debug)]
+pub struct Systemd {
+    /// Where the user's unit files are.
+    folder: PathBuf,
+}
+
+/// What there is of the service.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    service: Unit,
+    socket: Unit,
+    /// Whether the session is one that starts what belongs to it.
+    session: bool,
+}
+
+/// A unit, as systemd and the disk have it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Unit {
+    load: String,
+    active: String,
+    file_state: String,
+    fragment: String,
+    pid: Option<u32>,
+    needs_reload: bool,
+    /// The file in our folder, if there is one.
+    text: Option<String>,
+}
+
+impl Unit {
+    fn is_enabled(&self) -> bool {
+        self.file_state.starts_with("enabled")
+    }
+
+    fn is_active(&self) -> bool {
+        matches!(self.active.as_str(), "active" | "reloading")
+    }
+
+    /// Whether it runs, or is on its way to or from.
+    fn is_up(&self) -> bool {
+        self.is_active() || matches!(self.active.as_str(), "activating" | "deactivating")
+    }
+
+    fn is_failed(&self) -> bool {
+        self.active == "failed"
+    }
+
+    /// Whether there is a file in our folder that `ax` did not write.
+    fn is_foreign(&self) -> bool {
+        self.text.as_ref().is_some_and(|text| !text.starts_with(unit::MARK))
+    }
+}
+
+impl Systemd {
+    /// The systemd of the user who runs this.
+    pub fn of_user() -> Result<Systemd, Error> {
+        let path = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let config = path("XDG_CONFIG_HOME").or_else(|| Some(path("HOME")?.join(".config")));
+        let config = config.ok_or_else(|| {
+            Error::new(ErrorCode::ActionFailed, "HOME is not set, so there is no place for unit files")
+                .suggest("set HOME to your home folder")
+        })?;
+        Ok(Systemd { folder: config.join("systemd/user") })
+    }
+
+    fn refuse_foreign(&self, seen: &Seen, force: bool) -> Result<(), Error> {
+        let foreign = [(SERVICE, &seen.service), (SOCKET, &seen.socket)];
+        match foreign.into_iter().find(|(_, unit)| unit.is_foreign() && !force) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let path = self.folder.join(name);
+                let message = format!("{} is there, and is not from `ax service install`", path.display());
+                Err(Error::new(ErrorCode::ActionFailed, message)
+                    .suggest("look at it; if it is not needed, add --force"))
+            }
+        }
+    }
+}
+
+impl Manager for Systemd {
+    const NAME: &'static str = "systemd";
+    type Seen = Seen;
+
+    fn files(&self, wanted: &Wanted) -> Result<Vec<ServiceFile>, Error> {
+        let file =
+            |name: &str, text| ServiceFile { path: self.folder.join(name).display().to_string(), text };
+        let mut files = vec![file(SERVICE, unit::service(wanted)?)];
+        if wanted.socket_activation {
+            files.push(file(SOCKET, unit::socket(wanted)?));
+        }
+        Ok(files)
+    }
+
+    fn look(&self) -> Result<Seen, Error> {
+        let told = match output_of(&argv(&["show", SERVICE, SOCKET, SESSION, PROPERTIES])) {
+            Ok(Ok(told)) => told,
+            Ok(Err(said)) => return Err(no_manager(&said)),
+            Err(fault) => return Err(no_systemctl(&fault)),
+        };
+        let mut seen = read(&told);
+        for (name, unit) in [(SERVICE, &mut seen.service), (SOCKET, &mut seen.socket)] {
+            let path = self.folder.join(name);
+            unit.text = match fs::read(&path) {
+                Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+                // A link that leads nowhere is there, and is in the way.
+                Err(_) if path.is_symlink() => Some(String::new()),
+                Err(fault) if fault.kind() == ErrorKind::NotFound => None,
+                Err(fault) => {
+                    let message = format!("cannot read {}: {fault}", path.display());
+                    return Err(Error::new(ErrorCode::ActionFailed, message)
+                        .suggest("see who owns that file: it is to be yours, and readable"));
+                }
+            };
+        }
+        Ok(seen)
+    }
+
+    fn state(&self, seen: &Seen) -> ServiceState {
+        let Seen { service, socket, .. } = seen;
+        ServiceState {
+            installed: service.load == "loaded",
+            enabled: service.is_enabled() || socket.is_enabled(),
+            active: service.is_active(),
+            state: service.active.clone(),
+            pid: service.pid,
+            socket_activation: socket.is_enabled() || socket.is_active(),
+            listening: socket.is_active(),
+            unit: (!service.fragment.is_empty()).then(|| service.fragment.clone()),
+        }
+    }
+
+    fn is_up(&self, seen: &Seen) -> bool {
+        seen.service.is_up() || seen.socket.is_up()
+    }
+
+    fn notes(&self, seen: &Seen) -> Vec<String> {
+        let mut notes = Vec::new();
+        match seen.service.load.as_str() {
+            "loaded" => {}
+            "masked" => {
+                notes.push(format!("{SERVICE} is masked; `systemctl --user unmask {SERVICE}` ends that"))
+            }
+            "not-found" => notes.push(
+                "not installed: `ax service install` sets it up; until then ax starts axd by itself".into(),
+            ),
+            other => notes.push(format!(
+                "systemd cannot use the unit ({other}): `systemctl --user status {SERVICE}` says why"
+            )),
+        }
+        if seen.service.is_failed() || seen.socket.is_failed() {
+            notes.push(format!(
+                "it failed: `journalctl --user -u {SERVICE} -e` says why, `ax service start` tries again"
+            ));
+        }
+        if seen.service.is_enabled() && !seen.session {
+            notes.push(format!(
+                "this session does not start {SESSION}, so it will not start axd at login either: install with \
+                 --socket-activation, or have the session run `systemctl --user start {SERVICE}`"
+            ));
+        }
+        notes
+    }
+
+    fn install(&self, seen: &Seen, files: &[ServiceFile], force: bool) -> Result<Vec<Step>, Error> {
+        self.refuse_foreign(seen, force)?;
+        let Seen { service, socket, .. } = seen;
+        let [service_text, socket_text] = [0, 1].map(|at| files.get(at).map(|file| &file.text));
+        let with_socket = socket_text.is_some();
+        let service_changes = service_text != service.text.as_ref();
+        let socket_changes = socket_text != socket.text.as_ref();
+        let needs_reload = service_changes || socket_changes || service.needs_reload || socket.needs_reload;
+        let (main, name, other, other_name) =
+            if with_socket { (socket, SOCKET, service, SERVICE) } else { (service, SERVICE, socket, SOCKET) };
+        if !needs_reload
+            && main.is_enabled()
+            && main.is_active()
+            && !other.is_enabled()
+            && (with_socket || !socket.is_up())
+        {
+            return Ok(Vec::new());
+        }
+        let mut steps = Vec::new();
+        // Whoever listens now is not who is to listen: both go, and come back as they are wanted.
+        let listens_anew = socket_changes || with_socket != socket.is_up();
+        let running = up(seen);
+        if listens_anew && !running.is_empty() {
+            steps.push(systemctl("stop", &running));
+        }
+        if other.is_enabled() {
+            steps.push(systemctl("disable", &[other_name]));
+        }
+        if !with_socket && socket.text.is_some() {
+            steps.push(Step::Remove(self.folder.join(SOCKET)));
+        }
+        let writes = [(SERVICE, service_text, service_changes), (SOCKET, socket_text, socket_changes)];
+        for (name, text, _) in writes.into_iter().filter(|(.., changes)| *changes) {
+            steps.extend(text.map(|text| Step::Write { path: self.folder.join(name), text: text.clone() }));
+        }
+        if needs_reload {
+            steps.push(run(&["daemon-reload"]));
+        }
+        forget_failures(seen, &mut steps);
+        steps.push(run(&["enable", "--now", name]));
+        if !listens_anew && service.is_up() && (service_changes || service.needs_reload) {
+            steps.push(systemctl("restart", &[SERVICE]));
+        }
+        Ok(steps)
+    }
+
+    fn uninstall(&self, seen: &Seen, force: bool) -> Result<Vec<Step>, Error> {
+        self.refuse_foreign(seen, force)?;
+        // The socket first: while it listens, whoever asks starts the service again.
+        let ours: Vec<&str> = [(SOCKET, &seen.socket), (SERVICE, &seen.service)]
+            .into_iter()
+            .filter_map(|(name, unit)| unit.text.as_ref().map(|_| name))
+            .collect();
+        if ours.is_empty() {
+            if seen.service.load != "loaded" || seen.service.fragment.is_empty() {
+                return Ok(Vec::new());
+            }
+            let message = format!("{} is not from `ax service install`", seen.service.fragment);
+            return Err(Error::new(ErrorCode::ActionFailed, message).suggest(format!(
+                "`systemctl --user disable --now {SERVICE}` turns it off; who installed it can remove it"
+            )));
+        }
+        let mut steps = vec![run(&[&["disable", "--now"], ours.as_slice()].concat())];
+        forget_failures(seen, &mut steps);
+        steps.extend(ours.iter().map(|name| Step::Remove(self.folder.join(name))));
+        steps.push(run(&["daemon-reload"]));
+        Ok(steps)
+    }
+
+    fn start(&self, seen: &Seen) -> Result<Vec<Step>, Error> {
+        if seen.service.load != "loaded" {
+            return Err(Error::new(ErrorCode::ActionFailed, "the service is not installed")
+                .suggest("`ax service install` sets it up and starts it")
+                .retry("service install"));
+        }
+        let with_socket = seen.socket.is_enabled() || seen.socket.is_up();
+        if seen.service.is_active() && (!with_socket || seen.socket.is_active()) {
+            return Ok(Vec::new());
+        }
+        let mut steps = Vec::new();
+        forget_failures(seen, &mut steps);
+        if with_socket && !seen.socket.is_up() && seen.service.is_up() {
+            // It listens by itself; systemd will not listen beside it.
+            steps.push(systemctl("stop", &[SERVICE]));
+        }
+        // systemd has the socket listen before the service starts.
+        steps.push(systemctl("start", if with_socket { &[SOCKET, SERVICE] } else { &[SERVICE] }));
+        Ok(steps)
+    }
+
+    fn stop(&self, seen: &Seen) -> Result<Vec<Step>, Error> {
+        let running = up(seen);
+        Ok(if running.is_empty() { Vec::new() } else { vec![systemctl("stop", &running)] })
+    }
+}
+
+/// The units that are up; the socket first, because whoever asks there starts the service again.
+fn up(seen: &Seen) -> Vec<&'static str> {
+    let units = [(SOCKET, &seen.socket), (SERVICE, &seen.service)];
+    units.into_iter().filter(|(_, unit)| unit.is_up()).map(|(name, _)| name).collect()
+}
+
+/// A unit that failed too often is not started again before its failures are forgotten.
+fn forget_failures(seen: &Seen, steps: &mut Vec<Step>) {
+    let units = [(SOCKET, &seen.socket), (SERVICE, &seen.service)];
+    let failed: Vec<&str> =
+        units.into_iter().filter(|(_, unit)| unit.is_failed()).map(|(name, _)| name).collect();
+    if !failed.is_empty() {
+        steps.push(systemctl("reset-failed", &failed));
+    }
+}
+
+fn systemctl(verb: &str, units: &[&str]) -> Step {
+    run(&[&[verb], units].concat())
+}
+
+fn run(args: &[&str]) -> Step {
+    Step::Run { argv: argv(args), advice: ADVICE }
+}
+
+fn argv(args: &[&str]) -> Vec<String> {
+    ["systemctl", "--user"].iter().chain(args).map(ToString::to_string).collect()
+}
+
+/// Reads what `systemctl show` prints: `Key=value` lines, an empty line between units.
+fn read(told: &str) -> Seen {
+    let mut seen = Seen::default();
+    for block in told.split("\n\n") {
+        let value = |key: &str| {
+            let found = block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+            found.unwrap_or_default().to_owned()
+        };
+        let unit = Unit {
+            load: value("LoadState"),
+            active: value("ActiveState"),
+            file_state: value("UnitFileState"),
+            fragment: value("FragmentPath"),
+            pid: value("MainPID").parse().ok().filter(|pid| *pid != 0),
+            needs_reload: value("NeedDaemonReload") == "yes",
+            text: None,
+        };
+        match value("Id").as_str() {
+            SERVICE => seen.service = unit,
+            SOCKET => seen.socket = unit,
+            SESSION => seen.session = unit.is_active(),
+            _ => {}
+        }
+    }
+    seen
+}
+
+fn no_systemctl(fault: &std::io::Error) -> Error {
+    let message = match fault.kind() {
+        ErrorKind::NotFound => {
+            "there is no systemctl on the PATH: this system does not run systemd".to_owned()
+        }
+        _ => format!("cannot run systemctl: {fault}"),
+    };
+    Error::new(ErrorCode::PlatformNotSupported, message).suggest(
+        "nothing has to be set up: ax starts axd by itself; or have your session start `axd` at login",
+    )
+}
+
+fn no_manager(said: &str) -> Error {
+    let message = format!("no systemd user manager answers: {said}");
+    Error::new(ErrorCode::PlatformNotSupported, message).suggest(
+        "run this inside the desktop session, as its user and without sudo, with XDG_RUNTIME_DIR set, so that \
+         `systemctl --user status` works; without it ax still starts axd by itself",
+    )
+}
+
+#[cfg(test)]
+#[path = "systemd_tests.rs"]
+mod tests;

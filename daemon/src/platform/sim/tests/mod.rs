@@ -1,0 +1,245 @@
+//! The platform as the engine uses it, with a small reducer of what workers tell.
+
+mod desk;
+mod faults;
+mod fidelity;
+mod truth;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axd_protocol::command::{Sim, SimVerb};
+use axd_protocol::{Point, Role, State};
+use tokio::sync::mpsc;
+
+use super::{SimDesktop, SimOptions, script::Script};
+use crate::platform::{
+    AppSeen, Cause, Counters, DesktopEvent, ElementKey, Facts, Failure, FailureKind, FromWorker, Mailbox,
+    Measured, Platform, ToWorker, Update, WindowSeen, WorkerAnswer,
+};
+
+/// A desktop, and what it has told.
+struct Rig {
+    desktop: SimDesktop,
+    events: mpsc::UnboundedReceiver<DesktopEvent>,
+    apps: Vec<AppSeen>,
+    windows: Vec<WindowSeen>,
+    frontmost: Option<u32>,
+    displays: usize,
+}
+
+impl Rig {
+    fn new(options: SimOptions) -> Rig {
+        let desktop = SimDesktop::new(options);
+        let (out, events) = mpsc::unbounded_channel();
+        desktop.start(out);
+        let mut rig = Rig { desktop, events, apps: vec![], windows: vec![], frontmost: None, displays: 0 };
+        rig.hear();
+        rig
+    }
+
+    fn built_in() -> Rig {
+        Rig::new(SimOptions::default())
+    }
+
+    /// A desktop with one app, of these widgets.
+    fn with(head: &str, children: &str, rest: &str) -> Rig {
+        let text =
+            format!("name = 'X'\n{head}\n[[window]]\nid = 'w'\ntitle = 'X'\nchildren = [{children}]\n{rest}");
+        let script = Arc::new(Script::parse("x.toml", &text).unwrap());
+        Rig::new(SimOptions { built_in: false, apps: vec![], scripts: vec![script] })
+    }
+
+    fn hear(&mut self) {
+        while let Ok(event) = self.events.try_recv() {
+            match event {
+                DesktopEvent::AppUp(app) => self.apps.push(app),
+                DesktopEvent::AppGone { pid } => self.apps.retain(|app| app.pid != pid),
+                DesktopEvent::Windows(windows) => self.windows = windows,
+                DesktopEvent::Frontmost { pid, .. } => self.frontmost = pid,
+                DesktopEvent::Displays(displays) => self.displays = displays.len(),
+            }
+        }
+    }
+
+    fn app(&self, name: &str) -> AppSeen {
+        self.apps.iter().find(|app| app.name == name).unwrap().clone()
+    }
+
+    async fn try_sim(&mut self, words: &str) -> Result<String, Failure> {
+        let mut words = words.splitn(4, ' ');
+        let app = words.next().unwrap().to_owned();
+        let verb: SimVerb = serde_json::from_value(words.next().unwrap().into()).unwrap();
+        let (target, text) = (words.next().map(str::to_owned), words.next().map(str::to_owned));
+        let done = self.desktop.sim(Sim { app, verb, target, text }).await.unwrap();
+        self.hear();
+        done.map(|answer| answer.done)
+    }
+
+    async fn sim(&mut self, words: &str) -> String {
+        self.try_sim(words).await.unwrap()
+    }
+
+    fn begin(&self, name: &str, room: usize) -> Attached {
+        let (out, from) = mpsc::channel(room);
+        let counters = Arc::new(Counters::default());
+        let mailbox = self.desktop.attach(&self.app(name), out, Arc::clone(&counters));
+        Attached { mailbox, from, counters, ..Attached::empty() }
+    }
+
+    async fn attach(&self, name: &str) -> Attached {
+        let mut app = self.begin(name, 64);
+        app.until(|app| app.complete).await;
+        app
+    }
+
+    /// Whether what was kept true by events is what a fresh walk finds.
+    async fn agrees(&self, name: &str, app: &Attached) {
+        assert_eq!(app.text(), self.attach(name).await.text());
+    }
+}
+
+/// An attached app, reduced from what its worker tells.
+struct Attached {
+    mailbox: Mailbox,
+    from: mpsc::Receiver<FromWorker>,
+    counters: Arc<Counters>,
+    nodes: HashMap<ElementKey, Node>,
+    degraded: Option<String>,
+    complete: bool,
+    said: Vec<String>,
+    batches: Vec<Cause>,
+    last_ticket: u64,
+    answers: HashMap<u64, Result<WorkerAnswer, Failure>>,
+}
+
+struct Node {
+    facts: Facts,
+    children: Vec<ElementKey>,
+    total: Option<u32>,
+}
+
+impl Attached {
+    fn empty() -> Attached {
+        Attached {
+            mailbox: Mailbox::new(|_| false),
+            from: mpsc::channel(1).1,
+            counters: Arc::default(),
+            nodes: HashMap::new(),
+            degraded: None,
+            complete: false,
+            said: vec![],
+            batches: vec![],
+            last_ticket: 0,
+            answers: HashMap::new(),
+        }
+    }
+
+    async fn next(&mut self) {
+        match self.from.recv().await.expect("the worker goes on") {
+            FromWorker::Batch(batch) => {
+                self.batches.push(batch.cause);
+                self.reduce(batch.updates);
+            }
+            FromWorker::Announcement(text) => self.said.push(text),
+            FromWorker::State { degraded, complete } => (self.degraded, self.complete) = (degraded, complete),
+            FromWorker::Answer { ticket, result } => drop(self.answers.insert(ticket, result)),
+        }
+    }
+
+    async fn until(&mut self, done: impl Fn(&Attached) -> bool) {
+        while !done(self) {
+            self.next().await;
+        }
+    }
+
+    fn reduce(&mut self, updates: Vec<Update>) {
+        for update in updates {
+            match update {
+                Update::Gone(key) => drop(self.nodes.remove(&key)),
+                Update::Upsert { key, facts } => {
+                    assert!(!facts.states.has(State::Secure) || facts.value.is_none(), "a secret came out");
+                    let node = self.nodes.remove(&key);
+                    let (children, total) = node.map_or((vec![], None), |node| (node.children, node.total));
+                    self.nodes.insert(key, Node { facts: *facts, children, total });
+                }
+                Update::Children { parent, order, total } => {
+                    let node = self.nodes.get_mut(&parent).expect("children are told of a known parent");
+                    (node.children, node.total) = (order, total);
+                }
+            }
+        }
+        let mut reached = HashMap::new();
+        let mut waiting = vec![ElementKey::APP];
+        while let Some(key) = waiting.pop() {
+            let node = self.nodes.remove(&key).expect("every child is told, and told once");
+            waiting.extend(&node.children);
+            reached.insert(key, node);
+        }
+        self.nodes = reached;
+    }
+
+    async fn ask(&mut self, letter: impl FnOnce(u64) -> ToWorker) -> Result<WorkerAnswer, Failure> {
+        self.last_ticket += 1;
+        let ticket = self.last_ticket;
+        assert!(self.mailbox.post(letter(ticket)));
+        self.until(|app| app.answers.contains_key(&ticket)).await;
+        self.answers.remove(&ticket).unwrap()
+    }
+
+    async fn fence(&mut self) {
+        assert_eq!(self.ask(|ticket| ToWorker::Fence { ticket }).await, Ok(WorkerAnswer::Done));
+    }
+
+    fn watch(&self, keys: Vec<ElementKey>) {
+        assert!(self.mailbox.post(ToWorker::Watch { interest: 1, keys }));
+    }
+
+    fn key(&self, id: &str) -> ElementKey {
+        let found = self.nodes.iter().find(|(_, node)| node.facts.identifier.as_deref() == Some(id));
+        *found.unwrap_or_else(|| panic!("there is no '{id}'")).0
+    }
+
+    fn facts(&self, id: &str) -> &Facts {
+        &self.nodes[&self.key(id)].facts
+    }
+
+    fn value(&self, id: &str) -> &str {
+        self.facts(id).value.as_deref().unwrap_or_default()
+    }
+
+    fn has(&self, id: &str) -> bool {
+        self.nodes.values().any(|node| node.facts.identifier.as_deref() == Some(id))
+    }
+
+    fn is(&self, id: &str, state: State) -> bool {
+        self.facts(id).states.has(state)
+    }
+
+    fn inside(&self, id: &str) -> &[ElementKey] {
+        &self.nodes[&self.key(id)].children
+    }
+
+    fn count(&self, which: fn(&Counters) -> &std::sync::atomic::AtomicU64) -> u64 {
+        which(&self.counters).load(Ordering::Relaxed)
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let mut waiting = vec![(ElementKey::APP, 0)];
+        while let Some((key, depth)) = waiting.pop() {
+            let Node { facts, children, total } = &self.nodes[&key];
+            // Short, for the sake of who reads a failed test.
+            let Facts { role, name, value, identifier, states, row, .. } = facts;
+            let line = format!(
+                "{:depth$}{role} {identifier:?} {name:?} {value:?} {states:?} {row:?} {total:?}\n",
+                ""
+            );
+            text.push_str(&line);
+            waiting.extend(children.iter().rev().map(|child| (*child, depth + 1)));
+        }
+        text
+    }
+}

@@ -1,0 +1,231 @@
+//! A daemon of a test's own, on the built-in desktop.
+
+use std::fs::{self, File, Permissions};
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+
+use axd_client::Connection;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tempfile::TempDir;
+
+use crate::raw::Raw;
+use crate::{Ax, PATIENCE, programs};
+
+/// A folder that is the user's alone, with a short path: sockets have little room for theirs.
+pub fn folder() -> TempDir {
+    tempfile::Builder::new()
+        .prefix("axt")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir_in("/tmp")
+        .expect("a folder in /tmp")
+}
+
+/// How a daemon is to be started.
+#[derive(Debug, Default)]
+pub struct Setup {
+    args: Vec<String>,
+    apps: Vec<String>,
+    state: Option<PathBuf>,
+    folder: Option<TempDir>,
+}
+
+impl Setup {
+    /// As it comes: the built-in apps, and a log that tells everything.
+    pub fn new() -> Setup {
+        Setup::default()
+    }
+
+    /// With this app, a script, on its desktop too.
+    pub fn app(mut self, script: impl Into<String>) -> Setup {
+        self.apps.push(script.into());
+        self
+    }
+
+    /// With these args of `axd` too.
+    pub fn args(mut self, args: &[&str]) -> Setup {
+        self.args.extend(args.iter().map(|arg| (*arg).to_owned()));
+        self
+    }
+
+    /// With its log in this folder.
+    pub fn state(mut self, state: &Path) -> Setup {
+        self.state = Some(state.to_owned());
+        self
+    }
+
+    /// With its socket in this folder.
+    pub fn folder(mut self, folder: TempDir) -> Setup {
+        self.folder = Some(folder);
+        self
+    }
+
+    /// Starts it; returns when it listens.
+    pub fn start(self) -> Daemon {
+        let folder = self.folder.unwrap_or_else(folder);
+        let apps = folder.path().join("apps");
+        fs::create_dir_all(&apps).expect("a folder for the apps");
+        for (number, script) in self.apps.iter().enumerate() {
+            fs::write(apps.join(format!("{number}.toml")), script).expect("a script can be written");
+        }
+        let state = self.state.unwrap_or_else(|| folder.path().join("state"));
+        let mut daemon = Daemon {
+            child: None,
+            socket: folder.path().join("axd.sock"),
+            state,
+            apps,
+            args: self.args,
+            folder,
+        };
+        daemon.launch();
+        daemon
+    }
+}
+
+/// A running daemon; it is killed when this is dropped.
+#[derive(Debug)]
+pub struct Daemon {
+    child: Option<Child>,
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// Where it logs.
+    pub state: PathBuf,
+    apps: PathBuf,
+    args: Vec<String>,
+    folder: TempDir,
+}
+
+impl Daemon {
+    /// A daemon as it comes.
+    pub fn start() -> Daemon {
+        Setup::new().start()
+    }
+
+    /// The folder of its socket, its apps and its log.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> i32 {
+        self.child.as_ref().expect("it runs").id() as i32
+    }
+
+    /// A new client.
+    pub fn client(&self) -> Raw {
+        Raw::connect(&self.socket)
+    }
+
+    /// A new connection of the client library.
+    pub fn connection(&self) -> Connection {
+        let connection = Connection::open(&self.socket).expect("it listens");
+        connection.stream().set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        connection
+    }
+
+    /// `ax`, talking to this daemon and starting no other.
+    pub fn ax(&self, words: &[&str]) -> Ax {
+        Ax::new(words).env("AXD_SOCKET", &self.socket).env("AXD_NO_AUTOSTART", "1")
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.pid()), signal).expect("it can be signalled");
+    }
+
+    /// Waits until it has ended by itself.
+    pub fn exit(&mut self) -> ExitStatus {
+        wait_for_exit(self.child.as_mut().expect("it runs"))
+    }
+
+    /// Kills it without a word, and starts another in its place.
+    pub fn replace(&mut self) {
+        self.signal(Signal::SIGKILL);
+        self.exit();
+        self.launch();
+    }
+
+    /// How much memory it holds, in bytes.
+    pub fn memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("it has memory");
+        let kilobytes: u64 =
+            line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number");
+        kilobytes * 1024
+    }
+
+    /// Everything it has logged and written to its standard error so far.
+    pub fn log(&self) -> Vec<u8> {
+        let mut all = fs::read(self.folder.path().join("stderr")).unwrap_or_default();
+        for entry in fs::read_dir(&self.state).into_iter().flatten().flatten() {
+            all.extend(fs::read(entry.path()).unwrap_or_default());
+        }
+        all
+    }
+
+    fn launch(&mut self) {
+        let stderr = File::create(self.folder.path().join("stderr")).expect("a file for its standard error");
+        // The shell puts the pipe where `--ready-fd` can name it, and is replaced by the daemon.
+        let mut child = Command::new("sh")
+            .args(["-c", r#"exec "$0" "$@" --ready-fd 9 9>&1 >/dev/null"#])
+            .arg(programs::axd())
+            .args(["--platform", "sim", "--log-level", "trace", "--socket"])
+            .arg(&self.socket)
+            .arg("--state")
+            .arg(&self.state)
+            .args(&self.args)
+            .env("AXD_SIM_APPS", &self.apps)
+            .env_remove("AXD_SOCKET")
+            .env_remove("AXD_LOG")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(stderr)
+            .spawn()
+            .expect("axd runs");
+        let pipe = child.stdout.take().expect("it was asked for");
+        self.child = Some(child);
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            let _ = BufReader::new(pipe).read_line(&mut line);
+            let _ = tell.send(line);
+        });
+        let line = told.recv_timeout(PATIENCE).expect("the daemon says whether it listens");
+        assert!(line.starts_with("ready "), "{line}{}", String::from_utf8_lossy(&self.log()));
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        if std::thread::panicking() {
+            let log = self.log();
+            let tail = &log[log.len().saturating_sub(3_000)..];
+            eprintln!("the end of the daemon's log:\n{}", String::from_utf8_lossy(tail));
+        }
+    }
+}
+
+/// Waits until a process has ended.
+pub fn wait_for_exit(child: &mut Child) -> ExitStatus {
+    let pid = Pid::from_raw(child.id() as i32);
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        // Does not reap it: that is for whoever holds the child.
+        let options = nix::sys::wait::WaitPidFlag::WEXITED | nix::sys::wait::WaitPidFlag::WNOWAIT;
+        let ended = nix::sys::wait::waitid(nix::sys::wait::Id::Pid(pid), options);
+        let _ = tell.send(ended.is_ok());
+    });
+    let ended = told.recv_timeout(PATIENCE);
+    if ended.is_err() {
+        let _ = child.kill();
+        panic!("process {pid} does not end");
+    }
+    child.wait().expect("it has ended")
+}

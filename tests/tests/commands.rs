@@ -1,0 +1,183 @@
+//! Every command does what it is for, on the wire and on the command line, in JSON and in text. A command that is added
+//! without a line here fails these tests.
+
+use axd_protocol::Command;
+use axd_protocol::command::ALL_NAMES;
+use axd_tests::{Daemon, sync};
+use serde_json::{Value, json};
+
+/// How a command is tried.
+struct Try {
+    /// The args on the wire.
+    args: Value,
+    /// The words after the command's name on the command line; none if it is tried elsewhere.
+    words: Option<Vec<String>>,
+    /// What is true of the data.
+    check: fn(&Value) -> bool,
+    /// What is in the text.
+    shown: &'static str,
+}
+
+/// A try whose words follow from its args: the positional ones first, by the order given, then the flags.
+fn tried(args: Value, positional: &[&str], check: fn(&Value) -> bool, shown: &'static str) -> Try {
+    let mut words: Vec<String> = Vec::new();
+    let fields = args.as_object().expect("args");
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    words.extend(positional.iter().map(|name| word(&fields[*name])));
+    for (name, value) in fields.iter().filter(|(name, _)| !positional.contains(&name.as_str())) {
+        words.push(format!("--{}", name.replace('_', "-")));
+        if *value != Value::Bool(true) {
+            words.push(word(value));
+        }
+    }
+    Try { args, words: Some(words), check, shown }
+}
+
+/// A command that is tried on the wire here, and on the command line elsewhere.
+fn wire_only(args: Value, check: fn(&Value) -> bool) -> Try {
+    Try { args, words: None, check, shown: "" }
+}
+
+/// How the command of that name is tried; the clock is of before the last change, the point that of a button.
+fn happy(name: &str, clock: &str, point: &str) -> Try {
+    match name {
+        "snapshot" => tried(
+            json!({ "app": "Calculator", "interactive": true, "bounds": true, "max_nodes": 9 }),
+            &[],
+            |data| data["nodes"] == 9 && data["truncated"] == true && data["tree"]["role"] == "application",
+            "application \"Calculator\"",
+        ),
+        "changes" => tried(
+            json!({ "since": clock, "app": "Calculator" }),
+            &[],
+            |data| data["apps"][0]["changed"][0]["set"]["value"] == "7",
+            "value = \"7\"",
+        ),
+        "find" => tried(
+            json!({ "selector": "group:Keypad > button", "app": "Calculator", "limit": 2 }),
+            &["selector"],
+            |data| data["count"] == 17 && data["matches"][1]["path"][1]["name"] == "Keypad",
+            "(17 match, 2 shown)",
+        ),
+        "get" => tried(
+            json!({ "target": "button:7", "app": "Calculator", "property": "name" }),
+            &["target"],
+            |data| data["node"]["name"] == "7" && data["node"]["role"] == Value::Null,
+            "7",
+        ),
+        "is" => tried(
+            json!({ "target": "button:7", "property": "visible", "app": "Calculator" }),
+            &["target"],
+            |data| data["value"] == true && data["node"]["name"] == "7",
+            "true",
+        ),
+        "element-at" => {
+            tried(json!({ "point": point }), &["point"], |data| data["node"]["name"] == "7", "button \"7\"")
+        }
+        "focused" => tried(
+            json!({ "app": "Notes" }),
+            &[],
+            |data| data["node"]["name"] == "Search",
+            "searchfield \"Search\"",
+        ),
+        "list-apps" => tried(
+            json!({}),
+            &[],
+            |data| {
+                data["apps"].as_array().is_some_and(|apps| apps.iter().any(|app| app["frontmost"] == true))
+            },
+            "Calculator*",
+        ),
+        "list-windows" => tried(
+            json!({ "app": "Notes", "filter": "not" }),
+            &[],
+            |data| data["windows"][0]["title"] == "Notes",
+            "Notes",
+        ),
+        "list-displays" => tried(json!({}), &[], |data| data["displays"][0]["primary"] == true, "Built-in"),
+        "attach" => {
+            tried(json!({ "app": "Paint" }), &["app"], |data| data["complete"] == true, "10 elements")
+        }
+        "detach" => tried(json!({ "app": "Paint" }), &["app"], |data| data["nodes"].as_u64() > Some(5), ""),
+        // `ax watch` is tried in cli.rs.
+        "subscribe" => wire_only(json!({ "app": "Calculator" }), |data| data["sub"].is_u64()),
+        "status" => tried(json!({}), &[], |data| data["apps"][0]["name"] == "Calculator", "Calculator"),
+        "version" => tried(json!({}), &[], |data| data["protocol"] == "1.0", "1.0"),
+        "hello" => tried(
+            json!({ "client": "test", "agent": "tester" }),
+            &["client"],
+            |data| data["protocol"] == 1 && data["platform"] == "sim",
+            "sim",
+        ),
+        "cancel" => tried(json!({ "id": 99 }), &["id"], |data| data["cancelled"] == false, "no such request"),
+        "sim" => tried(
+            json!({ "app": "Calculator", "verb": "press", "target": "nine" }),
+            &["app", "verb", "target"],
+            |data| data["done"].as_str().is_some_and(|done| done.contains("nine")),
+            "nine",
+        ),
+        "shutdown" => tried(json!({}), &[], |data| data["pid"].is_u64(), ""),
+        // Tried in cli.rs.
+        "pipe" | "schema" | "demo" => wire_only(json!({}), |_| true),
+        name => panic!("{name} has no happy path: give it one here"),
+    }
+}
+
+/// A daemon on which every happy path is open: its clock before the last change, and a point of the button 7.
+fn ready() -> (Daemon, String, String) {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    sync(&mut client, "Calculator");
+    let clock = client.ok("status", json!({}))["clock"].as_str().expect("a clock").to_owned();
+    client.sim("Notes", &["focus", "search"]);
+    client.sim("Calculator", &["press", "seven"]);
+    sync(&mut client, "Notes");
+    sync(&mut client, "Calculator");
+    let seven =
+        client.data("get", json!({ "target": "button:7", "app": "Calculator", "property": ["bounds"] }));
+    let bounds = &seven["node"]["bounds"];
+    let middle = |from: &str, size: &str| {
+        bounds[from].as_i64().zip(bounds[size].as_i64()).map(|(at, size)| at + size / 2)
+    };
+    let point = middle("x", "width").zip(middle("y", "height")).map(|(x, y)| format!("{x},{y}"));
+    (daemon, clock, point.unwrap_or_else(|| panic!("{seven}")))
+}
+
+#[test]
+fn every_command_has_a_happy_path_on_the_wire() {
+    let (daemon, clock, point) = ready();
+    let mut client = daemon.client();
+    // The last one ends the daemon.
+    let order = Command::NAMES.iter().filter(|name| **name != "shutdown").chain(&["shutdown"]);
+    for name in order {
+        let Try { args, check, .. } = happy(name, &clock, &point);
+        // On the command line one property is a word, on the wire it is a list of one.
+        let mut args = args;
+        if let (&"get", Some(property)) = (name, args.get("property").cloned()) {
+            args["property"] = json!([property]);
+        }
+        let answer = client.ok(name, args);
+        assert_eq!((&answer["command"], &answer["platform"]), (&json!(name), &json!("sim")));
+        assert!(check(&answer["data"]), "{answer}");
+    }
+}
+
+#[test]
+fn every_command_has_a_happy_path_on_the_command_line_in_both_forms() {
+    for form in ["--json", "--text"] {
+        let (daemon, clock, point) = ready();
+        let order = ALL_NAMES.iter().filter(|name| **name != "shutdown").chain(&["shutdown"]);
+        for name in order {
+            let Try { words: Some(words), check, shown, .. } = happy(name, &clock, &point) else { continue };
+            let words: Vec<&str> =
+                [*name].into_iter().chain(words.iter().map(String::as_str)).chain([form]).collect();
+            let ran = daemon.ax(&words).run().exits(0);
+            assert_eq!(ran.err, "", "{words:?}");
+            if form == "--json" {
+                assert!(check(&ran.json()["data"]), "{words:?}: {ran:?}");
+            } else {
+                assert!(ran.out.contains(shown) && ran.out.ends_with('\n'), "{words:?}: {ran:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What a request is about: ids that live, died or never were, selectors that mean several or nothing, and clocks.
+
+use axd_tests::{Daemon, Setup, apps, find, sync};
+use serde_json::{Value, json};
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+}
+
+#[test]
+fn an_id_that_was_never_seen_is_not_found() {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    client.is_served();
+    for args in [json!({ "target": "btn_zzzzzz" }), json!({ "target": "btn_zzzzzz", "app": "Calculator" })] {
+        let error = client.fails("ELEMENT_NOT_FOUND", "get", args);
+        assert!(text(&error["message"]).contains("btn_zzzzzz was never seen"), "{error}");
+    }
+    client.fails("ELEMENT_NOT_FOUND", "snapshot", json!({ "app": "Calculator", "root": "btn_zzzzzz" }));
+}
+
+#[test]
+fn a_dead_id_is_stale_and_names_who_may_be_meant_and_what_to_run() {
+    let daemon = Setup::new().app(apps::mute("Drafts", "full")).start();
+    let mut client = daemon.client();
+    let first = find(&sync(&mut client, "Drafts"), "first").id.to_string();
+    client.sim("Drafts", &["press", "remove"]);
+    sync(&mut client, "Drafts");
+    for args in [json!({ "target": first }), json!({ "target": first, "app": "Drafts" })] {
+        let error = client.fails("STALE_REF", "get", args);
+        let candidates = error["candidates"].as_array().expect("candidates");
+        assert_eq!(
+            (&candidates[0]["role"], &candidates[0]["name"]),
+            (&json!("listitem"), &json!("Draft 2")),
+            "{error}"
+        );
+        let retry = text(&error["retry_command"]);
+        assert!(
+            retry.starts_with("find ") && retry.contains("Draft 1") && retry.contains("Drafts"),
+            "{retry}"
+        );
+        assert_eq!(error["disposition"], json!({ "delivery": "not_delivered", "retry": "safe" }));
+        client.ok("get", json!({ "target": candidates[0]["id"] }));
+    }
+    client.fails("STALE_REF", "is", json!({ "target": first, "property": "enabled" }));
+    client.fails("STALE_REF", "snapshot", json!({ "root": first, "app": "Drafts" }));
+    client.fails("STALE_REF", "subscribe", json!({ "within": first }));
+}
+
+#[test]
+fn the_retry_command_of_a_stale_id_can_be_run_as_it_is() {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    let before = sync(&mut client, "Notes");
+    let note = find(&before, "notes").children[0].clone();
+    client.sim("Notes", &["select", "notes", note.name.as_deref().expect("a name")]);
+    client.sim("Notes", &["press", "delete"]);
+    sync(&mut client, "Notes");
+    let error = client.fails("STALE_REF", "get", json!({ "target": note.id.to_string() }));
+    // The shell reads it as a person's would.
+    let line = format!("\"$0\" {}", text(&error["retry_command"]));
+    let ran = std::process::Command::new("sh")
+        .args(["-c", &line])
+        .arg(axd_tests::ax())
+        .env("AXD_SOCKET", &daemon.socket)
+        .output()
+        .expect("a shell");
+    let answer: Value = serde_json::from_slice(&ran.stdout).expect("an answer");
+    assert_eq!((ran.status.code(), &answer["data"]["count"]), (Some(0), &json!(0)), "{line}: {answer}");
+}
+
+#[test]
+fn a_selector_that_means_several_is_ambiguous_and_lists_them() {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    let error = client.fails("AMBIGUOUS_TARGET", "get", json!({ "target": "button", "app": "Calculator" }));
+    let candidates = error["candidates"].as_array().expect("candidates");
+    assert!(candidates.len() > 1 && candidates.iter().all(|node| node["role"] == "button"), "{error}");
+    let id = text(&candidates[0]["id"]);
+    let got = client.data("get", json!({ "target": id }));
+    assert_eq!(got["node"]["name"], candidates[0]["name"]);
+}
+
+#[test]
+fn a_selector_that_means_nothing_names_what_is_near() {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    let args = json!({ "target": "button:'Clear Historie'", "app": "Calculator" });
+    let error = client.fails("ELEMENT_NOT_FOUND", "get", args);
+    assert_eq!(error["candidates"][0]["name"], "Clear History", "{error}");
+}
+
+#[test]
+fn a_broken_selector_says_where_it_broke_and_what_was_meant() {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    for (selector, offset, hint) in [
+        ("button:Clear History", "at byte 13", "\"Clear History\""),
+        ("button[", "at byte 7", ""),
+        ("button:nth(x)", "at byte 11", ""),
+        ("button > ", "at byte", ""),
+        ("buton", "at byte 0", "button"),
+        ("*[name=~\"(\"]", "at byte", ""),
+        ("", "at byte 0", ""),
+        ("button:\"7", "at byte", ""),
+    ] {
+        for command in ["find", "get"] {
+            let args = if command == "find" {
+                json!({ "selector": selector })
+            } else {
+                json!({ "target": selector })
+            };
+            let error = client.fails("INVALID_ARGS", command, args);
+            let message = text(&error["message"]);
+            assert!(message.contains(offset) && message.contains("HERE-->"), "{selector}: {message}");
+            assert!(text(&error["suggestion"]).contains(hint), "{selector}: {error}");
+        }
+    }
+    let long = format!("button{}", "[enabled]".repeat(200));
+    client.fails("INVALID_ARGS", "find", json!({ "selector": long }));
+    client.is_served();
+}
+
+#[test]
+fn an_app_or_window_that_is_not_there_is_answered_with_those_that_are() {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    let error = client.fails("APPLICATION_NOT_FOUND", "snapshot", json!({ "app": "Nobody" }));
+    assert!(text(&error["suggestion"]).contains("Calculator"), "{error}");
+    let error = client.fails("WINDOW_NOT_FOUND", "snapshot", json!({ "app": "Notes", "window": "Nothing" }));
+    assert_eq!(error["candidates"][0]["name"], "Notes", "{error}");
+    client.fails("ELEMENT_NOT_FOUND", "element-at", json!({ "point": "-9000,-9000" }));
+}
+
+#[test]
+fn a_clock_of_another_boot_is_answered_with_whole_trees() {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    client.is_served();
+    let answer = client.ok("changes", json!({ "since": "c:00000001:7" }));
+    let app = &answer["data"]["apps"][0];
+    assert_eq!((&app["app"]["name"], &app["fresh"]), (&json!("Calculator"), &json!(true)));
+    assert_eq!(app["tree"]["role"], "application");
+    client.ok("subscribe", json!({ "since": "c:00000001:7", "app": "Calculator" }));
+    let event = client.event_where(|event| event["event"] == "fresh");
+    assert_eq!(event["cause"], "boot");
+    let after = client.ok("changes", json!({ "since": answer["clock"] }));
+    assert_eq!(after["data"]["apps"], json!([]));
+}
+
+#[test]
+fn a_clock_from_the_future_is_refused() {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    client.is_served();
+    let clock = text(&client.ok("status", json!({}))["clock"]).to_owned();
+    let (boot, _) = clock.rsplit_once(':').expect("a clock");
+    let future = format!("{boot}:999999999");
+    for (command, args) in [
+        ("changes", json!({ "since": future })),
+        ("snapshot", json!({ "since": future, "app": "Calculator" })),
+        ("subscribe", json!({ "since": future, "app": "Calculator" })),
+    ] {
+        let error = client.fails("INVALID_ARGS", command, args);
+        assert!(text(&error["message"]).contains("future"), "{command}: {error}");
+    }
+}
