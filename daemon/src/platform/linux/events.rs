@@ -107,19 +107,17 @@ impl Events {
 
     /// Stops listening to an app.
     pub async fn forget(&self, app: &str, ear: &Arc<Ear>) {
-        let last = {
+        {
             let mut ears = self.hall.ears.lock();
-            let last = ears.get(app).is_some_and(|known| Arc::ptr_eq(known, ear));
-            if last {
+            // It may have been attached anew before this one let go.
+            if ears.get(app).is_some_and(|known| Arc::ptr_eq(known, ear)) {
                 ears.remove(app);
             }
-            last
-        };
-        if last {
-            let calls = rules(app).iter().map(|rule| bus_call("RemoveMatch", &(rule.as_str(),))).collect();
-            if let Err(failure) = self.link.ask_all(calls).await {
-                debug!(%failure, "the bus is gone already");
-            }
+        }
+        // The bus counts equal rules, so this takes back only what this ear asked for.
+        let calls = rules(app).iter().map(|rule| bus_call("RemoveMatch", &(rule.as_str(),))).collect();
+        if let Err(failure) = self.link.ask_all(calls).await {
+            debug!(%failure, "the bus is gone already");
         }
     }
 

@@ -16,6 +16,8 @@ use crate::platform::{ElementKey, Failure, Measured};
 
 /// How many children of a very large container are read.
 const SOME_CHILDREN: i32 = 200;
+/// How many elements are measured at most to find the one at a point.
+const MOST_MEASURED: usize = 500;
 /// Deeper than any chain of answers to "what is at this point".
 const DEEPEST: usize = 64;
 
@@ -90,8 +92,16 @@ impl Reader {
         hit.sort_by_key(rank);
         let Some(window) = hit.first().copied() else { return Ok(Vec::new()) };
         let mut path = self.descend(window, point, screen).await?;
-        if path.len() == 1 {
-            path = self.smallest_at(window, point, mirror, screen).await?;
+        let shown = self.measure(&path, mirror, screen).await?;
+        // GTK 3 may answer what lies on a page that is not shown.
+        while path.len() > 1 && !shown.iter().any(|place| Some(&place.key) == path.last() && place.visible) {
+            path.pop();
+        }
+        // Some toolkits stop short at a container, or do not answer at all.
+        let deepest = path.last().copied().unwrap_or(window);
+        let below = mirror.below(&[deepest]);
+        if below.len() > 1 && below.len() <= MOST_MEASURED {
+            path.extend(self.smallest_at(deepest, &below, point, mirror, screen).await?);
         }
         Ok(path)
     }
@@ -120,25 +130,25 @@ impl Reader {
         Ok(path)
     }
 
-    /// The same by measuring, for toolkits that do not say what is at a point.
+    /// The way from an element down to the smallest below it that is at the point, by measuring.
     async fn smallest_at(
         &mut self,
-        window: ElementKey,
+        top: ElementKey,
+        below: &[ElementKey],
         point: Point,
         mirror: &Mirror,
         screen: Option<&Screen>,
     ) -> Result<Vec<ElementKey>, Failure> {
-        let all = mirror.below(&[window]);
-        let places = self.measure(&all, mirror, screen).await?;
+        let places = self.measure(below, mirror, screen).await?;
         let hit =
             |place: &&Measured| place.visible && place.bounds.is_some_and(|bounds| bounds.contains(point));
-        // Parents come first, and what is later among siblings is drawn over the earlier.
         let area =
             |place: &Measured| place.bounds.map_or(i64::MAX, |b| i64::from(b.width) * i64::from(b.height));
+        // Parents come first, and of siblings what is later is drawn over what is earlier.
         let smallest = places.iter().filter(hit).rev().min_by_key(|place| area(place));
         let mut path: Vec<ElementKey> = Vec::new();
         let mut at = smallest.map(|place| place.key);
-        while let Some(key) = at.filter(|key| *key != ElementKey::APP) {
+        while let Some(key) = at.filter(|key| *key != top) {
             path.push(key);
             at = mirror.parent(key);
         }
