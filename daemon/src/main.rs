@@ -15,6 +15,7 @@ use axd::server::{self, ListenError, Listener, ServerOptions};
 use axd::session::Sessions;
 use axd::stop::Stop;
 use axd_protocol::ErrorCode;
+use axd_protocol::command::{Check, DoctorAnswer};
 use clap::Parser;
 use nix::unistd::Uid;
 use tokio::runtime::{Builder, Runtime};
@@ -30,6 +31,9 @@ fn main() -> ExitCode {
         Ok(ready) => ready,
         Err(fault) => return fail(&Failure::new(ErrorCode::InvalidArgs, format!("--ready-fd: {fault}"))),
     };
+    if options.doctor {
+        return examine(&options);
+    }
     match run(&options, &mut ready) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -128,6 +132,36 @@ fn desktop(choice: PlatformChoice, runtime: &Runtime) -> Result<Box<dyn Platform
         ErrorCode::PlatformNotSupported,
         format!("{missing}; `--platform sim` is the built-in desktop"),
     ))
+}
+
+/// Looks at the desktop without serving it: for machines on which no daemon can run.
+fn examine(options: &Options) -> ExitCode {
+    let examined = || -> Result<DoctorAnswer, Failure> {
+        let choice = options.platform(|name| std::env::var_os(name));
+        let choice = choice.map_err(|message| Failure::new(ErrorCode::InvalidArgs, message))?;
+        let checks = match choice {
+            PlatformChoice::Sim => axd::platform::sim::examine(),
+            #[cfg(target_os = "linux")]
+            PlatformChoice::Auto | PlatformChoice::Linux => {
+                runtime()?.block_on(axd::platform::linux::examine())
+            }
+            #[allow(unreachable_patterns, reason = "each system has desktops it cannot serve")]
+            _ => vec![Check::missing(
+                "desktop",
+                "this build cannot serve it",
+                "use a build for it, or --platform sim, the built-in desktop",
+            )],
+        };
+        Ok(DoctorAnswer::of(checks))
+    };
+    match examined() {
+        Ok(answer) => {
+            // Serialising plain strings cannot fail.
+            println!("{}", serde_json::to_string(&answer).unwrap_or_default());
+            if answer.healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(failure) => fail(&failure),
+    }
 }
 
 fn runtime() -> std::io::Result<Runtime> {

@@ -39,6 +39,10 @@ pub struct Options {
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
 
+    /// Say as JSON what the desktop offers and what is missing, and exit
+    #[arg(long)]
+    pub doctor: bool,
+
     /// A pipe to tell on, in one line, that the daemon listens, or why not
     #[arg(long, value_name = "FD", hide = true, value_parser = clap::value_parser!(i32).range(3..))]
     pub ready_fd: Option<i32>,

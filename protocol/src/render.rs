@@ -1,8 +1,9 @@
 //! Answers for reading: what `format: "text"` puts in `text`.
 
 use crate::command::{
-    AttachAnswer, CancelAnswer, HelloAnswer, IsAnswer, ListAppsAnswer, ListDisplaysAnswer, ListWindowsAnswer,
-    ServiceAnswer, ServiceState, ShutdownAnswer, SimAnswer, StatusAnswer, SubscribeAnswer, VersionAnswer,
+    AttachAnswer, CancelAnswer, DoctorAnswer, HelloAnswer, IsAnswer, ListAppsAnswer, ListDisplaysAnswer,
+    ListWindowsAnswer, ServiceAnswer, ServiceState, ShutdownAnswer, SimAnswer, StatusAnswer, SubscribeAnswer,
+    Verdict, VersionAnswer,
 };
 use crate::text::{quote, write_ref};
 
@@ -152,6 +153,24 @@ impl Render for StatusAnswer {
             ]);
         }
         clients.write_or(out, "no client is connected\n");
+    }
+}
+
+impl Render for DoctorAnswer {
+    fn render(&self, out: &mut String) {
+        let width = self.checks.iter().map(|check| check.what.chars().count()).max().unwrap_or(0);
+        for check in &self.checks {
+            let mark = match check.verdict {
+                Verdict::Ok => "ok     ",
+                Verdict::Limited => "limited",
+                Verdict::Missing => "MISSING",
+            };
+            out.push_str(&format!("{mark}  {:width$}  {}\n", check.what, check.found));
+            if let Some(remedy) = &check.remedy {
+                out.push_str(&format!("{:9}{:width$}  → {remedy}\n", "", ""));
+            }
+        }
+        out.push_str(if self.healthy { "healthy\n" } else { "not healthy\n" });
     }
 }
 

@@ -9,7 +9,7 @@ use axd_client::{Ask, ClientError, Connection, is_ok, request_line};
 
 use super::output::{self, Mode, Stdout};
 use super::parse::Options;
-use super::{Exit, connect, replace_daemon};
+use super::{Exit, connect, doctor, replace_daemon};
 
 /// Asks and prints the answer.
 pub fn run(command: &Command, options: &Options, mode: Mode) -> Exit {
@@ -41,6 +41,9 @@ pub fn run(command: &Command, options: &Options, mode: Mode) -> Exit {
     match asked {
         Ok(Outcome::Printed(exit)) => exit,
         Ok(Outcome::Mismatch(line)) => print_error_line(&line, mode),
+        Err(fault) if fault.is_unavailable() && matches!(command, Command::Doctor(_)) => {
+            doctor::run(&fault, &options, mode)
+        }
         Err(fault) => output::failure(command.name(), &weighed(fault, command), mode),
     }
 }

@@ -2,6 +2,7 @@
 
 mod ask;
 mod demo;
+mod doctor;
 mod help;
 mod narrate;
 mod output;

@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use axd_client::ClientError;
 use axd_client::protocol::command::family;
+use axd_client::protocol::envelope::Head;
+use axd_client::protocol::render::Render;
 use axd_client::protocol::text::write_ref;
 use axd_client::protocol::{Error, ErrorCode, PROTOCOL_VERSION};
 use serde::Serialize;
@@ -43,6 +45,32 @@ impl Write for Stdout {
 /// Prints help, a version, a schema.
 pub fn plain(text: &str) -> Exit {
     finish(Stdout.write_all(text.as_bytes()), Exit::Done)
+}
+
+/// Prints what `ax` found out by itself, as the daemon would answer it.
+pub fn answer(command: &str, answer: &(impl Serialize + Render), mode: Mode, exit: Exit) -> Exit {
+    let mut out = Vec::new();
+    match mode {
+        Mode::Json => {
+            let platform = std::env::consts::OS;
+            let head = Head {
+                id: None,
+                ok: true,
+                command,
+                version: PROTOCOL_VERSION,
+                platform,
+                clock: None,
+                app: None,
+            };
+            head.write_data(answer, &mut out);
+        }
+        Mode::Text => {
+            let mut text = String::new();
+            answer.render(&mut text);
+            out = text.into_bytes();
+        }
+    }
+    finish(Stdout.write_all(&out), exit)
 }
 
 /// How a write ended: a reader that has seen enough is no failure.

@@ -13,7 +13,7 @@ pub mod sim;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use axd_protocol::command::{Sim, SimAnswer};
+use axd_protocol::command::{Check, Sim, SimAnswer};
 use axd_protocol::{Bounds, DisplayInfo, Point, Role, States};
 use tokio::sync::{mpsc, oneshot};
 
@@ -31,6 +31,9 @@ pub trait Platform: Send + Sync + 'static {
     /// Attaches an app: registers for its events, then walks it. Everything learned goes to `out`, in order; the
     /// worker ends when the mailbox is dropped.
     fn attach(&self, app: &AppSeen, out: mpsc::Sender<FromWorker>, counters: Arc<Counters>) -> Mailbox;
+
+    /// Looks at what it needs, and says what is missing.
+    fn examine(&self) -> Reply<Vec<Check>>;
 
     /// Does to an app of the built-in desktop what a person would.
     fn sim(&self, _act: Sim) -> Reply<SimAnswer> {

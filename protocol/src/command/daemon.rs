@@ -89,6 +89,77 @@ pub struct ClientStatus {
 }
 
 args! {
+    /// Say what works on this machine, what is missing, and what to do about it.
+    ///
+    /// Works without a daemon, too: then it says why none can run.
+    struct Doctor {}
+}
+
+/// The answer to `doctor`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DoctorAnswer {
+    /// Whether nothing that is needed is missing.
+    pub healthy: bool,
+    /// What was looked at.
+    pub checks: Vec<Check>,
+}
+
+impl DoctorAnswer {
+    /// The answer that these checks make.
+    pub fn of(checks: Vec<Check>) -> DoctorAnswer {
+        DoctorAnswer { healthy: checks.iter().all(|check| check.verdict != Verdict::Missing), checks }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Check {
+    /// What was looked at.
+    pub what: String,
+    /// How it is.
+    pub verdict: Verdict,
+    /// What was found.
+    pub found: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Verdict {
+    /// As it should be.
+    Ok,
+    /// It works, with limits.
+    Limited,
+    /// Something that is needed is not there.
+    Missing,
+}
+
+impl Check {
+    /// Something that is as it should be.
+    pub fn ok(what: &str, found: impl Into<String>) -> Check {
+        Check { what: what.to_owned(), verdict: Verdict::Ok, found: found.into(), remedy: None }
+    }
+
+    /// Something that works with limits.
+    pub fn limited(what: &str, found: impl Into<String>, remedy: impl Into<String>) -> Check {
+        let verdict = Verdict::Limited;
+        Check { what: what.to_owned(), verdict, found: found.into(), remedy: Some(remedy.into()) }
+    }
+
+    /// Something that is needed and not there.
+    pub fn missing(what: &str, found: impl Into<String>, remedy: impl Into<String>) -> Check {
+        let verdict = Verdict::Missing;
+        Check { what: what.to_owned(), verdict, found: found.into(), remedy: Some(remedy.into()) }
+    }
+}
+
+args! {
     /// Show the daemon's version.
     struct Version {}
 }

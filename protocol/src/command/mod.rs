@@ -168,6 +168,7 @@ commands! {
         Detach = "detach" in Desktop;
         Subscribe = "subscribe" in Listen;
         Status = "status" in Daemon;
+        Doctor = "doctor" in Daemon;
         Version = "version" in Daemon;
         Hello = "hello" in Daemon;
         Cancel = "cancel" in Daemon;

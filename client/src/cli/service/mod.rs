@@ -9,17 +9,14 @@ mod stray;
 mod systemd;
 mod unit;
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use axd_client::ClientError;
 use axd_client::protocol::command::{Service, ServiceAction, ServiceAnswer, ServiceFile, ServiceState};
-use axd_client::protocol::envelope::Head;
-use axd_client::protocol::render::Render;
-use axd_client::protocol::{Error, ErrorCode, PROTOCOL_VERSION};
+use axd_client::protocol::{Error, ErrorCode};
 
 use super::Exit;
-use super::output::{self, Mode, Stdout};
+use super::output::{self, Mode};
 use super::parse::{Options, Usage};
 use step::Step;
 use systemd::Systemd;
@@ -39,7 +36,7 @@ pub fn run(what: &Service, options: &Options, mode: Mode) -> Exit {
         );
     }
     match here().and_then(|manager| serve(&manager, what, options)) {
-        Ok(answer) => print(&answer, mode),
+        Ok(answer) => output::answer("service", &answer, mode, Exit::Done),
         Err(error) => output::failure("service", &ClientError::Daemon(error), mode),
     }
 }
@@ -160,28 +157,4 @@ fn serve<M: Manager>(manager: &M, what: &Service, options: &Options) -> Result<S
     answer.service = Some(manager.state(&seen));
     answer.notes = manager.notes(&seen);
     Ok(answer)
-}
-
-fn print(answer: &ServiceAnswer, mode: Mode) -> Exit {
-    let mut out = Vec::new();
-    match mode {
-        Mode::Json => {
-            let head = Head {
-                id: None,
-                ok: true,
-                command: "service",
-                version: PROTOCOL_VERSION,
-                platform: std::env::consts::OS,
-                clock: None,
-                app: None,
-            };
-            head.write_data(answer, &mut out);
-        }
-        Mode::Text => {
-            let mut text = String::new();
-            answer.render(&mut text);
-            out = text.into_bytes();
-        }
-    }
-    output::finish(Stdout.write_all(&out), Exit::Done)
 }

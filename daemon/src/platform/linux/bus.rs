@@ -10,9 +10,9 @@ use super::link::{Delivery, Link, Sink, bus_call, call, set};
 use super::wire::{REGISTRY, ROOT, body};
 
 /// Starts and names the accessibility bus, on the session bus.
-const LAUNCHER: &str = "org.a11y.Bus";
-const LAUNCHER_PATH: &str = "/org/a11y/bus";
-const STATUS: &str = "org.a11y.Status";
+pub(super) const LAUNCHER: &str = "org.a11y.Bus";
+pub(super) const LAUNCHER_PATH: &str = "/org/a11y/bus";
+pub(super) const STATUS: &str = "org.a11y.Status";
 
 /// Why there is no accessibility bus.
 #[derive(Debug, thiserror::Error)]

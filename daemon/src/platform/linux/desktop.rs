@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axd_protocol::command::Check;
 use parking_lot::Mutex;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
 
 use super::bus::{Missing, Session, Traffic};
@@ -13,7 +14,7 @@ use super::reader::Reader;
 use super::registry::{self, Listed};
 use super::worker::{self, Post};
 use super::x11::{Screen, X11};
-use crate::platform::{AppSeen, Counters, DesktopEvent, FromWorker, Mailbox, Platform, ToWorker};
+use crate::platform::{AppSeen, Counters, DesktopEvent, FromWorker, Mailbox, Platform, Reply, ToWorker};
 
 /// How long to wait before looking for a lost bus again, at first and at most.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -100,6 +101,12 @@ impl Platform for LinuxDesktop {
             capabilities.push("displays");
         }
         capabilities
+    }
+
+    fn examine(&self) -> Reply<Vec<Check>> {
+        let (answer, reply) = oneshot::channel();
+        tokio::spawn(async move { answer.send(Ok(super::doctor::examine().await)) });
+        reply
     }
 
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {

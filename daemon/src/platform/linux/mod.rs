@@ -7,6 +7,7 @@
 
 mod bus;
 mod desktop;
+mod doctor;
 mod ear;
 mod events;
 mod frames;
@@ -27,3 +28,4 @@ mod x11;
 
 pub use bus::Missing;
 pub use desktop::LinuxDesktop;
+pub use doctor::examine;

@@ -115,6 +115,11 @@ pub(super) fn text(answer: &Answer) -> Option<String> {
     })
 }
 
+/// The truth of a property.
+pub(super) fn truth(answer: &Answer) -> Option<bool> {
+    property(answer, |value| if let Variant::Bool(truth) = value { Some(*truth) } else { None })
+}
+
 /// The number of a property.
 pub(super) fn number(answer: &Answer) -> Option<f64> {
     property(answer, |value| match value {

@@ -155,7 +155,7 @@ impl X11 {
         }
     }
 
-    fn look(&mut self) -> XResult<Screen> {
+    pub(super) fn look(&mut self) -> XResult<Screen> {
         let (numbers, managed) = self.listed()?;
         for window in &numbers {
             if !self.followed.contains(window) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use axd_protocol::DisplayInfo;
+use axd_protocol::command::Check;
 use axd_protocol::command::{Sim, SimAnswer, SimVerb};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
@@ -193,6 +194,12 @@ impl Platform for SimDesktop {
         vec!["tree", "events", "fence", "watch", "geometry", "hit-test", "windows", "displays", "sim"]
     }
 
+    fn examine(&self) -> Reply<Vec<Check>> {
+        let (answer, reply) = oneshot::channel();
+        let _ = answer.send(Ok(examine()));
+        reply
+    }
+
     /// Must be called inside a tokio runtime, where the apps will run.
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
         self.desk.state.lock().out = Some(out);
@@ -320,4 +327,9 @@ type MakeControl = Box<dyn FnOnce(oneshot::Sender<Result<String, Failure>>) -> C
 
 fn invalid(text: String) -> Failure {
     Failure::new(FailureKind::Invalid, text)
+}
+
+/// The built-in desktop is always there.
+pub fn examine() -> Vec<Check> {
+    vec![Check::ok("desktop", "the built-in one, which needs nothing")]
 }

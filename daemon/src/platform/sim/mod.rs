@@ -15,7 +15,7 @@ pub mod rule;
 pub mod script;
 mod worker;
 
-pub use desktop::{SimDesktop, SimOptions};
+pub use desktop::{SimDesktop, SimOptions, examine};
 
 #[cfg(test)]
 mod tests;

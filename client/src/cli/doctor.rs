@@ -1,0 +1,40 @@
+//! `doctor` where no daemon can run: `axd --doctor` looks at the desktop without serving it.
+
+use std::process::{Command, Stdio};
+
+use axd_client::ClientError;
+use axd_client::protocol::command::{Check, DoctorAnswer};
+
+use super::Exit;
+use super::output::{self, Mode};
+use super::parse::Options;
+
+/// Prints what is known without a daemon; `fault` says why there is none.
+pub fn run(fault: &ClientError, options: &Options, mode: Mode) -> Exit {
+    let error = fault.to_error();
+    let mut checks =
+        vec![Check::missing("daemon", error.message, "mend what is missing below, then try again")];
+    checks.extend(look(options));
+    output::answer("doctor", &DoctorAnswer::of(checks), mode, Exit::Unavailable)
+}
+
+fn look(options: &Options) -> Vec<Check> {
+    let Some(program) = axd_client::find_daemon() else {
+        return vec![Check::missing(
+            "axd",
+            "not found",
+            "install it beside ax, put it on the PATH, or set AXD_BIN",
+        )];
+    };
+    let mut command = Command::new(&program);
+    command.arg("--doctor").stdin(Stdio::null()).stderr(Stdio::piped());
+    command.args(options.platform.iter().flat_map(|platform| ["--platform", platform]));
+    let unusable = |found: String| vec![Check::missing("axd", found, "install it anew")];
+    match command.output() {
+        Ok(output) => match serde_json::from_slice::<DoctorAnswer>(&output.stdout) {
+            Ok(answer) => answer.checks,
+            Err(_) => unusable(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        },
+        Err(fault) => unusable(format!("{} cannot be run: {fault}", program.display())),
+    }
+}
