@@ -180,10 +180,13 @@ impl Item {
     fn shown(&self, shown: u32, view: &View) -> Shown {
         let left_out = self.partial || self.clipped && self.total > 0 || shown < self.children;
         let counts = left_out || view.filter == Filter::Skeleton && shown < self.total;
+        // Where a filter lets children of what it drops move up, what counts is what it would show.
+        let moved_up = view.filter == Filter::Interactive && !self.partial && !self.clipped;
+        let total = if moved_up { self.children } else { self.total };
         Shown {
             ix: self.ix,
             depth: self.depth,
-            cut: counts.then_some(Cut { total: self.total, shown }),
+            cut: counts.then_some(Cut { total, shown }),
             truncated: left_out,
         }
     }

@@ -54,6 +54,14 @@ fn the_interactive_view_drops_what_cannot_be_acted_on_and_plain_boxes() {
 }
 
 #[test]
+fn what_the_interactive_view_cuts_is_counted_among_what_it_would_show() {
+    check(
+        View { filter: Filter::Interactive, max_nodes: Some(3), ..View::default() },
+        "application \"App\"\n  window \"Main\" (2 children, 1 shown)\n    button \"OK\"\n",
+    );
+}
+
+#[test]
 fn the_skeleton_shows_containers_and_counts() {
     check(
         View { filter: Filter::Skeleton, ..View::default() },
