@@ -43,6 +43,8 @@ pub(super) struct Reader {
     pub numbers: HashMap<ElementKey, u64>,
     /// What elements were last read to be, where that is asked for again: in apps that announce no children.
     pub roles: HashMap<ElementKey, Role>,
+    /// The numbers they were last read to hold, in such apps.
+    pub numbers_held: HashMap<ElementKey, Option<String>>,
     /// What is counted for `status`.
     pub counters: Arc<Counters>,
     /// Containers that show only some of their children, and those they show.
@@ -115,6 +117,7 @@ impl Reader {
             frames: HashMap::new(),
             numbers: HashMap::new(),
             roles: HashMap::new(),
+            numbers_held: HashMap::new(),
             counters,
             partial: HashMap::new(),
             rows: HashMap::new(),
@@ -211,6 +214,21 @@ impl Reader {
             });
         }
         Ok(found)
+    }
+
+    /// Those of the elements that hold another number now than when they were last read.
+    pub async fn other_numbers(&mut self, keys: &[ElementKey]) -> Result<Vec<ElementKey>, Failure> {
+        let held: Vec<ElementKey> =
+            keys.iter().copied().filter(|key| self.numbers_held.contains_key(key)).collect();
+        let calls = held.iter().map(|key| self.get(*key, VALUE, "CurrentValue")).collect();
+        let answers = self.ask_all(calls).await?;
+        let now = answers.iter().map(|answer| number(answer).map(plain_number));
+        Ok(held
+            .into_iter()
+            .zip(now)
+            .filter(|(key, now)| self.numbers_held.get(key) != Some(now))
+            .map(|(key, _)| key)
+            .collect())
     }
 
     /// The elements above one, the app first, itself last. Empty if it is gone.
@@ -540,6 +558,9 @@ impl Reader {
         };
         if !self.toolkit.announces_children() {
             self.roles.insert(key, role);
+            if has_number(role) {
+                self.numbers_held.insert(key, facts.value.clone());
+            }
         }
         if role.is_window() {
             let frame = super::windows::Frame { title: outline.name.clone(), bounds: details.bounds };
@@ -558,6 +579,7 @@ impl Reader {
             self.views.retain(|key, _| keep(*key));
             self.partial.retain(|key, _| keep(*key));
             self.roles.retain(|key, _| keep(*key));
+            self.numbers_held.retain(|key, _| keep(*key));
             self.frames.retain(|key, _| keep(*key));
             self.numbers.retain(|key, _| keep(*key));
         }

@@ -64,6 +64,11 @@ impl Toolkit {
         matches!(self, Toolkit::Gtk3 | Toolkit::Qt)
     }
 
+    /// Whether rows and cells that are scrolled away are not even "visible".
+    pub fn visible_is_scrolling(self) -> bool {
+        self == Toolkit::Qt
+    }
+
     /// Whether only windows are ever "showing": then what is visible and has a place is shown.
     pub fn never_says_showing(self) -> bool {
         self == Toolkit::Gtk4
