@@ -43,6 +43,9 @@ pub(super) struct Reader {
     pub numbers: HashMap<ElementKey, u64>,
     /// What elements were last read to be, where that is asked for again: in apps that announce no children.
     pub roles: HashMap<ElementKey, Role>,
+    /// What else such apps change unannounced: the numbers that elements were last read to hold, and names of items.
+    held: HashMap<ElementKey, Option<String>>,
+    named: HashMap<ElementKey, String>,
     /// What is counted for `status`.
     pub counters: Arc<Counters>,
     /// Containers that show only some of their children, and those they show.
@@ -115,6 +118,8 @@ impl Reader {
             frames: HashMap::new(),
             numbers: HashMap::new(),
             roles: HashMap::new(),
+            held: HashMap::new(),
+            named: HashMap::new(),
             counters,
             partial: HashMap::new(),
             rows: HashMap::new(),
@@ -211,6 +216,31 @@ impl Reader {
             });
         }
         Ok(found)
+    }
+
+    /// Those of the elements that have another number or name now than when they were last read.
+    pub async fn altered(&mut self, keys: &[ElementKey]) -> Result<Vec<ElementKey>, Failure> {
+        let held: Vec<ElementKey> = keys.iter().copied().filter(|key| self.held.contains_key(key)).collect();
+        let named: Vec<ElementKey> =
+            keys.iter().copied().filter(|key| self.named.contains_key(key)).collect();
+        let mut calls = Vec::with_capacity(held.len() + named.len());
+        calls.extend(held.iter().map(|key| self.get(*key, VALUE, "CurrentValue")));
+        calls.extend(named.iter().map(|key| self.get(*key, ACCESSIBLE, "Name")));
+        let answers = self.ask_all(calls).await?;
+        let (numbers, names) = answers.split_at(held.len().min(answers.len()));
+        let mut altered = Vec::new();
+        for (key, answer) in held.into_iter().zip(numbers) {
+            if self.held.get(&key) != Some(&number(answer).map(plain_number)) {
+                altered.push(key);
+            }
+        }
+        for (key, answer) in named.into_iter().zip(names) {
+            // One that answers nothing is gone, which reading it will tell.
+            if self.named.get(&key) != text(answer).as_ref() {
+                altered.push(key);
+            }
+        }
+        Ok(altered)
     }
 
     /// The elements above one, the app first, itself last. Empty if it is gone.
@@ -540,6 +570,12 @@ impl Reader {
         };
         if !self.toolkit.announces_children() {
             self.roles.insert(key, role);
+            if has_number(role) {
+                self.held.insert(key, facts.value.clone());
+            }
+            if self.toolkit.renames_silently(role) {
+                self.named.insert(key, outline.name.clone());
+            }
         }
         if role.is_window() {
             let frame = super::windows::Frame { title: outline.name.clone(), bounds: details.bounds };
@@ -558,6 +594,8 @@ impl Reader {
             self.views.retain(|key, _| keep(*key));
             self.partial.retain(|key, _| keep(*key));
             self.roles.retain(|key, _| keep(*key));
+            self.held.retain(|key, _| keep(*key));
+            self.named.retain(|key, _| keep(*key));
             self.frames.retain(|key, _| keep(*key));
             self.numbers.retain(|key, _| keep(*key));
         }

@@ -94,7 +94,8 @@ pub(super) fn states(natives: Natives, role: Role, toolkit: Toolkit) -> States {
     let down = has(N::Checked) || has(N::Pressed);
     states.set(State::Pressed, if role == Role::ToggleButton { down } else { has(N::Pressed) });
     states.set(State::Checked, has(N::Checked) && !mixed && role != Role::ToggleButton);
-    states.set(State::Hidden, !has(N::Visible));
+    let scrolled_away = toolkit.visible_is_scrolling() && scrolls(role);
+    states.set(State::Hidden, !has(N::Visible) && !scrolled_away);
     let shown = has(N::Showing) || !has(N::Visible) || !toolkit.showing_is_content() || scrolls(role);
     states.set(State::Offscreen, !shown);
     states
@@ -168,6 +169,7 @@ mod tests {
         assert!(names(&scrolled, Role::Cell, Toolkit::Gtk3).is_empty());
         assert!(names(&scrolled, Role::Button, Toolkit::Chromium).is_empty());
         assert_eq!(names(&scrolled[..2], Role::Button, Toolkit::Chromium), ["hidden"]);
+        assert!(names(&scrolled[..2], Role::Cell, Toolkit::Qt).is_empty());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Looking through windows for children that nobody announced: GTK 4 and Qt never tell of new rows.
+//! Looking through windows for what nobody announced: GTK 4 and Qt never tell of new rows, GTK 4 not of numbers, Qt not
+//! of renamed items.
 //!
 //! Something else usually happens in the same window: a focus, a name, a text. That makes the window suspect, and
 //! its containers are asked for their children only, one call each; what differs is then read like anything that
@@ -113,7 +114,7 @@ impl Worker {
         outcome.map(|_| ())
     }
 
-    /// Has those of the elements read again whose children are others now. True if there are any.
+    /// Has those of the elements read again whose children, number or name are others now. True if there are any.
     pub(super) async fn compare_children(&mut self, all: &[ElementKey]) -> Result<bool, Failure> {
         let asked: Vec<ElementKey> = all
             .iter()
@@ -121,7 +122,9 @@ impl Worker {
             .filter(|key| self.mirror.has_told(*key) && self.may_have_children(*key))
             .collect();
         let found = self.post.reader.children(&asked).await?;
-        let mut any = false;
+        let others = self.post.reader.altered(all).await?;
+        let mut any = !others.is_empty();
+        others.into_iter().for_each(|key| self.schedule.hint(key));
         for (key, children) in asked.iter().zip(found) {
             // Claims that were not believed make a list differ for ever; then it is only read once more often.
             let differs = children.is_some_and(|children| children != self.mirror.children(*key));

@@ -1,6 +1,8 @@
 //! What each toolkit does its own way. `docs/linux.md` says how it was found and how late axd learns of what is
 //! never announced.
 
+use axd_protocol::Role;
+
 /// What an app is made with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Toolkit {
@@ -62,6 +64,18 @@ impl Toolkit {
     /// Whether "showing" is about being mapped, which is announced, and not about scrolling, which is not.
     pub fn showing_is_content(self) -> bool {
         matches!(self, Toolkit::Gtk3 | Toolkit::Qt)
+    }
+
+    /// Whether an element of this role may be renamed without a word.
+    pub fn renames_silently(self, role: Role) -> bool {
+        use Role::{Cell, ColumnHeader, Combobox, ListItem, RowHeader, Tab, TreeItem};
+        let item = matches!(role, Cell | ListItem | TreeItem | Combobox | Tab | ColumnHeader | RowHeader);
+        item && matches!(self, Toolkit::Qt | Toolkit::Other)
+    }
+
+    /// Whether rows and cells that are scrolled away are not even "visible".
+    pub fn visible_is_scrolling(self) -> bool {
+        self == Toolkit::Qt
     }
 
     /// Whether only windows are ever "showing": then what is visible and has a place is shown.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use axd_protocol::State;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{debug, info, trace, warn};
@@ -71,7 +72,7 @@ pub(super) fn spawn(post: Post) {
         todo: VecDeque::new(),
         fences: Vec::new(),
         strangers: HashSet::new(),
-        focused: None,
+        focused: HashSet::new(),
     };
     tokio::spawn(worker.run());
 }
@@ -91,8 +92,8 @@ pub(super) struct Worker {
     fences: Vec<Fence>,
     /// Paths of elements that announced something and were never listed: whoever has them did not say so.
     strangers: HashSet<String>,
-    /// What last announced that it has the focus: what had it before may not say that it lost it.
-    focused: Option<ElementKey>,
+    /// What was told to have the focus: when something else gets it, these may not say that they lost it.
+    focused: HashSet<ElementKey>,
 }
 
 /// How the app is.
@@ -270,12 +271,11 @@ impl Worker {
         if kinds.has(Kinds::GONE) {
             self.mirror.parent(key).into_iter().for_each(|parent| self.schedule.hint(parent));
         }
-        if kinds.has(Kinds::FOCUS)
-            && let Some(before) = self.focused.replace(key)
-            && before != key
-            && self.mirror.knows(before)
-        {
-            self.schedule.hint(before);
+        if kinds.has(Kinds::FOCUS | Kinds::WINDOW) {
+            self.focused
+                .iter()
+                .filter(|key| self.mirror.knows(**key))
+                .for_each(|key| self.schedule.hint(*key));
         }
         if kinds.has(Kinds::SELECTION) {
             let children: Vec<ElementKey> =
@@ -624,6 +624,7 @@ impl Worker {
         if cut > 0 {
             debug!(cut, "the app claims cycles or second parents; they are left out");
         }
+        self.note_focus(&updates);
         if !updates.is_empty() {
             self.outgoing.push_back(FromWorker::Batch(Batch { cause, updates }));
         }
@@ -647,12 +648,26 @@ impl Worker {
                 trace!(pid = self.post.pid, ?cause, ?update, "nobody announced");
             }
         }
+        self.note_focus(&updates);
         self.counters.missed.fetch_add(missed, Relaxed);
         if !updates.is_empty() {
             let cause = if missed == 0 { Cause::Event } else { cause };
             self.outgoing.push_back(FromWorker::Batch(Batch { cause, updates }));
         }
         missed
+    }
+
+    fn note_focus(&mut self, updates: &[Update]) {
+        for update in updates {
+            match update {
+                Update::Upsert { key, facts } if facts.states.has(State::Focused) => {
+                    self.focused.insert(*key)
+                }
+                Update::Upsert { key, .. } | Update::Gone(key) => self.focused.remove(key),
+                Update::Children { .. } => false,
+            };
+        }
+        self.focused.retain(|key| self.mirror.knows(*key));
     }
 
     fn screen(&self) -> Option<Arc<Screen>> {
