@@ -68,6 +68,11 @@ impl Readings {
         self.found.get(&key).and_then(|reading| reading.as_ref()).map_or(&[], |reading| &reading.children)
     }
 
+    /// The elements that were read.
+    pub fn keys(&self) -> impl Iterator<Item = ElementKey> {
+        self.order.iter().copied()
+    }
+
     /// How many were read.
     pub fn len(&self) -> usize {
         self.order.len()

@@ -28,6 +28,8 @@ impl Kinds {
     pub const WINDOW: Kinds = Kinds(16);
     /// It is no more.
     pub const GONE: Kinds = Kinds(32);
+    /// It can be used or no longer, and with it all below it.
+    pub const BELOW: Kinds = Kinds(128);
     /// All below it is new.
     pub const SUBTREE: Kinds = Kinds(64);
 

@@ -174,6 +174,7 @@ impl Hall {
                 let kinds = match first_word(message).as_str() {
                     "focused" => Kinds::FACTS | Kinds::FOCUS,
                     "defunct" => Kinds::GONE,
+                    "sensitive" | "enabled" => Kinds::FACTS | Kinds::BELOW,
                     _ => Kinds::FACTS,
                 };
                 ear.hear(path, kinds);

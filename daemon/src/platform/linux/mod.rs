@@ -2,10 +2,12 @@
 //!
 //! `link` is a connection to a bus, `wire` what AT-SPI puts on it, `bus` finds it. `roles`, `states`, `toolkit`,
 //! `identity` and `windows` are pure: what native things mean. `events` brings what apps announce to their `ear`,
-//! `reader` and `geometry` ask them, `frames` stands in for `x11` where there is none, `worker` (with `survey`) keeps one attached app true, and `desktop` is the
+//! `reader` and `geometry` ask them, `frames` stands in for `x11` where there is none, `worker` (with `survey` and `newcomers`) keeps one attached app true, and `desktop` is the
 //! [`Platform`](super::Platform). `docs/linux.md` tells what each toolkit announces and what it does not.
 
 mod bus;
+mod children;
+mod content;
 mod desktop;
 mod doctor;
 mod ear;
@@ -13,14 +15,17 @@ mod events;
 mod frames;
 mod geometry;
 mod handles;
+mod hearing;
 mod identity;
 mod link;
+mod newcomers;
 mod reader;
 mod registry;
 mod roles;
 mod states;
 mod survey;
 mod toolkit;
+mod walk;
 mod windows;
 mod wire;
 mod worker;

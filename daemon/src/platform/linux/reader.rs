@@ -12,6 +12,7 @@ use axd_protocol::{Bounds, Role, State};
 use tracing::debug;
 use zbus::Message;
 
+use super::content::{TextIs, has_number, plain_number, text_is, wants_label};
 use super::handles::{Handle, Handles};
 use super::link::{Answer, Link, call, get};
 use super::roles::{self, PASSWORD_TEXT};
@@ -44,54 +45,56 @@ pub(super) struct Reader {
     /// What elements were last read to be, where that is asked for again: in apps that announce no children.
     pub roles: HashMap<ElementKey, Role>,
     /// What else such apps change unannounced: the numbers that elements were last read to hold, and names of items.
-    held: HashMap<ElementKey, Option<String>>,
-    named: HashMap<ElementKey, String>,
+    pub(super) held: HashMap<ElementKey, Option<String>>,
+    pub(super) named: HashMap<ElementKey, String>,
+    /// The pages of a browser.
+    pub pages: HashSet<ElementKey>,
     /// What is counted for `status`.
     pub counters: Arc<Counters>,
     /// Containers that show only some of their children, and those they show.
     pub partial: HashMap<ElementKey, Vec<ElementKey>>,
     /// The rows of those.
-    rows: HashMap<ElementKey, u32>,
+    pub(super) rows: HashMap<ElementKey, u32>,
     /// What the cache said, until the first walk is done.
-    cached: Cached,
+    pub(super) cached: Cached,
     /// The children of every cached element whose children the cache holds all of, in order.
-    families: HashMap<ElementKey, Vec<ElementKey>>,
+    pub(super) families: HashMap<ElementKey, Vec<ElementKey>>,
     /// The children of views whose headers are made anew whenever they are listed.
-    views: HashMap<ElementKey, Vec<ElementKey>>,
+    pub(super) views: HashMap<ElementKey, Vec<ElementKey>>,
     /// Elements whose children are had by index only.
-    by_index: HashSet<ElementKey>,
+    pub(super) by_index: HashSet<ElementKey>,
     /// Whether the app answers for `AccessibleId`.
-    has_ids: bool,
+    pub(super) has_ids: bool,
 }
 
 /// Cached elements, with their parents.
 type Cached = HashMap<ElementKey, (ElementKey, CacheItem)>;
 
 /// What the first round learned of an element.
-struct Outline {
-    key: ElementKey,
-    number: u32,
-    role: Role,
-    natives: Natives,
-    name: String,
-    description: String,
-    identifier: Option<String>,
-    interfaces: Interfaces,
-    child_count: i32,
+pub(super) struct Outline {
+    pub(super) key: ElementKey,
+    pub(super) number: u32,
+    pub(super) role: Role,
+    pub(super) natives: Natives,
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) identifier: Option<String>,
+    pub(super) interfaces: Interfaces,
+    pub(super) child_count: i32,
     /// The children, where they are known already.
-    children: Option<Vec<ElementKey>>,
+    pub(super) children: Option<Vec<ElementKey>>,
 }
 
 /// What the second and third rounds learned.
 #[derive(Default)]
-struct Details {
-    children: Vec<ElementKey>,
-    total: Option<u32>,
-    actions: Vec<String>,
-    value: Option<String>,
-    text: Option<String>,
-    label: Option<String>,
-    bounds: Option<Bounds>,
+pub(super) struct Details {
+    pub(super) children: Vec<ElementKey>,
+    pub(super) total: Option<u32>,
+    pub(super) actions: Vec<String>,
+    pub(super) value: Option<String>,
+    pub(super) text: Option<String>,
+    pub(super) label: Option<String>,
+    pub(super) bounds: Option<Bounds>,
 }
 
 /// What one call of the second round was for.
@@ -118,6 +121,7 @@ impl Reader {
             frames: HashMap::new(),
             numbers: HashMap::new(),
             roles: HashMap::new(),
+            pages: HashSet::new(),
             held: HashMap::new(),
             named: HashMap::new(),
             counters,
@@ -193,56 +197,6 @@ impl Reader {
         Ok(read)
     }
 
-    /// Only the children of elements, to see whether they are still the same. `None`: it does not say.
-    pub async fn children(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Vec<ElementKey>>>, Failure> {
-        let ask = |key: &ElementKey| match self.views.contains_key(key) {
-            true => self.get(*key, ACCESSIBLE, "ChildCount"),
-            false => self.call(*key, ACCESSIBLE, "GetChildren", &()),
-        };
-        let answers = self.ask_all(keys.iter().map(ask).collect()).await?;
-        let mut found = Vec::with_capacity(keys.len());
-        for (key, answer) in keys.iter().zip(&answers) {
-            if let Some(view) = self.views.get(key) {
-                let same = number(answer).is_none_or(|count| count as usize == view.len());
-                found.push((!same).then(Vec::new));
-                continue;
-            }
-            let listed = body::<Vec<Ref>>(answer).map(|refs| self.keys(&refs));
-            found.push(match listed {
-                Some(listed) if self.by_index.contains(key) => {
-                    Some(self.children_by_index(*key, listed.len() as i32).await?)
-                }
-                listed => listed,
-            });
-        }
-        Ok(found)
-    }
-
-    /// Those of the elements that have another number or name now than when they were last read.
-    pub async fn altered(&mut self, keys: &[ElementKey]) -> Result<Vec<ElementKey>, Failure> {
-        let held: Vec<ElementKey> = keys.iter().copied().filter(|key| self.held.contains_key(key)).collect();
-        let named: Vec<ElementKey> =
-            keys.iter().copied().filter(|key| self.named.contains_key(key)).collect();
-        let mut calls = Vec::with_capacity(held.len() + named.len());
-        calls.extend(held.iter().map(|key| self.get(*key, VALUE, "CurrentValue")));
-        calls.extend(named.iter().map(|key| self.get(*key, ACCESSIBLE, "Name")));
-        let answers = self.ask_all(calls).await?;
-        let (numbers, names) = answers.split_at(held.len().min(answers.len()));
-        let mut altered = Vec::new();
-        for (key, answer) in held.into_iter().zip(numbers) {
-            if self.held.get(&key) != Some(&number(answer).map(plain_number)) {
-                altered.push(key);
-            }
-        }
-        for (key, answer) in named.into_iter().zip(names) {
-            // One that answers nothing is gone, which reading it will tell.
-            if self.named.get(&key) != text(answer).as_ref() {
-                altered.push(key);
-            }
-        }
-        Ok(altered)
-    }
-
     /// The elements above one, the app first, itself last. Empty if it is gone.
     pub async fn path(&mut self, key: ElementKey) -> Result<Vec<ElementKey>, Failure> {
         let mut path = vec![key];
@@ -288,14 +242,14 @@ impl Reader {
         get(&handle.bus, &handle.path, interface, property)
     }
 
-    fn keys(&mut self, refs: &[Ref]) -> Vec<ElementKey> {
+    pub(super) fn keys(&mut self, refs: &[Ref]) -> Vec<ElementKey> {
         refs.iter().filter(|at| at.is_some()).map(|at| self.handles.key(at)).collect()
     }
 
     /// The first round.
     async fn outline(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Outline>>, Failure> {
         const COMMON: usize = 6;
-        let by_attribute = self.toolkit.identifies_by_attribute();
+        let by_attribute = self.toolkit.is_browser();
         let identified = by_attribute || self.has_ids;
         let mut calls = Vec::with_capacity(keys.len() * (COMMON + 1));
         for key in keys {
@@ -470,82 +424,6 @@ impl Reader {
         }
     }
 
-    fn is_view(&self, role: Role) -> bool {
-        self.toolkit.remakes_headers() && matches!(role, Role::Tree | Role::Table)
-    }
-
-    /// Whether this is a view that has as many children as when it was last listed.
-    fn same_view(&self, key: ElementKey, count: i32) -> bool {
-        self.views.get(&key).is_some_and(|view| view.len() as i32 == count)
-    }
-
-    /// The key of a child: a header that is new and stands where another stood is that one, made anew.
-    fn in_place_of(&mut self, former: Option<ElementKey>, child: &Ref) -> ElementKey {
-        let is_header =
-            |role: &Role| !matches!(role, Role::Cell | Role::TreeItem | Role::ListItem | Role::Row);
-        let remade = former.filter(|former| {
-            self.toolkit.remakes_headers()
-                && self.roles.get(former).is_some_and(is_header)
-                && self.handles.find(child).is_none()
-        });
-        match remade {
-            Some(former) => {
-                self.handles.rebind(former, child);
-                former
-            }
-            None => self.handles.key(child),
-        }
-    }
-
-    /// The children of a view.
-    fn view(&mut self, key: ElementKey, refs: &[Ref]) -> Vec<ElementKey> {
-        let before = self.views.remove(&key).unwrap_or_default();
-        let mut children = Vec::with_capacity(refs.len());
-        for (at, child) in refs.iter().filter(|child| child.is_some()).enumerate() {
-            children.push(self.in_place_of(before.get(at).copied(), child));
-        }
-        self.views.insert(key, children.clone());
-        children
-    }
-
-    /// The first child's parent was asked for: if it is another, the list left somebody out.
-    fn judge_children(&mut self, key: ElementKey, answer: &Answer) {
-        let parent = reference(answer).filter(Ref::is_some).map(|at| self.handles.key(&at));
-        match parent {
-            Some(parent) if parent != key => self.by_index.insert(key),
-            _ => self.by_index.remove(&key),
-        };
-    }
-
-    async fn children_by_index(&mut self, key: ElementKey, count: i32) -> Result<Vec<ElementKey>, Failure> {
-        let calls = (0..count).map(|index| self.call(key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
-        let answers = self.ask_all(calls.collect()).await?;
-        let refs: Vec<Ref> = answers.iter().filter_map(body).collect();
-        Ok(self.keys(&refs))
-    }
-
-    /// The children on the screen of a container that has too many.
-    async fn some_children(&mut self, outline: &Outline, detail: &mut Details) -> Result<(), Failure> {
-        let range = self.shown_range(outline.key, outline.child_count).await?;
-        let calls =
-            range.clone().map(|index| self.call(outline.key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
-        let answers = self.ask_all(calls.collect()).await?;
-        let before: HashMap<u32, ElementKey> = match self.partial.remove(&outline.key) {
-            Some(children) => children.iter().filter_map(|key| Some((*self.rows.get(key)?, *key))).collect(),
-            None => HashMap::new(),
-        };
-        for (index, answer) in range.zip(&answers) {
-            if let Some(at) = body::<Ref>(answer).filter(Ref::is_some) {
-                let row = index.unsigned_abs();
-                let key = self.in_place_of(before.get(&row).copied(), &at);
-                self.rows.insert(key, row);
-                detail.children.push(key);
-            }
-        }
-        detail.total = Some(outline.child_count.unsigned_abs());
-        Ok(())
-    }
-
     fn reading(&mut self, outline: &Outline, details: Details) -> Reading {
         let Outline { key, number, role, natives, .. } = *outline;
         let mut facts = Facts::new(role);
@@ -577,6 +455,9 @@ impl Reader {
                 self.named.insert(key, outline.name.clone());
             }
         }
+        if role == Role::Document && self.toolkit.is_browser() {
+            self.pages.insert(key);
+        }
         if role.is_window() {
             let frame = super::windows::Frame { title: outline.name.clone(), bounds: details.bounds };
             self.frames.insert(key, frame);
@@ -595,6 +476,7 @@ impl Reader {
             self.partial.retain(|key, _| keep(*key));
             self.roles.retain(|key, _| keep(*key));
             self.held.retain(|key, _| keep(*key));
+            self.pages.retain(|key| keep(*key));
             self.named.retain(|key, _| keep(*key));
             self.frames.retain(|key, _| keep(*key));
             self.numbers.retain(|key, _| keep(*key));
@@ -668,73 +550,4 @@ fn lacks_property(error: &str) -> bool {
 
 fn some(text: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.to_owned())
-}
-
-/// What an element's text is to it.
-enum TextIs {
-    /// What it holds.
-    Value,
-    /// What it holds, and it may be long.
-    Long,
-    /// What it is called, where it has no other name.
-    Name,
-    Nothing,
-}
-
-fn text_is(role: Role, natives: Natives) -> TextIs {
-    use Role as R;
-    match role {
-        R::TextArea | R::Document if natives.has(Native::Editable) || role == R::TextArea => TextIs::Long,
-        R::TextField | R::SearchField => TextIs::Value,
-        R::Paragraph | R::Combobox | R::DateField if natives.has(Native::Editable) => TextIs::Value,
-        R::Text | R::Heading | R::Paragraph | R::Link | R::Cell | R::ListItem | R::TreeItem => TextIs::Name,
-        R::StatusBar | R::Tooltip | R::ColumnHeader | R::RowHeader | R::Button | R::Notification => {
-            TextIs::Name
-        }
-        _ => TextIs::Nothing,
-    }
-}
-
-fn has_number(role: Role) -> bool {
-    matches!(role, Role::Slider | Role::SpinButton | Role::ProgressBar | Role::Meter)
-}
-
-fn wants_label(role: Role) -> bool {
-    use Role as R;
-    matches!(
-        role,
-        R::TextField
-            | R::TextArea
-            | R::SearchField
-            | R::Combobox
-            | R::Slider
-            | R::SpinButton
-            | R::Checkbox
-            | R::Switch
-            | R::ToggleButton
-            | R::Button
-            | R::ProgressBar
-            | R::Meter
-            | R::DateField
-            | R::ColorWell
-    )
-}
-
-/// A number without the noise of its binary form.
-fn plain_number(number: f64) -> String {
-    let plain = (number * 1e6).round() / 1e6;
-    // Minus nothing is nothing.
-    format!("{}", if plain == 0.0 { 0.0 } else { plain })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_told_plainly() {
-        for (number, told) in [(50.0, "50"), (0.1 + 0.2, "0.3"), (-0.0, "0"), (-2.5, "-2.5")] {
-            assert_eq!(plain_number(number), told);
-        }
-    }
 }

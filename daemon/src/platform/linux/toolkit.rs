@@ -109,8 +109,9 @@ impl Toolkit {
         if self == Toolkit::Gtk4 { i32::MAX } else { -1 }
     }
 
-    /// Whether an element's developer's name is the attribute `id`; elsewhere it is the property `AccessibleId`.
-    pub fn identifies_by_attribute(self) -> bool {
+    /// Whether it shows web pages: there an element's developer's name is the attribute `id`, elsewhere it is the
+    /// property `AccessibleId`.
+    pub fn is_browser(self) -> bool {
         matches!(self, Toolkit::Chromium | Toolkit::Gecko)
     }
 

@@ -8,34 +8,26 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use axd_protocol::State;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{debug, info, trace, warn};
 
-use super::ear::{Ear, Heard, Kinds};
+use super::ear::Ear;
 use super::events::Events;
 use super::frames;
-use super::geometry::window_of;
 use super::link::{PATIENCE, call};
+use super::newcomers::Newcomers;
 use super::reader::Reader;
 use super::survey::Survey;
+use super::walk::{FIRST_STEP, LARGEST_STEP, Walk};
 use super::x11::Screen;
 use crate::platform::mirror::{Learned, Mirror, Readings};
 use crate::platform::schedule::{Due, Pace, Schedule};
 use crate::platform::{
     Batch, Cause, Counters, ElementKey, Failure, FailureKind, FromWorker, ToWorker, Update, WorkerAnswer,
 };
-
-/// How many elements are read in one go, at first and at most: a walk's batches grow.
-const FIRST_STEP: usize = 64;
-const LARGEST_STEP: usize = 512;
-/// How many strangers wait to be placed; if there are more, everything is looked at instead.
-const MOST_STRANGERS: usize = 64;
-/// How many children a change of selection is about at most; the sweep comes to the others.
-const MOST_SELECTED: usize = 256;
 
 /// What a worker is given.
 pub(super) struct Post {
@@ -67,6 +59,7 @@ pub(super) fn spawn(post: Post) {
         mirror: Mirror::default(),
         schedule,
         survey: Survey::new(now()),
+        newcomers: Newcomers::default(),
         walk: Walk::Registering,
         outgoing: VecDeque::new(),
         todo: VecDeque::new(),
@@ -79,21 +72,22 @@ pub(super) fn spawn(post: Post) {
 
 pub(super) struct Worker {
     pub(super) post: Post,
-    counters: Arc<Counters>,
-    ear: Arc<Ear>,
+    pub(super) counters: Arc<Counters>,
+    pub(super) ear: Arc<Ear>,
     app: AppIs,
     pub(super) mirror: Mirror,
     pub(super) schedule: Schedule,
     pub(super) survey: Survey,
-    walk: Walk,
-    outgoing: VecDeque<FromWorker>,
+    pub(super) newcomers: Newcomers,
+    pub(super) walk: Walk,
+    pub(super) outgoing: VecDeque<FromWorker>,
     /// Letters that are not answered yet.
     todo: VecDeque<ToWorker>,
     fences: Vec<Fence>,
     /// Paths of elements that announced something and were never listed: whoever has them did not say so.
-    strangers: HashSet<String>,
+    pub(super) strangers: HashSet<String>,
     /// What was told to have the focus: when something else gets it, these may not say that they lost it.
-    focused: HashSet<ElementKey>,
+    pub(super) focused: HashSet<ElementKey>,
 }
 
 /// How the app is.
@@ -102,20 +96,6 @@ enum AppIs {
     /// It let a call time out. The probe is answered the moment it answers anything.
     Silent(oneshot::Receiver<bool>),
     Ended,
-}
-
-/// How far the first walk is.
-enum Walk {
-    /// Events are registered for before anything is read.
-    Registering,
-    /// The app and its windows come first.
-    Windows,
-    /// What is listed and not read, per window, the front one first.
-    Inside {
-        queues: VecDeque<VecDeque<ElementKey>>,
-        step: usize,
-    },
-    Done,
 }
 
 struct Fence {
@@ -193,7 +173,8 @@ impl Worker {
         let well = matches!(self.app, AppIs::Well) && matches!(self.walk, Walk::Done);
         let reading = well.then(|| self.schedule.next_due());
         let survey = if well { self.survey.next_due() } else { None };
-        let due = fence.into_iter().chain(reading).chain(survey).min();
+        let newcomers = if well { self.newcomers.next_due() } else { None };
+        let due = fence.into_iter().chain(reading).chain(survey).chain(newcomers).min();
         let app = &mut self.app;
         let back = async {
             match app {
@@ -231,65 +212,6 @@ impl Worker {
         true
     }
 
-    fn hear(&mut self, heard: Heard) {
-        self.counters.events.fetch_add(heard.events, Relaxed);
-        for (path, kinds) in heard.hints {
-            self.hint(&path, kinds);
-        }
-        if heard.overflowed {
-            debug!(pid = self.post.pid, "so many events that everything is read again");
-            self.mirror.keys().into_iter().for_each(|key| self.schedule.hint(key));
-        }
-        self.outgoing.extend(heard.said.into_iter().map(FromWorker::Announcement));
-        for ticket in heard.marks {
-            for fence in self.fences.iter_mut().filter(|fence| fence.ticket == ticket) {
-                fence.passed = true;
-            }
-        }
-        if heard.lost && !matches!(self.app, AppIs::Ended) {
-            self.app = AppIs::Ended;
-            self.tell_state();
-        }
-    }
-
-    fn hint(&mut self, path: &str, kinds: Kinds) {
-        let key = self.post.reader.handles.at(path).filter(|key| self.mirror.knows(*key));
-        if kinds.has(Kinds::WINDOW) {
-            self.schedule.hint(ElementKey::APP);
-        }
-        let Some(key) = key else {
-            if !kinds.has(Kinds::GONE) && self.strangers.len() < MOST_STRANGERS {
-                self.strangers.insert(path.to_owned());
-            }
-            return;
-        };
-        self.schedule.hint(key);
-        // A scroll bar that moves shows other rows of what lies beside it.
-        let beside = self.mirror.parent(key);
-        let scrolled = self.post.reader.partial.keys().filter(|other| self.mirror.parent(**other) == beside);
-        scrolled.copied().collect::<Vec<_>>().into_iter().for_each(|other| self.schedule.hint(other));
-        if kinds.has(Kinds::GONE) {
-            self.mirror.parent(key).into_iter().for_each(|parent| self.schedule.hint(parent));
-        }
-        if kinds.has(Kinds::FOCUS | Kinds::WINDOW) {
-            self.focused
-                .iter()
-                .filter(|key| self.mirror.knows(**key))
-                .for_each(|key| self.schedule.hint(*key));
-        }
-        if kinds.has(Kinds::SELECTION) {
-            let children: Vec<ElementKey> =
-                self.mirror.children(key).iter().copied().take(MOST_SELECTED).collect();
-            children.into_iter().for_each(|child| self.schedule.hint(child));
-        }
-        if kinds.has(Kinds::SUBTREE) {
-            self.mirror.below(&[key]).into_iter().for_each(|key| self.schedule.hint(key));
-        }
-        if !self.post.reader.toolkit.announces_children() {
-            self.survey.suspect(window_of(key, &self.mirror).unwrap_or(ElementKey::APP), now());
-        }
-    }
-
     /// Does the most urgent thing there is to do. False if there is none.
     async fn work(&mut self) -> bool {
         if self.settle_fences() || self.take_quick_letter() {
@@ -312,7 +234,9 @@ impl Worker {
         } else if !done {
             self.walk_on().await
         } else {
+            let grown = self.newcomers.take(now());
             match self.schedule.due(now()) {
+                _ if !grown.is_empty() => self.read_quietly(grown).await,
                 Some(Due::Reread(interest)) => self.reread(interest).await,
                 Some(Due::Sweep) => self.sweep().await,
                 None => return false,
@@ -322,6 +246,21 @@ impl Worker {
             self.fail(&failure);
         }
         true
+    }
+
+    /// Nothing more will be heard: the bus is lost.
+    pub(super) fn end(&mut self) {
+        if !matches!(self.app, AppIs::Ended) {
+            self.app = AppIs::Ended;
+            self.tell_state();
+        }
+    }
+
+    /// The app's sign of life has come: this fence has been passed.
+    pub(super) fn pass(&mut self, ticket: u64) {
+        for fence in self.fences.iter_mut().filter(|fence| fence.ticket == ticket) {
+            fence.passed = true;
+        }
     }
 
     /// A call failed: the app is silent, or the bus is lost.
@@ -412,79 +351,13 @@ impl Worker {
     }
 
     /// Tells how the app is.
-    fn tell_state(&mut self) {
+    pub(super) fn tell_state(&mut self) {
         let degraded = match &self.app {
             AppIs::Well => None,
             AppIs::Silent(..) | AppIs::Ended => Some(self.app.failure().native),
         };
         let complete = matches!(self.walk, Walk::Done);
         self.outgoing.push_back(FromWorker::State { degraded, complete });
-    }
-
-    async fn register(&mut self) -> Result<(), Failure> {
-        self.post.events.listen(&self.post.app.bus, &self.ear).await?;
-        self.post.reader.greet().await?;
-        self.post.reader.take_cache().await?;
-        let mute = !self.post.reader.toolkit.announces_children();
-        self.schedule = Schedule::new(pace(mute), now());
-        self.survey.in_turns = mute;
-        self.walk = Walk::Windows;
-        Ok(())
-    }
-
-    /// One step of the first walk.
-    async fn walk_on(&mut self) -> Result<(), Failure> {
-        let Walk::Inside { mut queues, step } = std::mem::replace(&mut self.walk, Walk::Windows) else {
-            return self.walk_windows().await;
-        };
-        let Some(queue) = queues.front_mut() else {
-            self.walk = Walk::Done;
-            self.post.reader.drop_cache();
-            self.tell_state();
-            return Ok(());
-        };
-        let count = step.min(queue.len());
-        let mut chunk: Vec<ElementKey> = queue.drain(..count).collect();
-        chunk.retain(|key| self.mirror.knows(*key) && !self.mirror.has_told(*key));
-        let read = self.gather(chunk.clone(), false).await;
-        match read {
-            Ok(readings) => {
-                let unread = self.learn(readings, Cause::Walk);
-                queue.extend(unread);
-                if queue.is_empty() {
-                    queues.pop_front();
-                }
-                self.walk = Walk::Inside { queues, step: (step * 2).min(LARGEST_STEP) };
-                Ok(())
-            }
-            Err(failure) => {
-                chunk.into_iter().rev().for_each(|key| queue.push_front(key));
-                self.walk = Walk::Inside { queues, step };
-                Err(failure)
-            }
-        }
-    }
-
-    async fn walk_windows(&mut self) -> Result<(), Failure> {
-        let mut readings = Readings::default();
-        self.read_into(&mut readings, &[ElementKey::APP]).await?;
-        let windows = readings.children(ElementKey::APP).to_vec();
-        self.read_into(&mut readings, &windows).await?;
-        let active = self.screen().and_then(|screen| screen.active);
-        let unread = self.learn(readings, Cause::Walk);
-        let mut queues: VecDeque<VecDeque<ElementKey>> = VecDeque::new();
-        for window in windows {
-            let inside = unread.iter().copied().filter(|child| self.mirror.parent(*child) == Some(window));
-            let queue: VecDeque<ElementKey> = inside.collect();
-            let number = self.post.reader.numbers.get(&window).copied();
-            match queue.is_empty() {
-                true => {}
-                false if number.is_some() && number == active => queues.push_front(queue),
-                false => queues.push_back(queue),
-            }
-        }
-        self.walk = Walk::Inside { queues, step: FIRST_STEP };
-        Ok(())
     }
 
     async fn read_hints(&mut self) -> Result<(), Failure> {
@@ -501,24 +374,6 @@ impl Worker {
                 Err(failure)
             }
         }
-    }
-
-    /// Finds out where elements are that announced something but were never listed.
-    async fn place_strangers(&mut self) -> Result<(), Failure> {
-        let Some(path) = self.strangers.iter().next().cloned() else { return Ok(()) };
-        let at = super::wire::Ref::new(&self.post.app.bus, &path);
-        let above = match at {
-            Some(at) => {
-                let key = self.post.reader.handles.key(&at);
-                self.post.reader.path(key).await?
-            }
-            None => Vec::new(),
-        };
-        self.strangers.remove(&path);
-        if let Some(known) = above.into_iter().rfind(|part| self.mirror.has_told(*part)) {
-            self.schedule.hint(known);
-        }
-        Ok(())
     }
 
     async fn reread(&mut self, interest: u64) -> Result<(), Failure> {
@@ -542,6 +397,14 @@ impl Worker {
         self.learn_unannounced(readings, Cause::Sweep);
         let (mirror, told) = (&self.mirror, self.mirror.len());
         self.post.reader.tidy(told, |key| mirror.knows(key));
+        Ok(())
+    }
+
+    /// Reads elements again that nobody announced anything about.
+    async fn read_quietly(&mut self, mut some: Vec<ElementKey>) -> Result<(), Failure> {
+        some.retain(|key| self.mirror.has_told(*key));
+        let readings = self.gather(some, true).await?;
+        self.learn_unannounced(readings, Cause::Sweep);
         Ok(())
     }
 
@@ -591,7 +454,7 @@ impl Worker {
     }
 
     /// Reads elements, and whatever must be read with them.
-    async fn gather(&mut self, seeds: Vec<ElementKey>, whole: bool) -> Result<Readings, Failure> {
+    pub(super) async fn gather(&mut self, seeds: Vec<ElementKey>, whole: bool) -> Result<Readings, Failure> {
         let mut readings = Readings::default();
         let mut next = seeds;
         while !next.is_empty() {
@@ -601,7 +464,11 @@ impl Worker {
         Ok(readings)
     }
 
-    async fn read_into(&mut self, readings: &mut Readings, keys: &[ElementKey]) -> Result<(), Failure> {
+    pub(super) async fn read_into(
+        &mut self,
+        readings: &mut Readings,
+        keys: &[ElementKey],
+    ) -> Result<(), Failure> {
         for some in keys.chunks(LARGEST_STEP) {
             let mut read = self.post.reader.read(some).await?;
             let windows = |role: axd_protocol::Role| role.is_window();
@@ -619,8 +486,13 @@ impl Worker {
     }
 
     /// Tells what follows from readings; answers what they list and is not read yet.
-    fn learn(&mut self, readings: Readings, cause: Cause) -> Vec<ElementKey> {
+    pub(super) fn learn(&mut self, readings: Readings, cause: Cause) -> Vec<ElementKey> {
+        let new: Vec<ElementKey> = match self.survey.in_turns {
+            true => readings.keys().filter(|key| !self.mirror.has_told(*key)).collect(),
+            false => Vec::new(),
+        };
         let Learned { updates, unread, cut } = self.mirror.apply(readings);
+        new.into_iter().for_each(|key| self.newcomers.add(key, now()));
         if cut > 0 {
             debug!(cut, "the app claims cycles or second parents; they are left out");
         }
@@ -632,7 +504,7 @@ impl Worker {
     }
 
     /// The same for readings that nothing announced; counts what is different and answers how much that is.
-    fn learn_unannounced(&mut self, readings: Readings, cause: Cause) -> u64 {
+    pub(super) fn learn_unannounced(&mut self, readings: Readings, cause: Cause) -> u64 {
         // What the app announced before it answered has mostly come by now, so it is known what it did not announce.
         self.take_in();
         let mut missed = 0;
@@ -657,20 +529,7 @@ impl Worker {
         missed
     }
 
-    fn note_focus(&mut self, updates: &[Update]) {
-        for update in updates {
-            match update {
-                Update::Upsert { key, facts } if facts.states.has(State::Focused) => {
-                    self.focused.insert(*key)
-                }
-                Update::Upsert { key, .. } | Update::Gone(key) => self.focused.remove(key),
-                Update::Children { .. } => false,
-            };
-        }
-        self.focused.retain(|key| self.mirror.knows(*key));
-    }
-
-    fn screen(&self) -> Option<Arc<Screen>> {
+    pub(super) fn screen(&self) -> Option<Arc<Screen>> {
         self.post.screen.as_ref().map(|screen| Arc::clone(&screen.borrow()))
     }
 
@@ -717,16 +576,5 @@ impl AppIs {
                 format!("the app has not answered for {} ms", PATIENCE.as_millis()),
             ),
         }
-    }
-}
-
-/// How often an app is read again: seldom, where it announces nearly everything.
-fn pace(mute: bool) -> Pace {
-    Pace {
-        watch_first: Duration::from_millis(50),
-        watch_last: Duration::from_millis(if mute { 250 } else { 500 }),
-        watch_size: if mute { 32 } else { 16 },
-        sweep_every: Duration::from_secs(1),
-        sweep_size: if mute { 16 } else { 8 },
     }
 }

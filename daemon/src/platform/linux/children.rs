@@ -1,0 +1,148 @@
+//! The children of elements: all of them, those on the screen, or whether they are still the same; and what each toolkit
+//! gets wrong about them.
+
+use std::collections::HashMap;
+
+use axd_protocol::Role;
+
+use super::content::plain_number;
+use super::link::Answer;
+use super::reader::{Details, Outline, Reader};
+use super::wire::{ACCESSIBLE, Ref, VALUE, body, number, reference, text};
+use crate::platform::{ElementKey, Failure};
+
+impl Reader {
+    /// Only the children of elements, to see whether they are still the same. `None`: it does not say.
+    pub async fn children(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Vec<ElementKey>>>, Failure> {
+        let ask = |key: &ElementKey| match self.views.contains_key(key) {
+            true => self.get(*key, ACCESSIBLE, "ChildCount"),
+            false => self.call(*key, ACCESSIBLE, "GetChildren", &()),
+        };
+        let answers = self.ask_all(keys.iter().map(ask).collect()).await?;
+        let mut found = Vec::with_capacity(keys.len());
+        for (key, answer) in keys.iter().zip(&answers) {
+            if let Some(view) = self.views.get(key) {
+                let same = number(answer).is_none_or(|count| count as usize == view.len());
+                found.push((!same).then(Vec::new));
+                continue;
+            }
+            let listed = body::<Vec<Ref>>(answer).map(|refs| self.keys(&refs));
+            found.push(match listed {
+                Some(listed) if self.by_index.contains(key) => {
+                    Some(self.children_by_index(*key, listed.len() as i32).await?)
+                }
+                listed => listed,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Those of the elements that have another number or name now than when they were last read.
+    pub async fn altered(&mut self, keys: &[ElementKey]) -> Result<Vec<ElementKey>, Failure> {
+        let held: Vec<ElementKey> = keys.iter().copied().filter(|key| self.held.contains_key(key)).collect();
+        let named: Vec<ElementKey> =
+            keys.iter().copied().filter(|key| self.named.contains_key(key)).collect();
+        let mut calls = Vec::with_capacity(held.len() + named.len());
+        calls.extend(held.iter().map(|key| self.get(*key, VALUE, "CurrentValue")));
+        calls.extend(named.iter().map(|key| self.get(*key, ACCESSIBLE, "Name")));
+        let answers = self.ask_all(calls).await?;
+        let (numbers, names) = answers.split_at(held.len().min(answers.len()));
+        let mut altered = Vec::new();
+        for (key, answer) in held.into_iter().zip(numbers) {
+            if self.held.get(&key) != Some(&number(answer).map(plain_number)) {
+                altered.push(key);
+            }
+        }
+        for (key, answer) in named.into_iter().zip(names) {
+            // One that answers nothing is gone, which reading it will tell.
+            if self.named.get(&key) != text(answer).as_ref() {
+                altered.push(key);
+            }
+        }
+        Ok(altered)
+    }
+
+    pub(super) fn is_view(&self, role: Role) -> bool {
+        self.toolkit.remakes_headers() && matches!(role, Role::Tree | Role::Table)
+    }
+
+    /// Whether this is a view that has as many children as when it was last listed.
+    pub(super) fn same_view(&self, key: ElementKey, count: i32) -> bool {
+        self.views.get(&key).is_some_and(|view| view.len() as i32 == count)
+    }
+
+    /// The key of a child: a header that is new and stands where another stood is that one, made anew.
+    pub(super) fn in_place_of(&mut self, former: Option<ElementKey>, child: &Ref) -> ElementKey {
+        let is_header =
+            |role: &Role| !matches!(role, Role::Cell | Role::TreeItem | Role::ListItem | Role::Row);
+        let remade = former.filter(|former| {
+            self.toolkit.remakes_headers()
+                && self.roles.get(former).is_some_and(is_header)
+                && self.handles.find(child).is_none()
+        });
+        match remade {
+            Some(former) => {
+                self.handles.rebind(former, child);
+                former
+            }
+            None => self.handles.key(child),
+        }
+    }
+
+    /// The children of a view.
+    pub(super) fn view(&mut self, key: ElementKey, refs: &[Ref]) -> Vec<ElementKey> {
+        let before = self.views.remove(&key).unwrap_or_default();
+        let mut children = Vec::with_capacity(refs.len());
+        for (at, child) in refs.iter().filter(|child| child.is_some()).enumerate() {
+            children.push(self.in_place_of(before.get(at).copied(), child));
+        }
+        self.views.insert(key, children.clone());
+        children
+    }
+
+    /// The first child's parent was asked for: if it is another, the list left somebody out.
+    pub(super) fn judge_children(&mut self, key: ElementKey, answer: &Answer) {
+        let parent = reference(answer).filter(Ref::is_some).map(|at| self.handles.key(&at));
+        match parent {
+            Some(parent) if parent != key => self.by_index.insert(key),
+            _ => self.by_index.remove(&key),
+        };
+    }
+
+    pub(super) async fn children_by_index(
+        &mut self,
+        key: ElementKey,
+        count: i32,
+    ) -> Result<Vec<ElementKey>, Failure> {
+        let calls = (0..count).map(|index| self.call(key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
+        let answers = self.ask_all(calls.collect()).await?;
+        let refs: Vec<Ref> = answers.iter().filter_map(body).collect();
+        Ok(self.keys(&refs))
+    }
+
+    /// The children on the screen of a container that has too many.
+    pub(super) async fn some_children(
+        &mut self,
+        outline: &Outline,
+        detail: &mut Details,
+    ) -> Result<(), Failure> {
+        let range = self.shown_range(outline.key, outline.child_count).await?;
+        let calls =
+            range.clone().map(|index| self.call(outline.key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
+        let answers = self.ask_all(calls.collect()).await?;
+        let before: HashMap<u32, ElementKey> = match self.partial.remove(&outline.key) {
+            Some(children) => children.iter().filter_map(|key| Some((*self.rows.get(key)?, *key))).collect(),
+            None => HashMap::new(),
+        };
+        for (index, answer) in range.zip(&answers) {
+            if let Some(at) = body::<Ref>(answer).filter(Ref::is_some) {
+                let row = index.unsigned_abs();
+                let key = self.in_place_of(before.get(&row).copied(), &at);
+                self.rows.insert(key, row);
+                detail.children.push(key);
+            }
+        }
+        detail.total = Some(outline.child_count.unsigned_abs());
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! What of an element's text and numbers is content: pure rules by role.
+
+use axd_protocol::Role;
+
+use super::states::{Native, Natives};
+
+/// What an element's text is to it.
+pub(super) enum TextIs {
+    /// What it holds.
+    Value,
+    /// What it holds, and it may be long.
+    Long,
+    /// What it is called, where it has no other name.
+    Name,
+    Nothing,
+}
+
+pub(super) fn text_is(role: Role, natives: Natives) -> TextIs {
+    use Role as R;
+    match role {
+        R::TextArea | R::Document if natives.has(Native::Editable) || role == R::TextArea => TextIs::Long,
+        R::TextField | R::SearchField => TextIs::Value,
+        R::Paragraph | R::Combobox | R::DateField if natives.has(Native::Editable) => TextIs::Value,
+        R::Text | R::Heading | R::Paragraph | R::Link | R::Cell | R::ListItem | R::TreeItem => TextIs::Name,
+        R::StatusBar | R::Tooltip | R::ColumnHeader | R::RowHeader | R::Button | R::Notification => {
+            TextIs::Name
+        }
+        _ => TextIs::Nothing,
+    }
+}
+
+pub(super) fn has_number(role: Role) -> bool {
+    matches!(role, Role::Slider | Role::SpinButton | Role::ProgressBar | Role::Meter)
+}
+
+pub(super) fn wants_label(role: Role) -> bool {
+    use Role as R;
+    matches!(
+        role,
+        R::TextField
+            | R::TextArea
+            | R::SearchField
+            | R::Combobox
+            | R::Slider
+            | R::SpinButton
+            | R::Checkbox
+            | R::Switch
+            | R::ToggleButton
+            | R::Button
+            | R::ProgressBar
+            | R::Meter
+            | R::DateField
+            | R::ColorWell
+    )
+}
+
+/// A number without the noise of its binary form.
+pub(super) fn plain_number(number: f64) -> String {
+    let plain = (number * 1e6).round() / 1e6;
+    // Minus nothing is nothing.
+    format!("{}", if plain == 0.0 { 0.0 } else { plain })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_plainly() {
+        for (number, told) in [(50.0, "50"), (0.1 + 0.2, "0.3"), (-0.0, "0"), (-2.5, "-2.5")] {
+            assert_eq!(plain_number(number), told);
+        }
+    }
+}
