@@ -124,10 +124,8 @@ fn socket(daemon: &Daemon, echo: &Daemon) -> io::Result<()> {
             times,
             [&mut || axd.round_trip(&small).map(drop), &mut || other.round_trip(&large).map(drop)],
         )?;
-        told(&format!("{name}_small_us"), small.median / 1e3);
-        told(&format!("{name}_large_us"), large.median / 1e3);
-        told(&format!("{name}_small_best_us"), small.best / 1e3);
-        told(&format!("{name}_large_best_us"), large.best / 1e3);
+        told(&format!("{name}_small_us"), small / 1e3);
+        told(&format!("{name}_large_us"), large / 1e3);
     }
 
     let mut lines = Vec::new();
@@ -139,8 +137,8 @@ fn socket(daemon: &Daemon, echo: &Daemon) -> io::Result<()> {
         20,
         [&mut || axd.round_trip(&lines[0]).map(drop), &mut || other.round_trip(&lines[1]).map(drop)],
     )?;
-    told("changes_small_us", small.median / 1e3);
-    told("changes_large_us", large.median / 1e3);
+    told("changes_small_us", small / 1e3);
+    told("changes_large_us", large / 1e3);
     Ok(())
 }
 
@@ -150,8 +148,8 @@ fn round_trips(daemon: &Daemon, echo: &Daemon, suffix: &str) -> io::Result<()> {
     let get = line("get", &json!({ "target": needle(&mut axd, "Small")?.as_str() }));
     let [echoed, got] =
         in_turns(100, 50, [&mut || echo.round_trip(&get).map(drop), &mut || axd.round_trip(&get).map(drop)])?;
-    told(&format!("echo{suffix}_us"), echoed.median / 1e3);
-    told(&format!("get{suffix}_us"), got.median / 1e3);
+    told(&format!("echo{suffix}_us"), echoed / 1e3);
+    told(&format!("get{suffix}_us"), got / 1e3);
     Ok(())
 }
 
@@ -169,8 +167,8 @@ fn processes(daemon: &Daemon, ax: &str, minimal: &str) -> io::Result<()> {
         3,
         [&mut || start(minimal, [&socket, id.as_str()]), &mut || start(ax, ["get", id.as_str()])],
     )?;
-    told("minimal_process_us", least.median / 1e3);
-    told("ax_process_us", ours.median / 1e3);
+    told("minimal_process_us", least / 1e3);
+    told("ax_process_us", ours / 1e3);
     if std::env::var_os("BENCH_CALLGRIND").is_some() {
         told("minimal_instructions", instructions(&socket, &[minimal, &socket, id.as_str()])?);
         told("ax_instructions", instructions(&socket, &[ax, "get", id.as_str()])?);
@@ -242,19 +240,12 @@ fn pin(place: Place) {
     let _ = place;
 }
 
-/// How long something took, of many times, in nanoseconds.
-struct Taken {
-    median: f64,
-    /// The least. For what takes as long as a time slice: on a busy machine the median of that is the others' time.
-    best: f64,
-}
-
-/// Does two things by turns; how long each took.
+/// Does two things by turns; the median time of each, in nanoseconds.
 fn in_turns(
     rounds: usize,
     times: usize,
     mut things: [&mut dyn FnMut() -> io::Result<()>; 2],
-) -> io::Result<[Taken; 2]> {
+) -> io::Result<[f64; 2]> {
     let mut taken = [Vec::new(), Vec::new()];
     for round in 0..=rounds {
         for (thing, taken) in things.iter_mut().zip(&mut taken) {
@@ -268,10 +259,7 @@ fn in_turns(
             }
         }
     }
-    Ok(taken.map(|taken| Taken {
-        best: taken.iter().copied().fold(f64::INFINITY, f64::min),
-        median: median(taken),
-    }))
+    Ok(taken.map(median))
 }
 
 fn nanoseconds<T>(work: impl FnOnce() -> T) -> f64 {
