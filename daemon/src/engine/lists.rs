@@ -1,8 +1,8 @@
 //! What runs and what is open: `list-apps`, `list-windows`, `list-displays`. Answered from what the desktop told.
 
-use axd_protocol::Result;
 use axd_protocol::command::{ListAppsAnswer, ListDisplaysAnswer, ListWindows, ListWindowsAnswer, ListedApp};
 use axd_protocol::selector::fold;
+use axd_protocol::{Error, ErrorCode, Result};
 
 use super::Engine;
 use super::answer::Answer;
@@ -40,6 +40,13 @@ impl Engine {
     }
 
     pub(super) fn list_displays(&self, answer: &mut Answer<'_>) -> Result<()> {
+        if !self.platform.capabilities().contains(&"displays") {
+            return Err(Error::new(
+                ErrorCode::PlatformNotSupported,
+                "there is no X server here to tell of displays",
+            )
+            .suggest("everything but displays and places works without one; `ax doctor` says more"));
+        }
         let displays = self.desktop.read().displays.clone();
         answer.value(Some(self.clock.now()), None, &ListDisplaysAnswer { displays });
         Ok(())
