@@ -23,6 +23,8 @@ use crate::tree::Notice;
 
 /// How much a worker may have told that is not taken in yet. More waits with the worker, which folds it.
 const BACKLOG: usize = 64;
+/// From so many elements on, a first walk leaves behind memory worth giving back.
+const LARGE: usize = 10_000;
 /// An app that nobody asked about or followed for so long is let go.
 const LET_GO_AFTER: Duration = Duration::from_secs(600);
 
@@ -313,11 +315,25 @@ async fn take_in(engine: Weak<Engine>, app: Arc<App>, pid: u32, mut from_worker:
                 if let Some(why) = &degraded {
                     warn!(app = app.seen().name, why, "degraded");
                 }
+                let first_walk_is_over = complete && !app.is_complete();
                 if app.set_condition(degraded, complete) {
                     engine.happened(Event::AppState, app.info(), None, None, None);
+                }
+                if first_walk_is_over && app.tree.read().len() > LARGE {
+                    tokio::task::spawn_blocking(give_back_memory);
                 }
             }
             FromWorker::Answer { ticket, result } => app.answered(ticket, result),
         }
+    }
+}
+
+/// Gives the system back what the first walk of a large app used and no longer needs: glibc keeps it, because texts that
+/// stay lie between texts that went.
+fn give_back_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it takes a number and may be called at any time, from any thread.
+    unsafe {
+        nix::libc::malloc_trim(0);
     }
 }
