@@ -4,6 +4,7 @@ mod fake;
 
 use axd_client::protocol::Command;
 use axd_client::protocol::command::{Status, Subscribe};
+#[cfg(feature = "tokio")]
 use axd_client::protocol::event::Event;
 use axd_client::{Ask, ClientError, Connection, Live, Update};
 use fake::{Fake, changed, end, fresh, subscribed};
