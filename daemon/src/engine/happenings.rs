@@ -37,9 +37,10 @@ impl Happenings {
         self.forgotten + self.kept.partition_point(|event| tick_of(event).is_some_and(|at| at <= tick)) as u64
     }
 
-    /// The events from number `from` on that are still kept.
-    pub fn since(&self, from: u64) -> impl Iterator<Item = &Event> {
-        self.kept.iter().skip(from.saturating_sub(self.forgotten) as usize)
+    /// The events from number `from` on, up to and without number `to`, that are still kept.
+    pub fn between(&self, from: u64, to: u64) -> impl Iterator<Item = &Event> {
+        let from = from.max(self.forgotten);
+        self.kept.iter().skip((from - self.forgotten) as usize).take(to.saturating_sub(from) as usize)
     }
 }
 

@@ -285,9 +285,9 @@ impl Subscription {
         }
     }
 
-    fn write_happenings(&mut self, out: &mut Vec<u8>) {
+    fn write_happenings(&mut self, to: u64, out: &mut Vec<u8>) {
         let happenings = self.engine.happenings.lock();
-        for event in happenings.since(self.next_happening) {
+        for event in happenings.between(self.next_happening, to) {
             let Some((kind, Happening { app, .. })) = happening(event) else { continue };
             let followed = self.identity.as_ref().is_none_or(|(identity, _)| app.identity == *identity);
             if !followed || !self.wants(kind) {
@@ -299,7 +299,7 @@ impl Subscription {
                 out.push(b'\n');
             }
         }
-        self.next_happening = happenings.next();
+        self.next_happening = to;
     }
 }
 
@@ -325,10 +325,12 @@ impl Feed for Subscription {
     }
 
     fn write(&mut self, out: &mut Vec<u8>) {
+        // Events up to here only: what changed before an event is told before it, and the trees are read next.
+        let to = self.engine.happenings.lock().next();
         let mut slots: Vec<u32> = self.positions.keys().copied().collect();
         slots.sort_unstable();
         slots.into_iter().for_each(|slot| self.write_app(slot, out));
-        self.write_happenings(out);
+        self.write_happenings(to, out);
     }
 }
 
