@@ -164,14 +164,21 @@ impl App {
     }
 
     /// Takes over what the worker says of itself; says whether the state is another now.
-    pub fn set_condition(&self, degraded: Option<String>, complete: bool) -> bool {
+    pub fn set_condition(&self, pid: u32, degraded: Option<String>, complete: bool) -> bool {
         let state = match (&degraded, complete) {
             (Some(_), _) => AppState::Degraded,
             (None, true) => AppState::Live,
             (None, false) => AppState::Warming,
         };
         let condition = Condition { state, degraded };
-        let changed = std::mem::replace(&mut *self.state.lock(), condition.clone()) != condition;
+        let mut now = self.state.lock();
+        // The last words of an ended app's worker are not to make it look alive, nor to be taken for its successor's.
+        if matches!(now.state, AppState::Gone | AppState::Detached) || self.pid() != pid {
+            return false;
+        }
+        let changed = *now != condition;
+        *now = condition;
+        drop(now);
         self.complete.send_if_modified(|now| std::mem::replace(now, complete) != complete);
         changed
     }
