@@ -12,6 +12,7 @@ pub mod error;
 pub mod event;
 pub mod geometry;
 pub mod id;
+pub mod keys;
 pub mod node;
 pub mod places;
 pub mod render;

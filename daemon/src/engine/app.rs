@@ -270,6 +270,7 @@ impl App {
             FailureKind::NotSupported => Error::new(ErrorCode::PlatformNotSupported, failure.native.clone()),
             FailureKind::Refused => Error::new(ErrorCode::ActionFailed, format!("{name} refused: {failure}")),
             FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, failure.native.clone()),
+            FailureKind::Closed => Error::new(ErrorCode::Cancelled, failure.native.clone()),
         }
     }
 

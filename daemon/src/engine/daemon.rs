@@ -114,10 +114,10 @@ impl Engine {
                 answer.value(Some(self.clock.now()), None, &told);
                 Ok(())
             }
-            Ok(Ok(Err(Failure { kind: FailureKind::Invalid, native }))) => {
+            Ok(Ok(Err(Failure { kind: FailureKind::Invalid, native, .. }))) => {
                 Err(Error::new(ErrorCode::InvalidArgs, native))
             }
-            Ok(Ok(Err(Failure { kind: FailureKind::NotSupported, native }))) => {
+            Ok(Ok(Err(Failure { kind: FailureKind::NotSupported, native, .. }))) => {
                 Err(Error::new(ErrorCode::PlatformNotSupported, native).suggest(
                     "start a daemon of its own for the built-in desktop: axd --platform sim --socket PATH",
                 ))

@@ -4,6 +4,8 @@
 //! opaque [`ElementKey`], so nothing native needs to be `Send`, and an app that hangs blocks its own worker and nobody
 //! else. What a worker reads it sends as [`Batch`]es; events are hints for it to read again, never facts.
 
+mod act;
+mod gate;
 #[cfg(target_os = "linux")]
 pub mod linux;
 pub mod mirror;
@@ -16,6 +18,12 @@ use std::sync::atomic::AtomicU64;
 use axd_protocol::command::{Check, Sim, SimAnswer};
 use axd_protocol::{Bounds, DisplayInfo, Point, Role, States};
 use tokio::sync::{mpsc, oneshot};
+
+pub use act::{
+    Act, CaptureOf, Clip, ClipboardKind, DesktopAnswer, DesktopCall, Direction, InputStep, LaunchPlan,
+    Picture, WindowOp,
+};
+pub use gate::Gate;
 
 /// A desktop.
 pub trait Platform: Send + Sync + 'static {
@@ -34,6 +42,21 @@ pub trait Platform: Send + Sync + 'static {
 
     /// Looks at what it needs, and says what is missing.
     fn examine(&self) -> Reply<Vec<Check>>;
+
+    /// Does something that is not one app's to do. Never blocks; several calls may be under way at once, but only one
+    /// `Input`, which the engine sees to.
+    fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer>;
+
+    /// The name of the route by which workers act, as in `method`: `sim`, `atspi`, `ax`.
+    fn semantic_method(&self) -> &'static str;
+
+    /// The name of the route by which input is made: `sim`, `xtest`, `cgevent`.
+    fn input_method(&self) -> &'static str;
+
+    /// Whether an app is known to answer an act late: after more than 150 ms.
+    fn is_late(&self, _pid: u32) -> bool {
+        false
+    }
 
     /// Does to an app of the built-in desktop what a person would.
     fn sim(&self, _act: Sim) -> Reply<SimAnswer> {
@@ -252,6 +275,13 @@ pub enum ToWorker {
         /// For the answer.
         ticket: u64,
     },
+    /// Read these again, without what is below them. Those that are gone are told to be.
+    Read {
+        /// Which.
+        keys: Vec<ElementKey>,
+        /// For the answer.
+        ticket: u64,
+    },
     /// Measure these.
     Measure {
         /// Which.
@@ -268,6 +298,18 @@ pub enum ToWorker {
     },
     /// Answer when all that the app has announced so far has been sent.
     Fence {
+        /// For the answer.
+        ticket: u64,
+    },
+    /// Do this to an element. Answered by `Done` once the app was told; what came of it is read by the worker as
+    /// announced or not, so a fence after it sees it.
+    Perform {
+        /// To which.
+        key: ElementKey,
+        /// What.
+        act: Act,
+        /// To be passed just before the native call.
+        gate: Gate,
         /// For the answer.
         ticket: u64,
     },
@@ -320,13 +362,39 @@ pub struct Failure {
     pub kind: FailureKind,
     /// What the platform said.
     pub native: String,
+    /// Whether something that acts had been sent by then.
+    pub sent: Sent,
 }
 
 impl Failure {
-    /// A failure.
+    /// A failure before anything was sent.
     pub fn new(kind: FailureKind, native: impl Into<String>) -> Failure {
-        Failure { kind, native: native.into() }
+        Failure { kind, native: native.into(), sent: Sent::No }
     }
+
+    /// The same, after something was, or may have been, sent.
+    #[must_use]
+    pub fn sent(mut self, sent: Sent) -> Failure {
+        self.sent = sent;
+        self
+    }
+
+    /// The gate was closed before anything was sent.
+    pub fn closed() -> Failure {
+        Failure::new(FailureKind::Closed, "it was cancelled before it was sent")
+    }
+}
+
+/// Whether something was sent before a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sent {
+    /// Nothing was.
+    #[default]
+    No,
+    /// It may have been.
+    Maybe,
+    /// It was.
+    Yes,
 }
 
 /// The kind of a failure.
@@ -342,4 +410,6 @@ pub enum FailureKind {
     Refused,
     /// What was asked makes no sense.
     Invalid,
+    /// Its gate was closed before anything was sent.
+    Closed,
 }

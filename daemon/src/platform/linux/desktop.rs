@@ -14,7 +14,10 @@ use super::reader::Reader;
 use super::registry::{self, Listed};
 use super::worker::{self, Post};
 use super::x11::{Screen, X11};
-use crate::platform::{AppSeen, Counters, DesktopEvent, FromWorker, Mailbox, Platform, Reply, ToWorker};
+use crate::platform::{
+    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FailureKind, FromWorker, Gate,
+    Mailbox, Platform, Reply, ToWorker,
+};
 
 /// How long to wait before looking for a lost bus again, at first and at most.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -101,6 +104,20 @@ impl Platform for LinuxDesktop {
             capabilities.push("displays");
         }
         capabilities
+    }
+
+    fn call(&self, _call: DesktopCall, _gate: Gate) -> Reply<DesktopAnswer> {
+        let (answer, reply) = oneshot::channel();
+        let _ = answer.send(Err(Failure::new(FailureKind::NotSupported, "acting is not offered here")));
+        reply
+    }
+
+    fn semantic_method(&self) -> &'static str {
+        "atspi"
+    }
+
+    fn input_method(&self) -> &'static str {
+        "xtest"
     }
 
     fn examine(&self) -> Reply<Vec<Check>> {

@@ -5,6 +5,7 @@
 //! `reader` and `geometry` ask them, `frames` stands in for `x11` where there is none, `worker` (with `survey` and `newcomers`) keeps one attached app true, and `desktop` is the
 //! [`Platform`](super::Platform). `docs/linux.md` tells what each toolkit announces and what it does not.
 
+mod acting;
 mod bus;
 mod children;
 mod content;

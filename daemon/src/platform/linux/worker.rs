@@ -339,6 +339,8 @@ impl Worker {
             ToWorker::Fence { ticket }
             | ToWorker::Walk { ticket, .. }
             | ToWorker::Measure { ticket, .. }
+            | ToWorker::Read { ticket, .. }
+            | ToWorker::Perform { ticket, .. }
             | ToWorker::HitTest { ticket, .. } => {
                 self.tell_answer(ticket, Err(self.app.failure()));
             }
@@ -412,12 +414,14 @@ impl Worker {
     async fn answer(&mut self, letter: ToWorker) -> Result<(), Failure> {
         let (ticket, result) = match letter {
             ToWorker::Walk { key, ticket } => (ticket, self.walk_again(key).await),
+            ToWorker::Read { keys, ticket } => (ticket, self.read_again(keys).await),
             ToWorker::Measure { keys, ticket } => {
                 let screen = self.screen();
                 let measured = self.post.reader.measure(&keys, &self.mirror, screen.as_deref()).await;
                 (ticket, measured.map(WorkerAnswer::Geometry))
             }
             ToWorker::HitTest { point, ticket } => (ticket, self.hit(point).await),
+            ToWorker::Perform { key, act, gate, ticket } => (ticket, self.perform(key, act, &gate).await),
             // Taken before it could come here.
             ToWorker::Fence { .. } | ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => return Ok(()),
         };
@@ -425,6 +429,13 @@ impl Worker {
             result.as_ref().err().filter(|failure| failure.kind == FailureKind::Unresponsive).cloned();
         self.tell_answer(ticket, result);
         failed.map_or(Ok(()), Err)
+    }
+
+    async fn read_again(&mut self, mut keys: Vec<ElementKey>) -> Result<WorkerAnswer, Failure> {
+        keys.retain(|key| self.mirror.has_told(*key));
+        let readings = self.gather(keys, true).await?;
+        self.learn_unannounced(readings, Cause::Reread);
+        Ok(WorkerAnswer::Done)
     }
 
     async fn walk_again(&mut self, from: ElementKey) -> Result<WorkerAnswer, Failure> {

@@ -18,7 +18,8 @@ use super::process::{self, Control, Process};
 use super::script::Script;
 use super::worker;
 use crate::platform::{
-    AppSeen, Counters, DesktopEvent, Failure, FailureKind, FromWorker, Mailbox, Platform, Reply, WindowSeen,
+    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FailureKind, FromWorker, Gate,
+    Mailbox, Platform, Reply, WindowSeen,
 };
 
 /// What the built-in desktop consists of.
@@ -192,6 +193,20 @@ impl Platform for SimDesktop {
 
     fn capabilities(&self) -> Vec<&'static str> {
         vec!["tree", "events", "fence", "watch", "geometry", "hit-test", "windows", "displays", "sim"]
+    }
+
+    fn call(&self, _call: DesktopCall, _gate: Gate) -> Reply<DesktopAnswer> {
+        let (answer, reply) = oneshot::channel();
+        let _ = answer.send(Err(Failure::new(FailureKind::NotSupported, "acting is not offered here")));
+        reply
+    }
+
+    fn semantic_method(&self) -> &'static str {
+        "sim"
+    }
+
+    fn input_method(&self) -> &'static str {
+        "sim"
     }
 
     fn examine(&self) -> Reply<Vec<Check>> {

@@ -4,6 +4,7 @@
 //! One loop, one thing at a time. What it has to tell waits in `outgoing`; while that cannot be sent it goes on
 //! taking in hints, which are a set and stay small, and reads nothing. So a slow listener costs no memory.
 
+mod acting;
 mod reading;
 
 use std::collections::{HashSet, VecDeque};
@@ -360,6 +361,8 @@ impl Worker {
             },
             ToWorker::Walk { ticket, .. }
             | ToWorker::Measure { ticket, .. }
+            | ToWorker::Read { ticket, .. }
+            | ToWorker::Perform { ticket, .. }
             | ToWorker::HitTest { ticket, .. } => {
                 self.tell_answer(ticket, Err(self.app.failure()));
             }

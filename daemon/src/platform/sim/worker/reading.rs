@@ -123,6 +123,10 @@ impl Worker {
                 let result = self.walk_again(key).await;
                 self.tell_answer(ticket, result);
             }
+            ToWorker::Read { keys, ticket } => {
+                let result = self.read_again(keys).await;
+                self.tell_answer(ticket, result);
+            }
             ToWorker::Measure { keys, ticket } => {
                 let result = self.measure(keys).await;
                 self.tell_answer(ticket, result);
@@ -131,9 +135,20 @@ impl Worker {
                 let result = self.hit(point).await;
                 self.tell_answer(ticket, result);
             }
+            ToWorker::Perform { key, act, gate, ticket } => {
+                let result = self.perform(key, act, &gate).await;
+                self.tell_answer(ticket, result);
+            }
             // Taken before it could come here.
             ToWorker::Fence { .. } | ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => {}
         }
+    }
+
+    async fn read_again(&mut self, mut keys: Vec<ElementKey>) -> Result<WorkerAnswer, Failure> {
+        keys.retain(|key| self.mirror.has_told(*key));
+        let readings = self.gather(keys, true).await?;
+        self.learn_unannounced(readings, Cause::Reread);
+        Ok(WorkerAnswer::Done)
     }
 
     async fn walk_again(&mut self, from: ElementKey) -> Result<WorkerAnswer, Failure> {

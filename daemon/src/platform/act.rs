@@ -1,0 +1,222 @@
+//! What a platform can be asked to do, rather than to tell: acts on elements, input, windows, apps, the clipboard and
+//! pictures of the screen.
+//!
+//! Acts on an element go to its app's worker ([`ToWorker::Perform`](super::ToWorker)); everything else is a
+//! [`DesktopCall`]. Whatever sends something passes its [`Gate`](super::Gate) first.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use axd_protocol::keys::{Button, Key};
+use axd_protocol::{Bounds, Point};
+
+/// What is done to an element by its app, without the mouse or the keyboard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// What a click on it does: the element's own first action.
+    Press,
+    /// A native action, by its native name.
+    Native(String),
+    /// Puts this in instead of what it holds: text into a field, a number into a slider. The app's own limits hold.
+    SetValue(String),
+    /// Puts this text in at the caret, instead of what is selected.
+    Insert(String),
+    /// Gives it the keyboard focus.
+    Focus,
+    /// Selects it in its container, and nothing else beside it.
+    Select,
+    /// Shows what it holds.
+    Expand,
+    /// Hides what it holds.
+    Collapse,
+    /// Scrolls it into view.
+    ScrollTo,
+    /// Scrolls a container to its row of this index (from 0), which then becomes an element if it was none.
+    Reveal(u32),
+    /// Scrolls a container by so many steps of its own.
+    Scroll(Direction, u32),
+}
+
+/// A direction to scroll in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Towards the top.
+    Up,
+    /// Towards the bottom.
+    Down,
+    /// Towards the left.
+    Left,
+    /// Towards the right.
+    Right,
+}
+
+/// What a desktop is asked to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DesktopCall {
+    /// Moves the pointer, presses buttons and keys, as a person would. Answered by `Done` once all of it is sent.
+    Input(Vec<InputStep>),
+    /// Where the pointer is. Answered by `Pointer`.
+    Pointer,
+    /// Does something to a window. Answered by `Done` once it is asked for; the desktop tells what came of it.
+    Window {
+        /// The window system's number for it.
+        window: u64,
+        /// What.
+        op: WindowOp,
+    },
+    /// Starts an app. Answered by `Launched`.
+    Launch(LaunchPlan),
+    /// Asks an app to end, or ends it. Answered by `Done`; the desktop tells when it is gone.
+    Close {
+        /// Its process.
+        pid: u32,
+        /// Without asking.
+        force: bool,
+    },
+    /// Reads the clipboard. Answered by `Clipboard`.
+    ClipboardGet(ClipboardKind),
+    /// Puts something on the clipboard, instead of all that is on it; `None` empties it. Answered by `Done`.
+    ClipboardSet(Option<Clip>),
+    /// Takes a picture. Answered by `Picture`.
+    Capture {
+        /// Of what.
+        of: CaptureOf,
+        /// Whether the pointer is in it.
+        cursor: bool,
+    },
+}
+
+/// A step of what a person does with mouse and keyboard.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InputStep {
+    /// Moves the pointer there.
+    Move(Point),
+    /// Presses or lets go of a mouse button.
+    Button(Button, bool),
+    /// Turns the wheel: notches to the right and down.
+    Wheel {
+        /// To the right; negative to the left.
+        right: i32,
+        /// Down; negative up.
+        down: i32,
+    },
+    /// Presses or lets go of a key.
+    Key(Key, bool),
+    /// Types this text, whatever the keyboard's layout. Counts what was sent with [`Gate::typed`](super::Gate::typed).
+    Text(String),
+    /// Waits that long before the next step: a drag that jumps is none.
+    Pause(Duration),
+}
+
+/// What is done to a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowOp {
+    /// Brings it to the front and gives it the focus.
+    Focus,
+    /// Moves its top left corner there.
+    Move(Point),
+    /// Makes it this large.
+    Resize {
+        /// Width.
+        width: u32,
+        /// Height.
+        height: u32,
+    },
+    /// Puts it away.
+    Minimize,
+    /// Makes it fill the screen.
+    Maximize,
+    /// Undoes both.
+    Restore,
+}
+
+/// How to start an app.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LaunchPlan {
+    /// The app: a name, an identity or a path.
+    pub app: String,
+    /// What it is given on its command line.
+    pub args: Vec<String>,
+    /// What is added to its environment.
+    pub env: Vec<(String, String)>,
+    /// Where it starts.
+    pub cwd: Option<PathBuf>,
+}
+
+/// What is asked of the clipboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClipboardKind {
+    /// Whatever is there: files, else an image, else text.
+    Any,
+    /// Text.
+    Text,
+    /// An image.
+    Image,
+    /// A list of files.
+    Files,
+}
+
+/// What is on the clipboard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Clip {
+    /// Text.
+    Text(String),
+    /// An image, as PNG.
+    Image(Vec<u8>),
+    /// Files, by path.
+    Files(Vec<PathBuf>),
+}
+
+/// What a picture is taken of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaptureOf {
+    /// All displays.
+    All,
+    /// A display, by its id.
+    Display(u32),
+    /// A window: what it shows, whatever covers it, where the platform can; else what is on the screen there.
+    Window(u64),
+    /// A part of the screen.
+    Region(Bounds),
+}
+
+/// A picture.
+#[derive(Clone, PartialEq)]
+pub struct Picture {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Three bytes a pixel, red first, rows from the top, without gaps.
+    pub rgb: Vec<u8>,
+    /// Where its top left corner is on the desktop, in points.
+    pub origin: Point,
+    /// Pixels a point.
+    pub scale: f64,
+}
+
+impl std::fmt::Debug for Picture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Picture({}x{} at {:?})", self.width, self.height, self.origin)
+    }
+}
+
+/// What a desktop answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DesktopAnswer {
+    /// It is done.
+    Done,
+    /// The pointer is here.
+    Pointer(Point),
+    /// The app was started.
+    Launched {
+        /// Its process, where that is known: an app may hand over to an instance that runs already.
+        pid: Option<u32>,
+        /// What it goes by, as [`AppSeen::identity`](super::AppSeen) will say, where that is known.
+        identity: Option<String>,
+    },
+    /// What is on the clipboard; `None` if nothing of that kind is.
+    Clipboard(Option<Clip>),
+    /// The picture.
+    Picture(Picture),
+}

@@ -1,0 +1,283 @@
+//! Keys, modifiers and mouse buttons by name: `cmd+shift+s`, `return`, `f5`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Key {
+    /// The key that types this character; letters are in lower case.
+    Char(char),
+    /// A key with a name.
+    Named(Named),
+    /// `f1` to `f24`.
+    Function(u8),
+    /// A key that changes what others do.
+    Modifier(Modifier),
+}
+
+macro_rules! names {
+    ($(#[$meta:meta])* $type:ident { $($(#[doc = $doc:literal])+ $variant:ident = $name:literal $(| $alias:literal)*;)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $type { $($(#[doc = $doc])+ $variant,)+ }
+
+        impl $type {
+            /// All of them.
+            pub const ALL: &'static [$type] = &[$($type::$variant,)+];
+
+            /// What it is called.
+            pub const fn name(self) -> &'static str {
+                match self { $($type::$variant => $name,)+ }
+            }
+
+            fn named(name: &str) -> Option<$type> {
+                match name { $($name $(| $alias)* => Some($type::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+names! {
+    /// A key with a name.
+    Named {
+        /// Ends a line, or confirms.
+        Return = "return" | "enter";
+        /// Moves to the next field.
+        Tab = "tab";
+        /// The space bar.
+        Space = "space" | "spacebar";
+        /// Deletes what is before the caret.
+        Delete = "delete" | "backspace";
+        /// Deletes what is after the caret.
+        ForwardDelete = "forwarddelete" | "del";
+        /// Leaves, or cancels.
+        Escape = "escape" | "esc";
+        /// Left.
+        Left = "left" | "arrowleft";
+        /// Right.
+        Right = "right" | "arrowright";
+        /// Up.
+        Up = "up" | "arrowup";
+        /// Down.
+        Down = "down" | "arrowdown";
+        /// To the beginning.
+        Home = "home";
+        /// To the end.
+        End = "end";
+        /// A page up.
+        PageUp = "pageup" | "pgup";
+        /// A page down.
+        PageDown = "pagedown" | "pgdn";
+        /// Insert.
+        Insert = "insert" | "ins";
+        /// Capital letters from now on.
+        CapsLock = "capslock";
+        /// Opens the menu of what has the focus.
+        Menu = "menu" | "contextmenu";
+        /// A picture of the screen.
+        PrintScreen = "printscreen" | "print";
+    }
+}
+
+names! {
+    /// A key that changes what others do.
+    Modifier {
+        /// Command on a Mac; Super, the key with the logo, elsewhere.
+        Cmd = "cmd" | "command" | "super" | "meta" | "win" | "windows";
+        /// Control.
+        Ctrl = "ctrl" | "control";
+        /// Alt; Option on a Mac.
+        Alt = "alt" | "option" | "opt";
+        /// Shift.
+        Shift = "shift";
+    }
+}
+
+/// A mouse button.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Button {
+    /// The first.
+    #[default]
+    Left,
+    /// The one that opens menus.
+    Right,
+    /// The wheel.
+    Middle,
+}
+
+/// Keys pressed together: modifiers, then a key, which may be a modifier itself.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Combo {
+    /// What is held meanwhile, each once, in a fixed order.
+    pub modifiers: Vec<Modifier>,
+    /// What is pressed.
+    pub key: Key,
+}
+
+/// The text names no keys.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotKeys(pub String);
+
+impl NotKeys {
+    fn unknown(name: &str, what: &str) -> NotKeys {
+        let modifiers: Vec<&str> = Modifier::ALL.iter().map(|modifier| modifier.name()).collect();
+        let named: Vec<&str> = Named::ALL.iter().map(|key| key.name()).collect();
+        NotKeys(format!(
+            "there is no {what} '{name}'; modifiers are {}; keys are single characters, {}, f1 to f24, plus and minus",
+            modifiers.join(" "),
+            named.join(" ")
+        ))
+    }
+}
+
+impl FromStr for Key {
+    type Err = NotKeys;
+
+    fn from_str(text: &str) -> Result<Key, NotKeys> {
+        let mut characters = text.chars();
+        if let (Some(only), None) = (characters.next(), characters.next()) {
+            return match only {
+                ' ' => Ok(Key::Named(Named::Space)),
+                '\n' | '\r' => Ok(Key::Named(Named::Return)),
+                '\t' => Ok(Key::Named(Named::Tab)),
+                only if only.is_control() => Err(NotKeys::unknown(&only.escape_default().to_string(), "key")),
+                only => Ok(Key::Char(only.to_lowercase().next().unwrap_or(only))),
+            };
+        }
+        let name = text.to_ascii_lowercase();
+        let function = || name.strip_prefix('f')?.parse().ok().filter(|number| (1..=24).contains(number));
+        match &*name {
+            "plus" => return Ok(Key::Char('+')),
+            "minus" => return Ok(Key::Char('-')),
+            _ => {}
+        }
+        Named::named(&name)
+            .map(Key::Named)
+            .or_else(|| Modifier::named(&name).map(Key::Modifier))
+            .or_else(|| function().map(Key::Function))
+            .ok_or_else(|| NotKeys::unknown(text, "key"))
+    }
+}
+
+impl FromStr for Modifier {
+    type Err = NotKeys;
+
+    fn from_str(text: &str) -> Result<Modifier, NotKeys> {
+        Modifier::named(&text.to_ascii_lowercase()).ok_or_else(|| NotKeys::unknown(text, "modifier"))
+    }
+}
+
+impl FromStr for Combo {
+    type Err = NotKeys;
+
+    /// `ctrl+shift+s`, `cmd++`, `return`. An upper-case letter asks for shift only if shift is named.
+    fn from_str(text: &str) -> Result<Combo, NotKeys> {
+        let text = text.trim();
+        // A plus at the end is the key itself.
+        let (before, key) = match text.strip_suffix('+') {
+            Some("") => ("", "+"),
+            Some(before) if before.ends_with('+') => (before.trim_end_matches('+'), "+"),
+            Some(_) => {
+                return Err(NotKeys(format!("'{text}' ends in the middle; write the plus key as 'plus'")));
+            }
+            None => text.rsplit_once('+').unwrap_or(("", text)),
+        };
+        if key.is_empty() {
+            return Err(NotKeys("no key is named; write one as in 'return' or 'ctrl+shift+s'".to_owned()));
+        }
+        let named = before.split('+').filter(|name| !name.is_empty());
+        let mut modifiers = named.map(|name| name.trim().parse()).collect::<Result<Vec<Modifier>, _>>()?;
+        modifiers.sort_unstable();
+        modifiers.dedup();
+        Ok(Combo { modifiers, key: key.trim().parse()? })
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Key::Char('+') => f.write_str("plus"),
+            Key::Char(character) => write!(f, "{character}"),
+            Key::Named(named) => f.write_str(named.name()),
+            Key::Function(number) => write!(f, "f{number}"),
+            Key::Modifier(modifier) => f.write_str(modifier.name()),
+        }
+    }
+}
+
+impl fmt::Display for Combo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for modifier in &self.modifiers {
+            write!(f, "{}+", modifier.name())?;
+        }
+        write!(f, "{}", self.key)
+    }
+}
+
+impl fmt::Display for Button {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Button::Left => "left",
+            Button::Right => "right",
+            Button::Middle => "middle",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn combo(text: &str) -> Combo {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn modifiers_have_aliases_and_come_in_one_order() {
+        assert_eq!(combo("Shift+Command+S"), combo("cmd+shift+s"));
+        assert_eq!(combo("opt+ESC"), combo("alt+escape"));
+        assert_eq!(combo("ctrl+ctrl+c").modifiers, [Modifier::Ctrl]);
+        assert_eq!(combo("shift").key, Key::Modifier(Modifier::Shift));
+    }
+
+    #[test]
+    fn every_key_reads_back_as_it_is_written() {
+        let named = Named::ALL.iter().copied().map(Key::Named);
+        let modifiers = Modifier::ALL.iter().copied().map(Key::Modifier);
+        let functions = (1..=24).map(Key::Function);
+        let characters = "az09-=+[];'\\,./`é€".chars().map(Key::Char);
+        for key in named.chain(modifiers).chain(functions).chain(characters) {
+            assert_eq!(key.to_string().parse(), Ok(key), "{key}");
+            let combo = Combo { modifiers: vec![Modifier::Ctrl, Modifier::Shift], key };
+            assert_eq!(combo.to_string().parse(), Ok(combo));
+        }
+    }
+
+    #[test]
+    fn the_plus_key_can_be_written_as_itself() {
+        assert_eq!(combo("+").key, Key::Char('+'));
+        assert_eq!(combo("cmd++"), combo("cmd+plus"));
+    }
+
+    #[test]
+    fn what_is_no_key_is_named_with_what_there_is() {
+        for (text, said) in [
+            ("hyper+s", "no modifier 'hyper'; modifiers are cmd ctrl alt shift"),
+            ("ctrl+entr", "no key 'entr'"),
+            ("f25", "f1 to f24"),
+            ("", "no key is named"),
+            ("ctrl+", "write the plus key as 'plus'"),
+            ("s+ctrl", "no modifier 's'"),
+        ] {
+            let fault = text.parse::<Combo>().unwrap_err().to_string();
+            assert!(fault.contains(said), "{text}: {fault}");
+        }
+    }
+}
