@@ -1,5 +1,7 @@
 //! Answers for reading: what `format: "text"` puts in `text`.
 
+mod wait;
+
 use crate::command::{
     AttachAnswer, CancelAnswer, DoctorAnswer, HelloAnswer, IsAnswer, ListAppsAnswer, ListDisplaysAnswer,
     ListWindowsAnswer, ServiceAnswer, ServiceState, ShutdownAnswer, SimAnswer, StatusAnswer, SubscribeAnswer,
