@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axd_protocol::command::{Check, Sim, SimAnswer};
+use axd_protocol::command::{Finding, Sim, SimAnswer};
 use tokio::sync::{mpsc, oneshot};
 
 use super::desk::Desk;
@@ -115,7 +115,7 @@ impl Platform for SimDesktop {
         self.desk.process(pid).is_some_and(|process| process.late.load(Ordering::Relaxed))
     }
 
-    fn examine(&self) -> Reply<Vec<Check>> {
+    fn examine(&self) -> Reply<Vec<Finding>> {
         let (answer, reply) = oneshot::channel();
         let _ = answer.send(Ok(examine()));
         reply
@@ -143,6 +143,6 @@ impl Platform for SimDesktop {
 }
 
 /// The built-in desktop is always there.
-pub fn examine() -> Vec<Check> {
-    vec![Check::ok("desktop", "the built-in one, which needs nothing")]
+pub fn examine() -> Vec<Finding> {
+    vec![Finding::ok("desktop", "the built-in one, which needs nothing")]
 }
