@@ -102,6 +102,8 @@ pub struct WindowSeen {
     pub bounds: Option<Bounds>,
     /// Whether it is minimised.
     pub minimized: bool,
+    /// Whether it fills the screen.
+    pub maximized: bool,
 }
 
 /// What a desktop tells by itself.

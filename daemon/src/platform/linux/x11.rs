@@ -253,6 +253,7 @@ impl X11 {
             title,
             bounds: Some(bounds),
             minimized: hidden || iconic,
+            maximized: false,
         };
         Ok(Some(XWindow { seen, origin: (x, y) }))
     }
