@@ -228,6 +228,7 @@ impl Engine {
             bounds: window.bounds,
             focused,
             minimized: window.minimized,
+            maximized: window.maximized,
         }
     }
 

@@ -97,6 +97,8 @@ pub struct WindowSeen {
     pub bounds: Option<Bounds>,
     /// Whether it is minimised.
     pub minimized: bool,
+    /// Whether it fills the screen, as far as the platform can tell.
+    pub maximized: bool,
 }
 
 /// What a desktop tells by itself.

@@ -120,7 +120,14 @@ pub(super) fn windows_of(pid: u32, model: &mut Model) -> Vec<WindowSeen> {
         let bounds = model.window_bounds(window);
         let Some(widget) = model.widget(window) else { continue };
         let title = widget.name.clone().unwrap_or_default();
-        seen.extend(widget.window.map(|window| WindowSeen { window, pid, title, bounds, minimized: false }));
+        seen.extend(widget.window.map(|window| WindowSeen {
+            window,
+            pid,
+            title,
+            bounds,
+            minimized: false,
+            maximized: false,
+        }));
     }
     seen
 }
