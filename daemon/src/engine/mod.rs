@@ -5,19 +5,26 @@
 
 mod answer;
 mod app;
+mod arrival;
 mod attach;
 mod changes;
+mod clipboard;
 mod clock;
 mod daemon;
 mod desktop;
 mod element;
+mod failure;
 mod find;
+mod hand;
 mod happenings;
+mod launch;
 mod listen;
 mod lists;
 mod measure;
+mod picture;
 mod snapshot;
 mod target;
+mod windows;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -140,19 +147,19 @@ impl Engine {
             Command::Hello(args) => self.hello(&call, args, &mut answer),
             Command::Shutdown(_) => self.shutdown(&mut answer),
             Command::Sim(args) => self.sim(&call, args, &mut answer).await,
-            other @ (Command::Screenshot(_)
-            | Command::Launch(_)
-            | Command::CloseApp(_)
-            | Command::FocusWindow(_)
-            | Command::MoveWindow(_)
-            | Command::ResizeWindow(_)
-            | Command::Minimize(_)
-            | Command::Maximize(_)
-            | Command::Restore(_)
-            | Command::ClipboardGet(_)
-            | Command::ClipboardSet(_)
-            | Command::ClipboardClear(_)
-            | Command::MousePosition(_)) => Err(not_yet(other)),
+            Command::Screenshot(args) => self.screenshot(&call, args, &mut answer).await,
+            Command::MousePosition(_) => self.mouse_position(&call, &mut answer).await,
+            Command::Launch(args) => self.launch(&call, args, &mut answer).await,
+            Command::CloseApp(args) => self.close_app(&call, args, &mut answer).await,
+            Command::FocusWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::MoveWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::ResizeWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Minimize(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Maximize(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Restore(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::ClipboardGet(args) => self.clipboard_get(&call, args, &mut answer).await,
+            Command::ClipboardSet(args) => self.clipboard_set(&call, args, &mut answer).await,
+            Command::ClipboardClear(_) => self.clipboard_clear(&call, &mut answer).await,
             other @ (Command::Click(_)
             | Command::DoubleClick(_)
             | Command::TripleClick(_)
