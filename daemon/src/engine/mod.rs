@@ -6,22 +6,29 @@
 mod acting;
 mod answer;
 mod app;
+mod arrival;
 mod attach;
 mod batch;
 mod changes;
+mod clipboard;
 mod clock;
 mod daemon;
 mod desktop;
 mod element;
+mod failure;
 mod find;
+mod hand;
 mod hands;
 mod happenings;
+mod launch;
 mod listen;
 mod lists;
 mod measure;
+mod picture;
 mod snapshot;
 mod target;
 mod wait;
+mod windows;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -182,19 +189,19 @@ impl Engine {
             Command::Hello(args) => self.hello(&call, args, &mut answer),
             Command::Shutdown(_) => self.shutdown(&mut answer),
             Command::Sim(args) => self.sim(&call, args, &mut answer).await,
-            other @ (Command::Screenshot(_)
-            | Command::Launch(_)
-            | Command::CloseApp(_)
-            | Command::FocusWindow(_)
-            | Command::MoveWindow(_)
-            | Command::ResizeWindow(_)
-            | Command::Minimize(_)
-            | Command::Maximize(_)
-            | Command::Restore(_)
-            | Command::ClipboardGet(_)
-            | Command::ClipboardSet(_)
-            | Command::ClipboardClear(_)
-            | Command::MousePosition(_)) => Err(not_yet(other)),
+            Command::Screenshot(args) => self.screenshot(&call, args, &mut answer).await,
+            Command::MousePosition(_) => self.mouse_position(&call, &mut answer).await,
+            Command::Launch(args) => self.launch(&call, args, &mut answer).await,
+            Command::CloseApp(args) => self.close_app(&call, args, &mut answer).await,
+            Command::FocusWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::MoveWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::ResizeWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Minimize(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Maximize(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Restore(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::ClipboardGet(args) => self.clipboard_get(&call, args, &mut answer).await,
+            Command::ClipboardSet(args) => self.clipboard_set(&call, args, &mut answer).await,
+            Command::ClipboardClear(_) => self.clipboard_clear(&call, &mut answer).await,
             Command::Wait(args) => self.wait(&call, args, &mut answer).await,
             Command::Batch(args) => self.batch(&call, args, &mut answer).await,
             Command::Click(_)
@@ -283,10 +290,6 @@ fn takes_turn(command: &Command) -> bool {
                 | ClipboardClear(_)
         ),
     }
-}
-
-fn not_yet(command: &Command) -> Error {
-    Error::new(ErrorCode::ActionNotSupported, format!("{} is not carried out yet", command.name()))
 }
 
 /// Runs something that may take a while without keeping the thread's other tasks waiting.

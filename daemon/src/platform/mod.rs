@@ -102,7 +102,7 @@ pub struct WindowSeen {
     pub bounds: Option<Bounds>,
     /// Whether it is minimised.
     pub minimized: bool,
-    /// Whether it fills the screen.
+    /// Whether it fills the screen, as far as the platform can tell.
     pub maximized: bool,
 }
 

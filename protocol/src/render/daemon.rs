@@ -1,0 +1,202 @@
+//! The daemon about itself, and what `ax` does by itself.
+
+use super::{Render, Table, duration};
+use crate::command::{
+    CancelAnswer, DoctorAnswer, HelloAnswer, ServiceAnswer, ServiceState, ShutdownAnswer, SimAnswer,
+    StatusAnswer, Verdict, VersionAnswer,
+};
+
+impl Render for StatusAnswer {
+    fn render(&self, out: &mut String) {
+        out.push_str(&format!(
+            "axd {} · pid {} · up {} · {}\n",
+            self.daemon,
+            self.pid,
+            duration(self.uptime_ms),
+            self.socket
+        ));
+        if let Some(log) = &self.log {
+            out.push_str(&format!("log {log}\n"));
+        }
+        if let Some(seconds) = self.idle_exit_s {
+            out.push_str(&format!("exits after {} without a client\n", duration(seconds * 1000)));
+        }
+        out.push('\n');
+        let mut apps = Table::new([
+            "APP", "PID", "STATE", "NODES", "MEMORY", "EVENTS", "CALLS", "MISSED", "SUSPECT", "CLOCK",
+        ]);
+        for app in &self.apps {
+            let partial = if app.complete { "" } else { "…" };
+            apps.row([
+                app.app.name.clone(),
+                app.app.pid.to_string(),
+                app.app.state.name().into(),
+                format!("{}{partial}", app.nodes),
+                format!("{} kB", app.bytes / 1024),
+                app.events.to_string(),
+                app.calls.to_string(),
+                app.missed.to_string(),
+                app.suspect.to_string(),
+                app.clock.to_string(),
+            ]);
+        }
+        apps.write_or(out, "no app is attached\n");
+        for app in &self.apps {
+            if let Some(why) = &app.degraded {
+                out.push_str(&format!("{}: {why}\n", app.app.name));
+            }
+        }
+        out.push('\n');
+        let mut clients = Table::new([
+            "CLIENT",
+            "NAME",
+            "AGENT",
+            "PID",
+            "CONNECTED",
+            "REQUESTS",
+            "PENDING",
+            "SUBSCRIPTIONS",
+        ]);
+        for client in &self.clients {
+            clients.row([
+                client.client.to_string(),
+                client.name.clone().unwrap_or_default(),
+                client.agent.clone().unwrap_or_default(),
+                client.pid.map_or(String::new(), |pid| pid.to_string()),
+                duration(client.connected_ms),
+                client.requests.to_string(),
+                client.pending.to_string(),
+                client.subscriptions.to_string(),
+            ]);
+        }
+        clients.write_or(out, "no client is connected\n");
+    }
+}
+
+impl Render for DoctorAnswer {
+    fn render(&self, out: &mut String) {
+        let width = self.checks.iter().map(|check| check.what.chars().count()).max().unwrap_or(0);
+        for check in &self.checks {
+            let mark = match check.verdict {
+                Verdict::Ok => "ok     ",
+                Verdict::Limited => "limited",
+                Verdict::Missing => "MISSING",
+            };
+            out.push_str(&format!("{mark}  {:width$}  {}\n", check.what, check.found));
+            if let Some(remedy) = &check.remedy {
+                out.push_str(&format!("{:9}{:width$}  → {remedy}\n", "", ""));
+            }
+        }
+        out.push_str(if self.healthy { "healthy\n" } else { "not healthy\n" });
+    }
+}
+
+impl Render for VersionAnswer {
+    fn render(&self, out: &mut String) {
+        out.push_str(&format!("axd {} (protocol {})\n", self.daemon, self.protocol));
+    }
+}
+
+impl Render for HelloAnswer {
+    fn render(&self, out: &mut String) {
+        out.push_str(&format!(
+            "axd {} on {}, pid {}: {}\n",
+            self.version,
+            self.platform,
+            self.pid,
+            self.capabilities.join(" ")
+        ));
+    }
+}
+
+impl Render for CancelAnswer {
+    fn render(&self, out: &mut String) {
+        out.push_str(if self.cancelled { "cancelled\n" } else { "no such request is under way\n" });
+    }
+}
+
+impl Render for ShutdownAnswer {
+    fn render(&self, out: &mut String) {
+        out.push_str(&format!("axd (pid {}) is going down\n", self.pid));
+    }
+}
+
+impl Render for SimAnswer {
+    fn render(&self, out: &mut String) {
+        out.push_str(&self.done);
+        out.push('\n');
+    }
+}
+
+impl Render for ServiceAnswer {
+    fn render(&self, out: &mut String) {
+        for file in &self.files {
+            out.push_str(&format!("# {}\n{}\n", file.path, file.text));
+        }
+        for step in &self.steps {
+            out.push_str(&format!("{}{step}\n", if self.dry_run { "would " } else { "" }));
+        }
+        if self.steps.is_empty() && self.dry_run {
+            out.push_str("nothing would be done\n");
+        }
+        // After a dry run nothing has changed, and how it is now would read as how it would be.
+        if let Some(service) = self.service.as_ref().filter(|_| !self.dry_run) {
+            service.render(out);
+        }
+        for note in &self.notes {
+            out.push_str(&format!("note: {note}\n"));
+        }
+    }
+}
+
+impl Render for ServiceState {
+    fn render(&self, out: &mut String) {
+        let installed = match &self.unit {
+            Some(unit) if self.installed => format!("yes, {unit}"),
+            _ => "no".to_owned(),
+        };
+        let enabled = match (self.enabled, self.socket_activation) {
+            (false, _) => "no",
+            (true, false) => "yes, starts with the session",
+            (true, true) => "yes, starts when somebody asks",
+        };
+        let active = match (self.active, self.pid) {
+            (true, Some(pid)) => format!("yes, pid {pid}"),
+            (true, None) => "yes".to_owned(),
+            (false, _) if self.state != "inactive" => format!("no, {}", self.state),
+            (false, _) if self.listening => "no, until somebody asks".to_owned(),
+            (false, _) => "no".to_owned(),
+        };
+        out.push_str(&format!("installed  {installed}\nenabled    {enabled}\nactive     {active}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_is_told_in_three_lines() {
+        let told = |service: &ServiceState| {
+            let mut out = String::new();
+            service.render(&mut out);
+            out
+        };
+        let mut service = ServiceState { state: "inactive".into(), ..ServiceState::default() };
+        assert_eq!(told(&service), "installed  no\nenabled    no\nactive     no\n");
+        service.installed = true;
+        service.unit = Some("/u/axd.service".into());
+        service.enabled = true;
+        service.socket_activation = true;
+        service.listening = true;
+        assert_eq!(
+            told(&service),
+            "installed  yes, /u/axd.service\nenabled    yes, starts when somebody asks\nactive     no, until somebody asks\n"
+        );
+        service.state = "failed".into();
+        assert!(told(&service).ends_with("active     no, failed\n"));
+        service.active = true;
+        service.pid = Some(7);
+        assert!(told(&service).ends_with("active     yes, pid 7\n"));
+    }
+}
