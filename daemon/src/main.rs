@@ -15,7 +15,7 @@ use axd::server::{self, ListenError, Listener, ServerOptions};
 use axd::session::Sessions;
 use axd::stop::Stop;
 use axd_protocol::ErrorCode;
-use axd_protocol::command::{Check, DoctorAnswer};
+use axd_protocol::command::{DoctorAnswer, Finding};
 use clap::Parser;
 use nix::unistd::Uid;
 use tokio::runtime::{Builder, Runtime};
@@ -146,7 +146,7 @@ fn examine(options: &Options) -> ExitCode {
                 runtime()?.block_on(axd::platform::linux::examine())
             }
             #[allow(unreachable_patterns, reason = "each system has desktops it cannot serve")]
-            _ => vec![Check::missing(
+            _ => vec![Finding::missing(
                 "desktop",
                 "this build cannot serve it",
                 "use a build for it, or --platform sim, the built-in desktop",

@@ -9,6 +9,7 @@ use axd_protocol::{Command, Error, Format, PROTOCOL_VERSION};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+use crate::platform::Gate;
 use crate::session::Session;
 
 /// A future that can be sent to another thread.
@@ -18,6 +19,9 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Service: Send + Sync + 'static {
     /// The platform's name, as every answer carries it.
     fn platform(&self) -> &'static str;
+
+    /// A client is gone: whatever it holds is let go of.
+    fn left(&self, _session: &Session) {}
 
     /// Serves one request. What can be answered from memory is written to `out` at once; nothing here may block.
     fn serve(self: Arc<Self>, call: Call, out: &mut Vec<u8>) -> Served;
@@ -37,6 +41,8 @@ pub struct Call {
     pub session: Arc<Session>,
     /// The number a subscription opened by this request goes by.
     pub sub: u64,
+    /// To be passed before anything is sent to an app; closed when the request is cancelled.
+    pub gate: Gate,
 }
 
 /// How a request is served.
@@ -44,7 +50,8 @@ pub enum Served {
     /// Its answer, a whole line, has been written.
     Now,
     /// Its answer comes when the future is done. It runs in the connection's own task, so it may not block either.
-    /// Dropping the future cancels the request, and may happen before it was polled at all.
+    /// Dropping the future ends the request, and may happen before it was polled at all. It is only dropped while its
+    /// gate has not been passed, or with its connection: what has sent something is let finish, and say so.
     Later(BoxFuture<'static, Reply>),
 }
 

@@ -33,7 +33,7 @@ macro_rules! names {
                 match self { $($type::$variant => $name,)+ }
             }
 
-            fn named(name: &str) -> Option<$type> {
+            fn by_name(name: &str) -> Option<$type> {
                 match name { $($name $(| $alias)* => Some($type::$variant),)+ _ => None }
             }
         }
@@ -158,9 +158,9 @@ impl FromStr for Key {
             "minus" => return Ok(Key::Char('-')),
             _ => {}
         }
-        Named::named(&name)
+        Named::by_name(&name)
             .map(Key::Named)
-            .or_else(|| Modifier::named(&name).map(Key::Modifier))
+            .or_else(|| Modifier::by_name(&name).map(Key::Modifier))
             .or_else(|| function().map(Key::Function))
             .ok_or_else(|| NotKeys::unknown(text, "key"))
     }
@@ -170,7 +170,7 @@ impl FromStr for Modifier {
     type Err = NotKeys;
 
     fn from_str(text: &str) -> Result<Modifier, NotKeys> {
-        Modifier::named(&text.to_ascii_lowercase()).ok_or_else(|| NotKeys::unknown(text, "modifier"))
+        Modifier::by_name(&text.to_ascii_lowercase()).ok_or_else(|| NotKeys::unknown(text, "modifier"))
     }
 }
 

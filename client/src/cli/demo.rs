@@ -157,7 +157,7 @@ fn wire_command(args: &[&str]) -> Result<Command, ClientError> {
     if let Parsed::Run(invocation, _) = parse::parse(&words)
         && let Invocation::Wire(command) = *invocation
     {
-        return Ok(command);
+        return Ok(*command);
     }
     Err(ClientError::Protocol(format!("the tour says what ax does not understand: {}", args.join(" "))))
 }

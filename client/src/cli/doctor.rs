@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use axd_client::ClientError;
-use axd_client::protocol::command::{Check, DoctorAnswer};
+use axd_client::protocol::command::{DoctorAnswer, Finding};
 
 use super::Exit;
 use super::output::{self, Mode};
@@ -13,14 +13,14 @@ use super::parse::Options;
 pub fn run(fault: &ClientError, options: &Options, mode: Mode) -> Exit {
     let error = fault.to_error();
     let mut checks =
-        vec![Check::missing("daemon", error.message, "mend what is missing below, then try again")];
+        vec![Finding::missing("daemon", error.message, "mend what is missing below, then try again")];
     checks.extend(look(options));
     output::answer("doctor", &DoctorAnswer::of(checks), mode, Exit::Unavailable)
 }
 
-fn look(options: &Options) -> Vec<Check> {
+fn look(options: &Options) -> Vec<Finding> {
     let Some(program) = axd_client::find_daemon() else {
-        return vec![Check::missing(
+        return vec![Finding::missing(
             "axd",
             "not found",
             "install it beside ax, put it on the PATH, or set AXD_BIN",
@@ -29,7 +29,7 @@ fn look(options: &Options) -> Vec<Check> {
     let mut command = Command::new(&program);
     command.arg("--doctor").stdin(Stdio::null()).stderr(Stdio::piped());
     command.args(options.platform.iter().flat_map(|platform| ["--platform", platform]));
-    let unusable = |found: String| vec![Check::missing("axd", found, "install it anew")];
+    let unusable = |found: String| vec![Finding::missing("axd", found, "install it anew")];
     match command.output() {
         Ok(output) => match serde_json::from_slice::<DoctorAnswer>(&output.stdout) {
             Ok(answer) => answer.checks,

@@ -6,10 +6,12 @@ use clap::Command;
 use super::parse::{self, NO_AUTOSTART, WATCH};
 
 /// The families, in the order they are shown, with their headings.
-pub const FAMILIES: [(Family, &str); 5] = [
+pub const FAMILIES: [(Family, &str); 7] = [
     (Family::Observe, "Observe"),
-    (Family::Desktop, "Apps, windows, displays"),
-    (Family::Listen, "Listen"),
+    (Family::Act, "Act"),
+    (Family::Desktop, "Apps, windows, displays, clipboard"),
+    (Family::Listen, "Wait and listen"),
+    (Family::Many, "Several at once"),
     (Family::Daemon, "Daemon"),
     (Family::Client, "Client"),
 ];

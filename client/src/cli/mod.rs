@@ -51,8 +51,10 @@ pub fn run(args: Vec<OsString>) -> Exit {
     };
     let mode = Mode::of(options.mode);
     match invocation {
-        Invocation::Wire(Command::Subscribe(what)) => watch::run(what, &options, mode),
-        Invocation::Wire(command) => ask::run(&command, &options, mode),
+        Invocation::Wire(command) => match *command {
+            Command::Subscribe(what) => watch::run(what, &options, mode),
+            command => ask::run(&command, &options, mode),
+        },
         Invocation::Pipe(_) => pipe::run(&options, mode),
         Invocation::Schema(what) => schema::run(&what, mode),
         Invocation::Demo(_) => demo::run(mode),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use axd_protocol::command::{
-    AppStatus, Check, DoctorAnswer, Hello, HelloAnswer, ShutdownAnswer, Sim, StatusAnswer, VersionAnswer,
+    AppStatus, DoctorAnswer, Finding, Hello, HelloAnswer, ShutdownAnswer, Sim, StatusAnswer, VersionAnswer,
 };
 use axd_protocol::{Error, ErrorCode, PROTOCOL, PROTOCOL_VERSION, Result};
 use tokio::time::timeout_at;
@@ -51,11 +51,11 @@ impl Engine {
     }
 
     pub(super) async fn doctor(&self, call: &Call, answer: &mut Answer<'_>) -> Result<()> {
-        let mut checks = vec![Check::ok("daemon", format!("axd {VERSION}, pid {}", std::process::id()))];
+        let mut checks = vec![Finding::ok("daemon", format!("axd {VERSION}, pid {}", std::process::id()))];
         match timeout_at(Engine::deadline(call), self.platform.examine()).await {
             Ok(Ok(Ok(found))) => checks.extend(found),
-            Ok(Ok(Err(failure))) => checks.push(Check::missing("desktop", failure.native, "see the log")),
-            Ok(Err(_)) | Err(_) => checks.push(Check::missing(
+            Ok(Ok(Err(failure))) => checks.push(Finding::missing("desktop", failure.native, "see the log")),
+            Ok(Err(_)) | Err(_) => checks.push(Finding::missing(
                 "desktop",
                 "it does not answer",
                 "try again; if it stays so, restart the session's accessibility bus",
@@ -63,7 +63,7 @@ impl Engine {
         }
         checks.extend(self.all_apps().iter().filter_map(|app| {
             let why = app.degraded()?;
-            Some(Check::limited(
+            Some(Finding::limited(
                 &app.seen().name,
                 why,
                 "its tree is answered as last known; restart the app if it stays so",

@@ -140,6 +140,49 @@ impl Engine {
             Command::Hello(args) => self.hello(&call, args, &mut answer),
             Command::Shutdown(_) => self.shutdown(&mut answer),
             Command::Sim(args) => self.sim(&call, args, &mut answer).await,
+            other @ (Command::Screenshot(_)
+            | Command::Launch(_)
+            | Command::CloseApp(_)
+            | Command::FocusWindow(_)
+            | Command::MoveWindow(_)
+            | Command::ResizeWindow(_)
+            | Command::Minimize(_)
+            | Command::Maximize(_)
+            | Command::Restore(_)
+            | Command::ClipboardGet(_)
+            | Command::ClipboardSet(_)
+            | Command::ClipboardClear(_)
+            | Command::MousePosition(_)) => Err(not_yet(other)),
+            other @ (Command::Click(_)
+            | Command::DoubleClick(_)
+            | Command::TripleClick(_)
+            | Command::RightClick(_)
+            | Command::Type(_)
+            | Command::SetValue(_)
+            | Command::Clear(_)
+            | Command::Focus(_)
+            | Command::Select(_)
+            | Command::Menu(_)
+            | Command::Toggle(_)
+            | Command::Check(_)
+            | Command::Uncheck(_)
+            | Command::Expand(_)
+            | Command::Collapse(_)
+            | Command::Scroll(_)
+            | Command::ScrollTo(_)
+            | Command::Drag(_)
+            | Command::Hover(_)
+            | Command::Perform(_)
+            | Command::Press(_)
+            | Command::KeyDown(_)
+            | Command::KeyUp(_)
+            | Command::MouseMove(_)
+            | Command::MouseClick(_)
+            | Command::MouseDown(_)
+            | Command::MouseUp(_)
+            | Command::MouseWheel(_)
+            | Command::Wait(_)
+            | Command::Batch(_)) => Err(not_yet(other)),
             // The server knows which requests are under way; it answers this itself.
             Command::Cancel(_) => {
                 Err(Error::new(axd_protocol::ErrorCode::Internal, "cancel reached the engine"))
@@ -170,6 +213,13 @@ impl Service for Engine {
             Poll::Pending => Served::Later(running),
         }
     }
+}
+
+fn not_yet(command: &Command) -> Error {
+    Error::new(
+        axd_protocol::ErrorCode::ActionNotSupported,
+        format!("{} is not carried out yet", command.name()),
+    )
 }
 
 /// Runs something that may take a while without keeping the thread's other tasks waiting.

@@ -15,7 +15,7 @@ pub mod sim;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use axd_protocol::command::{Check, Sim, SimAnswer};
+use axd_protocol::command::{Finding, Sim, SimAnswer};
 use axd_protocol::{Bounds, DisplayInfo, Point, Role, States};
 use tokio::sync::{mpsc, oneshot};
 
@@ -41,7 +41,7 @@ pub trait Platform: Send + Sync + 'static {
     fn attach(&self, app: &AppSeen, out: mpsc::Sender<FromWorker>, counters: Arc<Counters>) -> Mailbox;
 
     /// Looks at what it needs, and says what is missing.
-    fn examine(&self) -> Reply<Vec<Check>>;
+    fn examine(&self) -> Reply<Vec<Finding>>;
 
     /// Does something that is not one app's to do. Never blocks; several calls may be under way at once, but only one
     /// `Input`, which the engine sees to.

@@ -333,6 +333,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.sessions.close(&self.session);
+        self.service.left(&self.session);
         debug!(client = self.session.client, "disconnected");
     }
 }

@@ -12,6 +12,7 @@ use axd_protocol::{Error, ErrorCode};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::platform::Gate;
 use crate::service::write_error;
 use crate::session::Session;
 
@@ -33,6 +34,8 @@ pub(super) struct Asked {
     pub(super) sub: u64,
     /// Whether it has been answered and lines follow.
     pub(super) subscribed: bool,
+    /// Passed when it has sent something.
+    pub(super) gate: Gate,
 }
 
 /// All of them. Keeps the session's counters right, whichever way one ends.
@@ -119,15 +122,27 @@ impl Drop for Pending {
     }
 }
 
+impl Drop for Asked {
+    /// Whatever is still on its way to an app stays where it is: nobody waits for it any more.
+    fn drop(&mut self) {
+        self.gate.close();
+    }
+}
+
 impl Asked {
     /// Answers with an error on behalf of the engine, which was not let finish.
     pub(super) fn fail(&self, platform: &'static str, code: ErrorCode, message: String, out: &mut Vec<u8>) {
         let mut error = Error::new(code, message);
-        // What only looks has delivered nothing. Of the rest nobody knows how far it got.
-        if !matches!(family(self.command), Some(Family::Observe | Family::Listen)) {
+        // Closed first, so that this stays true.
+        if !self.gate.close() || Self::sends_unasked(self.command) {
             error.disposition = Disposition::of(Delivery::Uncertain);
         }
         write_error(platform, self.id.as_deref(), self.command, &error, out);
+    }
+
+    /// Whether a command does something without passing its gate: of these nobody knows how far they got.
+    fn sends_unasked(command: &str) -> bool {
+        family(command) == Some(Family::Daemon)
     }
 
     /// Writes the last line of a subscription.
@@ -155,7 +170,14 @@ mod tests {
 
     fn asked(id: &str, command: &'static str) -> Asked {
         let id = RawValue::from_string(id.to_owned()).unwrap();
-        Asked { known_as: Some(comparable(&id)), id: Some(id), command, sub: 3, subscribed: false }
+        Asked {
+            known_as: Some(comparable(&id)),
+            id: Some(id),
+            command,
+            sub: 3,
+            subscribed: false,
+            gate: Gate::new(),
+        }
     }
 
     #[test]

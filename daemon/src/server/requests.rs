@@ -14,6 +14,7 @@ use tracing::{debug, error};
 use super::connection::Connection;
 use super::panics::{Panicked, guarded};
 use super::pending::{Asked, MAX_PENDING, MAX_SUBSCRIPTIONS, comparable};
+use crate::platform::Gate;
 use crate::service::{BoxFuture, Call, Feed, Reply, Served, write_error};
 
 /// How long past its deadline the engine may be with an answer before the server gives one itself.
@@ -66,6 +67,7 @@ impl Connection {
         };
         let name = command.name();
         let id = request.id.map(ToOwned::to_owned);
+        let gate = Gate::new();
         let call = Call {
             id: id.clone(),
             command,
@@ -73,6 +75,7 @@ impl Connection {
             deadline,
             session: self.session.clone(),
             sub: self.next_sub,
+            gate: gate.clone(),
         };
         let service = self.service.clone();
         match guarded(&mut self.out.lines, |out| service.serve(call, out)) {
@@ -83,7 +86,8 @@ impl Connection {
             }
             Ok(Served::Later(answer)) => {
                 let known_as = known_as.or_else(|| request.id.map(comparable));
-                let asked = Asked { id, known_as, command: name, sub: self.next_sub, subscribed: false };
+                let asked =
+                    Asked { id, known_as, command: name, sub: self.next_sub, subscribed: false, gate };
                 self.next_sub += 1;
                 self.next_key += 1;
                 self.pending.insert(self.next_key, asked);
@@ -91,7 +95,7 @@ impl Connection {
             }
             Err(panicked) => {
                 error!(command = name, %panicked, "a panic while serving a request");
-                let asked = Asked { id, known_as: None, command: name, sub: 0, subscribed: false };
+                let asked = Asked { id, known_as: None, command: name, sub: 0, subscribed: false, gate };
                 asked.fail(self.platform, ErrorCode::Internal, panicked.to_string(), &mut self.out.lines);
             }
         }
@@ -103,7 +107,10 @@ impl Connection {
         if !(cancel.id.is_number() || cancel.id.is_string()) {
             return Err(Error::new(ErrorCode::InvalidArgs, "cancel: id: is to be a number or a string"));
         }
-        let key = self.pending.find(&cancel.id.to_string());
+        let found = self.pending.find(&cancel.id.to_string());
+        // What has sent something is let finish and say what came of it; its closed gate hastens that.
+        let key = found
+            .filter(|key| self.pending.get(*key).is_some_and(|asked| asked.subscribed || asked.gate.close()));
         if let Some(asked) = key.and_then(|key| self.forget(key)) {
             if asked.subscribed {
                 asked.end(EndCause::Cancelled, &mut self.out.lines);
@@ -124,7 +131,11 @@ impl Connection {
         match request.format {
             Format::Json => head.write_data(&CancelAnswer { cancelled: key.is_some() }, &mut self.out.lines),
             Format::Text => {
-                let text = if key.is_some() { "cancelled" } else { "no such request is under way" };
+                let text = match (key, found) {
+                    (Some(_), _) => "cancelled",
+                    (None, Some(_)) => "too late: it has been sent",
+                    (None, None) => "no such request is under way",
+                };
                 head.write_text(text, &mut self.out.lines);
             }
         }

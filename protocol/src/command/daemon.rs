@@ -102,12 +102,12 @@ pub struct DoctorAnswer {
     /// Whether nothing that is needed is missing.
     pub healthy: bool,
     /// What was looked at.
-    pub checks: Vec<Check>,
+    pub checks: Vec<Finding>,
 }
 
 impl DoctorAnswer {
     /// The answer that these checks make.
-    pub fn of(checks: Vec<Check>) -> DoctorAnswer {
+    pub fn of(checks: Vec<Finding>) -> DoctorAnswer {
         DoctorAnswer { healthy: checks.iter().all(|check| check.verdict != Verdict::Missing), checks }
     }
 }
@@ -115,7 +115,7 @@ impl DoctorAnswer {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Check {
+pub struct Finding {
     /// What was looked at.
     pub what: String,
     /// How it is.
@@ -140,22 +140,22 @@ pub enum Verdict {
     Missing,
 }
 
-impl Check {
+impl Finding {
     /// Something that is as it should be.
-    pub fn ok(what: &str, found: impl Into<String>) -> Check {
-        Check { what: what.to_owned(), verdict: Verdict::Ok, found: found.into(), remedy: None }
+    pub fn ok(what: &str, found: impl Into<String>) -> Finding {
+        Finding { what: what.to_owned(), verdict: Verdict::Ok, found: found.into(), remedy: None }
     }
 
     /// Something that works with limits.
-    pub fn limited(what: &str, found: impl Into<String>, remedy: impl Into<String>) -> Check {
+    pub fn limited(what: &str, found: impl Into<String>, remedy: impl Into<String>) -> Finding {
         let verdict = Verdict::Limited;
-        Check { what: what.to_owned(), verdict, found: found.into(), remedy: Some(remedy.into()) }
+        Finding { what: what.to_owned(), verdict, found: found.into(), remedy: Some(remedy.into()) }
     }
 
     /// Something that is needed and not there.
-    pub fn missing(what: &str, found: impl Into<String>, remedy: impl Into<String>) -> Check {
+    pub fn missing(what: &str, found: impl Into<String>, remedy: impl Into<String>) -> Finding {
         let verdict = Verdict::Missing;
-        Check { what: what.to_owned(), verdict, found: found.into(), remedy: Some(remedy.into()) }
+        Finding { what: what.to_owned(), verdict, found: found.into(), remedy: Some(remedy.into()) }
     }
 }
 

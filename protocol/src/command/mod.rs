@@ -4,24 +4,38 @@
 //! To add a command: write its struct (and its answer) in the file of its family, list it in `commands!` below, and
 //! give it an arm in the daemon's engine.
 
+mod act;
+mod batch;
+mod clipboard;
 mod daemon;
 mod desktop;
+mod input;
 mod listen;
 mod local;
 mod observe;
+mod picture;
 mod sim;
+mod wait;
+mod window;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::error::{Error, ErrorCode, Result};
 
+pub use act::*;
+pub use batch::*;
+pub use clipboard::*;
 pub use daemon::*;
 pub use desktop::*;
+pub use input::*;
 pub use listen::*;
 pub use local::*;
 pub use observe::*;
+pub use picture::*;
 pub use sim::*;
+pub use wait::*;
+pub use window::*;
 
 /// Declares a command's args: every field either `required` or `optional`, its clap attributes in brackets.
 macro_rules! args {
@@ -29,12 +43,12 @@ macro_rules! args {
         $crate::command::args! { @fields [$(#[$meta])* $name] [] $($body)* }
     };
     (@fields [$(#[$meta:meta])* $name:ident] [$($done:tt)*]) => {
-        $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         // Verbatim, because the examples are lines.
         #[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        $(#[$meta])*
         pub struct $name { $($done)* }
     };
     (@fields $head:tt [$($done:tt)*] $(#[$meta:meta])* required $field:ident : $type:ty [$($clap:tt)*], $($rest:tt)*) => {
@@ -49,6 +63,60 @@ macro_rules! args {
 }
 pub(crate) use args;
 
+/// Declares the args of a command that acts: its own, then those that all of them have.
+macro_rules! act_args {
+    ($(#[$meta:meta])* struct $name:ident { $($own:tt)* }) => {
+        $crate::command::args! {
+            $(#[$meta])*
+            struct $name {
+                $($own)*
+                /// In this app; the frontmost unless said.
+                optional app: Option<String> [long, value_name = "APP", help_heading = $crate::command::ACTION_OPTIONS],
+                /// Only in this window, by title, id or window number; points are then within it.
+                optional window: Option<String> [long, value_name = "WINDOW", help_heading = $crate::command::ACTION_OPTIONS],
+                /// How: by the app itself, or with mouse and keyboard; auto unless said.
+                optional route: Option<$crate::command::Route> [long, value_name = "ROUTE", value_enum, help_heading = $crate::command::ACTION_OPTIONS],
+                /// Wait at most so long until the app has come to rest; 1,000 ms unless said, 0 not to wait.
+                optional settle_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
+                /// The app is at rest when nothing changed for so long; 25 ms unless said.
+                optional quiet_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
+                /// Wait at most so long until the target can be acted on, and for --wait-for; 5,000 ms unless said.
+                optional timeout_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
+                /// Then wait until this selector matches something.
+                optional wait_for: Option<String> [long, value_name = "SELECTOR", help_heading = $crate::command::ACTION_OPTIONS],
+                /// Then wait until this selector matches nothing.
+                optional wait_for_gone: Option<String> [long, value_name = "SELECTOR", help_heading = $crate::command::ACTION_OPTIONS],
+                /// Leave out what changed.
+                optional no_effects: bool [long, help_heading = $crate::command::ACTION_OPTIONS],
+                /// Say what would be done, and do nothing.
+                optional dry_run: bool [long, help_heading = $crate::command::ACTION_OPTIONS],
+            }
+        }
+
+        impl $crate::command::Acting for $name {
+            fn options(&self) -> $crate::command::ActOptions<'_> {
+                $crate::command::ActOptions {
+                    app: self.app.as_deref(),
+                    window: self.window.as_deref(),
+                    route: self.route,
+                    settle_ms: self.settle_ms,
+                    quiet_ms: self.quiet_ms,
+                    timeout_ms: self.timeout_ms,
+                    wait_for: self.wait_for.as_deref(),
+                    wait_for_gone: self.wait_for_gone.as_deref(),
+                    no_effects: self.no_effects,
+                    dry_run: self.dry_run,
+                }
+            }
+        }
+    };
+}
+pub(crate) use act_args;
+
+/// The heading in the help above what every action takes.
+#[cfg(feature = "cli")]
+pub(crate) const ACTION_OPTIONS: &str = "Options of every action";
+
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -58,10 +126,14 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 pub enum Family {
     /// Looking at what is there.
     Observe,
-    /// Apps, windows and displays.
+    /// Acting on elements, and with keys and mouse.
+    Act,
+    /// Apps, windows, displays and the clipboard.
     Desktop,
-    /// Being told of changes.
+    /// Waiting for changes and being told of them.
     Listen,
+    /// Several at once.
+    Many,
     /// The daemon itself.
     Daemon,
     /// What `ax` does by itself.
@@ -114,7 +186,7 @@ macro_rules! commands {
         #[derive(Debug, Clone, PartialEq)]
         pub enum Invocation {
             /// One to send to the daemon.
-            Wire(Command),
+            Wire(Box<Command>),
             $(#[doc = concat!("`", $local_name, "`: done by `ax` itself.")] $local($local),)+
         }
 
@@ -133,7 +205,7 @@ macro_rules! commands {
             /// Reads what clap matched for the command of that name.
             pub fn from_matches(name: &str, matches: &clap::ArgMatches) -> std::result::Result<Invocation, clap::Error> {
                 match name {
-                    $($name => <$variant as clap::FromArgMatches>::from_arg_matches(matches).map(|args| Invocation::Wire(Command::$variant(args))),)+
+                    $($name => <$variant as clap::FromArgMatches>::from_arg_matches(matches).map(|args| Invocation::Wire(Box::new(Command::$variant(args)))),)+
                     $($local_name => <$local as clap::FromArgMatches>::from_arg_matches(matches).map(Invocation::$local),)+
                     _ => Err(clap::Error::new(clap::error::ErrorKind::InvalidSubcommand)),
                 }
@@ -161,12 +233,55 @@ commands! {
         Is = "is" in Observe;
         ElementAt = "element-at" in Observe;
         Focused = "focused" in Observe;
+        Screenshot = "screenshot" in Observe;
+        Click = "click" in Act;
+        DoubleClick = "double-click" in Act;
+        TripleClick = "triple-click" in Act;
+        RightClick = "right-click" in Act;
+        Type = "type" in Act;
+        SetValue = "set-value" in Act;
+        Clear = "clear" in Act;
+        Focus = "focus" in Act;
+        Select = "select" in Act;
+        Menu = "menu" in Act;
+        Toggle = "toggle" in Act;
+        Check = "check" in Act;
+        Uncheck = "uncheck" in Act;
+        Expand = "expand" in Act;
+        Collapse = "collapse" in Act;
+        Scroll = "scroll" in Act;
+        ScrollTo = "scroll-to" in Act;
+        Drag = "drag" in Act;
+        Hover = "hover" in Act;
+        Perform = "perform" in Act;
+        Press = "press" in Act;
+        KeyDown = "key-down" in Act;
+        KeyUp = "key-up" in Act;
+        MouseMove = "mouse-move" in Act;
+        MouseClick = "mouse-click" in Act;
+        MouseDown = "mouse-down" in Act;
+        MouseUp = "mouse-up" in Act;
+        MouseWheel = "mouse-wheel" in Act;
+        MousePosition = "mouse-position" in Act;
         ListApps = "list-apps" in Desktop;
         ListWindows = "list-windows" in Desktop;
         ListDisplays = "list-displays" in Desktop;
         Attach = "attach" in Desktop;
         Detach = "detach" in Desktop;
+        Launch = "launch" in Desktop;
+        CloseApp = "close-app" in Desktop;
+        FocusWindow = "focus-window" in Desktop;
+        MoveWindow = "move-window" in Desktop;
+        ResizeWindow = "resize-window" in Desktop;
+        Minimize = "minimize" in Desktop;
+        Maximize = "maximize" in Desktop;
+        Restore = "restore" in Desktop;
+        ClipboardGet = "clipboard-get" in Desktop;
+        ClipboardSet = "clipboard-set" in Desktop;
+        ClipboardClear = "clipboard-clear" in Desktop;
+        Wait = "wait" in Listen;
         Subscribe = "subscribe" in Listen;
+        Batch = "batch" in Many;
         Status = "status" in Daemon;
         Doctor = "doctor" in Daemon;
         Version = "version" in Daemon;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axd_protocol::command::Check;
+use axd_protocol::command::Finding;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
@@ -125,7 +125,7 @@ impl Platform for LinuxDesktop {
         "xtest"
     }
 
-    fn examine(&self) -> Reply<Vec<Check>> {
+    fn examine(&self) -> Reply<Vec<Finding>> {
         let (answer, reply) = oneshot::channel();
         tokio::spawn(async move { answer.send(Ok(super::doctor::examine().await)) });
         reply

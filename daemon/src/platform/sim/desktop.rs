@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use axd_protocol::DisplayInfo;
-use axd_protocol::command::Check;
+use axd_protocol::command::Finding;
 use axd_protocol::command::{Sim, SimAnswer, SimVerb};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
@@ -209,7 +209,7 @@ impl Platform for SimDesktop {
         "sim"
     }
 
-    fn examine(&self) -> Reply<Vec<Check>> {
+    fn examine(&self) -> Reply<Vec<Finding>> {
         let (answer, reply) = oneshot::channel();
         let _ = answer.send(Ok(examine()));
         reply
@@ -345,6 +345,6 @@ fn invalid(text: String) -> Failure {
 }
 
 /// The built-in desktop is always there.
-pub fn examine() -> Vec<Check> {
-    vec![Check::ok("desktop", "the built-in one, which needs nothing")]
+pub fn examine() -> Vec<Finding> {
+    vec![Finding::ok("desktop", "the built-in one, which needs nothing")]
 }

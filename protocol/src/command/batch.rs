@@ -1,0 +1,75 @@
+//! Many commands in one request.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::args;
+
+args! {
+    /// Do several things in one request, one after the other.
+    ///
+    /// All of them are checked before the first is done. A later one may use what an earlier one answered: "$0.matches.0.id"
+    /// is the id of the first match of the first. A wait for an event counts from before the action before it.
+    ///
+    /// Examples:
+    ///   ax batch '[{"command":"click","args":{"target":"button:New"}},{"command":"type","args":{"text":"hello"}}]'
+    ///   ax batch - < form.json
+    struct Batch {
+        /// A JSON list of {"command", "args"}; - reads it from standard input.
+        required items: Items [value_name = "ITEMS|-"],
+        /// Stop at the first that fails.
+        optional stop_on_error: bool [long],
+    }
+}
+
+/// The commands of a batch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Items(pub Vec<Item>);
+
+/// One command of a batch.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Item {
+    /// The command's name.
+    pub command: String,
+    /// Its args; a text "$N.path" stands for what the item N answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Value>"))]
+    pub args: Option<Box<RawValue>>,
+}
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Item) -> bool {
+        let args = |item: &Item| item.args.as_ref().map(|args| args.get().to_owned());
+        self.command == other.command && args(self) == args(other)
+    }
+}
+
+impl FromStr for Items {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Items, String> {
+        serde_json::from_str(text).map_err(|fault| {
+            format!("not a list of commands ({fault}); write [{{\"command\":\"click\",\"args\":{{…}}}}]")
+        })
+    }
+}
+
+/// The answer to `batch`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BatchAnswer {
+    /// How many went well.
+    pub succeeded: u32,
+    /// How many failed.
+    pub failed: u32,
+    /// How many were not tried.
+    pub skipped: u32,
+    /// The answers, each with its `index` in the place of an `id`.
+    pub results: Vec<serde_json::Value>,
+}

@@ -1,0 +1,92 @@
+//! The clipboard: text, an image, or a list of files.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::args;
+
+/// What is asked of the clipboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum ClipKind {
+    /// Whatever is there: files, else an image, else text.
+    #[default]
+    Any,
+    /// Text.
+    Text,
+    /// An image.
+    Image,
+    /// Files.
+    Files,
+}
+
+args! {
+    /// Read the clipboard.
+    ///
+    /// An image comes as PNG, in base 64; with --out `ax` writes it to a file.
+    ///
+    /// Examples:
+    ///   ax clipboard-get
+    ///   ax clipboard-get --kind image --out shot.png
+    struct ClipboardGet {
+        /// What to read; whatever is there unless said.
+        optional kind: Option<ClipKind> [long, value_name = "KIND", value_enum],
+        /// Where `ax` writes an image.
+        optional out: Option<PathBuf> [long, value_name = "PATH"],
+    }
+}
+
+/// The answer to `clipboard-get`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClipboardGetAnswer {
+    /// What is there; absent if nothing of that kind is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ClipKind>,
+    /// Text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<PathBuf>,
+    /// Where `ax` has written an image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// An image as PNG, in base 64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<String>,
+}
+
+args! {
+    /// Put text, an image or files on the clipboard.
+    ///
+    /// Examples:
+    ///   ax clipboard-set 'hello'
+    ///   ax clipboard-set --image shot.png
+    ///   ax clipboard-set --file a.txt --file b.txt
+    struct ClipboardSet {
+        /// The text.
+        optional text: Option<String> [value_name = "TEXT", allow_hyphen_values = true],
+        /// An image file, PNG; on the wire the whole path.
+        optional image: Option<PathBuf> [long, value_name = "PATH", conflicts_with = "text"],
+        /// A file; may be repeated. On the wire the whole path.
+        optional file: Vec<PathBuf> [long, value_name = "PATH", conflicts_with_all = ["text", "image"]],
+    }
+}
+
+args! {
+    /// Empty the clipboard.
+    struct ClipboardClear {}
+}
+
+/// The answer to `clipboard-set` and `clipboard-clear`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClipboardSetAnswer {
+    /// What is on it now; absent if nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ClipKind>,
+}

@@ -1,0 +1,224 @@
+//! Keys and mouse, as a person uses them: by name and by place, without an element.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::act::Direction;
+use super::act_args;
+use crate::geometry::Point;
+use crate::keys::{Button, Combo, Modifier};
+
+/// Keys pressed together, by name: `ctrl+shift+s`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
+pub struct Keys(pub Combo);
+
+/// A place on the screen, or in a window: `120,48`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
+pub struct Place(pub Point);
+
+/// Modifiers to hold meanwhile: `ctrl+shift`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
+pub struct Held(pub Vec<Modifier>);
+
+impl FromStr for Keys {
+    type Err = crate::keys::NotKeys;
+
+    fn from_str(text: &str) -> Result<Keys, Self::Err> {
+        text.parse().map(Keys)
+    }
+}
+
+impl FromStr for Place {
+    type Err = crate::geometry::NotAPoint;
+
+    fn from_str(text: &str) -> Result<Place, Self::Err> {
+        text.parse().map(Place)
+    }
+}
+
+impl FromStr for Held {
+    type Err = crate::keys::NotKeys;
+
+    fn from_str(text: &str) -> Result<Held, Self::Err> {
+        let named = text.split(['+', ',']).map(str::trim).filter(|name| !name.is_empty());
+        named.map(str::parse).collect::<Result<_, _>>().map(Held)
+    }
+}
+
+impl fmt::Display for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.0.x, self.0.y)
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.0.iter().map(|modifier| modifier.name()).collect();
+        f.write_str(&names.join("+"))
+    }
+}
+
+macro_rules! as_text {
+    ($($type:ty),+) => {$(
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )+};
+}
+
+as_text!(Keys, Place, Held);
+
+act_args! {
+    /// Press keys together, and let go of them.
+    ///
+    /// Goes to what has the focus; with --app, the app's window is brought to the front first.
+    ///
+    /// Examples:
+    ///   ax press ctrl+s
+    ///   ax press escape --app Notes
+    struct Press {
+        /// The keys: modifiers and a key, with + between.
+        required combo: Keys [value_name = "KEYS", allow_hyphen_values = true],
+    }
+}
+
+act_args! {
+    /// Press keys and hold them.
+    ///
+    /// They are let go of by `key-up`, when the connection closes (with `ax` that is at once, so use --hold-ms), or when
+    /// the time is over.
+    ///
+    /// Example:
+    ///   ax key-down shift --hold-ms 5000
+    struct KeyDown {
+        /// The keys: modifiers and a key, with + between.
+        required combo: Keys [value_name = "KEYS", allow_hyphen_values = true],
+        /// Let go of them after so many milliseconds, whoever is still connected; 10,000 unless said.
+        optional hold_ms: Option<u64> [long, value_name = "MS"],
+    }
+}
+
+act_args! {
+    /// Let go of keys that are held.
+    ///
+    /// Example:
+    ///   ax key-up shift
+    struct KeyUp {
+        /// The keys: modifiers and a key, with + between.
+        required combo: Keys [value_name = "KEYS", allow_hyphen_values = true],
+    }
+}
+
+act_args! {
+    /// Move the pointer.
+    ///
+    /// Examples:
+    ///   ax mouse-move 320,240
+    ///   ax mouse-move 10,10 --window Notes
+    struct MouseMove {
+        /// Where to: on the screen, or with --window in the window.
+        required point: Place [value_name = "X,Y", allow_hyphen_values = true],
+    }
+}
+
+act_args! {
+    /// Click at a place, whatever is there.
+    ///
+    /// Example:
+    ///   ax mouse-click 320,240 --button right
+    struct MouseClick {
+        /// Where: on the screen, or with --window in the window.
+        required point: Place [value_name = "X,Y", allow_hyphen_values = true],
+        /// With which button; the left one unless said.
+        optional button: Button [long, value_name = "BUTTON", value_enum, default_value_t],
+        /// How many times; once unless said.
+        optional count: Option<u32> [long, value_name = "N"],
+        /// Which modifiers are held meanwhile, with + between.
+        optional modifiers: Held [long, value_name = "KEYS", default_value_t, hide_default_value = true],
+    }
+}
+
+act_args! {
+    /// Press a mouse button and hold it.
+    ///
+    /// It is let go of by `mouse-up`, when the connection closes, or when the time is over.
+    ///
+    /// Example:
+    ///   ax mouse-down 320,240 --hold-ms 5000
+    struct MouseDown {
+        /// Where: on the screen, or with --window in the window.
+        required point: Place [value_name = "X,Y", allow_hyphen_values = true],
+        /// Which button; the left one unless said.
+        optional button: Button [long, value_name = "BUTTON", value_enum, default_value_t],
+        /// Let go of it after so many milliseconds, whoever is still connected; 10,000 unless said.
+        optional hold_ms: Option<u64> [long, value_name = "MS"],
+    }
+}
+
+act_args! {
+    /// Let go of a mouse button that is held.
+    ///
+    /// Example:
+    ///   ax mouse-up 400,240
+    struct MouseUp {
+        /// Where: on the screen, or with --window in the window.
+        required point: Place [value_name = "X,Y", allow_hyphen_values = true],
+        /// Which button; the left one unless said.
+        optional button: Button [long, value_name = "BUTTON", value_enum, default_value_t],
+    }
+}
+
+act_args! {
+    /// Turn the wheel at a place.
+    ///
+    /// Example:
+    ///   ax mouse-wheel 320,240 --direction down --amount 5
+    struct MouseWheel {
+        /// Where: on the screen, or with --window in the window.
+        required point: Place [value_name = "X,Y", allow_hyphen_values = true],
+        /// Which way.
+        required direction: Direction [long, value_name = "DIRECTION", value_enum],
+        /// How many notches; 3 unless said.
+        optional amount: Option<u32> [long, value_name = "N"],
+        /// Which modifiers are held meanwhile, with + between.
+        optional modifiers: Held [long, value_name = "KEYS", default_value_t, hide_default_value = true],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_as_text_reads_back() {
+        let keys: Keys = serde_json::from_str("\"shift+cmd+s\"").unwrap();
+        assert_eq!(serde_json::to_string(&keys).unwrap(), "\"cmd+shift+s\"");
+        let place: Place = serde_json::from_str("\" -3, 40\"").unwrap();
+        assert_eq!(serde_json::to_string(&place).unwrap(), "\"-3,40\"");
+        let held: Held = serde_json::from_str("\"shift,ctrl\"").unwrap();
+        assert_eq!(serde_json::to_string(&held).unwrap(), "\"shift+ctrl\"");
+        assert!(serde_json::from_str::<Held>("\"shfit\"").unwrap_err().to_string().contains("no modifier"));
+    }
+}

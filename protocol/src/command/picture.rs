@@ -1,0 +1,144 @@
+//! Pictures of the screen.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::args;
+use crate::geometry::Bounds;
+
+/// A part of the screen: `X,Y,WIDTH,HEIGHT`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
+pub struct Region(pub Bounds);
+
+impl FromStr for Region {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Region, String> {
+        let numbers: Vec<i32> = text.split(',').map_while(|part| part.trim().parse().ok()).collect();
+        match numbers[..] {
+            [x, y, width, height] if width > 0 && height > 0 && text.split(',').count() == 4 => {
+                Ok(Region(Bounds { x, y, width, height }))
+            }
+            _ => Err(format!(
+                "'{text}' is not a part of the screen; write X,Y,WIDTH,HEIGHT, as in 0,0,800,600"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bounds { x, y, width, height } = self.0;
+        write!(f, "{x},{y},{width},{height}")
+    }
+}
+
+impl Serialize for Region {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Region {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Region, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// How a picture is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum PictureFormat {
+    /// Exact.
+    #[default]
+    Png,
+    /// Smaller.
+    #[serde(alias = "jpg")]
+    #[cfg_attr(feature = "cli", value(alias = "jpg"))]
+    Jpeg,
+}
+
+args! {
+    /// Take a picture of the screen, a window, an element or a part of the screen.
+    ///
+    /// Without options: the active window. With a PATH `ax` writes the file; `-` writes the picture to standard output;
+    /// without one the answer holds the picture in base 64.
+    ///
+    /// Examples:
+    ///   ax screenshot shot.png
+    ///   ax screenshot button.png --element button:Save
+    ///   ax screenshot all.jpg --all --quality 60
+    struct Screenshot {
+        /// Where `ax` writes it; the ending says the format unless --format does.
+        optional path: Option<PathBuf> [value_name = "PATH"],
+        /// Of this app's front window.
+        optional app: Option<String> [long, value_name = "APP"],
+        /// Of this window, by title, id or window number.
+        optional window: Option<String> [long, value_name = "WINDOW"],
+        /// Of this element: an id or a selector.
+        optional element: Option<String> [long, value_name = "TARGET", conflicts_with_all = ["region", "display", "all"]],
+        /// Of this part of the screen.
+        optional region: Option<Region> [long, value_name = "X,Y,WIDTH,HEIGHT", allow_hyphen_values = true, conflicts_with_all = ["window", "app", "display", "all"]],
+        /// Of this display, by its number.
+        optional display: Option<u32> [long, value_name = "N", conflicts_with_all = ["window", "app", "all"]],
+        /// Of all displays.
+        optional all: bool [long, conflicts_with_all = ["window", "app"]],
+        /// PNG or JPEG; PNG unless said.
+        optional format: Option<PictureFormat> [long, value_name = "FORMAT", value_enum],
+        /// Of a JPEG, from 1 to 100; 80 unless said.
+        optional quality: Option<u8> [long, value_name = "N"],
+        /// With the pointer.
+        optional cursor: bool [long],
+        /// Nothing, if the picture is the one with this hash.
+        optional if_changed: Option<String> [long, value_name = "HASH"],
+    }
+}
+
+/// The answer to `screenshot`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScreenshotAnswer {
+    /// How it is written.
+    pub format: PictureFormat,
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// What the picture shows, in points on the desktop.
+    pub bounds: Bounds,
+    /// Pixels a point.
+    pub scale: f64,
+    /// Names what is in the picture, for `--if-changed`.
+    pub hash: String,
+    /// Whether it is the picture that `--if-changed` named; then it does not come again.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub unchanged: bool,
+    /// How many bytes the file has.
+    pub size: u64,
+    /// Where `ax` has written it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// The file, in base 64; the last field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_is_four_numbers_with_an_extent() {
+        assert_eq!("-5, 0,10,20".parse(), Ok(Region(Bounds { x: -5, y: 0, width: 10, height: 20 })));
+        for wrong in ["1,2,3", "1,2,3,4,5", "0,0,0,5", "a,0,1,1"] {
+            assert!(wrong.parse::<Region>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Starting and closing apps, and moving windows about.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::args;
+use super::input::Place;
+use crate::app::{AppInfo, WindowInfo};
+use crate::error::Disposition;
+
+/// A size: `800x600`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
+pub struct Size {
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Size, String> {
+        let parse = || {
+            let (width, height) = text.split_once(['x', ','])?;
+            Some(Size { width: width.trim().parse().ok()?, height: height.trim().parse().ok()? })
+        };
+        parse()
+            .filter(|size| (1..=100_000).contains(&size.width) && (1..=100_000).contains(&size.height))
+            .ok_or_else(|| format!("'{text}' is not a size; write WIDTHxHEIGHT, as in 800x600"))
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.width, self.height)
+    }
+}
+
+impl Serialize for Size {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Size, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+args! {
+    /// Start an app.
+    ///
+    /// With --wait the answer comes when its first window is up.
+    ///
+    /// Examples:
+    ///   ax launch Notes --wait
+    ///   ax launch /usr/bin/mousepad --arg notes.txt --wait
+    struct Launch {
+        /// The app: a name, an identity, or a program.
+        required app: String [value_name = "APP"],
+        /// What to give it on its command line; may be repeated.
+        optional arg: Vec<String> [long, value_name = "ARG", allow_hyphen_values = true],
+        /// What to add to its environment; may be repeated.
+        optional env: Vec<String> [long, value_name = "NAME=VALUE"],
+        /// Where to start it.
+        optional cwd: Option<PathBuf> [long, value_name = "FOLDER"],
+        /// Wait until its window is up.
+        optional wait: bool [long],
+        /// How long to wait for it; 10,000 ms unless said.
+        optional timeout_ms: Option<u64> [long, value_name = "MS"],
+    }
+}
+
+/// The answer to `launch`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LaunchAnswer {
+    /// The process that was started, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// The app, once it is seen; always with `--wait`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launched: Option<AppInfo>,
+    /// Its window, with `--wait`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<WindowInfo>,
+    /// How long that took.
+    pub waited_ms: u64,
+    /// How surely it was delivered.
+    pub disposition: Disposition,
+}
+
+args! {
+    /// Close an app: ask it to end, or with --force end it.
+    ///
+    /// Examples:
+    ///   ax close-app Notes
+    ///   ax close-app 4711 --force
+    struct CloseApp {
+        /// The app, by name, pid or identity.
+        required app: String [value_name = "APP"],
+        /// Do not ask.
+        optional force: bool [long],
+        /// How long to wait until it is gone; 5,000 ms unless said.
+        optional timeout_ms: Option<u64> [long, value_name = "MS"],
+    }
+}
+
+/// The answer to `close-app`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CloseAppAnswer {
+    /// Whether it is gone.
+    pub closed: bool,
+    /// How long that took.
+    pub waited_ms: u64,
+    /// How surely it was delivered.
+    pub disposition: Disposition,
+}
+
+macro_rules! window_args {
+    ($(#[$meta:meta])* struct $name:ident { $($own:tt)* }) => {
+        args! {
+            $(#[$meta])*
+            struct $name {
+                /// The window: its title, id or number; the app's front window unless said.
+                optional window: Option<String> [value_name = "WINDOW"],
+                $($own)*
+                /// Of this app; the frontmost unless said.
+                optional app: Option<String> [long, value_name = "APP"],
+                /// How long to wait until it is done; 2,000 ms unless said.
+                optional timeout_ms: Option<u64> [long, value_name = "MS"],
+            }
+        }
+    };
+}
+
+window_args! {
+    /// Bring a window to the front and give it the focus.
+    ///
+    /// Example:
+    ///   ax focus-window Inbox
+    struct FocusWindow {}
+}
+
+window_args! {
+    /// Move a window.
+    ///
+    /// Example:
+    ///   ax move-window Inbox --to 0,40
+    struct MoveWindow {
+        /// Where its top left corner is to be.
+        required to: Place [long, value_name = "X,Y", allow_hyphen_values = true],
+    }
+}
+
+window_args! {
+    /// Give a window another size.
+    ///
+    /// Example:
+    ///   ax resize-window Inbox --to 800x600
+    struct ResizeWindow {
+        /// How large it is to be.
+        required to: Size [long, value_name = "WIDTHxHEIGHT"],
+    }
+}
+
+window_args! {
+    /// Put a window away.
+    struct Minimize {}
+}
+
+window_args! {
+    /// Make a window fill the screen.
+    struct Maximize {}
+}
+
+window_args! {
+    /// Bring a window back from being minimised or maximised.
+    struct Restore {}
+}
+
+/// The answer to a command about a window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WindowAnswer {
+    /// The window before.
+    pub before: WindowInfo,
+    /// The window after; absent if it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<WindowInfo>,
+    /// How long it took.
+    pub waited_ms: u64,
+    /// How surely it was delivered.
+    pub disposition: Disposition,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_is_two_whole_numbers() {
+        assert_eq!("800x600".parse(), Ok(Size { width: 800, height: 600 }));
+        for wrong in ["800", "0x5", "-1x5", "axb", "9999999x1"] {
+            assert!(wrong.parse::<Size>().unwrap_err().contains("800x600"), "{wrong}");
+        }
+    }
+}
