@@ -131,7 +131,7 @@ fn canonical(name: &str) -> &str {
 }
 
 /// The first word that is not an option, if help was not asked for before it.
-fn named_command(args: &[OsString]) -> Option<&str> {
+pub fn named_command(args: &[OsString]) -> Option<&str> {
     let mut args = args.iter().map(|arg| arg.to_str().unwrap_or_default());
     loop {
         match args.next()? {
