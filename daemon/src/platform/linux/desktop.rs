@@ -9,14 +9,15 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
 
 use super::bus::{Missing, Session, Traffic};
+use super::calls::Calls;
 use super::frames::{self, FrameSeen};
 use super::reader::Reader;
 use super::registry::{self, Listed};
 use super::worker::{self, Post};
 use super::x11::{Screen, X11};
 use crate::platform::{
-    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FailureKind, FromWorker, Gate,
-    Mailbox, Platform, Reply, ToWorker,
+    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, FromWorker, Gate, Mailbox, Platform, Reply,
+    ToWorker,
 };
 
 /// How long to wait before looking for a lost bus again, at first and at most.
@@ -26,6 +27,7 @@ const LOOK_AGAIN_AT_MOST: Duration = Duration::from_secs(5);
 /// The Linux desktop.
 pub struct LinuxDesktop {
     shared: Arc<Shared>,
+    calls: Calls,
     /// What [`Platform::start`] takes over.
     beginning: Mutex<Option<Beginning>>,
 }
@@ -66,7 +68,11 @@ impl LinuxDesktop {
         }
         state.session = Some(session);
         let shared = Arc::new(Shared { state: Mutex::new(state), screen });
-        Ok(LinuxDesktop { shared, beginning: Mutex::new(Some(Beginning { traffic, told })) })
+        Ok(LinuxDesktop {
+            shared,
+            calls: Calls::default(),
+            beginning: Mutex::new(Some(Beginning { traffic, told })),
+        })
     }
 }
 
@@ -106,10 +112,9 @@ impl Platform for LinuxDesktop {
         capabilities
     }
 
-    fn call(&self, _call: DesktopCall, _gate: Gate) -> Reply<DesktopAnswer> {
-        let (answer, reply) = oneshot::channel();
-        let _ = answer.send(Err(Failure::new(FailureKind::NotSupported, "acting is not offered here")));
-        reply
+    fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {
+        let displays = self.shared.screen.as_ref().map(|screen| screen.borrow().displays.clone());
+        self.calls.take(call, gate, displays.unwrap_or_default())
     }
 
     fn semantic_method(&self) -> &'static str {

@@ -7,9 +7,12 @@
 
 mod acting;
 mod bus;
+mod calls;
+mod capture;
 mod children;
 mod content;
 mod desktop;
+mod display;
 mod doctor;
 mod ear;
 mod events;
@@ -18,6 +21,7 @@ mod geometry;
 mod handles;
 mod hearing;
 mod identity;
+mod input;
 mod link;
 mod newcomers;
 mod reader;

@@ -1,5 +1,6 @@
 //! The platform as the engine uses it, with a small reducer of what workers tell.
 
+mod acting;
 mod desk;
 mod faults;
 mod fidelity;
@@ -16,8 +17,8 @@ use tokio::sync::mpsc;
 
 use super::{SimDesktop, SimOptions, script::Script};
 use crate::platform::{
-    AppSeen, Cause, Counters, DesktopEvent, ElementKey, Facts, Failure, FailureKind, FromWorker, Mailbox,
-    Measured, Platform, ToWorker, Update, WindowSeen, WorkerAnswer,
+    Act, AppSeen, Cause, Counters, DesktopEvent, Direction, ElementKey, Facts, Failure, FailureKind,
+    FromWorker, Gate, Mailbox, Measured, Platform, Sent, ToWorker, Update, WindowSeen, WorkerAnswer,
 };
 
 /// A desktop, and what it has told.
@@ -195,6 +196,18 @@ impl Attached {
 
     fn watch(&self, keys: Vec<ElementKey>) {
         assert!(self.mailbox.post(ToWorker::Watch { interest: 1, keys }));
+    }
+
+    /// Does something to an element, through a gate of its own.
+    async fn perform(&mut self, id: &str, act: Act) -> Result<WorkerAnswer, Failure> {
+        let key = self.key(id);
+        self.ask(|ticket| ToWorker::Perform { key, act, gate: Gate::new(), ticket }).await
+    }
+
+    /// The same, and what came of it has been told.
+    async fn done(&mut self, id: &str, act: Act) {
+        assert_eq!(self.perform(id, act).await, Ok(WorkerAnswer::Done), "{id}");
+        self.fence().await;
     }
 
     fn key(&self, id: &str) -> ElementKey {

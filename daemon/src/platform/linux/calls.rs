@@ -1,0 +1,77 @@
+//! Where the desktop's calls go: each to the thread that does such things. None blocks whoever asks.
+
+use std::sync::Arc;
+
+use axd_protocol::DisplayInfo;
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+use super::capture::Capture;
+use super::display::{Display, XFault, XResult};
+use super::input::{Input, pointer};
+use crate::platform::{DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, Reply};
+
+/// Takes calls.
+#[derive(Default)]
+pub(super) struct Calls {
+    input: Input,
+    capture: Arc<Capture>,
+    /// For short questions and requests.
+    display: Arc<Shared>,
+}
+
+impl Calls {
+    /// Does what is asked, elsewhere.
+    pub fn take(&self, call: DesktopCall, gate: Gate, displays: Vec<DisplayInfo>) -> Reply<DesktopAnswer> {
+        let (answer, reply) = oneshot::channel();
+        match call {
+            DesktopCall::Input(steps) => self.input.run(steps, gate, answer),
+            DesktopCall::Pointer => {
+                let display = Arc::clone(&self.display);
+                blocking(answer, move || Ok(DesktopAnswer::Pointer(display.ask(pointer::place)?)));
+            }
+            DesktopCall::Capture { of, cursor } => {
+                let capture = Arc::clone(&self.capture);
+                blocking(answer, move || Ok(DesktopAnswer::Picture(capture.take(of, cursor, &displays)?)));
+            }
+            _ => {
+                let _ = answer.send(Err(Failure::new(FailureKind::NotSupported, "not offered here")));
+            }
+        }
+        reply
+    }
+}
+
+/// Runs something that blocks on a thread for such things.
+fn blocking(
+    answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
+    work: impl FnOnce() -> Result<DesktopAnswer, Failure> + Send + 'static,
+) {
+    // Who asked may not want to know any more.
+    tokio::task::spawn_blocking(move || answer.send(work()));
+}
+
+/// One connection for all short questions; opened when first needed, and again when it was lost.
+#[derive(Default)]
+pub(super) struct Shared(Mutex<Option<Arc<Display>>>);
+
+impl Shared {
+    /// Asks over it.
+    pub fn ask<T>(&self, question: impl Fn(&Display) -> XResult<T>) -> Result<T, Failure> {
+        let display = self.open()?;
+        question(&display).map_err(|fault| {
+            if matches!(fault, XFault::Lost(_)) {
+                *self.0.lock() = None;
+            }
+            fault.into()
+        })
+    }
+
+    fn open(&self) -> Result<Arc<Display>, Failure> {
+        let mut open = self.0.lock();
+        match &*open {
+            Some(display) => Ok(Arc::clone(display)),
+            None => Ok(Arc::clone(open.insert(Arc::new(Display::open()?)))),
+        }
+    }
+}
