@@ -269,7 +269,7 @@ act_args! {
     #[cfg_attr(feature = "cli", command(allow_missing_positional = true))]
     struct Type {
         /// The element: an id, a selector or a point; what has the focus unless said.
-        optional target: Option<String> [value_name = "TARGET"],
+        optional target: Option<String> [value_name = "TARGET", allow_negative_numbers = true],
         /// What to type.
         required text: Plain [value_name = "TEXT", allow_hyphen_values = true],
     }
