@@ -52,6 +52,8 @@ pub struct Desk {
     events: mpsc::UnboundedReceiver<DesktopEvent>,
     pub windows: Vec<WindowSeen>,
     pub front: Option<u64>,
+    /// How many there are.
+    pub displays: usize,
     apps: Vec<Child>,
 }
 
@@ -60,7 +62,7 @@ impl Desk {
         let platform = LinuxDesktop::connect().await.unwrap();
         let (out, events) = mpsc::unbounded_channel();
         platform.start(out);
-        Desk { platform, events, windows: Vec::new(), front: None, apps: Vec::new() }
+        Desk { platform, events, windows: Vec::new(), front: None, displays: 0, apps: Vec::new() }
     }
 
     /// Starts a program, which ends with the test.
@@ -127,6 +129,7 @@ impl Desk {
                 event = self.events.recv() => match event.expect("the desktop goes on telling") {
                     DesktopEvent::Windows(windows) => self.windows = windows,
                     DesktopEvent::Frontmost { window, .. } => self.front = window,
+                    DesktopEvent::Displays(displays) => self.displays = displays.len(),
                     _ => {}
                 },
                 () = &mut limit => panic!("in vain: {what}; windows {:#?}, in front {:?}", self.windows, self.front),

@@ -3,4 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod desk;
+mod painted;
+mod pictures;
 mod typing;
+mod windows;

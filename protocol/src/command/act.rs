@@ -355,7 +355,7 @@ act_args! {
     /// Check a check box, switch, radio button or toggle button, unless it is.
     ///
     /// Example:
-    ///   ax check 'checkbox:Remember me'
+    ///   ax check 'checkbox:"Remember me"'
     struct Check {
         /// The element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
@@ -366,7 +366,7 @@ act_args! {
     /// Uncheck a check box, switch or toggle button, if it is checked.
     ///
     /// Example:
-    ///   ax uncheck 'checkbox:Remember me'
+    ///   ax uncheck 'checkbox:"Remember me"'
     struct Uncheck {
         /// The element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
