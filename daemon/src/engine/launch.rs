@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::Engine;
 use super::answer::Answer;
 use super::arrival::{Before, Came, Started};
-use super::failure::{about_an_app, delivered};
+use super::failure::about_an_app;
 use super::hand::{Waited, unexpected};
 use crate::platform::{AppSeen, DesktopAnswer, DesktopCall, LaunchPlan, WindowSeen};
 use crate::service::Call;
@@ -112,7 +112,7 @@ impl Engine {
         let error = Error::new(code, message)
             .suggest("see what runs with `ax list-apps` and `ax list-windows` before starting it again; --timeout-ms gives it more time")
             .retry("list-windows");
-        Err(delivered(error, Delivery::Uncertain))
+        Err(error.delivered(Delivery::Uncertain))
     }
 
     pub(super) async fn close_app(
@@ -132,10 +132,9 @@ impl Engine {
             Waited::Late => return Err(self.still_there(&seen, args.force)),
             Waited::Cancelled => {
                 let message = format!("{} was asked to end; the wait for it was cancelled", seen.name);
-                return Err(delivered(
-                    Error::new(ErrorCode::Cancelled, message),
-                    Delivery::DeliveredUnverified,
-                ));
+                return Err(
+                    Error::new(ErrorCode::Cancelled, message).delivered(Delivery::DeliveredUnverified)
+                );
             }
         }
         let told = CloseAppAnswer {
@@ -170,7 +169,7 @@ impl Engine {
                 .suggest("answer what it asks, or end it with --force: what is not saved is lost then")
                 .retry(format!("close-app {} --force", seen.pid))
         };
-        delivered(error.candidates(dialogs), Delivery::DeliveredUnverified)
+        error.candidates(dialogs).delivered(Delivery::DeliveredUnverified)
     }
 
     /// The dialogs that an attached app has open.

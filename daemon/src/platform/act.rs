@@ -66,7 +66,7 @@ pub enum DesktopCall {
         /// What.
         op: WindowOp,
     },
-    /// Starts an app. Answered by `Launched`.
+    /// Starts an app. Answered by `Launched`; fails with `Gone` if there is no such app.
     Launch(LaunchPlan),
     /// Asks an app to end, or ends it. Answered by `Done`; the desktop tells when it is gone.
     Close {
