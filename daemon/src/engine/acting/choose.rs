@@ -32,12 +32,13 @@ impl Scene<'_> {
             return Ok(Done::already("it was selected already"));
         }
         for act in [Act::Select, Act::Press] {
-            let Some(done) = self.by_app_on(chosen, act).await? else { continue };
+            let Some(done) = self.by_app_on(chosen, act.clone()).await? else { continue };
             self.pause(|| is_chosen(self)).await;
             if is_chosen(self) {
                 return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
             }
-            if done.delivery == Delivery::Uncertain {
+            // What the app is seen to have selected is selected, though nothing in its tree may show it.
+            if act == Act::Select || done.delivery == Delivery::Uncertain {
                 return Ok(done);
             }
         }
