@@ -55,6 +55,14 @@ struct Held {
     with_client: bool,
 }
 
+impl Held {
+    /// The failure of who waited for it in vain.
+    fn in_the_way(self) -> Failure {
+        let why = format!("client {} holds {} down", self.client, self.what.name());
+        Failure::new(FailureKind::Refused, why)
+    }
+}
+
 /// Mouse and keyboard.
 #[derive(Debug, Default)]
 pub(super) struct Hands {
@@ -73,15 +81,29 @@ impl Hands {
             let busy =
                 || Failure::new(FailureKind::Unresponsive, "mouse and keyboard are in use by another client");
             let turn = timeout_at(deadline, self.turn.lock()).await.map_err(|_| busy())?;
-            let Some(other) = self.held.lock().1.iter().find(|held| held.client != client).copied() else {
-                return Ok(turn);
-            };
+            let Some(other) = self.held_by_another(client) else { return Ok(turn) };
             drop(turn);
             if timeout_at(deadline, let_go).await.is_err() {
-                let why = format!("client {} holds {} down", other.client, other.what.name());
-                return Err(Failure::new(FailureKind::Refused, why));
+                return Err(other.in_the_way());
             }
         }
+    }
+
+    /// Waits until nobody else holds anything, without taking them.
+    pub async fn come_free(&self, client: u64, deadline: Instant) -> Result<(), Failure> {
+        loop {
+            let let_go = self.let_go.notified();
+            tokio::pin!(let_go);
+            let_go.as_mut().enable();
+            let Some(other) = self.held_by_another(client) else { return Ok(()) };
+            if timeout_at(deadline, let_go).await.is_err() {
+                return Err(other.in_the_way());
+            }
+        }
+    }
+
+    fn held_by_another(&self, client: u64) -> Option<Held> {
+        self.held.lock().1.iter().find(|held| held.client != client).copied()
     }
 
     /// What is held, for `status`.

@@ -13,6 +13,8 @@ use crate::tree::{Ix, Tree};
 
 /// How long a look waits for measurements.
 const BUDGET: Duration = Duration::from_millis(200);
+/// How long an action does, which goes by them.
+const BUDGET_OF_ACTS: Duration = Duration::from_millis(1_500);
 
 /// Where elements are.
 #[derive(Debug, Default)]
@@ -25,7 +27,16 @@ pub(super) struct Places {
 impl Places {
     /// Where these elements are now, or were.
     pub async fn of(app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Places {
-        let deadline = deadline.min(Instant::now() + BUDGET);
+        Places::within(BUDGET, app, keys, deadline).await
+    }
+
+    /// The same for who is going to act there, and would rather wait than go by what was.
+    pub async fn to_act(app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Places {
+        Places::within(BUDGET_OF_ACTS, app, keys, deadline).await
+    }
+
+    async fn within(budget: Duration, app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Places {
+        let deadline = deadline.min(Instant::now() + budget);
         let asked = keys.clone();
         if let Ok(WorkerAnswer::Geometry(measured)) =
             app.ask(deadline, |ticket| ToWorker::Measure { keys: asked, ticket }).await

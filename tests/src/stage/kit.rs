@@ -162,7 +162,9 @@ impl Kit {
             ("Table", _) => "tab:Table",
             ("Text", _) => "tab:Text",
             ("Notes", _) => "textarea:Notes",
-            ("Question", Gtk3 | Gtk4) => "*:Question",
+            // GTK 3 calls a message by its kind.
+            ("Question", Gtk3) => "alert",
+            ("Question", Gtk4) => "*:Question",
             ("Question", _) => "dialog:Question",
             // What a right click on a field offers.
             ("Paste", _) => "*:Paste[visible]",

@@ -8,6 +8,7 @@ mod hands;
 mod kit;
 
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
 use axd_protocol::{Node, Replica};
 use nix::sys::signal::{Signal, kill};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 pub use kit::{Deed, Kit, Way};
 
-use crate::{Daemon, Raw, Setup, lines, workspace};
+use crate::{Daemon, PATIENCE, Raw, Setup, lines, workspace};
 
 /// The app of the built-in desktop.
 pub const SIM_APP: &str = include_str!("stage.toml");
@@ -233,6 +234,13 @@ impl Stage {
                 self.client.sim(&app, &["heal"]);
             }
             Some(actor) => actor.signal(Signal::SIGCONT),
+        }
+        // What was asked of it while it hung is answered first.
+        let began = Instant::now();
+        let mut fresh = self.daemon.client();
+        let sync = json!({ "app": self.app, "sync": true });
+        while fresh.ask("snapshot", sync.clone())["ok"] != true {
+            assert!(began.elapsed() < PATIENCE, "the app does not wake");
         }
     }
 

@@ -11,6 +11,7 @@ mod holding;
 mod pictures;
 mod pointing;
 mod refusals;
+mod storm;
 
 mod switching;
 mod typing;

@@ -364,7 +364,7 @@ impl Scene<'_> {
     /// Where the target is, and whether it can be seen.
     async fn in_sight(&self) -> Option<(Option<Bounds>, bool)> {
         let (app, key) = (self.app.as_ref()?, self.key(self.id().ok()?).ok()?);
-        let places = Places::of(app, vec![key], self.deadline).await;
+        let places = Places::to_act(app, vec![key], self.deadline).await;
         Some((places.bounds(key), places.visible(key)?))
     }
 
@@ -383,7 +383,7 @@ impl Scene<'_> {
                 .collect()
             })
             .ok()?;
-        let places = Places::of(app, above.clone(), self.deadline).await;
+        let places = Places::to_act(app, above.clone(), self.deadline).await;
         above.into_iter().find_map(|key| {
             let bounds = places.bounds(key).filter(|bounds| bounds.width > 0 && bounds.height > 0)?;
             places.visible(key).filter(|visible| *visible)?;

@@ -110,7 +110,7 @@ impl Scene<'_> {
         if !sight.pops_up {
             self.raise(sight.window).await?;
         }
-        let places = Places::of(app, vec![sight.key], self.deadline).await;
+        let places = Places::to_act(app, vec![sight.key], self.deadline).await;
         let (Some(bounds), visible) = (places.bounds(sight.key), places.visible(sight.key)) else {
             return not("has no place on the screen");
         };

@@ -68,9 +68,23 @@ impl Engine {
         about.app = app.as_ref().map(|app| app.seen());
         about.target = target;
         self.permit(call, about)?;
+        // Who needs mouse and keyboard waits for them here, and not in a turn that their holder may want: the two would wait
+        // for each other.
+        if action.needs_hands(options, point) {
+            self.hands.come_free(call.session.client, deadline).await.map_err(|failure| {
+                Error::new(
+                    axd_protocol::ErrorCode::ActionFailed,
+                    format!("{}: {failure}", call.command.name()),
+                )
+                .suggest("wait until it is let go of; `ax status` tells who holds what")
+            })?;
+        }
         let turn = match &app {
-            Some(app) => Some(app.queue.take(call.session.client, call.command.name(), deadline).await),
-            None => None,
+            // To let go of something needs no turn: whoever has it may be waiting for just that.
+            Some(app) if !action.lets_go() => {
+                Some(app.queue.take(call.session.client, call.command.name(), deadline).await)
+            }
+            _ => None,
         };
         let _turn = match turn {
             Some(None) => return Err(out_of_time("another action on this app is still under way")),

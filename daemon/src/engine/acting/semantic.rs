@@ -15,10 +15,13 @@ use crate::platform::{Act, Failure, FailureKind, InputStep, Sent};
 impl Action<'_> {
     /// Whether it is done with mouse and keyboard only.
     pub fn is_physical(&self, scene: &Scene<'_>) -> bool {
+        self.is_by_hand(scene.point.is_some())
+    }
+
+    /// The same, for what is aimed at a place or not.
+    pub fn is_by_hand(&self, at_a_place: bool) -> bool {
         match self {
-            Action::Click { button, count, .. } => {
-                *button != Button::Left || *count > 1 || scene.point.is_some()
-            }
+            Action::Click { button, count, .. } => *button != Button::Left || *count > 1 || at_a_place,
             Action::Drag { .. }
             | Action::Hover { .. }
             | Action::Press { .. }
@@ -29,7 +32,7 @@ impl Action<'_> {
             | Action::MouseDown { .. }
             | Action::MouseUp { .. }
             | Action::MouseWheel { .. } => true,
-            Action::Scroll { .. } => scene.point.is_some(),
+            Action::Scroll { .. } => at_a_place,
             _ => false,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axd_protocol::command::{ActOptions, Acting, Command, Direction as Way};
+use axd_protocol::command::{ActOptions, Acting, Command, Direction as Way, Route};
 use axd_protocol::keys::{Button, Combo, Modifier};
 use axd_protocol::{Error, ErrorCode, Point, Result};
 
@@ -181,6 +181,16 @@ impl<'a> Action<'a> {
                 | Action::MouseDown { .. }
                 | Action::MouseUp { .. }
         )
+    }
+
+    /// Whether it lets go of something that is held.
+    pub fn lets_go(&self) -> bool {
+        matches!(self, Action::KeyUp { .. } | Action::MouseUp { .. })
+    }
+
+    /// Whether it is known from the start that mouse and keyboard are needed.
+    pub fn needs_hands(&self, options: ActOptions<'_>, point: Option<Point>) -> bool {
+        !options.dry_run && (options.route == Some(Route::Input) || self.is_by_hand(point.is_some()))
     }
 
     /// The keys it presses, as far as they could do harm.

@@ -171,7 +171,10 @@ impl X11 {
             // One that is being closed just now answers errors: it is not there any more.
             windows.extend(self.window(window).ok().flatten());
         }
-        Ok(Screen { active: self.active(managed)?, windows, displays: self.displays()? })
+        // Some window managers leave the focus with a window that was put away, until another takes it.
+        let away = |window: &u64| windows.iter().any(|it| it.seen.window == *window && it.seen.minimized);
+        let active = self.active(managed)?.filter(|window| !away(window));
+        Ok(Screen { active, windows, displays: self.displays()? })
     }
 
     /// The windows front to back, and whether a window manager told them.
