@@ -181,7 +181,8 @@ impl Hall {
             }
             (OBJECT, "PropertyChange") => {
                 let kinds = match first_word(message).as_str() {
-                    "accessible-parent" => Kinds::GONE,
+                    // It went somewhere else, or came from nowhere: GTK 3 says no more of rows put into a list.
+                    "accessible-parent" => Kinds::FACTS | Kinds::GONE,
                     _ => Kinds::FACTS,
                 };
                 ear.hear(path, kinds);

@@ -39,7 +39,8 @@ impl Worker {
             self.schedule.hint(ElementKey::APP);
         }
         let Some(key) = key else {
-            if !kinds.has(Kinds::GONE) && self.strangers.len() < MOST_STRANGERS {
+            // What only ended need not be found.
+            if kinds != Kinds::GONE && self.strangers.len() < MOST_STRANGERS {
                 self.strangers.insert(path.to_owned());
             }
             return;
