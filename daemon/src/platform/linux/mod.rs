@@ -10,6 +10,7 @@ mod bus;
 mod calls;
 mod capture;
 mod children;
+mod chosen;
 mod content;
 mod desktop;
 mod display;

@@ -383,6 +383,7 @@ impl Reader {
                 }
             }
         }
+        self.read_chosen(outlines, &mut details).await?;
         for (outline, detail) in outlines.iter().zip(&mut details) {
             if let Some(children) = &outline.children {
                 detail.children.clone_from(children);
