@@ -44,7 +44,7 @@ impl Worker {
             }
             return;
         };
-        self.schedule.hint(key);
+        self.glance_or_read(key, kinds);
         // A scroll bar that moves shows other rows of what lies beside it.
         let beside = self.mirror.parent(key);
         let scrolled = self.post.reader.partial.keys().filter(|other| self.mirror.parent(**other) == beside);

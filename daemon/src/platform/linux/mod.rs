@@ -19,6 +19,7 @@ mod ear;
 mod events;
 mod frames;
 mod geometry;
+mod glance;
 mod handles;
 mod hearing;
 mod identity;
