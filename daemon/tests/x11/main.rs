@@ -2,6 +2,8 @@
 //! own (`scripts/desktop`); where that is not installed they say so and pass.
 #![cfg(target_os = "linux")]
 
+mod apps;
+mod clipboard;
 mod desk;
 mod painted;
 mod pictures;
