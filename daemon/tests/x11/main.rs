@@ -5,6 +5,7 @@
 mod apps;
 mod clipboard;
 mod desk;
+mod keyboard;
 mod painted;
 mod pictures;
 mod typing;

@@ -12,10 +12,12 @@ clip.py read text|image|files   prints what is there in JSON: the text, the imag
 from __future__ import annotations
 
 import json
+import random
 import sys
 
 import gi
 
+gi.require_version("Gdk", "3.0")
 gi.require_version("Gtk", "3.0")
 from gi.repository import Gdk, GdkPixbuf, GLib, Gtk  # noqa: E402
 
@@ -27,8 +29,7 @@ def own(kind: str, *values: str) -> None:
         clipboard.set_text(values[0] * int(values[1]), -1)
     elif kind == "image":
         size = int(values[0])
-        pixels = bytes((x * y * 7 + channel * 50) % 256 for y in range(size) for x in range(size) for channel in range(3))
-        data = GLib.Bytes.new(pixels)
+        data = GLib.Bytes.new(random.Random(1).randbytes(size * size * 3))
         clipboard.set_image(
             GdkPixbuf.Pixbuf.new_from_bytes(data, GdkPixbuf.Colorspace.RGB, False, 8, size, size, size * 3)
         )
