@@ -154,7 +154,7 @@ mod tests {
     }
 
     fn window(window: u64, title: &str) -> WindowSeen {
-        WindowSeen { window, pid: 1, title: title.into(), bounds: None, minimized: false }
+        WindowSeen { window, pid: 1, title: title.into(), bounds: None, minimized: false, maximized: false }
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub enum SimVerb {
     Fault,
     /// Take all faults away.
     Heal,
+    /// Tell which keys and mouse buttons are held down, by whoever does that.
+    Held,
 }
 
 /// The answer to `sim`.

@@ -1,6 +1,7 @@
 //! The Linux desktop as a [`Platform`]: apps from the accessibility bus, windows and displays from X11.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axd_protocol::command::Finding;
@@ -126,6 +127,11 @@ impl Platform for LinuxDesktop {
         "xtest"
     }
 
+    fn is_late(&self, pid: u32) -> bool {
+        let state = self.shared.state.lock();
+        state.apps.iter().any(|listed| listed.seen.pid == pid && listed.late.load(Relaxed))
+    }
+
     fn examine(&self) -> Reply<Vec<Finding>> {
         let (answer, reply) = oneshot::channel();
         tokio::spawn(async move { answer.send(Ok(super::doctor::examine().await)) });
@@ -162,6 +168,7 @@ impl Platform for LinuxDesktop {
                 reader: Reader::new(session.calls.clone(), listed.root.clone(), counters),
                 events: Arc::clone(&session.events),
                 app: listed.root.clone(),
+                late: Arc::clone(&listed.late),
                 screen: self.shared.screen.clone(),
                 letters: inbox,
                 out,

@@ -69,7 +69,8 @@ mod tests {
     }
 
     fn window(window: u64, title: &str, bounds: Option<Bounds>) -> XWindow {
-        let seen = WindowSeen { window, pid: 7, title: title.into(), bounds, minimized: false };
+        let seen =
+            WindowSeen { window, pid: 7, title: title.into(), bounds, minimized: false, maximized: false };
         XWindow { seen, origin: (0, 0) }
     }
 

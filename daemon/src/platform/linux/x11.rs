@@ -65,6 +65,8 @@ x11rb::atom_manager! {
         _NET_WM_PID,
         _NET_WM_STATE,
         _NET_WM_STATE_HIDDEN,
+        _NET_WM_STATE_MAXIMIZED_HORZ,
+        _NET_WM_STATE_MAXIMIZED_VERT,
     }
 }
 
@@ -229,12 +231,11 @@ impl X11 {
         };
         let title = named(name.reply()?).or(named(plain.reply()?)).unwrap_or_default();
         let pid = pid.reply()?.value32().and_then(|mut values| values.next()).unwrap_or_default();
-        let hidden = state
-            .reply()?
-            .value32()
-            .into_iter()
-            .flatten()
-            .any(|atom| atom == self.atoms._NET_WM_STATE_HIDDEN);
+        let states: Vec<u32> = state.reply()?.value32().into_iter().flatten().collect();
+        let hidden = states.contains(&self.atoms._NET_WM_STATE_HIDDEN);
+        let maximized = [self.atoms._NET_WM_STATE_MAXIMIZED_HORZ, self.atoms._NET_WM_STATE_MAXIMIZED_VERT]
+            .iter()
+            .all(|atom| states.contains(atom));
         const ICONIC: u32 = 3;
         let iconic = old_state.reply()?.value32().and_then(|mut values| values.next()) == Some(ICONIC);
         let (geometry, origin) = (geometry.reply()?, origin.reply()?);
@@ -247,6 +248,7 @@ impl X11 {
             title,
             bounds: Some(bounds),
             minimized: hidden || iconic,
+            maximized,
         };
         Ok(Some(XWindow { seen, origin: (x, y) }))
     }

@@ -25,10 +25,16 @@ pub enum Fault {
     Slow(u64),
     /// A list of so many items appears.
     Huge(u32),
+    /// What is asked of elements is answered and not done.
+    Deaf,
+    /// What is asked of elements is done at once and answered so many milliseconds later.
+    Late(u64),
+    /// What opens a modal dialog is answered when that is closed.
+    Blocks,
 }
 
 /// Every fault with what its text means.
-const FAULTS: [(&str, &str); 10] = [
+const FAULTS: [(&str, &str); 13] = [
     ("drop-events", "[COUNT]"),
     ("hang", ""),
     ("die", ""),
@@ -39,6 +45,9 @@ const FAULTS: [(&str, &str); 10] = [
     ("vanish", "[COUNT]"),
     ("slow", "[MILLISECONDS]"),
     ("huge", "[COUNT]"),
+    ("deaf", ""),
+    ("late", "[MILLISECONDS]"),
+    ("blocks", ""),
 ];
 
 impl Fault {
@@ -66,9 +75,12 @@ impl Fault {
         match (name, words.as_slice()) {
             ("drop-events", []) => Ok(Fault::DropEvents(None)),
             ("drop-events", _) => Ok(Fault::DropEvents(Some(count(0)?))),
-            ("hang" | "die", [_, ..]) => Err(format!("fault {name} takes no text")),
+            ("hang" | "die" | "deaf" | "blocks", [_, ..]) => Err(format!("fault {name} takes no text")),
             ("hang", []) => Ok(Fault::Hang),
             ("die", []) => Ok(Fault::Die),
+            ("deaf", []) => Ok(Fault::Deaf),
+            ("blocks", []) => Ok(Fault::Blocks),
+            ("late", _) => Ok(Fault::Late(count(250)?)),
             ("flood", [widget, number]) => {
                 let number = number.parse().map_err(|_| bad())?;
                 Ok(Fault::Flood(Some((*widget).to_owned()), number))

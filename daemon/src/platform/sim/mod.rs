@@ -3,13 +3,19 @@
 //!
 //! `script` and `rule` say what can be written, `model` brings it to life; these are pure and serve other doubles
 //! too. `process` puts an app behind channels as a real one is behind an accessibility API, `worker` keeps an
-//! attached app true over them, and `desktop` is the [`Platform`](super::Platform).
+//! attached app true over them. `desk` is what the apps share, `calls`, `input` and `picture` are what can be done
+//! with it, `hand` is the person at it, and `desktop` is the [`Platform`](super::Platform).
 
 pub mod announce;
+mod calls;
+mod desk;
 mod desktop;
 pub mod fault;
+mod hand;
+mod input;
 pub mod library;
 pub mod model;
+mod picture;
 mod process;
 pub mod rule;
 pub mod script;

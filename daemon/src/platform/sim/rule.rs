@@ -10,8 +10,9 @@ pub struct RuleScript {
     /// `verb:widget`, one or several.
     #[serde(deserialize_with = "one_or_many")]
     pub on: Vec<String>,
-    /// What must be true besides.
-    pub when: Option<ConditionScript>,
+    /// What must be true besides: one condition, or all of several.
+    #[serde(default, deserialize_with = "conditions")]
+    pub when: Vec<ConditionScript>,
     /// How much later the effects follow.
     #[serde(default)]
     pub after_ms: u64,
@@ -30,8 +31,12 @@ pub struct ConditionScript {
     pub is: Option<String>,
     /// or has it not,
     pub is_not: Option<String>,
-    /// or holds this value.
+    /// or holds this value,
     pub value: Option<String>,
+    /// or has this name,
+    pub name: Option<String>,
+    /// or holds nothing, or something.
+    pub empty: Option<bool>,
 }
 
 /// An effect as it is written: one verb and what it needs.
@@ -59,6 +64,8 @@ pub struct EffectScript {
     pub announce: Option<String>,
     pub select: Option<String>,
     pub focus: Option<String>,
+    #[serde(default, deserialize_with = "truth")]
+    pub quit: Option<String>,
     /// For `set`, `append` and `rename`.
     pub text: Option<String>,
     /// For `toggle`, `mark` and `unmark`.
@@ -97,10 +104,20 @@ pub enum Happening {
     Open,
     /// The window closed.
     Close,
+    /// It was double-clicked, or Return was pressed in it.
+    Activate,
+    /// Something was dropped on it, or on something in it.
+    Drop,
+    /// The pointer came to it.
+    Hover,
+    /// It was asked for an action that only the script knows.
+    Action,
+    /// The app was asked to end.
+    Quit,
 }
 
 impl Happening {
-    const ALL: [(&'static str, Happening); 7] = [
+    const ALL: [(&'static str, Happening); 12] = [
         ("start", Happening::Start),
         ("press", Happening::Press),
         ("change", Happening::Change),
@@ -108,7 +125,17 @@ impl Happening {
         ("focus", Happening::Focus),
         ("open", Happening::Open),
         ("close", Happening::Close),
+        ("activate", Happening::Activate),
+        ("drop", Happening::Drop),
+        ("hover", Happening::Hover),
+        ("action", Happening::Action),
+        ("quit", Happening::Quit),
     ];
+
+    /// Whether it happens to the app rather than to a widget.
+    fn is_of_the_app(self) -> bool {
+        matches!(self, Happening::Start | Happening::Quit)
+    }
 }
 
 /// What a rule needs besides its trigger.
@@ -127,6 +154,10 @@ pub enum Test {
     State(State, bool),
     /// It holds the value.
     Value(String),
+    /// It has the name.
+    Name(String),
+    /// It holds nothing, or something.
+    Empty(bool),
 }
 
 /// One thing a rule does. Widgets are named by id, or as `selected:LIST` or `last:LIST`.
@@ -174,6 +205,8 @@ pub enum Effect {
     Select(String),
     /// Gives it the focus.
     Focus(String),
+    /// Ends the app.
+    Quit,
 }
 
 /// A rule, checked.
@@ -181,8 +214,8 @@ pub enum Effect {
 pub struct Rule {
     /// What sets it off.
     pub on: Vec<Trigger>,
-    /// What must be true besides.
-    pub when: Option<Condition>,
+    /// What must be true besides, all of it.
+    pub when: Vec<Condition>,
     /// How much later the effects follow.
     pub after_ms: u64,
     /// The effects.
@@ -193,7 +226,7 @@ impl Rule {
     /// Checks a rule.
     pub fn parse(script: RuleScript) -> Result<Rule, String> {
         let on = script.on.iter().map(|on| trigger(on)).collect::<Result<Vec<_>, _>>()?;
-        let when = script.when.map(condition).transpose()?;
+        let when = script.when.into_iter().map(condition).collect::<Result<Vec<_>, _>>()?;
         let effects = script.effects.into_iter().enumerate();
         let effects = effects
             .map(|(number, effect)| {
@@ -224,10 +257,10 @@ fn trigger(on: &str) -> Result<Trigger, String> {
     let (verb, widget) = on.split_once(':').unwrap_or((on, ""));
     let found = Happening::ALL.iter().find(|(name, _)| *name == verb).map(|(_, happening)| *happening);
     match found {
-        Some(happening) if (happening == Happening::Start) == widget.is_empty() => {
+        Some(happening) if happening.is_of_the_app() == widget.is_empty() => {
             Ok(Trigger { happening, widget: widget.to_owned() })
         }
-        Some(Happening::Start) => Err("'start' takes no widget".to_owned()),
+        Some(happening) if happening.is_of_the_app() => Err(format!("'{verb}' takes no widget")),
         Some(_) => Err(format!("'{on}' names no widget; write {verb}:WIDGET, or {verb}:* for any")),
         None => {
             let names: Vec<&str> = Happening::ALL.iter().map(|(name, _)| *name).collect();
@@ -237,12 +270,14 @@ fn trigger(on: &str) -> Result<Trigger, String> {
 }
 
 fn condition(script: ConditionScript) -> Result<Condition, String> {
-    let ConditionScript { widget, is, is_not, value } = script;
-    let test = match (is, is_not, value) {
-        (Some(state), None, None) => Test::State(state_named(&state)?, true),
-        (None, Some(state), None) => Test::State(state_named(&state)?, false),
-        (None, None, Some(value)) => Test::Value(value),
-        _ => return Err("'when' takes one of is, is_not and value".to_owned()),
+    let ConditionScript { widget, is, is_not, value, name, empty } = script;
+    let test = match (is, is_not, value, name, empty) {
+        (Some(state), None, None, None, None) => Test::State(state_named(&state)?, true),
+        (None, Some(state), None, None, None) => Test::State(state_named(&state)?, false),
+        (None, None, Some(value), None, None) => Test::Value(value),
+        (None, None, None, Some(name), None) => Test::Name(name),
+        (None, None, None, None, Some(empty)) => Test::Empty(empty),
+        _ => return Err("'when' takes one of is, is_not, value, name and empty".to_owned()),
     };
     Ok(Condition { widget, test })
 }
@@ -285,13 +320,14 @@ impl Effect {
             "rename" => Effect::Rename(widget, text()?),
             "announce" => Effect::Announce(widget),
             "select" => Effect::Select(widget),
+            "quit" => Effect::Quit,
             _ => Effect::Focus(widget),
         })
     }
 
     fn references(&self) -> Vec<&str> {
         match self {
-            Effect::Announce(_) => vec![],
+            Effect::Announce(_) | Effect::Quit => vec![],
             Effect::Add { into, .. } => vec![into],
             Effect::Move { widget, into, .. } => vec![widget, into],
             Effect::Set(widget, _)
@@ -310,6 +346,10 @@ impl Effect {
 }
 
 impl EffectScript {
+    /// For lists in errors.
+    const VERBS: &'static str = "set, append, increase, toggle, mark, unmark, enable, disable, show, hide, add, \
+         remove, open, close, move, rename, announce, select, focus, quit";
+
     fn verbs(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("set", &self.set),
@@ -331,9 +371,28 @@ impl EffectScript {
             ("announce", &self.announce),
             ("select", &self.select),
             ("focus", &self.focus),
+            ("quit", &self.quit),
         ];
         all.into_iter().filter_map(|(verb, widget)| Some((verb, widget.as_deref()?))).collect()
     }
+}
+
+/// `quit = true` has no widget to name.
+fn truth<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(bool::deserialize(deserializer)?.then(String::new))
+}
+
+fn conditions<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<ConditionScript>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a condition or a list of them: { widget = ID, is = STATE }")]
+    enum Either {
+        One(ConditionScript),
+        Many(Vec<ConditionScript>),
+    }
+    Ok(match Either::deserialize(deserializer)? {
+        Either::One(condition) => vec![condition],
+        Either::Many(conditions) => conditions,
+    })
 }
 
 fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {

@@ -5,8 +5,20 @@ use axd_protocol::{Role, State, States};
 use super::{Change, Handle, Model, Plan, Rows, Widget};
 use crate::platform::sim::script::{GenerateScript, Script, WidgetScript, WindowScript};
 
-/// What widgets of a role can do.
-pub(super) fn role_actions(role: Role) -> &'static [&'static str] {
+/// What a widget can do, as its toolkit would list it: what a press does first.
+pub(super) fn actions_of(widget: &Widget) -> Vec<&'static str> {
+    let mut actions = role_actions(widget.role).to_vec();
+    let plan = widget.plan.as_deref();
+    if plan.is_some_and(|plan| plan.shows.is_some()) && widget.role != Role::Tab || opens(widget) {
+        actions.extend(["expand", "collapse"]);
+    }
+    if plan.is_some_and(|plan| plan.menu.is_some()) {
+        actions.push("show-menu");
+    }
+    actions
+}
+
+fn role_actions(role: Role) -> &'static [&'static str] {
     match role {
         Role::Button | Role::ToggleButton | Role::Link | Role::MenuItem | Role::Tab => &["press"],
         Role::Checkbox | Role::Switch | Role::Radio => &["press"],
@@ -23,6 +35,11 @@ pub(super) fn role_actions(role: Role) -> &'static [&'static str] {
 /// Whether children of the role are there only while it is open.
 pub(super) fn pops_up(role: Role) -> bool {
     matches!(role, Role::Menu | Role::Combobox)
+}
+
+/// Whether it is a branch of a tree, which opens and closes.
+pub(super) fn opens(widget: &Widget) -> bool {
+    widget.role == Role::TreeItem && !widget.children.is_empty()
 }
 
 fn role_states(role: Role, states: States) -> States {
@@ -48,6 +65,7 @@ impl Widget {
             native_role: None,
             states: States::NONE,
             own_actions: None,
+            semantic: true,
             parent: None,
             children: Vec::new(),
             row: None,
@@ -114,10 +132,11 @@ impl Model {
         widget.native_role = script.native_role.clone();
         widget.states = role_states(script.role, script.states);
         widget.own_actions = script.actions.clone();
+        widget.semantic = script.semantic.unwrap_or(self.script.semantic);
         let is_closed = |model: &Model| {
-            model
-                .widget(parent)
-                .is_some_and(|above| pops_up(above.role) && !above.states.has(State::Expanded))
+            model.widget(parent).is_some_and(|above| {
+                (pops_up(above.role) || above.role == Role::TreeItem) && !above.states.has(State::Expanded)
+            })
         };
         if is_closed(self) {
             widget.states.set(State::Hidden, true);
@@ -125,12 +144,28 @@ impl Model {
         if script.role == Role::Button && script.shows.is_some() && !widget.states.has(State::Expanded) {
             widget.states.set(State::Collapsed, true);
         }
+        let is_branch =
+            script.role == Role::TreeItem && !(script.children.is_empty() && script.items.is_empty());
+        if is_branch && !widget.states.has(State::Expanded) {
+            widget.states.set(State::Collapsed, true);
+        }
+        let is_closed_branch = widget.states.has(State::Collapsed) && is_branch;
         widget.plan = plan_of(script);
+        if script.id.as_ref().is_some_and(|id| self.script.context_menus.contains(id)) {
+            widget.states.set(State::Hidden, true);
+            widget.plan.get_or_insert_default().floating = true;
+        }
+        let semantic = widget.semantic;
         let handle = self.insert(widget, parent, index);
-        let item = if script.role == Role::Menu { Role::MenuItem } else { Role::ListItem };
+        let item = match script.role {
+            Role::Menu => Role::MenuItem,
+            Role::Tree | Role::TreeItem => Role::TreeItem,
+            _ => Role::ListItem,
+        };
         for name in &script.items {
             let mut widget = Widget::named(item, name);
-            widget.states.set(State::Hidden, pops_up(script.role));
+            widget.semantic = semantic;
+            widget.states.set(State::Hidden, pops_up(script.role) || is_closed_branch);
             widget.states.set(State::Selected, script.value.as_ref() == Some(name));
             self.insert(widget, handle, None);
         }
@@ -247,11 +282,16 @@ fn plan_of(script: &WidgetScript) -> Option<Box<Plan>> {
         columns: script.columns,
         min: script.min,
         max: script.max,
+        step: script.step,
         shows: script.shows.clone(),
         rows,
+        // Checked when the script was read.
+        shortcut: script.shortcut.as_ref().and_then(|keys| keys.parse().ok()),
+        menu: script.menu.clone(),
+        floating: false,
+        tooltip: script.tooltip.clone(),
+        drag: script.drag,
+        reorder: script.reorder,
     };
-    let Plan { bounds, height, flow, columns, min, max, shows, rows } = &plan;
-    let is_plain = bounds.is_none() && height.is_none() && flow.is_none() && columns.is_none();
-    let is_empty = is_plain && min.is_none() && max.is_none() && shows.is_none() && rows.is_none();
-    (!is_empty).then(|| Box::new(plan))
+    (plan != Plan::default()).then(|| Box::new(plan))
 }

@@ -5,13 +5,21 @@ use std::time::{Duration, Instant};
 
 use axd_protocol::State;
 
-use super::deed::number;
+use super::conduct::number;
 use super::{Change, Handle, Later, Model};
 use crate::platform::sim::rule::{Condition, Effect, Happening, Test};
 
 impl Model {
     /// Something happened: the machine acts on it, then the rules. Effects set off no further rules, so this ends.
-    pub(super) fn happen(&mut self, happening: Happening, at: Option<Handle>, text: &str, now: Instant) {
+    /// True if there was a rule for it.
+    pub(super) fn happen(
+        &mut self,
+        happening: Happening,
+        at: Option<Handle>,
+        text: &str,
+        now: Instant,
+    ) -> bool {
+        let mut any = false;
         let id = at.and_then(|handle| self.widget(handle)).and_then(|widget| widget.id.clone());
         let id = id.unwrap_or_default();
         self.run_machine(happening, &id, text);
@@ -20,9 +28,10 @@ impl Model {
             let set_off = rule.on.iter().any(|trigger| {
                 trigger.happening == happening && (trigger.widget == id || trigger.widget == "*")
             });
-            if !set_off || !rule.when.as_ref().is_none_or(|condition| self.holds(condition)) {
+            if !set_off || !rule.when.iter().all(|condition| self.holds(condition)) {
                 continue;
             }
+            any = true;
             if rule.after_ms > 0 {
                 let due = now + Duration::from_millis(rule.after_ms);
                 self.later.push(Later { due, rule: index, text: text.to_owned() });
@@ -30,6 +39,7 @@ impl Model {
                 self.run_effects(index, text, now);
             }
         }
+        any
     }
 
     fn holds(&self, condition: &Condition) -> bool {
@@ -39,6 +49,8 @@ impl Model {
         match &condition.test {
             Test::State(state, on) => widget.states.has(*state) == *on,
             Test::Value(value) => widget.value.as_deref().unwrap_or_default() == value,
+            Test::Name(name) => widget.name.as_deref().unwrap_or_default() == name,
+            Test::Empty(empty) => widget.value.as_deref().unwrap_or_default().trim().is_empty() == *empty,
         }
     }
 
@@ -56,6 +68,7 @@ impl Model {
                 let said = self.fill(said, text);
                 self.changes.push(Change::Announced(said));
             }
+            Effect::Quit => self.ended = true,
             Effect::Open(id) => self.open_window(id, now),
             Effect::Close(id) => self.close_window(id, now),
             Effect::Add { template, into, index } => self.add(template, into, *index),
@@ -121,7 +134,7 @@ impl Model {
         self.changes.push(Change::Children(into));
     }
 
-    /// Fills in `{text}`, `{value:ID}` and `{name:ID}`.
+    /// Fills in `{text}`, `{value:ID}`, `{name:ID}`, `{checked:ID}`, `{args}`, `{cwd}` and `{env:NAME}`.
     fn fill(&self, pattern: &str, text: &str) -> String {
         let mut filled = String::new();
         let mut rest = pattern;
@@ -142,7 +155,20 @@ impl Model {
                 Some(("name", id)) => {
                     filled.push_str(of(id).and_then(|widget| widget.name.as_deref()).unwrap_or_default());
                 }
+                Some(("checked", id)) => {
+                    let on = of(id).is_some_and(|widget| widget.states.has(State::Checked));
+                    filled.push_str(if on { "yes" } else { "no" });
+                }
+                Some(("env", name)) => {
+                    let set = self.started.env.iter().rfind(|(other, _)| other == name);
+                    filled.push_str(set.map(|(_, value)| value.as_str()).unwrap_or_default());
+                }
                 _ if word == "text" => filled.push_str(text),
+                _ if word == "args" => filled.push_str(&self.started.args.join(" ")),
+                _ if word == "cwd" => {
+                    let cwd = self.started.cwd.as_ref().map(|cwd| cwd.display().to_string());
+                    filled.push_str(&cwd.unwrap_or_default());
+                }
                 _ => {
                     filled.push('{');
                     filled.push_str(word);

@@ -14,7 +14,10 @@ pub const SCREEN: Bounds = Bounds { x: 0, y: 0, width: 1280, height: 800 };
 const TITLE_BAR: i32 = 28;
 const MARGIN: i32 = 8;
 const GAP: i32 = 4;
-const POPUP_WIDTH: i32 = 180;
+pub(super) const POPUP_WIDTH: i32 = 180;
+/// How far the items of a branch are moved in, and how high a line of a tree is.
+const INDENT: i32 = 16;
+const LINE: i32 = 20;
 
 /// Where a widget is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +53,7 @@ struct Painted {
     window: Handle,
     /// Open menus lie over what is painted later.
     layer: u8,
+    tip: bool,
 }
 
 /// What is the same for a widget and those in it.
@@ -64,10 +68,11 @@ impl Layout {
     pub(super) fn of(model: &Model) -> Layout {
         let mut layout = Layout::default();
         for window in model.widget(Handle::APP).map(|app| app.children.as_slice()).unwrap_or_default() {
-            let bounds = model.widget(*window).and_then(|widget| widget.plan.as_ref()?.bounds);
-            let [x, y, width, height] = bounds.unwrap_or([0, 0, SCREEN.width, SCREEN.height]);
+            let bounds = model.window_bounds(*window).unwrap_or(SCREEN);
             let canvas = Canvas { window: *window, clip: SCREEN, layer: 0 };
-            layout.put(model, *window, Bounds { x, y, width, height }, canvas);
+            if !model.frame(*window).minimized {
+                layout.put(model, *window, bounds, canvas);
+            }
         }
         layout
     }
@@ -79,10 +84,28 @@ impl Layout {
         }
     }
 
+    /// Whether all of a widget can be seen.
+    pub(super) fn is_whole(&self, handle: Handle) -> bool {
+        self.spots.get(&handle).is_some_and(|spot| spot.seen == Some(spot.bounds))
+    }
+
+    /// What a window shows, in the order it is painted: each with its place, and the part of that which is seen.
+    pub(super) fn painted(&self, window: Handle) -> Vec<(Handle, Bounds, Bounds)> {
+        let mut there: Vec<&Painted> = self.painted.iter().filter(|other| other.window == window).collect();
+        there.sort_by_key(|painted| painted.layer);
+        let seen = there.into_iter().filter_map(|painted| {
+            let spot = self.spots.get(&painted.handle)?;
+            Some((painted.handle, spot.bounds, spot.seen?))
+        });
+        seen.collect()
+    }
+
     /// The deepest widget at a point, in the frontmost window there.
     pub(super) fn at(&self, point: Point, stack: &[Handle]) -> Option<Handle> {
         stack.iter().find_map(|window| {
             let there = self.painted.iter().enumerate().filter(|(_, painted)| painted.window == *window);
+            // A tooltip is only looked at.
+            let there = there.filter(|(_, painted)| !painted.tip);
             let hit = there.filter(|(_, painted)| {
                 let spot = self.spots.get(&painted.handle);
                 spot.and_then(|spot| spot.seen).is_some_and(|seen| seen.contains(point))
@@ -97,9 +120,11 @@ impl Layout {
         };
         let seen = bounds.intersection(&canvas.clip);
         self.spots.insert(handle, Spot { bounds, seen });
-        self.painted.push(Painted { handle, window: canvas.window, layer: canvas.layer });
+        let tip = widget.role == Role::Tooltip;
+        self.painted.push(Painted { handle, window: canvas.window, layer: canvas.layer, tip });
         if pops_up(widget.role) {
-            return self.put_popup(model, widget, bounds, canvas);
+            let top = if model.is_floating(handle) { bounds.y } else { bounds.y + bounds.height };
+            return self.put_popup(model, widget, Bounds { y: top, ..bounds }, canvas);
         }
         let clips = widget.role.is_window() || scrolls(widget.role);
         // An empty clip where nothing of the widget is seen: nothing in it is seen either.
@@ -109,7 +134,7 @@ impl Layout {
     }
 
     fn put_popup(&mut self, model: &Model, widget: &Widget, bounds: Bounds, canvas: Canvas) {
-        let mut y = bounds.y + bounds.height;
+        let mut y = bounds.y;
         let width = bounds.width.max(POPUP_WIDTH);
         for child in shown(model, widget) {
             let height = height_of(model, child);
@@ -121,14 +146,12 @@ impl Layout {
 
     fn put_children(&mut self, model: &Model, widget: &Widget, bounds: Bounds, canvas: Canvas) {
         let (margin, top) = insets(widget.role);
-        let (left, width) = (bounds.x + margin, (bounds.width - 2 * margin).max(0));
+        let indent = if widget.role == Role::TreeItem { INDENT } else { 0 };
+        let (left, width) = (bounds.x + margin + indent, (bounds.width - 2 * margin - indent).max(0));
         let mut y = bounds.y + top;
-        let skipped = widget
-            .children
-            .iter()
-            .take(widget.scrolled)
-            .map(|child| height_of(model, *child) + gap(widget.role));
-        y -= skipped.sum::<i32>();
+        let skipped = widget.children.iter().take(widget.scrolled).copied();
+        let skipped = skipped.filter(|child| is_shown(model, *child));
+        y -= skipped.map(|child| height_of(model, child) + gap(widget.role)).sum::<i32>();
         let (flowing, given): (Vec<Handle>, Vec<Handle>) =
             shown(model, widget).partition(|child| given_bounds(model, *child).is_none());
         let across = match flow_of(widget) {
@@ -149,6 +172,11 @@ impl Layout {
         }
         for child in given {
             if let Some([x, y, width, height]) = given_bounds(model, child) {
+                let floats = is_floating(model, child);
+                let height = if floats { popup_height(model, child) } else { height };
+                let layer = canvas.layer + u8::from(floats);
+                let clip = if floats { SCREEN } else { canvas.clip };
+                let canvas = Canvas { layer, clip, ..canvas };
                 self.put(model, child, Bounds { x: bounds.x + x, y: bounds.y + y, width, height }, canvas);
             }
         }
@@ -156,9 +184,24 @@ impl Layout {
 }
 
 fn shown(model: &Model, widget: &Widget) -> impl Iterator<Item = Handle> {
-    let is_shown =
-        |child: &Handle| model.widget(*child).is_some_and(|child| !child.states.has(State::Hidden));
-    widget.children.iter().copied().filter(is_shown)
+    widget.children.iter().copied().filter(|child| is_shown(model, *child))
+}
+
+fn is_shown(model: &Model, handle: Handle) -> bool {
+    model.widget(handle).is_some_and(|widget| !widget.states.has(State::Hidden))
+}
+
+/// Whether it lies over the window rather than in it: a context menu or a tooltip.
+fn is_floating(model: &Model, handle: Handle) -> bool {
+    let is_tip = model.widget(handle).is_some_and(|widget| widget.role == Role::Tooltip);
+    is_tip || model.is_floating(handle)
+}
+
+fn popup_height(model: &Model, handle: Handle) -> i32 {
+    match model.widget(handle) {
+        Some(widget) if pops_up(widget.role) => shown(model, widget).map(|item| height_of(model, item)).sum(),
+        _ => LINE,
+    }
 }
 
 fn given_bounds(model: &Model, handle: Handle) -> Option<[i32; 4]> {
@@ -181,12 +224,13 @@ fn columns_of(widget: &Widget) -> u16 {
 fn insets(role: Role) -> (i32, i32) {
     match role {
         Role::Window | Role::Dialog | Role::Alert => (MARGIN, TITLE_BAR + MARGIN),
+        Role::TreeItem => (0, LINE),
         _ => (0, 0),
     }
 }
 
 fn gap(role: Role) -> i32 {
-    if scrolls(role) { 0 } else { GAP }
+    if scrolls(role) || role == Role::TreeItem { 0 } else { GAP }
 }
 
 /// How high a widget is where nothing else is said.
@@ -194,7 +238,7 @@ fn height_of(model: &Model, handle: Handle) -> i32 {
     let Some(widget) = model.widget(handle) else { return 0 };
     if let Some(plan) = &widget.plan {
         if let Some(rows) = plan.rows.as_ref().filter(|_| plan.height.is_none()) {
-            return i32::try_from(rows.visible).unwrap_or(20) * 20;
+            return i32::try_from(rows.visible).unwrap_or(20) * LINE;
         }
         if let Some(height) = plan.bounds.map(|[_, _, _, height]| height).or(plan.height) {
             return height;
@@ -202,7 +246,8 @@ fn height_of(model: &Model, handle: Handle) -> i32 {
     }
     match widget.role {
         Role::Text | Role::Paragraph => 18,
-        Role::Row | Role::ListItem | Role::TreeItem | Role::Cell | Role::Image => 20,
+        Role::Row | Role::ListItem | Role::Cell | Role::Image | Role::Tooltip => LINE,
+        Role::TreeItem => LINE + shown(model, widget).map(|item| height_of(model, item)).sum::<i32>(),
         Role::Heading | Role::MenuBar | Role::MenuItem | Role::ProgressBar | Role::StatusBar => 24,
         Role::TextArea => 120,
         Role::Canvas => 300,

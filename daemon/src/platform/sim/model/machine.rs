@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axd_protocol::{Role, State};
 
-use super::deed::number;
+use super::conduct::number;
 use super::{Change, Handle, Model, Widget};
 use crate::platform::sim::rule::Happening;
 use crate::platform::sim::script::MachineScript;

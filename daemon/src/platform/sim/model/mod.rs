@@ -3,23 +3,38 @@
 //! Every change is noted truthfully in [`Model::take_changes`]; how much of it an app tells the world is not decided
 //! here. The same model serves the built-in desktop and the double of the macOS accessibility API.
 
+mod act;
 mod build;
+mod caret;
+mod conduct;
 mod deed;
 mod effect;
+mod gesture;
+mod keyboard;
 mod layout;
 mod machine;
+mod pointer;
+mod popups;
+mod windows;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use axd_protocol::keys::Combo;
 use axd_protocol::{Bounds, Role, State, States};
 
-pub use deed::{Deed, Refusal};
+pub use act::{Refusal, Why};
+pub use caret::{CELL, Caret, PADDING};
+pub use deed::Deed;
+pub use gesture::{Gesture, Heard, Modifiers};
 pub use layout::{Place, SCREEN};
+pub use windows::Frame;
 
 use super::rule::Happening;
 use super::script::{Flow, Script};
+use crate::platform::LaunchPlan;
+use gesture::Touch;
 use layout::Layout;
 use machine::Machine;
 
@@ -51,6 +66,8 @@ pub struct Widget {
     pub states: States,
     /// What it can do, if not what its role does.
     pub own_actions: Option<Vec<String>>,
+    /// Whether it can be asked to act; if not, only mouse and keyboard move it.
+    pub semantic: bool,
     /// What it is in.
     pub parent: Option<Handle>,
     /// What is in it.
@@ -65,7 +82,7 @@ pub struct Widget {
 }
 
 /// What few widgets have; kept apart because trees may be large.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Plan {
     bounds: Option<[i32; 4]>,
     height: Option<i32>,
@@ -73,12 +90,21 @@ pub(crate) struct Plan {
     columns: Option<u16>,
     min: Option<f64>,
     max: Option<f64>,
+    step: Option<f64>,
     shows: Option<String>,
     rows: Option<Rows>,
+    shortcut: Option<Combo>,
+    /// Its context menu.
+    menu: Option<String>,
+    /// Whether it is a context menu, which is nowhere until it is opened.
+    floating: bool,
+    tooltip: Option<String>,
+    drag: bool,
+    reorder: bool,
 }
 
 /// Rows of which only those in view exist.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Rows {
     total: u32,
     visible: u32,
@@ -91,14 +117,26 @@ impl Widget {
     /// What it can do, by name.
     pub fn actions(&self) -> Vec<String> {
         match &self.own_actions {
+            _ if !self.semantic => vec![],
             Some(actions) => actions.clone(),
-            None => build::role_actions(self.role).iter().map(|action| (*action).to_owned()).collect(),
+            None => build::actions_of(self).into_iter().map(str::to_owned).collect(),
         }
     }
 
     /// How many rows there are, of a container that shows some of its rows.
     pub fn total(&self) -> Option<u32> {
         self.plan.as_ref()?.rows.as_ref().map(|rows| rows.total)
+    }
+
+    /// The rows in view, of a container that shows some of its rows.
+    fn rows_in_view(&self) -> Option<std::ops::Range<u32>> {
+        let rows = self.plan.as_ref()?.rows.as_ref()?;
+        Some(rows.top..rows.top.saturating_add(rows.visible))
+    }
+
+    /// Where a child is among the children.
+    fn place_of(&self, child: Handle) -> Option<usize> {
+        self.children.iter().position(|other| *other == child)
     }
 
     /// What to call it in a message.
@@ -144,6 +182,14 @@ pub struct Model {
     /// The open windows, front to back.
     stack: Vec<Handle>,
     focus: Option<Handle>,
+    /// What had the focus last, by window.
+    focuses: HashMap<Handle, Handle>,
+    /// What had the focus before the keyboard went into a menu.
+    focus_before_popup: Option<Handle>,
+    /// How the window manager has windows that it has done something to.
+    frames: HashMap<Handle, Frame>,
+    /// Where the caret is in fields where it is not at the end.
+    carets: HashMap<Handle, Caret>,
     changes: Vec<Change>,
     /// How many widgets each template has made.
     made: HashMap<String, u32>,
@@ -151,6 +197,11 @@ pub struct Model {
     machine: Option<Machine>,
     next_window: u64,
     layout: Option<Layout>,
+    touch: Touch,
+    /// How it was started.
+    started: LaunchPlan,
+    /// Whether it has ended itself.
+    ended: bool,
 }
 
 /// Effects that wait for their time.
@@ -164,18 +215,30 @@ struct Later {
 impl Model {
     /// Starts the app. Its windows are numbered from `first_window`.
     pub fn new(script: Arc<Script>, first_window: u64, now: Instant) -> Model {
+        Model::started(script, first_window, LaunchPlan::default(), now)
+    }
+
+    /// The same, with what it is given on its command line.
+    pub fn started(script: Arc<Script>, first_window: u64, started: LaunchPlan, now: Instant) -> Model {
         let mut model = Model {
             script: Arc::clone(&script),
             widgets: Vec::new(),
             ids: HashMap::new(),
             stack: Vec::new(),
             focus: None,
+            focuses: HashMap::new(),
+            focus_before_popup: None,
+            frames: HashMap::new(),
+            carets: HashMap::new(),
             changes: Vec::new(),
             made: HashMap::new(),
             later: Vec::new(),
             machine: None,
             next_window: first_window,
             layout: None,
+            touch: Touch::default(),
+            started,
+            ended: false,
         };
         model.build(&script);
         model.start_machine();
@@ -198,11 +261,12 @@ impl Model {
         self.widgets.get_mut(usize::try_from(handle.0).ok()?)?.as_deref_mut()
     }
 
-    /// The widget with this id, or `selected:LIST` / `last:LIST`.
+    /// The widget with this id, or `selected:LIST`, `last:LIST` or `dragged`.
     pub fn find(&self, reference: &str) -> Option<Handle> {
         match reference.split_once(':') {
             Some(("selected", list)) => self.selected_in(self.find(list)?),
             Some(("last", list)) => self.widget(self.find(list)?)?.children.last().copied(),
+            _ if reference == "dragged" => self.touch.dragged,
             _ => self.ids.get(reference).copied(),
         }
     }
@@ -270,9 +334,32 @@ impl Model {
         self.path(deepest)
     }
 
-    /// Where a window is.
-    pub fn window_bounds(&mut self, window: Handle) -> Option<Bounds> {
-        self.place(window)?.bounds
+    /// Whether all of a widget can be seen.
+    fn is_fully_seen(&mut self, handle: Handle) -> bool {
+        self.layout().is_whole(handle)
+    }
+
+    /// What a window shows, in the order it is painted: each with its place, and the part of that which is seen.
+    pub fn painted(&mut self, window: Handle) -> Vec<(Handle, Bounds, Bounds)> {
+        self.layout().painted(window)
+    }
+
+    /// How far the number that a widget holds is between its least and its greatest.
+    pub fn part(&self, handle: Handle) -> Option<f64> {
+        let (min, max) = self.range(handle);
+        let (min, max) = (min?, max?);
+        let held: f64 = self.widget(handle)?.value.as_deref()?.trim().parse().ok()?;
+        (max > min).then(|| ((held - min) / (max - min)).clamp(0.0, 1.0))
+    }
+
+    /// Whether it has ended itself.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Asks it to end. It does, unless a rule has something to say first.
+    pub fn quit(&mut self, now: Instant) {
+        self.ended = !self.happen(Happening::Quit, None, "", now);
     }
 
     fn layout(&mut self) -> &Layout {
@@ -287,6 +374,7 @@ impl Model {
             && widget.value != value
         {
             widget.value = value;
+            self.carets.remove(&handle);
             self.changes.push(Change::Value(handle));
         }
     }
@@ -332,6 +420,9 @@ impl Model {
             self.set_state(before, State::Focused, false);
         }
         self.set_state(handle, State::Focused, true);
+        if let Some(window) = self.window_of(handle) {
+            self.focuses.insert(window, handle);
+        }
         self.changes.push(Change::Focus(handle));
     }
 
@@ -366,24 +457,19 @@ impl Model {
             if self.focus == Some(next) {
                 self.focus = None;
             }
+            self.carets.remove(&next);
             going.extend(widget.children);
         }
         self.layout = None;
         self.changes.push(Change::Destroyed { element: handle, parent });
     }
 
-    /// Brings a window to the front of the app's windows.
-    pub fn raise(&mut self, window: Handle) {
-        if self.stack.contains(&window) {
-            self.stack.retain(|other| *other != window);
-            self.stack.insert(0, window);
-            self.changes.push(Change::Windows);
-        }
-    }
-
+    /// What is selected in a list, or anywhere in a tree.
     fn selected_in(&self, list: Handle) -> Option<Handle> {
         let children = &self.widget(list)?.children;
-        children.iter().copied().find(|child| self.has(*child, State::Selected))
+        let own = children.iter().copied().find(|child| self.has(*child, State::Selected));
+        let branches = children.iter().filter(|child| self.widget(**child).is_some_and(build::opens));
+        own.or_else(|| branches.copied().find_map(|branch| self.selected_in(branch)))
     }
 
     fn insert_child(&mut self, parent: Handle, child: Handle, index: Option<usize>) {

@@ -66,7 +66,7 @@ fn notes_are_added_edited_searched_and_deleted() {
     set(&mut notes, "search", "").unwrap();
     press(&mut notes, "file file-delete");
     let blocked = notes.act(&Deed::Press("new".into()), Instant::now()).unwrap_err();
-    assert!(blocked.0.contains("blocked by the dialog 'confirm-delete'"), "{blocked}");
+    assert!(blocked.text.contains("blocked by the dialog 'confirm-delete'"), "{blocked}");
     press(&mut notes, "confirm-yes");
     assert_eq!(items(&notes, "notes"), ["Plan", "Shopping", "Meeting"]);
     assert_eq!(notes.windows().len(), 1);
@@ -76,7 +76,7 @@ fn notes_are_added_edited_searched_and_deleted() {
 fn menus_open_and_close() {
     let mut notes = app("notes");
     let hidden = notes.act(&Deed::Press("file-save".into()), Instant::now()).unwrap_err();
-    assert!(hidden.0.contains("hidden"), "{hidden}");
+    assert!(hidden.text.contains("hidden"), "{hidden}");
     press(&mut notes, "file");
     assert!(is(&notes, "file", State::Expanded) && !is(&notes, "file-save", State::Hidden));
     press(&mut notes, "edit");
@@ -95,7 +95,7 @@ fn apply_is_enabled_by_any_change_and_disabled_by_itself() {
         assert!(is(&settings, "apply", State::Disabled), "{deed}");
     }
     let refused = app("settings").act(&Deed::Press("apply".into()), Instant::now()).unwrap_err();
-    assert_eq!(refused.0, "button 'apply' is disabled");
+    assert_eq!(refused.text, "button 'apply' is disabled");
 }
 
 #[test]
@@ -105,11 +105,11 @@ fn every_control_does_what_its_kind_does() {
     assert!(is(&settings, "theme-dark", State::Checked) && !is(&settings, "theme-light", State::Checked));
     set(&mut settings, "volume", "250").unwrap();
     assert_eq!(value(&settings, "volume"), "100");
-    assert!(set(&mut settings, "copies", "many").unwrap_err().0.contains("takes a number"));
+    assert!(set(&mut settings, "copies", "many").unwrap_err().text.contains("takes a number"));
     select(&mut settings, "language", "Deutsch");
     assert_eq!(value(&settings, "language"), "Deutsch");
     let refused = set(&mut settings, "language", "Klingon").unwrap_err();
-    assert!(refused.0.contains("English, Deutsch"), "{refused}");
+    assert!(refused.text.contains("English, Deutsch"), "{refused}");
     press(&mut settings, "tab-advanced more");
     assert!(is(&settings, "page-general", State::Hidden) && is(&settings, "more", State::Expanded));
     assert!(!is(&settings, "more-options", State::Hidden));
@@ -156,7 +156,7 @@ fn paint_counts_strokes_and_its_canvas_has_no_tree() {
 
 #[test]
 fn every_shown_widget_has_a_place_inside_its_window_and_is_found_there() {
-    for name in ["calculator", "notes", "settings", "table", "paint"] {
+    for name in ["calculator", "notes", "settings", "table", "paint", "form", "files"] {
         let mut model = app(name);
         for id in model.ids().into_iter().map(str::to_owned).collect::<Vec<_>>() {
             let handle = model.find(&id).unwrap();

@@ -16,6 +16,8 @@ use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 use tracing::{debug, trace};
 
+use acting::Acted;
+
 use super::announce::Notification;
 use super::model::Handle;
 use super::process::{Process, Request};
@@ -40,6 +42,7 @@ pub(super) fn spawn(
     counters: Arc<Counters>,
 ) {
     let (observer, notes) = mpsc::unbounded_channel();
+    let acted = mpsc::unbounded_channel();
     let app = match process {
         Some(process) => AppIs::Well(process),
         None => AppIs::Ended,
@@ -59,6 +62,7 @@ pub(super) fn spawn(
         todo: VecDeque::new(),
         fences: Vec::new(),
         strangers: HashSet::new(),
+        acted,
     };
     tokio::spawn(worker.run());
 }
@@ -80,6 +84,8 @@ struct Worker {
     fences: Vec<Fence>,
     /// Elements that announced something and were never listed: whoever has them did not say so.
     strangers: HashSet<Handle>,
+    /// What comes of acts that are under way.
+    acted: (mpsc::UnboundedSender<Acted>, mpsc::UnboundedReceiver<Acted>),
 }
 
 /// How the app is.
@@ -184,6 +190,9 @@ impl Worker {
         while let Ok(note) = self.notes.try_recv() {
             self.hear(note);
         }
+        while let Ok(acted) = self.acted.1.try_recv() {
+            self.settle(acted);
+        }
         loop {
             match self.letters.try_recv() {
                 Ok(letter) => self.todo.push_back(letter),
@@ -216,6 +225,7 @@ impl Worker {
                 None => return false,
             },
             Some(note) = self.notes.recv() => self.hear(note),
+            Some(acted) = self.acted.1.recv() => self.settle(acted),
             answers = news => self.app_is_back(answers),
             () = tokio::time::sleep_until(due.unwrap_or_else(now).into()), if due.is_some() => {}
             () = self.out.closed() => return false,

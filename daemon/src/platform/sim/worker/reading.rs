@@ -136,8 +136,7 @@ impl Worker {
                 self.tell_answer(ticket, result);
             }
             ToWorker::Perform { key, act, gate, ticket } => {
-                let result = self.perform(key, act, &gate).await;
-                self.tell_answer(ticket, result);
+                self.perform(key, act, &gate, ticket);
             }
             // Taken before it could come here.
             ToWorker::Fence { .. } | ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => {}

@@ -3,13 +3,16 @@
 //! `docs/sim.md` describes the format for people who write their own. Reading one only checks it; [`super::model`]
 //! brings it to life.
 
-use std::collections::{BTreeMap, HashSet};
+mod check;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use axd_protocol::{Role, States};
 use serde::Deserialize;
 
-use super::rule::{EffectScript, Rule, RuleScript};
+use super::rule::{Rule, RuleScript};
+use check::{Ids, check_numbered, context_menus};
 
 /// A whole app.
 #[derive(Debug, Clone)]
@@ -22,6 +25,10 @@ pub struct Script {
     pub profile: Profile,
     /// Whether it runs when the desktop starts.
     pub running: bool,
+    /// Whether it can run more than once at a time.
+    pub several: bool,
+    /// Whether its widgets can be asked to act, where they do not say so themselves.
+    pub semantic: bool,
     /// Its windows and dialogs, back to front.
     pub windows: Vec<WindowScript>,
     /// Widgets that rules can add, by name.
@@ -30,6 +37,8 @@ pub struct Script {
     pub rules: Vec<Rule>,
     /// The machine inside, for what rules cannot say.
     pub machine: Option<MachineScript>,
+    /// The menus that are there only when they are opened beside something.
+    pub context_menus: BTreeSet<String>,
 }
 
 /// How badly an app announces what happens in it, after the toolkits that do it so.
@@ -59,6 +68,10 @@ struct File {
     #[serde(default = "yes")]
     running: bool,
     #[serde(default)]
+    several: bool,
+    #[serde(default = "yes")]
+    semantic: bool,
+    #[serde(default)]
     window: Vec<WindowScript>,
     #[serde(default)]
     template: BTreeMap<String, WidgetScript>,
@@ -86,6 +99,10 @@ pub struct WindowScript {
     /// Whether it blocks the app's other windows.
     #[serde(default)]
     pub modal: bool,
+    /// The button that Return presses.
+    pub default: Option<String>,
+    /// The button that Escape presses; without one, Escape closes a dialog.
+    pub cancel: Option<String>,
     /// How its children are laid out.
     pub layout: Option<Flow>,
     /// The columns of a grid layout.
@@ -116,6 +133,20 @@ pub struct WidgetScript {
     pub states: States,
     /// What it can do, instead of what its role does.
     pub actions: Option<Vec<String>>,
+    /// Whether it can be asked to act; if not, only mouse and keyboard move it.
+    pub semantic: Option<bool>,
+    /// The keys that press it, as in `ctrl+s`.
+    pub shortcut: Option<String>,
+    /// The menu that a right click on it, or on anything in it, opens.
+    pub menu: Option<String>,
+    /// What pops up when the pointer is on it.
+    pub tooltip: Option<String>,
+    /// Whether it, or what is in it, can be dragged.
+    #[serde(default)]
+    pub drag: bool,
+    /// Whether items dragged onto each other in it change places.
+    #[serde(default)]
+    pub reorder: bool,
     /// Left, top, width, height inside its parent, instead of the automatic place.
     pub bounds: Option<[i32; 4]>,
     /// Its height, instead of its role's.
@@ -128,6 +159,8 @@ pub struct WidgetScript {
     pub min: Option<f64>,
     /// The greatest.
     pub max: Option<f64>,
+    /// By how much its arrows move it.
+    pub step: Option<f64>,
     /// The page that a tab shows, or what a disclosure button opens and closes.
     pub shows: Option<String>,
     /// Short for children: the items of a list or combo box.
@@ -242,7 +275,7 @@ impl Script {
     /// Reads a script; `file` is for the error.
     pub fn parse(file: &str, text: &str) -> Result<Script, ScriptError> {
         let fail = |what: String| ScriptError { file: file.to_owned(), what };
-        let File { name, identity, profile, running, window, template, rule, machine } =
+        let File { name, identity, profile, running, several, semantic, window, template, rule, machine } =
             toml::from_str(text).map_err(|error| fail(error.to_string().trim_end().to_owned()))?;
         if name.trim().is_empty() {
             return Err(fail("name is empty; give the app the name people call it by".to_owned()));
@@ -259,7 +292,7 @@ impl Script {
             ids.widget(widget, &place).map_err(&fail)?;
             check_numbered(widget, &place).map_err(&fail)?;
         }
-        ids.check_shown(&window, &template).map_err(&fail)?;
+        ids.check_named(&window, &template).map_err(&fail)?;
         let mut rules = Vec::with_capacity(rule.len());
         for (number, rule) in rule.into_iter().enumerate() {
             let place =
@@ -279,222 +312,23 @@ impl Script {
             machine.check(&ids).map_err(|what| fail(format!("machine: {what}")))?;
         }
         let identity = identity.unwrap_or_else(|| format!("sim.{}", name.to_lowercase().replace(' ', "-")));
+        let context_menus = context_menus(&window, &template);
         let (windows, templates) = (window, template);
-        Ok(Script { name, identity, profile, running, windows, templates, rules, machine })
+        Ok(Script {
+            name,
+            identity,
+            profile,
+            running,
+            several,
+            semantic,
+            windows,
+            templates,
+            rules,
+            machine,
+            context_menus,
+        })
     }
-}
-
-/// A template may be used more than once, so what it makes needs ids of its own each time.
-fn check_numbered(widget: &WidgetScript, place: &str) -> Result<(), String> {
-    if let Some(id) = widget.id.as_ref().filter(|id| !id.contains("{n}")) {
-        return Err(format!("{place}: id '{id}' would be used twice; put {{n}} in it, as in '{id}-{{n}}'"));
-    }
-    widget.children.iter().try_for_each(|child| check_numbered(child, place))
-}
-
-impl MachineScript {
-    fn check(&self, ids: &Ids) -> Result<(), String> {
-        self.references().into_iter().try_for_each(|reference| ids.check(reference))?;
-        let MachineScript::Calculator { keys, .. } = self else { return Ok(()) };
-        let is_key = |key: &str| {
-            matches!(key, "." | "+" | "-" | "*" | "/" | "=" | "C" | "CH")
-                || (key.len() == 1 && key.starts_with(|c: char| c.is_ascii_digit()))
-        };
-        match keys.iter().find(|(_, key)| !is_key(key)) {
-            Some((widget, key)) => Err(format!("{widget} = '{key}' is no key; use 0-9 . + - * / = C CH")),
-            None => Ok(()),
-        }
-    }
-
-    fn references(&self) -> Vec<&str> {
-        match self {
-            MachineScript::Calculator { display, history, keys } => {
-                let keys = keys.keys().map(String::as_str);
-                [display.as_str()].into_iter().chain(history.as_deref()).chain(keys).collect()
-            }
-            MachineScript::Notebook { list, body, new, delete, search, notes: _ } => {
-                let keys = new.iter().chain(delete).map(String::as_str);
-                [list.as_str(), body].into_iter().chain(search.as_deref()).chain(keys).collect()
-            }
-        }
-    }
-}
-
-/// The ids of a script, as they are checked.
-#[derive(Default)]
-struct Ids {
-    /// In the order they appear, for lists in errors.
-    all: Vec<String>,
-    seen: HashSet<String>,
-}
-
-impl Ids {
-    fn add(&mut self, id: &str, place: &str) -> Result<(), String> {
-        if id.is_empty() || id.contains(char::is_whitespace) || id.contains(':') {
-            return Err(format!("{place}: id {id:?} must be a word without spaces and colons"));
-        }
-        if !self.seen.insert(id.to_owned()) {
-            return Err(format!("{place}: id '{id}' is used twice; every id of an app names one widget"));
-        }
-        self.all.push(id.to_owned());
-        Ok(())
-    }
-
-    fn window(&mut self, window: &WindowScript) -> Result<(), String> {
-        let place = format!("window '{}'", window.id);
-        self.add(&window.id, &place)?;
-        if !window.role.is_window() {
-            return Err(format!("{place}: role '{}' is no window; use window, dialog or alert", window.role));
-        }
-        if window.bounds.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0) {
-            return Err(format!("{place}: bounds are [left, top, width, height] with a size above 0"));
-        }
-        window.children.iter().try_for_each(|child| self.widget(child, &place))
-    }
-
-    fn widget(&mut self, widget: &WidgetScript, inside: &str) -> Result<(), String> {
-        let called = widget.id.as_deref().or(widget.name.as_deref()).unwrap_or("without id");
-        let place = format!("{inside}, {} '{called}'", widget.role);
-        if let Some(id) = &widget.id {
-            self.add(id, &place)?;
-        }
-        if widget.role.is_window() || widget.role == Role::Application {
-            return Err(format!("{place}: a {} cannot be inside another; make it a [[window]]", widget.role));
-        }
-        let ways = [widget.rows.is_some(), widget.generate.is_some(), !widget.items.is_empty()];
-        if ways.iter().filter(|way| **way).count() + usize::from(!widget.children.is_empty()) > 1 {
-            return Err(format!("{place}: takes one of children, items, rows and generate"));
-        }
-        if let (Some(min), Some(max)) = (widget.min, widget.max)
-            && min > max
-        {
-            return Err(format!("{place}: min {min} is above max {max}"));
-        }
-        if widget.columns == Some(0) {
-            return Err(format!("{place}: columns must be at least 1"));
-        }
-        widget.children.iter().try_for_each(|child| self.widget(child, inside))
-    }
-
-    fn check_shown(
-        &self,
-        windows: &[WindowScript],
-        templates: &BTreeMap<String, WidgetScript>,
-    ) -> Result<(), String> {
-        let mut waiting: Vec<&WidgetScript> =
-            windows.iter().flat_map(|window| &window.children).chain(templates.values()).collect();
-        while let Some(widget) = waiting.pop() {
-            if let Some(shown) = &widget.shows {
-                let called = widget.id.as_deref().or(widget.name.as_deref()).unwrap_or("without id");
-                self.check(shown).map_err(|what| format!("{} '{called}' shows: {what}", widget.role))?;
-            }
-            waiting.extend(&widget.children);
-        }
-        Ok(())
-    }
-
-    /// Whether the word can name a widget: an id of the script, or one a template will make.
-    fn check(&self, reference: &str) -> Result<(), String> {
-        let made = |id: &String| id.split_once("{n}").is_some_and(|(stem, _)| reference.starts_with(stem));
-        if self.seen.contains(reference) || self.all.iter().any(made) {
-            return Ok(());
-        }
-        Err(format!("there is no widget '{reference}'; ids: {}", self.all.join(", ")))
-    }
-}
-
-impl EffectScript {
-    /// For lists in errors.
-    pub const VERBS: &'static str = "set, append, increase, toggle, mark, unmark, enable, disable, show, hide, add, \
-         remove, open, close, move, rename, announce, select, focus";
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn problem(text: &str) -> String {
-        Script::parse("my.toml", text).unwrap_err().to_string()
-    }
-
-    fn with(rest: &str) -> String {
-        format!(
-            "name = 'X'\n[[window]]\nid = 'main'\ntitle = 'X'\n\
-             children = [{{ role = 'button', id = 'go', name = 'Go' }}]\n{rest}"
-        )
-    }
-
-    #[test]
-    fn a_small_script_is_enough() {
-        let script = Script::parse("my.toml", &with("")).unwrap();
-        assert_eq!(
-            (script.identity.as_str(), script.running, script.profile),
-            ("sim.x", true, Profile::Full)
-        );
-    }
-
-    #[test]
-    fn a_misspelt_key_is_named_with_its_line() {
-        let text = problem(&with("[[rule]]\nonn = 'press:go'\n"));
-        assert!(text.starts_with("my.toml: "), "{text}");
-        assert!(text.contains("onn") && text.contains("line 7"), "{text}");
-    }
-
-    #[test]
-    fn an_unknown_role_or_state_is_named() {
-        assert!(
-            problem("name='X'\n[[window]]\nid='m'\ntitle='X'\nchildren=[{role='gizmo'}]").contains("'gizmo'")
-        );
-        let text =
-            problem("name='X'\n[[window]]\nid='m'\ntitle='X'\nchildren=[{role='text', states=['sleepy']}]");
-        assert!(text.contains("'sleepy' is not a state"), "{text}");
-    }
-
-    #[test]
-    fn an_id_used_twice_is_named_with_its_place() {
-        let text = problem(
-            "name='X'\n[[window]]\nid='m'\ntitle='X'\n\
-             children=[{role='text',id='a'},{role='group',id='g',children=[{role='button',id='a'}]}]",
-        );
-        assert!(text.contains("window 'm', button 'a': id 'a' is used twice"), "{text}");
-    }
-
-    #[test]
-    fn a_rule_about_a_widget_that_is_not_there_lists_those_that_are() {
-        let text = problem(&with("[[rule]]\non = 'press:stop'\ndo = [{ announce = 'hm' }]\n"));
-        assert!(text.contains("rule 1") && text.contains("no widget 'stop'; ids: main, go"), "{text}");
-    }
-
-    #[test]
-    fn an_effect_with_no_verb_or_two_lists_the_verbs() {
-        let text = problem(&with("[[rule]]\non = 'press:go'\ndo = [{ text = 'hm' }]\n"));
-        assert!(text.contains("effect 1") && text.contains("set, append"), "{text}");
-        let text = problem(&with("[[rule]]\non = 'press:go'\ndo = [{ show = 'go', hide = 'go' }]\n"));
-        assert!(text.contains("show, hide"), "{text}");
-    }
-
-    #[test]
-    fn an_effect_lacking_something_says_what() {
-        let text = problem(&with("[[rule]]\non = 'press:go'\ndo = [{ set = 'go' }]\n"));
-        assert!(text.contains("'set' needs 'text'"), "{text}");
-        let text = problem(&with("[[rule]]\non = 'press:go'\ndo = [{ add = 'row', into = 'main' }]\n"));
-        assert!(text.contains("no [template.row]"), "{text}");
-    }
-
-    #[test]
-    fn a_template_that_would_use_an_id_twice_is_refused() {
-        let text = problem(&with("[template.row]\nrole = 'listitem'\nid = 'row'\n"));
-        assert!(text.contains("template 'row': id 'row'") && text.contains("'row-{n}'"), "{text}");
-    }
-
-    #[test]
-    fn a_key_no_calculator_has_is_refused() {
-        let machine = "[machine]\nkind = 'calculator'\ndisplay = 'go'\nkeys = { go = 'sin' }\n";
-        assert!(problem(&with(machine)).contains("go = 'sin' is no key"));
-    }
-
-    #[test]
-    fn an_app_without_a_window_is_refused() {
-        assert!(problem("name = 'X'").contains("no window"));
-    }
-}
+mod tests;

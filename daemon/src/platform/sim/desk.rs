@@ -1,0 +1,223 @@
+//! The desk: which apps run, how their windows lie, and what is on the clipboard. The apps on it share it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use axd_protocol::DisplayInfo;
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+
+use super::input::Hands;
+use super::model::{Model, SCREEN};
+use super::process::{self, Process};
+use super::script::Script;
+use crate::platform::{AppSeen, Clip, DesktopEvent, Failure, FailureKind, LaunchPlan, WindowSeen};
+
+/// The number of the one display.
+pub(super) const DISPLAY: u32 = 1;
+
+/// What the desktop and the apps on it share: who runs, and how the windows lie.
+pub(super) struct Desk {
+    /// The apps there are, running or not.
+    pub scripts: Vec<Arc<Script>>,
+    next_pid: AtomicU32,
+    state: Mutex<State>,
+    clipboard: Mutex<Option<Clip>>,
+    pub hands: Mutex<Hands>,
+}
+
+#[derive(Default)]
+struct State {
+    out: Option<mpsc::UnboundedSender<DesktopEvent>>,
+    running: BTreeMap<u32, Running>,
+    /// Front to back.
+    windows: Vec<WindowSeen>,
+    frontmost: (Option<u32>, Option<u64>),
+}
+
+struct Running {
+    seen: AppSeen,
+    script: Arc<Script>,
+    process: Process,
+}
+
+impl State {
+    fn tell(&self, event: DesktopEvent) {
+        // Nobody listens any more: the daemon is ending.
+        let _ = self.out.as_ref().map(|out| out.send(event));
+    }
+
+    fn tell_windows(&mut self, windows: Vec<WindowSeen>) {
+        if windows != self.windows {
+            self.windows = windows;
+            self.tell(DesktopEvent::Windows(self.windows.clone()));
+        }
+        let front = self.windows.iter().find(|window| !window.minimized);
+        let frontmost = (front.map(|window| window.pid), front.map(|window| window.window));
+        if frontmost != self.frontmost {
+            self.frontmost = frontmost;
+            self.tell(DesktopEvent::Frontmost { pid: frontmost.0, window: frontmost.1 });
+        }
+    }
+}
+
+impl Desk {
+    /// A desk with these apps, none of which runs.
+    pub(super) fn new(scripts: Vec<Arc<Script>>) -> Desk {
+        Desk {
+            scripts,
+            next_pid: AtomicU32::new(1001),
+            state: Mutex::new(State::default()),
+            clipboard: Mutex::new(None),
+            hands: Mutex::new(Hands::default()),
+        }
+    }
+
+    /// Begins telling, and starts the apps that run from the start.
+    pub(super) fn open(self: &Arc<Desk>, out: mpsc::UnboundedSender<DesktopEvent>) {
+        self.state.lock().out = Some(out);
+        let mut windows = Vec::new();
+        for script in self.scripts.iter().filter(|script| script.running) {
+            let (_, theirs) = self.launch(script, LaunchPlan::default());
+            windows.splice(0..0, theirs);
+        }
+        let mut state = self.state.lock();
+        state.tell_windows(windows);
+        state.tell(DesktopEvent::Displays(vec![DisplayInfo {
+            display: DISPLAY,
+            name: "Built-in".to_owned(),
+            primary: true,
+            bounds: SCREEN,
+            scale: 1.0,
+        }]));
+    }
+
+    /// Tells nobody any more, and lets the apps end: they do when the last way to reach them does.
+    pub(super) fn close(&self) {
+        let mut state = self.state.lock();
+        state.out = None;
+        state.running.clear();
+    }
+
+    /// Takes in how an app's windows lie now, front to back. What is new comes to the front, and all of the app's
+    /// windows do if it is `activated`.
+    pub(super) fn arrange(&self, pid: u32, theirs: Vec<WindowSeen>, activated: bool) {
+        let mut state = self.state.lock();
+        let was_there = |window: &WindowSeen| state.windows.iter().any(|old| old.window == window.window);
+        let raised = activated || theirs.iter().any(|window| !was_there(window));
+        let mut theirs = theirs.into_iter();
+        let mut windows: Vec<WindowSeen> = Vec::new();
+        if raised {
+            windows.extend(theirs.by_ref());
+        }
+        for old in &state.windows {
+            // In their own order, in the places that the app's windows had.
+            if old.pid != pid {
+                windows.push(old.clone());
+            } else {
+                windows.extend(theirs.next());
+            }
+        }
+        windows.sort_by_key(|window| window.minimized);
+        state.tell_windows(windows);
+    }
+
+    /// An app ended.
+    pub(super) fn ended(&self, pid: u32) {
+        let mut state = self.state.lock();
+        if state.running.remove(&pid).is_some() {
+            state.tell(DesktopEvent::AppGone { pid });
+            let windows = state.windows.iter().filter(|window| window.pid != pid).cloned().collect();
+            state.tell_windows(windows);
+        }
+    }
+
+    /// Starts an app; answers its process and its windows, which are not on the desktop yet.
+    pub(super) fn launch(self: &Arc<Desk>, script: &Arc<Script>, plan: LaunchPlan) -> (u32, Vec<WindowSeen>) {
+        let pid = self.next_pid.fetch_add(1, Ordering::Relaxed);
+        let now = tokio::time::Instant::now().into_std();
+        let model = Model::started(Arc::clone(script), u64::from(pid) * 100, plan, now);
+        let windows = process::windows_of(pid, &model);
+        let process = process::spawn(pid, model, Arc::clone(self));
+        let seen = AppSeen { pid, name: script.name.clone(), identity: script.identity.clone() };
+        let mut state = self.state.lock();
+        state.tell(DesktopEvent::AppUp(seen.clone()));
+        state.running.insert(pid, Running { seen, script: Arc::clone(script), process });
+        (pid, windows)
+    }
+
+    /// Starts an app, in front.
+    pub(super) fn launch_now(self: &Arc<Desk>, script: &Arc<Script>, plan: LaunchPlan) -> u32 {
+        let (pid, windows) = self.launch(script, plan);
+        self.arrange(pid, windows, true);
+        pid
+    }
+
+    /// The process of that number.
+    pub(super) fn process(&self, pid: u32) -> Option<Process> {
+        self.state.lock().running.get(&pid).map(|running| running.process.clone())
+    }
+
+    /// All processes, those that were started first before others.
+    pub(super) fn processes(&self) -> Vec<(u32, Process)> {
+        let state = self.state.lock();
+        state.running.iter().map(|(pid, running)| (*pid, running.process.clone())).collect()
+    }
+
+    /// The process of an app, the one that was started first if it runs more than once.
+    pub(super) fn pid_of(&self, script: &Script) -> Option<u32> {
+        let state = self.state.lock();
+        let found = state.running.iter().find(|(_, running)| running.seen.name == script.name);
+        found.map(|(pid, _)| *pid)
+    }
+
+    /// The app of that name, identity or process, and its process if it runs.
+    pub(super) fn find(&self, word: &str) -> Result<(Arc<Script>, Option<u32>), Failure> {
+        if let Ok(pid) = word.parse()
+            && let Some(running) = self.state.lock().running.get(&pid)
+        {
+            return Ok((Arc::clone(&running.script), Some(pid)));
+        }
+        let is_it = |script: &&Arc<Script>| script.name.eq_ignore_ascii_case(word) || script.identity == word;
+        let found = self.scripts.iter().find(is_it).cloned().ok_or_else(|| {
+            let names: Vec<&str> = self.scripts.iter().map(|script| script.name.as_str()).collect();
+            invalid(format!("there is no app '{word}'; there are: {}", names.join(", ")))
+        })?;
+        let pid = self.pid_of(&found);
+        Ok((found, pid))
+    }
+
+    /// The windows, front to back.
+    pub(super) fn windows(&self) -> Vec<WindowSeen> {
+        self.state.lock().windows.clone()
+    }
+
+    /// The active window and its app.
+    pub(super) fn active(&self) -> (Option<u32>, Option<u64>) {
+        self.state.lock().frontmost
+    }
+
+    /// What is on the clipboard.
+    pub(super) fn clipboard(&self) -> Option<Clip> {
+        self.clipboard.lock().clone()
+    }
+
+    /// The text on the clipboard, if that is what is on it.
+    pub(super) fn clipboard_text(&self) -> Option<String> {
+        match &*self.clipboard.lock() {
+            Some(Clip::Text(text)) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// Puts something on the clipboard, instead of all that is on it.
+    pub(super) fn copy(&self, clip: impl Into<Option<Clip>>) {
+        *self.clipboard.lock() = clip.into();
+    }
+}
+
+/// What was asked makes no sense.
+pub(super) fn invalid(text: String) -> Failure {
+    Failure::new(FailureKind::Invalid, text)
+}
