@@ -34,9 +34,9 @@ impl Engine {
             is_folder(folder).await?;
         }
         self.catch_up_with_desktop();
-        let before = Before::of(&self.desktop.read());
+        let before = Before::of(&self.desktop.read(), self.happenings.lock().next());
         let launched = self.have(DesktopCall::Launch(plan), &call.gate, Engine::deadline(call)).await;
-        let started = match launched.map_err(about_an_app)? {
+        let started = match launched.map_err(no_such_app)? {
             DesktopAnswer::Launched { pid, identity } => Started { pid, identity, program: args.app.clone() },
             other => return Err(unexpected(&other)),
         };
@@ -70,18 +70,23 @@ impl Engine {
         started: &Started,
     ) -> Result<(AppSeen, WindowSeen)> {
         let until = Engine::within(call, args.timeout_ms, LAUNCH_MS);
-        let mut came = Came::Nothing;
+        let (mut came, mut pid) = (Came::Nothing, started.pid);
         let waited = self
             .until(until, &call.gate, || {
                 let desktop = self.desktop.read();
-                let now = before.what_came(&desktop, started);
-                if let (Came::App(seen), Came::Nothing) = (&came, &now) {
-                    // It ended. Unless it handed over to another instance nothing more comes.
-                    let others = desktop.apps.iter().any(|app| app.identity == seen.identity);
-                    return (!others).then_some(());
+                came = before.what_came(&desktop, started);
+                match &came {
+                    Came::Window(..) => Some(()),
+                    Came::App(seen) => {
+                        pid = Some(seen.pid);
+                        None
+                    }
+                    // Unless it handed over to another instance, nothing more comes of one that ended.
+                    Came::Nothing => {
+                        let ended = pid.is_some_and(|pid| before.has_ended(pid, &self.happenings.lock()));
+                        (ended && !before.has_heirs(&desktop, started)).then_some(())
+                    }
                 }
-                came = now;
-                matches!(came, Came::Window(..)).then_some(())
             })
             .await;
         let name = &args.app;
@@ -179,6 +184,17 @@ impl Engine {
         let tree = app.tree.read();
         let is_dialog = |role| matches!(role, Role::Dialog | Role::Alert);
         tree.windows().filter(|ix| is_dialog(tree.role(*ix))).map(|ix| tree.node_ref(ix)).collect()
+    }
+}
+
+/// The error of an app that cannot be started because there is none.
+fn no_such_app(error: Error) -> Error {
+    let error = about_an_app(error);
+    match error.code {
+        ErrorCode::ApplicationNotFound => {
+            error.suggest("name an app as the desktop knows it, or a program by its whole path")
+        }
+        _ => error,
     }
 }
 
