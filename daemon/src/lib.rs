@@ -6,6 +6,7 @@ pub mod engine;
 pub mod logging;
 pub mod options;
 pub mod platform;
+pub mod policy;
 pub mod ready;
 pub mod server;
 pub mod service;

@@ -96,12 +96,15 @@ fn run(options: &Options, ready: &mut Ready) -> Result<(), Failure> {
         let about = About {
             socket: listener.path().to_owned(),
             log: log.folder.clone(),
+            state: Some(places.state.clone()),
             idle_exit: options.idle_exit(),
         };
         let engine = Engine::start(platform, about, Arc::clone(&sessions), stop.clone());
         ready.listening(listener.path());
         let options = ServerOptions { idle_exit: options.idle_exit(), ..ServerOptions::default() };
-        server::run(listener, engine, sessions, stop, options).await.map_err(Failure::from)
+        let served = server::run(listener, engine.clone(), sessions, stop, options).await;
+        engine.let_go_of_everything().await;
+        served.map_err(Failure::from)
     });
     // Not waited for: whatever still runs belongs to no client.
     runtime.shutdown_background();

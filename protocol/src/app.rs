@@ -73,6 +73,9 @@ pub struct WindowInfo {
     /// Whether it is minimised.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub minimized: bool,
+    /// Whether it is maximised.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub maximized: bool,
 }
 
 /// A display.

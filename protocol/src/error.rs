@@ -134,6 +134,9 @@ pub struct Error {
     pub candidates: Vec<NodeRef>,
     /// How far an action got.
     pub disposition: Disposition,
+    /// How many characters of a text were sent, if only some were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered_chars: Option<u32>,
 }
 
 impl Error {
@@ -146,7 +149,15 @@ impl Error {
             retry_command: None,
             candidates: Vec::new(),
             disposition: Disposition::of(Delivery::NotDelivered),
+            delivered_chars: None,
         }
+    }
+
+    /// Says how far the action got.
+    #[must_use]
+    pub fn delivered(mut self, delivery: Delivery) -> Error {
+        self.disposition = Disposition::of(delivery);
+        self
     }
 
     /// Says what to do in this particular case.

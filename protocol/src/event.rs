@@ -169,3 +169,24 @@ pub enum EventKind {
     /// An attached app's state changed.
     AppState,
 }
+
+impl EventKind {
+    /// The name used on the wire and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EventKind::Changes => "changes",
+            EventKind::Focus => "focus",
+            EventKind::WindowOpened => "window-opened",
+            EventKind::WindowClosed => "window-closed",
+            EventKind::WindowFocused => "window-focused",
+            EventKind::WindowChanged => "window-changed",
+            EventKind::AppLaunched => "app-launched",
+            EventKind::AppTerminated => "app-terminated",
+            EventKind::MenuOpened => "menu-opened",
+            EventKind::MenuClosed => "menu-closed",
+            EventKind::Dialog => "dialog",
+            EventKind::Announcement => "announcement",
+            EventKind::AppState => "app-state",
+        }
+    }
+}

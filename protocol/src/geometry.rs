@@ -23,16 +23,21 @@ impl Bounds {
     pub const fn contains(&self, point: Point) -> bool {
         point.x >= self.x
             && point.y >= self.y
-            && point.x < self.x + self.width
-            && point.y < self.y + self.height
+            && point.x < self.x.saturating_add(self.width)
+            && point.y < self.y.saturating_add(self.height)
     }
 
     /// The part of it that lies inside `other`, if any.
     pub fn intersection(&self, other: &Bounds) -> Option<Bounds> {
         let (x, y) = (self.x.max(other.x), self.y.max(other.y));
-        let right = (self.x + self.width).min(other.x + other.width);
-        let bottom = (self.y + self.height).min(other.y + other.height);
-        (right > x && bottom > y).then(|| Bounds { x, y, width: right - x, height: bottom - y })
+        let right = self.x.saturating_add(self.width).min(other.x.saturating_add(other.width));
+        let bottom = self.y.saturating_add(self.height).min(other.y.saturating_add(other.height));
+        (right > x && bottom > y).then(|| Bounds {
+            x,
+            y,
+            width: right.saturating_sub(x),
+            height: bottom.saturating_sub(y),
+        })
     }
 }
 
@@ -71,6 +76,13 @@ mod tests {
         assert!(bounds.contains(Point { x: 10, y: 14 }));
         assert!(!bounds.contains(Point { x: 15, y: 10 }));
         assert_eq!(bounds.intersection(&Bounds { x: 15, y: 10, width: 5, height: 5 }), None);
+    }
+
+    #[test]
+    fn a_rectangle_that_reaches_beyond_all_numbers_ends_where_they_do() {
+        let far = Bounds { x: i32::MAX - 1, y: i32::MIN, width: i32::MAX, height: i32::MAX };
+        assert!(far.contains(Point { x: i32::MAX - 1, y: i32::MIN }));
+        assert_eq!(far.intersection(&far).map(|both| both.width), Some(1));
     }
 
     #[test]

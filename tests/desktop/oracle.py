@@ -74,6 +74,7 @@ STATES = {
 }  # fmt: skip
 
 # States that are told by the same name. The others have conditions: see `told_states`.
+FOCUSABLE = 11  # AT-SPI's number.
 PLAIN_STATES = {
     "focused": "focused", "selected": "selected", "busy": "busy", "modal": "modal", "required": "required",
     "invalid entry": "invalid", "multiselectable": "multiselectable", "has popup": "haspopup", "editable": "editable",
@@ -314,6 +315,9 @@ class Walker:
             for kind, targets in raw.answers.get("relations") or []:
                 if kind == LABELLED_BY and targets:
                     third.append((raw, "label", get(tuple(targets[0]), "Accessible", "Name")))
+            for at, action in enumerate(raw.answers.get("actions") or []):
+                if not action[0] and raw.bits >> FOCUSABLE & 1:
+                    third.append((raw, f"action {at}", call(raw.ref, "Action", "GetName", GLib.Variant("(i)", (at,)))))
         self.fill(third)
 
     def fill(self, questions: list[tuple[Raw, str, Any]]) -> None:
@@ -342,7 +346,8 @@ class Walker:
             description=raw.description if raw.description.strip() else None,
             value=None if raw.number == PASSWORD_TEXT else value,
             states=told_states(role, raw, self.toolkit),
-            actions=[action[0] for action in raw.answers.get("actions") or [] if action[0]],
+            actions=[name for at, action in enumerate(raw.answers.get("actions") or [])
+                     if (name := action[0] or raw.answers.get(f"action {at}"))],
             native_role=ROLES.get(raw.number, ("unknown", ""))[0],
             children_count=raw.count,
             bus=raw.ref[0],

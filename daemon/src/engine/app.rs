@@ -11,9 +11,11 @@ use rustc_hash::FxHashMap;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 
+use super::acting::Queue;
 use super::clock::{Ticker, random};
 use crate::platform::{
-    AppSeen, Cause, Counters, ElementKey, Failure, FailureKind, Mailbox, ToWorker, WorkerAnswer,
+    Act, AppSeen, Cause, Counters, ElementKey, Failure, FailureKind, Gate, Mailbox, Sent, ToWorker,
+    WorkerAnswer,
 };
 use crate::tree::{Tree, ids};
 
@@ -31,6 +33,8 @@ pub struct App {
     pub attached: Tick,
     /// How many subscriptions follow it.
     pub followers: AtomicU32,
+    /// Who acts on it, and who waits to.
+    pub(super) queue: Queue,
     seen: RwLock<AppSeen>,
     mailbox: Mutex<Option<Mailbox>>,
     state: Mutex<Condition>,
@@ -77,6 +81,7 @@ impl App {
             counters: Arc::default(),
             attached: clock.now().tick,
             followers: AtomicU32::new(0),
+            queue: Queue::default(),
             seen: RwLock::new(seen),
             mailbox: Mutex::new(None),
             state: Mutex::new(Condition { state: AppState::Warming, degraded: None }),
@@ -199,21 +204,48 @@ impl App {
         deadline: Instant,
         letter: impl FnOnce(u64) -> ToWorker,
     ) -> Result<WorkerAnswer, Error> {
+        self.ask_raw(deadline, letter).await.map_err(|failure| self.failed(&failure))
+    }
+
+    /// Has something done to an element.
+    pub async fn perform(
+        &self,
+        key: ElementKey,
+        act: Act,
+        gate: Gate,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        let guard = gate.clone();
+        let done = self.ask_raw(deadline, |ticket| ToWorker::Perform { key, act, gate, ticket }).await;
+        done.map(drop).map_err(|failure| match (failure.kind, failure.sent) {
+            // Nobody waits any more: either it has been sent by now, or it never will be.
+            (FailureKind::Unresponsive | FailureKind::Gone, Sent::No) if !guard.close() => {
+                failure.sent(Sent::Maybe)
+            }
+            _ => failure,
+        })
+    }
+
+    /// The same as [`App::ask`], with the failure as the platform told it.
+    pub async fn ask_raw(
+        &self,
+        deadline: Instant,
+        letter: impl FnOnce(u64) -> ToWorker,
+    ) -> Result<WorkerAnswer, Failure> {
         let ticket = self.next_ticket.fetch_add(1, Relaxed);
         let (answer, answered) = oneshot::channel();
         self.tickets.lock().insert(ticket, answer);
         let posted = self.mailbox.lock().as_ref().is_some_and(|mailbox| mailbox.post(letter(ticket)));
         if !posted {
             self.tickets.lock().remove(&ticket);
-            return Err(self.ended());
+            return Err(Failure::new(FailureKind::Gone, "the app ended"));
         }
         let result = timeout_at(deadline, answered).await;
         self.tickets.lock().remove(&ticket);
         match result {
-            Ok(Ok(Ok(answer))) => Ok(answer),
-            Ok(Ok(Err(failure))) => Err(self.failed(&failure)),
-            Ok(Err(_)) => Err(self.ended()),
-            Err(_) => Err(self.unresponsive("did not answer in time")),
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(Failure::new(FailureKind::Gone, "the app ended")),
+            Err(_) => Err(Failure::new(FailureKind::Unresponsive, "did not answer in time")),
         }
     }
 
@@ -260,7 +292,10 @@ impl App {
         self.geometry.lock().get(&key).copied()
     }
 
-    fn failed(&self, failure: &Failure) -> Error {
+    pub(super) fn failed(&self, failure: &Failure) -> Error {
+        if matches!(self.state(), AppState::Gone | AppState::Detached) {
+            return self.ended();
+        }
         let name = &self.seen.read().name;
         match failure.kind {
             FailureKind::Gone => {

@@ -181,6 +181,8 @@ impl Engine {
                 DesktopChange::Focused(window) => self.window_happened(Event::WindowFocused, &window),
             }
         }
+        // Not everything that is told is an event, but somebody may wait for it.
+        self.beat();
     }
 
     /// An app started. If it was attached when it ended it is attached again, under the ids it had.
@@ -228,6 +230,7 @@ impl Engine {
             bounds: window.bounds,
             focused,
             minimized: window.minimized,
+            maximized: window.maximized,
         }
     }
 

@@ -29,6 +29,7 @@ impl Engine {
             idle_exit_s: self.about.idle_exit.map(|after| after.as_secs()),
             apps: self.all_apps().iter().map(|app| self.app_status(app)).collect(),
             clients: self.sessions.status(),
+            held: self.hands.status(),
         };
         answer.value(Some(self.clock.now()), None, &told);
         Ok(())
@@ -39,6 +40,7 @@ impl Engine {
         AppStatus {
             app: app.info(),
             degraded: app.degraded(),
+            acting: app.queue.status(),
             complete: app.is_complete(),
             nodes: tree.len() as u32,
             bytes: tree.bytes() as u64,

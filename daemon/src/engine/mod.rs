@@ -3,21 +3,33 @@
 //! A command is an `async fn` here. Reads of attached apps never wait, so they are done at the first poll, in the
 //! connection's own task; only what really has to wait (a first walk, a fence, a measurement) becomes a task.
 
+mod acting;
 mod answer;
 mod app;
+mod arrival;
 mod attach;
+mod batch;
 mod changes;
+mod clipboard;
 mod clock;
 mod daemon;
 mod desktop;
 mod element;
+mod failure;
 mod find;
+mod hand;
+mod hands;
 mod happenings;
+mod launch;
 mod listen;
 mod lists;
 mod measure;
+mod permit;
+mod picture;
 mod snapshot;
 mod target;
+mod wait;
+mod windows;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,20 +37,24 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use axd_protocol::{Command, Error};
+use axd_protocol::command::{Family, family};
+use axd_protocol::error::Delivery;
+use axd_protocol::{Command, Error, ErrorCode};
 use dashmap::DashMap;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use crate::platform::{DesktopEvent, Platform};
-use crate::service::{Call, Reply, Served, Service};
+use crate::policy::{Audit, Policy};
+use crate::service::{BoxFuture, Call, Reply, Served, Service};
 use crate::session::Sessions;
 use crate::stop::Stop;
 use answer::Answer;
 use app::App;
 use clock::Ticker;
 use desktop::Desktop;
+use hands::Hands;
 use happenings::Happenings;
 
 /// How long a read waits for an app's first walk if its client does not say.
@@ -54,6 +70,8 @@ pub struct About {
     pub socket: PathBuf,
     /// Where it logs.
     pub log: Option<PathBuf>,
+    /// Where it keeps its audit; nowhere if none.
+    pub state: Option<PathBuf>,
     /// After how long without a client it exits.
     pub idle_exit: Option<Duration>,
 }
@@ -75,6 +93,9 @@ pub struct Engine {
     next_interest: AtomicU64,
     attaching: Mutex<()>,
     happenings: Mutex<Happenings>,
+    hands: Hands,
+    policy: Policy,
+    audit: Audit,
     /// Beats whenever there may be something to tell.
     pulse: watch::Sender<u64>,
 }
@@ -87,6 +108,7 @@ impl Engine {
         sessions: Arc<Sessions>,
         stop: Stop,
     ) -> Arc<Engine> {
+        let audit = about.state.as_deref().map(Audit::in_folder).unwrap_or_default();
         let engine = Arc::new(Engine {
             platform,
             about,
@@ -101,6 +123,9 @@ impl Engine {
             next_interest: AtomicU64::new(1),
             attaching: Mutex::default(),
             happenings: Mutex::default(),
+            hands: Hands::default(),
+            policy: Policy,
+            audit,
             pulse: watch::Sender::new(0),
         });
         engine.listen_to_desktop();
@@ -117,8 +142,34 @@ impl Engine {
         call.deadline.unwrap_or_else(|| Instant::now() + PATIENCE)
     }
 
-    /// Carries out a request. One arm a command.
+    /// Serves a request: what acts waits for the actions before it on the same connection; the rest overtakes them.
     async fn run(self: Arc<Self>, call: Call) -> Reply {
+        if !takes_turn(&call.command) {
+            return self.carry_out(call).await;
+        }
+        let session = Arc::clone(&call.session);
+        let turn = match call.deadline {
+            Some(deadline) => tokio::time::timeout_at(deadline, session.turn.lock()).await.ok(),
+            None => Some(session.turn.lock().await),
+        };
+        match turn {
+            Some(_turn) => self.carry_out(call).await,
+            None => {
+                let why = "an earlier action on this connection is still under way";
+                let error =
+                    Error::new(ErrorCode::Timeout, why).suggest("give it more time with --deadline-ms");
+                Answer::new(&call, self.platform.name()).finish(Err(error))
+            }
+        }
+    }
+
+    /// The same for one that is part of another, whose turn it is.
+    fn carry_out(self: Arc<Self>, call: Call) -> BoxFuture<'static, Reply> {
+        Box::pin(self.dispatch(call))
+    }
+
+    /// Carries out a request. One arm a command.
+    async fn dispatch(self: Arc<Self>, call: Call) -> Reply {
         let mut answer = Answer::new(&call, self.platform.name());
         let done = match &call.command {
             Command::Snapshot(args) => self.snapshot(&call, args, &mut answer).await,
@@ -140,20 +191,22 @@ impl Engine {
             Command::Hello(args) => self.hello(&call, args, &mut answer),
             Command::Shutdown(_) => self.shutdown(&mut answer),
             Command::Sim(args) => self.sim(&call, args, &mut answer).await,
-            other @ (Command::Screenshot(_)
-            | Command::Launch(_)
-            | Command::CloseApp(_)
-            | Command::FocusWindow(_)
-            | Command::MoveWindow(_)
-            | Command::ResizeWindow(_)
-            | Command::Minimize(_)
-            | Command::Maximize(_)
-            | Command::Restore(_)
-            | Command::ClipboardGet(_)
-            | Command::ClipboardSet(_)
-            | Command::ClipboardClear(_)
-            | Command::MousePosition(_)) => Err(not_yet(other)),
-            other @ (Command::Click(_)
+            Command::Screenshot(args) => self.screenshot(&call, args, &mut answer).await,
+            Command::MousePosition(_) => self.mouse_position(&call, &mut answer).await,
+            Command::Launch(args) => self.launch(&call, args, &mut answer).await,
+            Command::CloseApp(args) => self.close_app(&call, args, &mut answer).await,
+            Command::FocusWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::MoveWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::ResizeWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Minimize(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Maximize(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Restore(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::ClipboardGet(args) => self.clipboard_get(&call, args, &mut answer).await,
+            Command::ClipboardSet(args) => self.clipboard_set(&call, args, &mut answer).await,
+            Command::ClipboardClear(_) => self.clipboard_clear(&call, &mut answer).await,
+            Command::Wait(args) => self.wait(&call, args, &mut answer).await,
+            Command::Batch(args) => self.batch(&call, args, &mut answer).await,
+            Command::Click(_)
             | Command::DoubleClick(_)
             | Command::TripleClick(_)
             | Command::RightClick(_)
@@ -180,14 +233,18 @@ impl Engine {
             | Command::MouseClick(_)
             | Command::MouseDown(_)
             | Command::MouseUp(_)
-            | Command::MouseWheel(_)
-            | Command::Wait(_)
-            | Command::Batch(_)) => Err(not_yet(other)),
+            | Command::MouseWheel(_) => self.act(&call, &mut answer).await,
             // The server knows which requests are under way; it answers this itself.
-            Command::Cancel(_) => {
-                Err(Error::new(axd_protocol::ErrorCode::Internal, "cancel reached the engine"))
-            }
+            Command::Cancel(_) => Err(Error::new(ErrorCode::Internal, "cancel reached the engine")),
         };
+        if takes_turn(&call.command)
+            && !matches!(family(call.command.name()), Some(Family::Act | Family::Many))
+        {
+            let delivery = done
+                .as_ref()
+                .map_or_else(|error| error.disposition.delivery, |()| Delivery::DeliveredUnverified);
+            self.record(&call, &permit::About::default(), delivery, done.as_ref().err());
+        }
         answer.finish(done)
     }
 }
@@ -197,8 +254,13 @@ impl Service for Engine {
         self.platform.name()
     }
 
+    fn left(self: Arc<Self>, client: u64) {
+        self.client_left(client);
+    }
+
     fn serve(self: Arc<Self>, call: Call, out: &mut Vec<u8>) -> Served {
-        let mut running = Box::pin(self.run(call));
+        let mut running: BoxFuture<'static, Reply> =
+            if takes_turn(&call.command) { Box::pin(self.run(call)) } else { self.carry_out(call) };
         // Whoever polls it next registers to be woken; that it was polled once before does not matter to it.
         match running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Reply { line, feed: None }) if out.is_empty() => {
@@ -215,11 +277,29 @@ impl Service for Engine {
     }
 }
 
-fn not_yet(command: &Command) -> Error {
-    Error::new(
-        axd_protocol::ErrorCode::ActionNotSupported,
-        format!("{} is not carried out yet", command.name()),
-    )
+/// Whether a command acts: such commands of one connection are carried out one after the other.
+fn takes_turn(command: &Command) -> bool {
+    use Command::{
+        ClipboardClear, ClipboardSet, CloseApp, FocusWindow, Launch, Maximize, Minimize, MousePosition,
+        MoveWindow, ResizeWindow, Restore,
+    };
+    match family(command.name()) {
+        Some(Family::Act) => !matches!(command, MousePosition(_)),
+        Some(Family::Many) => true,
+        _ => matches!(
+            command,
+            Launch(_)
+                | CloseApp(_)
+                | FocusWindow(_)
+                | MoveWindow(_)
+                | ResizeWindow(_)
+                | Minimize(_)
+                | Maximize(_)
+                | Restore(_)
+                | ClipboardSet(_)
+                | ClipboardClear(_)
+        ),
+    }
 }
 
 /// Runs something that may take a while without keeping the thread's other tasks waiting.

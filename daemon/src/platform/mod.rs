@@ -53,6 +53,11 @@ pub trait Platform: Send + Sync + 'static {
     /// The name of the route by which input is made: `sim`, `xtest`, `cgevent`.
     fn input_method(&self) -> &'static str;
 
+    /// Whether a process belongs to the user whose desktop this is.
+    fn is_ours(&self, _pid: u32) -> bool {
+        true
+    }
+
     /// Whether an app is known to answer an act late: after more than 150 ms.
     fn is_late(&self, _pid: u32) -> bool {
         false
@@ -97,7 +102,7 @@ pub struct WindowSeen {
     pub bounds: Option<Bounds>,
     /// Whether it is minimised.
     pub minimized: bool,
-    /// Whether it fills the screen.
+    /// Whether it fills the screen, as far as the platform can tell.
     pub maximized: bool,
 }
 

@@ -333,7 +333,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.sessions.close(&self.session);
-        self.service.left(&self.session);
+        Arc::clone(&self.service).left(self.session.client);
         debug!(client = self.session.client, "disconnected");
     }
 }

@@ -209,10 +209,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cut_off_is_safe_to_repeat_only_if_it_only_looked() {
-        for (command, delivery) in [("get", "not_delivered"), ("attach", "uncertain")] {
+    fn what_was_cut_off_is_safe_to_repeat_only_if_nothing_was_sent() {
+        let cases = [
+            ("get", false, "not_delivered"),
+            ("click", false, "not_delivered"),
+            ("click", true, "uncertain"),
+            ("sim", false, "uncertain"),
+        ];
+        for (command, sent, delivery) in cases {
             let mut out = Vec::new();
-            asked("7", command).fail("sim", ErrorCode::Timeout, "late".into(), &mut out);
+            let asked = asked("7", command);
+            assert!(!sent || asked.gate.pass());
+            asked.fail("sim", ErrorCode::Timeout, "late".into(), &mut out);
+            assert!(!asked.gate.pass(), "nothing more is sent");
             let line: Value = serde_json::from_slice(&out).unwrap();
             assert_eq!(line["id"], 7);
             assert_eq!(line["error"]["disposition"]["delivery"], delivery);

@@ -197,6 +197,39 @@ impl Tree {
         self.store[ix].name.as_deref()
     }
 
+    /// What an element holds.
+    pub fn value(&self, ix: Ix) -> Option<&str> {
+        self.store[ix].value.as_deref()
+    }
+
+    /// What an element is in.
+    pub fn parent(&self, ix: Ix) -> Option<Ix> {
+        self.store[ix].parent
+    }
+
+    /// What an element holds that has been read, in order.
+    pub fn children(&self, ix: Ix) -> &[Ix] {
+        &self.store[ix].children
+    }
+
+    /// How many rows a container has that shows only some of them.
+    pub fn total(&self, ix: Ix) -> Option<u32> {
+        self.store[ix].total
+    }
+
+    /// The index of a row in a container that shows only some of them.
+    pub fn row(&self, ix: Ix) -> Option<u32> {
+        self.store[ix].row
+    }
+
+    /// The window, dialog or alert an element is in, or is.
+    pub fn window_of(&self, ix: Ix) -> Option<Ix> {
+        std::iter::once(ix)
+            .chain(self.store.ancestors(ix))
+            .filter(|above| self.store[*above].role.is_window())
+            .last()
+    }
+
     /// An element, named.
     pub fn node_ref(&self, ix: Ix) -> NodeRef {
         let node = &self.store[ix];

@@ -33,6 +33,35 @@ pub struct StatusAnswer {
     pub apps: Vec<AppStatus>,
     /// The clients it serves.
     pub clients: Vec<ClientStatus>,
+    /// The keys and buttons that are held down.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<HeldStatus>,
+}
+
+/// A key or button that is held down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HeldStatus {
+    /// Which.
+    pub what: String,
+    /// By which client.
+    pub client: u64,
+    /// After how long it is let go of.
+    pub left_ms: u64,
+}
+
+/// An action under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ActingStatus {
+    /// By which client.
+    pub client: u64,
+    /// What it does.
+    pub command: String,
+    /// For how long.
+    pub for_ms: u64,
+    /// How many actions wait behind it.
+    pub waiting: u32,
 }
 
 /// An attached app.
@@ -45,6 +74,9 @@ pub struct AppStatus {
     /// Why it is degraded, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
+    /// Who acts on it now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acting: Option<ActingStatus>,
     /// Whether its whole tree has been read.
     pub complete: bool,
     /// How many elements are held.

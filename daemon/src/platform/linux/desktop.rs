@@ -1,6 +1,7 @@
 //! The Linux desktop as a [`Platform`]: apps from the accessibility bus, windows and displays from X11.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axd_protocol::command::Finding;
@@ -9,14 +10,15 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
 
 use super::bus::{Missing, Session, Traffic};
+use super::calls::Calls;
 use super::frames::{self, FrameSeen};
 use super::reader::Reader;
 use super::registry::{self, Listed};
 use super::worker::{self, Post};
 use super::x11::{Screen, X11};
 use crate::platform::{
-    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FailureKind, FromWorker, Gate,
-    Mailbox, Platform, Reply, ToWorker,
+    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, FromWorker, Gate, Mailbox, Platform, Reply,
+    ToWorker,
 };
 
 /// How long to wait before looking for a lost bus again, at first and at most.
@@ -26,6 +28,7 @@ const LOOK_AGAIN_AT_MOST: Duration = Duration::from_secs(5);
 /// The Linux desktop.
 pub struct LinuxDesktop {
     shared: Arc<Shared>,
+    calls: Calls,
     /// What [`Platform::start`] takes over.
     beginning: Mutex<Option<Beginning>>,
 }
@@ -66,7 +69,11 @@ impl LinuxDesktop {
         }
         state.session = Some(session);
         let shared = Arc::new(Shared { state: Mutex::new(state), screen });
-        Ok(LinuxDesktop { shared, beginning: Mutex::new(Some(Beginning { traffic, told })) })
+        Ok(LinuxDesktop {
+            shared,
+            calls: Calls::default(),
+            beginning: Mutex::new(Some(Beginning { traffic, told })),
+        })
     }
 }
 
@@ -99,17 +106,17 @@ impl Platform for LinuxDesktop {
     }
 
     fn capabilities(&self) -> Vec<&'static str> {
-        let mut capabilities = vec!["tree", "events", "fence", "watch", "geometry", "hit-test", "windows"];
+        let mut capabilities =
+            vec!["tree", "events", "fence", "watch", "geometry", "hit-test", "windows", "launch"];
         if self.shared.screen.is_some() {
-            capabilities.push("displays");
+            capabilities.extend(["displays", "input", "window-ops", "clipboard", "capture"]);
         }
         capabilities
     }
 
-    fn call(&self, _call: DesktopCall, _gate: Gate) -> Reply<DesktopAnswer> {
-        let (answer, reply) = oneshot::channel();
-        let _ = answer.send(Err(Failure::new(FailureKind::NotSupported, "acting is not offered here")));
-        reply
+    fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {
+        let displays = self.shared.screen.as_ref().map(|screen| screen.borrow().displays.clone());
+        self.calls.take(call, gate, displays.unwrap_or_default())
     }
 
     fn semantic_method(&self) -> &'static str {
@@ -118,6 +125,11 @@ impl Platform for LinuxDesktop {
 
     fn input_method(&self) -> &'static str {
         "xtest"
+    }
+
+    fn is_late(&self, pid: u32) -> bool {
+        let state = self.shared.state.lock();
+        state.apps.iter().any(|listed| listed.seen.pid == pid && listed.late.load(Relaxed))
     }
 
     fn examine(&self) -> Reply<Vec<Finding>> {
@@ -156,6 +168,7 @@ impl Platform for LinuxDesktop {
                 reader: Reader::new(session.calls.clone(), listed.root.clone(), counters),
                 events: Arc::clone(&session.events),
                 app: listed.root.clone(),
+                late: Arc::clone(&listed.late),
                 screen: self.shared.screen.clone(),
                 letters: inbox,
                 out,

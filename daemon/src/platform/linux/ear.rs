@@ -109,6 +109,11 @@ impl Ear {
         self.bell.notify_one();
     }
 
+    /// Something else than an event is to be looked at.
+    pub fn wake(&self) {
+        self.bell.notify_one();
+    }
+
     /// Takes what was heard.
     pub fn take(&self) -> Heard {
         let mut heard = self.heard.lock();

@@ -18,7 +18,7 @@ use zbus::export::futures_core::Stream;
 use zbus::message::Type as MessageType;
 use zbus::{Connection, DynamicType, Message, MessageStream};
 
-use crate::platform::{Failure, FailureKind};
+use crate::platform::{Failure, FailureKind, Sent};
 
 /// How long an app may be silent while it owes an answer.
 pub(super) const PATIENCE: Duration = Duration::from_millis(800);
@@ -78,6 +78,15 @@ impl Link {
         Link::over(Builder::session(), None).await
     }
 
+    /// Connects to an app itself, at the address it tells. Only sockets: an address can also name a program to run.
+    pub async fn direct(address: &str) -> zbus::Result<Link> {
+        let socket = address.starts_with("unix:path=") || address.starts_with("unix:abstract=");
+        if !socket || address.contains(';') {
+            return Err(zbus::Error::Unsupported);
+        }
+        Link::over(Builder::address(address).p2p(), None).await
+    }
+
     async fn over(builder: Builder<'_>, sink: Option<Sink>) -> zbus::Result<Link> {
         let connection = builder.build().await?;
         let pending: Pending = Arc::default();
@@ -135,13 +144,24 @@ impl Link {
 
     /// Makes one call and waits for its answer however long it takes; true if one came.
     pub async fn probe(&self, call: zbus::Result<Message>) -> bool {
-        let Ok(message) = call else { return false };
-        let (answer, reply) = oneshot::channel();
-        self.pending.lock().insert(message.primary_header().serial_num(), answer);
-        if self.connection.send(&message).await.is_err() {
-            return false;
+        match self.start(call).await {
+            Ok(pending) => pending.await.is_ok(),
+            Err(_) => false,
         }
-        reply.await.is_ok()
+    }
+
+    /// Sends one call; its answer comes later, and may never come.
+    pub async fn start(
+        &self,
+        call: zbus::Result<Message>,
+    ) -> Result<impl Future<Output = Result<Answer, Failure>> + Unpin + use<>, Failure> {
+        let message = call.map_err(|fault| Failure::new(FailureKind::Invalid, fault.to_string()))?;
+        let (answer, mut reply) = oneshot::channel();
+        self.pending.lock().insert(message.primary_header().serial_num(), answer);
+        self.connection.send(&message).await.map_err(|_| lost().sent(Sent::Maybe))?;
+        Ok(poll_fn(move |context| {
+            Pin::new(&mut reply).poll(context).map(|came| came.map(judge).map_err(|_| lost()))
+        }))
     }
 
     /// Sends a call whose answer will be delivered as a [`Delivery::Mark`] of its serial number; false if it could not
@@ -164,7 +184,7 @@ fn lost() -> Failure {
     Failure::new(FailureKind::Gone, "the connection to the accessibility bus is lost")
 }
 
-fn silent() -> Failure {
+pub(super) fn silent() -> Failure {
     let text = format!("the app has not answered for {} ms", PATIENCE.as_millis());
     Failure::new(FailureKind::Unresponsive, text)
 }
@@ -218,9 +238,9 @@ pub(super) fn set(
     path: &str,
     interface: &str,
     property: &str,
-    value: bool,
+    value: impl Into<zbus::Variant<'static>>,
 ) -> zbus::Result<Message> {
-    call(destination, path, PROPERTIES, "Set", &(interface, property, zbus::Variant::from(value)))
+    call(destination, path, PROPERTIES, "Set", &(interface, property, value.into()))
 }
 
 /// A call to the bus itself.

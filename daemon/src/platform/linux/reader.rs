@@ -28,7 +28,7 @@ use crate::platform::{Counters, ElementKey, Facts, Failure};
 /// A container with more children than this shows only those on the screen.
 pub(super) const MOST_CHILDREN: i32 = 1000;
 /// The longest text that is read of one element, in characters.
-const LONGEST_TEXT: i32 = 32_768;
+pub(super) const LONGEST_TEXT: i32 = 32_768;
 
 /// An app on the accessibility bus, as far as it is read.
 pub(super) struct Reader {
@@ -102,6 +102,8 @@ pub(super) struct Details {
 enum For {
     Children,
     Actions,
+    /// The native name of the action at this place.
+    Action(i32),
     Value,
     Text,
     Length,
@@ -325,11 +327,19 @@ impl Reader {
                         third.push((at, For::Parent));
                     }
                 }
-                For::Parent => {}
+                For::Parent | For::Action(_) => {}
                 For::Actions => {
                     let actions: Vec<(String, String, String)> = body(answer).unwrap_or_default();
-                    detail.actions =
-                        actions.into_iter().map(|(name, ..)| name).filter(|name| !name.is_empty()).collect();
+                    // Listed are names in the user's language, and browsers have none. Then the native ones are
+                    // asked for, of what can be used: they offer the same two actions of everything.
+                    if outlines[at].natives.has(Native::Focusable) {
+                        let nameless = (0..).zip(&actions).filter(|(_, (name, ..))| name.is_empty());
+                        for (index, _) in nameless {
+                            calls.push(self.call(outlines[at].key, ACTION, "GetName", &(index,)));
+                            third.push((at, For::Action(index)));
+                        }
+                    }
+                    detail.actions = actions.into_iter().map(|(name, ..)| name).collect();
                 }
                 For::Value => detail.value = number(answer).map(plain_number),
                 For::Text => detail.text = body::<String>(answer),
@@ -363,6 +373,12 @@ impl Reader {
                 match what {
                     For::Length => details[at].text = body::<String>(answer),
                     For::Parent => self.judge_children(outlines[at].key, answer),
+                    For::Action(index) => {
+                        let named = details[at].actions.get_mut(index.unsigned_abs() as usize);
+                        if let (Some(named), Some(name)) = (named, body::<String>(answer)) {
+                            *named = name;
+                        }
+                    }
                     _ => details[at].label = text(answer),
                 }
             }
@@ -415,6 +431,7 @@ impl Reader {
         match what {
             For::Children => self.call(key, ACCESSIBLE, "GetChildren", &()),
             For::Actions => self.call(key, ACTION, "GetActions", &()),
+            For::Action(index) => self.call(key, ACTION, "GetName", &(index,)),
             For::Value => self.get(key, VALUE, "CurrentValue"),
             For::Text => self.call(key, TEXT, "GetText", &(0, self.toolkit.end_of_text())),
             For::Length => self.get(key, TEXT, "CharacterCount"),
@@ -441,6 +458,7 @@ impl Reader {
         facts.description = some(&outline.description);
         facts.identifier.clone_from(&outline.identifier);
         facts.actions = details.actions;
+        facts.actions.retain(|name| !name.is_empty());
         facts.row = self.rows.get(&key).copied();
         match details.total {
             Some(_) => self.partial.insert(key, details.children.clone()),

@@ -1,5 +1,8 @@
 //! Which apps are on the accessibility bus, and what they are called.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use tokio::task::JoinSet;
 use tracing::debug;
 
@@ -16,6 +19,8 @@ pub(super) struct Listed {
     pub root: Handle,
     /// As the desktop sees it.
     pub seen: AppSeen,
+    /// Whether it is known to act late, which its worker finds out.
+    pub late: Arc<AtomicBool>,
 }
 
 /// The apps the registry lists.
@@ -56,5 +61,5 @@ pub(super) async fn describe(calls: &Link, root: Handle) -> Option<Listed> {
     let identity = program.or_else(|| name.clone()).unwrap_or_else(|| format!("pid-{pid}"));
     let name = name.unwrap_or_else(|| identity.clone());
     debug!(pid, name, identity, bus = &*root.bus, "an app");
-    Some(Listed { root, seen: AppSeen { pid, name, identity } })
+    Some(Listed { root, seen: AppSeen { pid, name, identity }, late: Arc::default() })
 }

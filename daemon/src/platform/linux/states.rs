@@ -21,6 +21,7 @@ pub(super) enum Native {
     Enabled = 8,
     Expandable = 9,
     Expanded = 10,
+    Focusable = 11,
     Focused = 12,
     Iconified = 15,
     Modal = 16,

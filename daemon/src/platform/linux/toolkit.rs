@@ -109,6 +109,27 @@ impl Toolkit {
         if self == Toolkit::Gtk4 { i32::MAX } else { -1 }
     }
 
+    /// Whether acts take effect late: GTK 4 holds a button down for 250 ms, Qt for 100 ms, before it is clicked.
+    pub fn acts_late(self) -> bool {
+        matches!(self, Toolkit::Gtk4 | Toolkit::Qt)
+    }
+
+    /// Whether an app hears nothing more on a connection while it does what it was told over it, as long as a dialog is
+    /// open that this opened. So ATK's bridge works; Chromium uses it too but acts later, by itself.
+    pub fn is_deaf_while_it_acts(self) -> bool {
+        matches!(self, Toolkit::Gtk3 | Toolkit::Office | Toolkit::Gecko)
+    }
+
+    /// Whether text is set when the app says that it is. Gecko says so and does nothing.
+    pub fn sets_text(self) -> bool {
+        self != Toolkit::Gecko
+    }
+
+    /// Whether the characters of texts are counted in halves of UTF-16.
+    pub fn counts_utf16(self) -> bool {
+        self == Toolkit::Qt
+    }
+
     /// Whether it shows web pages: there an element's developer's name is the attribute `id`, elsewhere it is the
     /// property `AccessibleId`.
     pub fn is_browser(self) -> bool {

@@ -1,6 +1,7 @@
 //! The first walk of an app: what it says of itself, then its windows, then what is in them, the front one first.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use super::worker::{Worker, now};
@@ -30,6 +31,7 @@ impl Worker {
     pub(super) async fn register(&mut self) -> Result<(), Failure> {
         self.post.events.listen(&self.post.app.bus, &self.ear).await?;
         self.post.reader.greet().await?;
+        self.post.late.store(self.post.reader.toolkit.acts_late(), Relaxed);
         self.post.reader.take_cache().await?;
         let mute = !self.post.reader.toolkit.announces_children();
         self.schedule = Schedule::new(pace(mute), now());

@@ -21,6 +21,9 @@ pub(super) const ACTION: &str = "org.a11y.atspi.Action";
 pub(super) const APPLICATION: &str = "org.a11y.atspi.Application";
 pub(super) const CACHE: &str = "org.a11y.atspi.Cache";
 pub(super) const COMPONENT: &str = "org.a11y.atspi.Component";
+pub(super) const EDITABLE_TEXT: &str = "org.a11y.atspi.EditableText";
+pub(super) const SELECTION: &str = "org.a11y.atspi.Selection";
+pub(super) const TABLE: &str = "org.a11y.atspi.Table";
 pub(super) const TEXT: &str = "org.a11y.atspi.Text";
 pub(super) const VALUE: &str = "org.a11y.atspi.Value";
 
@@ -73,11 +76,14 @@ pub(super) struct CacheItem {
     pub states: Vec<u32>,
 }
 
-/// What an element implements, of what is read here.
+/// What an element implements, of what is used here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Interfaces {
     pub action: bool,
     pub component: bool,
+    pub editable_text: bool,
+    pub selection: bool,
+    pub table: bool,
     pub text: bool,
     pub value: bool,
 }
@@ -90,6 +96,9 @@ impl Interfaces {
             match name.as_ref() {
                 ACTION => found.action = true,
                 COMPONENT => found.component = true,
+                EDITABLE_TEXT => found.editable_text = true,
+                SELECTION => found.selection = true,
+                TABLE => found.table = true,
                 TEXT => found.text = true,
                 VALUE => found.value = true,
                 _ => {}

@@ -7,13 +7,14 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{debug, info, trace, warn};
 
+use super::acting::Deed;
 use super::ear::Ear;
 use super::events::Events;
 use super::frames;
@@ -39,6 +40,8 @@ pub(super) struct Post {
     pub events: Arc<Events>,
     /// Its unique name, and the path of its own element.
     pub app: super::handles::Handle,
+    /// Whether it acts late, once that is known.
+    pub late: Arc<AtomicBool>,
     /// What is on the screen, if there is one.
     pub screen: Option<watch::Receiver<Arc<Screen>>>,
     /// What it is asked.
@@ -63,6 +66,7 @@ pub(super) fn spawn(post: Post) {
         walk: Walk::Registering,
         outgoing: VecDeque::new(),
         todo: VecDeque::new(),
+        deed: None,
         fences: Vec::new(),
         strangers: HashSet::new(),
         focused: HashSet::new(),
@@ -83,6 +87,8 @@ pub(super) struct Worker {
     pub(super) outgoing: VecDeque<FromWorker>,
     /// Letters that are not answered yet.
     todo: VecDeque<ToWorker>,
+    /// The act that is under way; the next waits for it.
+    pub(super) deed: Option<Deed>,
     fences: Vec<Fence>,
     /// Paths of elements that announced something and were never listed: whoever has them did not say so.
     pub(super) strangers: HashSet<String>,
@@ -214,7 +220,7 @@ impl Worker {
 
     /// Does the most urgent thing there is to do. False if there is none.
     async fn work(&mut self) -> bool {
-        if self.settle_fences() || self.take_quick_letter() {
+        if self.settle_deed() || self.settle_fences() || self.take_quick_letter() {
             return true;
         }
         if !matches!(self.app, AppIs::Well) {
@@ -229,7 +235,7 @@ impl Worker {
             self.place_strangers().await
         } else if done && self.survey.is_due(now(), self.fences.iter().any(|fence| fence.passed)) {
             self.look_through().await
-        } else if let Some(letter) = self.todo.pop_front() {
+        } else if let Some(letter) = self.next_letter() {
             self.answer(letter).await
         } else if !done {
             self.walk_on().await
@@ -348,7 +354,14 @@ impl Worker {
         true
     }
 
-    fn tell_answer(&mut self, ticket: u64, result: Result<WorkerAnswer, Failure>) {
+    /// Takes the next letter that can be answered now.
+    fn next_letter(&mut self) -> Option<ToWorker> {
+        let busy = self.deed.is_some();
+        let at = self.todo.iter().position(|letter| !(busy && matches!(letter, ToWorker::Perform { .. })))?;
+        self.todo.remove(at)
+    }
+
+    pub(super) fn tell_answer(&mut self, ticket: u64, result: Result<WorkerAnswer, Failure>) {
         self.outgoing.push_back(FromWorker::Answer { ticket, result });
     }
 
@@ -421,7 +434,10 @@ impl Worker {
                 (ticket, measured.map(WorkerAnswer::Geometry))
             }
             ToWorker::HitTest { point, ticket } => (ticket, self.hit(point).await),
-            ToWorker::Perform { key, act, gate, ticket } => (ticket, self.perform(key, act, &gate).await),
+            ToWorker::Perform { key, act, gate, ticket } => {
+                self.perform(key, act, gate, ticket);
+                return Ok(());
+            }
             // Taken before it could come here.
             ToWorker::Fence { .. } | ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => return Ok(()),
         };

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use axd_protocol::{Bounds, DisplayInfo};
+use axd_protocol::{Bounds, DisplayInfo, Point};
 use tokio::sync::watch;
 use tracing::{debug, warn};
 use x11rb::connection::Connection;
@@ -17,6 +17,7 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::rust_connection::RustConnection;
 
+use super::display::Display;
 use crate::platform::WindowSeen;
 
 type XResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -64,6 +65,8 @@ x11rb::atom_manager! {
         _NET_WM_PID,
         _NET_WM_STATE,
         _NET_WM_STATE_HIDDEN,
+        _NET_WM_STATE_MAXIMIZED_HORZ,
+        _NET_WM_STATE_MAXIMIZED_VERT,
     }
 }
 
@@ -228,32 +231,24 @@ impl X11 {
         };
         let title = named(name.reply()?).or(named(plain.reply()?)).unwrap_or_default();
         let pid = pid.reply()?.value32().and_then(|mut values| values.next()).unwrap_or_default();
-        let hidden = state
-            .reply()?
-            .value32()
-            .into_iter()
-            .flatten()
-            .any(|atom| atom == self.atoms._NET_WM_STATE_HIDDEN);
+        let states: Vec<u32> = state.reply()?.value32().into_iter().flatten().collect();
+        let hidden = states.contains(&self.atoms._NET_WM_STATE_HIDDEN);
+        let maximized = [self.atoms._NET_WM_STATE_MAXIMIZED_HORZ, self.atoms._NET_WM_STATE_MAXIMIZED_VERT]
+            .iter()
+            .all(|atom| states.contains(atom));
         const ICONIC: u32 = 3;
         let iconic = old_state.reply()?.value32().and_then(|mut values| values.next()) == Some(ICONIC);
-        let shadow: Vec<i32> =
-            shadow.reply()?.value32().into_iter().flatten().map(|edge| edge as i32).collect();
-        let [left, right, top, bottom] = <[i32; 4]>::try_from(shadow).unwrap_or_default();
         let (geometry, origin) = (geometry.reply()?, origin.reply()?);
+        let shadow: Vec<u32> = shadow.reply()?.value32().into_iter().flatten().collect();
         let (x, y) = (i32::from(origin.dst_x), i32::from(origin.dst_y));
-        let bounds = Bounds {
-            x: x + left,
-            y: y + top,
-            width: i32::from(geometry.width) - left - right,
-            height: i32::from(geometry.height) - top - bottom,
-        };
+        let bounds = without_shadow((x, y), (geometry.width, geometry.height), &shadow);
         let seen = WindowSeen {
             window: u64::from(window),
             pid,
             title,
             bounds: Some(bounds),
             minimized: hidden || iconic,
-            maximized: false,
+            maximized,
         };
         Ok(Some(XWindow { seen, origin: (x, y) }))
     }
@@ -313,5 +308,27 @@ impl X11 {
 
     fn property(&self, window: Window, atom: u32, kind: u32) -> XResult<GetPropertyReply> {
         Ok(self.connection.get_property(false, window, atom, kind, 0, 65_536)?.reply()?)
+    }
+}
+
+/// Where a window is: its bounds, and where the client's area begins, its shadow included.
+pub(super) fn area(display: &Display, window: Window) -> super::display::XResult<(Bounds, Point)> {
+    let geometry = display.connection.get_geometry(window)?;
+    let origin = display.connection.translate_coordinates(window, display.root, 0, 0)?;
+    let shadow = display.numbers(window, display.atoms._GTK_FRAME_EXTENTS)?;
+    let (geometry, origin) = (geometry.reply()?, origin.reply()?);
+    let at = Point { x: i32::from(origin.dst_x), y: i32::from(origin.dst_y) };
+    Ok((without_shadow((at.x, at.y), (geometry.width, geometry.height), &shadow), at))
+}
+
+/// The client's area without the shadow that GTK draws: left, right, top and bottom of it.
+fn without_shadow(origin: (i32, i32), size: (u16, u16), shadow: &[u32]) -> Bounds {
+    let edges = <[u32; 4]>::try_from(shadow).unwrap_or_default();
+    let [left, right, top, bottom] = edges.map(|edge| edge as i32);
+    Bounds {
+        x: origin.0 + left,
+        y: origin.1 + top,
+        width: i32::from(size.0) - left - right,
+        height: i32::from(size.1) - top - bottom,
     }
 }

@@ -1,93 +1,10 @@
-//! Answers for reading: what `format: "text"` puts in `text`.
+//! The daemon about itself, and what `ax` does by itself.
 
+use super::{Render, Table, duration};
 use crate::command::{
-    AttachAnswer, CancelAnswer, DoctorAnswer, HelloAnswer, IsAnswer, ListAppsAnswer, ListDisplaysAnswer,
-    ListWindowsAnswer, ServiceAnswer, ServiceState, ShutdownAnswer, SimAnswer, StatusAnswer, SubscribeAnswer,
-    Verdict, VersionAnswer,
+    CancelAnswer, DoctorAnswer, HelloAnswer, ServiceAnswer, ServiceState, ShutdownAnswer, SimAnswer,
+    StatusAnswer, Verdict, VersionAnswer,
 };
-use crate::text::{quote, write_ref};
-
-/// An answer that can be read.
-pub trait Render {
-    /// Writes it, whole lines.
-    fn render(&self, out: &mut String);
-}
-
-impl Render for ListAppsAnswer {
-    fn render(&self, out: &mut String) {
-        let mut table = Table::new(["APP", "PID", "STATE", "WINDOWS", "IDENTITY"]);
-        for listed in &self.apps {
-            let mark = if listed.frontmost { "*" } else { "" };
-            table.row([
-                format!("{}{mark}", listed.app.name),
-                listed.app.pid.to_string(),
-                listed.app.state.name().into(),
-                listed.windows.to_string(),
-                listed.app.identity.clone(),
-            ]);
-        }
-        table.write(out);
-    }
-}
-
-impl Render for ListWindowsAnswer {
-    fn render(&self, out: &mut String) {
-        let mut table = Table::new(["WINDOW", "ID", "APP", "PLACE", "TITLE"]);
-        for window in &self.windows {
-            let place =
-                window.bounds.map_or(String::new(), |b| format!("{},{} {}x{}", b.x, b.y, b.width, b.height));
-            let mark = match (window.focused, window.minimized) {
-                (true, _) => " *",
-                (_, true) => " (minimized)",
-                _ => "",
-            };
-            table.row([
-                window.window.to_string(),
-                window.id.map_or(String::new(), |id| id.to_string()),
-                window.app.clone(),
-                place,
-                format!("{}{mark}", window.title),
-            ]);
-        }
-        table.write(out);
-    }
-}
-
-impl Render for ListDisplaysAnswer {
-    fn render(&self, out: &mut String) {
-        let mut table = Table::new(["DISPLAY", "PLACE", "SCALE", "NAME"]);
-        for display in &self.displays {
-            let b = display.bounds;
-            let mark = if display.primary { "*" } else { "" };
-            table.row([
-                format!("{}{mark}", display.display),
-                format!("{},{} {}x{}", b.x, b.y, b.width, b.height),
-                display.scale.to_string(),
-                display.name.clone(),
-            ]);
-        }
-        table.write(out);
-    }
-}
-
-impl Render for AttachAnswer {
-    fn render(&self, out: &mut String) {
-        let how = if self.complete { "" } else { ", more to come" };
-        out.push_str(&format!("{} elements{how}\n", self.nodes));
-    }
-}
-
-impl Render for IsAnswer {
-    fn render(&self, out: &mut String) {
-        out.push_str(if self.value { "true\n" } else { "false\n" });
-    }
-}
-
-impl Render for SubscribeAnswer {
-    fn render(&self, out: &mut String) {
-        out.push_str(&format!("subscription {}\n", self.sub));
-    }
-}
 
 impl Render for StatusAnswer {
     fn render(&self, out: &mut String) {
@@ -128,6 +45,22 @@ impl Render for StatusAnswer {
             if let Some(why) = &app.degraded {
                 out.push_str(&format!("{}: {why}\n", app.app.name));
             }
+            if let Some(acting) = &app.acting {
+                let waiting = match acting.waiting {
+                    0 => String::new(),
+                    more => format!(", {more} wait"),
+                };
+                let (client, command) = (acting.client, &acting.command);
+                let since = duration(acting.for_ms);
+                out.push_str(&format!(
+                    "{}: client {client} does {command} for {since}{waiting}\n",
+                    app.app.name
+                ));
+            }
+        }
+        for held in &self.held {
+            let left = duration(held.left_ms);
+            out.push_str(&format!("client {} holds {} for {left} more\n", held.client, held.what));
         }
         out.push('\n');
         let mut clients = Table::new([
@@ -254,79 +187,9 @@ impl Render for ServiceState {
     }
 }
 
-/// The value of a property, or the elements a `get` or `find` answered, are written by whoever holds the tree; this is
-/// the heading line of a path: `in window "Notes" › list "Notes"`.
-pub fn write_path(path: &[crate::node::NodeRef], out: &mut String) {
-    for (at, node) in path.iter().enumerate() {
-        out.push_str(if at == 0 { "in " } else { " › " });
-        if let Some(name) = node.name.as_deref().filter(|name| !name.is_empty()) {
-            out.push_str(node.role.name());
-            out.push(' ');
-            quote(name, out);
-        } else {
-            write_ref(node, out);
-        }
-    }
-    if !path.is_empty() {
-        out.push('\n');
-    }
-}
-
-/// A length of time, in the largest unit that says enough.
-fn duration(ms: u64) -> String {
-    match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..60_000 => format!("{} s", ms / 1_000),
-        60_000..3_600_000 => format!("{} min", ms / 60_000),
-        _ => format!("{} h {} min", ms / 3_600_000, ms / 60_000 % 60),
-    }
-}
-
-/// Columns that line up.
-struct Table<const N: usize> {
-    rows: Vec<[String; N]>,
-}
-
-impl<const N: usize> Table<N> {
-    fn new(heading: [&str; N]) -> Table<N> {
-        Table { rows: vec![heading.map(str::to_owned)] }
-    }
-
-    fn row(&mut self, row: [String; N]) {
-        self.rows.push(row);
-    }
-
-    fn write_or(&self, out: &mut String, empty: &str) {
-        if self.rows.len() == 1 { out.push_str(empty) } else { self.write(out) }
-    }
-
-    fn write(&self, out: &mut String) {
-        let width =
-            |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let widths: [usize; N] = std::array::from_fn(width);
-        for row in &self.rows {
-            let mut line = String::new();
-            for (cell, width) in row.iter().zip(widths) {
-                line.push_str(&format!("{cell:width$}  "));
-            }
-            out.push_str(line.trim_end());
-            out.push('\n');
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn columns_line_up_and_no_line_ends_in_blanks() {
-        let mut table = Table::new(["A", "LONG"]);
-        table.row(["wide cell".into(), String::new()]);
-        let mut out = String::new();
-        table.write(&mut out);
-        assert_eq!(out, "A          LONG\nwide cell\n");
-    }
 
     #[test]
     fn a_service_is_told_in_three_lines() {
@@ -351,10 +214,5 @@ mod tests {
         service.active = true;
         service.pid = Some(7);
         assert!(told(&service).ends_with("active     yes, pid 7\n"));
-    }
-
-    #[test]
-    fn a_duration_is_told_in_the_unit_that_fits() {
-        assert_eq!([duration(12), duration(61_000), duration(3_720_000)], ["12 ms", "1 min", "1 h 2 min"]);
     }
 }

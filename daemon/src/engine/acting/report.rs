@@ -1,0 +1,133 @@
+//! Telling what came of an action.
+
+use axd_protocol::command::{ActAnswer, Aspect, Effects, Route, Settled};
+use axd_protocol::error::{Delivery, Disposition};
+use axd_protocol::{Difference, Result};
+
+use super::scene::{Done, Rest, Scene};
+use super::verb::Action;
+use crate::engine::answer::Answer;
+use crate::tree::{Changes, Tree};
+
+/// More changes than this are not told one by one: the caller is better off with a look.
+const MOST_CHANGES: usize = 5_000;
+
+impl Scene<'_> {
+    /// What would be done, without doing it.
+    pub fn rehearse(&self, action: &Action<'_>) -> Done {
+        let by_input = action.is_physical(self) || self.options.route == Some(Route::Input);
+        let (method, route) = if by_input {
+            (self.engine.platform.input_method(), Route::Input)
+        } else {
+            (self.engine.platform.semantic_method(), self.options.route.unwrap_or(Route::Auto))
+        };
+        let note = Some("nothing was done".to_owned());
+        Done { method, route, delivery: Delivery::NotDelivered, note }
+    }
+
+    /// Writes the answer.
+    pub fn report(&self, done: &Done, rest: Rest, answer: &mut Answer<'_>) -> Result<()> {
+        let after = self.now();
+        let changed = match (&self.before, &after) {
+            (Some(before), Some(after)) => after.since(before),
+            (Some(_), None) => vec![Aspect::Gone],
+            (None, _) => Vec::new(),
+        };
+        let mut told = ActAnswer {
+            method: done.method.to_owned(),
+            route: done.route,
+            before: self.before.clone(),
+            after,
+            changed,
+            settled: rest.settled,
+            waited_ms: rest.waited.as_millis() as u64,
+            effects: None,
+            disposition: Disposition::of(done.delivery),
+            note: done.note.clone(),
+        };
+        let Some(app) = &self.app else {
+            let clock = self.engine.clock.now();
+            if answer.is_text() {
+                answer.text(Some(clock), None, &text_of(&told, None, None));
+            } else {
+                answer.data(Some(clock), None, |out| write(&told, None, None, out));
+            }
+            return Ok(());
+        };
+        let info = app.info();
+        let tree = app.tree.read();
+        let clock = self.engine.clock.now();
+        let changes = tree.changes_since(self.since.tick).filter(|changes| size(changes) <= MOST_CHANGES);
+        if !self.options.no_effects {
+            let (since, truncated) = (self.since, changes.is_none());
+            told.effects = Some(Effects { since, clock, difference: Difference::default(), truncated });
+        }
+        let changes = changes.as_ref().filter(|_| !self.options.no_effects);
+        if answer.is_text() {
+            let text = text_of(&told, changes, Some(&tree));
+            answer.text(Some(clock), Some(&info), &text);
+        } else {
+            answer.data(Some(clock), Some(&info), |out| write(&told, changes, Some(&tree), out));
+        }
+        Ok(())
+    }
+}
+
+fn size(changes: &Changes) -> usize {
+    changes.removed.len() + changes.moved.len() + changes.added.len() + changes.changed.len()
+}
+
+/// Writes the answer as JSON; the difference straight from the tree.
+fn write(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>, out: &mut Vec<u8>) {
+    let (Some(changes), Some(tree), Some(effects)) = (changes, tree, &told.effects) else {
+        let _ = serde_json::to_writer(out, told);
+        return;
+    };
+    let without = ActAnswer { effects: None, ..told.clone() };
+    // Writing to a Vec cannot fail, and these fields cannot fail to serialise.
+    let _ = serde_json::to_writer(&mut *out, &without);
+    out.pop();
+    out.extend_from_slice(b",\"effects\":{\"since\":");
+    let _ = serde_json::to_writer(&mut *out, &effects.since);
+    out.extend_from_slice(b",\"clock\":");
+    let _ = serde_json::to_writer(&mut *out, &effects.clock);
+    out.push(b',');
+    tree.write_changes(changes, out);
+    out.extend_from_slice(b"}}");
+}
+
+/// The answer for reading: how it was done, then what changed.
+fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> String {
+    let mut out = String::new();
+    let delivery = match told.disposition.delivery {
+        Delivery::NotDelivered => "not done",
+        Delivery::Uncertain => "uncertain whether it was done",
+        Delivery::DeliveredUnverified => "done",
+        Delivery::DeliveredVerified => "done, and seen to be so",
+    };
+    out.push_str(&format!("{delivery} (by {})", told.method));
+    let settled = match told.settled {
+        Settled::Quiet => format!(", quiet after {} ms", told.waited_ms),
+        Settled::NoChange => format!(", nothing changed in {} ms", told.waited_ms),
+        Settled::Busy => format!(", still changing after {} ms", told.waited_ms),
+        Settled::Unresponsive => ", the app does not answer".to_owned(),
+        Settled::Ended => ", the app ended".to_owned(),
+        Settled::CutShort => ", not waited to the end".to_owned(),
+        Settled::Skipped => String::new(),
+    };
+    out.push_str(&settled);
+    out.push('\n');
+    if let Some(note) = &told.note {
+        out.push_str(&format!("  {note}\n"));
+    }
+    if let Some(tree) = tree {
+        match changes {
+            Some(changes) => tree.write_changes_text(changes, &mut out),
+            None if told.effects.as_ref().is_some_and(|effects| effects.truncated) => {
+                out.push_str("  more changed than is told here; look with `ax snapshot`\n");
+            }
+            None => {}
+        }
+    }
+    out
+}

@@ -1,0 +1,394 @@
+//! Carrying out an action: by the app itself first, with mouse and keyboard second, and never twice.
+//!
+//! A second way is tried only if nothing was sent, or for what is read back and can be asked for again without harm.
+
+use axd_protocol::command::{Brief, Route};
+use axd_protocol::error::Delivery;
+use axd_protocol::keys::Button;
+use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
+
+use super::physical::{clicks, turn, with};
+use super::scene::{Done, Scene};
+use super::verb::Action;
+use crate::platform::{Act, Failure, FailureKind, InputStep, Sent};
+
+impl Action<'_> {
+    /// Whether it is done with mouse and keyboard only.
+    pub fn is_physical(&self, scene: &Scene<'_>) -> bool {
+        match self {
+            Action::Click { button, count, .. } => {
+                *button != Button::Left || *count > 1 || scene.point.is_some()
+            }
+            Action::Drag { .. }
+            | Action::Hover { .. }
+            | Action::Press { .. }
+            | Action::KeyDown { .. }
+            | Action::KeyUp { .. }
+            | Action::MouseMove { .. }
+            | Action::MouseClick { .. }
+            | Action::MouseDown { .. }
+            | Action::MouseUp { .. }
+            | Action::MouseWheel { .. } => true,
+            Action::Scroll { .. } => scene.point.is_some(),
+            _ => false,
+        }
+    }
+
+    /// Does it.
+    pub async fn carry_out(&self, scene: &mut Scene<'_>) -> Result<Done> {
+        if self.is_physical(scene) && scene.options.route == Some(Route::Semantic) {
+            let what = scene.call.command.name();
+            return Err(Error::new(
+                ErrorCode::ActionNotSupported,
+                format!("{what} is done with mouse and keyboard only"),
+            )
+            .suggest("use --route input, or leave --route out"));
+        }
+        match *self {
+            Action::Click { button, count, .. } if self.is_physical(scene) => {
+                scene.click(button, count).await
+            }
+            Action::Click { button, count, .. } => match scene.by_app(Act::Press).await? {
+                Some(done) => Ok(done),
+                None => scene.click(button, count).await,
+            },
+            Action::Type { text, .. } => scene.type_text(text).await,
+            Action::SetValue { value, .. } => scene.set_value(value).await,
+            Action::Clear { .. } => scene.clear().await,
+            Action::Focus { .. } => scene.focus().await,
+            Action::Select { item, .. } => scene.select(item).await,
+            Action::Menu { ref path } => scene.menu(path).await,
+            Action::Toggle { .. } => scene.toggle().await,
+            Action::Check { on, .. } => scene.check(on).await,
+            Action::Expand { on, .. } => scene.expand(on).await,
+            Action::Scroll { direction, amount, .. } => {
+                if scene.point.is_none()
+                    && let Some(done) = scene.by_app(Act::Scroll(direction, amount)).await?
+                {
+                    return Ok(done);
+                }
+                scene.wheel(direction, amount).await
+            }
+            Action::ScrollTo { row, .. } => scene.scroll_to(row).await,
+            Action::Drag { to, .. } => scene.drag(to).await,
+            Action::Hover { .. } => scene.hover().await,
+            Action::Perform { action, .. } => scene.native(action).await,
+            Action::Press { combo } => scene.press(combo).await,
+            Action::KeyDown { combo, lease } => scene.hold_keys(combo, lease).await,
+            Action::KeyUp { combo } => scene.release_keys(combo).await,
+            Action::MouseMove { .. } => scene.input(vec![InputStep::Move(scene.spot().await?)]).await,
+            Action::MouseClick { button, count, modifiers, .. } => {
+                scene.input(clicks(scene.spot().await?, button, count, modifiers)).await
+            }
+            Action::MouseDown { button, lease, .. } => {
+                scene.hold_button(scene.spot().await?, button, lease).await
+            }
+            Action::MouseUp { button, .. } => scene.release_button(scene.spot().await?, button).await,
+            Action::MouseWheel { direction, amount, modifiers, .. } => {
+                let at = scene.spot().await?;
+                scene.input(with(modifiers, vec![InputStep::Move(at), turn(direction, amount)])).await
+            }
+        }
+    }
+}
+
+impl Scene<'_> {
+    /// Has the app do something to an element.
+    pub async fn perform(&self, id: NodeId, act: Act) -> std::result::Result<(), Failure> {
+        let gone = |error: Error| Failure::new(FailureKind::Gone, error.message);
+        let key = self.key(id).map_err(gone)?;
+        let app = self.app().map_err(gone)?;
+        app.perform(key, act, self.call.gate.part(), self.deadline).await
+    }
+
+    pub fn by_semantics(&self, delivery: Delivery) -> Done {
+        let method = self.engine.platform.semantic_method();
+        Done { method, route: Route::Semantic, delivery, note: None }
+    }
+
+    /// Has the app do it to the target; `None` if it does not offer that, nothing was sent, and another way is allowed.
+    pub async fn by_app(&self, act: Act) -> Result<Option<Done>> {
+        self.by_app_on(self.id()?, act).await
+    }
+
+    /// The same to any element.
+    pub async fn by_app_on(&self, id: NodeId, act: Act) -> Result<Option<Done>> {
+        if self.options.route == Some(Route::Input) {
+            return Ok(None);
+        }
+        self.until_enabled().await?;
+        match self.perform(id, act).await {
+            Ok(()) => Ok(Some(self.by_semantics(Delivery::DeliveredUnverified))),
+            Err(failure) => match (failure.kind, failure.sent) {
+                (FailureKind::NotSupported, Sent::No) if self.options.route != Some(Route::Semantic) => {
+                    Ok(None)
+                }
+                // It may well have been done: some apps answer only when the dialog they opened is closed.
+                (FailureKind::Unresponsive, Sent::Maybe | Sent::Yes) => {
+                    let mut done = self.by_semantics(Delivery::Uncertain);
+                    done.note = Some("the app did not say that it did it".to_owned());
+                    Ok(Some(done))
+                }
+                _ => Err(self.failed(&failure)),
+            },
+        }
+    }
+
+    async fn type_text(&self, text: &str) -> Result<Done> {
+        let Some(id) = self.target else { return self.keys(text).await };
+        let is_secure = self.has(State::Secure);
+        let is_text = self.has(State::Editable) || self.role().is_some_and(is_text);
+        if is_text && let Some(mut done) = self.by_app(Act::Insert(text.to_owned())).await? {
+            if !is_secure && done.delivery == Delivery::DeliveredUnverified {
+                let holds =
+                    || self.brief(id).ok().and_then(|now| now.value).is_some_and(|now| now.contains(text));
+                self.pause(holds).await;
+                if holds() {
+                    done.delivery = Delivery::DeliveredVerified;
+                }
+            }
+            return Ok(done);
+        }
+        if self.options.route == Some(Route::Semantic) {
+            return Err(self.not_offered("take text from the app's side; use --route input"));
+        }
+        self.until_enabled().await?;
+        self.focus_to_type().await?;
+        let before = self.now().and_then(|now| now.value);
+        let mut done = self.keys(text).await?;
+        if !is_secure {
+            let took = || {
+                let now = self.now().and_then(|now| now.value);
+                now != before && now.is_some_and(|now| now.contains(text.trim_end_matches('\n')))
+            };
+            self.pause(took).await;
+            if took() {
+                done.delivery = Delivery::DeliveredVerified;
+            }
+        }
+        Ok(done)
+    }
+
+    async fn set_value(&self, value: &str) -> Result<Done> {
+        let unsupported = || {
+            Error::new(
+                ErrorCode::ActionNotSupported,
+                format!("{}: element does not support set_value; try 'type'", self.called()),
+            )
+            .suggest("type the text with `ax type`, or choose an item with `ax select`")
+        };
+        if self.options.route == Some(Route::Input) {
+            return Err(unsupported());
+        }
+        self.until_enabled().await?;
+        let id = self.id()?;
+        match self.perform(id, Act::SetValue(value.to_owned())).await {
+            Ok(()) => {}
+            Err(failure) if failure.kind == FailureKind::NotSupported && failure.sent == Sent::No => {
+                return Err(unsupported());
+            }
+            Err(failure) if failure.kind == FailureKind::Unresponsive && failure.sent != Sent::No => {}
+            Err(failure) => return Err(self.failed(&failure)),
+        }
+        if self.has(State::Secure) {
+            return Ok(self.by_semantics(Delivery::DeliveredUnverified));
+        }
+        let holds = || self.now().is_some_and(|now| same_value(now.value.as_deref().unwrap_or(""), value));
+        self.pause(holds).await;
+        if holds() {
+            return Ok(self.by_semantics(Delivery::DeliveredVerified));
+        }
+        let mut done = self.by_semantics(Delivery::DeliveredUnverified);
+        done.note =
+            Some("the app took the value and holds another: it has limits or a form of its own".to_owned());
+        Ok(done)
+    }
+
+    async fn clear(&self) -> Result<Done> {
+        let is_empty = |now: &Brief| now.value.as_deref().unwrap_or("").is_empty();
+        if !self.has(State::Secure) && self.now().is_some_and(|now| is_empty(&now)) {
+            return Ok(Done::already("it was empty already"));
+        }
+        if let Some(done) = self.by_app(Act::SetValue(String::new())).await? {
+            self.pause(|| self.now().is_some_and(|now| is_empty(&now))).await;
+            if self.has(State::Secure) {
+                return Ok(done);
+            }
+            if self.now().is_some_and(|now| is_empty(&now)) {
+                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+            }
+            // It is read back, and to empty it twice does no harm.
+            if self.options.route == Some(Route::Semantic) {
+                return Err(self.not_achieved("empty"));
+            }
+        }
+        self.until_enabled().await?;
+        self.focus_to_type().await?;
+        let done = self.erase().await?;
+        if self.has(State::Secure) {
+            return Ok(done);
+        }
+        self.verified(done, "empty", is_empty).await
+    }
+
+    async fn focus(&self) -> Result<Done> {
+        let id = self.id()?;
+        if self.holds_focus(id) && self.is_in_front(id) {
+            return Ok(Done::already("it had the focus already"));
+        }
+        if let Some(done) = self.by_app(Act::Focus).await? {
+            self.pause(|| self.holds_focus(id)).await;
+            if self.holds_focus(id) {
+                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+            }
+        }
+        let clickable = self.role().is_some_and(is_text) || self.has(State::Editable);
+        if self.options.route == Some(Route::Semantic) || !clickable {
+            return Err(self
+                .not_offered("take the focus by itself, and a click would do more than that")
+                .suggest("click it with `ax click`, or move the focus with `ax press tab`"));
+        }
+        let done = self.click(Button::Left, 1).await?;
+        self.pause(|| self.holds_focus(id)).await;
+        if self.holds_focus(id) {
+            return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+        }
+        Err(self.not_achieved("focused"))
+    }
+
+    async fn toggle(&self) -> Result<Done> {
+        let was = self.before.as_ref().is_some_and(|before| before.checked);
+        if !self.role().is_some_and(is_checkable) {
+            return Err(self.not_offered("be toggled"));
+        }
+        let done = match self.by_app(Act::Press).await? {
+            Some(done) => done,
+            None => self.click(Button::Left, 1).await?,
+        };
+        self.verified_or_not(done, |now| now.checked != was).await
+    }
+
+    async fn check(&self, on: bool) -> Result<Done> {
+        let role = self.role().unwrap_or(Role::Unknown);
+        let can_be = is_checkable(role) || on && matches!(role, Role::Radio | Role::MenuItemRadio);
+        if !can_be {
+            let what = if on { "be checked" } else { "be unchecked" };
+            return Err(self.not_offered(what));
+        }
+        if self.before.as_ref().is_some_and(|before| before.checked == on) && !self.has(State::Mixed) {
+            return Ok(Done::already(if on { "it was checked already" } else { "it was unchecked already" }));
+        }
+        let done = match self.by_app(Act::Press).await? {
+            Some(done) => done,
+            None => self.click(Button::Left, 1).await?,
+        };
+        // A press that was taken is not repeated, though it is read back: it would undo what came late.
+        self.verified(done, if on { "checked" } else { "unchecked" }, |now| now.checked == on).await
+    }
+
+    async fn expand(&self, on: bool) -> Result<Done> {
+        if !self.has(State::Expanded) && !self.has(State::Collapsed) && !self.has(State::Haspopup) {
+            return Err(self.not_offered(if on { "be expanded" } else { "be collapsed" }));
+        }
+        if self.has(State::Expanded) == on {
+            return Ok(Done::already(if on {
+                "it was expanded already"
+            } else {
+                "it was collapsed already"
+            }));
+        }
+        let what = if on { "expanded" } else { "collapsed" };
+        let act = if on { Act::Expand } else { Act::Collapse };
+        if let Some(done) = self.by_app(act).await? {
+            self.pause(|| self.now().is_none_or(|now| now.expanded == on)).await;
+            if self.now().is_none_or(|now| now.expanded == on) {
+                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+            }
+            if self.options.route == Some(Route::Semantic) || done.delivery == Delivery::Uncertain {
+                return Err(self.not_achieved(what));
+            }
+        }
+        let done = self.click(Button::Left, 1).await?;
+        self.verified(done, what, |now| now.expanded == on).await
+    }
+
+    async fn native(&self, action: &str) -> Result<Done> {
+        if self.options.route == Some(Route::Input) {
+            return Err(self.not_offered("do a native action with mouse and keyboard"));
+        }
+        self.until_enabled().await?;
+        match self.perform(self.id()?, Act::Native(action.to_owned())).await {
+            Ok(()) => Ok(self.by_semantics(Delivery::DeliveredUnverified)),
+            Err(failure) if failure.kind == FailureKind::Unresponsive && failure.sent != Sent::No => {
+                let mut done = self.by_semantics(Delivery::Uncertain);
+                done.note = Some("the app did not say that it did it".to_owned());
+                Ok(done)
+            }
+            Err(failure) => Err(self.failed(&failure)),
+        }
+    }
+
+    /// Waits for an outcome; it not coming is an error that says what was sent.
+    pub async fn verified(&self, done: Done, what: &str, so: impl Fn(&Brief) -> bool) -> Result<Done> {
+        let is_so = || self.now().is_some_and(|now| so(&now));
+        self.pause(is_so).await;
+        if is_so() {
+            return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+        }
+        if self.now().is_none() {
+            let note = Some("the element is gone".to_owned());
+            return Ok(Done { note, ..done });
+        }
+        Err(self.not_achieved(what))
+    }
+
+    /// Waits for an outcome that need not come.
+    async fn verified_or_not(&self, done: Done, so: impl Fn(&Brief) -> bool) -> Result<Done> {
+        let is_so = || self.now().is_some_and(|now| so(&now));
+        self.pause(is_so).await;
+        let delivery = if is_so() { Delivery::DeliveredVerified } else { done.delivery };
+        Ok(Done { delivery, ..done })
+    }
+
+    pub fn not_achieved(&self, what: &str) -> Error {
+        Error::new(
+            ErrorCode::ActionFailed,
+            format!("{} is not {what} after it was told to be", self.called()),
+        )
+        .delivered(Delivery::Uncertain)
+        .suggest("look with `ax snapshot`: something may be in the way, or the app may take longer")
+    }
+
+    pub fn not_offered(&self, what: &str) -> Error {
+        Error::new(ErrorCode::ActionNotSupported, format!("{} cannot {what}", self.called()))
+    }
+}
+
+/// Whether elements of this role hold text that is edited.
+fn is_text(role: Role) -> bool {
+    matches!(role, Role::TextField | Role::TextArea | Role::SearchField | Role::SpinButton | Role::Document)
+}
+
+/// Whether elements of this role are checked and unchecked by a press.
+fn is_checkable(role: Role) -> bool {
+    matches!(role, Role::Checkbox | Role::Switch | Role::ToggleButton | Role::MenuItemCheckbox)
+}
+
+/// Whether an app holds the value it was given, in a form of its own: 30 is 30.0.
+fn same_value(holds: &str, given: &str) -> bool {
+    holds == given
+        || matches!((holds.trim().parse::<f64>(), given.trim().parse::<f64>()), (Ok(a), Ok(b)) if (a - b).abs() < 1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_the_same_in_any_form() {
+        assert!(same_value("30.0", "30"));
+        assert!(same_value("", ""));
+        assert!(!same_value("30", "31"));
+        assert!(!same_value("a", "b"));
+    }
+}

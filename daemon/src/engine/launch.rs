@@ -1,0 +1,266 @@
+//! Starting apps and closing them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axd_protocol::command::{CloseApp, CloseAppAnswer, Launch, LaunchAnswer};
+use axd_protocol::error::{Delivery, Disposition};
+use axd_protocol::{Error, ErrorCode, NodeRef, Result, Role};
+use tokio::time::Instant;
+
+use super::Engine;
+use super::answer::Answer;
+use super::arrival::{Before, Came, Started};
+use super::failure::about_an_app;
+use super::hand::{Waited, unexpected};
+use crate::platform::{AppSeen, DesktopAnswer, DesktopCall, LaunchPlan, WindowSeen};
+use crate::service::Call;
+
+/// How long it is waited for an app's first window, unless said.
+const LAUNCH_MS: u64 = 10_000;
+/// How long it is waited until an app is gone, unless said.
+const CLOSE_MS: u64 = 5_000;
+
+impl Engine {
+    pub(super) async fn launch(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Launch,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let began = Instant::now();
+        let plan = plan(args)?;
+        if let Some(folder) = plan.cwd.clone() {
+            is_folder(folder).await?;
+        }
+        self.catch_up_with_desktop();
+        let before = Before::of(&self.desktop.read(), self.happenings.lock().next());
+        let launched = self.have(DesktopCall::Launch(plan), &call.gate, Engine::deadline(call)).await;
+        let started = match launched.map_err(no_such_app)? {
+            DesktopAnswer::Launched { pid, identity } => Started { pid, identity, program: args.app.clone() },
+            other => return Err(unexpected(&other)),
+        };
+        self.catch_up_with_desktop();
+        let (seen, window) = if args.wait {
+            let (seen, window) = self.arrival(call, args, &before, &started).await?;
+            (Some(seen), Some(window))
+        } else {
+            (started.pid.and_then(|pid| self.desktop.read().by_pid(pid).cloned()), None)
+        };
+        let info = seen.map(|seen| self.info_of(&seen));
+        let delivery =
+            if window.is_some() { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
+        let told = LaunchAnswer {
+            pid: started.pid.or(info.as_ref().map(|app| app.pid)),
+            launched: info.clone(),
+            window: window.map(|window| self.window_info(&window)),
+            waited_ms: began.elapsed().as_millis() as u64,
+            disposition: Disposition::of(delivery),
+        };
+        answer.value(Some(self.clock.now()), info.as_ref(), &told);
+        Ok(())
+    }
+
+    /// Waits for what was started and its first window. The app is attached then, so that its window has an id.
+    async fn arrival(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Launch,
+        before: &Before,
+        started: &Started,
+    ) -> Result<(AppSeen, WindowSeen)> {
+        let until = Engine::within(call, args.timeout_ms, LAUNCH_MS);
+        let (mut came, mut pid) = (Came::Nothing, started.pid);
+        let waited = self
+            .until(until, &call.gate, || {
+                let desktop = self.desktop.read();
+                came = before.what_came(&desktop, started);
+                match &came {
+                    Came::Window(..) => Some(()),
+                    Came::App(seen) => {
+                        pid = Some(seen.pid);
+                        None
+                    }
+                    // Unless it handed over to another instance, nothing more comes of one that ended.
+                    Came::Nothing => {
+                        let ended = pid.is_some_and(|pid| before.has_ended(pid, &self.happenings.lock()));
+                        (ended && !before.has_heirs(&desktop, started)).then_some(())
+                    }
+                }
+            })
+            .await;
+        let name = &args.app;
+        let (code, message) = match (waited, came) {
+            (Waited::Seen(()), Came::Window(seen, window)) => {
+                let app = self.attached(&seen);
+                // Whoever cancels now is not to wait for a walk.
+                tokio::select! {
+                    _ = app.completed(until) => {}
+                    () = call.gate.closed() => {}
+                }
+                return Ok((seen, window));
+            }
+            (Waited::Seen(()), _) => {
+                (ErrorCode::ActionFailed, format!("{name} ended before it showed a window"))
+            }
+            (Waited::Cancelled, _) => {
+                (ErrorCode::Cancelled, format!("{name} was started; the wait for its window was cancelled"))
+            }
+            (Waited::Late, Came::App(seen)) => {
+                (ErrorCode::Timeout, format!("{} ({}) is up, but it has no window yet", seen.name, seen.pid))
+            }
+            (Waited::Late, _) => (
+                ErrorCode::Timeout,
+                format!("{name} was started, but {}", before.others(&self.desktop.read())),
+            ),
+        };
+        let error = Error::new(code, message)
+            .suggest("see what runs with `ax list-apps` and `ax list-windows` before starting it again; --timeout-ms gives it more time")
+            .retry("list-windows");
+        Err(error.delivered(Delivery::Uncertain))
+    }
+
+    pub(super) async fn close_app(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &CloseApp,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let began = Instant::now();
+        let seen = self.desktop.read().named(&args.app)?.clone();
+        self.permit_on(call, Some(seen.clone()))?;
+        let close = DesktopCall::Close { pid: seen.pid, force: args.force };
+        self.have(close, &call.gate, Engine::deadline(call)).await.map_err(about_an_app)?;
+        let until = Engine::within(call, args.timeout_ms, CLOSE_MS);
+        let is_gone = || self.desktop.read().by_pid(seen.pid).is_none().then_some(());
+        match self.until(until, &call.gate, is_gone).await {
+            Waited::Seen(()) => {}
+            Waited::Late => return Err(self.still_there(&seen, args.force)),
+            Waited::Cancelled => {
+                let message = format!("{} was asked to end; the wait for it was cancelled", seen.name);
+                return Err(
+                    Error::new(ErrorCode::Cancelled, message).delivered(Delivery::DeliveredUnverified)
+                );
+            }
+        }
+        let told = CloseAppAnswer {
+            closed: true,
+            waited_ms: began.elapsed().as_millis() as u64,
+            disposition: Disposition::of(Delivery::DeliveredVerified),
+        };
+        let info = axd_protocol::AppInfo { state: axd_protocol::AppState::Gone, ..self.info_of(&seen) };
+        answer.value(Some(self.clock.now()), Some(&info), &told);
+        Ok(())
+    }
+
+    /// The error of an app that did not end: perhaps it asks something first.
+    fn still_there(&self, seen: &AppSeen, force: bool) -> Error {
+        let dialogs = self.dialogs_of(seen.pid);
+        let front = {
+            let desktop = self.desktop.read();
+            desktop.windows.iter().find(|window| window.pid == seen.pid).map(|window| window.title.clone())
+        };
+        let name = &seen.name;
+        let error = if force {
+            Error::new(ErrorCode::Timeout, format!("{name} was ended, but the desktop still shows it"))
+                .suggest("look again with `ax list-apps`")
+                .retry("list-apps")
+        } else {
+            let asks = match (dialogs.first().and_then(|dialog| dialog.name.as_deref()), front) {
+                (Some(dialog), _) => format!("; it may be asking something in '{dialog}'"),
+                (None, Some(title)) => format!("; it may be asking something: its front window is '{title}'"),
+                (None, None) => String::new(),
+            };
+            Error::new(ErrorCode::Timeout, format!("{name} was asked to end and still runs{asks}"))
+                .suggest("answer what it asks, or end it with --force: what is not saved is lost then")
+                .retry(format!("close-app {} --force", seen.pid))
+        };
+        error.candidates(dialogs).delivered(Delivery::DeliveredUnverified)
+    }
+
+    /// The dialogs that an attached app has open.
+    fn dialogs_of(&self, pid: u32) -> Vec<NodeRef> {
+        let Some(app) = self.by_pid(pid) else { return Vec::new() };
+        let tree = app.tree.read();
+        let is_dialog = |role| matches!(role, Role::Dialog | Role::Alert);
+        tree.windows().filter(|ix| is_dialog(tree.role(*ix))).map(|ix| tree.node_ref(ix)).collect()
+    }
+}
+
+/// The error of an app that cannot be started because there is none.
+fn no_such_app(error: Error) -> Error {
+    let error = about_an_app(error);
+    match error.code {
+        ErrorCode::ApplicationNotFound => {
+            error.suggest("name an app as the desktop knows it, or a program by its whole path")
+        }
+        _ => error,
+    }
+}
+
+/// What to start, if what was asked makes sense.
+fn plan(args: &Launch) -> Result<LaunchPlan> {
+    let invalid = |message: String| Error::new(ErrorCode::InvalidArgs, message);
+    let app = args.app.trim();
+    if app.is_empty() {
+        return Err(
+            invalid("app: names no app".into()).suggest("name an app, or a program by its whole path")
+        );
+    }
+    if app.contains('/') && !app.starts_with('/') {
+        return Err(invalid(format!("app: '{app}' is a path, but not a whole one"))
+            .suggest("write the program's path from / on"));
+    }
+    if let Some(folder) = args.cwd.as_deref().filter(|folder| !folder.is_absolute()) {
+        return Err(invalid(format!("cwd: '{}' is not a whole path", folder.display()))
+            .suggest("write the folder's path from / on"));
+    }
+    let has_nul = |text: &str| text.contains('\0');
+    if has_nul(app) || args.arg.iter().chain(&args.env).any(|text| has_nul(text)) {
+        return Err(invalid(
+            "a NUL character can be part of neither a program's name, args nor environment".into(),
+        ));
+    }
+    let env = args.env.iter().map(|pair| match pair.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(invalid(format!("env: '{pair}' is not of the form NAME=VALUE"))
+            .suggest("write --env LANG=C, once for each variable")),
+    });
+    let env = env.collect::<Result<_>>()?;
+    Ok(LaunchPlan { app: app.to_owned(), args: args.arg.clone(), env, cwd: args.cwd.clone() })
+}
+
+/// Fails unless there is such a folder.
+async fn is_folder(path: PathBuf) -> Result<()> {
+    let shown = path.display().to_string();
+    let is_dir = tokio::task::spawn_blocking(move || Path::is_dir(&path)).await.unwrap_or(false);
+    if is_dir {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::InvalidArgs, format!("cwd: there is no folder '{shown}'"))
+        .suggest("name a folder that is there"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch(app: &str) -> Launch {
+        Launch { app: app.into(), arg: vec![], env: vec![], cwd: None, wait: false, timeout_ms: None }
+    }
+
+    #[test]
+    fn what_is_to_be_started_is_checked_before_anything_is() {
+        let refused = |args: &Launch| plan(args).unwrap_err().message;
+        assert!(refused(&launch(" ")).contains("names no app"));
+        assert!(refused(&launch("bin/app")).contains("not a whole one"));
+        let with_env = |pair: &str| Launch { env: vec![pair.into()], ..launch("App") };
+        for wrong in ["LANG", "=C", ""] {
+            assert!(refused(&with_env(wrong)).contains("NAME=VALUE"), "{wrong}");
+        }
+        assert!(refused(&with_env("A=\0")).contains("NUL"));
+        assert!(refused(&Launch { cwd: Some("here".into()), ..launch("App") }).contains("whole path"));
+        let plan = plan(&with_env("A=b=c")).unwrap();
+        assert_eq!((plan.app.as_str(), &plan.env[..]), ("App", &[("A".to_owned(), "b=c".to_owned())][..]));
+    }
+}

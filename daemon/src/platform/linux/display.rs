@@ -1,0 +1,214 @@
+//! A connection to the X server for those who act: how it is opened, what its faults mean, and how to wait on it.
+
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use x11rb::connection::{Connection, RequestConnection};
+use x11rb::errors::{ConnectError, ConnectionError, ParseError, ReplyError, ReplyOrIdError};
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, GetPropertyReply, Window};
+use x11rb::protocol::{ErrorKind, Event};
+use x11rb::rust_connection::RustConnection;
+use x11rb::x11_utils::X11Error;
+
+use crate::platform::{Failure, FailureKind};
+
+/// What the X server answers.
+pub(super) type XResult<T> = Result<T, XFault>;
+
+/// Why it does not.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum XFault {
+    /// The connection is broken; another one may work.
+    #[error("the connection to the X server is lost: {0}")]
+    Lost(String),
+    /// The server does not know the request.
+    #[error("the X server does not offer {0}")]
+    Missing(&'static str),
+    /// The server refused a request.
+    #[error("the X server says {:?}", .0.error_kind)]
+    Told(X11Error),
+}
+
+impl XFault {
+    /// Whether a window, or what is in it, is not there any more.
+    pub fn is_gone(&self) -> bool {
+        matches!(self, XFault::Told(told) if matches!(told.error_kind, ErrorKind::Window | ErrorKind::Drawable))
+    }
+}
+
+impl From<ConnectionError> for XFault {
+    fn from(fault: ConnectionError) -> XFault {
+        match fault {
+            ConnectionError::UnsupportedExtension => XFault::Missing("an extension that this needs"),
+            fault => XFault::Lost(fault.to_string()),
+        }
+    }
+}
+
+impl From<ReplyError> for XFault {
+    fn from(fault: ReplyError) -> XFault {
+        match fault {
+            ReplyError::ConnectionError(fault) => fault.into(),
+            ReplyError::X11Error(told) => XFault::Told(told),
+        }
+    }
+}
+
+impl From<ReplyOrIdError> for XFault {
+    fn from(fault: ReplyOrIdError) -> XFault {
+        match fault {
+            ReplyOrIdError::IdsExhausted => XFault::Lost("no more numbers to give".to_owned()),
+            ReplyOrIdError::ConnectionError(fault) => fault.into(),
+            ReplyOrIdError::X11Error(told) => XFault::Told(told),
+        }
+    }
+}
+
+impl From<ParseError> for XFault {
+    fn from(fault: ParseError) -> XFault {
+        XFault::Lost(fault.to_string())
+    }
+}
+
+impl From<std::io::Error> for XFault {
+    fn from(fault: std::io::Error) -> XFault {
+        XFault::Lost(fault.to_string())
+    }
+}
+
+impl From<XFault> for Failure {
+    fn from(fault: XFault) -> Failure {
+        let kind = match &fault {
+            _ if fault.is_gone() => FailureKind::Gone,
+            XFault::Told(_) => FailureKind::Refused,
+            XFault::Lost(_) | XFault::Missing(_) => FailureKind::NotSupported,
+        };
+        Failure::new(kind, fault.to_string())
+    }
+}
+
+x11rb::atom_manager! {
+    /// The atoms of those who act.
+    pub(super) Atoms: AtomsCookie {
+        UTF8_STRING,
+        WM_CHANGE_STATE,
+        WM_DELETE_WINDOW,
+        WM_PROTOCOLS,
+        WM_STATE,
+        _AXD_BORROWED_KEYS,
+        _GTK_FRAME_EXTENTS,
+        _NET_ACTIVE_WINDOW,
+        _NET_CLIENT_LIST,
+        _NET_CLOSE_WINDOW,
+        _NET_FRAME_EXTENTS,
+        _NET_MOVERESIZE_WINDOW,
+        _NET_SUPPORTED,
+        _NET_SUPPORTING_WM_CHECK,
+        _NET_WM_PID,
+        _NET_WM_PING,
+        _NET_WM_STATE,
+        _NET_WM_STATE_HIDDEN,
+        _NET_WM_STATE_MAXIMIZED_HORZ,
+        _NET_WM_STATE_MAXIMIZED_VERT,
+    }
+}
+
+/// A connection to the X server.
+pub(super) struct Display {
+    pub connection: RustConnection,
+    /// Which of its screens.
+    pub screen: usize,
+    pub root: Window,
+    pub atoms: Atoms,
+}
+
+impl Display {
+    /// Connects to the display that the environment names; says what to do if there is none.
+    pub fn open() -> Result<Display, Failure> {
+        Display::connect(None).map_err(|fault| missing(&fault))
+    }
+
+    /// Connects to a display by name.
+    pub fn connect(name: Option<&str>) -> Result<Display, String> {
+        let (connection, screen) = x11rb::connect(name).map_err(|fault: ConnectError| fault.to_string())?;
+        let root = connection.setup().roots.get(screen).ok_or("the display has no screen")?.root;
+        let atoms = Atoms::new(&connection)
+            .map_err(XFault::from)
+            .and_then(|asked| Ok(asked.reply()?))
+            .map_err(|fault| fault.to_string())?;
+        Ok(Display { connection, screen, root, atoms })
+    }
+
+    /// Fails unless the server has an extension.
+    pub fn needs(&self, extension: &'static str) -> XResult<()> {
+        match self.connection.extension_information(extension)? {
+            Some(_) => Ok(()),
+            None => Err(XFault::Missing(extension)),
+        }
+    }
+
+    /// Waits until the server has done all that was asked so far.
+    pub fn sync(&self) -> XResult<()> {
+        self.connection.get_input_focus()?.reply()?;
+        Ok(())
+    }
+
+    /// The next event; `None` if none comes until then, or when `also` becomes readable.
+    pub fn event(&self, until: Option<Instant>, also: Option<&dyn AsFd>) -> XResult<Option<Event>> {
+        loop {
+            self.connection.flush()?;
+            if let Some(event) = self.connection.poll_for_event()? {
+                return Ok(Some(event));
+            }
+            let left = match until {
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Ok(None);
+                    }
+                    // Rounded up: a wait of less than a millisecond must not become a busy loop.
+                    PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX)
+                }
+                None => PollTimeout::NONE,
+            };
+            let mut watched = vec![PollFd::new(self.connection.stream().as_fd(), PollFlags::POLLIN)];
+            watched.extend(also.map(|also| PollFd::new(also.as_fd(), PollFlags::POLLIN)));
+            match poll(&mut watched, left) {
+                Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+                Err(fault) => return Err(XFault::Lost(fault.to_string())),
+            }
+            let woken = watched.get(1).and_then(PollFd::any).unwrap_or(false);
+            if woken {
+                return Ok(self.connection.poll_for_event()?);
+            }
+        }
+    }
+
+    /// A property, whatever its type; without a value if it is not set.
+    pub fn property(&self, window: Window, property: u32) -> XResult<GetPropertyReply> {
+        let any = u32::from(AtomEnum::ANY);
+        Ok(self.connection.get_property(false, window, property, any, 0, 1 << 20)?.reply()?)
+    }
+
+    /// The numbers in a property; none if it is not set.
+    pub fn numbers(&self, window: Window, property: u32) -> XResult<Vec<u32>> {
+        Ok(self.property(window, property)?.value32().into_iter().flatten().collect())
+    }
+}
+
+/// What to say where there is no X server.
+fn missing(fault: &str) -> Failure {
+    let wayland = std::env::var_os("WAYLAND_DISPLAY").is_some_and(|display| !display.is_empty());
+    let native = if wayland {
+        format!(
+            "input, windows, clipboard and pictures need an X server, and on this Wayland desktop none answers ({fault}); \
+             turn Xwayland on and start axd with its DISPLAY, or log in to an X11 session"
+        )
+    } else {
+        format!(
+            "there is no X server ({fault}); start axd inside the desktop session, or with DISPLAY (and XAUTHORITY) set"
+        )
+    };
+    Failure::new(FailureKind::NotSupported, native)
+}

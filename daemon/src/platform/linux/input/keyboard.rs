@@ -1,0 +1,264 @@
+//! The keyboard as it is now: its map, what is held, and pressing keys.
+
+use std::time::{Duration, Instant};
+
+use axd_protocol::keys::Key;
+use x11rb::connection::Connection;
+use x11rb::protocol::xkb::{ConnectionExt as _, ID, MapPart};
+use x11rb::protocol::xproto::{ConnectionExt as _, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, ModMask};
+use x11rb::protocol::xtest::ConnectionExt as _;
+
+use super::borrowed::Borrowed;
+use super::heard::{self, Heard};
+use super::keymap::{Keymap, Stroke, bits};
+use super::keys;
+use crate::platform::linux::display::{Display, XFault, XResult};
+use crate::platform::{Failure, FailureKind};
+
+/// How long an app may take to read what was typed before the map it needs is changed.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long an app that cannot say whether it has read something is given for it.
+const PAUSE: Duration = Duration::from_millis(60);
+
+/// The keyboard.
+pub(super) struct Keyboard {
+    pub map: Keymap,
+    /// The group of the layout that is in force.
+    pub group: u8,
+    pub borrowed: Borrowed,
+    /// Keys that are down because they were asked to be.
+    held: Vec<Held>,
+    /// Numbers the questions to apps.
+    token: u32,
+}
+
+/// A key that is down.
+struct Held {
+    key: Key,
+    keycode: u8,
+    /// What had to be held with it, and is released with it.
+    helpers: Vec<u8>,
+}
+
+/// What the keyboard's modifiers were before text was typed, to be put back.
+pub(super) struct Modifiers {
+    /// Those that were locked.
+    locked: u8,
+    /// Keys of ours that were down.
+    lifted: Vec<u8>,
+}
+
+impl Keyboard {
+    /// The keyboard of this display.
+    pub fn new(display: &Display) -> XResult<Keyboard> {
+        display.needs("XKEYBOARD")?;
+        display.needs("XTEST")?;
+        display.connection.xkb_use_extension(1, 0)?.reply()?;
+        let borrowed = Borrowed::new(display)?;
+        let mut keyboard =
+            Keyboard { map: Keymap::default(), group: 0, borrowed, held: Vec::new(), token: 0x0a5d_0000 };
+        keyboard.look(display)?;
+        Ok(keyboard)
+    }
+
+    /// Reads the map and the group in force. It is asked for each script, so nobody's change is missed.
+    pub fn look(&mut self, display: &Display) -> XResult<()> {
+        let parts = MapPart::KEY_TYPES | MapPart::KEY_SYMS | MapPart::MODIFIER_MAP;
+        let none = MapPart::from(0u8);
+        let device = u16::from(ID::USE_CORE_KBD);
+        let map = display.connection.xkb_get_map(
+            device,
+            parts,
+            none,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            Default::default(),
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+        )?;
+        let state = display.connection.xkb_get_state(device)?;
+        let (reply, state) = (map.reply()?, state.reply()?);
+        let sets = reply.map.modmap_rtrn.unwrap_or_default();
+        self.map = Keymap::new(
+            reply.first_key_sym,
+            reply.map.syms_rtrn.unwrap_or_default(),
+            reply.map.types_rtrn.unwrap_or_default(),
+            sets.into_iter().map(|set| (set.keycode, bits(set.mods))).collect(),
+        );
+        self.group = u8::from(state.group);
+        self.borrowed.learn(&self.map);
+        Ok(())
+    }
+
+    /// Fails unless a key can be pressed, now or with the help of a spare key.
+    pub fn can_press(&self, key: Key) -> Result<(), Failure> {
+        if self.stroke(key).is_some() || self.borrowed.room(&self.held_keycodes()) > 0 {
+            return Ok(());
+        }
+        let said = format!("the keyboard has no key '{key}', and no spare key to put it on");
+        Err(Failure::new(FailureKind::NotSupported, said))
+    }
+
+    /// Presses a key, and holds it.
+    pub fn press(&mut self, display: &Display, key: Key) -> XResult<()> {
+        let stroke = match self.stroke(key) {
+            Some(stroke) => stroke,
+            None => self.lend_one(display, keys::symbol(key))?,
+        };
+        let down = self.held_modifiers();
+        let helpers = self.holders(stroke.modifiers & !down);
+        for keycode in helpers.iter().chain([&stroke.keycode]) {
+            key_event(display, *keycode, true)?;
+        }
+        self.held.push(Held { key, keycode: stroke.keycode, helpers });
+        Ok(())
+    }
+
+    /// Lets go of a key, and of what was held with it.
+    pub fn release(&mut self, display: &Display, key: Key) -> XResult<()> {
+        let Some(at) = self.held.iter().rposition(|held| held.key == key) else {
+            // Not held by us: whoever holds it, it is up after this.
+            return match self.stroke(key) {
+                Some(stroke) => key_event(display, stroke.keycode, false),
+                None => Ok(()),
+            };
+        };
+        let held = self.held.remove(at);
+        key_event(display, held.keycode, false)?;
+        held.helpers.iter().rev().try_for_each(|keycode| key_event(display, *keycode, false))
+    }
+
+    /// Waits until the app with the focus has read all keys so far. False if it does not read.
+    pub fn until_heard(&mut self, display: &Display) -> XResult<bool> {
+        self.token = self.token.wrapping_add(1);
+        match heard::ask(display, self.token, PATIENCE)? {
+            Heard::Yes => Ok(true),
+            Heard::NotYet => Ok(false),
+            Heard::CannotSay => {
+                display.sync()?;
+                std::thread::sleep(PAUSE);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Gives back keys that were lent, once the app has read what was typed with them.
+    pub fn tidy(&mut self, display: &Display) -> XResult<()> {
+        if self.borrowed.is_lent() && self.until_heard(display)? {
+            self.borrowed.give_back(display, &self.held_keycodes())?;
+        }
+        display.sync()
+    }
+
+    /// Lifts every modifier that would change what text becomes. Says how they were, to be put back.
+    pub fn quieten(&mut self, display: &Display) -> XResult<Modifiers> {
+        let lifted: Vec<u8> = self
+            .held
+            .iter()
+            .flat_map(|held| held.helpers.iter().chain([&held.keycode]))
+            .copied()
+            .filter(|keycode| self.map.modifiers_of(*keycode) != 0)
+            .collect();
+        lifted.iter().try_for_each(|keycode| key_event(display, *keycode, false))?;
+        let state = display.connection.xkb_get_state(u16::from(ID::USE_CORE_KBD))?.reply()?;
+        let locked = bits(state.locked_mods) & !self.map.num_lock();
+        if locked != 0 || bits(state.latched_mods) != 0 {
+            lock(display, locked, 0)?;
+        }
+        Ok(Modifiers { locked, lifted })
+    }
+
+    /// Puts them back.
+    pub fn restore(&mut self, display: &Display, before: &Modifiers) -> XResult<()> {
+        if before.locked != 0 {
+            lock(display, before.locked, before.locked)?;
+        }
+        before.lifted.iter().try_for_each(|keycode| key_event(display, *keycode, true))
+    }
+
+    /// Waits until nobody else holds a modifier. False if somebody goes on holding one.
+    pub fn until_let_go(&self, display: &Display, stop: impl Fn() -> bool) -> XResult<bool> {
+        const LOOK_AGAIN: Duration = Duration::from_millis(10);
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let down = display.connection.query_keymap()?.reply()?.keys;
+            let ours = self.held_keycodes();
+            let is_down = |keycode: u8| down[usize::from(keycode / 8)] & (1 << (keycode % 8)) != 0;
+            let lockers = self.map.num_lock() | 2;
+            let others = (8..=u8::MAX).filter(|keycode| is_down(*keycode) && !ours.contains(keycode));
+            if others.into_iter().all(|keycode| self.map.modifiers_of(keycode) & !lockers == 0) {
+                return Ok(true);
+            }
+            if stop() || Instant::now() >= until {
+                return Ok(false);
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// The keys to hold for these modifiers.
+    pub fn holders(&self, modifiers: u8) -> Vec<u8> {
+        let bits = (0..8).map(|place| 1 << place).filter(|bit| modifiers & bit != 0);
+        bits.filter_map(|bit| self.map.holder(bit)).collect()
+    }
+
+    /// Every key that is down because of us.
+    pub fn held_keycodes(&self) -> Vec<u8> {
+        self.held.iter().flat_map(|held| held.helpers.iter().chain([&held.keycode])).copied().collect()
+    }
+
+    fn held_modifiers(&self) -> u8 {
+        self.held_keycodes().into_iter().fold(0, |all, keycode| all | self.map.modifiers_of(keycode))
+    }
+
+    fn stroke(&self, key: Key) -> Option<Stroke> {
+        let symbol = keys::symbol(key);
+        if let Some(keycode) = self.borrowed.key_of(symbol) {
+            return Some(Stroke { keycode, modifiers: 0 });
+        }
+        match key {
+            Key::Char(character) => self.map.key_of(character, self.group),
+            _ => self.map.symbol(symbol, self.group),
+        }
+    }
+
+    /// Puts a symbol on a spare key, and waits until the app knows.
+    fn lend_one(&mut self, display: &Display, symbol: u32) -> XResult<Stroke> {
+        if self.borrowed.is_lent() {
+            self.until_heard(display)?;
+        }
+        self.borrowed.lend(display, &[symbol], &self.held_keycodes())?;
+        self.until_heard(display)?;
+        let keycode = self.borrowed.key_of(symbol).ok_or(XFault::Missing("a spare key"))?;
+        Ok(Stroke { keycode, modifiers: 0 })
+    }
+}
+
+/// Presses or releases a key, by its code.
+pub(super) fn key_event(display: &Display, keycode: u8, down: bool) -> XResult<()> {
+    let kind = if down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT };
+    display.connection.xtest_fake_input(kind, keycode, 0, 0, 0, 0, 0)?;
+    display.connection.flush()?;
+    Ok(())
+}
+
+/// Sets which of these modifiers are locked, and drops all that are latched.
+fn lock(display: &Display, affected: u8, locked: u8) -> XResult<()> {
+    let device = u16::from(ID::USE_CORE_KBD);
+    let (affected, locked, all) = (ModMask::from(affected), ModMask::from(locked), ModMask::from(u8::MAX));
+    display
+        .connection
+        .xkb_latch_lock_state(device, affected, locked, false, Default::default(), all, false, 0)?
+        .check()?;
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! A private headless desktop for a test, and what the test does in it.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use axd::platform::linux::LinuxDesktop;
+use axd::platform::{
+    AppSeen, DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, InputStep, Platform, WindowSeen,
+};
+use tokio::sync::mpsc;
+
+const INSIDE: &str = "AXD_TEST_INSIDE_DESKTOP";
+
+/// Runs this test inside a desktop of its own: true if we are inside. False if the test ran there, or cannot run here.
+pub fn inside(test: &str, options: &[&str]) -> bool {
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    for program in ["Xvfb", "jwm", "dbus-daemon", "xprop", "/usr/libexec/at-spi-bus-launcher"] {
+        let found = program.starts_with('/') && PathBuf::from(program).exists();
+        if !found
+            && Command::new("which").arg(program).stdout(Stdio::null()).status().is_ok_and(|it| !it.success())
+        {
+            eprintln!("SKIPPED {test}: {program} is not installed; scripts/install-desktop installs it");
+            return false;
+        }
+    }
+    let me = std::env::current_exe().unwrap();
+    let output = Command::new(root().join("scripts/desktop"))
+        .args(options)
+        .arg(me)
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(INSIDE, "1")
+        .output()
+        .unwrap();
+    let (said, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    eprintln!("{told}");
+    assert!(output.status.success(), "{said}\n{told}");
+    assert!(said.contains("1 passed"), "the test did not run: {said}");
+    false
+}
+
+/// The project's folder.
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The desktop as axd has it.
+pub struct Desk {
+    pub platform: LinuxDesktop,
+    events: mpsc::UnboundedReceiver<DesktopEvent>,
+    pub windows: Vec<WindowSeen>,
+    pub front: Option<u64>,
+    /// How many there are.
+    pub displays: usize,
+    /// The apps that show a tree.
+    pub seen: Vec<AppSeen>,
+    apps: Vec<Child>,
+}
+
+impl Desk {
+    pub async fn new() -> Desk {
+        let platform = LinuxDesktop::connect().await.unwrap();
+        let (out, events) = mpsc::unbounded_channel();
+        platform.start(out);
+        Desk {
+            platform,
+            events,
+            windows: Vec::new(),
+            front: None,
+            displays: 0,
+            seen: Vec::new(),
+            apps: Vec::new(),
+        }
+    }
+
+    /// Starts a program, which ends with the test.
+    pub fn start(&mut self, program: &str, args: &[&str]) -> u32 {
+        let child =
+            Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        let pid = child.id();
+        self.apps.push(child);
+        pid
+    }
+
+    /// Starts the echo app of a toolkit; its window, once it is in front.
+    pub async fn echo(&mut self, toolkit: &str) -> u64 {
+        let apps = root().join("tests/desktop/apps");
+        if toolkit == "chromium" {
+            let page = format!("--app=file://{}", apps.join("echo.html").display());
+            let profile = format!("--user-data-dir={}/chromium", std::env::var("HOME").unwrap());
+            self.start(
+                "chromium",
+                &[
+                    "--no-sandbox",
+                    "--no-first-run",
+                    "--disable-background-networking",
+                    "--disable-sync",
+                    &profile,
+                    &page,
+                ],
+            );
+        } else {
+            self.start("/usr/bin/python3", &[&apps.join("echo.py").display().to_string(), toolkit]);
+        }
+        self.until("the app is in front", |desk| {
+            desk.windows
+                .iter()
+                .any(|window| window.title.starts_with("echo") && Some(window.window) == desk.front)
+        })
+        .await;
+        self.front.unwrap()
+    }
+
+    /// What the echo app in front holds.
+    pub fn echoed(&self, window: u64) -> String {
+        let title = &self.window(window).title;
+        // A browser may add its name.
+        let hex =
+            title.strip_prefix("echo").unwrap_or_default().split_whitespace().next().unwrap_or_default();
+        let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
+        let bytes = digits
+            .chunks_exact(2)
+            .map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap());
+        String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
+    }
+
+    pub fn window(&self, window: u64) -> &WindowSeen {
+        self.windows.iter().find(|seen| seen.window == window).unwrap()
+    }
+
+    /// Waits until the desktop is so.
+    pub async fn until(&mut self, what: &str, mut condition: impl FnMut(&Desk) -> bool) {
+        let limit = tokio::time::sleep(Duration::from_secs(30));
+        tokio::pin!(limit);
+        while !condition(self) {
+            tokio::select! {
+                event = self.events.recv() => match event.expect("the desktop goes on telling") {
+                    DesktopEvent::Windows(windows) => self.windows = windows,
+                    DesktopEvent::Frontmost { window, .. } => self.front = window,
+                    DesktopEvent::Displays(displays) => self.displays = displays.len(),
+                    DesktopEvent::AppUp(app) => self.seen.push(app),
+                    DesktopEvent::AppGone { pid } => self.seen.retain(|app| app.pid != pid),
+                },
+                () = &mut limit => panic!("in vain: {what}; windows {:#?}, in front {:?}", self.windows, self.front),
+            }
+        }
+    }
+
+    /// Waits until something that the desktop does not tell is so.
+    pub async fn until_true(&mut self, what: &str, condition: impl Fn() -> bool) {
+        let limit = std::time::Instant::now() + Duration::from_secs(30);
+        while !condition() {
+            assert!(std::time::Instant::now() < limit, "in vain: {what}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    pub async fn call(&self, call: DesktopCall) -> Result<DesktopAnswer, Failure> {
+        self.platform.call(call, Gate::new()).await.expect("an answer")
+    }
+
+    pub async fn input(&self, steps: Vec<InputStep>) -> Result<DesktopAnswer, Failure> {
+        self.call(DesktopCall::Input(steps)).await
+    }
+
+    /// Clicks into the middle of a window.
+    pub async fn click(&self, window: u64) {
+        use axd_protocol::keys::Button;
+        let bounds = self.window(window).bounds.unwrap();
+        let at = axd_protocol::Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
+        let steps = vec![
+            InputStep::Move(at),
+            InputStep::Button(Button::Left, true),
+            InputStep::Button(Button::Left, false),
+        ];
+        self.input(steps).await.unwrap();
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        for app in &mut self.apps {
+            let _ = app.kill();
+            let _ = app.wait();
+        }
+    }
+}

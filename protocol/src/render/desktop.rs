@@ -1,0 +1,208 @@
+//! Apps, windows, displays and the clipboard.
+
+use super::{Render, Table, file_size, place, unless_verified};
+use crate::app::WindowInfo;
+use crate::command::{
+    AttachAnswer, ClipKind, ClipboardGetAnswer, ClipboardSetAnswer, CloseAppAnswer, LaunchAnswer,
+    ListAppsAnswer, ListDisplaysAnswer, ListWindowsAnswer, MousePositionAnswer, WindowAnswer,
+};
+
+impl Render for ListAppsAnswer {
+    fn render(&self, out: &mut String) {
+        let mut table = Table::new(["APP", "PID", "STATE", "WINDOWS", "IDENTITY"]);
+        for listed in &self.apps {
+            let mark = if listed.frontmost { "*" } else { "" };
+            table.row([
+                format!("{}{mark}", listed.app.name),
+                listed.app.pid.to_string(),
+                listed.app.state.name().into(),
+                listed.windows.to_string(),
+                listed.app.identity.clone(),
+            ]);
+        }
+        table.write(out);
+    }
+}
+
+impl Render for ListWindowsAnswer {
+    fn render(&self, out: &mut String) {
+        let mut table = Table::new(["WINDOW", "ID", "APP", "PLACE", "TITLE"]);
+        for window in &self.windows {
+            let mark = if window.focused { " *" } else { state(window) };
+            table.row([
+                window.window.to_string(),
+                window.id.map_or(String::new(), |id| id.to_string()),
+                window.app.clone(),
+                window.bounds.map(place).unwrap_or_default(),
+                format!("{}{mark}", window.title),
+            ]);
+        }
+        table.write(out);
+    }
+}
+
+impl Render for ListDisplaysAnswer {
+    fn render(&self, out: &mut String) {
+        let mut table = Table::new(["DISPLAY", "PLACE", "SCALE", "NAME"]);
+        for display in &self.displays {
+            let mark = if display.primary { "*" } else { "" };
+            table.row([
+                format!("{}{mark}", display.display),
+                place(display.bounds),
+                display.scale.to_string(),
+                display.name.clone(),
+            ]);
+        }
+        table.write(out);
+    }
+}
+
+impl Render for AttachAnswer {
+    fn render(&self, out: &mut String) {
+        let how = if self.complete { "" } else { ", more to come" };
+        out.push_str(&format!("{} elements{how}\n", self.nodes));
+    }
+}
+
+impl Render for LaunchAnswer {
+    fn render(&self, out: &mut String) {
+        match (&self.launched, self.pid) {
+            (Some(app), _) => out.push_str(&format!("{} runs as {}", app.name, app.pid)),
+            (None, Some(pid)) => out.push_str(&format!("started, as {pid}")),
+            (None, None) => out.push_str("started"),
+        }
+        if let Some(window) = &self.window {
+            out.push_str("; its window is ");
+            write_window(window, out);
+            out.push_str(&format!(" (after {} ms)", self.waited_ms));
+        }
+        out.push('\n');
+    }
+}
+
+impl Render for CloseAppAnswer {
+    fn render(&self, out: &mut String) {
+        let how = if self.closed { "closed" } else { "still there" };
+        out.push_str(&format!("{how} after {} ms\n", self.waited_ms));
+    }
+}
+
+impl Render for WindowAnswer {
+    fn render(&self, out: &mut String) {
+        match &self.after {
+            Some(window) => write_window(window, out),
+            None => {
+                out.push_str("gone: ");
+                write_window(&self.before, out);
+            }
+        }
+        out.push_str(unless_verified(self.disposition));
+        out.push('\n');
+    }
+}
+
+impl Render for MousePositionAnswer {
+    fn render(&self, out: &mut String) {
+        out.push_str(&format!("{},{}\n", self.x, self.y));
+    }
+}
+
+impl Render for ClipboardGetAnswer {
+    /// Text is asked for to be used: nothing but the text.
+    fn render(&self, out: &mut String) {
+        let size = self.bytes.as_ref().map(|bytes| file_size(bytes.len() as u64 / 4 * 3));
+        match (&self.text, &self.path, size) {
+            (Some(text), _, _) => out.push_str(text),
+            (None, Some(path), _) => out.push_str(&format!("an image, in {}\n", path.display())),
+            (None, None, Some(size)) => out.push_str(&format!(
+                "an image of {size}; write it to a file with `ax clipboard-get --out shot.png`\n"
+            )),
+            (None, None, None) if self.files.is_empty() => out.push_str("(nothing)\n"),
+            _ => self.files.iter().for_each(|file| out.push_str(&format!("{}\n", file.display()))),
+        }
+    }
+}
+
+impl Render for ClipboardSetAnswer {
+    fn render(&self, out: &mut String) {
+        out.push_str(match self.kind {
+            Some(ClipKind::Text) => "text is on the clipboard\n",
+            Some(ClipKind::Image) => "an image is on the clipboard\n",
+            Some(ClipKind::Files) => "files are on the clipboard\n",
+            Some(ClipKind::Any) | None => "the clipboard is empty\n",
+        });
+    }
+}
+
+/// Writes a window, on no line of its own: `window "Notes" win_8d0c2m of Notes @10,20 300x200`.
+fn write_window(window: &WindowInfo, out: &mut String) {
+    out.push_str("window ");
+    crate::text::quote(&window.title, out);
+    match window.id {
+        Some(id) => out.push_str(&format!(" {id}")),
+        None => out.push_str(&format!(" {}", window.window)),
+    }
+    if !window.app.is_empty() {
+        out.push_str(&format!(" of {}", window.app));
+    }
+    if let Some(bounds) = window.bounds {
+        out.push_str(&format!(" @{}", place(bounds)));
+    }
+    if window.focused {
+        out.push_str(" focused");
+    }
+    out.push_str(state(window));
+}
+
+fn state(window: &WindowInfo) -> &'static str {
+    match (window.minimized, window.maximized) {
+        (true, _) => " (minimized)",
+        (_, true) => " (maximized)",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Delivery, Disposition};
+
+    fn told(answer: &impl Render) -> String {
+        let mut out = String::new();
+        answer.render(&mut out);
+        out
+    }
+
+    fn window() -> WindowInfo {
+        serde_json::from_str(
+            r#"{"window":7,"title":"Notes","app":"Notes","pid":9,"bounds":{"x":1,"y":2,"width":30,"height":40},"focused":true}"#,
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn a_window_is_told_as_it_is_and_what_was_not_seen_is_said() {
+        let mut answer = WindowAnswer {
+            before: window(),
+            after: Some(window()),
+            waited_ms: 3,
+            disposition: Disposition::of(Delivery::DeliveredVerified),
+        };
+        assert_eq!(told(&answer), "window \"Notes\" 7 of Notes @1,2 30x40 focused\n");
+        answer.disposition = Disposition::of(Delivery::DeliveredUnverified);
+        assert!(told(&answer).ends_with("focused (asked for, but not seen to be so)\n"));
+        answer.after = None;
+        assert!(told(&answer).starts_with("gone: window \"Notes\""));
+    }
+
+    #[test]
+    fn what_is_on_the_clipboard_is_told_so_that_it_can_be_used() {
+        let empty = ClipboardGetAnswer::default();
+        assert_eq!(told(&empty), "(nothing)\n");
+        assert_eq!(told(&ClipboardGetAnswer { text: Some("a\nb".into()), ..empty.clone() }), "a\nb");
+        let files = ClipboardGetAnswer { files: vec!["/a".into(), "/b c".into()], ..empty.clone() };
+        assert_eq!(told(&files), "/a\n/b c\n");
+        let image = ClipboardGetAnswer { bytes: Some("A".repeat(4_000)), ..empty };
+        assert!(told(&image).starts_with("an image of 3 kB;"), "{}", told(&image));
+    }
+}

@@ -1,0 +1,126 @@
+//! Answers for reading: what `format: "text"` puts in `text`. By family, as the commands are.
+
+mod daemon;
+mod desktop;
+mod observe;
+mod wait;
+
+use crate::error::{Delivery, Disposition};
+use crate::geometry::Bounds;
+use crate::text::{quote, write_ref};
+
+/// An answer that can be read.
+pub trait Render {
+    /// Writes it, whole lines.
+    fn render(&self, out: &mut String);
+}
+
+/// The value of a property, or the elements a `get` or `find` answered, are written by whoever holds the tree; this is
+/// the heading line of a path: `in window "Notes" › list "Notes"`.
+pub fn write_path(path: &[crate::node::NodeRef], out: &mut String) {
+    for (at, node) in path.iter().enumerate() {
+        out.push_str(if at == 0 { "in " } else { " › " });
+        if let Some(name) = node.name.as_deref().filter(|name| !name.is_empty()) {
+            out.push_str(node.role.name());
+            out.push(' ');
+            quote(name, out);
+        } else {
+            write_ref(node, out);
+        }
+    }
+    if !path.is_empty() {
+        out.push('\n');
+    }
+}
+
+/// A length of time, in the largest unit that says enough.
+fn duration(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{} s", ms / 1_000),
+        60_000..3_600_000 => format!("{} min", ms / 60_000),
+        _ => format!("{} h {} min", ms / 3_600_000, ms / 60_000 % 60),
+    }
+}
+
+/// A size of a file, in the largest unit that says enough.
+fn file_size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{} kB", bytes.div_ceil(1_000)),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10),
+    }
+}
+
+/// A place and its size: `10,20 300x200`.
+fn place(bounds: Bounds) -> String {
+    let Bounds { x, y, width, height } = bounds;
+    format!("{x},{y} {width}x{height}")
+}
+
+/// What follows for whoever reads it from how surely something was delivered; nothing if all is well.
+fn unless_verified(disposition: Disposition) -> &'static str {
+    match disposition.delivery {
+        Delivery::DeliveredVerified => "",
+        Delivery::DeliveredUnverified => " (asked for, but not seen to be so)",
+        Delivery::Uncertain => " (it may or may not have been done)",
+        Delivery::NotDelivered => " (it was not done)",
+    }
+}
+
+/// Columns that line up.
+struct Table<const N: usize> {
+    rows: Vec<[String; N]>,
+}
+
+impl<const N: usize> Table<N> {
+    fn new(heading: [&str; N]) -> Table<N> {
+        Table { rows: vec![heading.map(str::to_owned)] }
+    }
+
+    fn row(&mut self, row: [String; N]) {
+        self.rows.push(row);
+    }
+
+    fn write_or(&self, out: &mut String, empty: &str) {
+        if self.rows.len() == 1 { out.push_str(empty) } else { self.write(out) }
+    }
+
+    fn write(&self, out: &mut String) {
+        let width =
+            |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths: [usize; N] = std::array::from_fn(width);
+        for row in &self.rows {
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(widths) {
+                line.push_str(&format!("{cell:width$}  "));
+            }
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_no_line_ends_in_blanks() {
+        let mut table = Table::new(["A", "LONG"]);
+        table.row(["wide cell".into(), String::new()]);
+        let mut out = String::new();
+        table.write(&mut out);
+        assert_eq!(out, "A          LONG\nwide cell\n");
+    }
+
+    #[test]
+    fn a_size_is_told_in_the_unit_that_fits() {
+        assert_eq!([file_size(12), file_size(1_001), file_size(2_345_678)], ["12 bytes", "2 kB", "2.3 MB"]);
+    }
+
+    #[test]
+    fn a_duration_is_told_in_the_unit_that_fits() {
+        assert_eq!([duration(12), duration(61_000), duration(3_720_000)], ["12 ms", "1 min", "1 h 2 min"]);
+    }
+}

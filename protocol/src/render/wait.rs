@@ -1,0 +1,148 @@
+//! What was waited for, and several answers at once.
+
+use serde_json::Value;
+
+use super::Render;
+use crate::command::{BatchAnswer, WaitAnswer};
+use crate::error::Error;
+use crate::event::{Event, Observed};
+use crate::text::{quote, write_ref};
+
+/// The longest answer that is shown as JSON on its line; more is cut, and says so.
+const MOST: usize = 200;
+
+impl Render for WaitAnswer {
+    fn render(&self, out: &mut String) {
+        let what = if self.met.is_empty() { "the time".to_owned() } else { self.met.join(", ") };
+        let how = match self.observed {
+            Observed::Event => "",
+            Observed::Reread => " (found by rereading)",
+        };
+        out.push_str(&format!("{what}: after {} ms{how}\n", self.waited_ms));
+        for node in &self.nodes {
+            out.push_str("  ");
+            write_ref(node, out);
+            out.push('\n');
+        }
+        for event in &self.events {
+            out.push_str("  ");
+            write_event(event, out);
+            out.push('\n');
+        }
+    }
+}
+
+/// Writes what happened, on no line of its own: `window-opened in Notes "Untitled"`.
+fn write_event(event: &Event, out: &mut String) {
+    // Through its wire form, which has the same fields for every kind.
+    let told = serde_json::to_value(event).unwrap_or_default();
+    out.push_str(told["event"].as_str().unwrap_or_default());
+    if let Some(app) = told["app"]["name"].as_str() {
+        out.push_str(&format!(" in {app}"));
+    }
+    if let Ok(node) = serde_json::from_value(told["node"].clone()) {
+        out.push(' ');
+        write_ref(&node, out);
+    }
+    for text in [&told["window"]["title"], &told["text"]] {
+        if let Some(text) = text.as_str() {
+            out.push(' ');
+            quote(text, out);
+        }
+    }
+}
+
+impl Render for BatchAnswer {
+    fn render(&self, out: &mut String) {
+        for result in &self.results {
+            render_result(result, out);
+        }
+        let counts = [(self.succeeded, "succeeded"), (self.failed, "failed"), (self.skipped, "skipped")];
+        let counts: Vec<String> = counts
+            .iter()
+            .filter(|(count, how)| *count > 0 || *how == "succeeded")
+            .map(|(count, how)| format!("{count} {how}"))
+            .collect();
+        out.push_str(&counts.join(", "));
+        out.push('\n');
+    }
+}
+
+/// One answer of several: a line, and what it says below that, indented.
+fn render_result(result: &Value, out: &mut String) {
+    let command = result["command"].as_str().unwrap_or("?");
+    out.push_str(&format!("{} {command}", result["index"]));
+    if let Ok(error) = serde_json::from_value::<Error>(result["error"].clone()) {
+        out.push_str(&format!(": {}: {}\n", error.code.name(), error.message));
+        out.push_str(&format!("  try: {}\n", error.suggestion));
+    } else if let Some(text) = result["text"].as_str() {
+        match text.trim_end().split_once('\n') {
+            None => out.push_str(&format!(": {}\n", text.trim_end())),
+            Some(_) => {
+                out.push('\n');
+                text.trim_end().lines().for_each(|line| out.push_str(&format!("  {line}\n")));
+            }
+        }
+    } else {
+        let data = result["data"].to_string();
+        let cut: String = data.chars().take(MOST).collect();
+        let more = if cut.len() < data.len() { "…" } else { "" };
+        out.push_str(&format!(": {cut}{more}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(answer: &impl Render) -> String {
+        let mut out = String::new();
+        answer.render(&mut out);
+        out
+    }
+
+    #[test]
+    fn a_wait_tells_what_came_and_when() {
+        let answer: WaitAnswer = serde_json::from_value(json!({
+            "met": ["--for dialog", "--event dialog"],
+            "waited_ms": 42,
+            "observed": "event",
+            "nodes": [{ "id": "dlg_000000", "role": "dialog", "name": "Saved" }],
+            "events": [{
+                "event": "window-opened",
+                "clock": "c:00000001:3",
+                "app": { "name": "Notes", "pid": 9, "identity": "notes", "state": "live" },
+                "window": { "window": 7, "title": "Saved", "app": "Notes", "pid": 9 },
+            }],
+        }))
+        .unwrap();
+        assert_eq!(
+            told(&answer),
+            "--for dialog, --event dialog: after 42 ms\n  dialog \"Saved\" dlg_000000\n  window-opened in Notes \"Saved\"\n"
+        );
+        let only_time = WaitAnswer { met: vec![], nodes: vec![], events: vec![], ..answer };
+        assert_eq!(told(&only_time), "the time: after 42 ms\n");
+    }
+
+    #[test]
+    fn a_batch_tells_each_answer_and_how_many_went_well() {
+        let error = Error::new(crate::ErrorCode::Timeout, "it did not come").suggest("wait longer");
+        let answer = BatchAnswer {
+            succeeded: 3,
+            failed: 1,
+            skipped: 0,
+            results: vec![
+                json!({ "index": 0, "ok": true, "command": "is", "text": "true\n" }),
+                json!({ "index": 1, "ok": true, "command": "find", "text": "button a\nbutton b\n" }),
+                json!({ "index": 2, "ok": true, "command": "attach", "data": { "nodes": 7 } }),
+                json!({ "index": 3, "ok": false, "command": "wait", "error": error }),
+            ],
+        };
+        assert_eq!(
+            told(&answer),
+            "0 is: true\n1 find\n  button a\n  button b\n2 attach: {\"nodes\":7}\n3 wait: TIMEOUT: it did not come\n  try: wait longer\n3 succeeded, 1 failed\n"
+        );
+    }
+}
