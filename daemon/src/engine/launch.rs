@@ -128,6 +128,7 @@ impl Engine {
     ) -> Result<()> {
         let began = Instant::now();
         let seen = self.desktop.read().named(&args.app)?.clone();
+        self.permit_on(call, Some(seen.clone()))?;
         let close = DesktopCall::Close { pid: seen.pid, force: args.force };
         self.have(close, &call.gate, Engine::deadline(call)).await.map_err(about_an_app)?;
         let until = Engine::within(call, args.timeout_ms, CLOSE_MS);
