@@ -57,6 +57,11 @@ pub fn request_line(id: u64, command: &Command, ask: Ask) -> Result<String> {
         format: ask.format,
     };
     let mut line = serde_json::to_string(&request).map_err(not_json)?;
+    // JSON that was taken over as it is may lie on several lines. In a string a line break is written `\n`, so those that
+    // are left are blanks.
+    if line.contains(['\n', '\r']) {
+        line = line.replace(['\n', '\r'], " ");
+    }
     line.push('\n');
     Ok(line)
 }
@@ -200,6 +205,15 @@ mod tests {
             request_line(1, &Command::Version(Version {}), Ask::any_protocol()).unwrap(),
             "{\"id\":1,\"command\":\"version\"}\n"
         );
+    }
+
+    #[test]
+    fn a_request_is_one_line_however_its_parts_were_written() {
+        let items = "[{\"command\":\"type\",\"args\":{\r\n  \"text\": \"a\\nb\"\n}}]".parse().unwrap();
+        let batch = Command::Batch(axd_protocol::command::Batch { items, stop_on_error: false });
+        let line = request_line(1, &batch, Ask::default()).unwrap();
+        assert_eq!(line.find('\n'), Some(line.len() - 1), "{line}");
+        assert!(!line.contains('\r') && line.contains(r#""text": "a\nb""#), "{line}");
     }
 
     #[test]

@@ -99,6 +99,61 @@ fn happy(name: &str, clock: &str, point: &str) -> Try {
             tried(json!({ "app": "Paint" }), &["app"], |data| data["complete"] == true, "10 elements")
         }
         "detach" => tried(json!({ "app": "Paint" }), &["app"], |data| data["nodes"].as_u64() > Some(5), ""),
+        "screenshot" => tried(
+            json!({ "element": "button:7", "app": "Calculator" }),
+            &[],
+            |data| {
+                data["width"].as_u64() > Some(9) && data["bytes"].as_str().is_some_and(|file| file.len() > 50)
+            },
+            "to keep it, say where",
+        ),
+        "mouse-position" => tried(json!({}), &[], |data| data["x"].is_i64() && data["y"].is_i64(), ","),
+        "launch" => tried(
+            json!({ "app": "Paint", "wait": true }),
+            &["app"],
+            |data| data["launched"]["name"] == "Paint" && data["window"]["id"].is_string(),
+            "Paint runs as",
+        ),
+        "close-app" => tried(json!({ "app": "Paint" }), &["app"], |data| data["closed"] == true, "closed"),
+        "focus-window" => tried(
+            json!({ "window": "Notes", "app": "Notes" }),
+            &["window"],
+            |data| data["after"]["focused"] == true,
+            "window \"Notes\"",
+        ),
+        "move-window" => tried(
+            json!({ "to": "50,60", "app": "Notes" }),
+            &[],
+            |data| data["after"]["bounds"]["x"] == 50 && data["after"]["bounds"]["y"] == 60,
+            "@50,60 ",
+        ),
+        "resize-window" => tried(
+            json!({ "to": "500x400", "app": "Notes" }),
+            &[],
+            |data| data["after"]["bounds"]["width"] == 500,
+            " 500x400",
+        ),
+        "minimize" => {
+            tried(json!({ "app": "Notes" }), &[], |data| data["after"]["minimized"] == true, "(minimized)")
+        }
+        "maximize" => {
+            tried(json!({ "app": "Notes" }), &[], |data| data["after"]["maximized"] == true, "(maximized)")
+        }
+        "restore" => tried(
+            json!({ "app": "Notes" }),
+            &[],
+            |data| data["after"]["maximized"].is_null() && data["after"]["minimized"].is_null(),
+            "window \"Notes\"",
+        ),
+        // The clipboard of a desktop that has just begun is empty; what comes back is tried in clipboard.rs.
+        "clipboard-get" => tried(json!({}), &[], |data| *data == json!({}), "(nothing)"),
+        "clipboard-set" => tried(
+            json!({ "text": "hello" }),
+            &["text"],
+            |data| data["kind"] == "text",
+            "text is on the clipboard",
+        ),
+        "clipboard-clear" => tried(json!({}), &[], |data| *data == json!({}), "the clipboard is empty"),
         // `ax watch` is tried in cli.rs.
         "subscribe" => wire_only(json!({ "app": "Calculator" }), |data| data["sub"].is_u64()),
         "status" => tried(json!({}), &[], |data| data["apps"][0]["name"] == "Calculator", "Calculator"),

@@ -7,27 +7,36 @@ use axd_client::protocol::error::{Delivery, Disposition};
 use axd_client::protocol::{Answer, ErrorCode, Format};
 use axd_client::{Ask, ClientError, Connection, is_ok, request_line};
 
+use super::keep::{self, Keep};
 use super::output::{self, Mode, Stdout};
 use super::parse::Options;
 use super::{Exit, connect, doctor, replace_daemon};
 
 /// Asks and prints the answer.
-pub fn run(command: &Command, options: &Options, mode: Mode) -> Exit {
+pub fn run(mut command: Command, options: &Options, mode: Mode) -> Exit {
+    let keep = match keep::prepare(&mut command) {
+        Ok(keep) => keep,
+        Err(usage) => return output::usage(&usage, Some(mode)),
+    };
+    // Where a picture goes nothing else does.
+    let mode = if matches!(keep, Some(Keep::Stdout)) { Mode::Text } else { mode };
+    let (command, keep) = (&command, keep.as_ref());
     let mut options = options.clone();
     // To start a daemon in order to stop it helps nobody.
     options.no_autostart |= matches!(command, Command::Shutdown(_));
     let mut ask = Ask { deadline: options.deadline, ..Ask::default() };
-    if mode == Mode::Text {
+    if mode == Mode::Text && keep.is_none() {
         ask.format = Format::Text;
     }
     if matches!(command, Command::Shutdown(_) | Command::Status(_) | Command::Version(_)) {
         // With these one finds out about, and gets rid of, a daemon of another major.
         ask.protocol = None;
     }
-    let asked = connect(&options).and_then(|mut connection| exchange(&mut connection, command, ask, mode));
+    let asked =
+        connect(&options).and_then(|mut connection| exchange(&mut connection, command, ask, keep, mode));
     let asked = match asked {
         Ok(Outcome::Mismatch(line)) => match replace_daemon(&options) {
-            Ok(Some(mut connection)) => exchange(&mut connection, command, ask, mode),
+            Ok(Some(mut connection)) => exchange(&mut connection, command, ask, keep, mode),
             // Not ours to replace: the daemon's own words say what to do.
             Ok(None) => return print_error_line(&line, mode),
             Err(fault) => Err(fault),
@@ -60,6 +69,7 @@ fn exchange(
     connection: &mut Connection,
     command: &Command,
     ask: Ask,
+    keep: Option<&Keep>,
     mode: Mode,
 ) -> Result<Outcome, ClientError> {
     if ask.deadline.is_some() {
@@ -71,7 +81,7 @@ fn exchange(
     let mut printed = Ok(());
     let came = connection.stream_line(|piece| {
         let ok = *ok.get_or_insert_with(|| is_ok(piece).unwrap_or(false));
-        if ok && mode == Mode::Json {
+        if ok && mode == Mode::Json && keep.is_none() {
             // After a failed write the rest is still read to the end of the loop's turn, and thrown away.
             if printed.is_ok() {
                 printed = Stdout.write_all(piece);
@@ -97,6 +107,9 @@ fn exchange(
         } else {
             Ok(Outcome::Printed(print_error_line(&held, mode)))
         };
+    }
+    if let Some(keep) = keep {
+        return Ok(Outcome::Printed(keep.put(&held, mode)));
     }
     match mode {
         Mode::Json => Ok(Outcome::Printed(Exit::Done)),
@@ -131,7 +144,7 @@ pub fn mentions_mismatch(line: &[u8]) -> bool {
     read(line).is_ok_and(|answer| answer.error.is_some_and(|error| error.code == ErrorCode::ProtocolMismatch))
 }
 
-fn read(line: &[u8]) -> Result<Answer<'_>, ClientError> {
+pub fn read(line: &[u8]) -> Result<Answer<'_>, ClientError> {
     serde_json::from_slice(line).map_err(|fault| ClientError::Protocol(fault.to_string()))
 }
 

@@ -37,7 +37,7 @@ pub const EXIT_CODES: &[(&str, &str)] = &[
 /// The whole of `ax --help`.
 pub fn overview() -> String {
     let mut out = String::from(
-        "ax: see what desktop apps show, and be told as it changes.\n\
+        "ax: see what desktop apps show, act on it, and be told as it changes.\n\
          Answers come from axd, which keeps the apps' accessibility trees live in memory.\n\n\
          Usage: ax [OPTIONS] COMMAND [ARGS]\n",
     );
@@ -63,7 +63,7 @@ pub fn overview() -> String {
     section("Exit codes", EXIT_CODES.iter().copied().map(owned), &mut out);
     out.push_str(
         "\nExamples\n  ax snapshot --app Notes --interactive\n  ax find 'window:Inbox list > row:nth(3)'\n  \
-         ax watch --app Notes\n  ax demo\n",
+         ax click button:Save --wait-for dialog\n  ax screenshot shot.png\n  ax watch --app Notes\n  ax demo\n",
     );
     out
 }

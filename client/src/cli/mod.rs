@@ -4,6 +4,7 @@ mod ask;
 mod demo;
 mod doctor;
 mod help;
+mod keep;
 mod narrate;
 mod output;
 mod parse;
@@ -11,6 +12,7 @@ mod pipe;
 mod reference;
 mod schema;
 mod service;
+mod stdin;
 mod watch;
 
 use std::ffi::OsString;
@@ -44,6 +46,10 @@ impl From<Exit> for ExitCode {
 
 /// Does what the command line says.
 pub fn run(args: Vec<OsString>) -> Exit {
+    let args = match stdin::fill_in(args) {
+        Ok(args) => args,
+        Err((error, mode)) => return output::failure("batch", &error.into(), Mode::of(mode)),
+    };
     let (invocation, options) = match parse::parse(&args) {
         Parsed::Run(invocation, options) => (*invocation, options),
         Parsed::Plain(text) => return output::plain(&text),
@@ -53,7 +59,7 @@ pub fn run(args: Vec<OsString>) -> Exit {
     match invocation {
         Invocation::Wire(command) => match *command {
             Command::Subscribe(what) => watch::run(what, &options, mode),
-            command => ask::run(&command, &options, mode),
+            command => ask::run(command, &options, mode),
         },
         Invocation::Pipe(_) => pipe::run(&options, mode),
         Invocation::Schema(what) => schema::run(&what, mode),

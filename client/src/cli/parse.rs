@@ -131,7 +131,7 @@ fn canonical(name: &str) -> &str {
 }
 
 /// The first word that is not an option, if help was not asked for before it.
-fn named_command(args: &[OsString]) -> Option<&str> {
+pub fn named_command(args: &[OsString]) -> Option<&str> {
     let mut args = args.iter().map(|arg| arg.to_str().unwrap_or_default());
     loop {
         match args.next()? {
@@ -270,6 +270,45 @@ mod tests {
                 r#"{"id":1,"command":"changes","args":{"since":"c:9f2e01aa:4711"}}"#,
             ),
             ("cancel 7", r#"{"id":1,"command":"cancel","args":{"id":7}}"#),
+            (
+                "type hello --app Notes --no-effects",
+                r#"{"id":1,"command":"type","args":{"text":"hello","app":"Notes","no_effects":true}}"#,
+            ),
+            (
+                "type textfield:Search -5 --app Notes",
+                r#"{"id":1,"command":"type","args":{"target":"textfield:Search","text":"-5","app":"Notes"}}"#,
+            ),
+            (
+                "set-value slider:Volume -3 --route semantic",
+                r#"{"id":1,"command":"set-value","args":{"target":"slider:Volume","value":"-3","route":"semantic"}}"#,
+            ),
+            (
+                "select tab:Advanced --app Notes",
+                r#"{"id":1,"command":"select","args":{"target":"tab:Advanced","app":"Notes"}}"#,
+            ),
+            (
+                "click -5,10 --window Inbox",
+                r#"{"id":1,"command":"click","args":{"target":"-5,10","window":"Inbox"}}"#,
+            ),
+            (
+                "move-window --to -5,10 --app Notes",
+                r#"{"id":1,"command":"move-window","args":{"to":"-5,10","app":"Notes"}}"#,
+            ),
+            ("clipboard-set hello --json", r#"{"id":1,"command":"clipboard-set","args":{"text":"hello"}}"#),
+            ("clipboard-set --json -5", r#"{"id":1,"command":"clipboard-set","args":{"text":"-5"}}"#),
+            (
+                "launch Notes --arg -v --arg --fast --env A=b",
+                r#"{"id":1,"command":"launch","args":{"app":"Notes","arg":["-v","--fast"],"env":["A=b"]}}"#,
+            ),
+            (
+                "screenshot --region -5,0,10,10 --json",
+                r#"{"id":1,"command":"screenshot","args":{"region":"-5,0,10,10"}}"#,
+            ),
+            ("wait 250", r#"{"id":1,"command":"wait","args":{"ms":250}}"#),
+            (
+                "mouse-click 1,2 --modifiers ctrl+shift",
+                r#"{"id":1,"command":"mouse-click","args":{"point":"1,2","modifiers":"ctrl+shift"}}"#,
+            ),
             (
                 "--text sim Notes type body -5",
                 r#"{"id":1,"command":"sim","args":{"app":"Notes","verb":"type","target":"body","text":"-5"}}"#,

@@ -1,7 +1,7 @@
 //! `ax schema --markdown`: the reference page of all commands, from the same structs the commands are made of.
 
 use axd_client::protocol::ErrorCode;
-use axd_client::protocol::command::{ALL_NAMES, family};
+use axd_client::protocol::command::{ACTION_OPTIONS, ALL_NAMES, Family, family};
 use clap::{Arg, Command};
 
 use super::help::{EXIT_CODES, FAMILIES};
@@ -18,6 +18,9 @@ pub fn page() -> String {
     );
     for (wanted, heading) in FAMILIES {
         out.push_str(&format!("\n## {heading}\n"));
+        if wanted == Family::Act {
+            write_action_options(&mut out);
+        }
         for name in ALL_NAMES.iter().filter(|name| family(name) == Some(wanted)) {
             if let Some(command) = parse::subcommand(name) {
                 write_command(command, &mut out);
@@ -37,6 +40,22 @@ pub fn page() -> String {
     out
 }
 
+/// What every action takes, once: the same ten rows at each of them would bury what is its own.
+fn write_action_options(out: &mut String) {
+    let an_action = ALL_NAMES
+        .iter()
+        .filter_map(|name| parse::subcommand(name))
+        .find(|command| command.get_arguments().any(is_action_option));
+    if let Some(action) = an_action {
+        out.push_str(&format!("\n### {ACTION_OPTIONS}\n\n"));
+        write_args(&mut action.get_arguments().filter(|arg| is_action_option(arg)), out);
+    }
+}
+
+fn is_action_option(arg: &Arg) -> bool {
+    arg.get_help_heading() == Some(ACTION_OPTIONS)
+}
+
 fn write_command(command: Command, out: &mut String) {
     let name = command.get_name().to_owned();
     let mut command = command.bin_name(format!("ax {name}"));
@@ -45,10 +64,15 @@ fn write_command(command: Command, out: &mut String) {
     out.push_str(&format!("\n### {name}\n\n```\n{usage}\n```\n\n"));
     let about = command.get_about().map(ToString::to_string);
     out.push_str(&prose(&about.unwrap_or_default()));
-    let mut args = command.get_arguments().filter(|arg| arg.get_id() != "help").peekable();
-    if args.peek().is_some() {
+    let own = command.get_arguments().filter(|arg| arg.get_id() != "help" && !is_action_option(arg));
+    let mut own = own.peekable();
+    if own.peek().is_some() {
         out.push('\n');
-        write_args(&mut args, out);
+        write_args(&mut own, out);
+    }
+    if command.get_arguments().any(is_action_option) {
+        let link = ACTION_OPTIONS.to_lowercase().replace(' ', "-");
+        out.push_str(&format!("\nAnd the [{}](#{link}).\n", ACTION_OPTIONS.to_lowercase()));
     }
     let aliases: Vec<&str> = command.get_visible_aliases().collect();
     let also = if aliases.is_empty() { String::new() } else { format!(" Also: `{}`.", aliases.join("`, `")) };
@@ -122,5 +146,9 @@ mod tests {
         );
         assert!(page.contains("| `WIDGET\\|FAULT` |"), "{page}");
         assert!(page.contains("Also: `watch`."));
+        assert_eq!(page.matches("| `--quiet-ms MS` | The app is at rest").count(), 1, "told once, linked to");
+        assert!(
+            page.contains("\n### Options of every action\n") && page.contains("(#options-of-every-action)")
+        );
     }
 }

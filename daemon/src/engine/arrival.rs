@@ -4,9 +4,11 @@
 //! runs already. So the app is known by its process, else by what it goes by; only if neither is known it is the first
 //! one that comes.
 
+use axd_protocol::event::Event;
 use axd_protocol::selector::fold;
 
 use super::desktop::Desktop;
+use super::happenings::Happenings;
 use crate::platform::{AppSeen, WindowSeen};
 
 /// How it was before something was started.
@@ -15,6 +17,8 @@ pub(super) struct Before {
     apps: Vec<u32>,
     windows: Vec<u64>,
     frontmost: Option<u32>,
+    /// The number of the next event.
+    next_happening: u64,
 }
 
 /// What is known of what was started.
@@ -40,13 +44,28 @@ pub(super) enum Came {
 }
 
 impl Before {
-    /// How it is now, before something is started.
-    pub fn of(desktop: &Desktop) -> Before {
+    /// How it is now, before something is started and before the event of that number.
+    pub fn of(desktop: &Desktop, next_happening: u64) -> Before {
         Before {
             apps: desktop.apps.iter().map(|app| app.pid).collect(),
             windows: desktop.windows.iter().map(|window| window.window).collect(),
             frontmost: desktop.frontmost,
+            next_happening,
         }
+    }
+
+    /// Whether a process has ended since.
+    pub fn has_ended(&self, pid: u32, happenings: &Happenings) -> bool {
+        happenings
+            .between(self.next_happening, happenings.next())
+            .any(|event| matches!(event, Event::AppTerminated(it) if it.app.pid == pid))
+    }
+
+    /// Whether another instance runs that may have been handed over to.
+    pub fn has_heirs(&self, desktop: &Desktop, started: &Started) -> bool {
+        let same =
+            |app: &AppSeen| started.identity.as_ref().is_some_and(|identity| app.identity == *identity);
+        desktop.apps.iter().any(|app| same(app) || is_called(app, &started.program))
     }
 
     /// What has come of what was started.
@@ -144,7 +163,7 @@ mod tests {
         desktop.apply(DesktopEvent::AppUp(app(2, "mail")));
         desktop.apply(DesktopEvent::Windows(vec![window(21, 2), window(11, 1)]));
         desktop.apply(DesktopEvent::Frontmost { pid: Some(2), window: Some(21) });
-        let before = Before::of(&desktop);
+        let before = Before::of(&desktop, 0);
         (desktop, before)
     }
 

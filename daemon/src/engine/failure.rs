@@ -1,6 +1,6 @@
 //! What a platform's failures are called in answers, and what follows from them for a retry.
 
-use axd_protocol::error::{Delivery, Disposition};
+use axd_protocol::error::Delivery;
 use axd_protocol::{Error, ErrorCode};
 
 use crate::platform::{Failure, FailureKind, Sent};
@@ -19,7 +19,7 @@ pub(super) fn of_desktop(failure: Failure) -> Error {
         FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, native),
         FailureKind::Closed => Error::new(ErrorCode::Cancelled, native),
     };
-    delivered(error, delivery(sent))
+    error.delivered(delivery(sent))
 }
 
 /// How far something got that failed.
@@ -28,12 +28,6 @@ pub(super) fn delivery(sent: Sent) -> Delivery {
         Sent::No => Delivery::NotDelivered,
         Sent::Maybe | Sent::Yes => Delivery::Uncertain,
     }
-}
-
-/// The same error, of something that got this far.
-pub(super) fn delivered(mut error: Error, delivery: Delivery) -> Error {
-    error.disposition = Disposition::of(delivery);
-    error
 }
 
 /// The same error, where what may be gone is an app rather than a window.

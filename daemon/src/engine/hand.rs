@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::Engine;
 use super::answer::Answer;
-use super::failure::{delivered, delivery, of_desktop};
+use super::failure::{delivery, of_desktop};
 use crate::platform::{DesktopAnswer, DesktopCall, Gate, Sent};
 use crate::service::Call;
 
@@ -53,7 +53,7 @@ impl Engine {
         };
         // Closed first, so that what is said of it stays true.
         let sent = if gate.close() { Sent::No } else { Sent::Maybe };
-        Err(delivered(error, delivery(sent)))
+        Err(error.delivered(delivery(sent)))
     }
 
     /// Looks whenever something was told, until there is what is looked for.

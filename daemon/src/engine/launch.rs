@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::Engine;
 use super::answer::Answer;
 use super::arrival::{Before, Came, Started};
-use super::failure::{about_an_app, delivered};
+use super::failure::about_an_app;
 use super::hand::{Waited, unexpected};
 use crate::platform::{AppSeen, DesktopAnswer, DesktopCall, LaunchPlan, WindowSeen};
 use crate::service::Call;
@@ -34,9 +34,9 @@ impl Engine {
             is_folder(folder).await?;
         }
         self.catch_up_with_desktop();
-        let before = Before::of(&self.desktop.read());
+        let before = Before::of(&self.desktop.read(), self.happenings.lock().next());
         let launched = self.have(DesktopCall::Launch(plan), &call.gate, Engine::deadline(call)).await;
-        let started = match launched.map_err(about_an_app)? {
+        let started = match launched.map_err(no_such_app)? {
             DesktopAnswer::Launched { pid, identity } => Started { pid, identity, program: args.app.clone() },
             other => return Err(unexpected(&other)),
         };
@@ -70,18 +70,23 @@ impl Engine {
         started: &Started,
     ) -> Result<(AppSeen, WindowSeen)> {
         let until = Engine::within(call, args.timeout_ms, LAUNCH_MS);
-        let mut came = Came::Nothing;
+        let (mut came, mut pid) = (Came::Nothing, started.pid);
         let waited = self
             .until(until, &call.gate, || {
                 let desktop = self.desktop.read();
-                let now = before.what_came(&desktop, started);
-                if let (Came::App(seen), Came::Nothing) = (&came, &now) {
-                    // It ended. Unless it handed over to another instance nothing more comes.
-                    let others = desktop.apps.iter().any(|app| app.identity == seen.identity);
-                    return (!others).then_some(());
+                came = before.what_came(&desktop, started);
+                match &came {
+                    Came::Window(..) => Some(()),
+                    Came::App(seen) => {
+                        pid = Some(seen.pid);
+                        None
+                    }
+                    // Unless it handed over to another instance, nothing more comes of one that ended.
+                    Came::Nothing => {
+                        let ended = pid.is_some_and(|pid| before.has_ended(pid, &self.happenings.lock()));
+                        (ended && !before.has_heirs(&desktop, started)).then_some(())
+                    }
                 }
-                came = now;
-                matches!(came, Came::Window(..)).then_some(())
             })
             .await;
         let name = &args.app;
@@ -112,7 +117,7 @@ impl Engine {
         let error = Error::new(code, message)
             .suggest("see what runs with `ax list-apps` and `ax list-windows` before starting it again; --timeout-ms gives it more time")
             .retry("list-windows");
-        Err(delivered(error, Delivery::Uncertain))
+        Err(error.delivered(Delivery::Uncertain))
     }
 
     pub(super) async fn close_app(
@@ -123,6 +128,7 @@ impl Engine {
     ) -> Result<()> {
         let began = Instant::now();
         let seen = self.desktop.read().named(&args.app)?.clone();
+        self.permit_on(call, Some(seen.clone()))?;
         let close = DesktopCall::Close { pid: seen.pid, force: args.force };
         self.have(close, &call.gate, Engine::deadline(call)).await.map_err(about_an_app)?;
         let until = Engine::within(call, args.timeout_ms, CLOSE_MS);
@@ -132,10 +138,9 @@ impl Engine {
             Waited::Late => return Err(self.still_there(&seen, args.force)),
             Waited::Cancelled => {
                 let message = format!("{} was asked to end; the wait for it was cancelled", seen.name);
-                return Err(delivered(
-                    Error::new(ErrorCode::Cancelled, message),
-                    Delivery::DeliveredUnverified,
-                ));
+                return Err(
+                    Error::new(ErrorCode::Cancelled, message).delivered(Delivery::DeliveredUnverified)
+                );
             }
         }
         let told = CloseAppAnswer {
@@ -170,7 +175,7 @@ impl Engine {
                 .suggest("answer what it asks, or end it with --force: what is not saved is lost then")
                 .retry(format!("close-app {} --force", seen.pid))
         };
-        delivered(error.candidates(dialogs), Delivery::DeliveredUnverified)
+        error.candidates(dialogs).delivered(Delivery::DeliveredUnverified)
     }
 
     /// The dialogs that an attached app has open.
@@ -179,6 +184,17 @@ impl Engine {
         let tree = app.tree.read();
         let is_dialog = |role| matches!(role, Role::Dialog | Role::Alert);
         tree.windows().filter(|ix| is_dialog(tree.role(*ix))).map(|ix| tree.node_ref(ix)).collect()
+    }
+}
+
+/// The error of an app that cannot be started because there is none.
+fn no_such_app(error: Error) -> Error {
+    let error = about_an_app(error);
+    match error.code {
+        ErrorCode::ApplicationNotFound => {
+            error.suggest("name an app as the desktop knows it, or a program by its whole path")
+        }
+        _ => error,
     }
 }
 

@@ -24,6 +24,7 @@ mod launch;
 mod listen;
 mod lists;
 mod measure;
+mod permit;
 mod picture;
 mod snapshot;
 mod target;
@@ -37,6 +38,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use axd_protocol::command::{Family, family};
+use axd_protocol::error::Delivery;
 use axd_protocol::{Command, Error, ErrorCode};
 use dashmap::DashMap;
 use parking_lot::{Mutex, RwLock};
@@ -235,6 +237,14 @@ impl Engine {
             // The server knows which requests are under way; it answers this itself.
             Command::Cancel(_) => Err(Error::new(ErrorCode::Internal, "cancel reached the engine")),
         };
+        if takes_turn(&call.command)
+            && !matches!(family(call.command.name()), Some(Family::Act | Family::Many))
+        {
+            let delivery = done
+                .as_ref()
+                .map_or_else(|error| error.disposition.delivery, |()| Delivery::DeliveredUnverified);
+            self.record(&call, &permit::About::default(), delivery, done.as_ref().err());
+        }
         answer.finish(done)
     }
 }

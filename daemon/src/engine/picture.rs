@@ -55,14 +55,8 @@ impl Engine {
         let form = form(args)?;
         let Subject { of, part } = self.subject(args, deadline).await?;
         let capture = DesktopCall::Capture { of, cursor: args.cursor };
-        let captured = self.have(capture, &call.gate, deadline).await.map_err(|mut error| {
-            if error.code == ErrorCode::ActionFailed {
-                // Of a picture, that it is refused is a matter of permission.
-                error.code = ErrorCode::PermissionDenied;
-                error.suggestion = ErrorCode::PermissionDenied.suggestion().to_owned();
-            }
-            error
-        })?;
+        let captured =
+            self.have(capture, &call.gate, deadline).await.map_err(|error| of_picture(error, of))?;
         let DesktopAnswer::Picture(picture) = captured else { return Err(unexpected(&captured)) };
         let known = args.if_changed.clone();
         let in_base_64 = !answer.is_text();
@@ -146,14 +140,19 @@ impl Engine {
             return Err(not_actionable("has no place on the screen")
                 .suggest("it may not be shown now; take a picture of its window instead"));
         };
+        let off_screen = || {
+            not_actionable("is off the screen")
+                .suggest("bring its window onto the screen with `ax move-window`")
+        };
+        let window_bounds = window.as_ref().and_then(|window| window.bounds);
+        if window_bounds.is_some_and(|bounds| self.on_screen(bounds).is_none()) {
+            return Err(off_screen());
+        }
         if places.visible(key) == Some(false) {
             return Err(not_actionable("cannot be seen: it is hidden, or scrolled out of sight")
                 .retry(format!("scroll-to {}", located.id)));
         }
-        let shown = self.on_screen(bounds).ok_or_else(|| {
-            not_actionable("is off the screen")
-                .suggest("bring its window onto the screen with `ax move-window`")
-        })?;
+        let shown = self.on_screen(bounds).ok_or_else(off_screen)?;
         let desktop = self.desktop.read();
         let covered = window.as_ref().filter(|window| is_covered(&desktop.windows, window.window, shown));
         Ok(match covered {
@@ -175,6 +174,24 @@ impl Engine {
         let bottom = parts.iter().map(|part| part.y + part.height).max()?;
         Some(Bounds { x, y, width: right - x, height: bottom - y })
     }
+}
+
+/// The error of a picture that could not be taken.
+fn of_picture(mut error: Error, of: CaptureOf) -> Error {
+    match (error.code, of) {
+        // That it is refused is a matter of permission.
+        (ErrorCode::ActionFailed, _) => {
+            error.code = ErrorCode::PermissionDenied;
+            error.suggestion = ErrorCode::PermissionDenied.suggestion().to_owned();
+        }
+        // Which window was said well; it is not where a picture can be taken of it.
+        (ErrorCode::InvalidArgs, CaptureOf::Window(_)) => {
+            error.code = ErrorCode::NotActionable;
+            error.suggestion = "bring the window onto the screen with `ax move-window`".to_owned();
+        }
+        _ => {}
+    }
+    error
 }
 
 /// Whether a window before this one lies over any of these bounds. The windows are front to back.

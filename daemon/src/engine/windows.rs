@@ -69,6 +69,7 @@ impl Engine {
         let window = self.window_meant(args.window, args.app, deadline).await?;
         let before = self.window_info(&window);
         let number = window.window;
+        self.permit_on(call, self.desktop.read().by_pid(window.pid).cloned())?;
         self.have(DesktopCall::Window { window: number, op: args.op }, &call.gate, deadline).await?;
         let until = Engine::within(call, args.timeout_ms, TIMEOUT_MS);
         let waited = self.until(until, &call.gate, || {

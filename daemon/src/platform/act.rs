@@ -21,9 +21,11 @@ pub enum Act {
     SetValue(String),
     /// Puts this text in at the caret, instead of what is selected.
     Insert(String),
+    /// Puts the caret at the end of its text, with nothing selected.
+    CaretToEnd,
     /// Gives it the keyboard focus.
     Focus,
-    /// Selects it in its container, and nothing else beside it.
+    /// Selects it in its container, and nothing else beside it. Done only if the app was seen to have done it.
     Select,
     /// Shows what it holds.
     Expand,
@@ -64,7 +66,7 @@ pub enum DesktopCall {
         /// What.
         op: WindowOp,
     },
-    /// Starts an app. Answered by `Launched`.
+    /// Starts an app. Answered by `Launched`; fails with `Gone` if there is no such app.
     Launch(LaunchPlan),
     /// Asks an app to end, or ends it. Answered by `Done`; the desktop tells when it is gone.
     Close {

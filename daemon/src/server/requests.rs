@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axd_protocol::command::{Cancel, CancelAnswer};
 use axd_protocol::envelope::Head;
+use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::event::EndCause;
 use axd_protocol::{Command, Error, ErrorCode, Format, PROTOCOL_VERSION, Request};
 use serde_json::value::RawValue;
@@ -82,7 +83,12 @@ impl Connection {
             Ok(Served::Now) => debug_assert!(self.out.lines.ends_with(b"\n"), "{name}: half a line"),
             Ok(Served::Later(_)) if self.pending.requests() >= MAX_PENDING => {
                 let message = format!("{MAX_PENDING} requests are under way on this connection");
-                return Err(Error::new(ErrorCode::RateLimited, message));
+                let mut error = Error::new(ErrorCode::RateLimited, message);
+                // It had begun: what it has not sent by now it never will.
+                if !gate.close() {
+                    error.disposition = Disposition::of(Delivery::Uncertain);
+                }
+                return Err(error);
             }
             Ok(Served::Later(answer)) => {
                 let known_as = known_as.or_else(|| request.id.map(comparable));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axd::platform::linux::LinuxDesktop;
 use axd::platform::{
-    DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, InputStep, Platform, WindowSeen,
+    AppSeen, DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, InputStep, Platform, WindowSeen,
 };
 use tokio::sync::mpsc;
 
@@ -52,6 +52,10 @@ pub struct Desk {
     events: mpsc::UnboundedReceiver<DesktopEvent>,
     pub windows: Vec<WindowSeen>,
     pub front: Option<u64>,
+    /// How many there are.
+    pub displays: usize,
+    /// The apps that show a tree.
+    pub seen: Vec<AppSeen>,
     apps: Vec<Child>,
 }
 
@@ -60,7 +64,15 @@ impl Desk {
         let platform = LinuxDesktop::connect().await.unwrap();
         let (out, events) = mpsc::unbounded_channel();
         platform.start(out);
-        Desk { platform, events, windows: Vec::new(), front: None, apps: Vec::new() }
+        Desk {
+            platform,
+            events,
+            windows: Vec::new(),
+            front: None,
+            displays: 0,
+            seen: Vec::new(),
+            apps: Vec::new(),
+        }
     }
 
     /// Starts a program, which ends with the test.
@@ -127,10 +139,21 @@ impl Desk {
                 event = self.events.recv() => match event.expect("the desktop goes on telling") {
                     DesktopEvent::Windows(windows) => self.windows = windows,
                     DesktopEvent::Frontmost { window, .. } => self.front = window,
-                    _ => {}
+                    DesktopEvent::Displays(displays) => self.displays = displays.len(),
+                    DesktopEvent::AppUp(app) => self.seen.push(app),
+                    DesktopEvent::AppGone { pid } => self.seen.retain(|app| app.pid != pid),
                 },
                 () = &mut limit => panic!("in vain: {what}; windows {:#?}, in front {:?}", self.windows, self.front),
             }
+        }
+    }
+
+    /// Waits until something that the desktop does not tell is so.
+    pub async fn until_true(&mut self, what: &str, condition: impl Fn() -> bool) {
+        let limit = std::time::Instant::now() + Duration::from_secs(30);
+        while !condition() {
+            assert!(std::time::Instant::now() < limit, "in vain: {what}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 

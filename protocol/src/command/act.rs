@@ -269,7 +269,7 @@ act_args! {
     #[cfg_attr(feature = "cli", command(allow_missing_positional = true))]
     struct Type {
         /// The element: an id, a selector or a point; what has the focus unless said.
-        optional target: Option<String> [value_name = "TARGET"],
+        optional target: Option<String> [value_name = "TARGET", allow_negative_numbers = true],
         /// What to type.
         required text: Plain [value_name = "TEXT", allow_hyphen_values = true],
     }
@@ -355,7 +355,7 @@ act_args! {
     /// Check a check box, switch, radio button or toggle button, unless it is.
     ///
     /// Example:
-    ///   ax check 'checkbox:Remember me'
+    ///   ax check 'checkbox:"Remember me"'
     struct Check {
         /// The element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
@@ -366,7 +366,7 @@ act_args! {
     /// Uncheck a check box, switch or toggle button, if it is checked.
     ///
     /// Example:
-    ///   ax uncheck 'checkbox:Remember me'
+    ///   ax uncheck 'checkbox:"Remember me"'
     struct Uncheck {
         /// The element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],

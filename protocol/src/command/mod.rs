@@ -115,7 +115,7 @@ pub(crate) use act_args;
 
 /// The heading in the help above what every action takes.
 #[cfg(feature = "cli")]
-pub(crate) const ACTION_OPTIONS: &str = "Options of every action";
+pub const ACTION_OPTIONS: &str = "Options of every action";
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()

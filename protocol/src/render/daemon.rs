@@ -45,6 +45,22 @@ impl Render for StatusAnswer {
             if let Some(why) = &app.degraded {
                 out.push_str(&format!("{}: {why}\n", app.app.name));
             }
+            if let Some(acting) = &app.acting {
+                let waiting = match acting.waiting {
+                    0 => String::new(),
+                    more => format!(", {more} wait"),
+                };
+                let (client, command) = (acting.client, &acting.command);
+                let since = duration(acting.for_ms);
+                out.push_str(&format!(
+                    "{}: client {client} does {command} for {since}{waiting}\n",
+                    app.app.name
+                ));
+            }
+        }
+        for held in &self.held {
+            let left = duration(held.left_ms);
+            out.push_str(&format!("client {} holds {} for {left} more\n", held.client, held.what));
         }
         out.push('\n');
         let mut clients = Table::new([

@@ -32,12 +32,13 @@ impl Scene<'_> {
             return Ok(Done::already("it was selected already"));
         }
         for act in [Act::Select, Act::Press] {
-            let Some(done) = self.by_app_on(chosen, act).await? else { continue };
+            let Some(done) = self.by_app_on(chosen, act.clone()).await? else { continue };
             self.pause(|| is_chosen(self)).await;
             if is_chosen(self) {
                 return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
             }
-            if done.delivery == Delivery::Uncertain {
+            // What the app is seen to have selected is selected, though nothing in its tree may show it.
+            if act == Act::Select || done.delivery == Delivery::Uncertain {
                 return Ok(done);
             }
         }
@@ -199,6 +200,10 @@ impl Scene<'_> {
             let Some(menu) = self.menu_item(opened, depth > 1) else {
                 return Err(self.no_such_item(opened[depth - 1], &path[..depth - 1]));
             };
+            // What is known to hold other items is not opened to find that out.
+            if self.menu_item(next, false).is_none() && self.holds_items(menu) {
+                return Err(self.no_such_item(path[depth], opened));
+            }
             self.pick(menu).await?;
             let end = self.patience().min(tokio::time::Instant::now() + std::time::Duration::from_secs(2));
             self.until(end, || self.menu_item(next, true).is_some()).await?;
@@ -211,6 +216,12 @@ impl Scene<'_> {
             }
             None => Err(self.no_such_item(last, above)),
         }
+    }
+
+    /// Whether items of a menu are known.
+    fn holds_items(&self, menu: NodeId) -> bool {
+        self.look(menu, |tree, ix| tree.subtree(ix).skip(1).any(|below| is_menu(tree.role(below))))
+            .unwrap_or(false)
     }
 
     /// Presses a menu or an item of one.

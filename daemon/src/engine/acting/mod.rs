@@ -27,9 +27,8 @@ use tokio::time::Instant;
 use super::Engine;
 use super::answer::Answer;
 use super::app::App;
+use super::permit::About;
 use super::target::{Where, parse_target};
-use crate::platform::AppSeen;
-use crate::policy::{Entry, Intent};
 use crate::service::Call;
 use axd_protocol::selector::Target;
 use scene::Scene;
@@ -46,13 +45,13 @@ impl Engine {
             return Err(Error::new(axd_protocol::ErrorCode::Internal, what));
         };
         let deadline = call.deadline.unwrap_or_else(|| Instant::now() + PATIENCE);
-        let mut trace = Trace::default();
-        let done = self.act_on(call, &action, options, deadline, &mut trace, answer).await;
+        let mut about = About { keys: action.keys(), text: action.text(), ..About::default() };
+        let done = self.act_on(call, &action, options, deadline, &mut about, answer).await;
         let delivery = match &done {
             Ok(delivery) => *delivery,
             Err(error) => error.disposition.delivery,
         };
-        self.write_audit(call, &trace, delivery, done.as_ref().err());
+        self.record(call, &about, delivery, done.as_ref().err());
         done.map(drop)
     }
 
@@ -62,21 +61,13 @@ impl Engine {
         action: &Action<'_>,
         options: ActOptions<'_>,
         deadline: Instant,
-        trace: &mut Trace,
+        about: &mut About<'_>,
         answer: &mut Answer<'_>,
     ) -> Result<Delivery> {
         let (app, target, point) = self.aim(action, options, deadline).await?;
-        trace.app = app.as_ref().map(|app| app.seen());
-        trace.target = target;
-        let foreign = trace.app.as_ref().is_some_and(|seen| !self.platform.is_ours(seen.pid));
-        let intent = Intent {
-            command: call.command.name(),
-            app: trace.app.as_ref(),
-            foreign,
-            keys: action.keys(),
-            text: action.text(),
-        };
-        self.policy.check(&intent)?;
+        about.app = app.as_ref().map(|app| app.seen());
+        about.target = target;
+        self.permit(call, about)?;
         let turn = match &app {
             Some(app) => Some(app.queue.take(call.session.client, call.command.name(), deadline).await),
             None => None,
@@ -181,28 +172,6 @@ impl Engine {
         };
         Some(self.attached(&seen))
     }
-
-    fn write_audit(&self, call: &Call, trace: &Trace, delivery: Delivery, error: Option<&Error>) {
-        let names = call.session.names.lock();
-        self.audit.write(&Entry {
-            client: call.session.client,
-            client_pid: call.session.pid,
-            agent: names.1.as_deref(),
-            command: call.command.name(),
-            app: trace.app.as_ref().map(|app| app.name.as_str()),
-            pid: trace.app.as_ref().map(|app| app.pid),
-            target: trace.target,
-            delivery,
-            error: error.map(|error| error.code),
-        });
-    }
-}
-
-/// What the audit is to know of an action.
-#[derive(Debug, Default)]
-struct Trace {
-    app: Option<AppSeen>,
-    target: Option<NodeId>,
 }
 
 fn out_of_time(why: &str) -> Error {

@@ -89,6 +89,9 @@ impl Scene<'_> {
             self.click(Button::Left, 1).await?;
             self.pause(|| self.holds_focus(id)).await;
         }
+        // A field that gets the focus may select what it holds, and typing would replace it. One that cannot be told
+        // where its caret is to be is left as it is.
+        let _ = self.perform(id, Act::CaretToEnd).await;
         let role = self.role().unwrap_or(Role::Unknown);
         if self.holds_focus(id) || !takes_focus(role) {
             return Ok(());

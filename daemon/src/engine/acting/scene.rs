@@ -183,7 +183,17 @@ impl<'c> Scene<'c> {
     /// Waits until the app is at rest, or `enough` is true. What the next step finds is then what this one left.
     pub async fn pause(&self, enough: impl Fn() -> bool) -> Settled {
         let Some(app) = &self.app else { return Settled::Skipped };
-        self.engine.settle(app, self.since.tick, self.within(Pace::new(None, None)), enough).await
+        self.engine
+            .settle(app, self.since.tick, self.within(Pace::new(None, None)), enough, || self.is_held_down())
+            .await
+    }
+
+    /// Whether the target is a button that is still down: some toolkits show a press, and act when it is over.
+    fn is_held_down(&self) -> bool {
+        let was = self.before.as_ref().is_some_and(|before| before.checked);
+        matches!(self.role(), Some(Role::Button | Role::Link | Role::MenuItem))
+            && !was
+            && self.has(State::Pressed)
     }
 
     fn within(&self, pace: Pace) -> Within<'_> {
@@ -198,7 +208,10 @@ impl<'c> Scene<'c> {
         let asked = self.options.settle_ms.is_some() || self.options.quiet_ms.is_some();
         if let Some(app) = self.app.as_ref().filter(|_| asked || !action.is_small()) {
             let pace = Pace::new(self.options.quiet_ms, self.options.settle_ms);
-            settled = self.engine.settle(app, self.since.tick, self.within(pace), || false).await;
+            settled = self
+                .engine
+                .settle(app, self.since.tick, self.within(pace), || false, || self.is_held_down())
+                .await;
         }
         for (selector, gone) in [(self.options.wait_for, false), (self.options.wait_for_gone, true)] {
             if let Some(selector) = selector {
@@ -224,7 +237,13 @@ impl<'c> Scene<'c> {
                 .is_some_and(|root| tree.find(&parsed, crate::tree::Scope { root }, Some(1)).count > 0);
             found != gone && (!gone || app.is_complete())
         };
-        if self.until(self.patience(), so).await? {
+        let came = self.until(self.patience(), so).await.map_err(|error| {
+            let message = format!("{}; it was done before", error.message);
+            Error { message, ..error }
+                .delivered(Delivery::DeliveredUnverified)
+                .suggest("look with `ax snapshot` before doing it again")
+        })?;
+        if came {
             return Ok(());
         }
         let what = if gone { "is still there" } else { "did not appear" };
@@ -249,7 +268,12 @@ impl<'c> Scene<'c> {
     }
 
     pub fn cancelled(&self) -> Error {
-        Error::new(ErrorCode::Cancelled, format!("{} was cancelled", self.call.command.name()))
+        let error = Error::new(ErrorCode::Cancelled, format!("{} was cancelled", self.call.command.name()));
+        if self.call.gate.is_sent() {
+            let look = "some of it was done: look with `ax snapshot` before trying again";
+            return error.delivered(Delivery::Uncertain).suggest(look);
+        }
+        error
     }
 
     /// What a platform's failure means for this action.

@@ -21,6 +21,8 @@ const AT_MOST: Duration = Duration::from_millis(1_000);
 const NO_CHANGE: Duration = Duration::from_millis(150);
 /// The same for toolkits that are known to answer late.
 const NO_CHANGE_LATE: Duration = Duration::from_millis(400);
+/// How long to wait at a time for a change of what is not at rest by itself.
+const BUSY: Duration = Duration::from_millis(50);
 
 /// How to wait for rest.
 #[derive(Debug, Clone, Copy)]
@@ -50,13 +52,14 @@ impl Pace {
 }
 
 impl Engine {
-    /// Waits until the app has come to rest after `since`, or `enough` is true.
+    /// Waits until the app has come to rest after `since`, or `enough` is true. It is not at rest while `is_busy`.
     pub(super) async fn settle(
         &self,
         app: &Arc<App>,
         since: Tick,
         within: Within<'_>,
         enough: impl Fn() -> bool,
+        is_busy: impl Fn() -> bool,
     ) -> Settled {
         let Within { pace, watch, gate, deadline } = within;
         if pace.at_most.is_zero() {
@@ -103,6 +106,11 @@ impl Engine {
                     (false, true) => Settled::Busy,
                     (false, false) => Settled::NoChange,
                 };
+            }
+            if now >= rest && is_busy() {
+                // Looked at again when it changes; what never does is waited for to the end.
+                let _ = timeout_at(end.min(now + BUSY), pulse.changed()).await;
+                continue;
             }
             if now >= rest {
                 if !fenced {

@@ -7,14 +7,19 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::capture::Capture;
-use super::display::{Display, XFault, XResult};
+use super::clipboard::{Clipboard, Wish};
+use super::close;
+use super::display::Display;
 use super::input::{Input, pointer};
-use crate::platform::{DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, Reply};
+use super::launch;
+use super::window_ops;
+use crate::platform::{DesktopAnswer, DesktopCall, Failure, Gate, Reply};
 
 /// Takes calls.
 #[derive(Default)]
 pub(super) struct Calls {
     input: Input,
+    clipboard: Clipboard,
     capture: Arc<Capture>,
     /// For short questions and requests.
     display: Arc<Shared>,
@@ -28,15 +33,30 @@ impl Calls {
             DesktopCall::Input(steps) => self.input.run(steps, gate, answer),
             DesktopCall::Pointer => {
                 let display = Arc::clone(&self.display);
-                blocking(answer, move || Ok(DesktopAnswer::Pointer(display.ask(pointer::place)?)));
+                blocking(answer, move || {
+                    display.ask(|display| Ok(DesktopAnswer::Pointer(pointer::place(display)?)))
+                });
+            }
+            DesktopCall::Window { window, op } => {
+                let display = Arc::clone(&self.display);
+                blocking(answer, move || {
+                    display.ask(|display| done(window_ops::apply(display, window, op, &gate)))
+                });
+            }
+            DesktopCall::Launch(plan) => blocking(answer, move || launch::launch(&plan, &gate)),
+            DesktopCall::Close { pid, force: true } => {
+                blocking(answer, move || done(close::force(pid, &gate)))
+            }
+            DesktopCall::Close { pid, force: false } => {
+                let display = Arc::clone(&self.display);
+                blocking(answer, move || display.ask(|display| done(close::ask(display, pid, &gate))));
             }
             DesktopCall::Capture { of, cursor } => {
                 let capture = Arc::clone(&self.capture);
                 blocking(answer, move || Ok(DesktopAnswer::Picture(capture.take(of, cursor, &displays)?)));
             }
-            _ => {
-                let _ = answer.send(Err(Failure::new(FailureKind::NotSupported, "not offered here")));
-            }
+            DesktopCall::ClipboardGet(kind) => self.clipboard.ask(Wish::Get(kind), answer),
+            DesktopCall::ClipboardSet(clip) => self.clipboard.ask(Wish::Set(clip, gate), answer),
         }
         reply
     }
@@ -51,20 +71,24 @@ fn blocking(
     tokio::task::spawn_blocking(move || answer.send(work()));
 }
 
+fn done(result: Result<(), Failure>) -> Result<DesktopAnswer, Failure> {
+    result.map(|()| DesktopAnswer::Done)
+}
+
 /// One connection for all short questions; opened when first needed, and again when it was lost.
 #[derive(Default)]
-pub(super) struct Shared(Mutex<Option<Arc<Display>>>);
+struct Shared(Mutex<Option<Arc<Display>>>);
 
 impl Shared {
     /// Asks over it.
-    pub fn ask<T>(&self, question: impl Fn(&Display) -> XResult<T>) -> Result<T, Failure> {
+    fn ask<T>(&self, question: impl FnOnce(&Display) -> Result<T, Failure>) -> Result<T, Failure> {
         let display = self.open()?;
-        question(&display).map_err(|fault| {
-            if matches!(fault, XFault::Lost(_)) {
-                *self.0.lock() = None;
-            }
-            fault.into()
-        })
+        let answer = question(&display);
+        // Whatever went wrong with the connection, the next question goes over a new one.
+        if answer.is_err() && display.sync().is_err() {
+            *self.0.lock() = None;
+        }
+        answer
     }
 
     fn open(&self) -> Result<Arc<Display>, Failure> {

@@ -106,9 +106,10 @@ impl Platform for LinuxDesktop {
     }
 
     fn capabilities(&self) -> Vec<&'static str> {
-        let mut capabilities = vec!["tree", "events", "fence", "watch", "geometry", "hit-test", "windows"];
+        let mut capabilities =
+            vec!["tree", "events", "fence", "watch", "geometry", "hit-test", "windows", "launch"];
         if self.shared.screen.is_some() {
-            capabilities.push("displays");
+            capabilities.extend(["displays", "input", "window-ops", "clipboard", "capture"]);
         }
         capabilities
     }

@@ -51,7 +51,8 @@ impl Desk {
     }
 
     async fn start_app(self: Arc<Desk>, plan: LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, Failure> {
-        let (script, running) = self.find(&plan.app)?;
+        let unknown = |failure: Failure| Failure { kind: FailureKind::Gone, ..failure };
+        let (script, running) = self.find(&plan.app).map_err(unknown)?;
         let identity = Some(script.identity.clone());
         pass(gate)?;
         let front = running.filter(|_| !script.several);

@@ -8,7 +8,9 @@ use tracing::warn;
 use super::script::{Script, ScriptError};
 
 /// The scripts of the apps that come with axd.
-pub const BUILT_IN: [(&str, &str); 5] = [
+pub const BUILT_IN: [(&str, &str); 7] = [
+    ("files.toml", include_str!("apps/files.toml")),
+    ("form.toml", include_str!("apps/form.toml")),
     ("paint.toml", include_str!("apps/paint.toml")),
     ("table.toml", include_str!("apps/table.toml")),
     ("settings.toml", include_str!("apps/settings.toml")),

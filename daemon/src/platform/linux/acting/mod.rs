@@ -159,6 +159,7 @@ impl Actor {
             Act::Native(name) => self.native(&subject, name).await,
             Act::SetValue(value) => self.set_value(&subject, value).await,
             Act::Insert(text) => self.insert(&subject, text).await,
+            Act::CaretToEnd => self.caret_to_end(&subject).await,
             Act::Focus => self.focus(&subject).await,
             Act::Select => self.select(&subject).await,
             Act::Expand => self.unfold(&subject, true).await,

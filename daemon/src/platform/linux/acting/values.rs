@@ -124,6 +124,18 @@ impl Actor {
         Ok(())
     }
 
+    /// Puts the caret at the end, with nothing selected: toolkits select all that a field holds when it gets the focus.
+    pub(super) async fn caret_to_end(&self, subject: &Subject) -> Result<(), Failure> {
+        if !subject.interfaces.text {
+            return Err(not_offered("it holds no text"));
+        }
+        let end = self.count().await?;
+        match self.tell_whether(self.caret(end)).await? {
+            true => Ok(()),
+            false => Err(not_done("the app did not move the caret")),
+        }
+    }
+
     fn can_be_edited(&self, subject: &Subject) -> Result<(), Failure> {
         // Qt does not say of spin boxes that they are editable.
         let editable = subject.natives.has(Native::Editable) || subject.role == Role::SpinButton;

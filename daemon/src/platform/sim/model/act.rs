@@ -67,6 +67,11 @@ impl Model {
             Act::Native(name) => self.do_native(handle, name, now),
             Act::SetValue(value) => self.put(handle, value, now),
             Act::Insert(text) => self.insert_text(handle, text, now),
+            Act::CaretToEnd => {
+                self.takes_text(handle)?;
+                self.caret_to_end(handle);
+                Ok(())
+            }
             Act::Focus => self.give_focus(handle, now),
             Act::Select => self.pick(handle, now),
             Act::Expand => self.unfold(handle, true, now),

@@ -156,7 +156,7 @@ fn paint_counts_strokes_and_its_canvas_has_no_tree() {
 
 #[test]
 fn every_shown_widget_has_a_place_inside_its_window_and_is_found_there() {
-    for name in ["calculator", "notes", "settings", "table", "paint"] {
+    for name in ["calculator", "notes", "settings", "table", "paint", "form", "files"] {
         let mut model = app(name);
         for id in model.ids().into_iter().map(str::to_owned).collect::<Vec<_>>() {
             let handle = model.find(&id).unwrap();

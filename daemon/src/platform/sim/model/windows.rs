@@ -90,6 +90,7 @@ impl Model {
     /// Does what the window manager does, whatever the app is busy with.
     pub fn arrange(&mut self, window: Handle, op: WindowOp) {
         let mut frame = self.frame(window);
+        let was_away = frame.minimized;
         let mut bounds = self.given_window_bounds(window);
         match op {
             WindowOp::Focus => return self.raise(window),
@@ -115,10 +116,7 @@ impl Model {
             }
             WindowOp::Restore => {
                 bounds = frame.before.take().unwrap_or(bounds);
-                if std::mem::take(&mut frame.minimized) {
-                    self.stack.retain(|other| *other != window);
-                    self.stack.insert(0, window);
-                }
+                frame.minimized = false;
             }
         }
         self.frames.insert(window, frame);
@@ -126,6 +124,9 @@ impl Model {
             plan.bounds = Some(bounds);
         }
         self.layout = None;
+        if was_away && !frame.minimized {
+            return self.raise(window);
+        }
         self.changes.push(Change::Windows);
         self.refocus();
     }

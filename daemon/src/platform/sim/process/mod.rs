@@ -250,8 +250,10 @@ impl App {
             Control::Window(number, op, answer) => {
                 let window = self.model.window_numbered(number);
                 if let Some(window) = window {
+                    let was_away = self.model.frame(window).minimized;
                     self.model.arrange(window, op);
-                    let activated = op == WindowOp::Focus;
+                    let is_back = was_away && !self.model.frame(window).minimized;
+                    let activated = op == WindowOp::Focus || is_back;
                     self.desk.arrange(self.pid, windows_of(self.pid, &self.model), activated);
                     self.publish();
                 }

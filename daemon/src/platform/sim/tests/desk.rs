@@ -6,8 +6,8 @@ use super::*;
 async fn what_is_there_is_told_before_start_returns() {
     let rig = Rig::built_in();
     let names: Vec<&str> = rig.apps.iter().map(|app| app.name.as_str()).collect();
-    assert_eq!(names, ["Paint", "Table", "Settings", "Notes", "Calculator"]);
-    assert_eq!((rig.apps[0].pid, rig.displays, rig.windows.len()), (1001, 1, 5));
+    assert_eq!(names, ["Form", "Paint", "Table", "Settings", "Notes", "Calculator"]);
+    assert_eq!((rig.apps[0].pid, rig.displays, rig.windows.len()), (1001, 1, 6));
     assert_eq!(rig.windows[0].title, "Calculator");
     assert_eq!(rig.frontmost, Some(rig.app("Calculator").pid));
 }
@@ -26,7 +26,7 @@ async fn dialogs_windows_and_announcements_are_told() {
     app.fence().await;
     assert!(!app.has("confirm"));
     assert_eq!(app.said, ["Settings were reset"]);
-    assert_eq!(rig.windows.len(), 5);
+    assert_eq!(rig.windows.len(), 6);
 }
 
 #[tokio::test(start_paused = true)]
@@ -36,9 +36,9 @@ async fn an_app_started_again_has_another_pid_and_the_same_identity() {
     rig.sim("sim.notes restart").await;
     let after = rig.app("Notes");
     assert!(after.pid != before.pid && after.identity == before.identity);
-    assert_eq!((rig.frontmost, rig.windows.len()), (Some(after.pid), 5));
+    assert_eq!((rig.frontmost, rig.windows.len()), (Some(after.pid), 6));
     rig.sim(&format!("{} quit", after.pid)).await;
-    assert_eq!(rig.windows.len(), 4);
+    assert_eq!(rig.windows.len(), 5);
     rig.sim("Notes launch").await;
     assert_eq!(rig.windows[0].pid, rig.app("Notes").pid);
 }
@@ -88,7 +88,7 @@ async fn a_worker_ends_with_its_mailbox_or_its_listener() {
 async fn what_makes_no_sense_is_refused_with_what_would() {
     let mut rig = Rig::built_in();
     for (words, says) in [
-        ("Notepad press new", "there are: Paint, Table, Settings, Notes, Calculator"),
+        ("Notepad press new", "there are: Files, Form, Paint, Table, Settings, Notes, Calculator"),
         ("Notes press nwe", "there are: body,"),
         ("Notes press", "`ax sim Notes press WIDGET`"),
         ("Notes set body", "`ax sim Notes set WIDGET TEXT`"),

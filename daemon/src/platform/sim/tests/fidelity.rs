@@ -1,4 +1,4 @@
-//! Whatever a person does to an app, and whatever befalls it: after a fence the tree is what a fresh walk finds.
+//! Whatever is done to an app, by whoever and however, and whatever befalls it: after a fence the tree is what a fresh walk finds.
 
 use proptest::prelude::*;
 
@@ -24,6 +24,7 @@ fn words(app: &'static str) -> impl Strategy<Value = String> {
             "notes",
             "note-1",
             "note-4",
+            "note-menu-delete",
             "toolbar",
             "status",
         ],
@@ -47,6 +48,22 @@ fn words(app: &'static str) -> impl Strategy<Value = String> {
             "update",
             "buttons",
         ],
+        "Form" => &[
+            "name",
+            "password",
+            "country",
+            "city",
+            "guests",
+            "rating",
+            "plan-pro",
+            "newsletter",
+            "comment",
+            "terms",
+            "submit",
+            "clear",
+            "help",
+            "close",
+        ],
         _ => &["table", "list", "headers", "main"],
     };
     let id = proptest::sample::select(ids);
@@ -64,8 +81,14 @@ fn words(app: &'static str) -> impl Strategy<Value = String> {
         1 => Just("cycle"),
         1 => Just("double-parent"),
         1 => Just("heal"),
+        4 => Just("click"),
+        2 => Just("drag"),
+        3 => Just("keys"),
+        3 => Just("ask"),
     ];
     (act, id, other, 1..60u32).prop_map(move |(act, id, other, number)| match act {
+        "click" | "drag" | "ask" => format!("{act} {id} {other} {number}"),
+        "keys" => format!("{act} {number}"),
         "press" | "focus" => format!("{app} {act} {id}"),
         "reparent" => format!("{app} fault reparent {id} {other}"),
         "vanish" => format!("{app} fault vanish 2"),
@@ -77,8 +100,78 @@ fn words(app: &'static str) -> impl Strategy<Value = String> {
 }
 
 fn story() -> impl Strategy<Value = (&'static str, Vec<String>, usize)> {
-    let app = proptest::sample::select(&["Calculator", "Notes", "Settings", "Table"][..]);
+    let app = proptest::sample::select(&["Calculator", "Notes", "Settings", "Table", "Form"][..]);
     app.prop_flat_map(|app| (Just(app), proptest::collection::vec(words(app), 1..25), 1..4usize))
+}
+
+const KEYS: [&str; 20] = [
+    "tab",
+    "shift+tab",
+    "space",
+    "return",
+    "escape",
+    "up",
+    "down",
+    "left",
+    "right",
+    "home",
+    "end",
+    "pagedown",
+    "delete",
+    "ctrl+a",
+    "ctrl+x",
+    "ctrl+v",
+    "shift+left",
+    "menu",
+    "a",
+    "f1",
+];
+
+/// Does something: by the hand outside, by asking the element, or with mouse and keyboard wherever it is.
+async fn live(rig: &mut Rig, app: &mut Attached, words: &str) {
+    let parts: Vec<&str> = words.split(' ').collect();
+    let place = |app: &Attached, id: &str| app.has(id).then(|| app.key(id));
+    match parts.as_slice() {
+        ["click", id, _, number] => {
+            let Some(key) = place(app, id) else { return };
+            let Some(Bounds { x, y, width, height }) = app.bounds(key).await else { return };
+            let number: i32 = number.parse().unwrap();
+            let at = format!("move:{},{}", x + (width - 1) * number / 60, y + height / 2);
+            let button = if number % 5 == 0 { "click:right" } else { "click:left" };
+            rig.input(&[&at, button]).await;
+        }
+        ["drag", from, to, _] => {
+            let (Some(from), Some(to)) = (place(app, from), place(app, to)) else { return };
+            let (Some(from), Some(to)) = (app.bounds(from).await, app.bounds(to).await) else { return };
+            let at = |bounds: Bounds| format!("move:{},{}", bounds.x + 2, bounds.y + 2);
+            rig.input(&[&at(from), "down:left", &at(to), &at(to), "up:left", "wheel:1"]).await;
+        }
+        ["keys", number] => {
+            let number: usize = number.parse().unwrap();
+            let (one, other) = (KEYS[number % KEYS.len()], KEYS[number * 7 % KEYS.len()]);
+            rig.input(&[&format!("key:{one}"), "x", &format!("key:{other}")]).await;
+        }
+        ["ask", id, _, number] => {
+            let Some(key) = place(app, id) else { return };
+            let number: u32 = number.parse().unwrap();
+            let act = match number % 9 {
+                0 => Act::SetValue(number.to_string()),
+                1 => Act::Insert(number.to_string()),
+                2 => Act::Select,
+                3 => Act::Expand,
+                4 => Act::Collapse,
+                5 => Act::Focus,
+                6 => Act::Reveal(number * 100),
+                7 => Act::Scroll(Direction::Down, number),
+                _ => Act::Press,
+            };
+            let gate = Gate::new();
+            let _ = app.ask(|ticket| ToWorker::Perform { key, act, gate, ticket }).await;
+        }
+        _ => {
+            let _ = rig.try_sim(words).await;
+        }
+    }
 }
 
 proptest! {
@@ -91,7 +184,7 @@ proptest! {
             let mut rig = Rig::built_in();
             let mut app = rig.begin(name, room);
             for (step, words) in story.iter().enumerate() {
-                let _ = rig.try_sim(words).await;
+                live(&mut rig, &mut app, words).await;
                 if step % 5 == 4 {
                     app.fence().await;
                 }

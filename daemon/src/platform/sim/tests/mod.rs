@@ -4,6 +4,9 @@ mod acting;
 mod desk;
 mod faults;
 mod fidelity;
+mod input;
+mod office;
+mod pictures;
 mod truth;
 
 use std::collections::HashMap;
@@ -12,13 +15,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axd_protocol::command::{Sim, SimVerb};
-use axd_protocol::{Point, Role, State};
+use axd_protocol::keys::{Button, Combo, Key};
+use axd_protocol::{Bounds, Point, Role, State};
 use tokio::sync::mpsc;
 
 use super::{SimDesktop, SimOptions, script::Script};
 use crate::platform::{
-    Act, AppSeen, Cause, Counters, DesktopEvent, Direction, ElementKey, Facts, Failure, FailureKind,
-    FromWorker, Gate, Mailbox, Measured, Platform, Sent, ToWorker, Update, WindowSeen, WorkerAnswer,
+    Act, AppSeen, Cause, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Direction, ElementKey, Facts,
+    Failure, FailureKind, FromWorker, Gate, InputStep, Mailbox, Measured, Platform, Sent, ToWorker, Update,
+    WindowSeen, WorkerAnswer,
 };
 
 /// A desktop, and what it has told.
@@ -83,6 +88,33 @@ impl Rig {
         self.try_sim(words).await.unwrap()
     }
 
+    async fn call(&mut self, call: DesktopCall, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+        let answer = self.desktop.call(call, gate.clone()).await.unwrap();
+        self.hear();
+        answer
+    }
+
+    /// Does with mouse and keyboard what is written: `move:X,Y`, `down:BUTTON`, `up:BUTTON`, `click:BUTTON`, `wheel:N`,
+    /// `key:COMBO`, `hold:KEY`, `let:KEY`; anything else is typed.
+    async fn input(&mut self, words: &[&str]) {
+        let steps = words.iter().flat_map(|word| steps(word)).collect();
+        let answer = self.call(DesktopCall::Input(steps), &Gate::new()).await;
+        assert_eq!(answer, Ok(DesktopAnswer::Done), "{words:?}");
+    }
+
+    /// Clicks on an element.
+    async fn click(&mut self, app: &mut Attached, id: &str) {
+        let at = app.centre(id).await;
+        self.input(&[&format!("move:{at}"), "click:left"]).await;
+        app.fence().await;
+    }
+
+    /// Presses keys, in an app that is then looked at.
+    async fn keys(&mut self, app: &mut Attached, words: &[&str]) {
+        self.input(words).await;
+        app.fence().await;
+    }
+
     fn begin(&self, name: &str, room: usize) -> Attached {
         let (out, from) = mpsc::channel(room);
         let counters = Arc::new(Counters::default());
@@ -99,6 +131,34 @@ impl Rig {
     /// Whether what was kept true by events is what a fresh walk finds.
     async fn agrees(&self, name: &str, app: &Attached) {
         assert_eq!(app.text(), self.attach(name).await.text());
+    }
+}
+
+fn steps(word: &str) -> Vec<InputStep> {
+    let Some((verb, what)) = word.split_once(':') else { return vec![InputStep::Text(word.to_owned())] };
+    let button = || match what {
+        "right" => Button::Right,
+        "middle" => Button::Middle,
+        _ => Button::Left,
+    };
+    match verb {
+        "move" => vec![InputStep::Move(what.parse().unwrap())],
+        "down" => vec![InputStep::Button(button(), true)],
+        "up" => vec![InputStep::Button(button(), false)],
+        "click" => vec![InputStep::Button(button(), true), InputStep::Button(button(), false)],
+        "wheel" => vec![InputStep::Wheel { right: 0, down: what.parse().unwrap() }],
+        "pause" => vec![InputStep::Pause(Duration::from_millis(what.parse().unwrap()))],
+        "hold" => vec![InputStep::Key(what.parse().unwrap(), true)],
+        "let" => vec![InputStep::Key(what.parse().unwrap(), false)],
+        "key" => {
+            let Combo { modifiers, key } = what.parse().unwrap();
+            let held = modifiers.iter().map(|modifier| InputStep::Key(Key::Modifier(*modifier), true));
+            let freed =
+                modifiers.iter().rev().map(|modifier| InputStep::Key(Key::Modifier(*modifier), false));
+            let stroke = [InputStep::Key(key, true), InputStep::Key(key, false)];
+            held.chain(stroke).chain(freed).collect()
+        }
+        other => panic!("what is {other}?"),
     }
 }
 
@@ -208,6 +268,26 @@ impl Attached {
     async fn done(&mut self, id: &str, act: Act) {
         assert_eq!(self.perform(id, act).await, Ok(WorkerAnswer::Done), "{id}");
         self.fence().await;
+    }
+
+    async fn bounds(&mut self, key: ElementKey) -> Option<Bounds> {
+        let answer = self.ask(|ticket| ToWorker::Measure { keys: vec![key], ticket }).await;
+        let Ok(WorkerAnswer::Geometry(measured)) = answer else { panic!("{answer:?}") };
+        measured.first().and_then(|measured| measured.bounds)
+    }
+
+    /// The middle of an element, as `X,Y`.
+    async fn centre(&mut self, id: &str) -> String {
+        let bounds = self.bounds(self.key(id)).await.unwrap_or_else(|| panic!("{id} has no place"));
+        format!("{},{}", bounds.x + bounds.width / 2, bounds.y + bounds.height / 2)
+    }
+
+    fn name(&self, id: &str) -> &str {
+        self.facts(id).name.as_deref().unwrap_or_default()
+    }
+
+    fn names(&self, id: &str) -> Vec<&str> {
+        self.inside(id).iter().map(|key| self.nodes[key].facts.name.as_deref().unwrap_or_default()).collect()
     }
 
     fn key(&self, id: &str) -> ElementKey {

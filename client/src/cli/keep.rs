@@ -1,0 +1,307 @@
+//! Files: where a picture is written, and paths as the daemon, which has another folder, can use them.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axd_client::ClientError;
+use axd_client::protocol::command::{ClipKind, ClipboardGetAnswer, Command, PictureFormat, ScreenshotAnswer};
+use axd_client::protocol::render::Render;
+use axd_client::protocol::{Error, ErrorCode};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE_64;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::output::{self, Mode, Stdout};
+use super::parse::Usage;
+use super::{Exit, ask};
+
+/// Where the picture of an answer goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keep {
+    /// Into a file.
+    File(PathBuf),
+    /// To standard output, and nothing else does.
+    Stdout,
+}
+
+/// Makes a command ready to be sent: paths become whole, and where a picture is to be written stays here.
+pub fn prepare(command: &mut Command) -> Result<Option<Keep>, Usage> {
+    match command {
+        Command::Screenshot(args) => {
+            let Some(path) = args.path.take() else { return Ok(None) };
+            let keep = Keep::at("screenshot", path)?;
+            if let (Keep::File(path), None) = (&keep, args.format) {
+                args.format = format_of(path)?;
+            }
+            Ok(Some(keep))
+        }
+        Command::ClipboardGet(args) => {
+            let Some(path) = args.out.take() else { return Ok(None) };
+            if matches!(args.kind, Some(ClipKind::Text | ClipKind::Files)) {
+                let tip = "leave --out out: text and files are printed";
+                return Err(usage("clipboard-get", "--out is where an image is written".into(), tip));
+            }
+            args.kind = Some(ClipKind::Image);
+            Keep::at("clipboard-get", path).map(Some)
+        }
+        Command::ClipboardSet(args) => {
+            args.image.iter_mut().chain(&mut args.file).for_each(make_whole);
+            Ok(None)
+        }
+        Command::Launch(args) => {
+            args.cwd.iter_mut().for_each(make_whole);
+            // A program that is named by a path, rather than by a name.
+            if args.app.contains('/') {
+                let mut path = PathBuf::from(&args.app);
+                make_whole(&mut path);
+                args.app = path.to_string_lossy().into_owned();
+            }
+            Ok(None)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn make_whole(path: &mut PathBuf) {
+    // Fails only for an empty path and without a current folder; then the daemon says what is wrong with it.
+    if let Ok(whole) = std::path::absolute(&*path) {
+        *path = whole;
+    }
+}
+
+/// The format that a file's ending says; none if it says PNG, which is what comes unless asked.
+fn format_of(path: &Path) -> Result<Option<PictureFormat>, Usage> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        None | Some("png") => Ok(None),
+        Some("jpg" | "jpeg") => Ok(Some(PictureFormat::Jpeg)),
+        Some(other) => Err(usage(
+            "screenshot",
+            format!("a picture is written as PNG or JPEG, and '.{other}' is neither"),
+            "end the path with .png or .jpg, or say --format png",
+        )),
+    }
+}
+
+fn usage(command: &str, message: String, tip: &str) -> Usage {
+    let text = format!("error: {message}\n\n  tip: {tip}\n");
+    Usage { command: command.into(), text, message, tip: Some(tip.into()) }
+}
+
+/// An answer with a picture in it.
+trait Pictured: DeserializeOwned + Serialize + Render {
+    /// Takes the picture out, in base 64.
+    fn take(&mut self) -> Option<String>;
+    /// Says where the picture is.
+    fn is_at(&mut self, path: PathBuf);
+    /// The error if there is no picture, unless that is well.
+    fn lacking(&self) -> Option<Error>;
+}
+
+impl Pictured for ScreenshotAnswer {
+    fn take(&mut self) -> Option<String> {
+        self.bytes.take()
+    }
+
+    fn is_at(&mut self, path: PathBuf) {
+        self.path = Some(path);
+    }
+
+    fn lacking(&self) -> Option<Error> {
+        (!self.unchanged).then(|| Error::new(ErrorCode::Internal, "axd answered without the picture"))
+    }
+}
+
+impl Pictured for ClipboardGetAnswer {
+    fn take(&mut self) -> Option<String> {
+        self.bytes.take()
+    }
+
+    fn is_at(&mut self, path: PathBuf) {
+        self.path = Some(path);
+    }
+
+    fn lacking(&self) -> Option<Error> {
+        Some(
+            Error::new(ErrorCode::ActionFailed, "there is no image on the clipboard")
+                .suggest("`ax clipboard-get` shows what is on it")
+                .retry("clipboard-get"),
+        )
+    }
+}
+
+impl Keep {
+    fn at(command: &str, path: PathBuf) -> Result<Keep, Usage> {
+        if path.as_os_str() != "-" {
+            return Ok(Keep::File(path));
+        }
+        if io::stdout().is_terminal() {
+            let message = "a picture cannot be shown on a terminal".to_owned();
+            return Err(usage(command, message, "name a file, or send standard output somewhere else"));
+        }
+        Ok(Keep::Stdout)
+    }
+
+    /// Puts the picture of an answer where it belongs, and prints the rest of the answer.
+    pub fn put(&self, line: &[u8], mode: Mode) -> Exit {
+        let line = String::from_utf8_lossy(line);
+        let (command, put) = match ask::read(line.as_bytes()).map(|answer| answer.command.into_owned()) {
+            Ok(command) if command == "clipboard-get" => {
+                let put = self.put_of::<ClipboardGetAnswer>(&line, mode);
+                (command, put)
+            }
+            Ok(command) => {
+                let put = self.put_of::<ScreenshotAnswer>(&line, mode);
+                (command, put)
+            }
+            Err(fault) => ("screenshot".to_owned(), Err(fault)),
+        };
+        put.unwrap_or_else(|fault| output::failure(&command, &fault, mode))
+    }
+
+    fn put_of<T: Pictured>(&self, line: &str, mode: Mode) -> Result<Exit, ClientError> {
+        let broken = |fault: &dyn std::fmt::Display| ClientError::Protocol(fault.to_string());
+        let data = ask::read(line.as_bytes())?.data.ok_or_else(|| broken(&"an answer without data"))?;
+        let mut told: T = serde_json::from_str(data.get()).map_err(|fault| broken(&fault))?;
+        let picture = match told.take() {
+            Some(bytes) => Some(BASE_64.decode(bytes).map_err(|fault| broken(&fault))?),
+            None => None,
+        };
+        match (self, picture) {
+            (Keep::Stdout, Some(picture)) => {
+                return Ok(output::finish(Stdout.write_all(&picture), Exit::Done));
+            }
+            (Keep::File(path), Some(picture)) => {
+                write_whole(path, &picture).map_err(|fault| not_written(path, &fault))?;
+                // As far as it can be told: JSON has no way to write a path that is not UTF-8.
+                told.is_at(path.display().to_string().into());
+            }
+            (_, None) => {
+                if let Some(error) = told.lacking() {
+                    return Err(error.into());
+                }
+                if *self == Keep::Stdout {
+                    return Ok(Exit::Done);
+                }
+            }
+        }
+        Ok(match mode {
+            Mode::Json => {
+                let told = serde_json::to_string(&told).map_err(|fault| broken(&fault))?;
+                output::plain(&replaced(line, data.get(), &told))
+            }
+            Mode::Text => {
+                let mut text = String::new();
+                told.render(&mut text);
+                output::plain(&text)
+            }
+        })
+    }
+}
+
+/// The line with something else in the place of one part of it.
+fn replaced(line: &str, part: &str, by: &str) -> String {
+    // The part was borrowed from the line, so it begins in it.
+    let start = (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
+    let (before, after) = (line.get(..start), line.get(start + part.len()..));
+    format!("{}{by}{}", before.unwrap_or_default(), after.unwrap_or_default())
+}
+
+fn not_written(path: &Path, fault: &io::Error) -> ClientError {
+    let code = match fault.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorCode::PermissionDenied,
+        _ => ErrorCode::ActionFailed,
+    };
+    Error::new(code, format!("cannot write {}: {fault}", path.display()))
+        .suggest("name another file; the picture was taken, but is kept nowhere")
+        .into()
+}
+
+/// Writes a file whole or not at all: whoever looks sees what was there before, or all of it.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (target, before) = match fs::metadata(path) {
+        Ok(about) if about.is_dir() => return Err(io::Error::other("it is a folder")),
+        // A pipe or a device is not replaced, but written to.
+        Ok(about) if !about.is_file() => return OpenOptions::new().write(true).open(path)?.write_all(bytes),
+        // What a link leads to is replaced, not the link; and what may not be written stays.
+        Ok(about) => {
+            OpenOptions::new().write(true).open(path)?;
+            (fs::canonicalize(path)?, Some(about.permissions()))
+        }
+        Err(_) => (path.to_owned(), None),
+    };
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let draft = folder.unwrap_or(Path::new(".")).join(format!(".ax-{}-{now}.part", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
+    let written = file
+        .write_all(bytes)
+        .and_then(|()| before.map_or(Ok(()), |before| file.set_permissions(before)))
+        .and_then(|()| fs::rename(&draft, &target));
+    if written.is_err() {
+        // If it cannot be removed either, there is no more to be done about it.
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_ending_says_the_format() {
+        assert_eq!(format_of(Path::new("a.png")).unwrap(), None);
+        assert_eq!(format_of(Path::new("a")).unwrap(), None);
+        for jpeg in ["a.jpg", "b/a.JPEG"] {
+            assert_eq!(format_of(Path::new(jpeg)).unwrap(), Some(PictureFormat::Jpeg));
+        }
+        assert!(format_of(Path::new("a.webp")).unwrap_err().message.contains(".webp"));
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_keeps_its_rights_and_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("a.png"), folder.path().join("link.png"));
+        fs::write(&file, "before").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        symlink("a.png", &link).unwrap();
+        write_whole(&link, b"after").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"after");
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(names(folder.path()).len(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(write_whole(&folder.path().join("none/a.png"), b"x").is_err());
+        assert!(write_whole(folder.path(), b"x").unwrap_err().to_string().contains("folder"));
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_device_is_written_to_and_not_replaced() {
+        let full = write_whole(Path::new("/dev/full"), b"x").unwrap_err();
+        assert_eq!(full.kind(), io::ErrorKind::StorageFull);
+        write_whole(Path::new("/dev/null"), b"x").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[test]
+    fn a_part_of_a_line_is_replaced_where_it_is() {
+        let line = r#"{"a":{"x":1},"b":{"x":1}}"#;
+        assert_eq!(replaced(line, &line[17..24], "2"), r#"{"a":{"x":1},"b":2}"#);
+    }
+}
