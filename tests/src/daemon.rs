@@ -1,4 +1,4 @@
-//! A daemon of a test's own, on the built-in desktop.
+//! A daemon of a test's own, on the built-in desktop unless said otherwise.
 
 use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader};
@@ -31,6 +31,7 @@ pub struct Setup {
     apps: Vec<String>,
     state: Option<PathBuf>,
     folder: Option<TempDir>,
+    platform: Option<String>,
 }
 
 impl Setup {
@@ -48,6 +49,12 @@ impl Setup {
     /// With these args of `axd` too.
     pub fn args(mut self, args: &[&str]) -> Setup {
         self.args.extend(args.iter().map(|arg| (*arg).to_owned()));
+        self
+    }
+
+    /// On this platform.
+    pub fn platform(mut self, platform: &str) -> Setup {
+        self.platform = Some(platform.to_owned());
         self
     }
 
@@ -78,6 +85,7 @@ impl Setup {
             state,
             apps,
             args: self.args,
+            platform: self.platform.unwrap_or_else(|| "sim".to_owned()),
             folder,
         };
         daemon.launch();
@@ -95,6 +103,7 @@ pub struct Daemon {
     pub state: PathBuf,
     apps: PathBuf,
     args: Vec<String>,
+    platform: String,
     folder: TempDir,
 }
 
@@ -172,7 +181,7 @@ impl Daemon {
         let mut child = Command::new("sh")
             .args(["-c", r#"exec "$0" "$@" --ready-fd 9 9>&1 >/dev/null"#])
             .arg(programs::axd())
-            .args(["--platform", "sim", "--log-level", "trace", "--socket"])
+            .args(["--platform", &self.platform, "--log-level", "trace", "--socket"])
             .arg(&self.socket)
             .arg("--state")
             .arg(&self.state)

@@ -9,6 +9,7 @@ mod ax;
 mod daemon;
 mod programs;
 mod raw;
+pub mod stage;
 mod tree;
 
 use std::time::Duration;
@@ -17,6 +18,7 @@ pub use ax::{Ax, Ran, lines};
 pub use daemon::{Daemon, Setup, folder, wait_for_exit};
 pub use programs::{ax, axd, workspace};
 pub use raw::Raw;
+pub use stage::Stage;
 pub use tree::{Mirror, content, find, fresh, ids, sync};
 
 /// How long anything may take before a test gives up on it. Far longer than it takes: the machine may be busy.

@@ -178,6 +178,14 @@ impl Raw {
         assert_eq!(seven["count"], 1, "{seven}");
     }
 
+    /// What `status` says about the attached app of that process.
+    pub fn status_of_pid(&mut self, pid: &str) -> Value {
+        let status = self.data("status", json!({}));
+        let apps = status["apps"].as_array().expect("apps");
+        let known = apps.iter().find(|known| known["pid"].to_string() == pid);
+        known.unwrap_or_else(|| panic!("{pid} in {status}")).clone()
+    }
+
     /// What `status` says about an attached app.
     pub fn status_of(&mut self, app: &str) -> Value {
         let status = self.data("status", json!({}));

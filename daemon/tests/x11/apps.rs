@@ -2,7 +2,7 @@
 
 use axd::platform::{DesktopAnswer, DesktopCall, FailureKind, LaunchPlan};
 
-use crate::desk::{Desk, inside, root};
+use crate::desk::{Desk, inside, root, skipped};
 
 async fn launch(desk: &Desk, app: &str, args: &[&str]) -> (Option<u32>, Option<String>) {
     let args = args.iter().map(|word| (*word).to_owned()).collect();
@@ -49,7 +49,7 @@ async fn an_installed_app_is_started_by_its_name() {
         return;
     }
     if !std::path::Path::new("/usr/share/applications/org.xfce.mousepad.desktop").exists() {
-        eprintln!("SKIPPED: mousepad is not installed; scripts/install-desktop installs it");
+        skipped("apps::an_installed_app_is_started_by_its_name", "mousepad");
         return;
     }
     let mut desk = Desk::new().await;

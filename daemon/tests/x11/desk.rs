@@ -1,5 +1,6 @@
 //! A private headless desktop for a test, and what the test does in it.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -17,14 +18,26 @@ pub fn inside(test: &str, options: &[&str]) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
     }
-    for program in ["Xvfb", "jwm", "dbus-daemon", "xprop", "/usr/libexec/at-spi-bus-launcher"] {
-        let found = program.starts_with('/') && PathBuf::from(program).exists();
-        if !found
-            && Command::new("which").arg(program).stdout(Stdio::null()).status().is_ok_and(|it| !it.success())
-        {
-            eprintln!("SKIPPED {test}: {program} is not installed; scripts/install-desktop installs it");
-            return false;
-        }
+    let programs = ["Xvfb", "jwm", "dbus-daemon", "xprop"];
+    let lacks = programs.into_iter().find(|program| !is_installed(program)).or_else(|| {
+        let there = [
+            "import gi; gi.require_version('Gtk', '3.0')",
+            "import gi; gi.require_version('Gtk', '4.0')",
+            "import PyQt6",
+        ]
+        .into_iter()
+        .all(|line| {
+            Command::new("/usr/bin/python3")
+                .args(["-c", line])
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|it| it.success())
+        });
+        (!there).then_some("the Python bindings of GTK and Qt")
+    });
+    if let Some(lacks) = lacks {
+        skipped(test, lacks);
+        return false;
     }
     let me = std::env::current_exe().unwrap();
     let output = Command::new(root().join("scripts/desktop"))
@@ -39,6 +52,18 @@ pub fn inside(test: &str, options: &[&str]) -> bool {
     assert!(output.status.success(), "{said}\n{told}");
     assert!(said.contains("1 passed"), "the test did not run: {said}");
     false
+}
+
+/// Says that a test cannot run here, where it is seen: what is printed as usual is shown of failed tests only.
+pub fn skipped(test: &str, lacks: &str) {
+    let said = format!("SKIPPED {test}: not installed: {lacks}; scripts/install-desktop installs it\n");
+    let _ = std::io::stderr().write_all(said.as_bytes());
+}
+
+/// Whether a program is in `PATH`.
+pub fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// The project's folder.

@@ -15,7 +15,7 @@ use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
-use crate::desk::{Desk, inside};
+use crate::desk::{Desk, inside, skipped};
 use crate::painted::Painted;
 
 const SHIFT: Key = Key::Modifier(Modifier::Shift);
@@ -282,7 +282,7 @@ async fn any_layout_types_any_text() {
     {
         let set = std::process::Command::new("setxkbmap").arg(layout).status();
         if !set.is_ok_and(|set| set.success()) {
-            eprintln!("SKIPPED: setxkbmap is not installed");
+            skipped("keyboard::any_layout_types_any_text", "setxkbmap");
             return;
         }
         let device = u16::from(ID::USE_CORE_KBD);

@@ -237,7 +237,13 @@ impl<'c> Scene<'c> {
                 .is_some_and(|root| tree.find(&parsed, crate::tree::Scope { root }, Some(1)).count > 0);
             found != gone && (!gone || app.is_complete())
         };
-        if self.until(self.patience(), so).await? {
+        let came = self.until(self.patience(), so).await.map_err(|error| {
+            let message = format!("{}; it was done before", error.message);
+            Error { message, ..error }
+                .delivered(Delivery::DeliveredUnverified)
+                .suggest("look with `ax snapshot` before doing it again")
+        })?;
+        if came {
             return Ok(());
         }
         let what = if gone { "is still there" } else { "did not appear" };
@@ -262,7 +268,12 @@ impl<'c> Scene<'c> {
     }
 
     pub fn cancelled(&self) -> Error {
-        Error::new(ErrorCode::Cancelled, format!("{} was cancelled", self.call.command.name()))
+        let error = Error::new(ErrorCode::Cancelled, format!("{} was cancelled", self.call.command.name()));
+        if self.call.gate.is_sent() {
+            let look = "some of it was done: look with `ax snapshot` before trying again";
+            return error.delivered(Delivery::Uncertain).suggest(look);
+        }
+        error
     }
 
     /// What a platform's failure means for this action.

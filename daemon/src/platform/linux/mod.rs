@@ -2,7 +2,8 @@
 //!
 //! `link` is a connection to a bus, `wire` what AT-SPI puts on it, `bus` finds it. `roles`, `states`, `toolkit`,
 //! `identity` and `windows` are pure: what native things mean. `events` brings what apps announce to their `ear`,
-//! `reader` and `geometry` ask them, `frames` stands in for `x11` where there is none, `worker` (with `survey` and `newcomers`) keeps one attached app true, and `desktop` is the
+//! `reader` (with `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells them what to do, `frames` stands in for `x11` where there is
+//! none, `worker` (with `survey` and `newcomers`) keeps one attached app true, and `desktop` is the
 //! [`Platform`](super::Platform). `docs/linux.md` tells what each toolkit announces and what it does not.
 
 mod acting;
@@ -10,6 +11,7 @@ mod bus;
 mod calls;
 mod capture;
 mod children;
+mod chosen;
 mod clipboard;
 mod close;
 mod content;
@@ -20,6 +22,7 @@ mod ear;
 mod events;
 mod frames;
 mod geometry;
+mod glance;
 mod handles;
 mod hearing;
 mod identity;

@@ -13,6 +13,7 @@ use tracing::debug;
 use zbus::Message;
 
 use super::content::{TextIs, has_number, plain_number, text_is, wants_label};
+use super::glance::Memory;
 use super::handles::{Handle, Handles};
 use super::link::{Answer, Link, call, get};
 use super::roles::{self, PASSWORD_TEXT};
@@ -55,6 +56,8 @@ pub(super) struct Reader {
     pub partial: HashMap<ElementKey, Vec<ElementKey>>,
     /// The rows of those.
     pub(super) rows: HashMap<ElementKey, u32>,
+    /// What was last read of elements that something happens to.
+    pub(super) memory: Memory,
     /// What the cache said, until the first walk is done.
     pub(super) cached: Cached,
     /// The children of every cached element whose children the cache holds all of, in order.
@@ -71,6 +74,7 @@ pub(super) struct Reader {
 type Cached = HashMap<ElementKey, (ElementKey, CacheItem)>;
 
 /// What the first round learned of an element.
+#[derive(Clone)]
 pub(super) struct Outline {
     pub(super) key: ElementKey,
     pub(super) number: u32,
@@ -86,7 +90,7 @@ pub(super) struct Outline {
 }
 
 /// What the second and third rounds learned.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Details {
     pub(super) children: Vec<ElementKey>,
     pub(super) total: Option<u32>,
@@ -129,6 +133,7 @@ impl Reader {
             counters,
             partial: HashMap::new(),
             rows: HashMap::new(),
+            memory: Memory::default(),
             cached: HashMap::new(),
             families: HashMap::new(),
             views: HashMap::new(),
@@ -186,9 +191,12 @@ impl Reader {
         for (key, outline) in keys.iter().zip(&outlines).rev() {
             let reading = outline.as_ref().map(|outline| {
                 // One for each that lives, in the same order.
-                self.reading(outline, details.pop().unwrap_or_default())
+                let details = details.pop().unwrap_or_default();
+                self.memory.learn(outline, &details);
+                self.reading(outline, details)
             });
             if reading.is_none() {
+                self.memory.forget(*key);
                 self.frames.remove(key);
                 // Its view has to be listed again.
                 self.views.values_mut().for_each(|view| view.retain(|child| child != key));
@@ -383,6 +391,7 @@ impl Reader {
                 }
             }
         }
+        self.read_chosen(outlines, &mut details).await?;
         for (outline, detail) in outlines.iter().zip(&mut details) {
             if let Some(children) = &outline.children {
                 detail.children.clone_from(children);
@@ -441,7 +450,7 @@ impl Reader {
         }
     }
 
-    fn reading(&mut self, outline: &Outline, details: Details) -> Reading {
+    pub(super) fn reading(&mut self, outline: &Outline, details: Details) -> Reading {
         let Outline { key, number, role, natives, .. } = *outline;
         let mut facts = Facts::new(role);
         facts.native_role = roles::native_name(number).map(str::to_owned);

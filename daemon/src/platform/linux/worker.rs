@@ -18,6 +18,7 @@ use super::acting::Deed;
 use super::ear::Ear;
 use super::events::Events;
 use super::frames;
+use super::glance::Glances;
 use super::link::{PATIENCE, call};
 use super::newcomers::Newcomers;
 use super::reader::Reader;
@@ -62,6 +63,7 @@ pub(super) fn spawn(post: Post) {
         mirror: Mirror::default(),
         schedule,
         survey: Survey::new(now()),
+        glances: Glances::default(),
         newcomers: Newcomers::default(),
         walk: Walk::Registering,
         outgoing: VecDeque::new(),
@@ -82,6 +84,7 @@ pub(super) struct Worker {
     pub(super) mirror: Mirror,
     pub(super) schedule: Schedule,
     pub(super) survey: Survey,
+    pub(super) glances: Glances,
     pub(super) newcomers: Newcomers,
     pub(super) walk: Walk,
     pub(super) outgoing: VecDeque<FromWorker>,
@@ -180,7 +183,8 @@ impl Worker {
         let reading = well.then(|| self.schedule.next_due());
         let survey = if well { self.survey.next_due() } else { None };
         let newcomers = if well { self.newcomers.next_due() } else { None };
-        let due = fence.into_iter().chain(reading).chain(survey).chain(newcomers).min();
+        let glanced = if well { self.glances.next_due() } else { None };
+        let due = fence.into_iter().chain(reading).chain(survey).chain(newcomers).chain(glanced).min();
         let app = &mut self.app;
         let back = async {
             match app {
@@ -226,9 +230,13 @@ impl Worker {
         if !matches!(self.app, AppIs::Well) {
             return false;
         }
+        self.read_thoroughly(false);
         let done = matches!(self.walk, Walk::Done);
+        let other_work = self.schedule.has_hints() || !self.todo.is_empty();
         let worked = if matches!(self.walk, Walk::Registering) {
             self.register().await
+        } else if self.glances.is_time(other_work) {
+            self.glance().await
         } else if self.schedule.has_hints() {
             self.read_hints().await
         } else if done && !self.strangers.is_empty() {
@@ -295,6 +303,9 @@ impl Worker {
     fn settle_fences(&mut self) -> bool {
         let (well, now) = (matches!(self.app, AppIs::Well), now());
         let done = matches!(self.walk, Walk::Done);
+        if self.fences.iter().any(|fence| fence.passed) {
+            self.read_thoroughly(true);
+        }
         let settled = self.strangers.is_empty() || !done;
         let mute = done && !self.post.reader.toolkit.announces_children();
         let mut answers = Vec::new();
@@ -379,6 +390,7 @@ impl Worker {
         let hinted = self.schedule.take_hints(FIRST_STEP);
         let known: Vec<ElementKey> =
             hinted.iter().copied().filter(|key| self.mirror.has_told(*key)).collect();
+        known.iter().for_each(|key| self.glances.done(*key));
         match self.gather(known, true).await {
             Ok(readings) => {
                 self.learn(readings, Cause::Event);
@@ -540,8 +552,9 @@ impl Worker {
             let (Update::Gone(key) | Update::Upsert { key, .. } | Update::Children { parent: key, .. }) =
                 update;
             let above = self.mirror.parent(*key);
-            let announced =
-                self.schedule.is_hinted(*key) || above.is_some_and(|above| self.schedule.is_hinted(above));
+            let announced = self.schedule.is_hinted(*key)
+                || self.glances.knows(*key)
+                || above.is_some_and(|above| self.schedule.is_hinted(above));
             missed += u64::from(!announced);
             if !announced {
                 trace!(pid = self.post.pid, ?cause, ?update, "nobody announced");

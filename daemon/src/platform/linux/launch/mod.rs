@@ -51,12 +51,12 @@ fn resolve(plan: &LaunchPlan, catalog: &Catalog) -> Result<Start, Failure> {
         true => "name an installed app, a program in PATH, or a path".to_owned(),
         false => format!("did you mean {}?", like.join(", ")),
     };
-    Err(invalid(format!("no app or program is called '{name}'; {hint}")))
+    Err(absent(format!("no app or program is called '{name}'; {hint}")))
 }
 
 fn resolve_path(path: &Path, plan: &LaunchPlan, catalog: &Catalog) -> Result<Start, Failure> {
     if !path.exists() {
-        return Err(invalid(format!("there is no {}", path.display())));
+        return Err(absent(format!("there is no {}", path.display())));
     }
     if path.extension().is_some_and(|extension| extension == "desktop") {
         let entry = catalog::read(path);
@@ -100,14 +100,14 @@ fn of_entry(entry: &Entry, file: &Path, plan: &LaunchPlan, catalog: &Catalog) ->
         return Err(Failure::new(FailureKind::Refused, said));
     }
     if let Some(needed) = entry.try_exec.as_ref().filter(|program| catalog.program(program).is_none()) {
-        return Err(invalid(format!("{name} is not installed: there is no {needed}")));
+        return Err(absent(format!("{name} is not installed: there is no {needed}")));
     }
     let mut line = entry
         .command(&plan.args, file)
         .map_err(|why| invalid(format!("{} cannot be used: {why}", file.display())))?;
     let program = catalog
         .program(&line[0])
-        .ok_or_else(|| invalid(format!("{name} is not installed: there is no program {}", line[0])))?;
+        .ok_or_else(|| absent(format!("{name} is not installed: there is no program {}", line[0])))?;
     environment::tell(&program, &mut line);
     let cwd =
         plan.cwd.clone().or_else(|| entry.path.as_ref().map(PathBuf::from).filter(|path| path.is_dir()));
@@ -129,6 +129,11 @@ fn home() -> Option<PathBuf> {
 fn name_of(program: &Path) -> Option<String> {
     let program = std::fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
     program.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
+/// There is no such app.
+fn absent(said: String) -> Failure {
+    Failure::new(FailureKind::Gone, said)
 }
 
 fn invalid(said: String) -> Failure {
@@ -199,10 +204,10 @@ mod tests {
         for (name, kind, said) in [
             ("Same", FailureKind::Invalid, "several apps are called 'Same': one, two"),
             ("Term", FailureKind::Refused, "terminal"),
-            ("Lost", FailureKind::Invalid, "there is no gone"),
-            ("The Tol", FailureKind::Invalid, "did you mean The Tool"),
-            ("tol", FailureKind::Invalid, "did you mean tool"),
-            ("/nowhere/x", FailureKind::Invalid, "there is no /nowhere/x"),
+            ("Lost", FailureKind::Gone, "there is no gone"),
+            ("The Tol", FailureKind::Gone, "did you mean The Tool"),
+            ("tol", FailureKind::Gone, "did you mean tool"),
+            ("/nowhere/x", FailureKind::Gone, "there is no /nowhere/x"),
             ("", FailureKind::Invalid, "no app is named"),
         ] {
             let failure = resolve(&plan(name, &[]), &catalog).unwrap_err();

@@ -221,6 +221,30 @@ mod tests {
     }
 
     #[test]
+    fn what_systemd_answers_is_understood() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let script = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        let start = start_of("/usr/bin/app", &["app"]);
+        script("systemctl", "echo 4711");
+        let run = script("systemd-run", "exit 0");
+        assert!(matches!(through(&run, &start), Ok(Some(4711))));
+        script("systemctl", "echo 0");
+        assert!(matches!(through(&run, &start), Ok(None)), "it has ended already, or handed over");
+        script("systemd-run", "echo 'Failed to connect to bus: No such file' >&2; exit 1");
+        assert!(matches!(through(&run, &start), Err(Refusal::Absent(_))));
+        script("systemd-run", "echo 'Job failed: exec format error' >&2; exit 1");
+        assert!(
+            matches!(through(&run, &start), Err(Refusal::Failed(why)) if why.contains("exec format error"))
+        );
+    }
+
+    #[test]
     fn only_a_service_of_the_users_systemd_starts_apps_through_it() {
         assert!(is_user_service("0::/user.slice/user-1000.slice/user@1000.service/app.slice/axd.service\n"));
         assert!(!is_user_service(

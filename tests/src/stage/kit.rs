@@ -1,0 +1,255 @@
+//! What is different from one toolkit to the next: what its widgets are called, and what it cannot do. All of it is here, and
+//! none of it in the tests.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::{Raw, workspace};
+
+/// What the test app is made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kit {
+    /// The built-in desktop.
+    Sim,
+    /// GTK 3.
+    Gtk3,
+    /// GTK 4.
+    Gtk4,
+    /// Qt 6.
+    Qt6,
+    /// A web page in Chromium.
+    Chromium,
+}
+
+use Kit::{Chromium, Gtk3, Gtk4, Qt6, Sim};
+
+/// A thing to do, as far as toolkits differ in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Deed {
+    Press,
+    Check,
+    Toggle,
+    Switch,
+    Radio,
+    Focus,
+    Insert,
+    SetText,
+    SetNumber,
+    SelectRow,
+    SelectChoice,
+    SelectTab,
+    Menu,
+    Expand,
+    Perform,
+    Scroll,
+    ScrollTo,
+}
+
+/// How something is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// By the app itself.
+    App,
+    /// With mouse and keyboard.
+    Input,
+    /// Not at all: the error says so, and nothing was sent.
+    Not(&'static str),
+}
+
+/// What is not done by the app itself, and why. Everything that is not here is.
+const EXCEPTIONS: &[(Kit, Deed, Way, &str)] = &[
+    (Gtk4, Deed::Check, Way::Input, "its check boxes have no action"),
+    (Gtk4, Deed::Radio, Way::Input, "its radio buttons are check boxes"),
+    (Gtk4, Deed::Focus, Way::Input, "it cannot give the focus; a click into a field does"),
+    (Gtk4, Deed::Menu, Way::Input, "the items of its menu bar have no action"),
+    (Gtk4, Deed::SelectChoice, Way::Input, "its drop-downs have no action"),
+    (Gtk4, Deed::Perform, Way::Not("ACTION_NOT_SUPPORTED"), "its check boxes have no action"),
+    (Gtk3, Deed::Scroll, Way::Input, "nothing can be asked to scroll"),
+    (Gtk4, Deed::Scroll, Way::Input, "nothing can be asked to scroll"),
+    (Qt6, Deed::Scroll, Way::Input, "nothing can be asked to scroll"),
+    (Chromium, Deed::Scroll, Way::Input, "nothing can be asked to scroll"),
+    (Gtk3, Deed::ScrollTo, Way::Input, "it does not scroll to elements"),
+    (Gtk4, Deed::ScrollTo, Way::Input, "it does not scroll to elements"),
+    (Qt6, Deed::ScrollTo, Way::Input, "it does not scroll to elements"),
+    (Qt6, Deed::Expand, Way::Not("ACTION_NOT_SUPPORTED"), "it has no expander: a group box stands for it"),
+    (Qt6, Deed::SelectChoice, Way::Input, "to select a choice only points at it"),
+    (Chromium, Deed::SetText, Way::Not("ACTION_NOT_SUPPORTED"), "it takes text from the keyboard only"),
+    (Chromium, Deed::Insert, Way::Input, "it takes text from the keyboard only"),
+    (Chromium, Deed::SelectRow, Way::Not("ACTION_FAILED"), "the rows of a plain list cannot be selected"),
+    (Chromium, Deed::Menu, Way::Not("ACTION_NOT_SUPPORTED"), "a page has no menu bar"),
+];
+
+impl Kit {
+    /// The one the tests are to run on: `AXD_STAGE`, the built-in desktop unless said.
+    pub fn chosen() -> Kit {
+        match std::env::var("AXD_STAGE").as_deref() {
+            Err(_) | Ok("" | "sim") => Sim,
+            Ok("gtk3") => Gtk3,
+            Ok("gtk4") => Gtk4,
+            Ok("qt6") => Qt6,
+            Ok("chromium") => Chromium,
+            Ok(other) => panic!("AXD_STAGE={other}: there are sim, gtk3, gtk4, qt6 and chromium"),
+        }
+    }
+
+    /// How this is done here.
+    pub fn way(self, deed: Deed) -> Way {
+        let exception = EXCEPTIONS.iter().find(|(kit, other, ..)| (*kit, *other) == (self, deed));
+        exception.map_or(Way::App, |(_, _, way, _)| *way)
+    }
+
+    /// What an action of the app itself calls its method, and what input does.
+    pub fn methods(self) -> (&'static str, &'static str) {
+        if self == Sim { ("sim", "sim") } else { ("atspi", "xtest") }
+    }
+
+    /// The title of the app's window.
+    pub fn title(self) -> &'static str {
+        match self {
+            Sim => "Test Sim",
+            Gtk3 => "Test GTK3",
+            Gtk4 => "Test GTK4",
+            Qt6 => "Test Qt6",
+            Chromium => "Test page",
+        }
+    }
+
+    /// The selector of a widget.
+    pub fn selector(self, widget: &str) -> &'static str {
+        match (widget, self) {
+            ("Press", _) => "button:Press",
+            ("Check", _) => "checkbox:Check",
+            // A toggle button of GTK 4 is a button, of Qt a check box; a switch of GTK 3 and of Chromium a toggle button.
+            ("Toggle", Gtk4) => "button:Toggle",
+            ("Toggle", Qt6) => "checkbox:Toggle",
+            ("Toggle", _) => "togglebutton:Toggle",
+            ("Switch", Sim) => "switch:Switch",
+            ("Switch", Gtk3 | Chromium) => "togglebutton:Switch",
+            ("Switch", Gtk4 | Qt6) => "checkbox:Switch",
+            ("Red", Gtk4) => "checkbox:Red",
+            ("Green", Gtk4) => "checkbox:Green",
+            ("Red", _) => "radio:Red",
+            ("Green", _) => "radio:Green",
+            ("Entry", _) => "textfield:Entry",
+            ("Password", _) => "textfield:Password",
+            ("Slider", _) => "slider:Slider",
+            ("Spin", _) => "spinbutton:Spin",
+            // Qt names it by what is chosen.
+            ("Combo", Qt6) => "combobox",
+            ("Combo", _) => "combobox:Combo",
+            ("Progress", _) => "progressbar:Progress",
+            ("More", Sim) => "button:More",
+            ("More", Gtk3) => "togglebutton:More",
+            ("More", Gtk4) => "button:GtkExpander",
+            ("More", Qt6) => "group:More",
+            ("More", Chromium) => "*:More[collapsed], *:More[expanded]",
+            ("Target", _) => "button:Target",
+            ("Enable", _) => "button:Enable/Disable",
+            ("Dialog", _) => "button:Dialog",
+            ("Add", _) => "button:Add",
+            ("Remove", _) => "button:Remove",
+            ("Rename", _) => "button:Rename",
+            ("Rows", _) => "list:Rows",
+            ("Tabs", Qt6) => "tablist:has(tab:Table)",
+            ("Tabs", _) => "tablist",
+            // GTK 4 calls every tab "Tab".
+            ("List", Gtk4) => "tab:nth(1)",
+            ("Table", Gtk4) => "tab:nth(2)",
+            ("Text", Gtk4) => "tab:nth(3)",
+            ("List", _) => "tab:List",
+            ("Table", _) => "tab:Table",
+            ("Text", _) => "tab:Text",
+            ("Notes", _) => "textarea:Notes",
+            ("Question", Gtk3 | Gtk4) => "*:Question",
+            ("Question", _) => "dialog:Question",
+            // What a right click on a field offers.
+            ("Paste", _) => "*:Paste[visible]",
+            // What shows which choice is chosen.
+            ("Chosen", Sim) => "combobox:Combo[value=\"{}\"]",
+            ("Chosen", Gtk3) => "combobox:Combo:has(menuitem:{}[selected])",
+            ("Chosen", Gtk4) => "combobox:Combo:has(text:{})",
+            ("Chosen", Qt6) => "combobox:{}",
+            ("Chosen", Chromium) => "combobox:Combo:has(menuitem:{}[selected])",
+            ("OK", _) => "button:OK",
+            ("Count", _) => "text[name^=\"count \"]",
+            _ => panic!("there is no widget {widget}"),
+        }
+    }
+
+    /// Where to take the thumb of the slider at its middle, and where to drop it.
+    pub fn thumb(self, [x, y, width, height]: [i64; 4]) -> (String, String) {
+        // GTK 3 writes the number above it.
+        let down = if self == Gtk3 { height * 3 / 4 } else { height / 2 };
+        (format!("{},{}", x + width / 2, y + down), format!("{},{}", x + width * 9 / 10, y + down))
+    }
+
+    /// A place in the part of the list that is on the screen.
+    pub fn inside_rows(self, [x, y, width, height]: [i64; 4], window: &Value) -> (i64, i64) {
+        let bottom =
+            window["y"].as_i64().zip(window["height"].as_i64()).map_or(y + height, |(y, height)| y + height);
+        let top = y.max(window["y"].as_i64().unwrap_or(y));
+        (x + width / 2, (top + (y + height).min(bottom)) / 2)
+    }
+
+    /// What a click on what is hidden answers: some toolkits do not list it at all.
+    pub fn of_what_is_hidden(self) -> &'static str {
+        if matches!(self, Gtk4 | Chromium) { "ELEMENT_NOT_FOUND" } else { "NOT_ACTIONABLE" }
+    }
+
+    /// The event that the dialog makes.
+    pub fn event_of_the_dialog(self) -> &'static str {
+        "dialog"
+    }
+
+    /// Puts the dialog over a widget; which one is covered then.
+    pub fn cover(self, client: &mut Raw, app: &str, widget: &'static str) -> &'static str {
+        if self == Chromium {
+            // A modal dialog of a page covers all the rest.
+            return widget;
+        }
+        let args = json!({ "target": self.selector(widget), "app": app, "property": ["bounds"] });
+        let bounds = client.data("get", args)["node"]["bounds"].clone();
+        let to = format!("{},{}", bounds["x"], bounds["y"].as_i64().unwrap_or_default() - 10);
+        client.ok("move-window", json!({ "window": "Question", "app": app, "to": to }));
+        widget
+    }
+
+    /// The args of `launch` that start another of the apps.
+    pub fn launch(self, folder: &Path) -> Value {
+        let apps = workspace().join("tests/desktop/apps");
+        let mut args = match self {
+            Sim => json!({ "app": "Stage" }),
+            Gtk3 => json!({ "app": apps.join("gtk3.py") }),
+            Gtk4 => json!({ "app": apps.join("gtk4.py") }),
+            Qt6 => json!({ "app": apps.join("qt6.py") }),
+            Chromium => json!({ "app": "chromium", "arg": chromium(&folder.join("another")) }),
+        };
+        args["wait"] = json!(true);
+        args["timeout_ms"] = json!(30_000);
+        args
+    }
+}
+
+/// What a browser with the page is started with.
+pub(super) fn chromium(profile: &Path) -> Vec<String> {
+    let page = workspace().join("tests/desktop/apps/page.html");
+    let own = [format!("--user-data-dir={}", profile.display()), format!("--app=file://{}", page.display())];
+    CHROMIUM.iter().map(|arg| (*arg).to_owned()).chain(own).collect()
+}
+
+const CHROMIUM: &[&str] = &[
+    "--no-sandbox",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-gpu",
+    "--disable-extensions",
+    "--password-store=basic",
+    "--force-renderer-accessibility",
+    "--window-size=1000,760",
+    "--window-position=0,0",
+];
