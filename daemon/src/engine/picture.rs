@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Engine;
 use super::answer::Answer;
-use super::hand::unexpected;
+use super::ask_desktop::unexpected;
 use super::measure::Places;
 use super::target::{Located, Where, alive};
 use crate::platform::{CaptureOf, DesktopAnswer, DesktopCall, Picture, WindowSeen};
