@@ -160,9 +160,13 @@ fn round_trips(daemon: &Daemon, echo: &Daemon, suffix: &str) -> io::Result<()> {
 /// How soon a wait returns, and what it costs to know that an app has come to rest.
 fn acting(daemon: &Daemon) -> io::Result<()> {
     let (mut hand, mut waiter) = (Client::open(&daemon.socket)?, Client::open(&daemon.socket)?);
-    let set = |text: &str| line("sim", &json!({ "app": "Small", "verb": "set", "target": "status", "text": text }));
+    let set =
+        |text: &str| line("sim", &json!({ "app": "Small", "verb": "set", "target": "status", "text": text }));
     let wait = |text: &str| {
-        line("wait", &json!({ "app": "Small", "target": "textfield:Status", "value": text, "timeout": 5_000 }))
+        line(
+            "wait",
+            &json!({ "app": "Small", "target": "textfield:Status", "value": text, "timeout": 5_000 }),
+        )
     };
     let (mut alone, mut waited) = (Vec::new(), Vec::new());
     for round in 0..200 {
