@@ -4,7 +4,10 @@
 //! `identity` and `windows` are pure: what native things mean. `events` brings what apps announce to their `ear`,
 //! `reader` (with `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells them what to do, `frames` stands in for `x11` where there is
 //! none, `worker` (with `survey` and `newcomers`) keeps one attached app true, and `desktop` is the
-//! [`Platform`](super::Platform). `docs/linux.md` tells what each toolkit announces and what it does not.
+//! [`Platform`](super::Platform).
+//!
+//! `calls` says where what is asked of the whole desktop goes: `input`, `window_ops` and `close` (with `manager`, which
+//! asks the window manager), `launch`, `clipboard` and `capture`, over a `display` of their own. `docs/linux.md` tells what each toolkit announces and what it does not.
 
 mod acting;
 mod bus;

@@ -69,8 +69,15 @@ impl Catalog {
             .filter_map(|other| Some((unlikeness(&wanted, &other.to_lowercase())?, other)))
             .collect();
         near.sort();
-        near.dedup_by(|one, other| one.1 == other.1);
-        near.into_iter().map(|(_, name)| name).take(5).collect()
+        // An app comes before its program of the same name, and the program is left out.
+        let mut names: Vec<String> = Vec::new();
+        for (_, name) in near {
+            if names.iter().all(|known| known.to_lowercase() != name.to_lowercase()) {
+                names.push(name);
+            }
+        }
+        names.truncate(5);
+        names
     }
 }
 
