@@ -178,3 +178,15 @@ async fn the_clipboard_holds_one_thing_of_one_kind() {
     let nothing = rig.call(DesktopCall::ClipboardGet(ClipboardKind::Any), &Gate::new()).await;
     assert_eq!(nothing, Ok(DesktopAnswer::Clipboard(None)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_app_can_end_as_soon_as_it_starts() {
+    let rule = "[[rule]]\non = 'start'\ndo = [{ quit = true }]";
+    let mut rig = Rig::with("running = false", "", rule);
+    rig.launch(plan("X")).await.unwrap();
+    while !rig.apps.is_empty() {
+        tokio::task::yield_now().await;
+        rig.hear();
+    }
+    assert!(rig.windows.is_empty());
+}
