@@ -2,12 +2,14 @@
 //!
 //! `link` is a connection to a bus, `wire` what AT-SPI puts on it, `bus` finds it. `roles`, `states`, `toolkit`,
 //! `identity` and `windows` are pure: what native things mean. `events` brings what apps announce to their `ear`,
-//! `reader` (with `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells them what to do, `frames` stands in for `x11` where there is
-//! none, `worker` (with `survey` and `newcomers`) keeps one attached app true, and `desktop` is the
+//! `reader` (with `cached`, `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells them what to do,
+//! `frames` stands in for `x11` where there is none. `worker` keeps one attached app true: `walk` is how it begins, `hearing`,
+//! `survey` and `newcomers` are how it goes on, `letters` and `fences` how it is asked. `desktop` is the
 //! [`Platform`](super::Platform). `docs/linux.md` tells what each toolkit announces and what it does not.
 
 mod acting;
 mod bus;
+mod cached;
 mod calls;
 mod capture;
 mod children;
@@ -20,6 +22,7 @@ mod display;
 mod doctor;
 mod ear;
 mod events;
+mod fences;
 mod frames;
 mod geometry;
 mod glance;
@@ -28,6 +31,7 @@ mod hearing;
 mod identity;
 mod input;
 mod launch;
+mod letters;
 mod link;
 mod manager;
 mod newcomers;
