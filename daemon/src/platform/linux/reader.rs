@@ -12,6 +12,7 @@ use axd_protocol::{Bounds, Role, State};
 use tracing::debug;
 use zbus::Message;
 
+use super::cached::{Cached, from_cache};
 use super::content::{TextIs, has_number, plain_number, text_is, wants_label};
 use super::glance::Memory;
 use super::handles::{Handle, Handles};
@@ -20,8 +21,8 @@ use super::roles::{self, PASSWORD_TEXT};
 use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{
-    ACCESSIBLE, ACTION, APPLICATION, CACHE, CACHE_PATH, COMPONENT, CacheItem, Interfaces, LABELLED_BY, Ref,
-    TEXT, VALUE, body, number, reference, text,
+    ACCESSIBLE, ACTION, APPLICATION, COMPONENT, Interfaces, LABELLED_BY, Ref, TEXT, VALUE, body, number,
+    reference, text,
 };
 use crate::platform::mirror::Reading;
 use crate::platform::{Counters, ElementKey, Facts, Failure};
@@ -69,9 +70,6 @@ pub(super) struct Reader {
     /// Whether the app answers for `AccessibleId`.
     pub(super) has_ids: bool,
 }
-
-/// Cached elements, with their parents.
-type Cached = HashMap<ElementKey, (ElementKey, CacheItem)>;
 
 /// What the first round learned of an element.
 #[derive(Clone)]
@@ -155,31 +153,6 @@ impl Reader {
             self.ask_all(vec![wake]).await?;
         }
         Ok(())
-    }
-
-    /// Asks for everything at once, as a head start for the first walk.
-    pub async fn take_cache(&mut self) -> Result<(), Failure> {
-        if !self.toolkit.serves_cache() {
-            return Ok(());
-        }
-        let Some(root) = self.handles.get(ElementKey::APP).cloned() else { return Ok(()) };
-        let answer = self.ask_all(vec![call(&root.bus, CACHE_PATH, CACHE, "GetItems", &())]).await?.pop();
-        let items: Vec<CacheItem> = answer.as_ref().and_then(body).unwrap_or_default();
-        debug!(items = items.len(), "the app's cache");
-        // One that manages its descendants is not counted there, and may have very many.
-        for item in items.into_iter().filter(|item| item.child_count >= 0) {
-            let key = self.handles.key(&item.at);
-            let parent = self.handles.key(&item.parent);
-            self.cached.insert(key, (parent, item));
-        }
-        self.families = families(&self.cached);
-        Ok(())
-    }
-
-    /// The first walk is done: from now on only what is asked now counts.
-    pub fn drop_cache(&mut self) {
-        self.cached = HashMap::new();
-        self.families = HashMap::new();
     }
 
     /// Reads elements; `None`: it is gone.
@@ -508,39 +481,6 @@ impl Reader {
             self.frames.retain(|key, _| keep(*key));
             self.numbers.retain(|key, _| keep(*key));
         }
-    }
-}
-
-fn families(cached: &Cached) -> HashMap<ElementKey, Vec<ElementKey>> {
-    let mut families: HashMap<ElementKey, Vec<(i32, ElementKey)>> = HashMap::new();
-    for (key, (parent, item)) in cached {
-        families.entry(*parent).or_default().push((item.index, *key));
-    }
-    let mut whole = HashMap::new();
-    for (parent, mut children) in families {
-        children.sort_unstable();
-        let counted = cached.get(&parent).is_some_and(|(_, item)| item.child_count == children.len() as i32);
-        if counted && children.iter().zip(0..).all(|((index, _), at)| *index == at) {
-            whole.insert(parent, children.into_iter().map(|(_, key)| key).collect());
-        }
-    }
-    whole
-}
-
-fn from_cache(key: ElementKey, item: &CacheItem, children: Option<Vec<ElementKey>>) -> Outline {
-    let natives = Natives::from_words(&item.states);
-    let children = children.or_else(|| (item.child_count == 0).then(Vec::new));
-    Outline {
-        key,
-        number: item.role,
-        role: roles::role(item.role, natives),
-        natives,
-        name: item.name.clone(),
-        description: item.description.clone(),
-        identifier: None,
-        interfaces: Interfaces::named(&item.interfaces),
-        child_count: item.child_count,
-        children,
     }
 }
 
