@@ -2,16 +2,13 @@
 //!
 //! `link` is a connection to a bus, `wire` what AT-SPI puts on it, `bus` finds it. `roles`, `states`, `toolkit`,
 //! `identity` and `windows` are pure: what native things mean. `events` brings what apps announce to their `ear`,
+//! `reader` (with `cached`, `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells them what to do.
+//! `worker` keeps one attached app true: `walk` is how it begins, `hearing`, `survey` and `newcomers` are how it goes on,
+//! `letters` and `fences` how it is asked. `frames` stands in for `x11` where there is none.
 //!
-//! [`Platform`](super::Platform).
-//! [`Platform`](super::Platform). `docs/linux.md` tells what each toolkit announces and what it does not.
 //! `calls` says where what is asked of the whole desktop goes: `input`, `window_ops` and `close` (with `manager`, which
-//! `frames` stands in for `x11` where there is none. `worker` keeps one attached app true: `walk` is how it begins, `hearing`,
-//! `reader` (with `cached`, `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells them what to do,
-//! `reader` (with `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells them what to do, `frames` stands in for `x11` where there is
-//! `survey` and `newcomers` are how it goes on, `letters` and `fences` how it is asked. `desktop` is the
-//! asks the window manager), `launch`, `clipboard` and `capture`, over a `display` of their own. `docs/linux.md` tells what each toolkit announces and what it does not.
-//! none, `worker` (with `survey` and `newcomers`) keeps one attached app true, and `desktop` is the
+//! asks the window manager), `launch`, `clipboard` and `capture`, over a `display` of their own. `desktop` is the
+//! [`Platform`](super::Platform). `docs/linux.md` tells what each toolkit announces and what it does not.
 
 mod acting;
 mod bus;
