@@ -21,6 +21,9 @@ use made::Fed;
 /// The two sizes of app whose costs are compared, as rows of a row and three cells each.
 const ROWS: [(&str, u32); 2] = [("Small", 498), ("Large", 24_998)];
 
+/// How long tools sleep after an action that do not know when an app is at rest.
+const FIXED_PAUSE: Duration = Duration::from_millis(80);
+
 fn main() -> io::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -49,6 +52,7 @@ fn run(axd: &Path, clients: Option<[&str; 2]>) -> io::Result<()> {
     pin(Place::Other);
     round_trips(&daemon, &echo, "_apart")?;
     pin(Place::Server);
+    acting(&daemon)?;
     if let Some([ax, minimal]) = clients {
         processes(&daemon, ax, minimal)?;
     }
@@ -150,6 +154,59 @@ fn round_trips(daemon: &Daemon, echo: &Daemon, suffix: &str) -> io::Result<()> {
         in_turns(100, 50, [&mut || echo.round_trip(&get).map(drop), &mut || axd.round_trip(&get).map(drop)])?;
     told(&format!("echo{suffix}_us"), echoed / 1e3);
     told(&format!("get{suffix}_us"), got / 1e3);
+    Ok(())
+}
+
+/// How soon a wait returns, and what it costs to know that an app has come to rest.
+fn acting(daemon: &Daemon) -> io::Result<()> {
+    let (mut hand, mut waiter) = (Client::open(&daemon.socket)?, Client::open(&daemon.socket)?);
+    let set =
+        |text: &str| line("sim", &json!({ "app": "Small", "verb": "set", "target": "status", "text": text }));
+    let wait = |text: &str| {
+        line(
+            "wait",
+            &json!({ "app": "Small", "target": "textfield:Status", "value": text, "timeout": 5_000 }),
+        )
+    };
+    let (mut alone, mut waited) = (Vec::new(), Vec::new());
+    for round in 0..200 {
+        let start = Instant::now();
+        hand.round_trip(&set(&format!("alone {round}")))?;
+        alone.push(start.elapsed().as_nanos() as f64);
+        let text = format!("awaited {round}");
+        waiter.send(&wait(&text))?;
+        // Answered after the wait before it was taken up: lines of one connection are read in order.
+        waiter.round_trip(&line("version", &json!({})))?;
+        let start = Instant::now();
+        hand.send(&set(&text))?;
+        waiter.receive()?;
+        waited.push(start.elapsed().as_nanos() as f64);
+        hand.receive()?;
+    }
+    told("set_us", median(alone) / 1e3);
+    told("wait_us", median(waited) / 1e3);
+
+    let click = |settle: bool| {
+        let mut args = json!({ "app": "Small", "target": "checkbox:Box" });
+        if !settle {
+            args["settle_ms"] = 0.into();
+        }
+        line("click", &args)
+    };
+    let (settled, plain, look) = (click(true), click(false), line("snapshot", &json!({ "app": "Small" })));
+    let (mut clicker, mut sleeper) = (Client::open(&daemon.socket)?, Client::open(&daemon.socket)?);
+    let [settled, slept] = in_turns(
+        20,
+        1,
+        [&mut || clicker.round_trip(&settled).map(drop), &mut || {
+            sleeper.round_trip(&plain)?;
+            // What tools do that do not know when an app is at rest.
+            std::thread::sleep(FIXED_PAUSE);
+            sleeper.round_trip(&look).map(drop)
+        }],
+    )?;
+    told("click_settled_us", settled / 1e3);
+    told("click_slept_us", slept / 1e3);
     Ok(())
 }
 
@@ -286,7 +343,15 @@ impl Client {
     }
 
     fn round_trip(&mut self, line: &str) -> io::Result<&[u8]> {
-        self.reader.get_mut().write_all(line.as_bytes())?;
+        self.send(line)?;
+        self.receive()
+    }
+
+    fn send(&mut self, line: &str) -> io::Result<()> {
+        self.reader.get_mut().write_all(line.as_bytes())
+    }
+
+    fn receive(&mut self) -> io::Result<&[u8]> {
         self.line.clear();
         self.reader.read_until(b'\n', &mut self.line)?;
         Ok(&self.line)
@@ -371,6 +436,7 @@ id = "main"
 title = "{name}"
 children = [
   {{ role = "button", id = "needle", name = "Needle" }},
+  {{ role = "checkbox", id = "box", name = "Box" }},
   {{ role = "textfield", id = "status", name = "Status", value = "ready" }},
   {{ role = "table", id = "rows", name = "Rows", generate = {{ rows = {rows}, columns = 3 }} }},
 ]

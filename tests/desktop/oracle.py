@@ -104,6 +104,7 @@ LABELLED_BY = 2  # AT-SPI relation
 # GTK 4 (4.8) contradicts itself about stacks and notebooks: GetChildren leaves out the pages and lists what is in them,
 # while GetChildAtIndex and Parent have the pages. The pages it is: there, a child's parent has it as a child.
 BY_INDEX = {"gtk4"}
+BROWSERS = {"chromium", "gecko"}
 
 ACCESSIBLE, REGISTRY = "org.a11y.atspi.Accessible", "org.a11y.atspi.Registry"
 ROOT, NULL = "/org/a11y/atspi/accessible/root", "/org/a11y/atspi/null"
@@ -319,6 +320,18 @@ class Walker:
                 if not action[0] and raw.bits >> FOCUSABLE & 1:
                     third.append((raw, f"action {at}", call(raw.ref, "Action", "GetName", GLib.Variant("(i)", (at,)))))
         self.fill(third)
+        self.chosen([raw for raw in raws if told_role(raw.number, raw.native) == "combobox" and "editable" not in raw.native])
+
+    def chosen(self, boxes: list[Raw]) -> None:
+        """What combo boxes show: the name of what is selected in them or, in browsers, in their list."""
+        if self.toolkit in BROWSERS:
+            inside = [raw for raw in boxes if "Selection" not in raw.interfaces]
+            self.fill([(raw, "list", call(raw.ref, "Accessible", "GetChildAtIndex", GLib.Variant("(i)", (0,)))) for raw in inside])
+        lists = [(raw, raw.ref if "Selection" in raw.interfaces else raw.answers.get("list")) for raw in boxes]
+        first = GLib.Variant("(i)", (0,))
+        self.fill([(raw, "item", call(tuple(at), "Selection", "GetSelectedChild", first)) for raw, at in lists if at])
+        chosen = [raw for raw in boxes if raw.answers.get("item") and raw.answers["item"][1] != NULL]
+        self.fill([(raw, "chosen", get(tuple(raw.answers["item"]), "Accessible", "Name")) for raw in chosen])
 
     def fill(self, questions: list[tuple[Raw, str, Any]]) -> None:
         answers = self.bus.all([question for _, _, question in questions])
@@ -339,7 +352,7 @@ class Walker:
         elif holds_its_text(role, raw.native):
             value = text
         else:
-            value = None
+            value = raw.answers.get("chosen") or None
         return Node(
             role=role,
             name=name if name.strip() else None,
@@ -404,7 +417,11 @@ def told_states(role: str, raw: Raw, toolkit: str) -> list[str]:
         and toolkit in SHOWING_IS_CONTENT
         and role not in SCROLLS,
     }
-    return sorted(told | {name for name, holds in conditions.items() if holds})
+    told |= {name for name, holds in conditions.items() if holds}
+    # Qt says of the current tab that it has the focus, whoever has it, and never that it is selected.
+    if role == "tab" and toolkit == "qt" and "focused" in told:
+        told = told - {"focused"} | {"selected"}
+    return sorted(told)
 
 
 def holds_its_text(role: str, native: set[str]) -> bool:

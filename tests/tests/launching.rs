@@ -39,6 +39,17 @@ on = "press:no"
 do = [{ quit = true }]
 "#;
 
+/// An app that runs without a window, once it is started.
+const QUIET: &str = r#"
+name = "Quiet"
+identity = "test.quiet"
+running = false
+[[window]]
+id = "main"
+title = "Quiet"
+open = false
+"#;
+
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
 }
@@ -118,8 +129,7 @@ fn what_cannot_be_started_is_said_before_anything_is() {
 
 #[test]
 fn an_app_that_shows_no_window_in_time_is_said_to_be_up() {
-    let windowless = "name = 'Quiet'\nidentity = 'test.quiet'\nrunning = false\n";
-    let daemon = Setup::new().app(windowless).start();
+    let daemon = Setup::new().app(QUIET).start();
     let mut client = daemon.client();
     let args = json!({ "app": "Quiet", "wait": true, "timeout_ms": 50 });
     let error = client.fails("TIMEOUT", "launch", args);
@@ -130,7 +140,8 @@ fn an_app_that_shows_no_window_in_time_is_said_to_be_up() {
 
 #[test]
 fn an_app_that_ends_before_it_shows_a_window_is_not_waited_for_any_longer() {
-    let brief = "name = 'Brief'\nidentity = 'test.brief'\nrunning = false\n[[rule]]\non = 'start'\ndo = [{ quit = true }]\n";
+    let brief =
+        QUIET.replace("Quiet", "Brief") + "[[rule]]\non = 'start'\nafter_ms = 20\ndo = [{ quit = true }]\n";
     let daemon = Setup::new().app(brief).start();
     let mut client = daemon.client();
     let error = client.fails(
@@ -143,8 +154,7 @@ fn an_app_that_ends_before_it_shows_a_window_is_not_waited_for_any_longer() {
 
 #[test]
 fn a_wait_for_a_window_can_be_cancelled_and_says_that_the_app_was_started() {
-    let windowless = "name = 'Quiet'\nidentity = 'test.quiet'\nrunning = false\n";
-    let daemon = Setup::new().app(windowless).start();
+    let daemon = Setup::new().app(QUIET).start();
     let mut client = daemon.client();
     client.ok("subscribe", json!({ "kind": ["app-launched"] }));
     let id = client.begin("launch", json!({ "app": "Quiet", "wait": true, "timeout_ms": 600_000 }));

@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Engine;
 use super::answer::Answer;
-use super::hand::unexpected;
+use super::ask_desktop::unexpected;
 use crate::platform::{Clip, ClipboardKind, DesktopAnswer, DesktopCall};
 use crate::service::Call;
 

@@ -11,8 +11,8 @@ use tokio::time::Instant;
 use super::Engine;
 use super::answer::Answer;
 use super::arrival::{Before, Came, Started};
+use super::ask_desktop::{Waited, unexpected};
 use super::failure::about_an_app;
-use super::hand::{Waited, unexpected};
 use crate::platform::{AppSeen, DesktopAnswer, DesktopCall, LaunchPlan, WindowSeen};
 use crate::service::Call;
 

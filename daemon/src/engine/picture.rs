@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Engine;
 use super::answer::Answer;
-use super::hand::unexpected;
+use super::ask_desktop::unexpected;
 use super::measure::Places;
 use super::target::{Located, Where, alive};
 use crate::platform::{CaptureOf, DesktopAnswer, DesktopCall, Picture, WindowSeen};
@@ -140,14 +140,19 @@ impl Engine {
             return Err(not_actionable("has no place on the screen")
                 .suggest("it may not be shown now; take a picture of its window instead"));
         };
+        let off_screen = || {
+            not_actionable("is off the screen")
+                .suggest("bring its window onto the screen with `ax move-window`")
+        };
+        let window_bounds = window.as_ref().and_then(|window| window.bounds);
+        if window_bounds.is_some_and(|bounds| self.on_screen(bounds).is_none()) {
+            return Err(off_screen());
+        }
         if places.visible(key) == Some(false) {
             return Err(not_actionable("cannot be seen: it is hidden, or scrolled out of sight")
                 .retry(format!("scroll-to {}", located.id)));
         }
-        let shown = self.on_screen(bounds).ok_or_else(|| {
-            not_actionable("is off the screen")
-                .suggest("bring its window onto the screen with `ax move-window`")
-        })?;
+        let shown = self.on_screen(bounds).ok_or_else(off_screen)?;
         let desktop = self.desktop.read();
         let covered = window.as_ref().filter(|window| is_covered(&desktop.windows, window.window, shown));
         Ok(match covered {

@@ -12,8 +12,8 @@ use tokio::time::Instant;
 
 use super::Engine;
 use super::answer::Answer;
+use super::ask_desktop::Waited;
 use super::desktop::Desktop;
-use super::hand::Waited;
 use super::target::Where;
 use crate::platform::{DesktopCall, WindowOp, WindowSeen};
 use crate::service::Call;

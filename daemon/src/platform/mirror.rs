@@ -264,6 +264,15 @@ impl Mirror {
         learned
     }
 
+    /// Takes in facts of an element whose children were not read. What to tell, if they are others than were told.
+    pub fn restate(&mut self, key: ElementKey, facts: Facts) -> Option<Update> {
+        let print = fingerprint(&facts);
+        let told = self.nodes.get_mut(&key)?.told.as_mut()?;
+        let news = *told != print;
+        *told = print;
+        news.then(|| Update::Upsert { key, facts: Box::new(facts) })
+    }
+
     /// Settles which of the claimed children the element has.
     fn list(
         &mut self,
@@ -477,6 +486,17 @@ mod tests {
         let mut mirror = two_groups();
         let again = read(&mut mirror, &[(1, reading("a", &[3])), (4, reading("d", &[]))]);
         assert_eq!(again, Learned::default());
+    }
+
+    #[test]
+    fn facts_are_restated_of_what_was_told_and_only_if_they_are_others() {
+        let mut mirror = two_groups();
+        let facts = |name: &str| Facts { name: Some(name.to_owned()), ..Facts::new(Role::Group) };
+        assert_eq!(mirror.restate(key(3), facts("c")), None);
+        let update = Update::Upsert { key: key(3), facts: Box::new(facts("z")) };
+        assert_eq!(mirror.restate(key(3), facts("z")), Some(update));
+        assert_eq!(read(&mut mirror, &[(3, reading("z", &[4]))]), Learned::default());
+        assert_eq!(mirror.restate(key(9), facts("never told")), None);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! A private headless desktop for a test, and what the test does in it.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use axd::platform::linux::LinuxDesktop;
 use axd::platform::{
-    DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, InputStep, Platform, WindowSeen,
+    AppSeen, DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, InputStep, Platform, WindowSeen,
 };
 use tokio::sync::mpsc;
 
@@ -17,14 +18,26 @@ pub fn inside(test: &str, options: &[&str]) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
     }
-    for program in ["Xvfb", "jwm", "dbus-daemon", "xprop", "/usr/libexec/at-spi-bus-launcher"] {
-        let found = program.starts_with('/') && PathBuf::from(program).exists();
-        if !found
-            && Command::new("which").arg(program).stdout(Stdio::null()).status().is_ok_and(|it| !it.success())
-        {
-            eprintln!("SKIPPED {test}: {program} is not installed; scripts/install-desktop installs it");
-            return false;
-        }
+    let programs = ["Xvfb", "jwm", "dbus-daemon", "xprop"];
+    let lacks = programs.into_iter().find(|program| !is_installed(program)).or_else(|| {
+        let there = [
+            "import gi; gi.require_version('Gtk', '3.0')",
+            "import gi; gi.require_version('Gtk', '4.0')",
+            "import PyQt6",
+        ]
+        .into_iter()
+        .all(|line| {
+            Command::new("/usr/bin/python3")
+                .args(["-c", line])
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|it| it.success())
+        });
+        (!there).then_some("the Python bindings of GTK and Qt")
+    });
+    if let Some(lacks) = lacks {
+        skipped(test, lacks);
+        return false;
     }
     let me = std::env::current_exe().unwrap();
     let output = Command::new(root().join("scripts/desktop"))
@@ -41,6 +54,18 @@ pub fn inside(test: &str, options: &[&str]) -> bool {
     false
 }
 
+/// Says that a test cannot run here, where it is seen: what is printed as usual is shown of failed tests only.
+pub fn skipped(test: &str, lacks: &str) {
+    let said = format!("SKIPPED {test}: not installed: {lacks}; scripts/install-desktop installs it\n");
+    let _ = std::io::stderr().write_all(said.as_bytes());
+}
+
+/// Whether a program is in `PATH`.
+pub fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
 /// The project's folder.
 pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
@@ -54,6 +79,8 @@ pub struct Desk {
     pub front: Option<u64>,
     /// How many there are.
     pub displays: usize,
+    /// The apps that show a tree.
+    pub seen: Vec<AppSeen>,
     apps: Vec<Child>,
 }
 
@@ -62,7 +89,15 @@ impl Desk {
         let platform = LinuxDesktop::connect().await.unwrap();
         let (out, events) = mpsc::unbounded_channel();
         platform.start(out);
-        Desk { platform, events, windows: Vec::new(), front: None, displays: 0, apps: Vec::new() }
+        Desk {
+            platform,
+            events,
+            windows: Vec::new(),
+            front: None,
+            displays: 0,
+            seen: Vec::new(),
+            apps: Vec::new(),
+        }
     }
 
     /// Starts a program, which ends with the test.
@@ -130,10 +165,20 @@ impl Desk {
                     DesktopEvent::Windows(windows) => self.windows = windows,
                     DesktopEvent::Frontmost { window, .. } => self.front = window,
                     DesktopEvent::Displays(displays) => self.displays = displays.len(),
-                    _ => {}
+                    DesktopEvent::AppUp(app) => self.seen.push(app),
+                    DesktopEvent::AppGone { pid } => self.seen.retain(|app| app.pid != pid),
                 },
                 () = &mut limit => panic!("in vain: {what}; windows {:#?}, in front {:?}", self.windows, self.front),
             }
+        }
+    }
+
+    /// Waits until something that the desktop does not tell is so.
+    pub async fn until_true(&mut self, what: &str, condition: impl Fn() -> bool) {
+        let limit = std::time::Instant::now() + Duration::from_secs(30);
+        while !condition() {
+            assert!(std::time::Instant::now() < limit, "in vain: {what}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 

@@ -2,7 +2,10 @@
 //! own (`scripts/desktop`); where that is not installed they say so and pass.
 #![cfg(target_os = "linux")]
 
+mod apps;
+mod clipboard;
 mod desk;
+mod keyboard;
 mod painted;
 mod pictures;
 mod typing;

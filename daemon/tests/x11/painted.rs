@@ -7,7 +7,7 @@ use x11rb::rust_connection::RustConnection;
 
 /// The window; gone when it is dropped.
 pub struct Painted {
-    _connection: RustConnection,
+    pub connection: RustConnection,
     pub window: Window,
 }
 
@@ -27,6 +27,6 @@ impl Painted {
         connection.map_window(window).unwrap();
         // The server has shown it when it answers the next question.
         connection.get_input_focus().unwrap().reply().unwrap();
-        Painted { _connection: connection, window }
+        Painted { connection, window }
     }
 }

@@ -7,16 +7,19 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::capture::Capture;
+use super::clipboard::{Clipboard, Wish};
 use super::close;
 use super::display::Display;
 use super::input::{Input, pointer};
+use super::launch;
 use super::window_ops;
-use crate::platform::{DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, Reply};
+use crate::platform::{DesktopAnswer, DesktopCall, Failure, Gate, Reply};
 
 /// Takes calls.
 #[derive(Default)]
 pub(super) struct Calls {
     input: Input,
+    clipboard: Clipboard,
     capture: Arc<Capture>,
     /// For short questions and requests.
     display: Arc<Shared>,
@@ -40,6 +43,7 @@ impl Calls {
                     display.ask(|display| done(window_ops::apply(display, window, op, &gate)))
                 });
             }
+            DesktopCall::Launch(plan) => blocking(answer, move || launch::launch(&plan, &gate)),
             DesktopCall::Close { pid, force: true } => {
                 blocking(answer, move || done(close::force(pid, &gate)))
             }
@@ -51,9 +55,8 @@ impl Calls {
                 let capture = Arc::clone(&self.capture);
                 blocking(answer, move || Ok(DesktopAnswer::Picture(capture.take(of, cursor, &displays)?)));
             }
-            _ => {
-                let _ = answer.send(Err(Failure::new(FailureKind::NotSupported, "not offered here")));
-            }
+            DesktopCall::ClipboardGet(kind) => self.clipboard.ask(Wish::Get(kind), answer),
+            DesktopCall::ClipboardSet(clip) => self.clipboard.ask(Wish::Set(clip, gate), answer),
         }
         reply
     }

@@ -1,13 +1,12 @@
 //! Ending apps: by asking their windows to close, as a person does, or without asking.
 
-use std::os::unix::fs::MetadataExt;
-
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask, Window};
 
 use super::display::{Display, XResult};
+use super::identity;
 use super::manager::{self, Manager, ON_BEHALF_OF_A_PERSON};
 use crate::platform::{Failure, FailureKind, Gate, Sent};
 
@@ -51,11 +50,11 @@ fn permitted(pid: u32) -> Result<Pid, Failure> {
     if pid == std::process::id() {
         return refused("axd itself; use `ax shutdown`");
     }
-    let owner = std::fs::metadata(format!("/proc/{pid}")).map_err(|_| gone(pid))?.uid();
-    if owner != geteuid().as_raw() {
-        return refused(&format!("another user's (uid {owner})"));
+    match identity::owner(pid) {
+        None => Err(gone(pid)),
+        Some(owner) if owner != geteuid().as_raw() => refused(&format!("another user's (uid {owner})")),
+        Some(_) => Ok(Pid::from_raw(process)),
     }
-    Ok(Pid::from_raw(process))
 }
 
 fn signal(process: Pid, signal: Signal, gate: &Gate) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axd_protocol::command::Finding;
+use nix::unistd::geteuid;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
@@ -12,6 +13,7 @@ use tracing::{info, warn};
 use super::bus::{Missing, Session, Traffic};
 use super::calls::Calls;
 use super::frames::{self, FrameSeen};
+use super::identity;
 use super::reader::Reader;
 use super::registry::{self, Listed};
 use super::worker::{self, Post};
@@ -106,9 +108,10 @@ impl Platform for LinuxDesktop {
     }
 
     fn capabilities(&self) -> Vec<&'static str> {
-        let mut capabilities = vec!["tree", "events", "fence", "watch", "geometry", "hit-test", "windows"];
+        let mut capabilities =
+            vec!["tree", "events", "fence", "watch", "geometry", "hit-test", "windows", "act", "launch"];
         if self.shared.screen.is_some() {
-            capabilities.push("displays");
+            capabilities.extend(["displays", "input", "window-ops", "clipboard", "capture"]);
         }
         capabilities
     }
@@ -124,6 +127,10 @@ impl Platform for LinuxDesktop {
 
     fn input_method(&self) -> &'static str {
         "xtest"
+    }
+
+    fn is_ours(&self, pid: u32) -> bool {
+        identity::owner(pid).is_none_or(|owner| owner == geteuid().as_raw())
     }
 
     fn is_late(&self, pid: u32) -> bool {

@@ -13,29 +13,44 @@ const MOST_SAID: usize = 64;
 
 /// What kind of thing happened to an element; several may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Kinds(u8);
+pub(super) struct Kinds(u16);
 
 impl Kinds {
     /// Something about the element itself.
     pub const FACTS: Kinds = Kinds(1);
     /// Its children.
-    pub const CHILDREN: Kinds = Kinds(2);
+    pub const CHILDREN: Kinds = Kinds(1 << 1);
     /// It took or lost the focus.
-    pub const FOCUS: Kinds = Kinds(4);
+    pub const FOCUS: Kinds = Kinds(1 << 2);
     /// Which of its children are selected.
-    pub const SELECTION: Kinds = Kinds(8);
+    pub const SELECTION: Kinds = Kinds(1 << 3);
     /// It is a window, and something happened to it.
-    pub const WINDOW: Kinds = Kinds(16);
+    pub const WINDOW: Kinds = Kinds(1 << 4);
     /// It is no more.
-    pub const GONE: Kinds = Kinds(32);
-    /// It can be used or no longer, and with it all below it.
-    pub const BELOW: Kinds = Kinds(128);
+    pub const GONE: Kinds = Kinds(1 << 5);
     /// All below it is new.
-    pub const SUBTREE: Kinds = Kinds(64);
+    pub const SUBTREE: Kinds = Kinds(1 << 6);
+    /// It can be used or no longer, and with it all below it.
+    pub const BELOW: Kinds = Kinds(1 << 7);
+    /// Its name.
+    pub const NAME: Kinds = Kinds(1 << 8);
+    /// Its description.
+    pub const DESCRIPTION: Kinds = Kinds(1 << 9);
+    /// Its number.
+    pub const NUMBER: Kinds = Kinds(1 << 10);
+    /// Its text.
+    pub const TEXT: Kinds = Kinds(1 << 11);
+    /// Its states.
+    pub const STATES: Kinds = Kinds(1 << 12);
 
     /// Whether any of `kinds` is among them.
     pub fn has(self, kinds: Kinds) -> bool {
         self.0 & kinds.0 != 0
+    }
+
+    /// Whether there are none but `kinds` among them.
+    pub fn within(self, kinds: Kinds) -> bool {
+        self.0 & !kinds.0 == 0
     }
 }
 

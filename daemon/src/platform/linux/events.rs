@@ -172,10 +172,10 @@ impl Hall {
             (OBJECT, "Announcement") => said(message).into_iter().for_each(|text| ear.say(text)),
             (OBJECT, "StateChanged") => {
                 let kinds = match first_word(message).as_str() {
-                    "focused" => Kinds::FACTS | Kinds::FOCUS,
+                    "focused" => Kinds::STATES | Kinds::FOCUS,
                     "defunct" => Kinds::GONE,
-                    "sensitive" | "enabled" => Kinds::FACTS | Kinds::BELOW,
-                    _ => Kinds::FACTS,
+                    "sensitive" | "enabled" => Kinds::STATES | Kinds::BELOW,
+                    _ => Kinds::STATES,
                 };
                 ear.hear(path, kinds);
             }
@@ -183,11 +183,15 @@ impl Hall {
                 let kinds = match first_word(message).as_str() {
                     // It went somewhere else, or came from nowhere: GTK 3 says no more of rows put into a list.
                     "accessible-parent" => Kinds::FACTS | Kinds::GONE,
+                    "accessible-name" => Kinds::NAME,
+                    "accessible-description" => Kinds::DESCRIPTION,
+                    "accessible-value" => Kinds::NUMBER,
                     _ => Kinds::FACTS,
                 };
                 ear.hear(path, kinds);
             }
-            (OBJECT, "TextChanged" | "AttributesChanged") => ear.hear(path, Kinds::FACTS),
+            (OBJECT, "TextChanged") => ear.hear(path, Kinds::TEXT),
+            (OBJECT, "AttributesChanged") => ear.hear(path, Kinds::FACTS),
             (OBJECT, "SelectionChanged") => ear.hear(path, Kinds::SELECTION),
             (OBJECT, "ActiveDescendantChanged") => {
                 ear.hear(path, Kinds::SELECTION);

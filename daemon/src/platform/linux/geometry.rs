@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use axd_protocol::{Bounds, Point};
+use axd_protocol::{Bounds, Point, Role};
 
 use super::reader::Reader;
 use super::states::{Native, Natives};
@@ -61,6 +61,7 @@ impl Reader {
             let shown = if self.toolkit.never_says_showing() { Native::Visible } else { Native::Showing };
             // Without a frame's place, being shown is all that is known.
             let inside = match (bounds, frame) {
+                (Some(_), Some(_)) if self.is_in_popup(*key, mirror) => true,
                 (Some(bounds), Some(frame)) => bounds.intersection(&frame).is_some(),
                 (Some(_), None) => true,
                 (None, _) => false,
@@ -90,7 +91,8 @@ impl Reader {
             screen?.windows.iter().position(|window| window.seen.window == *number)
         };
         hit.sort_by_key(rank);
-        let Some(window) = hit.first().copied() else { return Ok(Vec::new()) };
+        let popup = self.popup_at(point, mirror, screen).await?;
+        let Some(window) = popup.or(hit.first().copied()) else { return Ok(Vec::new()) };
         let mut path = self.descend(window, point, screen).await?;
         let shown = self.measure(&path, mirror, screen).await?;
         // GTK 3 may answer what lies on a page that is not shown.
@@ -104,6 +106,46 @@ impl Reader {
             path.extend(self.smallest_at(deepest, &below, point, mirror, screen).await?);
         }
         Ok(path)
+    }
+
+    /// The open menu or list of a combo box at a point, where those are part of the window they are opened from.
+    async fn popup_at(
+        &mut self,
+        point: Point,
+        mirror: &Mirror,
+        screen: Option<&Screen>,
+    ) -> Result<Option<ElementKey>, Failure> {
+        if !self.toolkit.has_popups_inside() {
+            return Ok(None);
+        }
+        let popups: Vec<ElementKey> = self
+            .roles
+            .keys()
+            .copied()
+            .filter(|key| mirror.has_told(*key) && self.pops_up(*key, mirror))
+            .collect();
+        let places = self.measure(&popups, mirror, screen).await?;
+        let hit =
+            |place: &&Measured| place.visible && place.bounds.is_some_and(|bounds| bounds.contains(point));
+        // A menu of a menu is nearer than that one, and has been made later.
+        Ok(places.iter().filter(hit).map(|place| place.key).max())
+    }
+
+    fn pops_up(&self, key: ElementKey, mirror: &Mirror) -> bool {
+        let role = |key: ElementKey| self.roles.get(&key).copied();
+        match role(key) {
+            Some(Role::Menu) => true,
+            Some(Role::List | Role::Tree | Role::Table) => {
+                mirror.parent(key).and_then(role) == Some(Role::Combobox)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether an element is in a popup, which is not confined to the window it is part of.
+    fn is_in_popup(&self, key: ElementKey, mirror: &Mirror) -> bool {
+        let mut above = std::iter::successors(Some(key), |key| mirror.parent(*key));
+        self.toolkit.has_popups_inside() && above.any(|key| self.pops_up(key, mirror))
     }
 
     async fn descend(

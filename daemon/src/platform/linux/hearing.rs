@@ -45,7 +45,7 @@ impl Worker {
             }
             return;
         };
-        self.schedule.hint(key);
+        self.glance_or_read(key, kinds);
         // A scroll bar that moves shows other rows of what lies beside it.
         let beside = self.mirror.parent(key);
         let scrolled = self.post.reader.partial.keys().filter(|other| self.mirror.parent(**other) == beside);
@@ -60,6 +60,8 @@ impl Worker {
                 .for_each(|key| self.schedule.hint(*key));
         }
         if kinds.has(Kinds::SELECTION) {
+            // A combo box shows what is selected in its list.
+            self.mirror.parent(key).into_iter().for_each(|parent| self.schedule.hint(parent));
             let children: Vec<ElementKey> =
                 self.mirror.children(key).iter().copied().take(MOST_OTHERS).collect();
             children.into_iter().for_each(|child| self.schedule.hint(child));

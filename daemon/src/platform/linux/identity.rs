@@ -1,5 +1,6 @@
 //! What stays the same when an app restarts: the program it runs, as `/proc` tells.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What to call the program of a process: its executable, or, for an interpreter, the script it runs.
@@ -33,6 +34,11 @@ fn of_program(executable: Option<&str>, words: &[String]) -> Option<String> {
         }
     }
     Some(program.to_owned())
+}
+
+/// The user a process belongs to; `None` if there is no such process.
+pub(super) fn owner(pid: u32) -> Option<u32> {
+    Some(std::fs::metadata(format!("/proc/{pid}")).ok()?.uid())
 }
 
 fn base_name(path: &str) -> Option<&str> {
@@ -72,5 +78,7 @@ mod tests {
     fn this_process_has_one() {
         assert!(of_process(std::process::id()).is_some());
         assert_eq!(of_process(u32::MAX), None);
+        assert_eq!(owner(std::process::id()), Some(nix::unistd::geteuid().as_raw()));
+        assert_eq!(owner(u32::MAX), None);
     }
 }

@@ -12,15 +12,17 @@ use axd_protocol::{Bounds, Role, State};
 use tracing::debug;
 use zbus::Message;
 
+use super::cached::{Cached, from_cache};
 use super::content::{TextIs, has_number, plain_number, text_is, wants_label};
+use super::glance::Memory;
 use super::handles::{Handle, Handles};
 use super::link::{Answer, Link, call, get};
 use super::roles::{self, PASSWORD_TEXT};
 use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{
-    ACCESSIBLE, ACTION, APPLICATION, CACHE, CACHE_PATH, COMPONENT, CacheItem, Interfaces, LABELLED_BY, Ref,
-    TEXT, VALUE, body, number, reference, text,
+    ACCESSIBLE, ACTION, APPLICATION, COMPONENT, Interfaces, LABELLED_BY, Ref, TEXT, VALUE, body, number,
+    reference, text,
 };
 use crate::platform::mirror::Reading;
 use crate::platform::{Counters, ElementKey, Facts, Failure};
@@ -55,6 +57,8 @@ pub(super) struct Reader {
     pub partial: HashMap<ElementKey, Vec<ElementKey>>,
     /// The rows of those.
     pub(super) rows: HashMap<ElementKey, u32>,
+    /// What was last read of elements that something happens to.
+    pub(super) memory: Memory,
     /// What the cache said, until the first walk is done.
     pub(super) cached: Cached,
     /// The children of every cached element whose children the cache holds all of, in order.
@@ -67,10 +71,8 @@ pub(super) struct Reader {
     pub(super) has_ids: bool,
 }
 
-/// Cached elements, with their parents.
-type Cached = HashMap<ElementKey, (ElementKey, CacheItem)>;
-
 /// What the first round learned of an element.
+#[derive(Clone)]
 pub(super) struct Outline {
     pub(super) key: ElementKey,
     pub(super) number: u32,
@@ -86,7 +88,7 @@ pub(super) struct Outline {
 }
 
 /// What the second and third rounds learned.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Details {
     pub(super) children: Vec<ElementKey>,
     pub(super) total: Option<u32>,
@@ -129,6 +131,7 @@ impl Reader {
             counters,
             partial: HashMap::new(),
             rows: HashMap::new(),
+            memory: Memory::default(),
             cached: HashMap::new(),
             families: HashMap::new(),
             views: HashMap::new(),
@@ -152,31 +155,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Asks for everything at once, as a head start for the first walk.
-    pub async fn take_cache(&mut self) -> Result<(), Failure> {
-        if !self.toolkit.serves_cache() {
-            return Ok(());
-        }
-        let Some(root) = self.handles.get(ElementKey::APP).cloned() else { return Ok(()) };
-        let answer = self.ask_all(vec![call(&root.bus, CACHE_PATH, CACHE, "GetItems", &())]).await?.pop();
-        let items: Vec<CacheItem> = answer.as_ref().and_then(body).unwrap_or_default();
-        debug!(items = items.len(), "the app's cache");
-        // One that manages its descendants is not counted there, and may have very many.
-        for item in items.into_iter().filter(|item| item.child_count >= 0) {
-            let key = self.handles.key(&item.at);
-            let parent = self.handles.key(&item.parent);
-            self.cached.insert(key, (parent, item));
-        }
-        self.families = families(&self.cached);
-        Ok(())
-    }
-
-    /// The first walk is done: from now on only what is asked now counts.
-    pub fn drop_cache(&mut self) {
-        self.cached = HashMap::new();
-        self.families = HashMap::new();
-    }
-
     /// Reads elements; `None`: it is gone.
     pub async fn read(&mut self, keys: &[ElementKey]) -> Result<Vec<(ElementKey, Option<Reading>)>, Failure> {
         let outlines = self.outline(keys).await?;
@@ -186,9 +164,12 @@ impl Reader {
         for (key, outline) in keys.iter().zip(&outlines).rev() {
             let reading = outline.as_ref().map(|outline| {
                 // One for each that lives, in the same order.
-                self.reading(outline, details.pop().unwrap_or_default())
+                let details = details.pop().unwrap_or_default();
+                self.memory.learn(outline, &details);
+                self.reading(outline, details)
             });
             if reading.is_none() {
+                self.memory.forget(*key);
                 self.frames.remove(key);
                 // Its view has to be listed again.
                 self.views.values_mut().for_each(|view| view.retain(|child| child != key));
@@ -383,6 +364,7 @@ impl Reader {
                 }
             }
         }
+        self.read_chosen(outlines, &mut details).await?;
         for (outline, detail) in outlines.iter().zip(&mut details) {
             if let Some(children) = &outline.children {
                 detail.children.clone_from(children);
@@ -441,7 +423,7 @@ impl Reader {
         }
     }
 
-    fn reading(&mut self, outline: &Outline, details: Details) -> Reading {
+    pub(super) fn reading(&mut self, outline: &Outline, details: Details) -> Reading {
         let Outline { key, number, role, natives, .. } = *outline;
         let mut facts = Facts::new(role);
         facts.native_role = roles::native_name(number).map(str::to_owned);
@@ -499,39 +481,6 @@ impl Reader {
             self.frames.retain(|key, _| keep(*key));
             self.numbers.retain(|key, _| keep(*key));
         }
-    }
-}
-
-fn families(cached: &Cached) -> HashMap<ElementKey, Vec<ElementKey>> {
-    let mut families: HashMap<ElementKey, Vec<(i32, ElementKey)>> = HashMap::new();
-    for (key, (parent, item)) in cached {
-        families.entry(*parent).or_default().push((item.index, *key));
-    }
-    let mut whole = HashMap::new();
-    for (parent, mut children) in families {
-        children.sort_unstable();
-        let counted = cached.get(&parent).is_some_and(|(_, item)| item.child_count == children.len() as i32);
-        if counted && children.iter().zip(0..).all(|((index, _), at)| *index == at) {
-            whole.insert(parent, children.into_iter().map(|(_, key)| key).collect());
-        }
-    }
-    whole
-}
-
-fn from_cache(key: ElementKey, item: &CacheItem, children: Option<Vec<ElementKey>>) -> Outline {
-    let natives = Natives::from_words(&item.states);
-    let children = children.or_else(|| (item.child_count == 0).then(Vec::new));
-    Outline {
-        key,
-        number: item.role,
-        role: roles::role(item.role, natives),
-        natives,
-        name: item.name.clone(),
-        description: item.description.clone(),
-        identifier: None,
-        interfaces: Interfaces::named(&item.interfaces),
-        child_count: item.child_count,
-        children,
     }
 }
 

@@ -75,11 +75,12 @@ pub(super) fn states(natives: Natives, role: Role, toolkit: Toolkit) -> States {
         return states;
     }
     let has = |state| natives.has(state);
-    states.set(State::Focused, has(N::Focused));
+    let current_tab = role == Role::Tab && toolkit.focuses_current_tab();
+    states.set(State::Focused, has(N::Focused) && !current_tab);
     states.set(State::Disabled, !has(N::Sensitive) && !has(N::Enabled) && can_be_used(role));
     states.set(State::Expanded, has(N::Expandable) && has(N::Expanded));
     states.set(State::Collapsed, has(N::Expandable) && !has(N::Expanded));
-    states.set(State::Selected, has(N::Selected));
+    states.set(State::Selected, has(N::Selected) || current_tab && has(N::Focused));
     states.set(State::Busy, has(N::Busy));
     states.set(State::Modal, has(N::Modal));
     states.set(State::Required, has(N::Required));
@@ -148,6 +149,14 @@ mod tests {
             assert_eq!(names(&well(&[state]), Role::ToggleButton, Toolkit::Gtk4), ["pressed"]);
         }
         assert_eq!(names(&well(&[Native::Checked]), Role::Checkbox, Toolkit::Qt), ["checked"]);
+    }
+
+    #[test]
+    fn the_current_tab_of_qt_is_selected_and_not_focused() {
+        let current = well(&[Native::Focused]);
+        assert_eq!(names(&current, Role::Tab, Toolkit::Qt), ["selected"]);
+        assert_eq!(names(&current, Role::Tab, Toolkit::Gtk3), ["focused"]);
+        assert_eq!(names(&current, Role::Button, Toolkit::Qt), ["focused"]);
     }
 
     #[test]

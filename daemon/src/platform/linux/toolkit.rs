@@ -68,9 +68,15 @@ impl Toolkit {
 
     /// Whether an element of this role may be renamed without a word.
     pub fn renames_silently(self, role: Role) -> bool {
-        use Role::{Cell, ColumnHeader, Combobox, ListItem, RowHeader, Tab, TreeItem};
-        let item = matches!(role, Cell | ListItem | TreeItem | Combobox | Tab | ColumnHeader | RowHeader);
+        use Role::{Cell, ColumnHeader, Combobox, ListItem, RowHeader, Tab, TabList, TreeItem};
+        let shows = matches!(role, Combobox | TabList);
+        let item = matches!(role, Cell | ListItem | TreeItem | Tab | ColumnHeader | RowHeader) || shows;
         item && matches!(self, Toolkit::Qt | Toolkit::Other)
+    }
+
+    /// Whether the current tab is told to have the focus, whoever has it, and never to be selected.
+    pub fn focuses_current_tab(self) -> bool {
+        self == Toolkit::Qt
     }
 
     /// Whether rows and cells that are scrolled away are not even "visible".
@@ -81,6 +87,12 @@ impl Toolkit {
     /// Whether only windows are ever "showing": then what is visible and has a place is shown.
     pub fn never_says_showing(self) -> bool {
         self == Toolkit::Gtk4
+    }
+
+    /// Whether open menus and lists of combo boxes are elements of the window they were opened from, wherever they are on
+    /// the screen, and not what that window says is at a point.
+    pub fn has_popups_inside(self) -> bool {
+        self == Toolkit::Qt
     }
 
     /// Whether listing the children of a table or tree makes new objects for its headers every time. They are never

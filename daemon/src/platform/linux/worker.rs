@@ -17,7 +17,9 @@ use tracing::{debug, info, trace, warn};
 use super::acting::Deed;
 use super::ear::Ear;
 use super::events::Events;
+use super::fences::Fence;
 use super::frames;
+use super::glance::Glances;
 use super::link::{PATIENCE, call};
 use super::newcomers::Newcomers;
 use super::reader::Reader;
@@ -27,7 +29,7 @@ use super::x11::Screen;
 use crate::platform::mirror::{Learned, Mirror, Readings};
 use crate::platform::schedule::{Due, Pace, Schedule};
 use crate::platform::{
-    Batch, Cause, Counters, ElementKey, Failure, FailureKind, FromWorker, ToWorker, Update, WorkerAnswer,
+    Batch, Cause, Counters, ElementKey, Failure, FailureKind, FromWorker, ToWorker, Update,
 };
 
 /// What a worker is given.
@@ -62,6 +64,7 @@ pub(super) fn spawn(post: Post) {
         mirror: Mirror::default(),
         schedule,
         survey: Survey::new(now()),
+        glances: Glances::default(),
         newcomers: Newcomers::default(),
         walk: Walk::Registering,
         outgoing: VecDeque::new(),
@@ -78,18 +81,19 @@ pub(super) struct Worker {
     pub(super) post: Post,
     pub(super) counters: Arc<Counters>,
     pub(super) ear: Arc<Ear>,
-    app: AppIs,
+    pub(super) app: AppIs,
     pub(super) mirror: Mirror,
     pub(super) schedule: Schedule,
     pub(super) survey: Survey,
+    pub(super) glances: Glances,
     pub(super) newcomers: Newcomers,
     pub(super) walk: Walk,
     pub(super) outgoing: VecDeque<FromWorker>,
     /// Letters that are not answered yet.
-    todo: VecDeque<ToWorker>,
+    pub(super) todo: VecDeque<ToWorker>,
     /// The act that is under way; the next waits for it.
     pub(super) deed: Option<Deed>,
-    fences: Vec<Fence>,
+    pub(super) fences: Vec<Fence>,
     /// Paths of elements that announced something and were never listed: whoever has them did not say so.
     pub(super) strangers: HashSet<String>,
     /// What was told to have the focus: when something else gets it, these may not say that they lost it.
@@ -97,22 +101,11 @@ pub(super) struct Worker {
 }
 
 /// How the app is.
-enum AppIs {
+pub(super) enum AppIs {
     Well,
     /// It let a call time out. The probe is answered the moment it answers anything.
     Silent(oneshot::Receiver<bool>),
     Ended,
-}
-
-struct Fence {
-    ticket: u64,
-    deadline: Instant,
-    /// Whether the app's sign of life has come over the event connection.
-    passed: bool,
-    /// The survey that must be done before, where an app does not announce its children.
-    survey: Option<u64>,
-    /// The hints that must be read before the answer, once that is known.
-    stamp: Option<u64>,
 }
 
 pub(super) fn now() -> Instant {
@@ -180,7 +173,8 @@ impl Worker {
         let reading = well.then(|| self.schedule.next_due());
         let survey = if well { self.survey.next_due() } else { None };
         let newcomers = if well { self.newcomers.next_due() } else { None };
-        let due = fence.into_iter().chain(reading).chain(survey).chain(newcomers).min();
+        let glanced = if well { self.glances.next_due() } else { None };
+        let due = fence.into_iter().chain(reading).chain(survey).chain(newcomers).chain(glanced).min();
         let app = &mut self.app;
         let back = async {
             match app {
@@ -226,9 +220,13 @@ impl Worker {
         if !matches!(self.app, AppIs::Well) {
             return false;
         }
+        self.read_thoroughly(false);
         let done = matches!(self.walk, Walk::Done);
+        let other_work = self.schedule.has_hints() || !self.todo.is_empty();
         let worked = if matches!(self.walk, Walk::Registering) {
             self.register().await
+        } else if self.glances.is_time(other_work) {
+            self.glance().await
         } else if self.schedule.has_hints() {
             self.read_hints().await
         } else if done && !self.strangers.is_empty() {
@@ -262,13 +260,6 @@ impl Worker {
         }
     }
 
-    /// The app's sign of life has come: this fence has been passed.
-    pub(super) fn pass(&mut self, ticket: u64) {
-        for fence in self.fences.iter_mut().filter(|fence| fence.ticket == ticket) {
-            fence.passed = true;
-        }
-    }
-
     /// A call failed: the app is silent, or the bus is lost.
     fn fail(&mut self, failure: &Failure) {
         if !matches!(self.app, AppIs::Well) {
@@ -291,80 +282,6 @@ impl Worker {
         self.tell_state();
     }
 
-    /// Answers fences that are reached, or will not be. True if there were any.
-    fn settle_fences(&mut self) -> bool {
-        let (well, now) = (matches!(self.app, AppIs::Well), now());
-        let done = matches!(self.walk, Walk::Done);
-        let settled = self.strangers.is_empty() || !done;
-        let mute = done && !self.post.reader.toolkit.announces_children();
-        let mut answers = Vec::new();
-        let (schedule, app, survey) = (&self.schedule, &self.app, &mut self.survey);
-        self.fences.retain_mut(|fence| {
-            if fence.passed && mute && fence.survey.is_none() {
-                fence.survey = Some(survey.suspect_all(now));
-            }
-            let surveyed = fence.survey.map_or(!mute, |number| survey.done(number));
-            if fence.passed && settled && surveyed && fence.stamp.is_none() {
-                fence.stamp = Some(schedule.stamp());
-            }
-            let result = if fence.stamp.is_some_and(|stamp| schedule.taken(stamp)) {
-                Ok(WorkerAnswer::Done)
-            } else if !well || (fence.deadline <= now && !fence.passed) {
-                Err(app.failure())
-            } else {
-                return true;
-            };
-            answers.push(FromWorker::Answer { ticket: fence.ticket, result });
-            false
-        });
-        let any = !answers.is_empty();
-        self.outgoing.extend(answers);
-        any
-    }
-
-    /// Handles the next letter if that takes no reading, or if reading is no use now.
-    fn take_quick_letter(&mut self) -> bool {
-        let well = matches!(self.app, AppIs::Well);
-        let is_quick = |letter: &ToWorker| {
-            use ToWorker::{Fence, Unwatch, Watch};
-            !well || matches!(letter, Watch { .. } | Unwatch { .. } | Fence { .. })
-        };
-        let Some(at) = self.todo.iter().position(is_quick) else { return false };
-        let Some(letter) = self.todo.remove(at) else { return false };
-        match letter {
-            ToWorker::Watch { interest, keys } => self.schedule.watch(interest, keys, now()),
-            ToWorker::Unwatch { interest } => self.schedule.unwatch(interest),
-            ToWorker::Fence { ticket } if well => {
-                self.counters.calls.fetch_add(1, Relaxed);
-                let (events, ear) = (Arc::clone(&self.post.events), Arc::clone(&self.ear));
-                let app = Arc::clone(&self.post.app.bus);
-                tokio::spawn(async move { events.fence(&app, &ear, ticket).await });
-                let deadline = now() + PATIENCE;
-                self.fences.push(Fence { ticket, deadline, passed: false, survey: None, stamp: None });
-            }
-            ToWorker::Fence { ticket }
-            | ToWorker::Walk { ticket, .. }
-            | ToWorker::Measure { ticket, .. }
-            | ToWorker::Read { ticket, .. }
-            | ToWorker::Perform { ticket, .. }
-            | ToWorker::HitTest { ticket, .. } => {
-                self.tell_answer(ticket, Err(self.app.failure()));
-            }
-        }
-        true
-    }
-
-    /// Takes the next letter that can be answered now.
-    fn next_letter(&mut self) -> Option<ToWorker> {
-        let busy = self.deed.is_some();
-        let at = self.todo.iter().position(|letter| !(busy && matches!(letter, ToWorker::Perform { .. })))?;
-        self.todo.remove(at)
-    }
-
-    pub(super) fn tell_answer(&mut self, ticket: u64, result: Result<WorkerAnswer, Failure>) {
-        self.outgoing.push_back(FromWorker::Answer { ticket, result });
-    }
-
     /// Tells how the app is.
     pub(super) fn tell_state(&mut self) {
         let degraded = match &self.app {
@@ -379,6 +296,7 @@ impl Worker {
         let hinted = self.schedule.take_hints(FIRST_STEP);
         let known: Vec<ElementKey> =
             hinted.iter().copied().filter(|key| self.mirror.has_told(*key)).collect();
+        known.iter().for_each(|key| self.glances.done(*key));
         match self.gather(known, true).await {
             Ok(readings) => {
                 self.learn(readings, Cause::Event);
@@ -421,63 +339,6 @@ impl Worker {
         let readings = self.gather(some, true).await?;
         self.learn_unannounced(readings, Cause::Sweep);
         Ok(())
-    }
-
-    /// Answers a letter that takes reading.
-    async fn answer(&mut self, letter: ToWorker) -> Result<(), Failure> {
-        let (ticket, result) = match letter {
-            ToWorker::Walk { key, ticket } => (ticket, self.walk_again(key).await),
-            ToWorker::Read { keys, ticket } => (ticket, self.read_again(keys).await),
-            ToWorker::Measure { keys, ticket } => {
-                let screen = self.screen();
-                let measured = self.post.reader.measure(&keys, &self.mirror, screen.as_deref()).await;
-                (ticket, measured.map(WorkerAnswer::Geometry))
-            }
-            ToWorker::HitTest { point, ticket } => (ticket, self.hit(point).await),
-            ToWorker::Perform { key, act, gate, ticket } => {
-                self.perform(key, act, gate, ticket);
-                return Ok(());
-            }
-            // Taken before it could come here.
-            ToWorker::Fence { .. } | ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => return Ok(()),
-        };
-        let failed =
-            result.as_ref().err().filter(|failure| failure.kind == FailureKind::Unresponsive).cloned();
-        self.tell_answer(ticket, result);
-        failed.map_or(Ok(()), Err)
-    }
-
-    async fn read_again(&mut self, mut keys: Vec<ElementKey>) -> Result<WorkerAnswer, Failure> {
-        keys.retain(|key| self.mirror.has_told(*key));
-        let readings = self.gather(keys, true).await?;
-        self.learn_unannounced(readings, Cause::Reread);
-        Ok(WorkerAnswer::Done)
-    }
-
-    async fn walk_again(&mut self, from: ElementKey) -> Result<WorkerAnswer, Failure> {
-        if !self.mirror.knows(from) {
-            return Err(Failure::new(FailureKind::Gone, "the element is gone"));
-        }
-        let all = self.mirror.below(&[from]);
-        let readings = self.gather(all, true).await?;
-        self.learn_unannounced(readings, Cause::Walk);
-        Ok(WorkerAnswer::Done)
-    }
-
-    async fn hit(&mut self, point: axd_protocol::Point) -> Result<WorkerAnswer, Failure> {
-        let screen = self.screen();
-        let path = self.post.reader.at(point, &self.mirror, screen.as_deref()).await?;
-        let Some(deepest) = path.last().copied() else { return Ok(WorkerAnswer::Element(None)) };
-        if !self.mirror.has_told(deepest) {
-            // It is on the screen and nobody announced it.
-            let above = self.post.reader.path(deepest).await?;
-            if let Some(known) = above.iter().rfind(|part| self.mirror.has_told(**part)) {
-                let readings = self.gather(vec![*known], true).await?;
-                self.learn_unannounced(readings, Cause::Reread);
-            }
-        }
-        let told = path.into_iter().rfind(|part| self.mirror.has_told(*part));
-        Ok(WorkerAnswer::Element(told))
     }
 
     /// Reads elements, and whatever must be read with them.
@@ -540,8 +401,9 @@ impl Worker {
             let (Update::Gone(key) | Update::Upsert { key, .. } | Update::Children { parent: key, .. }) =
                 update;
             let above = self.mirror.parent(*key);
-            let announced =
-                self.schedule.is_hinted(*key) || above.is_some_and(|above| self.schedule.is_hinted(above));
+            let announced = self.schedule.is_hinted(*key)
+                || self.glances.knows(*key)
+                || above.is_some_and(|above| self.schedule.is_hinted(above));
             missed += u64::from(!announced);
             if !announced {
                 trace!(pid = self.post.pid, ?cause, ?update, "nobody announced");
@@ -595,7 +457,7 @@ impl Worker {
 }
 
 impl AppIs {
-    fn failure(&self) -> Failure {
+    pub(super) fn failure(&self) -> Failure {
         match self {
             AppIs::Ended => Failure::new(FailureKind::Gone, "the app has left the accessibility bus"),
             AppIs::Well | AppIs::Silent(..) => Failure::new(

@@ -104,6 +104,9 @@ impl Desk {
     /// windows do if it is `activated`.
     pub(super) fn arrange(&self, pid: u32, theirs: Vec<WindowSeen>, activated: bool) {
         let mut state = self.state.lock();
+        if !state.running.contains_key(&pid) {
+            return;
+        }
         let was_there = |window: &WindowSeen| state.windows.iter().any(|old| old.window == window.window);
         let raised = activated || theirs.iter().any(|window| !was_there(window));
         let mut theirs = theirs.into_iter();
@@ -139,9 +142,10 @@ impl Desk {
         let now = tokio::time::Instant::now().into_std();
         let model = Model::started(Arc::clone(script), u64::from(pid) * 100, plan, now);
         let windows = process::windows_of(pid, &model);
-        let process = process::spawn(pid, model, Arc::clone(self));
         let seen = AppSeen { pid, name: script.name.clone(), identity: script.identity.clone() };
+        // One that ends at once must not be gone before it is there.
         let mut state = self.state.lock();
+        let process = process::spawn(pid, model, Arc::clone(self));
         state.tell(DesktopEvent::AppUp(seen.clone()));
         state.running.insert(pid, Running { seen, script: Arc::clone(script), process });
         (pid, windows)

@@ -104,8 +104,11 @@ async fn too_many_requests_at_once_are_refused_and_what_needs_no_wait_still_goes
     client.send(&requests.collect::<String>()).await;
     let refused = client.ask(&format!("{{\"id\":\"more\",{FIND}}}")).await;
     assert_eq!((&refused["id"], code(&refused)), (&json!("more"), "RATE_LIMITED"));
+    assert_eq!(refused["error"]["disposition"]["delivery"], "not_delivered");
+    let sent = client.ask(r#"{"id":"sent","command":"clipboard-clear"}"#).await;
+    assert_eq!((code(&sent), &sent["error"]["disposition"]["retry"]), ("RATE_LIMITED", &json!("unsafe")));
     let status = client.ask(r#"{"id":"status","command":"status"}"#).await;
-    assert_eq!(status["data"], json!([MAX_PENDING + 2, MAX_PENDING, 0]));
+    assert_eq!(status["data"], json!([MAX_PENDING + 3, MAX_PENDING, 0]));
     rig.stub.release.add_permits(MAX_PENDING);
     for _ in 0..MAX_PENDING {
         assert_eq!(client.line().await.unwrap()["ok"], true);

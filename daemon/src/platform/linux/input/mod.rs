@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use tracing::debug;
 
 use self::script::Hands;
-use crate::platform::{DesktopAnswer, Failure, FailureKind, Gate, InputStep};
+use crate::platform::{DesktopAnswer, Failure, FailureKind, Gate, InputStep, Sent};
 
 /// The way to the thread; started when it is first needed.
 #[derive(Default)]
@@ -85,15 +85,21 @@ fn serve(jobs: &Receiver<Job>) {
 }
 
 fn run(hands: &mut Option<Hands>, job: &Job) -> Result<(), Failure> {
+    let fresh = hands.is_none();
     let ready = match hands {
         Some(ready) => ready,
         None => hands.insert(Hands::open()?),
     };
     let result = ready.run(&job.steps, &job.gate);
-    if ready.lost {
-        *hands = None;
+    if !ready.lost {
+        return result;
     }
-    result
+    *hands = None;
+    match result {
+        // The server has been restarted since the last script; nothing of this one has been sent.
+        Err(failure) if !fresh && failure.sent == Sent::No => run(hands, job),
+        result => result,
+    }
 }
 
 fn tidy(hands: &mut Option<Hands>) {

@@ -38,7 +38,9 @@ impl Model {
             }
             Role::ListItem | Role::Row | Role::TreeItem | Role::Cell => self.pick(handle, now)?,
             Role::Button | Role::Link | Role::MenuItem | Role::Canvas | Role::ColumnHeader => {}
-            Role::TextField | Role::TextArea | Role::SearchField => self.focus_on(handle, now),
+            Role::TextField | Role::TextArea | Role::SearchField | Role::DateField => {
+                self.focus_on(handle, now);
+            }
             _ => return Err(Refusal::unable(format!("{called} cannot be pressed"))),
         }
         if role == Role::Button {

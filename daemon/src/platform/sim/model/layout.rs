@@ -174,7 +174,7 @@ impl Layout {
             if let Some([x, y, width, height]) = given_bounds(model, child) {
                 let floats = is_floating(model, child);
                 let height = if floats { popup_height(model, child) } else { height };
-                let layer = canvas.layer + u8::from(floats);
+                let layer = canvas.layer.saturating_add(u8::from(floats));
                 let clip = if floats { SCREEN } else { canvas.clip };
                 let canvas = Canvas { layer, clip, ..canvas };
                 self.put(model, child, Bounds { x: bounds.x + x, y: bounds.y + y, width, height }, canvas);

@@ -272,8 +272,8 @@ impl Model {
     }
 
     /// Whether it is text that a caret can be put into, to edit or to copy.
-    pub(super) fn shows_text(&self, handle: Handle) -> bool {
+    pub fn shows_text(&self, handle: Handle) -> bool {
         let role = self.widget(handle).map(|widget| widget.role);
-        matches!(role, Some(Role::TextField | Role::TextArea | Role::SearchField))
+        matches!(role, Some(Role::TextField | Role::TextArea | Role::SearchField | Role::DateField))
     }
 }

@@ -108,12 +108,12 @@ mod tests {
 
     #[test]
     fn text_is_drawn_cell_by_cell() {
-        let area = Bounds { x: 0, y: 0, width: 11, height: 7 };
+        let area = Bounds { x: 0, y: 0, width: 11, height: 8 };
         let mut canvas = Canvas::new(area, [255; 3]);
-        canvas.write("ax", Point { x: 0, y: 0 }, [0; 3], area);
+        canvas.write("xp", Point { x: 0, y: 0 }, [0; 3], area);
         assert_eq!(
             dots(canvas),
-            "...........\n...........\n.###..#...#\n....#..#.#.\n.####...#..\n#...#..#.#.\n.####.#...#"
+            "...........\n...........\n#...#.####.\n.#.#..#...#\n..#...#...#\n.#.#..####.\n#...#.#....\n......#...."
         );
     }
 }

@@ -64,7 +64,6 @@ fn mark(model: &Model, handle: Handle, bounds: Bounds, seen: Bounds) -> Option<M
         true => "•".repeat(held.chars().count()),
         false => held.to_owned(),
     };
-    let is_text = matches!(widget.role, Role::TextField | Role::TextArea | Role::SearchField);
     Some(Mark {
         role: widget.role,
         bounds,
@@ -72,7 +71,7 @@ fn mark(model: &Model, handle: Handle, bounds: Bounds, seen: Bounds) -> Option<M
         name: widget.name.clone().unwrap_or_default(),
         value,
         states: widget.states,
-        caret: (is_text && widget.states.has(State::Focused)).then(|| model.caret(handle)),
+        caret: (model.shows_text(handle) && widget.states.has(State::Focused)).then(|| model.caret(handle)),
         part: model.part(handle),
         is_told_inside: widget.role == Role::Row && !widget.children.is_empty(),
     })

@@ -36,6 +36,7 @@ pub(super) fn paint(canvas: &mut Canvas, mark: &Mark, active: bool) {
         Role::Checkbox | Role::Radio | Role::Switch => check(canvas, mark, ink),
         Role::MenuItemCheckbox | Role::MenuItemRadio => {
             fill(canvas, mark, PAPER);
+            frame(canvas, mark, FACE);
             check(canvas, mark, ink);
         }
         Role::TextField | Role::TextArea | Role::SearchField | Role::DateField => field(canvas, mark, ink),
@@ -55,6 +56,7 @@ pub(super) fn paint(canvas: &mut Canvas, mark: &Mark, active: bool) {
         Role::ListItem | Role::Row | Role::Cell | Role::TreeItem => item(canvas, mark, ink),
         Role::Menu | Role::MenuItem => {
             fill(canvas, mark, if mark.states.has(State::Expanded) { CHOSEN } else { PAPER });
+            frame(canvas, mark, FACE);
             write(canvas, mark, &said(mark), PADDING, ink);
         }
         Role::Separator => fill(canvas, mark, EDGE),
@@ -174,8 +176,12 @@ fn field(canvas: &mut Canvas, mark: &Mark, ink: Colour) {
     let left = mark.bounds.x + PADDING;
     let is_area = mark.role == Role::TextArea;
     let top = mark.bounds.y + if is_area { PADDING } else { middle(mark) };
+    let label = labelled(mark);
+    let beside = mark.bounds.x + mark.bounds.width - PADDING - CELL.0 * length(&label);
     if mark.value.is_empty() {
-        write_at(canvas, mark, &labelled(mark), Point { x: left, y: top }, FAINT);
+        write_at(canvas, mark, &label, Point { x: left, y: top }, FAINT);
+    } else if !is_area && beside > left + CELL.0 * (length(&mark.value) + 1) {
+        write_at(canvas, mark, &label, Point { x: beside, y: top }, FAINT);
     }
     let mut start = 0;
     for (row, line) in (0..).zip(mark.value.split('\n')) {
@@ -221,8 +227,10 @@ fn measure(canvas: &mut Canvas, mark: &Mark, ink: Colour) {
 
 fn item(canvas: &mut Canvas, mark: &Mark, ink: Colour) {
     let line = Bounds { height: mark.bounds.height.min(20), ..mark.bounds };
-    if mark.states.has(State::Selected) {
-        canvas.fill(line, CHOSEN, mark.seen);
+    // The items of a combo box lie over whatever is below it.
+    let is_chosen = mark.states.has(State::Selected);
+    if is_chosen || mark.role == Role::ListItem {
+        canvas.fill(line, if is_chosen { CHOSEN } else { PAPER }, mark.seen);
     }
     if mark.is_told_inside {
         return;

@@ -161,7 +161,8 @@ impl App {
         mut requests: mpsc::UnboundedReceiver<Request>,
         mut controls: mpsc::UnboundedReceiver<Control>,
     ) -> Farewell {
-        loop {
+        // One may end itself as soon as it starts.
+        while !self.model.has_ended() {
             let due = self.next_due();
             let hangs = self.faults.hangs;
             tokio::select! {
@@ -175,10 +176,8 @@ impl App {
                 Some(request) = requests.recv(), if !hangs && self.slowly.is_none() => self.take(request),
                 () = tokio::time::sleep_until(due.unwrap_or_else(now).into()), if due.is_some() && !hangs => self.tick(),
             }
-            if self.model.has_ended() {
-                return None;
-            }
         }
+        None
     }
 
     fn next_due(&self) -> Option<Instant> {

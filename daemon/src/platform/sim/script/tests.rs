@@ -83,3 +83,28 @@ fn a_key_no_calculator_has_is_refused() {
 fn an_app_without_a_window_is_refused() {
     assert!(problem("name = 'X'").contains("no window"));
 }
+
+#[test]
+fn what_widgets_and_windows_name_must_be_there() {
+    let with = |widget: &str, window: &str| {
+        problem(&format!("name='X'\n[[window]]\nid='w'\ntitle='X'\n{window}\nchildren=[{widget}]"))
+    };
+    let text = with("{ role = 'list', id = 'l', menu = 'm' }", "");
+    assert!(text.contains("list 'l' menu: there is no widget 'm'; ids: w, l"), "{text}");
+    let text = with("", "default = 'ok'");
+    assert!(text.contains("window 'w', default: there is no widget 'ok'"), "{text}");
+    let text = with("{ role = 'button', id = 'b', shortcut = 'ctlr+s' }", "");
+    assert!(text.contains("button 'b': shortcut: there is no modifier 'ctlr'"), "{text}");
+    assert!(with("{ role = 'button', id = 'dragged' }", "").contains("stands for whatever is dragged"));
+}
+
+#[test]
+fn conditions_come_alone_or_in_lists_and_test_one_thing_each() {
+    let rule =
+        |when: &str| with(&format!("[[rule]]\non = 'quit'\nwhen = {when}\ndo = [{{ quit = true }}]\n"));
+    let script = rule("[{ widget = 'go', empty = true }, { widget = 'go', name = 'Go' }]");
+    assert_eq!(Script::parse("my.toml", &script).unwrap().rules[0].when.len(), 2);
+    let text = problem(&rule("{ widget = 'go', empty = true, name = 'Go' }"));
+    assert!(text.contains("takes one of is, is_not, value, name and empty"), "{text}");
+    assert!(problem(&with("[[rule]]\non = 'quit:go'\ndo = []\n")).contains("'quit' takes no widget"));
+}

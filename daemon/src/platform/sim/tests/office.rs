@@ -110,7 +110,7 @@ async fn apps_are_launched_once_or_several_times_with_what_they_are_given() {
     rig.sim(&format!("{second} select files photo.png")).await;
     rig.sim(&format!("{first} press photo")).await;
     let unknown = rig.launch(plan("Filez")).await.unwrap_err();
-    assert_eq!((unknown.kind, unknown.sent), (FailureKind::Invalid, Sent::No));
+    assert_eq!((unknown.kind, unknown.sent), (FailureKind::Gone, Sent::No));
     assert!(unknown.native.contains("there are: Files, Form"), "{unknown}");
 }
 
@@ -177,4 +177,16 @@ async fn the_clipboard_holds_one_thing_of_one_kind() {
     rig.call(DesktopCall::ClipboardSet(None), &Gate::new()).await.unwrap();
     let nothing = rig.call(DesktopCall::ClipboardGet(ClipboardKind::Any), &Gate::new()).await;
     assert_eq!(nothing, Ok(DesktopAnswer::Clipboard(None)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_app_can_end_as_soon_as_it_starts() {
+    let rule = "[[rule]]\non = 'start'\ndo = [{ quit = true }]";
+    let mut rig = Rig::with("running = false", "", rule);
+    rig.launch(plan("X")).await.unwrap();
+    while !rig.apps.is_empty() {
+        tokio::task::yield_now().await;
+        rig.hear();
+    }
+    assert!(rig.windows.is_empty());
 }

@@ -1,0 +1,191 @@
+//! Which apps are installed: desktop entries in the data folders, and programs in `PATH`.
+
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::entry::Entry;
+
+/// Where apps are looked for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Catalog {
+    /// Folders of desktop entries, the most important first.
+    pub applications: Vec<PathBuf>,
+    /// Folders of programs, in the order of `PATH`.
+    pub programs: Vec<PathBuf>,
+}
+
+/// An installed app.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Installed {
+    /// The name of its file without `.desktop`; a folder counts as a part of the name.
+    pub id: String,
+    pub file: PathBuf,
+    pub entry: Entry,
+}
+
+impl Catalog {
+    /// What the environment names.
+    pub fn of(env: impl Fn(&str) -> Option<OsString>) -> Catalog {
+        let set = |name: &str| env(name).filter(|value| !value.is_empty());
+        let home = set("HOME").map(PathBuf::from);
+        let own = set("XDG_DATA_HOME").map(PathBuf::from).or(home.map(|home| home.join(".local/share")));
+        let shared = set("XDG_DATA_DIRS").unwrap_or_else(|| "/usr/local/share:/usr/share".into());
+        let applications = own.into_iter().chain(std::env::split_paths(&shared));
+        Catalog {
+            applications: applications.map(|folder| folder.join("applications")).collect(),
+            programs: set("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default(),
+        }
+    }
+
+    /// Every installed app. One of a more important folder stands for those of the same id in others, and may say that
+    /// there is none.
+    pub fn installed(&self) -> Vec<Installed> {
+        let mut found: Vec<Installed> = Vec::new();
+        for folder in &self.applications {
+            collect(folder, "", 0, &mut found);
+        }
+        found.retain(|app| !app.entry.hidden);
+        found
+    }
+
+    /// The program that a name means: a path, or one in `PATH`.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        if name.contains('/') {
+            return Some(PathBuf::from(name)).filter(|path| is_program(path));
+        }
+        self.programs.iter().map(|folder| folder.join(name)).find(|path| is_program(path))
+    }
+
+    /// Names of apps and programs that are like this one.
+    pub fn like(&self, name: &str, installed: &[Installed]) -> Vec<String> {
+        let wanted = name.to_lowercase();
+        let shown = installed.iter().filter(|app| !app.entry.no_display);
+        let apps = shown.filter_map(|app| app.entry.names.first().cloned().or(Some(app.id.clone())));
+        let programs = self.programs.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+        let programs = programs.flatten().filter_map(|file| file.file_name().into_string().ok());
+        let mut near: Vec<(usize, String)> = apps
+            .chain(programs)
+            .filter_map(|other| Some((unlikeness(&wanted, &other.to_lowercase())?, other)))
+            .collect();
+        near.sort();
+        // An app comes before its program of the same name, and the program is left out.
+        let mut names: Vec<String> = Vec::new();
+        for (_, name) in near {
+            if names.iter().all(|known| known.to_lowercase() != name.to_lowercase()) {
+                names.push(name);
+            }
+        }
+        names.truncate(5);
+        names
+    }
+}
+
+/// Adds the desktop files of a folder and of those in it.
+fn collect(folder: &Path, prefix: &str, depth: u8, found: &mut Vec<Installed>) {
+    const DEEPEST: u8 = 4;
+    let Ok(files) = std::fs::read_dir(folder) else { return };
+    for file in files.flatten() {
+        let (path, Ok(name)) = (file.path(), file.file_name().into_string()) else { continue };
+        if let Some(stem) = name.strip_suffix(".desktop") {
+            let id = format!("{prefix}{stem}");
+            if found.iter().all(|known| known.id != id)
+                && let Some(entry) = read(&path)
+            {
+                found.push(Installed { id, file: path, entry });
+            }
+        } else if depth < DEEPEST && path.is_dir() {
+            collect(&path, &format!("{prefix}{name}-"), depth + 1, found);
+        }
+    }
+}
+
+/// Reads a desktop file.
+pub(super) fn read(path: &Path) -> Option<Entry> {
+    Entry::parse(&String::from_utf8_lossy(&std::fs::read(path).ok()?))
+}
+
+fn is_program(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+/// How far a name is from the one that is wanted; `None` if too far to be meant.
+fn unlikeness(wanted: &str, other: &str) -> Option<usize> {
+    let contained =
+        wanted.chars().count() >= 3 && (other.contains(wanted) || wanted.contains(other) && other.len() >= 4);
+    let steps = steps(wanted, other);
+    let most = (wanted.chars().count() / 3).clamp(1, 3);
+    match (steps <= most, contained) {
+        (true, _) => Some(steps),
+        (false, true) => Some(10 + steps),
+        (false, false) => None,
+    }
+}
+
+/// How many letters have to be put in, left out or replaced to make one word of the other.
+fn steps(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, left) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for (column, right) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(left != *right);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn nearer_folders_win_and_may_remove_an_app() {
+        let folder = tempfile::tempdir().unwrap();
+        let (own, shared) =
+            (folder.path().join("own/applications"), folder.path().join("shared/applications"));
+        let app = |name: &str| format!("[Desktop Entry]\nType=Application\nName={name}\nExec=x\n");
+        write(&own.join("a.desktop"), &app("Mine"));
+        write(&own.join("b.desktop"), "[Desktop Entry]\nType=Application\nHidden=true\n");
+        write(&shared.join("a.desktop"), &app("Theirs"));
+        write(&shared.join("b.desktop"), &app("Removed"));
+        write(&shared.join("kde/c.desktop"), &app("Deep"));
+        let catalog = Catalog::of(|name| match name {
+            "XDG_DATA_HOME" => Some(folder.path().join("own").into()),
+            "XDG_DATA_DIRS" => Some(folder.path().join("shared").into()),
+            _ => None,
+        });
+        let mut seen: Vec<_> = catalog.installed().into_iter().map(|app| (app.id, app.entry.names)).collect();
+        seen.sort();
+        assert_eq!(seen, [("a".into(), vec!["Mine".to_owned()]), ("kde-c".into(), vec!["Deep".to_owned()])]);
+    }
+
+    #[test]
+    fn programs_are_files_that_can_be_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tool, text) = (folder.path().join("tool"), folder.path().join("text"));
+        write(&tool, "#!/bin/sh\n");
+        write(&text, "");
+        std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let catalog = Catalog { programs: vec![folder.path().to_owned()], ..Catalog::default() };
+        assert_eq!(catalog.program("tool"), Some(tool.clone()));
+        assert_eq!(catalog.program("text"), None);
+        assert_eq!(catalog.program(tool.to_str().unwrap()), Some(tool));
+        assert_eq!(catalog.like("tol", &[]), ["tool"]);
+        assert!(catalog.like("quite different", &[]).is_empty());
+    }
+
+    #[test]
+    fn steps_between_words_are_counted() {
+        assert_eq!((steps("mousepad", "mouspad"), steps("abc", "abc"), steps("", "ab")), (1, 0, 2));
+        assert_eq!(unlikeness("calc", "gnome-calculator"), Some(10 + 12));
+    }
+}
