@@ -154,6 +154,104 @@ fn happy(name: &str, clock: &str, point: &str) -> Try {
             "text is on the clipboard",
         ),
         "clipboard-clear" => tried(json!({}), &[], |data| *data == json!({}), "the clipboard is empty"),
+        "click" => tried(json!({ "target": "button:8", "app": "Calculator" }), &["target"], is_done, "done"),
+        "double-click" => {
+            tried(json!({ "target": "button:8", "app": "Calculator" }), &["target"], is_done, "done")
+        }
+        "triple-click" => {
+            tried(json!({ "target": "button:8", "app": "Calculator" }), &["target"], is_done, "done")
+        }
+        "right-click" => {
+            tried(json!({ "target": "button:8", "app": "Calculator" }), &["target"], is_done, "done")
+        }
+        "type" => tried(
+            json!({ "target": "searchfield:Search", "text": "milk", "app": "Notes" }),
+            &["target", "text"],
+            is_done,
+            "done",
+        ),
+        "set-value" => tried(
+            json!({ "target": "slider:Volume", "value": 30, "app": "Settings" }),
+            &["target", "value"],
+            is_done,
+            "done",
+        ),
+        "clear" => {
+            tried(json!({ "target": "searchfield:Search", "app": "Notes" }), &["target"], is_done, "done")
+        }
+        "focus" => {
+            tried(json!({ "target": "searchfield:Search", "app": "Notes" }), &["target"], is_done, "done")
+        }
+        "select" => tried(
+            json!({ "target": "combobox:Language", "value": "Deutsch", "app": "Settings" }),
+            &["target", "value"],
+            is_done,
+            "done",
+        ),
+        "menu" => tried(json!({ "path": "File > Save", "app": "Notes" }), &["path"], is_done, "done"),
+        "toggle" => {
+            tried(json!({ "target": "switch:Wi-Fi", "app": "Settings" }), &["target"], is_done, "done")
+        }
+        "check" => tried(
+            json!({ "target": "checkbox:\"All sounds\"", "app": "Settings" }),
+            &["target"],
+            is_done,
+            "done",
+        ),
+        "uncheck" => tried(
+            json!({ "target": "checkbox:\"All sounds\"", "app": "Settings" }),
+            &["target"],
+            is_done,
+            "done",
+        ),
+        "expand" => {
+            tried(json!({ "target": "combobox:Language", "app": "Settings" }), &["target"], is_done, "done")
+        }
+        "collapse" => {
+            tried(json!({ "target": "combobox:Language", "app": "Settings" }), &["target"], is_done, "done")
+        }
+        "scroll" => tried(
+            json!({ "target": "list", "direction": "down", "amount": 1, "app": "Calculator" }),
+            &["target"],
+            is_done,
+            "done",
+        ),
+        "scroll-to" => {
+            tried(json!({ "target": "button:8", "app": "Calculator" }), &["target"], is_done, "done")
+        }
+        "drag" => tried(
+            json!({ "target": "button:8", "to": "button:9", "app": "Calculator" }),
+            &["target"],
+            is_done,
+            "done",
+        ),
+        "hover" => tried(json!({ "target": "button:8", "app": "Calculator" }), &["target"], is_done, "done"),
+        "perform" => tried(
+            json!({ "target": "button:8", "action": "press", "app": "Calculator" }),
+            &["target", "action"],
+            is_done,
+            "done",
+        ),
+        "press" => tried(json!({ "combo": "escape", "app": "Calculator" }), &["combo"], is_done, "done"),
+        "key-down" => tried(json!({ "combo": "shift", "hold_ms": 10000 }), &["combo"], is_done, "done"),
+        "key-up" => tried(json!({ "combo": "shift" }), &["combo"], is_done, "done"),
+        "mouse-move" => tried(json!({ "point": point }), &["point"], is_done, "done"),
+        "mouse-click" => tried(json!({ "point": point, "count": 2 }), &["point"], is_done, "done"),
+        "mouse-down" => tried(json!({ "point": point, "hold_ms": 10000 }), &["point"], is_done, "done"),
+        "mouse-up" => tried(json!({ "point": point }), &["point"], is_done, "done"),
+        "mouse-wheel" => tried(json!({ "point": point, "direction": "up" }), &["point"], is_done, "done"),
+        "wait" => tried(
+            json!({ "for": "button:8", "app": "Calculator" }),
+            &[],
+            |data| data["met"][0] == "for button:8" && data["nodes"][0]["name"] == "8",
+            "for button:8",
+        ),
+        "batch" => tried(
+            json!({ "items": [{ "command": "version" }] }),
+            &["items"],
+            |data| data["succeeded"] == 1,
+            "1 succeeded",
+        ),
         // `ax watch` is tried in cli.rs.
         "subscribe" => wire_only(json!({ "app": "Calculator" }), |data| data["sub"].is_u64()),
         "status" => tried(json!({}), &[], |data| data["apps"][0]["name"] == "Calculator", "Calculator"),
@@ -177,6 +275,11 @@ fn happy(name: &str, clock: &str, point: &str) -> Try {
         "pipe" | "schema" | "demo" | "service" => wire_only(json!({}), |_| true),
         name => panic!("{name} has no happy path: give it one here"),
     }
+}
+
+/// Whether an action was done.
+fn is_done(data: &Value) -> bool {
+    data["disposition"]["delivery"].as_str().is_some_and(|delivery| delivery.starts_with("delivered"))
 }
 
 /// A daemon on which every happy path is open: its clock before the last change, and a point of the button 7.
@@ -207,10 +310,14 @@ fn every_command_has_a_happy_path_on_the_wire() {
     let order = Command::NAMES.iter().filter(|name| **name != "shutdown").chain(&["shutdown"]);
     for name in order {
         let Try { args, check, .. } = happy(name, &clock, &point);
-        // On the command line one property is a word, on the wire it is a list of one.
+        // On the command line one of several is a word, on the wire it is a list of one.
         let mut args = args;
-        if let (&"get", Some(property)) = (name, args.get("property").cloned()) {
-            args["property"] = json!([property]);
+        for (command, field) in [("get", "property"), ("wait", "for")] {
+            if *name == command
+                && let Some(one) = args.get(field).cloned()
+            {
+                args[field] = json!([one]);
+            }
         }
         let answer = client.ok(name, args);
         assert_eq!((&answer["command"], &answer["platform"]), (&json!(name), &json!("sim")));

@@ -11,7 +11,7 @@ fn an_attach_that_is_under_way_can_be_cancelled() {
     let attach = client.begin_within("attach", json!({ "app": "Notes" }), Some(60_000));
     let cancel = client.begin("cancel", json!({ "id": attach }));
     let error = client.fails_later("CANCELLED", attach);
-    assert_eq!(error["disposition"]["retry"], "unsafe", "{error}");
+    assert_eq!(error["disposition"]["retry"], "safe", "{error}");
     assert_eq!(client.answer(cancel)["data"]["cancelled"], true);
     let again = client.data("cancel", json!({ "id": attach }));
     assert_eq!(again["cancelled"], false);

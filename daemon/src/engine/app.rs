@@ -107,13 +107,12 @@ impl App {
 
     /// The app as answers name it.
     pub fn info(&self) -> AppInfo {
+        self.info_in(self.state())
+    }
+
+    fn info_in(&self, state: AppState) -> AppInfo {
         let seen = self.seen.read();
-        AppInfo {
-            name: seen.name.clone(),
-            pid: seen.pid,
-            identity: seen.identity.clone(),
-            state: self.state(),
-        }
+        AppInfo { name: seen.name.clone(), pid: seen.pid, identity: seen.identity.clone(), state }
     }
 
     /// How far the tree can be trusted.
@@ -168,8 +167,15 @@ impl App {
         self.complete.send_replace(true);
     }
 
-    /// Takes over what the worker says of itself; says whether the state is another now.
-    pub fn set_condition(&self, pid: u32, degraded: Option<String>, complete: bool) -> bool {
+    /// Takes over what the worker says of itself; `tell` is called if the state is another now. That happens before anybody
+    /// can set another state or learn that the walk is over: what is told is what it is, and in that order.
+    pub fn set_condition(
+        &self,
+        pid: u32,
+        degraded: Option<String>,
+        complete: bool,
+        tell: impl FnOnce(AppInfo),
+    ) {
         let state = match (&degraded, complete) {
             (Some(_), _) => AppState::Degraded,
             (None, true) => AppState::Live,
@@ -179,13 +185,14 @@ impl App {
         let mut now = self.state.lock();
         // The last words of an ended app's worker are not to make it look alive, nor to be taken for its successor's.
         if matches!(now.state, AppState::Gone | AppState::Detached) || self.pid() != pid {
-            return false;
+            return;
         }
-        let changed = *now != condition;
-        *now = condition;
+        if *now != condition {
+            *now = condition;
+            tell(self.info_in(now.state));
+        }
         drop(now);
         self.complete.send_if_modified(|now| std::mem::replace(now, complete) != complete);
-        changed
     }
 
     /// Notes how the last change came to be known.

@@ -319,9 +319,9 @@ async fn take_in(engine: Weak<Engine>, app: Arc<App>, pid: u32, mut from_worker:
                     warn!(app = app.seen().name, why, "degraded");
                 }
                 let first_walk_is_over = complete && !app.is_complete();
-                if app.set_condition(pid, degraded, complete) {
-                    engine.happened(Event::AppState, app.info(), None, None, None);
-                }
+                app.set_condition(pid, degraded, complete, |info| {
+                    engine.happened(Event::AppState, info, None, None, None);
+                });
                 if first_walk_is_over && app.tree.read().len() > LARGE {
                     tokio::task::spawn_blocking(give_back_memory);
                 }
