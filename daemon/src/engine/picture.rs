@@ -127,7 +127,7 @@ impl Engine {
         let window = window.and_then(|number| self.desktop.read().window(number).cloned());
         window.as_ref().map_or(Ok(()), not_put_away)?;
         let key = key.ok_or_else(|| not_actionable("has no place on the screen"))?;
-        let places = Places::of(app, vec![key], deadline).await;
+        let places = Places::to_act(app, vec![key], deadline).await;
         if places.age.is_some() {
             return Err(Error::new(
                 ErrorCode::AppUnresponsive,

@@ -177,7 +177,7 @@ impl Kit {
             // What a right click on a field offers, where the menu is in the tree at all.
             ("Paste", Sim | Gtk3) => "*:Paste[visible]",
             // What shows which choice is chosen.
-            ("Chosen", Sim) => "combobox:Combo[value=\"{}\"]",
+            ("Chosen", Sim | Gtk3) => "combobox:Combo[value=\"{}\"]",
             ("Chosen", Gtk4) => "combobox:Combo:has(text:{})",
             ("Chosen", Qt6) => "combobox:{}",
             ("Chosen", Chromium) => "combobox:Combo:has(menuitem:{}[selected])",
@@ -221,9 +221,9 @@ impl Kit {
         matches!(self, Sim | Gtk3)
     }
 
-    /// Whether the tree tells what a combo box has chosen: GTK 3 does not of one that has a name.
-    pub fn tells_choices(self) -> bool {
-        self != Gtk3
+    /// Whether the thumb of a slider can be dragged: in a headless Chromium nobody's mouse can.
+    pub fn drags_sliders(self) -> bool {
+        self != Chromium
     }
 
     /// Puts the dialog over a widget; which one is covered then.

@@ -173,10 +173,17 @@ impl Stage {
     /// Where a widget is.
     pub fn bounds(&mut self, widget: &str) -> [i64; 4] {
         let args = self.on_with(widget, json!({ "property": ["bounds"] }));
-        let node = self.client.data("get", args);
-        let bounds = &node["node"]["bounds"];
-        ["x", "y", "width", "height"]
-            .map(|part| bounds[part].as_i64().unwrap_or_else(|| panic!("{widget}: {node}")))
+        let began = Instant::now();
+        loop {
+            let node = self.client.data("get", args.clone());
+            let bounds = &node["node"]["bounds"];
+            let parts = ["x", "y", "width", "height"].map(|part| bounds[part].as_i64());
+            if let [Some(x), Some(y), Some(width), Some(height)] = parts {
+                return [x, y, width, height];
+            }
+            // A busy machine does not measure in time.
+            assert!(began.elapsed() < PATIENCE / 4, "{widget}: {node}");
+        }
     }
 
     /// The middle of a widget.

@@ -18,6 +18,8 @@ use crate::tree::{Ix, Tree};
 const CANDIDATES: usize = 8;
 /// How many turns of the wheel it takes at most to bring something into sight.
 const MOST_TURNS: u32 = 400;
+/// How many elements on each side of one are looked at to find out where it lies.
+const MOST_BESIDE: usize = 256;
 
 impl Scene<'_> {
     /// Chooses an item of the target, or the target itself.
@@ -79,12 +81,11 @@ impl Scene<'_> {
             self.until(self.patience(), || find().is_some_and(|id| self.is_shown_in(holder, id))).await?;
             item = find().unwrap_or(item);
         }
-        // Of what pops up some apps do not tell where it is; the keyboard gets there.
+        // Of what pops up some apps do not tell where it is, or what lies over what; the keyboard gets there.
         if holder != item
             && self.role() == Some(Role::Combobox)
-            && let Ok(key) = self.key(item)
-            && Places::to_act(&app, vec![key], self.deadline).await.bounds(key).is_none()
             && self.pointed_at(holder).is_some()
+            && !self.can_reach(&app, item).await?
         {
             return self.choose_by_keys(holder, item).await;
         }
@@ -381,31 +382,52 @@ impl Scene<'_> {
     /// Turns the wheel over what holds the target until it is in sight, or nothing moves any more.
     async fn wheel_to(&self) -> Result<Done> {
         let mut still = 0;
+        let mut before = None;
         for _ in 0..MOST_TURNS {
-            let Some((Some(bounds), _)) = self.in_sight().await else {
-                return Err(self.not_actionable("has no place to scroll to"));
-            };
             let Some((at, frame)) = self.holder_in_sight().await else {
                 return Err(self.not_actionable("is in nothing that can be scrolled"));
             };
-            let direction = toward(bounds, frame);
-            self.input(vec![InputStep::Move(at), turn(direction, 2)]).await?;
-            self.pause(|| false).await;
-            match self.in_sight().await {
-                Some((_, true)) => {
-                    let method = self.engine.platform.input_method();
-                    let delivery = Delivery::DeliveredVerified;
-                    return Ok(Done { method, route: Route::Input, delivery, note: None });
-                }
-                Some((Some(now), false)) if now != bounds => still = 0,
-                // Some toolkits move a moment later; what has not moved after several turns does not.
-                _ => still += 1,
-            }
+            let now = match self.in_sight().await {
+                Some((Some(bounds), _)) => (toward(bounds, frame), Progress::At(bounds)),
+                // Some toolkits do not tell the places of what is scrolled away, but its order.
+                Some((None, _)) | None => match self.way_by_order().await {
+                    Some((direction, first)) => (direction, Progress::Past(first)),
+                    None => return Err(self.not_actionable("has no place to scroll to")),
+                },
+            };
+            // Some move a moment later; what has not moved after several turns does not.
+            still = if before == Some(now) { still + 1 } else { 0 };
             if still > 3 {
                 break;
             }
+            before = Some(now);
+            self.input(vec![InputStep::Move(at), turn(now.0, 2)]).await?;
+            self.pause(|| false).await;
+            if self.in_sight().await.is_some_and(|(_, visible)| visible) {
+                let method = self.engine.platform.input_method();
+                let delivery = Delivery::DeliveredVerified;
+                return Ok(Done { method, route: Route::Input, delivery, note: None });
+            }
         }
         Err(self.not_achieved("in sight"))
+    }
+
+    /// Which way the target lies from those beside it that are in sight, and the place of the first of these.
+    async fn way_by_order(&self) -> Option<(Direction, usize)> {
+        let app = self.app.as_ref()?;
+        let (own, beside) = self
+            .look(self.id().ok()?, |tree, ix| {
+                let beside = tree.children(tree.parent(ix)?);
+                let own = beside.iter().position(|other| *other == ix)?;
+                let from = own.saturating_sub(MOST_BESIDE);
+                let some = beside.iter().enumerate().skip(from).take(2 * MOST_BESIDE);
+                Some((own, some.filter_map(|(place, ix)| Some((place, tree.key(*ix)?))).collect::<Vec<_>>()))
+            })
+            .ok()??;
+        let places = Places::to_act(app, beside.iter().map(|(_, key)| *key).collect(), self.deadline).await;
+        let mut seen = beside.iter().filter(|(_, key)| places.visible(*key) == Some(true));
+        let first = seen.next()?.0;
+        Some((if own > first { Direction::Down } else { Direction::Up }, first))
     }
 
     /// Where the target is, and whether it can be seen.
@@ -431,12 +453,26 @@ impl Scene<'_> {
             })
             .ok()?;
         let places = Places::to_act(app, above.clone(), self.deadline).await;
-        above.into_iter().find_map(|key| {
+        let seen = |key| {
             let bounds = places.bounds(key).filter(|bounds| bounds.width > 0 && bounds.height > 0)?;
             places.visible(key).filter(|visible| *visible)?;
-            Some((Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 }, bounds))
-        })
+            Some(bounds)
+        };
+        // What holds a long list is seen through what holds that.
+        let mut frames = above.into_iter().filter_map(seen);
+        let nearest = frames.next()?;
+        let frame = frames.fold(nearest, |part, frame| part.intersection(&frame).unwrap_or(part));
+        Some((Point { x: frame.x + frame.width / 2, y: frame.y + frame.height / 2 }, frame))
     }
+}
+
+/// How far scrolling has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Progress {
+    /// The target is here.
+    At(Bounds),
+    /// Of those beside the target, this is the first in sight.
+    Past(usize),
 }
 
 /// The way to scroll so that what is at `bounds` comes into `frame`.

@@ -84,6 +84,11 @@ impl Scene<'_> {
         }
     }
 
+    /// Whether an element can be reached now.
+    pub async fn can_reach(&self, app: &Arc<App>, id: NodeId) -> Result<bool> {
+        Ok(matches!(self.try_to_reach(app, id, &mut true).await?, Reached::At(_)))
+    }
+
     async fn try_to_reach(&self, app: &Arc<App>, id: NodeId, scrolled: &mut bool) -> Result<Reached> {
         let not = |why: &str| Ok(Reached::Not(why.to_owned()));
         let sight = {

@@ -50,7 +50,7 @@ impl Worker {
             self.read_thoroughly(true);
         }
         let settled = self.strangers.is_empty() || !done;
-        let mute = done && !self.post.reader.toolkit.announces_children();
+        let mute = done && self.post.reader.toolkit.is_surveyed();
         let mut answers = Vec::new();
         let (schedule, app, survey) = (&self.schedule, &self.app, &mut self.survey);
         self.fences.retain_mut(|fence| {

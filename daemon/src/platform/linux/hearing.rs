@@ -75,11 +75,12 @@ impl Worker {
         if kinds.has(Kinds::SUBTREE) {
             self.mirror.below(&[key]).into_iter().for_each(|key| self.schedule.hint(key));
         }
-        if !self.post.reader.toolkit.announces_children() {
-            if kinds.has(Kinds::BELOW) {
-                let below = self.mirror.below(&[key]);
-                below.into_iter().take(MOST_OTHERS).for_each(|key| self.schedule.hint(key));
-            }
+        let toolkit = self.post.reader.toolkit;
+        if !toolkit.announces_children() && kinds.has(Kinds::BELOW) {
+            let below = self.mirror.below(&[key]);
+            below.into_iter().take(MOST_OTHERS).for_each(|key| self.schedule.hint(key));
+        }
+        if toolkit.is_surveyed() {
             self.survey.suspect(window_of(key, &self.mirror).unwrap_or(ElementKey::APP), now());
         }
     }

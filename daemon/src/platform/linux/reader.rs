@@ -446,6 +446,9 @@ impl Reader {
             Some(_) => self.partial.insert(key, details.children.clone()),
             None => self.partial.remove(&key),
         };
+        if self.toolkit.fills_silently(role) {
+            self.roles.insert(key, role);
+        }
         if !self.toolkit.announces_children() {
             self.roles.insert(key, role);
             if has_number(role) {

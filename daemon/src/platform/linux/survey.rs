@@ -1,5 +1,5 @@
-//! Looking through windows for what nobody announced: GTK 4 and Qt never tell of new rows, GTK 4 not of numbers, Qt not
-//! of renamed items.
+//! Looking through windows for what nobody announced: GTK 4 and Qt never tell of new rows, GTK 3 not of those of list boxes,
+//! GTK 4 not of numbers, Qt not of renamed items.
 //!
 //! Something else usually happens in the same window: a focus, a name, a text. That makes the window suspect, and
 //! its containers are asked for their children only, one call each; what differs is then read like anything that
@@ -143,8 +143,12 @@ impl Worker {
         if self.post.reader.partial.contains_key(&key) {
             return false;
         }
-        let leaf = self.post.reader.roles.get(&key).is_some_and(|role| is_leaf(*role));
-        !leaf || !self.mirror.children(key).is_empty()
+        let role = self.post.reader.roles.get(&key);
+        // Where most is announced, only what is not is looked at.
+        if self.post.reader.toolkit.announces_children() {
+            return role.is_some_and(|role| self.post.reader.toolkit.fills_silently(*role));
+        }
+        !role.is_some_and(|role| is_leaf(*role)) || !self.mirror.children(key).is_empty()
     }
 }
 

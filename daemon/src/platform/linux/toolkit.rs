@@ -63,6 +63,20 @@ impl Toolkit {
         !matches!(self, Toolkit::Gtk4 | Toolkit::Qt | Toolkit::Other)
     }
 
+    /// Whether children of elements of this role may come without a word, though others do not: of GTK 3, the rows that are
+    /// put into a list box.
+    pub fn fills_silently(self, role: Role) -> bool {
+        match self {
+            Toolkit::Gtk3 => role == Role::List,
+            _ => !self.announces_children(),
+        }
+    }
+
+    /// Whether there is any such role.
+    pub fn is_surveyed(self) -> bool {
+        self.fills_silently(Role::List)
+    }
+
     /// Whether "showing" is about being mapped, which is announced, and not about scrolling, which is not.
     pub fn showing_is_content(self) -> bool {
         matches!(self, Toolkit::Gtk3 | Toolkit::Qt)

@@ -35,7 +35,7 @@ impl Worker {
         self.post.reader.take_cache().await?;
         let mute = !self.post.reader.toolkit.announces_children();
         self.schedule = Schedule::new(pace(mute), now());
-        self.survey.in_turns = mute;
+        self.survey.in_turns = self.post.reader.toolkit.is_surveyed();
         self.walk = Walk::Windows;
         Ok(())
     }

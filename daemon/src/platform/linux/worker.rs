@@ -375,9 +375,9 @@ impl Worker {
 
     /// Tells what follows from readings; answers what they list and is not read yet.
     pub(super) fn learn(&mut self, readings: Readings, cause: Cause) -> Vec<ElementKey> {
-        let new: Vec<ElementKey> = match self.survey.in_turns {
-            true => readings.keys().filter(|key| !self.mirror.has_told(*key)).collect(),
-            false => Vec::new(),
+        let new: Vec<ElementKey> = match self.post.reader.toolkit.announces_children() {
+            false => readings.keys().filter(|key| !self.mirror.has_told(*key)).collect(),
+            true => Vec::new(),
         };
         let Learned { updates, unread, cut } = self.mirror.apply(readings);
         new.into_iter().for_each(|key| self.newcomers.add(key, now()));

@@ -113,7 +113,7 @@ impl Worker {
             self.schedule.hint(key);
         }
         let toolkit = self.post.reader.toolkit;
-        if !toolkit.announces_children() {
+        if toolkit.is_surveyed() {
             self.survey.suspect(window_of(key, &self.mirror).unwrap_or(ElementKey::APP), now());
         }
         if toolkit.acts_late() {
