@@ -56,14 +56,16 @@ pub enum Way {
     Input,
     /// Not at all: the error says so, and nothing was sent.
     Not(&'static str),
+    /// It is tried and comes to nothing: the error says so.
+    InVain(&'static str),
 }
 
 /// What is not done by the app itself, and why. Everything that is not here is.
 const EXCEPTIONS: &[(Kit, Deed, Way, &str)] = &[
     (Gtk4, Deed::Check, Way::Input, "its check boxes have no action"),
+    (Gtk4, Deed::Toggle, Way::Not("ACTION_NOT_SUPPORTED"), "its toggle buttons do not say that they are any"),
     (Gtk4, Deed::Radio, Way::Input, "its radio buttons are check boxes"),
     (Gtk4, Deed::Focus, Way::Input, "it cannot give the focus; a click into a field does"),
-    (Gtk4, Deed::Menu, Way::Input, "the items of its menu bar have no action"),
     (Gtk4, Deed::SelectChoice, Way::Input, "its drop-downs have no action"),
     (Gtk4, Deed::Perform, Way::Not("ACTION_NOT_SUPPORTED"), "its check boxes have no action"),
     (Gtk3, Deed::Scroll, Way::Input, "nothing can be asked to scroll"),
@@ -77,7 +79,12 @@ const EXCEPTIONS: &[(Kit, Deed, Way, &str)] = &[
     (Qt6, Deed::SelectChoice, Way::Input, "to select a choice only points at it"),
     (Chromium, Deed::SetText, Way::Not("ACTION_NOT_SUPPORTED"), "it takes text from the keyboard only"),
     (Chromium, Deed::Insert, Way::Input, "it takes text from the keyboard only"),
-    (Chromium, Deed::SelectRow, Way::Not("ACTION_FAILED"), "the rows of a plain list cannot be selected"),
+    (
+        Chromium,
+        Deed::SelectRow,
+        Way::InVain("ACTION_FAILED"),
+        "the rows of a plain list are clicked, and cannot be selected",
+    ),
     (Chromium, Deed::Menu, Way::Not("ACTION_NOT_SUPPORTED"), "a page has no menu bar"),
 ];
 
@@ -165,15 +172,16 @@ impl Kit {
             // GTK 3 calls a message by its kind.
             ("Question", Gtk3) => "alert",
             ("Question", Gtk4) => "*:Question",
+            ("Question", Qt6) => "alert:Question",
             ("Question", _) => "dialog:Question",
-            // What a right click on a field offers.
-            ("Paste", _) => "*:Paste[visible]",
+            // What a right click on a field offers, where the menu is in the tree at all.
+            ("Paste", Sim | Gtk3) => "*:Paste[visible]",
             // What shows which choice is chosen.
             ("Chosen", Sim) => "combobox:Combo[value=\"{}\"]",
-            ("Chosen", Gtk3) => "combobox:Combo:has(menuitem:{}[selected])",
             ("Chosen", Gtk4) => "combobox:Combo:has(text:{})",
             ("Chosen", Qt6) => "combobox:{}",
             ("Chosen", Chromium) => "combobox:Combo:has(menuitem:{}[selected])",
+            ("OK", Gtk4) => "button:\"_OK OK\"",
             ("OK", _) => "button:OK",
             ("Count", _) => "text[name^=\"count \"]",
             _ => panic!("there is no widget {widget}"),
@@ -200,9 +208,22 @@ impl Kit {
         if matches!(self, Gtk4 | Chromium) { "ELEMENT_NOT_FOUND" } else { "NOT_ACTIONABLE" }
     }
 
-    /// The event that the dialog makes.
-    pub fn event_of_the_dialog(self) -> &'static str {
-        "dialog"
+    /// What a click on what lies under a modal dialog answers: a page takes it out of its tree.
+    pub fn of_what_is_covered(self) -> (&'static str, &'static str) {
+        match self {
+            Chromium => ("ELEMENT_NOT_FOUND", "nothing in"),
+            _ => ("NOT_ACTIONABLE", "covered by"),
+        }
+    }
+
+    /// Whether the menu that a right click opens is in the tree: GTK 4, Qt and Chromium do not list it.
+    pub fn lists_context_menus(self) -> bool {
+        matches!(self, Sim | Gtk3)
+    }
+
+    /// Whether the tree tells what a combo box has chosen: GTK 3 does not of one that has a name.
+    pub fn tells_choices(self) -> bool {
+        self != Gtk3
     }
 
     /// Puts the dialog over a widget; which one is covered then.

@@ -109,6 +109,11 @@ impl Stage {
                 assert_eq!(error["disposition"]["retry"], "safe", "{error}");
                 return None;
             }
+            Way::InVain(code) => {
+                let error = self.client.fails(code, command, args);
+                assert_eq!(error["disposition"]["retry"], "unsafe", "{error}");
+                return None;
+            }
         };
         let done = self.act(command, args);
         assert_eq!((&done["route"], &done["method"]), (&json!(route), &json!(method)), "{done}");
@@ -178,6 +183,20 @@ impl Stage {
     pub fn middle(&mut self, widget: &str) -> (i64, i64) {
         let [x, y, width, height] = self.bounds(widget);
         (x + width / 2, y + height / 2)
+    }
+
+    /// Waits until a part of the screen looks as it does not, or as it does, by the hash of its picture.
+    pub fn looks(&mut self, region: &str, like: bool, hash: &Value) -> Value {
+        let began = Instant::now();
+        loop {
+            let shot = self.act("screenshot", json!({ "region": region }));
+            if (shot["hash"] == *hash) == like {
+                return shot["hash"].clone();
+            }
+            assert!(began.elapsed() < PATIENCE / 3, "{region} does not come to look {like}");
+            // What is drawn is announced by nobody.
+            self.act("wait", json!({ "ms": 30 }));
+        }
     }
 
     /// The names of the rows of the list.

@@ -7,16 +7,25 @@ use serde_json::json;
 #[test]
 fn a_choice_of_a_combo_box_is_selected_by_name_and_by_number() {
     let mut stage = Stage::start();
+    let [x, y, width, height] = stage.bounds("Combo");
+    let region = format!("{x},{y},{width},{height}");
+    let mut before = stage.act("screenshot", json!({ "region": region }))["hash"].clone();
     for (choice, shown) in [("three", "three"), ("2", "two")] {
         let args = stage.on_with("Combo", json!({ "value": choice }));
         if stage.does(Deed::SelectChoice, "select", args).is_none() {
             return;
         }
-        let chosen = stage.the("Chosen").replace("{}", shown);
-        stage.wait(json!({ "for": [chosen] }));
+        if stage.kit.tells_choices() {
+            let chosen = stage.the("Chosen").replace("{}", shown);
+            stage.wait(json!({ "for": [chosen] }));
+        } else {
+            // What it shows is all that is known.
+            before = stage.looks(&region, false, &before);
+        }
     }
     let args = stage.on_with("Combo", json!({ "value": "two" }));
-    assert_eq!(stage.act("select", args)["method"], "none");
+    let again = stage.act("select", args);
+    assert_eq!(again["method"] == "none", stage.kit.tells_choices(), "{again}");
 }
 
 #[test]

@@ -86,10 +86,22 @@ fn a_triple_click_selects_a_line() {
 #[test]
 fn a_right_click_opens_the_menu_of_an_element() {
     let mut stage = Stage::start();
-    let item = stage.the("Paste");
-    let args = stage.on_with("Entry", json!({ "wait_for": item }));
+    // Where the menu is drawn, seen before and after.
+    let (x, y) = stage.middle("Entry");
+    let region = format!("{},{},24,40", x - 12, y + 24);
+    stage.act("mouse-move", json!({ "point": "1,1" }));
+    let before = stage.act("screenshot", json!({ "region": region }))["hash"].clone();
+    let mut args = stage.on("Entry");
+    if stage.kit.lists_context_menus() {
+        args["wait_for"] = json!(stage.the("Paste"));
+    }
     let done = stage.act("right-click", args);
     assert_eq!(done["route"], "input", "{done}");
-    let args = stage.args(json!({ "combo": "escape", "wait_for_gone": item }));
+    stage.looks(&region, false, &before);
+    let mut args = stage.args(json!({ "combo": "escape" }));
+    if stage.kit.lists_context_menus() {
+        args["wait_for_gone"] = json!(stage.the("Paste"));
+    }
     stage.act("press", args);
+    stage.looks(&region, true, &before);
 }

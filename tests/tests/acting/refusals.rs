@@ -52,8 +52,9 @@ fn what_is_covered_names_what_covers_it() {
     stage.act("click", args);
     let widget = stage.kit.cover(&mut stage.client, &stage.app, "Press");
     let args = stage.on_with(widget, json!({ "route": "input", "timeout_ms": 400 }));
-    let error = stage.fails("NOT_ACTIONABLE", "click", args);
-    assert!(error["message"].as_str().unwrap().contains("covered by"), "{error}");
+    let (code, says) = stage.kit.of_what_is_covered();
+    let error = stage.fails(code, "click", args);
+    assert!(error["message"].as_str().unwrap().contains(says), "{error}");
     assert_eq!(error["disposition"]["retry"], "safe", "{error}");
     let args = stage.on_with("OK", json!({ "wait_for_gone": question }));
     stage.act("click", args);

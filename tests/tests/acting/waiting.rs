@@ -90,7 +90,7 @@ fn what_happens_is_waited_for_and_what_happened_since_counts() {
     let clock = stage.client.ok("status", json!({}))["clock"].clone();
     let args = stage.on_with("Dialog", json!({ "wait_for": stage.the("Question") }));
     stage.act("click", args);
-    let kind = stage.kit.event_of_the_dialog();
+    let kind = "dialog";
     let args = stage.args(json!({ "event": [kind, "changes"], "since": clock, "timeout": 20_000 }));
     let done = stage.act("wait", args);
     assert_eq!(done["met"].as_array().map(Vec::len), Some(2), "{done}");

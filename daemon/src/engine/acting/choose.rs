@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use axd_protocol::command::Route;
 use axd_protocol::error::Delivery;
-use axd_protocol::keys::Button;
+use axd_protocol::keys::{Button, Combo, Key, Named};
 use axd_protocol::selector::fold;
 use axd_protocol::{Bounds, Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, State};
 
-use super::physical::{clicks, turn};
+use super::physical::{clicks, press, turn};
 use super::scene::{Done, Scene};
 use crate::engine::measure::Places;
 use crate::platform::{Act, Direction, FailureKind, InputStep, Sent};
@@ -27,7 +27,9 @@ impl Scene<'_> {
             None => holder,
             Some(name) => self.item(holder, name).await?,
         };
-        let is_chosen = |scene: &Scene<'_>| scene.is_chosen(holder, chosen);
+        // What it is called is kept: the items of a popup go with it.
+        let called = self.look(chosen, label).unwrap_or_default();
+        let is_chosen = |scene: &Scene<'_>| scene.is_chosen(holder, chosen, called.as_deref());
         if is_chosen(self) {
             return Ok(Done::already("it was selected already"));
         }
@@ -67,42 +69,87 @@ impl Scene<'_> {
     async fn click_item(&self, holder: NodeId, item: NodeId, name: Option<&str>) -> Result<()> {
         let app = Arc::clone(self.app()?);
         let mut item = item;
-        let is_closed =
-            self.has(State::Collapsed) || self.role() == Some(Role::Combobox) && !self.has(State::Expanded);
+        let is_closed = self.has(State::Collapsed)
+            || self.role() == Some(Role::Combobox)
+                && !self.has(State::Expanded)
+                && !self.is_shown_in(holder, item);
         if holder != item && is_closed {
             self.click(Button::Left, 1).await?;
-            let shown =
-                |id: NodeId| self.look(id, |tree, ix| !tree.states(ix).has(State::Hidden)).unwrap_or(false);
-            let find = || name.and_then(|name| self.find_item(holder, name, true)).filter(|id| shown(*id));
-            self.until(self.patience(), || find().is_some()).await?;
+            let find = || name.and_then(|name| self.find_item(holder, name, true));
+            self.until(self.patience(), || find().is_some_and(|id| self.is_shown_in(holder, id))).await?;
             item = find().unwrap_or(item);
+        }
+        // Of what pops up some apps do not tell where it is; the keyboard gets there.
+        if holder != item
+            && self.role() == Some(Role::Combobox)
+            && let Ok(key) = self.key(item)
+            && Places::to_act(&app, vec![key], self.deadline).await.bounds(key).is_none()
+            && self.pointed_at(holder).is_some()
+        {
+            return self.choose_by_keys(holder, item).await;
         }
         let at = self.reach(&app, item).await?;
         self.input(clicks(at, Button::Left, 1, &[])).await.map(drop)
     }
 
-    /// Whether the item is what is chosen: it says so, or what holds it has its name as its value.
-    fn is_chosen(&self, holder: NodeId, item: NodeId) -> bool {
-        let item = self.look(item, |tree, ix| {
-            let states = tree.states(ix);
-            let says_so = states.has(State::Selected) || states.has(State::Checked);
-            (says_so, tree.name(ix).map(|name| fold(name).into_owned()))
-        });
-        let held = self.look(holder, |tree, ix| {
-            let shown = tree.value(ix).or_else(|| tree.name(ix)).map(|text| fold(text).into_owned());
-            (tree.role(ix), shown)
-        });
-        match (item, held) {
-            // A combo box shows what is chosen; its items may not say it, or say it of what is only pointed at.
-            (Ok((says_so, name)), Ok((Role::Combobox, value))) => {
-                if value.is_some() {
-                    name.is_some() && name == value
-                } else {
-                    says_so
+    /// Whether an item and all between it and its holder is shown, as far as it says.
+    fn is_shown_in(&self, holder: NodeId, item: NodeId) -> bool {
+        let is_holder = |tree: &Tree, ix: Ix| tree.id(ix) == holder;
+        self.look(item, |tree, ix| {
+            let mut at = Some(ix);
+            while let Some(part) = at.filter(|part| !is_holder(tree, *part)) {
+                let states = tree.states(part);
+                if states.has(State::Hidden) || states.has(State::Offscreen) {
+                    return false;
                 }
+                at = tree.parent(part);
             }
-            (Ok((says_so, _)), _) => says_so,
-            (Err(_), _) => false,
+            true
+        })
+        .unwrap_or(false)
+    }
+
+    /// The place, among the items of an open popup, of the one the keyboard is at.
+    fn pointed_at(&self, holder: NodeId) -> Option<usize> {
+        self.look(holder, |tree, ix| items(tree, ix).position(|item| tree.states(item).has(State::Focused)))
+            .ok()
+            .flatten()
+    }
+
+    /// Goes to an item of an open popup with the arrow keys, and takes it.
+    async fn choose_by_keys(&self, holder: NodeId, item: NodeId) -> Result<()> {
+        let place = self.look(holder, |tree, ix| items(tree, ix).position(|at| tree.id(at) == item))?;
+        let (Some(from), Some(to)) = (self.pointed_at(holder), place) else {
+            return Err(self.not_achieved("selected"));
+        };
+        let key = |key| press(&Combo { modifiers: Vec::new(), key: Key::Named(key) });
+        let arrow = if to > from { Named::Down } else { Named::Up };
+        let steps: Vec<InputStep> = (0..to.abs_diff(from)).flat_map(|_| key(arrow)).collect();
+        if !steps.is_empty() {
+            self.input(steps).await?;
+            self.pause(|| self.pointed_at(holder) == Some(to)).await;
+        }
+        // What the keyboard is not at is not taken.
+        if self.pointed_at(holder) != Some(to) {
+            self.input(key(Named::Escape)).await?;
+            return Err(self.not_achieved("selected"));
+        }
+        self.input(key(Named::Return)).await.map(drop)
+    }
+
+    /// Whether the item is what is chosen: it says so, or what holds it shows its name.
+    fn is_chosen(&self, holder: NodeId, item: NodeId, called: Option<&str>) -> bool {
+        let says_so = self.look(item, |tree, ix| {
+            let states = tree.states(ix);
+            states.has(State::Selected) || states.has(State::Checked)
+        });
+        let combo = self.look(holder, |tree, ix| {
+            // A combo box shows what is chosen; its items may not say it, or say it of what is only pointed at.
+            (tree.role(ix) == Role::Combobox && holder != item).then(|| shown_choice(tree, ix))
+        });
+        match (combo, called) {
+            (Ok(Some(Some(shown))), Some(called)) => shown == called,
+            _ => says_so.unwrap_or(false),
         }
     }
 
@@ -434,6 +481,34 @@ fn is_menu(role: Role) -> bool {
             | Role::Button
             | Role::ToggleButton
     )
+}
+
+/// What an item is called, by itself or by the first in it that has a name.
+fn label(tree: &Tree, item: Ix) -> Option<String> {
+    let named = |ix: Ix| tree.name(ix).filter(|name| !name.is_empty()).map(|name| fold(name).into_owned());
+    named(item).or_else(|| tree.subtree(item).find_map(named))
+}
+
+/// The choice that a combo box shows: its value, else the text on its face, else its name.
+fn shown_choice(tree: &Tree, holder: Ix) -> Option<String> {
+    let folded = |text: &str| fold(text).into_owned();
+    if let Some(value) = tree.value(holder) {
+        return Some(folded(value));
+    }
+    let choices: Vec<String> = items(tree, holder).filter_map(|item| label(tree, item)).collect();
+    let in_item = |ix: Ix| {
+        let mut above = tree.parent(ix);
+        std::iter::from_fn(|| {
+            let at = above.filter(|at| *at != holder)?;
+            above = tree.parent(at);
+            Some(at)
+        })
+        .any(|at| is_item(tree.role(at)))
+    };
+    // A face holds one text that is shown; others, as of a state that it is not in, may lie beneath it.
+    let texts = tree.subtree(holder).filter(|ix| tree.role(*ix) == Role::Text && !in_item(*ix));
+    let face = texts.filter_map(|ix| tree.name(ix).map(folded)).last();
+    face.or_else(|| tree.name(holder).map(folded).filter(|name| choices.contains(name)))
 }
 
 /// Whether an item goes by this name: its own, or that of what is in it.

@@ -203,7 +203,8 @@ pub(super) fn with(modifiers: &[Modifier], steps: Vec<InputStep>) -> Vec<InputSt
     pressed.chain(steps).chain(released).collect()
 }
 
-fn press(combo: &Combo) -> Vec<InputStep> {
+/// Presses keys and lets go of them.
+pub(super) fn press(combo: &Combo) -> Vec<InputStep> {
     with(&combo.modifiers, vec![InputStep::Key(combo.key, true), InputStep::Key(combo.key, false)])
 }
 

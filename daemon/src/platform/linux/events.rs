@@ -181,8 +181,7 @@ impl Hall {
             }
             (OBJECT, "PropertyChange") => {
                 let kinds = match first_word(message).as_str() {
-                    // It went somewhere else, or came from nowhere: GTK 3 says no more of rows put into a list.
-                    "accessible-parent" => Kinds::FACTS | Kinds::GONE,
+                    "accessible-parent" => Kinds::GONE,
                     "accessible-name" => Kinds::NAME,
                     "accessible-description" => Kinds::DESCRIPTION,
                     "accessible-value" => Kinds::NUMBER,

@@ -1,6 +1,8 @@
 //! What each toolkit does its own way. `docs/linux.md` says how it was found and how late axd learns of what is
 //! never announced.
 
+use std::time::Duration;
+
 use axd_protocol::Role;
 
 /// What an app is made with.
@@ -119,6 +121,17 @@ impl Toolkit {
     /// What `GetText` takes for "to the end": GTK 4 knows no −1 but cuts what is too much, ATK the other way round.
     pub fn end_of_text(self) -> i32 {
         if self == Toolkit::Gtk4 { i32::MAX } else { -1 }
+    }
+
+    /// For how long after an element of this role was pressed by its own action it swallows another press: GTK 4 and Qt show
+    /// a button as pressed for a while before they do what it is for, and count presses meanwhile as the same one.
+    pub fn swallows_presses_for(self, role: Role) -> Duration {
+        use Role::{Button, Checkbox, Radio, ToggleButton};
+        match (self, role) {
+            (Toolkit::Gtk4, Button | ToggleButton) => Duration::from_millis(250),
+            (Toolkit::Qt, Button | ToggleButton | Checkbox | Radio) => Duration::from_millis(100),
+            _ => Duration::ZERO,
+        }
     }
 
     /// Whether acts take effect late: GTK 4 holds a button down for 250 ms, Qt for 100 ms, before it is clicked.

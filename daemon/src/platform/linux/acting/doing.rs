@@ -1,5 +1,7 @@
 //! An element's own actions: pressing it, doing what its app offers by name, showing and hiding what it holds.
 
+use std::time::Duration;
+
 use axd_protocol::{Role, State};
 
 use super::choice::{self, Named};
@@ -9,12 +11,15 @@ use crate::platform::linux::states::{Native, Natives};
 use crate::platform::linux::wire::{ACCESSIBLE, ACTION, COMPONENT, Ref, body};
 use crate::platform::{Failure, FailureKind, Sent};
 
+/// How much later than us an app may begin to measure a time.
+const MOMENT: Duration = Duration::from_millis(20);
+
 impl Actor {
     /// Does what a click on the element does.
     pub(super) async fn press(&self, subject: &Subject) -> Result<(), Failure> {
         let actions = self.actions(subject).await?;
         match choice::press(subject.role, &actions) {
-            Some(action) => self.do_action(action).await,
+            Some(action) => self.do_whole(subject, action).await,
             None => Err(not_offered(format!("no action of it is a press; {}", offered(&actions)))),
         }
     }
@@ -23,7 +28,7 @@ impl Actor {
     pub(super) async fn native(&self, subject: &Subject, name: &str) -> Result<(), Failure> {
         let actions = self.actions(subject).await?;
         match choice::by_name(name, &actions) {
-            Some(action) => self.do_action(action).await,
+            Some(action) => self.do_whole(subject, action).await,
             None => Err(not_offered(format!("it has no action {name:?}; {}", offered(&actions)))),
         }
     }
@@ -93,6 +98,17 @@ impl Actor {
             Named { index, name, label }
         });
         Ok(named.filter(|action| !action.name.is_empty()).collect())
+    }
+
+    /// Does an action, and lets the element finish with it: what comes earlier would be swallowed.
+    async fn do_whole(&self, subject: &Subject, action: &Named) -> Result<(), Failure> {
+        self.do_action(action).await?;
+        let busy = self.toolkit.swallows_presses_for(subject.role);
+        if !busy.is_zero() {
+            // The app measures the time too, and begins a moment later.
+            tokio::time::sleep(busy + MOMENT).await;
+        }
+        Ok(())
     }
 
     /// Does an action.
