@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use axd_protocol::State;
+use axd_protocol::{Role, State};
 use tracing::debug;
 
 use super::ear::{Heard, Kinds};
@@ -50,6 +50,7 @@ impl Worker {
         let beside = self.mirror.parent(key);
         let scrolled = self.post.reader.partial.keys().filter(|other| self.mirror.parent(**other) == beside);
         scrolled.copied().collect::<Vec<_>>().into_iter().for_each(|other| self.schedule.hint(other));
+        self.hint_tabs(key);
         if kinds.has(Kinds::GONE) {
             self.mirror.parent(key).into_iter().for_each(|parent| self.schedule.hint(parent));
         }
@@ -82,6 +83,22 @@ impl Worker {
         }
         if toolkit.is_surveyed() {
             self.survey.suspect(window_of(key, &self.mirror).unwrap_or(ElementKey::APP), now());
+        }
+    }
+
+    /// Something happened to an element. If another tab may be the current one now, which Qt does not tell of the one
+    /// before, all of them are read again.
+    pub(super) fn hint_tabs(&mut self, key: ElementKey) {
+        let reader = &self.post.reader;
+        let list = match reader.roles.get(&key) {
+            Some(Role::TabList) => Some(key),
+            Some(Role::Tab) => self.mirror.parent(key),
+            _ => None,
+        };
+        if let Some(list) = list.filter(|_| reader.toolkit.focuses_current_tab()) {
+            let tabs: Vec<ElementKey> =
+                self.mirror.children(list).iter().copied().take(MOST_OTHERS).collect();
+            tabs.into_iter().for_each(|tab| self.schedule.hint(tab));
         }
     }
 

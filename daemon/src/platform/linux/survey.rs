@@ -124,7 +124,10 @@ impl Worker {
         let found = self.post.reader.children(&asked).await?;
         let others = self.post.reader.altered(all).await?;
         let mut any = !others.is_empty();
-        others.into_iter().for_each(|key| self.schedule.hint(key));
+        for key in others {
+            self.schedule.hint(key);
+            self.hint_tabs(key);
+        }
         for (key, children) in asked.iter().zip(found) {
             // Claims that were not believed make a list differ for ever; then it is only read once more often.
             let differs = children.is_some_and(|children| children != self.mirror.children(*key));
