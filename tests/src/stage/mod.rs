@@ -213,8 +213,9 @@ impl Stage {
             tree.walk().find(|node| node.role.name() == "list" && node.name.as_deref() == Some("Rows"));
         let rows = rows.unwrap_or_else(|| panic!("there are no rows"));
         let items = rows.children.iter().filter(|item| item.role.name() == "listitem");
-        let name =
-            |item: &Node| item.walk().find_map(|node| node.name.clone().filter(|name| !name.is_empty()));
+        // The name is the last in it: a page puts a bullet before.
+        let named = |node: &Node| node.name.clone().filter(|name| !name.is_empty());
+        let name = |item: &Node| item.walk().filter_map(named).last();
         items.map(|item| name(item).unwrap_or_default()).collect()
     }
 

@@ -368,7 +368,7 @@ impl Scene<'_> {
             return Ok(Done::already("it was in sight already"));
         }
         if let Some(done) = self.by_app(Act::ScrollTo).await? {
-            self.pause(|| false).await;
+            self.rest().await;
             if self.in_sight().await.is_some_and(|(_, visible)| visible) {
                 return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
             }
@@ -402,7 +402,7 @@ impl Scene<'_> {
             }
             before = Some(now);
             self.input(vec![InputStep::Move(at), turn(now.0, 2)]).await?;
-            self.pause(|| false).await;
+            self.rest().await;
             if self.in_sight().await.is_some_and(|(_, visible)| visible) {
                 let method = self.engine.platform.input_method();
                 let delivery = Delivery::DeliveredVerified;

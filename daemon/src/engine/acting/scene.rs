@@ -22,6 +22,11 @@ const READ_AGAIN: Duration = Duration::from_millis(1_500);
 /// How long a target may take to become fit to be acted on, if nobody says.
 const TIMEOUT: Duration = Duration::from_millis(5_000);
 
+/// How long an outcome may take that is an error if it does not come.
+const OUTCOME: Duration = Duration::from_millis(1_000);
+/// An outcome that has not come when nothing changed for so long does not come.
+const NOT_TO_COME: Duration = Duration::from_millis(200);
+
 /// An action under way.
 pub(super) struct Scene<'c> {
     pub engine: &'c Arc<Engine>,
@@ -148,6 +153,11 @@ impl<'c> Scene<'c> {
         self.deadline.min(Instant::now() + timeout)
     }
 
+    /// Until when the outcome of something that was done may take to be seen.
+    pub fn soon(&self) -> Instant {
+        self.deadline.min(Instant::now() + OUTCOME)
+    }
+
     /// Waits until something is so, looking whenever anything changes. False if it is not so by then.
     pub async fn until(&self, end: Instant, so: impl Fn() -> bool) -> Result<bool> {
         let mut pulse = self.engine.pulse.subscribe();
@@ -180,12 +190,22 @@ impl<'c> Scene<'c> {
         Err(self.not_actionable("is disabled"))
     }
 
-    /// Waits until the app is at rest, or `enough` is true. What the next step finds is then what this one left.
+    /// Waits until `enough` is true, or the app has been at rest for so long that it will not be. That something else changed
+    /// first, a focus perhaps, is no reason to give up.
     pub async fn pause(&self, enough: impl Fn() -> bool) -> Settled {
         let Some(app) = &self.app else { return Settled::Skipped };
-        self.engine
-            .settle(app, self.since.tick, self.within(Pace::new(None, None)), enough, || self.is_held_down())
-            .await
+        let pace = Pace { quiet: NOT_TO_COME, ..Pace::new(None, None) };
+        let held = || self.is_held_down();
+        self.engine.settle(app, self.since.tick, self.within(pace), enough, held).await
+    }
+
+    /// Waits until the app is at rest. What the next step finds is then what this one left.
+    pub async fn rest(&self) {
+        if let Some(app) = &self.app {
+            let pace = Pace::new(None, None);
+            let held = || self.is_held_down();
+            self.engine.settle(app, self.since.tick, self.within(pace), || false, held).await;
+        }
     }
 
     /// Whether the target is a button that is still down: some toolkits show a press, and act when it is over.
