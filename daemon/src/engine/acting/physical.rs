@@ -14,6 +14,8 @@ use crate::platform::{Act, Direction, InputStep};
 /// A drag is so many moves, so far apart: what jumps is not taken for one.
 const DRAG_MOVES: i32 = 10;
 const DRAG_PAUSE: Duration = Duration::from_millis(16);
+/// Clicks that belong together are so far apart: of those that come at once, some apps miss one now and then.
+const CLICK_PAUSE: Duration = Duration::from_millis(30);
 
 impl Scene<'_> {
     /// Makes input.
@@ -178,7 +180,10 @@ impl Scene<'_> {
 /// Clicks at a place.
 pub(super) fn clicks(at: Point, button: Button, count: u32, modifiers: &[Modifier]) -> Vec<InputStep> {
     let mut steps = vec![InputStep::Move(at)];
-    for _ in 0..count {
+    for click in 0..count {
+        if click > 0 {
+            steps.push(InputStep::Pause(CLICK_PAUSE));
+        }
         steps.extend([InputStep::Button(button, true), InputStep::Button(button, false)]);
     }
     with(modifiers, steps)
