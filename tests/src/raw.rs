@@ -182,8 +182,8 @@ impl Raw {
     pub fn status_of_pid(&mut self, pid: &str) -> Value {
         let status = self.data("status", json!({}));
         let apps = status["apps"].as_array().expect("apps");
-        let pid: u64 = pid.parse().expect("a pid");
-        let known = apps.iter().find(|known| known["pid"] == pid);
+        let number: Option<u64> = pid.parse().ok();
+        let known = apps.iter().find(|known| known["pid"].as_u64() == number);
         known.unwrap_or_else(|| panic!("{pid} in {status}")).clone()
     }
 

@@ -13,6 +13,9 @@ use tokio::sync::mpsc;
 
 const INSIDE: &str = "AXD_TEST_INSIDE_DESKTOP";
 
+/// What scripts/desktop exits with when it could not boot.
+const NO_DESKTOP: i32 = 125;
+
 /// Runs this test inside a desktop of its own: true if we are inside. False if the test ran there, or cannot run here.
 pub fn inside(test: &str, options: &[&str]) -> bool {
     if std::env::var_os(INSIDE).is_some() {
@@ -40,13 +43,22 @@ pub fn inside(test: &str, options: &[&str]) -> bool {
         return false;
     }
     let me = std::env::current_exe().unwrap();
-    let output = Command::new(root().join("scripts/desktop"))
-        .args(options)
-        .arg(me)
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(INSIDE, "1")
-        .output()
-        .unwrap();
+    let run = || {
+        Command::new(root().join("scripts/desktop"))
+            .args(options)
+            .arg(&me)
+            .args(["--exact", test, "--nocapture", "--test-threads=1"])
+            .env(INSIDE, "1")
+            .output()
+            .unwrap()
+    };
+    let mut output = run();
+    for _ in 0..2 {
+        // A desktop that could not be booted, as on a machine that is too busy, says nothing about what is tested in it.
+        if output.status.code() == Some(NO_DESKTOP) {
+            output = run();
+        }
+    }
     let (said, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     eprintln!("{told}");
     assert!(output.status.success(), "{said}\n{told}");
