@@ -42,6 +42,8 @@ impl Kinds {
     pub const TEXT: Kinds = Kinds(1 << 11);
     /// Its states.
     pub const STATES: Kinds = Kinds(1 << 12);
+    /// What is seen of it, whatever that is.
+    pub const LOOKS: Kinds = Kinds(1 << 13);
 
     /// Whether any of `kinds` is among them.
     pub fn has(self, kinds: Kinds) -> bool {

@@ -190,6 +190,7 @@ impl Hall {
                 ear.hear(path, kinds);
             }
             (OBJECT, "TextChanged") => ear.hear(path, Kinds::TEXT),
+            (OBJECT, "VisibleDataChanged") => ear.hear(path, Kinds::LOOKS),
             (OBJECT, "AttributesChanged") => ear.hear(path, Kinds::FACTS),
             (OBJECT, "SelectionChanged") => ear.hear(path, Kinds::SELECTION),
             (OBJECT, "ActiveDescendantChanged") => {

@@ -18,7 +18,7 @@ use super::worker::{Worker, now};
 use crate::platform::{Batch, Cause, ElementKey, Facts, Failure, FromWorker};
 
 /// What a glance can be at.
-const PLAIN: [Kinds; 7] = [
+const PLAIN: [Kinds; 8] = [
     Kinds::NAME,
     Kinds::DESCRIPTION,
     Kinds::NUMBER,
@@ -27,6 +27,8 @@ const PLAIN: [Kinds; 7] = [
     // What these say of other elements is seen to as ever.
     Kinds::FOCUS,
     Kinds::BELOW,
+    // GTK 3 says this too when it says something else.
+    Kinds::LOOKS,
 ];
 /// How many elements are glanced at together; where more happens, all of it is read thoroughly.
 const MOST: usize = 8;
@@ -109,7 +111,8 @@ impl Worker {
     /// Something happened to an element: has it glanced at if that can do, else read.
     pub(super) fn glance_or_read(&mut self, key: ElementKey, kinds: Kinds) {
         let plain = PLAIN.into_iter().reduce(|all, kind| all | kind).unwrap_or_default();
-        let known = kinds.within(plain) && self.post.reader.memory.has(key);
+        let telling = kinds.within(plain) && !kinds.within(Kinds::LOOKS);
+        let known = telling && self.post.reader.memory.has(key);
         let wanted = &mut self.glances.wanted;
         let room = wanted.len() < MOST || wanted.contains_key(&key);
         if known && room && !self.schedule.is_hinted(key) && self.mirror.has_told(key) {
