@@ -63,11 +63,34 @@ impl std::ops::BitOr for Kinds {
     }
 }
 
+/// What was heard of an element.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Hint {
+    /// What happened to it.
+    pub kinds: Kinds,
+    /// What the app says it is called now.
+    pub name: Option<String>,
+}
+
+impl Hint {
+    /// Takes in what was heard after this.
+    pub fn add(&mut self, later: Hint) {
+        self.kinds = self.kinds | later.kinds;
+        self.name = later.name.or(self.name.take());
+    }
+}
+
+impl From<Kinds> for Hint {
+    fn from(kinds: Kinds) -> Hint {
+        Hint { kinds, name: None }
+    }
+}
+
 /// What was heard.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     /// The elements, by path, and what happened to them.
-    pub hints: HashMap<String, Kinds>,
+    pub hints: HashMap<String, Hint>,
     /// What the app said for screen readers to speak.
     pub said: Vec<String>,
     /// The fences that all of this, and all before it, lies before.
@@ -89,13 +112,13 @@ pub(super) struct Ear {
 
 impl Ear {
     /// Something happened to the element at this path.
-    pub fn hear(&self, path: &str, kinds: Kinds) {
+    pub fn hear(&self, path: &str, hint: impl Into<Hint>) {
         let mut heard = self.heard.lock();
         heard.events += 1;
         if let Some(known) = heard.hints.get_mut(path) {
-            *known = *known | kinds;
+            known.add(hint.into());
         } else if heard.hints.len() < MOST {
-            heard.hints.insert(path.to_owned(), kinds);
+            heard.hints.insert(path.to_owned(), hint.into());
         } else {
             heard.overflowed = true;
         }
@@ -158,8 +181,20 @@ mod tests {
         ear.hear("/same", Kinds::GONE);
         let heard = ear.take();
         assert_eq!((heard.hints.len(), heard.overflowed, heard.events), (MOST, true, 20_001));
-        assert!(heard.hints["/same"].has(Kinds::FACTS) && heard.hints["/same"].has(Kinds::GONE));
-        assert!(!heard.hints["/same"].has(Kinds::CHILDREN));
+        let same = heard.hints["/same"].kinds;
+        assert!(same.has(Kinds::FACTS) && same.has(Kinds::GONE));
+        assert!(!same.has(Kinds::CHILDREN));
         assert_eq!(ear.take().events, 0);
+    }
+
+    #[test]
+    fn the_name_heard_last_is_kept() {
+        let ear = Ear::default();
+        let named = |name: &str| Hint { kinds: Kinds::NAME, name: Some(name.to_owned()) };
+        ear.hear("/a", named("one"));
+        ear.hear("/a", named("two"));
+        ear.hear("/a", Kinds::TEXT);
+        let heard = ear.take();
+        assert_eq!(heard.hints["/a"], Hint { kinds: Kinds::NAME | Kinds::TEXT, name: Some("two".into()) });
     }
 }

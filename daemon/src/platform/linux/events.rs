@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use tracing::{debug, trace, warn};
 use zbus::{Message, Structure, Variant};
 
-use super::ear::{Ear, Kinds};
+use super::ear::{Ear, Hint, Kinds};
 use super::link::{Delivery, Link, Sink, bus_call, call};
 use super::wire::{CACHE, REGISTRY, REGISTRY_PATH, ROOT, first_word};
 use crate::platform::Failure;
@@ -182,7 +182,15 @@ impl Hall {
             (OBJECT, "PropertyChange") => {
                 let kinds = match first_word(message).as_str() {
                     "accessible-parent" => Kinds::GONE,
-                    "accessible-name" => Kinds::NAME,
+                    "accessible-name" => {
+                        return ear.hear(
+                            path,
+                            Hint {
+                                kinds: Kinds::NAME,
+                                name: said(message).filter(|name| !name.trim().is_empty()),
+                            },
+                        );
+                    }
                     "accessible-description" => Kinds::DESCRIPTION,
                     "accessible-value" => Kinds::NUMBER,
                     _ => Kinds::FACTS,
@@ -212,7 +220,7 @@ impl Hall {
     }
 }
 
-/// What an announcement says.
+/// The text that an event carries: what is announced, or what something is called now.
 fn said(message: &Message) -> Option<String> {
     match payload(message)? {
         Variant::Str(text) => Some(text.as_str().to_owned()).filter(|text| !text.is_empty()),

@@ -1,18 +1,20 @@
 //! A glance before the thorough reading: where events say which property of an element changed, that property alone is
 //! read and told at once, in one or two calls.
 //!
-//! Events stay hints. What they carry is not believed, and every element that was glanced at is read thoroughly a little
-//! later, before a fence is reached, like anything else that was announced.
+//! Events stay hints. What they carry is not believed, but for a new name, which is told without any call: an app that
+//! has just announced something is busy, and takes longer to answer than all the rest does. Every element that was glanced
+//! at is read thoroughly a little later, before a fence is reached, like anything else that was announced.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use super::content::{TextIs, has_number, plain_number, text_is};
-use super::ear::Kinds;
+use super::ear::{Hint, Kinds};
 use super::link::Answer;
 use super::reader::{Details, Outline, Reader};
 use super::roles::{self, PASSWORD_TEXT};
 use super::states::{Native, Natives};
+use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, TEXT, VALUE, body, number, text};
 use super::worker::{Worker, now};
 use crate::platform::{Batch, Cause, ElementKey, Facts, Failure, FromWorker};
@@ -76,7 +78,7 @@ impl Memory {
 /// What is to be glanced at, and what was.
 #[derive(Debug, Default)]
 pub(super) struct Glances {
-    wanted: HashMap<ElementKey, Kinds>,
+    wanted: HashMap<ElementKey, Hint>,
     thorough: HashSet<ElementKey>,
     due: Option<Instant>,
     /// Whether the last thing done was a glance.
@@ -109,15 +111,15 @@ impl Glances {
 
 impl Worker {
     /// Something happened to an element: has it glanced at if that can do, else read.
-    pub(super) fn glance_or_read(&mut self, key: ElementKey, kinds: Kinds) {
+    pub(super) fn glance_or_read(&mut self, key: ElementKey, hint: Hint) {
+        let kinds = hint.kinds;
         let plain = PLAIN.into_iter().reduce(|all, kind| all | kind).unwrap_or_default();
         let telling = kinds.within(plain) && !kinds.within(Kinds::LOOKS);
         let known = telling && self.post.reader.memory.has(key);
         let wanted = &mut self.glances.wanted;
         let room = wanted.len() < MOST || wanted.contains_key(&key);
         if known && room && !self.schedule.is_hinted(key) && self.mirror.has_told(key) {
-            let before = wanted.entry(key).or_default();
-            *before = *before | kinds;
+            wanted.entry(key).or_default().add(hint);
         } else {
             wanted.remove(&key);
             self.schedule.hint(key);
@@ -126,7 +128,7 @@ impl Worker {
 
     /// Glances at what is to be glanced at, and tells what is different.
     pub(super) async fn glance(&mut self) -> Result<(), Failure> {
-        let wanted: Vec<(ElementKey, Kinds)> = std::mem::take(&mut self.glances.wanted).into_iter().collect();
+        let wanted: Vec<(ElementKey, Hint)> = std::mem::take(&mut self.glances.wanted).into_iter().collect();
         let seen = match self.post.reader.glance(&wanted).await {
             Ok(seen) => seen,
             Err(failure) => {
@@ -168,11 +170,11 @@ impl Worker {
 
 impl Reader {
     /// Reads only what is asked for of elements that are known; `None` where that will not do.
-    async fn glance(&mut self, wanted: &[(ElementKey, Kinds)]) -> Result<Vec<Option<Facts>>, Failure> {
+    async fn glance(&mut self, wanted: &[(ElementKey, Hint)]) -> Result<Vec<Option<Facts>>, Failure> {
         let (mut calls, mut counts) = (Vec::new(), Vec::with_capacity(wanted.len()));
-        for (key, kinds) in wanted {
+        for (key, hint) in wanted {
             let known = self.memory.0.get(key).and_then(Option::as_ref);
-            let asked = known.and_then(|known| asked(known, *kinds)).unwrap_or_default();
+            let asked = known.and_then(|known| asked(known, hint, self.toolkit)).unwrap_or_default();
             counts.push(asked.len());
             calls.extend(asked.into_iter().map(|kind| match kind {
                 Kinds::NAME => self.get(*key, ACCESSIBLE, "Name"),
@@ -184,10 +186,11 @@ impl Reader {
         }
         let mut answers = self.ask_all(calls).await?.into_iter();
         let mut seen = Vec::with_capacity(wanted.len());
-        for ((key, kinds), count) in wanted.iter().zip(counts) {
+        for ((key, hint), count) in wanted.iter().zip(counts) {
             let answers: Vec<Answer> = answers.by_ref().take(count).collect();
             let mut known = self.memory.0.remove(key).flatten();
-            let took = known.as_mut().is_some_and(|known| known.take_in(*kinds, &answers));
+            let toolkit = self.toolkit;
+            let took = known.as_mut().is_some_and(|known| known.take_in(hint, toolkit, &answers));
             let Some(known) = known.filter(|_| took) else {
                 seen.push(None);
                 continue;
@@ -200,7 +203,8 @@ impl Reader {
 }
 
 /// What to ask for when this happened to an element. `None`: that takes more than one round of calls.
-fn asked(known: &Known, kinds: Kinds) -> Option<Vec<Kinds>> {
+fn asked(known: &Known, hint: &Hint, toolkit: Toolkit) -> Option<Vec<Kinds>> {
+    let kinds = hint.kinds;
     let Outline { role, natives, interfaces, number, .. } = &known.outline;
     let mut asked = Vec::new();
     let (mut name, mut digits) = (kinds.has(Kinds::NAME), kinds.has(Kinds::NUMBER));
@@ -208,12 +212,13 @@ fn asked(known: &Known, kinds: Kinds) -> Option<Vec<Kinds>> {
         match text_is(*role, *natives) {
             TextIs::Long => return None,
             TextIs::Value if interfaces.text && *number != PASSWORD_TEXT => asked.push(Kinds::TEXT),
-            TextIs::Name => name = true,
+            // Where it is announced, that comes at once.
+            TextIs::Name => name |= !toolkit.announces_names_of_text(),
             TextIs::Value | TextIs::Nothing => {}
         }
         digits |= has_number(*role);
     }
-    if name {
+    if name && hint.name.is_none() {
         asked.push(Kinds::NAME);
     }
     if digits && interfaces.value && has_number(*role) {
@@ -225,10 +230,13 @@ fn asked(known: &Known, kinds: Kinds) -> Option<Vec<Kinds>> {
 
 impl Known {
     /// Takes in the answers to what was asked. False if they do not tell enough.
-    fn take_in(&mut self, kinds: Kinds, answers: &[Answer]) -> bool {
-        let Some(asked) = asked(self, kinds).filter(|asked| asked.len() == answers.len()) else {
+    fn take_in(&mut self, hint: &Hint, toolkit: Toolkit, answers: &[Answer]) -> bool {
+        let Some(asked) = asked(self, hint, toolkit).filter(|asked| asked.len() == answers.len()) else {
             return false;
         };
+        if let Some(name) = hint.name.as_ref().filter(|_| hint.kinds.has(Kinds::NAME)) {
+            self.outline.name.clone_from(name);
+        }
         asked.into_iter().zip(answers).all(|(kind, answer)| self.take(kind, answer).is_some())
     }
 

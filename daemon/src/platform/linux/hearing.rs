@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use axd_protocol::{Role, State};
 use tracing::debug;
 
-use super::ear::{Heard, Kinds};
+use super::ear::{Heard, Hint, Kinds};
 use super::geometry::window_of;
 use super::wire::Ref;
 use super::worker::{Worker, now};
@@ -19,8 +19,8 @@ const MOST_OTHERS: usize = 256;
 impl Worker {
     pub(super) fn hear(&mut self, heard: Heard) {
         self.counters.events.fetch_add(heard.events, Relaxed);
-        for (path, kinds) in heard.hints {
-            self.hint(&path, kinds);
+        for (path, hint) in heard.hints {
+            self.hint(&path, hint);
         }
         if heard.overflowed {
             debug!(pid = self.post.pid, "so many events that everything is read again");
@@ -33,7 +33,8 @@ impl Worker {
         }
     }
 
-    pub(super) fn hint(&mut self, path: &str, kinds: Kinds) {
+    fn hint(&mut self, path: &str, hint: Hint) {
+        let kinds = hint.kinds;
         let key = self.post.reader.handles.at(path).filter(|key| self.mirror.knows(*key));
         if kinds.has(Kinds::WINDOW) {
             self.schedule.hint(ElementKey::APP);
@@ -45,7 +46,7 @@ impl Worker {
             }
             return;
         };
-        self.glance_or_read(key, kinds);
+        self.glance_or_read(key, hint);
         // A scroll bar that moves shows other rows of what lies beside it.
         let beside = self.mirror.parent(key);
         let scrolled = self.post.reader.partial.keys().filter(|other| self.mirror.parent(**other) == beside);

@@ -77,6 +77,11 @@ impl Toolkit {
         self.fills_silently(Role::List)
     }
 
+    /// Whether elements that are called by their text announce their new name when that changes.
+    pub fn announces_names_of_text(self) -> bool {
+        self == Toolkit::Gtk3
+    }
+
     /// Whether "showing" is about being mapped, which is announced, and not about scrolling, which is not.
     pub fn showing_is_content(self) -> bool {
         matches!(self, Toolkit::Gtk3 | Toolkit::Qt)
