@@ -1,6 +1,7 @@
-//! Apps that hang: nobody else waits for them, what is known of them is told, and what is not says so.
+//! Apps that hang: nobody else waits for them, what is known of them is told, and what is not says so. And one that ends
+//! while it does what it was told.
 
-use axd_tests::{Daemon, Raw, content, sync};
+use axd_tests::{Daemon, Raw, Setup, content, sync};
 use serde_json::{Value, json};
 
 /// A daemon that has read Notes, which then hangs.
@@ -129,4 +130,32 @@ fn events_that_were_lost_are_made_up_for_by_reading_again() {
     let event = client.event_where(|event| event["event"] == "changes");
     assert_eq!(event["observed"], "reread", "{event}");
     assert!(client.status_of("Calculator")["missed"].as_u64() > Some(0));
+}
+
+/// Has a button that ends it.
+const BRIEF: &str = r#"
+name = "Brief"
+identity = "dev.axd.test.brief"
+
+[[window]]
+id = "main"
+title = "Brief"
+children = [{ role = "button", id = "end", name = "End" }]
+
+[[rule]]
+on = "press:end"
+do = [{ quit = true }]
+"#;
+
+#[test]
+fn a_press_that_ends_the_app_is_done_though_nobody_is_left_to_say_so() {
+    // Whether the app answers before it ends is chance, so it is tried often.
+    for _ in 0..10 {
+        let daemon = Setup::new().app(BRIEF).start();
+        let mut client = daemon.client();
+        client.ok("launch", json!({ "app": "Brief", "wait": true }));
+        let done = client.data("click", json!({ "target": "button:End", "app": "Brief" }));
+        assert_eq!(done["settled"], "ended", "{done}");
+        assert_ne!(done["disposition"]["delivery"], "not_delivered", "{done}");
+    }
 }

@@ -11,7 +11,7 @@ use axd_protocol::{Bounds, Error, ErrorCode, NodeId, NodeRef, Point, Result, Rol
 use super::physical::{clicks, press, turn};
 use super::scene::{Done, Scene};
 use crate::engine::measure::Places;
-use crate::platform::{Act, Direction, FailureKind, InputStep, Sent};
+use crate::platform::{Act, Direction, InputStep, Sent};
 use crate::tree::{Ix, Tree};
 
 /// How many items an error names.
@@ -229,12 +229,7 @@ impl Scene<'_> {
         {
             match self.perform(leaf, Act::Press).await {
                 Ok(()) => return Ok(self.by_semantics(Delivery::DeliveredUnverified)),
-                Err(failure) if failure.sent != Sent::No && failure.kind == FailureKind::Unresponsive => {
-                    let mut done = self.by_semantics(Delivery::Uncertain);
-                    done.note = Some("the app did not say that it did it".to_owned());
-                    return Ok(done);
-                }
-                Err(failure) if failure.sent != Sent::No => return Err(self.failed(&failure)),
+                Err(failure) if failure.sent != Sent::No => return self.unanswered(&failure),
                 // Closed menus may not let their items be picked; open ones do.
                 Err(_) => {}
             }

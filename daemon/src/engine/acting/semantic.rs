@@ -126,15 +126,22 @@ impl Scene<'_> {
                 (FailureKind::NotSupported, Sent::No) if self.options.route != Some(Route::Semantic) => {
                     Ok(None)
                 }
-                // It may well have been done: some apps answer only when the dialog they opened is closed.
-                (FailureKind::Unresponsive, Sent::Maybe | Sent::Yes) => {
-                    let mut done = self.by_semantics(Delivery::Uncertain);
-                    done.note = Some("the app did not say that it did it".to_owned());
-                    Ok(Some(done))
-                }
-                _ => Err(self.failed(&failure)),
+                _ => self.unanswered(&failure).map(Some),
             },
         }
+    }
+
+    /// What a failure comes to after something was sent. It may well have been done: some apps answer only when the dialog they
+    /// opened is closed, and one that was told to end has nobody left to answer.
+    pub fn unanswered(&self, failure: &Failure) -> Result<Done> {
+        let note = match failure.kind {
+            _ if failure.sent == Sent::No => return Err(self.failed(failure)),
+            FailureKind::Unresponsive => "the app did not say that it did it",
+            FailureKind::Gone => "it was gone before it could say that it did it",
+            _ => return Err(self.failed(failure)),
+        };
+        let done = self.by_semantics(Delivery::Uncertain);
+        Ok(Done { note: Some(note.to_owned()), ..done })
     }
 
     async fn type_text(&self, text: &str) -> Result<Done> {
@@ -322,12 +329,7 @@ impl Scene<'_> {
         self.until_enabled().await?;
         match self.perform(self.id()?, Act::Native(action.to_owned())).await {
             Ok(()) => Ok(self.by_semantics(Delivery::DeliveredUnverified)),
-            Err(failure) if failure.kind == FailureKind::Unresponsive && failure.sent != Sent::No => {
-                let mut done = self.by_semantics(Delivery::Uncertain);
-                done.note = Some("the app did not say that it did it".to_owned());
-                Ok(done)
-            }
-            Err(failure) => Err(self.failed(&failure)),
+            Err(failure) => self.unanswered(&failure),
         }
     }
 
