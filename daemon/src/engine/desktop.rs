@@ -1,10 +1,15 @@
 //! What the desktop has told: apps, windows, displays, and which window is the active one. Kept so that questions
 //! about them cost no call.
 
+use std::collections::VecDeque;
+
 use axd_protocol::selector::fold;
 use axd_protocol::{DisplayInfo, Error, ErrorCode, Point, Result};
 
 use crate::platform::{AppSeen, DesktopEvent, WindowSeen};
+
+/// How many failed starts are remembered.
+const MOST_FAILED: usize = 64;
 
 /// The desktop, as last told.
 #[derive(Debug, Default)]
@@ -19,6 +24,8 @@ pub struct Desktop {
     pub frontmost: Option<u32>,
     /// The active window.
     pub active_window: Option<u64>,
+    /// Processes that were started here and failed lately, and how.
+    failed: VecDeque<(u32, String)>,
 }
 
 /// What an event changed, for those who are told of it.
@@ -54,6 +61,13 @@ impl Desktop {
                 }
                 at.map(|at| DesktopChange::Terminated(self.apps.remove(at))).into_iter().collect()
             }
+            DesktopEvent::Failed { pid, how } => {
+                self.failed.push_back((pid, how));
+                if self.failed.len() > MOST_FAILED {
+                    self.failed.pop_front();
+                }
+                Vec::new()
+            }
             DesktopEvent::Windows(windows) => self.set_windows(windows),
             DesktopEvent::Frontmost { pid, window } => {
                 let before = self.active_window;
@@ -83,6 +97,11 @@ impl Desktop {
             }
         }
         changes
+    }
+
+    /// How a process that was started here failed, if it did.
+    pub fn failure_of(&self, pid: u32) -> Option<&str> {
+        self.failed.iter().find(|(failed, _)| *failed == pid).map(|(_, how)| how.as_str())
     }
 
     /// A window by its number.

@@ -70,7 +70,7 @@ impl Engine {
         started: &Started,
     ) -> Result<(AppSeen, WindowSeen)> {
         let until = Engine::within(call, args.timeout_ms, LAUNCH_MS);
-        let (mut came, mut pid) = (Came::Nothing, started.pid);
+        let (mut came, mut pid, mut how) = (Came::Nothing, started.pid, None);
         let waited = self
             .until(until, &call.gate, || {
                 let desktop = self.desktop.read();
@@ -83,8 +83,10 @@ impl Engine {
                     }
                     // Unless it handed over to another instance, nothing more comes of one that ended.
                     Came::Nothing => {
+                        how = pid.and_then(|pid| desktop.failure_of(pid)).map(str::to_owned);
                         let ended = pid.is_some_and(|pid| before.has_ended(pid, &self.happenings.lock()));
-                        (ended && !before.has_heirs(&desktop, started)).then_some(())
+                        let over = (ended || how.is_some()) && !before.has_heirs(&desktop, started);
+                        over.then_some(())
                     }
                 }
             })
@@ -101,7 +103,8 @@ impl Engine {
                 return Ok((seen, window));
             }
             (Waited::Seen(()), _) => {
-                (ErrorCode::ActionFailed, format!("{name} ended before it showed a window"))
+                let how = how.map(|how| format!(" with {how}")).unwrap_or_default();
+                (ErrorCode::ActionFailed, format!("{name} ended{how} before it showed a window"))
             }
             (Waited::Cancelled, _) => {
                 (ErrorCode::Cancelled, format!("{name} was started; the wait for its window was cancelled"))

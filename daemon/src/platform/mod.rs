@@ -117,6 +117,13 @@ pub enum DesktopEvent {
         /// Its process.
         pid: u32,
     },
+    /// What was started here failed: its process ended otherwise than well.
+    Failed {
+        /// The process.
+        pid: u32,
+        /// How it ended.
+        how: String,
+    },
     /// The windows that are open now, front to back.
     Windows(Vec<WindowSeen>),
     /// The active window, if any, and its app.

@@ -179,6 +179,7 @@ impl Desk {
                     DesktopEvent::Displays(displays) => self.displays = displays.len(),
                     DesktopEvent::AppUp(app) => self.seen.push(app),
                     DesktopEvent::AppGone { pid } => self.seen.retain(|app| app.pid != pid),
+                    DesktopEvent::Failed { pid, how } => panic!("{pid} failed: {how}"),
                 },
                 () = &mut limit => panic!("in vain: {what}; windows {:#?}, in front {:?}", self.windows, self.front),
             }

@@ -1,10 +1,10 @@
 //! Where the desktop's calls go: each to the thread that does such things. None blocks whoever asks.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axd_protocol::DisplayInfo;
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use super::capture::Capture;
 use super::clipboard::{Clipboard, Wish};
@@ -13,7 +13,7 @@ use super::display::Display;
 use super::input::{Input, pointer};
 use super::launch;
 use super::window_ops;
-use crate::platform::{DesktopAnswer, DesktopCall, Failure, Gate, Reply};
+use crate::platform::{DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Reply};
 
 /// Takes calls.
 #[derive(Default)]
@@ -23,9 +23,17 @@ pub(super) struct Calls {
     capture: Arc<Capture>,
     /// For short questions and requests.
     display: Arc<Shared>,
+    /// Where it is told what becomes of what was started.
+    out: OnceLock<mpsc::UnboundedSender<DesktopEvent>>,
 }
 
 impl Calls {
+    /// Says where to tell what becomes of what is started.
+    pub fn tell(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
+        // The desktop starts once.
+        let _ = self.out.set(out);
+    }
+
     /// Does what is asked, elsewhere.
     pub fn take(&self, call: DesktopCall, gate: Gate, displays: Vec<DisplayInfo>) -> Reply<DesktopAnswer> {
         let (answer, reply) = oneshot::channel();
@@ -43,7 +51,14 @@ impl Calls {
                     display.ask(|display| done(window_ops::apply(display, window, op, &gate)))
                 });
             }
-            DesktopCall::Launch(plan) => blocking(answer, move || launch::launch(&plan, &gate)),
+            DesktopCall::Launch(plan) => {
+                let out = self.out.get().cloned();
+                let failed = move |pid, how| {
+                    // Nobody listens any more when the daemon stops.
+                    let _ = out.map(|out| out.send(DesktopEvent::Failed { pid, how }));
+                };
+                blocking(answer, move || launch::launch(&plan, &gate, failed));
+            }
             DesktopCall::Close { pid, force: true } => {
                 blocking(answer, move || done(close::force(pid, &gate)))
             }

@@ -146,6 +146,7 @@ impl Platform for LinuxDesktop {
 
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
         let Some(beginning) = self.beginning.lock().take() else { return };
+        self.calls.tell(out.clone());
         for listed in &self.shared.state.lock().apps {
             let _ = out.send(DesktopEvent::AppUp(listed.seen.clone()));
         }

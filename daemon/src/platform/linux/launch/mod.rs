@@ -15,13 +15,17 @@ use self::spawn::Start;
 use super::identity;
 use crate::platform::{DesktopAnswer, Failure, FailureKind, Gate, LaunchPlan};
 
-/// Starts an app. Blocks while it is started, not longer.
-pub(super) fn launch(plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+/// Starts an app. Blocks while it is started, not longer; how its process ends is told to `failed` if that is bad.
+pub(super) fn launch(
+    plan: &LaunchPlan,
+    gate: &Gate,
+    failed: impl FnOnce(u32, String) + Send + 'static,
+) -> Result<DesktopAnswer, Failure> {
     let start = resolve(plan, &Catalog::of(|name| std::env::var_os(name)))?;
     if !gate.pass() {
         return Err(Failure::closed());
     }
-    let pid = spawn::start(&start)?;
+    let pid = spawn::start(&start, failed)?;
     // One that has handed over and ended already goes by the name of its program.
     let identity = pid.and_then(identity::of_process).or_else(|| name_of(&start.program));
     Ok(DesktopAnswer::Launched { pid, identity })

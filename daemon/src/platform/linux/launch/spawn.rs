@@ -25,8 +25,11 @@ pub(super) struct Start {
     pub cwd: Option<PathBuf>,
 }
 
-/// Starts it; its process, where that is known.
-pub(super) fn start(start: &Start) -> Result<Option<u32>, Failure> {
+/// Starts it; its process, where that is known. If that ends otherwise than well, `failed` is told.
+pub(super) fn start(
+    start: &Start,
+    failed: impl FnOnce(u32, String) + Send + 'static,
+) -> Result<Option<u32>, Failure> {
     if let Some(manager) = systemd() {
         match through(&manager, start) {
             Ok(pid) => return Ok(pid),
@@ -37,13 +40,13 @@ pub(super) fn start(start: &Start) -> Result<Option<u32>, Failure> {
         }
     }
     // Nothing runs if this fails: the system says so before the program is in place.
-    directly(start).map(Some).map_err(|why| Failure::new(FailureKind::Refused, why))
+    directly(start, failed).map(Some).map_err(|why| Failure::new(FailureKind::Refused, why))
 }
 
-fn directly(start: &Start) -> Result<u32, String> {
+fn directly(start: &Start, failed: impl FnOnce(u32, String) + Send + 'static) -> Result<u32, String> {
     let child = detached(start).map_err(|fault| format!("{}: {fault}", start.program.display()))?;
     let pid = child.id();
-    reap(child);
+    reap(child, failed);
     Ok(pid)
 }
 
@@ -80,10 +83,14 @@ fn close_on_exec() {
     }
 }
 
-/// Waits for the child's end, so that it does not stay as a zombie.
-fn reap(mut child: Child) {
+/// Waits for the child's end, so that it does not stay as a zombie, and tells if it was a bad one.
+fn reap(mut child: Child, failed: impl FnOnce(u32, String) + Send + 'static) {
     let waiting = std::thread::Builder::new().name("axd-child".to_owned()).stack_size(64 * 1024);
-    if let Err(fault) = waiting.spawn(move || child.wait()) {
+    let wait = move || match child.wait() {
+        Ok(status) if !status.success() => failed(child.id(), status.to_string()),
+        _ => {}
+    };
+    if let Err(fault) = waiting.spawn(wait) {
         debug!(%fault, "nobody waits for the end of an app");
     }
 }
@@ -258,11 +265,24 @@ mod tests {
     fn a_program_that_cannot_start_says_why() {
         let folder = tempfile::tempdir().unwrap();
         let start = Start { cwd: None, ..start_of("/nowhere/app", &["app"]) };
-        assert!(directly(&start).unwrap_err().contains("No such file"));
+        assert!(directly(&start, |_, _| ()).unwrap_err().contains("No such file"));
         let text = folder.path().join("text");
         std::fs::write(&text, "not a program").unwrap();
         let start = Start { program: text, ..start };
-        assert!(directly(&start).unwrap_err().contains("Permission denied"));
+        assert!(directly(&start, |_, _| ()).unwrap_err().contains("Permission denied"));
+    }
+
+    #[test]
+    fn one_that_fails_is_told_to_have() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let start = Start { cwd: None, ..start_of("/bin/sh", &["sh", "-c", "exit 3"]) };
+        let pid = directly(&start, move |pid, how| tell.send((pid, how)).unwrap()).unwrap();
+        assert_eq!(told.recv().unwrap(), (pid, "exit status: 3".to_owned()));
+        // One that ends well may have handed over to another.
+        let (tell, told) = std::sync::mpsc::channel();
+        let start = Start { line: vec!["sh".into(), "-c".into(), "true".into()], ..start };
+        directly(&start, move |pid, how| tell.send((pid, how)).unwrap()).unwrap();
+        assert!(told.recv().is_err());
     }
 
     #[test]
@@ -277,7 +297,7 @@ mod tests {
             cwd: Some(folder.path().to_owned()),
             ..start_of("/bin/sh", &["sh", "-c", &format!("{script}; mv env done")])
         };
-        let pid = directly(&start).unwrap();
+        let pid = directly(&start, |_, how| panic!("{how}")).unwrap();
         let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
         let proc = PathBuf::from(format!("/proc/{pid}"));
         while !folder.path().join("done").exists() || proc.exists() {
