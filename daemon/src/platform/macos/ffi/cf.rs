@@ -1,0 +1,15 @@
+//! CoreFoundation, as the `core-foundation` crates declare it: by name, so that it is plain what is used of it.
+
+pub use core_foundation_sys::array::{CFArrayGetCount, CFArrayGetValueAtIndex, CFArrayRef};
+pub use core_foundation_sys::base::{
+    Boolean, CFEqual, CFGetTypeID, CFHash, CFIndex, CFRange, CFRelease, CFRetain, CFTypeID, CFTypeRef,
+    kCFAllocatorDefault,
+};
+pub use core_foundation_sys::data::{CFDataGetBytePtr, CFDataGetLength, CFDataRef};
+pub use core_foundation_sys::dictionary::CFDictionaryRef;
+pub use core_foundation_sys::runloop::{
+    CFRunLoopAddSource, CFRunLoopGetCurrent, CFRunLoopRef, CFRunLoopRunInMode, CFRunLoopSourceContext,
+    CFRunLoopSourceCreate, CFRunLoopSourceInvalidate, CFRunLoopSourceRef, CFRunLoopSourceSignal,
+    CFRunLoopWakeUp, kCFRunLoopDefaultMode, kCFRunLoopRunHandledSource,
+};
+pub use core_foundation_sys::string::CFStringRef;
