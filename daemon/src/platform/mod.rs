@@ -11,6 +11,7 @@ pub mod linux;
 pub mod mirror;
 pub mod schedule;
 pub mod sim;
+pub mod worker;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

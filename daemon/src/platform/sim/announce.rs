@@ -18,8 +18,6 @@ pub enum Notification {
     Destroyed(Handle),
     /// Something for screen readers to speak.
     Announced(String),
-    /// All that was announced before this has been sent.
-    Marker(u64),
 }
 
 /// How late the `qt` profile is.

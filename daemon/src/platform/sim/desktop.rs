@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::desk::Desk;
 use super::library;
 use super::script::Script;
-use super::worker;
+use crate::platform::worker;
 use crate::platform::{
     AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FromWorker, Gate, Mailbox,
     Platform, Reply,

@@ -2,8 +2,8 @@
 //! from real ones: lazy announcements, hangs, deaths, floods, cycles.
 //!
 //! `script` and `rule` say what can be written, `model` brings it to life; these are pure and serve other doubles
-//! too. `process` puts an app behind channels as a real one is behind an accessibility API, `worker` keeps an
-//! attached app true over them. `desk` is what the apps share, `calls`, `input` and `picture` are what can be done
+//! too. `process` puts an app behind channels as a real one is behind an accessibility API; the
+//! worker of [`worker`](super::worker) keeps an attached app true over them. `desk` is what the apps share, `calls`, `input` and `picture` are what can be done
 //! with it, `hand` is the person at it, and `desktop` is the [`Platform`](super::Platform).
 
 pub mod announce;
@@ -19,7 +19,6 @@ mod picture;
 mod process;
 pub mod rule;
 pub mod script;
-mod worker;
 
 pub use desktop::{SimDesktop, SimOptions, examine};
 

@@ -5,10 +5,11 @@ use std::time::Duration;
 use axd_protocol::State;
 use tokio::sync::oneshot;
 
-use super::{App, Native, Owed, Request, Until, now};
-use crate::platform::sim::announce::Notification;
-use crate::platform::sim::model::{Gesture, Handle, Heard, Refusal};
-use crate::platform::{Act, Clip, Facts};
+use super::{App, Owed, Request, Until, handle, key, now};
+use crate::platform::mirror::Reading;
+use crate::platform::sim::model::{Gesture, Handle, Heard, Refusal, Why};
+use crate::platform::worker::{Answer, Note, Question};
+use crate::platform::{Act, Clip, Facts, Failure, FailureKind, Measured};
 
 impl App {
     /// Answers a request, or begins to.
@@ -25,33 +26,7 @@ impl App {
 
     pub(super) fn answer(&mut self, request: Request) {
         match request {
-            Request::Observe(observer, answer) => {
-                // Who gave up asks again, and must not be told everything twice.
-                if answer.send(()).is_ok() {
-                    self.observers.push(observer);
-                }
-            }
-            Request::Mark(mark, observer) => {
-                let _ = observer.send(Notification::Marker(mark));
-            }
-            Request::Read(elements, answer) => {
-                let read = elements.into_iter().map(|element| self.read(element)).collect();
-                let _ = answer.send(read);
-            }
-            Request::Measure(elements, answer) => {
-                let places = elements.into_iter().map(|element| self.model.place(element)).collect();
-                let _ = answer.send(places);
-            }
-            Request::At(point, answer) => {
-                let _ = answer.send(self.model.at(point));
-            }
-            Request::Path(element, answer) => {
-                let _ = answer.send(self.model.path(element));
-            }
-            Request::Front(answer) => {
-                let _ = answer.send(self.model.windows().first().copied());
-            }
-            Request::Act(element, act, answer) => self.act(element, &act, answer),
+            Request::Asked(question) => self.reply(question),
             Request::Input(gesture, answer) => self.feel(&gesture, answer),
             Request::Close => {
                 self.model.quit(now());
@@ -60,14 +35,55 @@ impl App {
         }
     }
 
+    fn reply(&mut self, question: Question) {
+        // Whoever asked may have given up.
+        match question {
+            Question::Observe(observer, answer) => {
+                // Who gave up asks again, and must not be told everything twice.
+                if answer.send(Ok(())).is_ok() {
+                    self.observers.push(observer);
+                }
+            }
+            Question::Mark(mark, observer) => {
+                let _ = observer.send(Note::Marker(mark));
+            }
+            Question::Read(elements, answer) => {
+                let read = elements.into_iter().map(|element| self.read(handle(element))).collect();
+                let _ = answer.send(Ok(read));
+            }
+            Question::Measure(elements, answer) => {
+                let measured = elements.into_iter().filter_map(|key| {
+                    let place = self.model.place(handle(key))?;
+                    Some(Measured { key, bounds: place.bounds, visible: place.visible })
+                });
+                let _ = answer.send(Ok(measured.collect()));
+            }
+            Question::At(point, answer) => {
+                let path = self.model.at(point).unwrap_or_default();
+                let _ = answer.send(Ok(path.into_iter().map(key).collect()));
+            }
+            Question::Path(element, answer) => {
+                let path = self.model.path(handle(element)).unwrap_or_default();
+                let _ = answer.send(Ok(path.into_iter().map(key).collect()));
+            }
+            Question::Front(answer) => {
+                let _ = answer.send(Ok(self.model.windows().first().copied().map(key)));
+            }
+            Question::Awake(answer) => {
+                let _ = answer.send(());
+            }
+            Question::Act(element, act, _, answer) => self.act(handle(element), &act, answer),
+        }
+    }
+
     /// Does what it is asked to do, and says so now or later.
-    fn act(&mut self, element: Handle, act: &Act, answer: oneshot::Sender<Result<(), Refusal>>) {
+    fn act(&mut self, element: Handle, act: &Act, answer: Answer<()>) {
         if self.faults.deaf {
             let _ = answer.send(Ok(()));
             return;
         }
         let before = self.model.modal();
-        let result = self.model.perform(element, act, now());
+        let result = self.model.perform(element, act, now()).map_err(failure);
         self.publish();
         let opened = self.model.modal().filter(|modal| self.faults.blocks && Some(*modal) != before);
         let until = match opened {
@@ -92,7 +108,7 @@ impl App {
         let _ = answer.send(heard);
     }
 
-    fn read(&mut self, element: Handle) -> Option<Native> {
+    fn read(&mut self, element: Handle) -> Option<Reading> {
         self.faults.ghosts.retain(|(_, ghost)| *ghost != element);
         let widget = self.model.widget(element)?;
         let mut children = widget.children.clone();
@@ -112,7 +128,8 @@ impl App {
             row: widget.row,
             window: widget.window,
         };
-        Some(Native { facts, children, total: widget.total() })
+        let children = children.into_iter().map(key).collect();
+        Some(Reading { facts, children, total: widget.total() })
     }
 }
 
@@ -120,14 +137,18 @@ impl Request {
     /// Whether who asked has stopped waiting.
     fn is_given_up(&self) -> bool {
         match self {
-            Request::Observe(_, answer) => answer.is_closed(),
-            Request::Mark(_, observer) => observer.is_closed(),
-            Request::Read(_, answer) => answer.is_closed(),
-            Request::Measure(_, answer) => answer.is_closed(),
-            Request::At(_, answer) | Request::Path(_, answer) => answer.is_closed(),
-            Request::Front(answer) => answer.is_closed(),
-            // What was sent arrives, whoever still waits for the answer.
-            Request::Act(..) | Request::Input(..) | Request::Close => false,
+            Request::Asked(question) => question.is_given_up(),
+            Request::Input(..) | Request::Close => false,
         }
     }
+}
+
+fn failure(refusal: Refusal) -> Failure {
+    let kind = match refusal.why {
+        Why::Gone => FailureKind::Gone,
+        Why::Unable => FailureKind::NotSupported,
+        Why::Refused => FailureKind::Refused,
+        Why::Invalid => FailureKind::Invalid,
+    };
+    Failure::new(kind, refusal.text)
 }

@@ -18,33 +18,17 @@ use tokio::sync::{mpsc, oneshot};
 use super::announce::{Announcer, Notification};
 use super::desk::Desk;
 use super::fault::Fault;
-use super::model::{Change, Deed, Frame, Gesture, Handle, Heard, Model, Place, Refusal};
+use super::model::{Change, Deed, Frame, Gesture, Handle, Heard, Model};
 use super::picture::{Sheet, sheets};
-use crate::platform::{Act, Facts, Failure, FailureKind, WindowOp, WindowSeen};
+use crate::platform::worker::{Answer, Line, Note, Question};
+use crate::platform::{ElementKey, Failure, FailureKind, WindowOp, WindowSeen};
 use befall::Faults;
 
-/// An element as the app tells it to who asks.
-#[derive(Debug)]
-pub(super) struct Native {
-    pub facts: Facts,
-    pub children: Vec<Handle>,
-    pub total: Option<u32>,
-}
-
-/// What anybody can ask of an app.
+/// What comes to an app, one thing after the other.
 #[derive(Debug)]
 pub(super) enum Request {
-    /// To be told of what happens from now on.
-    Observe(mpsc::UnboundedSender<Notification>, oneshot::Sender<()>),
-    /// To put a marker into what an observer is told.
-    Mark(u64, mpsc::UnboundedSender<Notification>),
-    Read(Vec<Handle>, oneshot::Sender<Vec<Option<Native>>>),
-    Measure(Vec<Handle>, oneshot::Sender<Vec<Option<Place>>>),
-    At(Point, oneshot::Sender<Option<Vec<Handle>>>),
-    Path(Handle, oneshot::Sender<Option<Vec<Handle>>>),
-    Front(oneshot::Sender<Option<Handle>>),
-    /// To do something to an element. It is done even if who asked has given up, as with any message that was sent.
-    Act(Handle, Act, oneshot::Sender<Result<(), Refusal>>),
+    /// Somebody asks something.
+    Asked(Question),
     /// What mouse and keyboard do.
     Input(Gesture, oneshot::Sender<Heard>),
     /// To end.
@@ -75,13 +59,35 @@ pub(super) struct Process {
     pub late: Arc<AtomicBool>,
 }
 
+impl Line for Process {
+    const MOST: usize = 256;
+
+    fn ask(&self, question: Question) -> bool {
+        match question {
+            Question::Act(_, _, gate, answer) if !gate.pass() => {
+                let _ = answer.send(Err(Failure::closed()));
+                true
+            }
+            question => self.requests.send(Request::Asked(question)).is_ok(),
+        }
+    }
+
+    fn ended(&self) -> impl Future<Output = ()> + Send {
+        self.requests.closed()
+    }
+
+    fn late(&self) -> &Arc<AtomicBool> {
+        &self.late
+    }
+}
+
 /// The app's side.
 pub(super) struct App {
     pid: u32,
     model: Model,
     desk: Arc<Desk>,
     announcer: Announcer,
-    observers: Vec<mpsc::UnboundedSender<Notification>>,
+    observers: Vec<mpsc::UnboundedSender<Note>>,
     /// What a late app will tell, and when.
     late: VecDeque<(Instant, Notification)>,
     faults: Faults,
@@ -93,8 +99,8 @@ pub(super) struct App {
 
 /// An answer to an act that is held back.
 struct Owed {
-    answer: oneshot::Sender<Result<(), Refusal>>,
-    result: Result<(), Refusal>,
+    answer: Answer<()>,
+    result: Result<(), Failure>,
     until: Until,
 }
 
@@ -299,6 +305,21 @@ impl App {
             self.faults.dropping -= 1;
             return;
         }
-        self.observers.retain(|observer| observer.send(notification.clone()).is_ok());
+        let note = match notification {
+            Notification::Changed(element) => Note::Changed(key(element)),
+            Notification::Structure(element) => Note::Structure(key(element)),
+            Notification::Destroyed(element) => Note::Destroyed(key(element)),
+            Notification::Announced(text) => Note::Announced(text),
+        };
+        self.observers.retain(|observer| observer.send(note.clone()).is_ok());
     }
+}
+
+/// The app's own handles are never used again, which is all that is asked of a key.
+fn key(handle: Handle) -> ElementKey {
+    ElementKey(handle.0)
+}
+
+fn handle(key: ElementKey) -> Handle {
+    Handle(key.0)
 }

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::{AppIs, CALL_SIZE, PATIENCE, Worker, handle};
-use crate::platform::sim::model::{Refusal, Why};
-use crate::platform::sim::process::Request;
+use super::{AppIs, Line, PATIENCE, Question, Worker};
 use crate::platform::{Act, ElementKey, Failure, FailureKind, Gate, Sent, WorkerAnswer};
 
 /// An app that takes longer than this to answer an act is known to be late.
@@ -22,11 +20,11 @@ pub(super) struct Acted {
     result: Result<WorkerAnswer, Failure>,
 }
 
-impl Worker {
+impl<L: Line> Worker<L> {
     /// Asks the app to do something to an element. What comes of it is settled later.
-    pub(super) fn perform(&mut self, key: ElementKey, act: Act, gate: &Gate, ticket: u64) {
-        let process = match &self.app {
-            AppIs::Well(process) => process.clone(),
+    pub(super) fn perform(&mut self, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
+        let line = match &self.app {
+            AppIs::Well(line) => line.clone(),
             AppIs::Silent(..) | AppIs::Ended => return self.tell_answer(ticket, Err(self.app.failure())),
         };
         if !self.mirror.has_told(key) {
@@ -34,27 +32,21 @@ impl Worker {
             return self.tell_answer(ticket, Err(gone));
         }
         let (answer, reply) = oneshot::channel();
-        if !gate.pass() {
-            return self.tell_answer(ticket, Err(Failure::closed()));
-        }
         self.counters.calls.fetch_add(1, Ordering::Relaxed);
-        if process.requests.send(Request::Act(handle(key), act, answer)).is_err() {
+        if !line.ask(Question::Act(key, act, gate.clone(), answer)) {
             // It never got there.
             let ended = Failure::new(FailureKind::Gone, "the app has ended");
             return self.tell_answer(ticket, Err(ended));
         }
-        let (acted, late) = (self.acted.0.clone(), Arc::clone(&process.late));
+        let (acted, late) = (self.acted.0.clone(), Arc::clone(line.late()));
         tokio::spawn(async move {
             let asked = tokio::time::Instant::now();
             let result = match tokio::time::timeout(PATIENCE, reply).await {
-                Ok(Ok(Ok(()))) => Ok(WorkerAnswer::Done),
-                Ok(Ok(Err(refusal))) => Err(failure(refusal)),
-                Ok(Err(_)) => {
-                    Err(Failure::new(FailureKind::Gone, "the app ended before it answered").sent(Sent::Maybe))
-                }
+                Ok(Ok(result)) => result.map(|()| WorkerAnswer::Done),
+                Ok(Err(_)) => Err(unsure(&gate, FailureKind::Gone, "the app ended before it answered")),
                 Err(_) => {
                     let text = format!("the app did not answer for {} ms", PATIENCE.as_millis());
-                    Err(Failure::new(FailureKind::Unresponsive, text).sent(Sent::Maybe))
+                    Err(unsure(&gate, FailureKind::Unresponsive, &text))
                 }
             };
             late.store(asked.elapsed() > LATE, Ordering::Relaxed);
@@ -80,7 +72,7 @@ impl Worker {
             // What is selected or checked is so instead of something beside it.
             let parent = self.mirror.parent(key);
             let beside = parent.map(|parent| self.mirror.children(parent)).unwrap_or_default();
-            for key in beside.iter().copied().take(CALL_SIZE).collect::<Vec<_>>() {
+            for key in beside.iter().copied().take(L::MOST).collect::<Vec<_>>() {
                 if self.mirror.has_told(key) {
                     self.schedule.hint(key);
                 }
@@ -90,12 +82,8 @@ impl Worker {
     }
 }
 
-fn failure(refusal: Refusal) -> Failure {
-    let kind = match refusal.why {
-        Why::Gone => FailureKind::Gone,
-        Why::Unable => FailureKind::NotSupported,
-        Why::Refused => FailureKind::Refused,
-        Why::Invalid => FailureKind::Invalid,
-    };
-    Failure::new(kind, refusal.text)
+/// No answer came. What has not passed the gate yet will not be sent any more.
+fn unsure(gate: &Gate, kind: FailureKind, text: &str) -> Failure {
+    let sent = if gate.close() { Sent::No } else { Sent::Maybe };
+    Failure::new(kind, text).sent(sent)
 }

@@ -5,14 +5,13 @@ use std::sync::atomic::Ordering;
 
 use tracing::warn;
 
-use super::{CALL_SIZE, LARGEST_STEP, Walk, Worker, handle, key, now};
-use crate::platform::mirror::{Learned, Reading, Readings};
-use crate::platform::sim::process::{Native, Request};
+use super::{LARGEST_STEP, Line, Question, Walk, Worker, now};
+use crate::platform::mirror::{Learned, Readings};
 use crate::platform::{
-    Batch, Cause, ElementKey, Failure, FailureKind, FromWorker, Measured, ToWorker, Update, WorkerAnswer,
+    Batch, Cause, ElementKey, Failure, FailureKind, FromWorker, ToWorker, Update, WorkerAnswer,
 };
 
-impl Worker {
+impl<L: Line> Worker<L> {
     /// One step of the first walk.
     pub(super) async fn walk_on(&mut self) -> Result<(), Failure> {
         match std::mem::replace(&mut self.walk, Walk::Windows) {
@@ -48,7 +47,7 @@ impl Worker {
     }
 
     async fn walk_windows(&mut self) -> Result<(), Failure> {
-        let front = self.ask(Request::Front).await?.map(key);
+        let front = self.ask(Question::Front).await?;
         let mut readings = Readings::default();
         self.read_into(&mut readings, &[ElementKey::APP]).await?;
         let windows = readings.children(ElementKey::APP).to_vec();
@@ -64,12 +63,12 @@ impl Worker {
                 false => queues.push_back(queue),
             }
         }
-        self.walk = Walk::Inside { queues, step: CALL_SIZE };
+        self.walk = Walk::Inside { queues, step: L::MOST };
         Ok(())
     }
 
     pub(super) async fn read_hints(&mut self) -> Result<(), Failure> {
-        let hinted = self.schedule.take_hints(CALL_SIZE);
+        let hinted = self.schedule.take_hints(L::MOST);
         let known: Vec<ElementKey> =
             hinted.iter().copied().filter(|key| self.mirror.has_told(*key)).collect();
         match self.gather(known, true).await {
@@ -87,11 +86,11 @@ impl Worker {
     /// Finds out where elements are that announced something but were never listed.
     pub(super) async fn place_strangers(&mut self) -> Result<(), Failure> {
         // Those that have been read since are strangers no more.
-        self.strangers.retain(|stranger| !self.mirror.has_told(key(*stranger)));
+        self.strangers.retain(|stranger| !self.mirror.has_told(*stranger));
         let Some(stranger) = self.strangers.iter().next().copied() else { return Ok(()) };
-        let path = self.ask(|answer| Request::Path(stranger, answer)).await?;
+        let path = self.ask(|answer| Question::Path(stranger, answer)).await?;
         self.strangers.remove(&stranger);
-        let known = path.into_iter().flatten().map(key).rfind(|part| self.mirror.has_told(*part));
+        let known = path.into_iter().rfind(|part| self.mirror.has_told(*part));
         if let Some(known) = known {
             self.schedule.hint(known);
         }
@@ -136,7 +135,7 @@ impl Worker {
                 self.tell_answer(ticket, result);
             }
             ToWorker::Perform { key, act, gate, ticket } => {
-                self.perform(key, act, &gate, ticket);
+                self.perform(key, act, gate, ticket);
             }
             // Taken before it could come here.
             ToWorker::Fence { .. } | ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => {}
@@ -161,18 +160,16 @@ impl Worker {
     }
 
     async fn measure(&mut self, keys: Vec<ElementKey>) -> Result<WorkerAnswer, Failure> {
-        let handles = keys.iter().copied().map(handle).collect();
-        let places = self.ask(|answer| Request::Measure(handles, answer)).await?;
-        let measured = keys.into_iter().zip(places).filter_map(|(key, place)| {
-            let place = place?;
-            Some(Measured { key, bounds: place.bounds, visible: place.visible })
-        });
-        Ok(WorkerAnswer::Geometry(measured.collect()))
+        let mut measured = Vec::with_capacity(keys.len());
+        for some in keys.chunks(L::MOST) {
+            let some = some.to_vec();
+            measured.extend(self.ask(|answer| Question::Measure(some, answer)).await?);
+        }
+        Ok(WorkerAnswer::Geometry(measured))
     }
 
     async fn hit(&mut self, point: axd_protocol::Point) -> Result<WorkerAnswer, Failure> {
-        let path = self.ask(|answer| Request::At(point, answer)).await?;
-        let path: Vec<ElementKey> = path.into_iter().flatten().map(key).collect();
+        let path = self.ask(|answer| Question::At(point, answer)).await?;
         let Some(deepest) = path.last().copied() else { return Ok(WorkerAnswer::Element(None)) };
         if !self.mirror.has_told(deepest)
             && let Some(known) = path.iter().rfind(|part| self.mirror.has_told(**part))
@@ -197,11 +194,11 @@ impl Worker {
     }
 
     async fn read_into(&mut self, readings: &mut Readings, keys: &[ElementKey]) -> Result<(), Failure> {
-        for some in keys.chunks(CALL_SIZE) {
-            let handles = some.iter().copied().map(handle).collect();
-            let natives = self.ask(|answer| Request::Read(handles, answer)).await?;
-            for (key, native) in some.iter().zip(natives) {
-                readings.add(*key, native.map(reading));
+        for some in keys.chunks(L::MOST) {
+            let asked = some.to_vec();
+            let read = self.ask(|answer| Question::Read(asked, answer)).await?;
+            for (key, reading) in some.iter().zip(read) {
+                readings.add(*key, reading);
             }
         }
         Ok(())
@@ -240,9 +237,4 @@ impl Worker {
         }
         missed
     }
-}
-
-fn reading(native: Native) -> Reading {
-    let children = native.children.into_iter().map(key).collect();
-    Reading { facts: native.facts, children, total: native.total }
 }

@@ -3,8 +3,12 @@
 //!
 //! One loop, one thing at a time. What it has to tell waits in `outgoing`; while that cannot be sent it goes on
 //! taking in hints, which are a set and stay small, and reads nothing. So a slow listener costs no memory.
+//!
+//! It knows nothing native: `line` is all it has of the app. `reading` is what it makes of answers, `acting` how it has
+//! things done.
 
 mod acting;
+mod line;
 mod reading;
 
 use std::collections::{HashSet, VecDeque};
@@ -18,33 +22,30 @@ use tracing::{debug, trace};
 
 use acting::Acted;
 
-use super::announce::Notification;
-use super::model::Handle;
-use super::process::{Process, Request};
+pub use line::{Answer, Line, Note, Question};
+
 use crate::platform::mirror::Mirror;
 use crate::platform::schedule::{Due, Pace, Schedule};
 use crate::platform::{Counters, ElementKey, Failure, FailureKind, FromWorker, ToWorker, WorkerAnswer};
 
 /// How long the app has to answer a call.
 const PATIENCE: Duration = Duration::from_millis(800);
-/// How many elements one call reads.
-const CALL_SIZE: usize = 256;
 /// The batches of a walk grow up to this, so that a parent of very many is not told its children too often.
 const LARGEST_STEP: usize = 16_384;
 /// Announcements that wait to be sent; more are dropped.
 const MOST_OUTGOING: usize = 256;
 
-/// Starts a worker; without a process it only says that the app has ended.
-pub(super) fn spawn(
-    process: Option<Process>,
+/// Starts a worker; without a line it only says that the app has ended.
+pub fn spawn<L: Line>(
+    line: Option<L>,
     letters: mpsc::UnboundedReceiver<ToWorker>,
     out: mpsc::Sender<FromWorker>,
     counters: Arc<Counters>,
 ) {
     let (observer, notes) = mpsc::unbounded_channel();
     let acted = mpsc::unbounded_channel();
-    let app = match process {
-        Some(process) => AppIs::Well(process),
+    let app = match line {
+        Some(line) => AppIs::Well(line),
         None => AppIs::Ended,
     };
     let worker = Worker {
@@ -63,14 +64,15 @@ pub(super) fn spawn(
         fences: Vec::new(),
         strangers: HashSet::new(),
         acted,
+        refused: None,
     };
     tokio::spawn(worker.run());
 }
 
-struct Worker {
-    app: AppIs,
-    observer: mpsc::UnboundedSender<Notification>,
-    notes: mpsc::UnboundedReceiver<Notification>,
+struct Worker<L> {
+    app: AppIs<L>,
+    observer: mpsc::UnboundedSender<Note>,
+    notes: mpsc::UnboundedReceiver<Note>,
     letters: mpsc::UnboundedReceiver<ToWorker>,
     out: mpsc::Sender<FromWorker>,
     counters: Arc<Counters>,
@@ -83,16 +85,18 @@ struct Worker {
     todo: VecDeque<ToWorker>,
     fences: Vec<Fence>,
     /// Elements that announced something and were never listed: whoever has them did not say so.
-    strangers: HashSet<Handle>,
+    strangers: HashSet<ElementKey>,
     /// What comes of acts that are under way.
     acted: (mpsc::UnboundedSender<Acted>, mpsc::UnboundedReceiver<Acted>),
+    /// What the app cannot be observed in, and why.
+    refused: Option<String>,
 }
 
 /// How the app is.
-enum AppIs {
-    Well(Process),
+enum AppIs<L> {
+    Well(L),
     /// It let a call time out. The probe is answered the moment it answers anything.
-    Silent(Process, oneshot::Receiver<Option<Handle>>),
+    Silent(L, oneshot::Receiver<()>),
     Ended,
 }
 
@@ -145,16 +149,7 @@ fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-fn key(handle: Handle) -> ElementKey {
-    // The app's own handles are never used again, which is all that is asked of a key.
-    ElementKey(handle.0)
-}
-
-fn handle(key: ElementKey) -> Handle {
-    Handle(key.0)
-}
-
-impl Worker {
+impl<L: Line> Worker<L> {
     async fn run(mut self) {
         let out = self.out.clone();
         loop {
@@ -210,8 +205,8 @@ impl Worker {
         let app = &mut self.app;
         let news = async {
             match app {
-                AppIs::Well(process) => {
-                    process.requests.closed().await;
+                AppIs::Well(line) => {
+                    line.ended().await;
                     false
                 }
                 AppIs::Silent(_, probe) => probe.await.is_ok(),
@@ -233,35 +228,46 @@ impl Worker {
         true
     }
 
-    fn hear(&mut self, note: Notification) {
+    fn hear(&mut self, note: Note) {
         trace!(?note, "the app announced");
-        if let Notification::Marker(ticket) = note {
-            if let Some(fence) = self.fences.iter_mut().find(|fence| fence.ticket == ticket) {
-                fence.passed = true;
+        match note {
+            Note::Marker(ticket) => {
+                if let Some(fence) = self.fences.iter_mut().find(|fence| fence.ticket == ticket) {
+                    fence.passed = true;
+                }
+                return;
             }
-            return;
+            Note::Refused(why) => {
+                if self.refused != why {
+                    self.refused = why;
+                    self.tell_state();
+                }
+                return;
+            }
+            _ => {}
         }
         self.counters.events.fetch_add(1, Ordering::Relaxed);
         match note {
-            Notification::Changed(element) | Notification::Structure(element) => {
-                if self.mirror.knows(key(element)) {
-                    self.schedule.hint(key(element));
+            Note::Changed(element) | Note::Structure(element) => {
+                if self.mirror.knows(element) {
+                    self.schedule.hint(element);
                 } else {
                     self.strangers.insert(element);
                 }
             }
-            Notification::Destroyed(element) => {
-                if self.mirror.knows(key(element)) {
-                    self.schedule.hint(key(element));
-                    if let Some(parent) = self.mirror.parent(key(element)) {
+            Note::Destroyed(element) => {
+                if self.mirror.knows(element) {
+                    self.schedule.hint(element);
+                    if let Some(parent) = self.mirror.parent(element) {
                         self.schedule.hint(parent);
                     }
                 }
             }
-            Notification::Announced(text) if self.outgoing.len() < MOST_OUTGOING => {
+            Note::Everything => self.mirror.keys().into_iter().for_each(|key| self.schedule.hint(key)),
+            Note::Announced(text) if self.outgoing.len() < MOST_OUTGOING => {
                 self.outgoing.push_back(FromWorker::Announcement(text));
             }
-            Notification::Announced(_) | Notification::Marker(_) => {}
+            Note::Announced(_) | Note::Marker(_) | Note::Refused(_) => {}
         }
     }
 
@@ -343,12 +349,12 @@ impl Worker {
 
     /// Handles the next letter if that takes no reading, or if reading is no use now.
     fn take_quick_letter(&mut self) -> bool {
-        let process = match &self.app {
-            AppIs::Well(process) => Some(process.clone()),
+        let line = match &self.app {
+            AppIs::Well(line) => Some(line.clone()),
             AppIs::Silent(..) | AppIs::Ended => None,
         };
         let is_quick = |letter: &ToWorker| {
-            process.is_none()
+            line.is_none()
                 || matches!(
                     letter,
                     ToWorker::Watch { .. } | ToWorker::Unwatch { .. } | ToWorker::Fence { .. }
@@ -359,11 +365,11 @@ impl Worker {
         match letter {
             ToWorker::Watch { interest, keys } => self.schedule.watch(interest, keys, now()),
             ToWorker::Unwatch { interest } => self.schedule.unwatch(interest),
-            ToWorker::Fence { ticket } => match process {
-                Some(process) => {
+            ToWorker::Fence { ticket } => match line {
+                Some(line) => {
                     self.counters.calls.fetch_add(1, Ordering::Relaxed);
                     // If this fails the app has ended, and the fence fails as it learns of that.
-                    let _ = process.requests.send(Request::Mark(ticket, self.observer.clone()));
+                    let _ = line.ask(Question::Mark(ticket, self.observer.clone()));
                     let deadline = now() + PATIENCE;
                     self.fences.push(Fence { ticket, deadline, passed: false, stamp: None });
                 }
@@ -387,7 +393,7 @@ impl Worker {
     /// Tells how the app is.
     fn tell_state(&mut self) {
         let degraded = match &self.app {
-            AppIs::Well(_) => None,
+            AppIs::Well(_) => self.refused.clone(),
             AppIs::Silent(..) | AppIs::Ended => Some(self.app.failure().native),
         };
         let complete = self.is_complete();
@@ -396,26 +402,26 @@ impl Worker {
 
     async fn register(&mut self) -> bool {
         let observer = self.observer.clone();
-        if self.ask(|answer| Request::Observe(observer, answer)).await.is_ok() {
+        if self.ask(|answer| Question::Observe(observer, answer)).await.is_ok() {
             self.walk = Walk::Windows;
         }
         true
     }
 
     /// Calls the app. If it does not answer in time it is silent from then on, until it is not.
-    async fn ask<T>(&mut self, request: impl FnOnce(oneshot::Sender<T>) -> Request) -> Result<T, Failure> {
-        let AppIs::Well(process) = &self.app else { return Err(self.app.failure()) };
-        let process = process.clone();
+    async fn ask<T>(&mut self, question: impl FnOnce(Answer<T>) -> Question) -> Result<T, Failure> {
+        let AppIs::Well(line) = &self.app else { return Err(self.app.failure()) };
         let (answer, reply) = oneshot::channel();
         self.counters.calls.fetch_add(1, Ordering::Relaxed);
-        let asked = process.requests.send(request(answer));
+        let asked = line.ask(question(answer));
         match tokio::time::timeout(PATIENCE, reply).await {
-            Ok(Ok(answer)) if asked.is_ok() => return Ok(answer),
-            Ok(_) => {
+            Ok(Ok(Ok(answer))) if asked => return Ok(answer),
+            Ok(Ok(Err(failure))) if failure.kind != FailureKind::Unresponsive => return Err(failure),
+            Ok(Ok(_)) | Err(_) if asked => self.fall_silent(),
+            _ => {
                 self.app = AppIs::Ended;
                 self.tell_state();
             }
-            Err(_) => self.fall_silent(),
         }
         Err(self.app.failure())
     }
@@ -423,12 +429,12 @@ impl Worker {
     /// The app did not answer in time: nothing is asked of it until it answers a probe, which may take as long as it
     /// likes.
     fn fall_silent(&mut self) {
-        let AppIs::Well(process) = &self.app else { return };
+        let AppIs::Well(line) = &self.app else { return };
         let (answer, probe) = oneshot::channel();
         self.counters.calls.fetch_add(1, Ordering::Relaxed);
-        self.app = match process.requests.send(Request::Front(answer)) {
-            Ok(()) => AppIs::Silent(process.clone(), probe),
-            Err(_) => AppIs::Ended,
+        self.app = match line.ask(Question::Awake(answer)) {
+            true => AppIs::Silent(line.clone(), probe),
+            false => AppIs::Ended,
         };
         self.tell_state();
     }
@@ -436,14 +442,14 @@ impl Worker {
     /// A silent app has answered, or the app has ended.
     fn app_is_back(&mut self, answers: bool) {
         self.app = match std::mem::replace(&mut self.app, AppIs::Ended) {
-            AppIs::Silent(process, _) if answers => AppIs::Well(process),
+            AppIs::Silent(line, _) if answers => AppIs::Well(line),
             _ => AppIs::Ended,
         };
         self.tell_state();
     }
 }
 
-impl AppIs {
+impl<L> AppIs<L> {
     fn failure(&self) -> Failure {
         match self {
             AppIs::Ended => Failure::new(FailureKind::Gone, "the app has ended"),
