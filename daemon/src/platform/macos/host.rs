@@ -119,6 +119,17 @@ pub enum HostShot {
     },
 }
 
+/// A display, as AppKit sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostScreen {
+    /// Its number, as CoreGraphics has it.
+    pub display: u32,
+    /// What people call it.
+    pub name: String,
+    /// The part of it that windows may use: without the menu bar and the Dock. From the desktop's top left corner.
+    pub usable: super::ffi::cg::CGRect,
+}
+
 /// A key of the current keyboard layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostKey {
