@@ -188,7 +188,19 @@ fn await_exit(pid: u32) -> bool {
     poll(&mut ends, limit).is_ok_and(|ended| ended > 0)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(target_os = "macos")]
+fn await_exit(pid: u32) -> bool {
+    use nix::sys::event::{EvFlags, EventFilter, FilterFlag, KEvent, Kqueue};
+    let (id, once) = (pid as libc::uintptr_t, EvFlags::EV_ADD | EvFlags::EV_ONESHOT);
+    let ends = KEvent::new(id, EventFilter::EVFILT_PROC, once, FilterFlag::NOTE_EXIT, 0, 0);
+    let mut told = [ends];
+    let limit = libc::timespec { tv_sec: STOPPING.as_secs() as libc::time_t, tv_nsec: 0 };
+    let Ok(queue) = Kqueue::new() else { return true };
+    // A process that cannot be watched any more is gone.
+    queue.kevent(&[ends], &mut told, Some(limit)).map_or(true, |ended| ended > 0)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn await_exit(_: u32) -> bool {
     true
 }

@@ -10,7 +10,7 @@ import sys
 
 import lief
 
-LIBRARIES = {"/usr/lib/libSystem.B.dylib", "/usr/lib/libobjc.A.dylib"}
+LIBRARIES = {"/usr/lib/libSystem.B.dylib", "/usr/lib/libobjc.A.dylib", "/usr/lib/libiconv.2.dylib"}
 # What axd may load. Each was there, at this path, in MINIMUM_OS.
 FRAMEWORKS = {
     "AppKit", "ApplicationServices", "Carbon", "CoreFoundation", "CoreGraphics", "CoreMedia", "Foundation", "ScreenCaptureKit",

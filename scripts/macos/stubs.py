@@ -7,6 +7,7 @@ A framework's stub lists what pyobjc's metadata names, and what the extension mo
 those were linked on a Mac. libSystem is zig's. None of it is taken from what axd uses; what had to be added by hand is below.
 """
 import pathlib
+import re
 import sys
 
 import apple
@@ -62,6 +63,16 @@ def stub(install_name, symbols):
     )
 
 
+def for_arm64(text):
+    """A stub as the linker can read it. Apple's newest variants of arm64 are not known to it; what is exported for these is
+    exported for arm64 as well."""
+    def known(match):
+        targets = [re.sub(r"^arm64e[\w.]*-", "arm64-", target.strip()) for target in match[2].split(",")]
+        return f"{match[1]}[ {', '.join(dict.fromkeys(targets))} ]"
+
+    return re.sub(r"(targets:\s*)\[(.*?)\]", known, text, flags=re.S)
+
+
 def main(pyobjc, zig, sdk):
     pyobjc, zig, sdk = map(pathlib.Path, (pyobjc, zig, sdk))
     linked = imports(pyobjc)
@@ -81,9 +92,8 @@ def main(pyobjc, zig, sdk):
     libraries.mkdir(parents=True, exist_ok=True)
     objc = "/usr/lib/libobjc.A.dylib"
     (libraries / "libobjc.tbd").write_text(stub(objc, linked[objc] | set(BY_HAND["objc"])))
-    system = (zig / "lib/libc/darwin/libSystem.tbd").read_text()
-    # The linker looks for arm64, and zig's stub names the variant that Apple's own programs are built for.
-    (libraries / "libSystem.tbd").write_text(system.replace("arm64e-", "arm64-"))
+    (libraries / "libSystem.tbd").write_text(for_arm64((zig / "lib/libc/darwin/libSystem.tbd").read_text()))
+    (libraries / "libiconv.tbd").write_text(stub("/usr/lib/libiconv.2.dylib", ["iconv", "iconv_open", "iconv_close"]))
     for alias in ["libc", "libm"]:  # as in Apple's SDK
         link = libraries / f"{alias}.tbd"
         if not link.is_symlink():
