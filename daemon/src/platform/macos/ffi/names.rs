@@ -24,6 +24,8 @@ pub const kAXHiddenAttribute: &str = "AXHidden";
 pub const kAXSelectedAttribute: &str = "AXSelected";
 pub const kAXExpandedAttribute: &str = "AXExpanded";
 pub const kAXDisclosingAttribute: &str = "AXDisclosing";
+pub const kAXDisclosedRowsAttribute: &str = "AXDisclosedRows";
+pub const kAXDisclosedByRowAttribute: &str = "AXDisclosedByRow";
 pub const kAXModalAttribute: &str = "AXModal";
 pub const kAXMinimizedAttribute: &str = "AXMinimized";
 pub const kAXMainAttribute: &str = "AXMain";
@@ -54,9 +56,13 @@ pub const kAXMenuItemMarkCharAttribute: &str = "AXMenuItemMarkChar";
 pub const AXRequired: &str = "AXRequired";
 pub const AXInvalid: &str = "AXInvalid";
 pub const AXHasPopup: &str = "AXHasPopup";
+pub const AXIsMultiSelectable: &str = "AXIsMultiSelectable";
 pub const AXFullScreen: &str = "AXFullScreen";
 pub const AXManualAccessibility: &str = "AXManualAccessibility";
 pub const AXEnhancedUserInterface: &str = "AXEnhancedUserInterface";
+
+// Attributes that are asked for something.
+pub const kAXStringForRangeParameterizedAttribute: &str = "AXStringForRange";
 
 // Actions.
 pub const kAXPressAction: &str = "AXPress";
@@ -118,3 +124,4 @@ pub const AXExpandedChanged: &str = "AXExpandedChanged";
 
 // What comes with a notification.
 pub const kAXAnnouncementKey: &str = "AXAnnouncementKey";
+pub const kAXUIElementsKey: &str = "AXUIElementsKey";
