@@ -51,6 +51,7 @@ pub const kAXSelectedTextRangeAttribute: &str = "AXSelectedTextRange";
 pub const kAXHorizontalScrollBarAttribute: &str = "AXHorizontalScrollBar";
 pub const kAXVerticalScrollBarAttribute: &str = "AXVerticalScrollBar";
 pub const kAXMenuItemMarkCharAttribute: &str = "AXMenuItemMarkChar";
+pub const kAXContentsAttribute: &str = "AXContents";
 
 // Attributes that are in use, but not in the headers.
 pub const AXRequired: &str = "AXRequired";
@@ -68,6 +69,7 @@ pub const kAXStringForRangeParameterizedAttribute: &str = "AXStringForRange";
 pub const kAXPressAction: &str = "AXPress";
 pub const kAXPickAction: &str = "AXPick";
 pub const kAXConfirmAction: &str = "AXConfirm";
+pub const kAXCancelAction: &str = "AXCancel";
 pub const kAXRaiseAction: &str = "AXRaise";
 pub const kAXShowMenuAction: &str = "AXShowMenu";
 pub const kAXIncrementAction: &str = "AXIncrement";
