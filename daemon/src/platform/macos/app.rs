@@ -11,7 +11,7 @@ use tracing::{debug, trace};
 use super::element::Element;
 use super::fault::{Fault, NOT_ALLOWED};
 use super::ffi::names as n;
-use super::follower::Hint;
+use super::follower::{Hint, Hints};
 use super::notes::{Means, meaning};
 use super::observer::{Ear, Heard};
 use super::reader::Reader;
@@ -56,7 +56,7 @@ pub struct App {
     /// Observers, by the process they observe.
     registrations: HashMap<u32, Registration>,
     out: Option<mpsc::UnboundedSender<Note>>,
-    windows: mpsc::UnboundedSender<Hint>,
+    windows: Hints,
     /// What was last told to be refused.
     refused: Option<String>,
     /// Those who wait for the app to answer anything, and when it is asked next.
@@ -67,11 +67,12 @@ pub struct App {
     /// What was read for nobody, and when.
     unclaimed: HashMap<ElementKey, (Instant, Option<Reading>)>,
     waking: Waking,
+    chromium: bool,
 }
 
 impl App {
     /// Serves an app until nobody asks any more.
-    pub fn run(pid: u32, mailbox: Arc<Mailbox<Letter>>, windows: mpsc::UnboundedSender<Hint>) {
+    pub fn run(pid: u32, mailbox: Arc<Mailbox<Letter>>, windows: Hints, chromium: bool) {
         let Some(inbox) = Inbox::open(mailbox) else { return };
         let Some(element) = Element::app(pid) else { return };
         let now = Instant::now();
@@ -79,6 +80,7 @@ impl App {
             pid,
             reader: Reader::new(pid, element.clone()),
             waking: Waking::default(),
+            chromium,
             element,
             inbox,
             ear: Ear::default(),
@@ -185,7 +187,7 @@ impl App {
             Err(_) => {}
         }
         self.out = Some(out);
-        self.waking.wake(&self.element);
+        self.waking.wake(&self.element, self.chromium);
         self.register(self.pid);
         Ok(())
     }
@@ -420,7 +422,7 @@ impl App {
     /// Windows may be different now.
     fn hint(&self) {
         // Nobody follows windows any more when the daemon stops.
-        let _ = self.windows.send(Hint::Windows(self.pid));
+        let _ = self.windows.post(Hint::Windows(self.pid));
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tracing::warn;
 
 use super::app::{App, Letter};
+use super::follower::Hints;
 use super::run_loop::Mailbox;
 use crate::platform::worker::{Line, Question};
 
@@ -34,8 +35,10 @@ pub struct Life {
     pub ended: watch::Receiver<bool>,
     /// Whether it is known to answer acts late.
     pub late: Arc<AtomicBool>,
+    /// Whether it is a browser of Chrome's kin.
+    pub chromium: bool,
     /// Told when something happened that windows may look different after.
-    pub windows: mpsc::UnboundedSender<super::follower::Hint>,
+    pub windows: Hints,
 }
 
 /// How the desktop reaches the thread of an attached app.
@@ -45,11 +48,11 @@ impl AppLine {
     /// Starts the thread of an app. `None` if the system has no thread to give.
     pub fn open(pid: u32, life: Life) -> Option<(AppLine, Post)> {
         let mailbox = Mailbox::new();
-        let (inbox, windows) = (Arc::clone(&mailbox), life.windows.clone());
+        let (inbox, windows, chromium) = (Arc::clone(&mailbox), life.windows.clone(), life.chromium);
         let started = std::thread::Builder::new()
             .name(format!("app {pid}"))
             .stack_size(1 << 20)
-            .spawn(move || App::run(pid, inbox, windows));
+            .spawn(move || App::run(pid, inbox, windows, chromium));
         if let Err(fault) = started {
             warn!(pid, %fault, "no thread for an app");
             return None;
