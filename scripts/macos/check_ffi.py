@@ -228,6 +228,8 @@ def loose_words(sources, apples, own, listed):
     known = set(apples.strings.values()) | {value for _, value in own.constants.values() if isinstance(value, str)} | listed
     for path in sources:
         for number, line in enumerate(path.read_text().splitlines(), 1):
+            if line.startswith("#[cfg(test)]"):
+                break  # tests make words up
             if line.lstrip().startswith("//"):
                 continue
             for word in WORD.findall(line):

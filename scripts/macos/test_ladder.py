@@ -168,7 +168,7 @@ class Comparison(unittest.TestCase):
             name = "roles.rs"
 
             def read_text():
-                return 'match role {\n  "AXRole" | "AXCustom" => 1, // fine\n  "AXLisst" | "AXListed" => 2,\n}\n// "AXTold"\n'
+                return 'match role {\n  "AXRole" | "AXCustom" => 1, // fine\n  "AXLisst" | "AXListed" => 2,\n}\n// "AXTold"\n#[cfg(test)]\n"AXMadeUp"\n'
 
         told, own = apple.parse(METADATA), rust_ffi.parse(RUST)
         found = list(check_ffi.loose_words([Source], told, own, {"AXListed"}))
