@@ -4,8 +4,10 @@
     check_macho.py MINIMUM_OS PROGRAM…
 
 Each is to be an arm64 program for macOS that runs from MINIMUM_OS on, loads nothing but the system's own libraries and the
-frameworks that are known here, and has a signature (arm64 runs nothing without; the linker's own, ad hoc, is enough).
+frameworks that are known here, and has a signature that is true (arm64 runs nothing without; the linker's own, ad hoc, is enough).
 """
+import hashlib
+import struct
 import sys
 
 import lief
@@ -39,9 +41,30 @@ def faults(facts, minimum):
             found.append(f"loads {library}")
     if facts["rpaths"]:
         found.append(f"looks for libraries in {', '.join(facts['rpaths'])}")
-    if not facts["signed"]:
-        found.append("has no signature")
+    if facts["signature"] != "true":
+        found.append(f"has {facts['signature']} signature")
     return found
+
+
+def signature(content, blob):
+    """Whether what a program's signature says of its pages is `true`: «no» signature, one of «another» kind, a «false» one.
+
+    The layout is that of xnu's osfmk/kern/cs_blobs.h: an index of blobs, in it a directory of the hashes of all pages.
+    """
+    if len(blob) < 12 or struct.unpack_from(">I", blob)[0] != 0xFADE0CC0:
+        return "no"
+    for at in range(struct.unpack_from(">I", blob, 8)[0]):
+        _, start = struct.unpack_from(">II", blob, 12 + 8 * at)
+        fields = struct.unpack_from(">IIIIIIIIIBBBB", blob, start)
+        magic, _, _, _, hashes, _, _, count, limit, size, kind, _, page = fields
+        if magic != 0xFADE0C02:
+            continue
+        if kind != 2 or size != 32 or count != -(-limit // (1 << page)):
+            return "another"
+        pages = (content[from_:min(from_ + (1 << page), limit)] for from_ in range(0, limit, 1 << page))
+        told = (blob[start + hashes + size * n:start + hashes + size * (n + 1)] for n in range(count))
+        return "true" if all(hashlib.sha256(part).digest() == hash_ for part, hash_ in zip(pages, told)) else "a false"
+    return "no"
 
 
 def dotted(version):
@@ -51,6 +74,10 @@ def dotted(version):
 def facts(path):
     binary = lief.MachO.parse(str(path)).at(0)
     build = binary.build_version
+    content, blob = open(path, "rb").read(), b""
+    if binary.has_code_signature:
+        start = binary.code_signature.data_offset
+        blob = content[start:start + binary.code_signature.data_size]
     return {
         "cpu": binary.header.cpu_type.name,
         "type": binary.header.file_type.name,
@@ -58,7 +85,7 @@ def facts(path):
         "minimum": tuple(build.minos[:2]) if build else (0, 0),
         "libraries": [library.name for library in binary.libraries],
         "rpaths": [command.path for command in binary.commands if isinstance(command, lief.MachO.RPathCommand)],
-        "signed": binary.has_code_signature and binary.code_signature.data_size > 0,
+        "signature": signature(content, blob),
     }
 
 

@@ -4,9 +4,11 @@
 
 With AXD_PYOBJC, the folder of pyobjc's wheels, and AXD_CRATES, faults are also seeded into the real declarations, one at a time.
 """
+import hashlib
 import os
 import pathlib
 import re
+import struct
 import sys
 import types
 import unittest
@@ -211,7 +213,7 @@ class Real(unittest.TestCase):
 
 class MachO(unittest.TestCase):
     RIGHT = {
-        "cpu": "ARM64", "type": "EXECUTE", "platform": "MACOS", "minimum": (13, 0), "rpaths": [], "signed": True,
+        "cpu": "ARM64", "type": "EXECUTE", "platform": "MACOS", "minimum": (13, 0), "rpaths": [], "signature": "true",
         "libraries": ["/usr/lib/libSystem.B.dylib", "/System/Library/Frameworks/AppKit.framework/Versions/C/AppKit"],
     }
 
@@ -220,12 +222,21 @@ class MachO(unittest.TestCase):
 
     def test_each_fault_is_told(self):
         for change in [
-            {"cpu": "X86_64"}, {"type": "DYLIB"}, {"platform": "IOS"}, {"minimum": (11, 0)}, {"rpaths": ["/opt/lib"]}, {"signed": False},
+            {"cpu": "X86_64"}, {"type": "DYLIB"}, {"platform": "IOS"}, {"minimum": (11, 0)}, {"rpaths": ["/opt/lib"]}, {"signature": "no"}, {"signature": "a false"},
             {"libraries": ["/usr/local/lib/libfoo.dylib"]}, {"libraries": ["@rpath/libbar.dylib"]},
             {"libraries": ["/System/Library/Frameworks/Contacts.framework/Versions/A/Contacts"]},
             {"libraries": ["/Library/Frameworks/AppKit.framework/AppKit"]},
         ]:
             self.assertEqual(len(check_macho.faults({**self.RIGHT, **change}, (13, 0))), 1, change)
+
+    def test_a_signature_is_true_only_of_the_very_bytes(self):
+        content = bytes(range(256)) * 40  # two pages and a half, of 4096 bytes
+        hashes = b"".join(hashlib.sha256(content[at:at + 4096]).digest() for at in range(0, len(content), 4096))
+        directory = struct.pack(">IIIIIIIIIBBBB", 0xFADE0C02, 0, 0x20400, 0x20002, 40, 0, 0, 3, len(content), 32, 2, 0, 12) + hashes
+        blob = struct.pack(">IIIII", 0xFADE0CC0, 0, 1, 0, 20) + directory
+        self.assertEqual(check_macho.signature(content, blob), "true")
+        self.assertEqual(check_macho.signature(content[:-1] + b"x", blob), "a false")
+        self.assertEqual(check_macho.signature(content, b""), "no")
 
 
 if __name__ == "__main__":
