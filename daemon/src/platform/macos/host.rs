@@ -84,6 +84,8 @@ pub struct HostLaunch {
     pub args: Vec<OsString>,
     /// What is added to its environment.
     pub env: Vec<(OsString, OsString)>,
+    /// Where it starts, where the host can do that.
+    pub cwd: Option<PathBuf>,
 }
 
 /// Where the answer to a launch goes: the app, or what the host said.

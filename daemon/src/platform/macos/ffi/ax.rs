@@ -4,9 +4,10 @@
 pub use accessibility_sys::{
     AXError, AXIsProcessTrusted, AXIsProcessTrustedWithOptions, AXObserverAddNotification,
     AXObserverCreateWithInfoCallback, AXObserverGetRunLoopSource, AXObserverRef,
-    AXObserverRemoveNotification, AXUIElementCopyActionNames, AXUIElementCopyAttributeNames,
+    AXObserverRemoveNotification, AXUIElementCopyActionNames,
     AXUIElementCopyAttributeValue, AXUIElementCopyAttributeValues, AXUIElementCopyElementAtPosition,
-    AXUIElementCopyMultipleAttributeValues, AXUIElementCreateApplication, AXUIElementCreateSystemWide,
+    AXUIElementCopyMultipleAttributeValues, AXUIElementCopyParameterizedAttributeValue,
+    AXUIElementCreateApplication, AXUIElementCreateSystemWide,
     AXUIElementGetAttributeValueCount, AXUIElementGetPid, AXUIElementGetTypeID,
     AXUIElementIsAttributeSettable, AXUIElementPerformAction, AXUIElementRef, AXUIElementSetAttributeValue,
     AXUIElementSetMessagingTimeout, AXValueCreate, AXValueGetType, AXValueGetTypeID, AXValueGetValue,
@@ -74,7 +75,6 @@ mod declared {
         pub fn AXUIElementCreateSystemWide() -> AXUIElementRef;
         pub fn AXUIElementGetPid(element: AXUIElementRef, pid: *mut i32) -> AXError;
         pub fn AXUIElementSetMessagingTimeout(element: AXUIElementRef, seconds: f32) -> AXError;
-        pub fn AXUIElementCopyAttributeNames(element: AXUIElementRef, names: *mut CFArrayRef) -> AXError;
         pub fn AXUIElementCopyAttributeValue(
             element: AXUIElementRef,
             attribute: CFStringRef,
@@ -97,6 +97,12 @@ mod declared {
             attributes: CFArrayRef,
             options: u32,
             values: *mut CFArrayRef,
+        ) -> AXError;
+        pub fn AXUIElementCopyParameterizedAttributeValue(
+            element: AXUIElementRef,
+            attribute: CFStringRef,
+            parameter: CFTypeRef,
+            value: *mut CFTypeRef,
         ) -> AXError;
         pub fn AXUIElementIsAttributeSettable(
             element: AXUIElementRef,

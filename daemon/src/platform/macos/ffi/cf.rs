@@ -2,11 +2,10 @@
 
 pub use core_foundation_sys::array::{CFArrayGetCount, CFArrayGetValueAtIndex, CFArrayRef};
 pub use core_foundation_sys::base::{
-    Boolean, CFEqual, CFGetTypeID, CFHash, CFIndex, CFRange, CFRelease, CFRetain, CFTypeID, CFTypeRef,
-    kCFAllocatorDefault,
+    Boolean, CFHash, CFIndex, CFRange, CFRelease, CFRetain, CFTypeID, CFTypeRef, kCFAllocatorDefault,
 };
 pub use core_foundation_sys::data::{CFDataGetBytePtr, CFDataGetLength, CFDataRef};
-pub use core_foundation_sys::dictionary::CFDictionaryRef;
+pub use core_foundation_sys::dictionary::{CFDictionaryGetTypeID, CFDictionaryGetValueIfPresent, CFDictionaryRef};
 pub use core_foundation_sys::runloop::{
     CFRunLoopAddSource, CFRunLoopGetCurrent, CFRunLoopRef, CFRunLoopRunInMode, CFRunLoopSourceContext,
     CFRunLoopSourceCreate, CFRunLoopSourceInvalidate, CFRunLoopSourceRef, CFRunLoopSourceSignal,

@@ -24,6 +24,8 @@ pub const kAXHiddenAttribute: &str = "AXHidden";
 pub const kAXSelectedAttribute: &str = "AXSelected";
 pub const kAXExpandedAttribute: &str = "AXExpanded";
 pub const kAXDisclosingAttribute: &str = "AXDisclosing";
+pub const kAXDisclosedRowsAttribute: &str = "AXDisclosedRows";
+pub const kAXDisclosedByRowAttribute: &str = "AXDisclosedByRow";
 pub const kAXModalAttribute: &str = "AXModal";
 pub const kAXMinimizedAttribute: &str = "AXMinimized";
 pub const kAXMainAttribute: &str = "AXMain";
@@ -49,19 +51,25 @@ pub const kAXSelectedTextRangeAttribute: &str = "AXSelectedTextRange";
 pub const kAXHorizontalScrollBarAttribute: &str = "AXHorizontalScrollBar";
 pub const kAXVerticalScrollBarAttribute: &str = "AXVerticalScrollBar";
 pub const kAXMenuItemMarkCharAttribute: &str = "AXMenuItemMarkChar";
+pub const kAXContentsAttribute: &str = "AXContents";
 
 // Attributes that are in use, but not in the headers.
 pub const AXRequired: &str = "AXRequired";
 pub const AXInvalid: &str = "AXInvalid";
 pub const AXHasPopup: &str = "AXHasPopup";
+pub const AXIsMultiSelectable: &str = "AXIsMultiSelectable";
 pub const AXFullScreen: &str = "AXFullScreen";
 pub const AXManualAccessibility: &str = "AXManualAccessibility";
 pub const AXEnhancedUserInterface: &str = "AXEnhancedUserInterface";
+
+// Attributes that are asked for something.
+pub const kAXStringForRangeParameterizedAttribute: &str = "AXStringForRange";
 
 // Actions.
 pub const kAXPressAction: &str = "AXPress";
 pub const kAXPickAction: &str = "AXPick";
 pub const kAXConfirmAction: &str = "AXConfirm";
+pub const kAXCancelAction: &str = "AXCancel";
 pub const kAXRaiseAction: &str = "AXRaise";
 pub const kAXShowMenuAction: &str = "AXShowMenu";
 pub const kAXIncrementAction: &str = "AXIncrement";
@@ -118,3 +126,4 @@ pub const AXExpandedChanged: &str = "AXExpandedChanged";
 
 // What comes with a notification.
 pub const kAXAnnouncementKey: &str = "AXAnnouncementKey";
+pub const kAXUIElementsKey: &str = "AXUIElementsKey";
