@@ -22,9 +22,16 @@ BY_HAND = {
     "CFRunLoopSourceCreate": "^{__CFRunLoopSource=}^{__CFAllocator=}q^{CFRunLoopSourceContext=}",
     "CFRunLoopTimerCreate": "^{__CFRunLoopTimer=}^{__CFAllocator=}ddQq^?^{CFRunLoopTimerContext=}",
     "CFDataGetBytePtr": "^C^{__CFData=}",
-    "IsSecureEventInputEnabled": "Z",  # Carbon's HIToolbox, which pyobjc leaves out
     "_AXUIElementGetWindow": "i^{__AXUIElement=}^I",  # in no header; in use since 10.5
+    # Carbon's HIToolbox and CoreServices' UnicodeUtilities.h, which pyobjc leaves out.
+    "IsSecureEventInputEnabled": "Z",
+    "TISCopyCurrentKeyboardLayoutInputSource": "^v",
+    "TISGetInputSourceProperty": "^v^v^{__CFString=}",
+    "LMGetKbdType": "C",
+    "UCKeyTranslate": "i^vSSIII^IQ^Q^T",
 }
+SYMBOLS_BY_HAND = {"kTISPropertyUnicodeKeyLayoutData": "@"}
+NUMBERS_BY_HAND = {"kUCKeyActionDisplay": 3, "kUCKeyTranslateNoDeadKeysMask": 1}
 
 # Apple's own names. Others are the backend's, and mean nothing to Apple.
 APPLES = re.compile(r"_?(k?(AX|CF|CG|NS|TIS|UC|OS)[A-Z]|kUC|kTIS|AX[A-Z]|IsSecure|LM|UC|TIS)")
@@ -49,7 +56,7 @@ class Check:
         for crate in crates.values():
             self.known.add(crate)
         self.known.add(own)
-        self.faults, self.counted = [], {"strings": 0, "numbers": 0, "functions": 0, "symbols": 0, "in no header": 0}
+        self.faults, self.counted = [], {"strings": 0, "numbers": 0, "functions": 0, "symbols": 0, "by hand": 0, "in no header": 0}
 
     def fault(self, place, text):
         self.faults.append(f"{place}: {text}")
@@ -95,11 +102,11 @@ class Check:
             if name == value:  # by custom, how what is in no header is named
                 return self.agreed("in no header")
             return self.fault(place, f"Apple's headers have no string {name}; name it {value} if apps use it nevertheless")
-        if name not in self.apple.numbers:
+        expected = NUMBERS_BY_HAND.get(name, self.apple.numbers.get(name))
+        if expected is None:
             return self.fault(place, f"Apple's headers have no number {name}")
         if value is None:
             return self.fault(place, f"the value of {name} cannot be read")
-        expected = self.apple.numbers[name]
         bits = {"c": 8, "s": 16, "i": 32, "q": 64}.get((self.plain(kind) or "q").lower(), 64)
         if isinstance(expected, float) or isinstance(value, float):
             same = float(expected) == float(value)
@@ -107,16 +114,16 @@ class Check:
             same = (expected - value) % (1 << bits) == 0
         if not same:
             return self.fault(place, f"{name} is {expected}, not {value}")
-        self.agreed("numbers")
+        self.agreed("by hand" if name in NUMBERS_BY_HAND else "numbers")
 
     def symbol(self, name, kind, place):
-        encoding = self.apple.symbols.get(name)
+        encoding = SYMBOLS_BY_HAND.get(name, self.apple.symbols.get(name))
         if encoding is None:
             return self.fault(place, f"Apple's frameworks have no symbol {name}")
         wrong = self.differs(kind, apple.decode(encoding)[0])
         if wrong:
             return self.fault(place, f"{name}: {wrong}")
-        self.agreed("symbols")
+        self.agreed("by hand" if name in SYMBOLS_BY_HAND else "symbols")
 
     def function(self, name, told):
         place = told.places[name]
@@ -129,7 +136,7 @@ class Check:
         before = len(self.faults)
         self.signature(name, told.functions[name], apple.decode(encoding), callbacks, place)
         if len(self.faults) == before:
-            self.agreed("in no header" if name.startswith("_") else "functions")
+            self.agreed("by hand" if name in BY_HAND else "functions")
 
     def signature(self, name, declared, encoded, callbacks, place):
         result, *arguments = encoded

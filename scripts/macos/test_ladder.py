@@ -191,7 +191,10 @@ class Real(unittest.TestCase):
         self.text = "\n".join(path.read_text() for path in sorted(backend.glob("*.rs")))
 
     def faults(self, text):
-        return set(check_ffi.check(self.apple, rust_ffi.parse(text), self.crates).faults)
+        own = rust_ffi.parse(text)
+        found = check_ffi.Check(self.apple, own, self.crates)
+        found.declarations(own)
+        return set(found.faults)
 
     def test_seeded_faults_are_found(self):
         before = self.faults(self.text)
