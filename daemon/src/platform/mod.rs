@@ -8,6 +8,8 @@ mod act;
 mod gate;
 #[cfg(target_os = "linux")]
 pub mod linux;
+#[cfg(target_os = "macos")]
+pub mod macos;
 pub mod mirror;
 pub mod schedule;
 pub mod sim;

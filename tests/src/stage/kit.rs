@@ -1,7 +1,7 @@
 //! What is different from one toolkit to the next: what its widgets are called, and what it cannot do. All of it is here, and
 //! none of it in the tests.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -20,9 +20,11 @@ pub enum Kit {
     Qt6,
     /// A web page in Chromium.
     Chromium,
+    /// AppKit, on a Mac: `tests/macos/TestApp.swift`, built by `tests/macos/build`.
+    Appkit,
 }
 
-use Kit::{Chromium, Gtk3, Gtk4, Qt6, Sim};
+use Kit::{Appkit, Chromium, Gtk3, Gtk4, Qt6, Sim};
 
 /// A thing to do, as far as toolkits differ in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +99,8 @@ impl Kit {
             Ok("gtk4") => Gtk4,
             Ok("qt6") => Qt6,
             Ok("chromium") => Chromium,
-            Ok(other) => panic!("AXD_STAGE={other}: there are sim, gtk3, gtk4, qt6 and chromium"),
+            Ok("appkit") => Appkit,
+            Ok(other) => panic!("AXD_STAGE={other}: there are sim, gtk3, gtk4, qt6, chromium and appkit"),
         }
     }
 
@@ -109,7 +112,11 @@ impl Kit {
 
     /// What an action of the app itself calls its method, and what input does.
     pub fn methods(self) -> (&'static str, &'static str) {
-        if self == Sim { ("sim", "sim") } else { ("atspi", "xtest") }
+        match self {
+            Sim => ("sim", "sim"),
+            Appkit => ("ax", "cgevent"),
+            _ => ("atspi", "xtest"),
+        }
     }
 
     /// The title of the app's window.
@@ -120,6 +127,7 @@ impl Kit {
             Gtk4 => "Test GTK4",
             Qt6 => "Test Qt6",
             Chromium => "Test page",
+            Appkit => "Test AppKit",
         }
     }
 
@@ -132,7 +140,7 @@ impl Kit {
             ("Toggle", Gtk4) => "button:Toggle",
             ("Toggle", Qt6) => "checkbox:Toggle",
             ("Toggle", _) => "togglebutton:Toggle",
-            ("Switch", Sim) => "switch:Switch",
+            ("Switch", Sim | Appkit) => "switch:Switch",
             ("Switch", Gtk3 | Chromium) => "togglebutton:Switch",
             ("Switch", Gtk4 | Qt6) => "checkbox:Switch",
             ("Red", Gtk4) => "checkbox:Red",
@@ -151,7 +159,7 @@ impl Kit {
             ("More", Gtk3) => "togglebutton:More",
             ("More", Gtk4) => "button:GtkExpander",
             ("More", Qt6) => "group:More",
-            ("More", Chromium) => "*:More[collapsed], *:More[expanded]",
+            ("More", Chromium | Appkit) => "*:More[collapsed], *:More[expanded]",
             ("Target", _) => "button:Target",
             ("Enable", _) => "button:Enable/Disable",
             ("Dialog", _) => "button:Dialog",
@@ -175,9 +183,9 @@ impl Kit {
             ("Question", Qt6) => "alert:Question",
             ("Question", _) => "dialog:Question",
             // What a right click on a field offers, where the menu is in the tree at all.
-            ("Paste", Sim | Gtk3) => "*:Paste[visible]",
+            ("Paste", Sim | Gtk3 | Appkit) => "*:Paste[visible]",
             // What shows which choice is chosen.
-            ("Chosen", Sim | Gtk3) => "combobox:Combo[value=\"{}\"]",
+            ("Chosen", Sim | Gtk3 | Appkit) => "combobox:Combo[value=\"{}\"]",
             ("Chosen", Gtk4) => "combobox:Combo:has(text:{})",
             ("Chosen", Qt6) => "combobox:{}",
             ("Chosen", Chromium) => "combobox:Combo:has(menuitem:{}[selected])",
@@ -218,7 +226,7 @@ impl Kit {
 
     /// Whether the menu that a right click opens is in the tree: GTK 4, Qt and Chromium do not list it.
     pub fn lists_context_menus(self) -> bool {
-        matches!(self, Sim | Gtk3)
+        matches!(self, Sim | Gtk3 | Appkit)
     }
 
     /// Whether the thumb of a slider can be dragged: in a headless Chromium nobody's mouse can.
@@ -248,11 +256,17 @@ impl Kit {
             Gtk4 => json!({ "app": apps.join("gtk4.py") }),
             Qt6 => json!({ "app": apps.join("qt6.py") }),
             Chromium => json!({ "app": "chromium", "arg": chromium(&folder.join("another")) }),
+            Appkit => json!({ "app": bundle() }),
         };
         args["wait"] = json!(true);
         args["timeout_ms"] = json!(30_000);
         args
     }
+}
+
+/// Where `tests/macos/build` puts the app.
+pub(super) fn bundle() -> PathBuf {
+    workspace().join(".work/macos/AxdTest.app")
 }
 
 /// What a browser with the page is started with.

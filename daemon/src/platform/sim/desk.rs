@@ -163,6 +163,11 @@ impl Desk {
         self.state.lock().running.get(&pid).map(|running| running.process.clone())
     }
 
+    /// The apps that run, those that were started first before others.
+    pub(super) fn apps(&self) -> Vec<AppSeen> {
+        self.state.lock().running.values().map(|running| running.seen.clone()).collect()
+    }
+
     /// All processes, those that were started first before others.
     pub(super) fn processes(&self) -> Vec<(u32, Process)> {
         let state = self.state.lock();

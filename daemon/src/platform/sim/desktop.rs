@@ -58,6 +58,10 @@ impl SimDesktop {
         SimDesktop { desk: Arc::new(Desk::new(scripts)) }
     }
 
+    pub(super) fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
     /// Lets something be done beside everything else.
     fn begin<T: Send + 'static>(
         &self,

@@ -34,6 +34,8 @@ pub(super) struct Hands {
     /// The app the pointer is over.
     over: Option<u32>,
     last_click: Option<Click>,
+    /// Which click in a row the next one is, if that was said.
+    told_count: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +50,7 @@ impl Default for Hands {
     fn default() -> Hands {
         let centre = Point { x: SCREEN.width / 2, y: SCREEN.height / 2 };
         let (buttons, keys) = (BTreeSet::new(), BTreeSet::new());
-        Hands { pointer: centre, buttons, keys, grabbed_by: None, over: None, last_click: None }
+        Hands { pointer: centre, buttons, keys, grabbed_by: None, over: None, last_click: None, told_count: None }
     }
 }
 
@@ -75,6 +77,11 @@ impl Hands {
         }
     }
 
+    /// Says which click in a row the next one is.
+    pub(super) fn count_next_click(&mut self, count: u32) {
+        self.told_count = Some(count);
+    }
+
     /// A button goes down; answers the how many-th time in a row that is.
     fn count_click(&mut self, button: Button) -> u32 {
         let (at, when) = (self.pointer, Instant::now());
@@ -82,7 +89,8 @@ impl Hands {
             let far = (last.at.x - at.x).abs().max((last.at.y - at.y).abs());
             last.button == button && far <= TOGETHER.1 && when - last.when <= TOGETHER.0
         });
-        let count = goes_on.map_or(1, |last| last.count + 1);
+        let told = self.told_count.take();
+        let count = told.unwrap_or_else(|| goes_on.map_or(1, |last| last.count + 1));
         self.last_click = Some(Click { button, at, when, count });
         count
     }

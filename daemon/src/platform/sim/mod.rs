@@ -4,7 +4,7 @@
 //! `script` and `rule` say what can be written, `model` brings it to life; these are pure and serve other doubles
 //! too. `process` puts an app behind channels as a real one is behind an accessibility API; the
 //! worker of [`worker`](super::worker) keeps an attached app true over them. `desk` is what the apps share, `calls`, `input` and `picture` are what can be done
-//! with it, `hand` is the person at it, and `desktop` is the [`Platform`](super::Platform).
+//! with it, `hand` is the person at it, `reach` lets other doubles in, and `desktop` is the [`Platform`](super::Platform).
 
 pub mod announce;
 mod calls;
@@ -17,10 +17,12 @@ pub mod library;
 pub mod model;
 mod picture;
 mod process;
+mod reach;
 pub mod rule;
 pub mod script;
 
 pub use desktop::{SimDesktop, SimOptions, examine};
+pub use reach::{Inside, Reach};
 
 #[cfg(test)]
 mod tests;

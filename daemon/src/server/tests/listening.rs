@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::sync::Barrier;
 use std::thread;
 
+#[cfg(target_os = "linux")]
 use nix::libc;
 use nix::unistd::Uid;
 

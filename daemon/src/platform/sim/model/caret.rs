@@ -48,7 +48,7 @@ pub(super) enum Motion {
 
 impl Model {
     /// Whether text can be typed into a widget.
-    pub(super) fn takes_text(&self, handle: Handle) -> Result<(), Refusal> {
+    pub fn takes_text(&self, handle: Handle) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
         let is_text = matches!(widget.role, Role::TextField | Role::TextArea | Role::SearchField);
         match (is_text || widget.states.has(State::Editable), widget.states.has(State::Readonly)) {
@@ -138,7 +138,8 @@ impl Model {
         self.carets.insert(handle, Caret { anchor, at });
     }
 
-    pub(super) fn select_text(&mut self, handle: Handle, range: Range<usize>) {
+    /// Selects a part of a text, with the caret at its end.
+    pub fn select_text(&mut self, handle: Handle, range: Range<usize>) {
         self.carets.insert(handle, Caret { anchor: range.start, at: range.end });
     }
 

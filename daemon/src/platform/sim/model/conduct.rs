@@ -110,7 +110,7 @@ impl Model {
     }
 
     /// The least and the greatest number a widget takes.
-    pub(super) fn range(&self, handle: Handle) -> (Option<f64>, Option<f64>) {
+    pub fn range(&self, handle: Handle) -> (Option<f64>, Option<f64>) {
         let plan = self.widget(handle).and_then(|widget| widget.plan.as_ref());
         plan.map_or((None, None), |plan| (plan.min, plan.max))
     }
@@ -192,7 +192,7 @@ impl Model {
     }
 
     /// What an item is an item of: its list, table or combo box; of a branch of a tree, the tree.
-    pub(super) fn container_of(&self, item: Handle) -> Option<Handle> {
+    pub fn container_of(&self, item: Handle) -> Option<Handle> {
         let widget = self.widget(item)?;
         match widget.role {
             Role::ListItem | Role::Row => widget.parent,

@@ -129,9 +129,20 @@ impl Widget {
     }
 
     /// The rows in view, of a container that shows some of its rows.
-    fn rows_in_view(&self) -> Option<std::ops::Range<u32>> {
+    pub fn rows_in_view(&self) -> Option<std::ops::Range<u32>> {
         let rows = self.plan.as_ref()?.rows.as_ref()?;
         Some(rows.top..rows.top.saturating_add(rows.visible))
+    }
+
+    /// The first child in view, of a list that scrolls.
+    pub fn first_in_view(&self) -> usize {
+        self.rows_in_view().map_or(self.scrolled, |view| view.start as usize)
+    }
+
+    /// What the cells of a row would hold, in view or not, of a container that shows some of its rows.
+    pub fn cells_of_row(&self, row: u32) -> Option<Vec<String>> {
+        let rows = self.plan.as_ref()?.rows.as_ref().filter(|rows| row < rows.total)?;
+        Some(rows.cells.iter().map(|cell| cell.replace("{row}", &(row + 1).to_string())).collect())
     }
 
     /// Where a child is among the children.
@@ -288,6 +299,11 @@ impl Model {
         }
         path.reverse();
         Some(path)
+    }
+
+    /// What has the focus.
+    pub fn focus(&self) -> Option<Handle> {
+        self.focus
     }
 
     /// The open windows, front to back.

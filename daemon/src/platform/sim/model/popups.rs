@@ -18,7 +18,7 @@ impl Model {
     }
 
     /// The page of a tab, or what a disclosure button opens and closes.
-    pub(super) fn shown_by(&self, handle: Handle) -> Option<Handle> {
+    pub fn shown_by(&self, handle: Handle) -> Option<Handle> {
         self.find(self.widget(handle)?.plan.as_ref()?.shows.as_deref()?)
     }
 
@@ -79,13 +79,13 @@ impl Model {
     }
 
     /// The context menu of a widget, or of what it is in.
-    pub(super) fn context_menu(&self, handle: Handle) -> Option<Handle> {
+    pub fn context_menu(&self, handle: Handle) -> Option<Handle> {
         let path = self.path(handle)?;
         path.into_iter().rev().find_map(|part| self.find(self.widget(part)?.plan.as_ref()?.menu.as_deref()?))
     }
 
     /// Whether the menu is a context menu: not there until it is opened.
-    pub(super) fn is_floating(&self, handle: Handle) -> bool {
+    pub fn is_floating(&self, handle: Handle) -> bool {
         self.widget(handle).is_some_and(|widget| widget.plan.as_ref().is_some_and(|plan| plan.floating))
     }
 

@@ -48,6 +48,13 @@ impl Model {
         }
     }
 
+    /// Closes a window as its own button does.
+    pub fn close(&mut self, window: Handle, now: Instant) {
+        if let Some(id) = self.widget(window).and_then(|widget| widget.id.clone()) {
+            self.close_window(&id, now);
+        }
+    }
+
     /// Brings a window to the front of the app's windows. A modal dialog stays before them all.
     pub fn raise(&mut self, window: Handle) {
         if !self.stack.contains(&window) {

@@ -28,6 +28,7 @@ impl App {
         match request {
             Request::Asked(question) => self.reply(question),
             Request::Input(gesture, answer) => self.feel(&gesture, answer),
+            Request::Visited(visit) => self.show(visit),
             Request::Close => {
                 self.model.quit(now());
                 self.publish();
@@ -138,7 +139,7 @@ impl Request {
     fn is_given_up(&self) -> bool {
         match self {
             Request::Asked(question) => question.is_given_up(),
-            Request::Input(..) | Request::Close => false,
+            Request::Input(..) | Request::Visited(_) | Request::Close => false,
         }
     }
 }

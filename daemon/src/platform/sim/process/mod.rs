@@ -20,6 +20,7 @@ use super::desk::Desk;
 use super::fault::Fault;
 use super::model::{Change, Deed, Frame, Gesture, Handle, Heard, Model};
 use super::picture::{Sheet, sheets};
+use super::reach::{Inside, Listener, Visit};
 use crate::platform::worker::{Answer, Line, Note, Question};
 use crate::platform::{ElementKey, Failure, FailureKind, WindowOp, WindowSeen};
 use befall::Faults;
@@ -31,6 +32,8 @@ pub(super) enum Request {
     Asked(Question),
     /// What mouse and keyboard do.
     Input(Gesture, oneshot::Sender<Heard>),
+    /// Somebody looks inside.
+    Visited(Visit),
     /// To end.
     Close,
 }
@@ -47,6 +50,8 @@ pub(super) enum Control {
     Act(Deed, oneshot::Sender<Result<String, Failure>>),
     Fault(Fault, oneshot::Sender<Result<String, Failure>>),
     Heal(oneshot::Sender<Result<String, Failure>>),
+    /// Tells all that changes, from now on.
+    Overhear(Listener),
     Quit(oneshot::Sender<Result<String, Failure>>),
 }
 
@@ -88,6 +93,7 @@ pub(super) struct App {
     desk: Arc<Desk>,
     announcer: Announcer,
     observers: Vec<mpsc::UnboundedSender<Note>>,
+    listeners: Vec<Listener>,
     /// What a late app will tell, and when.
     late: VecDeque<(Instant, Notification)>,
     faults: Faults,
@@ -131,6 +137,7 @@ pub(super) fn spawn(pid: u32, model: Model, desk: Arc<Desk>) -> Process {
         desk: Arc::clone(&desk),
         announcer,
         observers: Vec::new(),
+        listeners: Vec::new(),
         late: VecDeque::new(),
         faults: Faults::default(),
         slowly: None,
@@ -271,6 +278,7 @@ impl App {
             Control::Paint(answer) => {
                 let _ = answer.send(sheets(&mut self.model));
             }
+            Control::Overhear(listener) => self.listeners.push(listener),
             // Ends the loop before it comes here.
             Control::Quit(_) => {}
         }
@@ -291,6 +299,10 @@ impl App {
         }
         let delay = self.announcer.delay();
         for change in changes {
+            if self.faults.dropping == 0 {
+                let (model, now) = (&mut self.model, now());
+                self.listeners.iter_mut().for_each(|listener| (listener.0)(model, &change, now));
+            }
             for notification in self.announcer.tell(&self.model, &change) {
                 match delay {
                     Some(delay) => self.late.push_back((now() + delay, notification)),
@@ -298,6 +310,13 @@ impl App {
                 }
             }
         }
+    }
+
+    /// Lets somebody look inside.
+    fn show(&mut self, visit: Visit) {
+        let Faults { claims, ghosts, .. } = &mut self.faults;
+        (visit.0)(Inside { model: &mut self.model, claims, ghosts, now: now() });
+        self.publish();
     }
 
     fn emit(&mut self, notification: Notification) {

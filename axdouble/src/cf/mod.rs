@@ -1,0 +1,21 @@
+//! CoreFoundation: objects that are counted, and what the backend needs of strings, numbers, containers and run loops.
+//!
+//! `object` is what all of them are; the other files have the C functions, by family.
+
+mod collections;
+mod dictionary;
+mod number;
+mod object;
+mod run_loop;
+mod source;
+mod text;
+mod timer;
+
+pub(crate) use collections::{array, data};
+pub(crate) use dictionary::{dictionary, entry};
+pub use number::{kCFBooleanFalse, kCFBooleanTrue};
+pub(crate) use number::{boolean, integer, integer_of, real, real_of, truth_of};
+pub use object::{CFTypeRef, Kind, Owned};
+pub(crate) use object::{Body, Constant, Foreign, Object, constant_strings, foreign, out, owned, with};
+pub(crate) use source::{Port, Source, port_source};
+pub(crate) use text::{string, text_of};

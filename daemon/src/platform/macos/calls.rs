@@ -1,0 +1,80 @@
+//! Where the desktop's calls go: each to a thread that may wait. None blocks whoever asks.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::displays::Display;
+use super::input::{Input, events};
+use super::window_ops::{self, Frames};
+use super::{capture, clipboard, launch};
+use crate::platform::{DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, Reply};
+
+/// Takes calls.
+#[derive(Default)]
+pub struct Calls {
+    input: Input,
+    frames: Arc<Frames>,
+}
+
+impl Calls {
+    /// Does what is asked, elsewhere. `is_app` says whether a process is an app that may be ended.
+    pub fn take(
+        &self,
+        call: DesktopCall,
+        gate: Gate,
+        displays: Vec<Display>,
+        is_app: impl Fn(u32) -> bool,
+    ) -> Reply<DesktopAnswer> {
+        let (answer, reply) = oneshot::channel();
+        match call {
+            DesktopCall::Input(steps) => self.input.run(steps, gate, answer),
+            DesktopCall::Pointer => blocking(answer, || {
+                let at = events::pointer().map(DesktopAnswer::Pointer);
+                at.ok_or_else(|| {
+                    Failure::new(FailureKind::Refused, "the system does not say where the pointer is")
+                })
+            }),
+            DesktopCall::Window { window, op } => {
+                let frames = Arc::clone(&self.frames);
+                blocking(answer, move || {
+                    window_ops::apply(window, op, &displays, &frames, &gate).map(|()| DesktopAnswer::Done)
+                });
+            }
+            DesktopCall::Launch(plan) => blocking(answer, move || launch::launch(&plan, &gate)),
+            DesktopCall::Close { pid, force } => {
+                let known = is_app(pid);
+                blocking(answer, move || match known {
+                    true => launch::close(pid, force, &gate).map(|()| DesktopAnswer::Done),
+                    false => {
+                        Err(Failure::new(FailureKind::Gone, format!("process {pid} is no app that runs")))
+                    }
+                });
+            }
+            DesktopCall::Capture { of, cursor } => {
+                blocking(answer, move || capture::take(of, cursor, &displays).map(DesktopAnswer::Picture));
+            }
+            DesktopCall::ClipboardGet(kind) => soon(answer, clipboard::get(kind)),
+            DesktopCall::ClipboardSet(clip) => soon(answer, clipboard::set(clip, gate)),
+        }
+        reply
+    }
+}
+
+/// Runs something that blocks on a thread for such things.
+fn blocking(
+    answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
+    work: impl FnOnce() -> Result<DesktopAnswer, Failure> + Send + 'static,
+) {
+    // Who asked may not want to know any more.
+    tokio::task::spawn_blocking(move || answer.send(work()));
+}
+
+/// Waits for something beside everything else.
+fn soon(
+    answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
+    work: impl Future<Output = Result<DesktopAnswer, Failure>> + Send + 'static,
+) {
+    // Who asked may not want to know any more.
+    tokio::spawn(async move { answer.send(work.await) });
+}

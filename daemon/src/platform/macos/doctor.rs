@@ -1,0 +1,86 @@
+//! What a Mac must allow for its apps to be seen: works whether or not a daemon runs.
+
+use axd_protocol::command::Finding;
+
+use super::displays;
+use super::ffi::ax::AXIsProcessTrusted;
+use super::ffi::cg::CGPreflightScreenCaptureAccess;
+use super::input::events::is_secure_input;
+use super::windows;
+
+const SETTINGS: &str = "System Settings > Privacy & Security";
+
+/// Looks at the permissions and the screen, and says what is missing and what to do.
+pub fn examine() -> Vec<Finding> {
+    let mut checks = vec![accessibility(), screen()];
+    let (displays, windows) = (displays::list(&[]).len(), windows::on_screen().len());
+    checks.push(match displays {
+        0 => Finding::missing(
+            "display",
+            "no display is connected, or nobody is logged in",
+            "log in on the Mac itself; axd must run in that session",
+        ),
+        _ => {
+            Finding::ok("display", format!("{} on {}", count(windows, "window"), count(displays, "display")))
+        }
+    });
+    checks.push(match is_secure_input() {
+        false => Finding::ok("secure input", "off: keys that axd makes arrive"),
+        true => Finding::limited(
+            "secure input",
+            "on: a password field has the keyboard, or an app forgot to give it back; keys that axd makes are swallowed",
+            "leave the password field; if it stays on, lock and unlock the screen, or end the app that holds it",
+        ),
+    });
+    checks
+}
+
+fn accessibility() -> Finding {
+    match is_trusted() {
+        true => Finding::ok("accessibility", format!("{} is allowed", program())),
+        false => Finding::missing(
+            "accessibility",
+            format!("{} is not allowed to use Accessibility", program()),
+            format!(
+                "turn it on in {SETTINGS} > Accessibility, then restart it with `ax shutdown`. If it is on already, take \
+                 it off the list and put it on again: a program that was rebuilt and has no signature of its own is \
+                 another one to the system. A daemon that was started from a terminal is judged by that terminal's \
+                 permission; one that launchd started by its own"
+            ),
+        ),
+    }
+}
+
+fn screen() -> Finding {
+    // SAFETY: it takes nothing and only answers.
+    match unsafe { CGPreflightScreenCaptureAccess() } {
+        true => Finding::ok("screen recording", format!("{} is allowed", program())),
+        false => {
+            Finding::limited("screen recording", "not allowed: there are no pictures", screen_recording())
+        }
+    }
+}
+
+/// What to do for pictures to be taken.
+pub fn screen_recording() -> String {
+    format!(
+        "turn on {} in {SETTINGS} > Screen & System Audio Recording (Screen Recording before macOS 15), then restart it with `ax shutdown`",
+        program()
+    )
+}
+
+/// Whether we may use the accessibility interface.
+pub fn is_trusted() -> bool {
+    // SAFETY: it takes nothing and only answers.
+    unsafe { AXIsProcessTrusted() }
+}
+
+/// The program that has to be allowed, as the system knows it: by its real path.
+fn program() -> String {
+    let path = std::env::current_exe().and_then(std::fs::canonicalize);
+    path.map_or_else(|_| "axd".to_owned(), |path| path.display().to_string())
+}
+
+fn count(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

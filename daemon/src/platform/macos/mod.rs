@@ -1,0 +1,46 @@
+//! The macOS desktop: apps by the accessibility interface (AX), input by CGEvent, windows and pictures by CoreGraphics,
+//! apps and the pasteboard by AppKit.
+//!
+//! `ffi` has the foreign declarations, `host` and `appkit` all that is AppKit's. Above them: `element`, `value`, `observer`
+//! and `run_loop` own what is native; `app` is the thread of an attached app, with `reader` (and the pure tables it goes
+//! by: `roles`, `content`, `notes`) and `acting`; `follower` is the thread that follows the desktop.
+
+mod acting;
+mod app;
+#[cfg(target_os = "macos")]
+mod appkit;
+mod attributes;
+mod calls;
+mod capture;
+mod clipboard;
+mod content;
+mod desktop;
+mod displays;
+mod doctor;
+pub mod element;
+pub mod fault;
+pub(crate) mod ffi;
+mod follower;
+mod geometry;
+mod handles;
+pub mod host;
+pub mod image;
+mod input;
+mod launch;
+mod line;
+mod notes;
+pub mod observer;
+mod reader;
+mod registration;
+mod roles;
+pub mod run_loop;
+pub mod value;
+mod waking;
+mod window_ops;
+mod windows;
+
+pub use desktop::MacDesktop;
+pub use doctor::examine;
+
+#[cfg(target_os = "macos")]
+pub use appkit::{run_main, stop_main};
