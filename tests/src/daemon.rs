@@ -52,7 +52,7 @@ impl Setup {
         self
     }
 
-    /// On this platform.
+    /// On this platform; `macos` is its backend on the double.
     pub fn platform(mut self, platform: &str) -> Setup {
         self.platform = Some(platform.to_owned());
         self
@@ -180,7 +180,7 @@ impl Daemon {
         // The shell puts the pipe where `--ready-fd` can name it, and is replaced by the daemon.
         let mut child = Command::new("sh")
             .args(["-c", r#"exec "$0" "$@" --ready-fd 9 9>&1 >/dev/null"#])
-            .arg(programs::axd())
+            .arg(if self.platform == "macos" { programs::axd_on_double() } else { programs::axd() })
             .args(["--platform", &self.platform, "--log-level", "trace", "--socket"])
             .arg(&self.socket)
             .arg("--state")

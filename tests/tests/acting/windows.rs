@@ -107,7 +107,7 @@ fn an_app_that_hangs_is_ended_by_force() {
     let mut stage = Stage::start();
     stage.hang();
     let mut other = stage.another();
-    if stage.kit == Kit::Sim {
+    if stage.kit.is_scripted() {
         let id = other.begin("close-app", json!({ "app": stage.app, "timeout_ms": 300 }));
         other.fails_later("TIMEOUT", id);
     }
