@@ -3,9 +3,22 @@
 //!
 //! It stands on Apple's documentation: what each function answers, who owns what, what is announced and what is not.
 //! Whether Apple's own code does the same, only a Mac can tell.
+//!
+//! `cf` is CoreFoundation, with the `ledger` of all objects; `ax` the accessibility interface, `cg` CoreGraphics,
+//! `appkit` what little there is of AppKit. `world` holds the apps, `faults` what goes wrong with them, `trace` what was
+//! asked of them. `platform` is the backend under test.
 
 #![cfg(not(target_os = "macos"))]
 #![allow(non_snake_case, non_upper_case_globals, reason = "the symbols are Apple's")]
 
+pub mod appkit;
+pub mod ax;
 pub mod cf;
+pub mod cg;
+pub mod faults;
 pub mod ledger;
+pub mod platform;
+pub mod trace;
+mod world;
+
+pub use world::{Settings, World};

@@ -1,2 +1,15 @@
-//! x
-fn main(){}
+//! `axd-on-double`: the daemon with the macOS backend, on the double. The same options as `axd`; `ax sim` goes to the
+//! scripted apps behind the double, and `AXD_SIM_APPS` adds to them.
+
+#[cfg(not(target_os = "macos"))]
+mod daemon;
+
+#[cfg(not(target_os = "macos"))]
+fn main() -> std::process::ExitCode {
+    daemon::main()
+}
+
+#[cfg(target_os = "macos")]
+fn main() {
+    eprintln!("axd-on-double: this machine is a Mac; `axd` itself runs here");
+}

@@ -11,11 +11,11 @@ mod source;
 mod text;
 mod timer;
 
-pub(crate) use collections::{array, data};
+pub(crate) use collections::{array, data, items_of};
 pub(crate) use dictionary::{dictionary, entry};
-pub use number::{kCFBooleanFalse, kCFBooleanTrue};
+pub use number::CFNumberIsFloatType;
 pub(crate) use number::{boolean, integer, integer_of, real, real_of, truth_of};
-pub use object::{CFTypeRef, Kind, Owned};
-pub(crate) use object::{Body, Constant, Foreign, Object, constant_strings, foreign, out, owned, with};
+pub(crate) use object::{Body, Constant, Foreign, Object, constant_strings, foreign, out, owned};
+pub use object::{CFGetRetainCount, CFGetTypeID, CFRelease, CFRetain, CFTypeRef, Kind, Owned};
 pub(crate) use source::{Port, Source, port_source};
 pub(crate) use text::{string, text_of};

@@ -63,7 +63,8 @@ impl Reach {
         reply
     }
 
-    /// Has everything that changes told from now on, but for what is lost by a fault.
+    /// Has everything that changes told from now on, but for what is lost by a fault. Begins with the windows as they
+    /// are.
     pub fn overhear(&self, listener: impl FnMut(&mut Model, &Change, Instant) + Send + 'static) {
         let _ = self.0.controls.send(Control::Overhear(Listener(Box::new(listener))));
     }

@@ -278,7 +278,10 @@ impl App {
             Control::Paint(answer) => {
                 let _ = answer.send(sheets(&mut self.model));
             }
-            Control::Overhear(listener) => self.listeners.push(listener),
+            Control::Overhear(mut listener) => {
+                (listener.0)(&mut self.model, &Change::Windows, now());
+                self.listeners.push(listener);
+            }
             // Ends the loop before it comes here.
             Control::Quit(_) => {}
         }
