@@ -8,6 +8,7 @@ pub mod options;
 pub mod platform;
 pub mod policy;
 pub mod ready;
+pub mod run;
 pub mod server;
 pub mod service;
 pub mod session;

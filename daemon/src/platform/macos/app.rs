@@ -290,7 +290,8 @@ impl App {
             self.waking.wake_pages(&self.element);
         }
         for window in self.reader.children_of(ElementKey::APP).to_vec() {
-            let Some(element) = self.reader.handles.get(window).filter(|_| self.reader.is_window(window)) else {
+            let Some(element) = self.reader.handles.get(window).filter(|_| self.reader.is_window(window))
+            else {
                 continue;
             };
             let pid = element.pid().unwrap_or(self.pid);
@@ -325,7 +326,12 @@ impl App {
                 let pause = (pause * 2).min(PROBE_AT_MOST);
                 self.probe = (Instant::now() + pause, pause);
             }
-            _ => self.awake.drain(..).for_each(|waiting| drop(waiting.send(()))),
+            _ => {
+                for waiting in self.awake.drain(..) {
+                    // It may have stopped waiting just now.
+                    let _ = waiting.send(());
+                }
+            }
         }
     }
 

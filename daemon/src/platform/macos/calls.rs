@@ -31,7 +31,9 @@ impl Calls {
             DesktopCall::Input(steps) => self.input.run(steps, gate, answer),
             DesktopCall::Pointer => blocking(answer, || {
                 let at = events::pointer().map(DesktopAnswer::Pointer);
-                at.ok_or_else(|| Failure::new(FailureKind::Refused, "the system does not say where the pointer is"))
+                at.ok_or_else(|| {
+                    Failure::new(FailureKind::Refused, "the system does not say where the pointer is")
+                })
             }),
             DesktopCall::Window { window, op } => {
                 let frames = Arc::clone(&self.frames);
@@ -44,7 +46,9 @@ impl Calls {
                 let known = is_app(pid);
                 blocking(answer, move || match known {
                     true => launch::close(pid, force, &gate).map(|()| DesktopAnswer::Done),
-                    false => Err(Failure::new(FailureKind::Gone, format!("process {pid} is no app that runs"))),
+                    false => {
+                        Err(Failure::new(FailureKind::Gone, format!("process {pid} is no app that runs")))
+                    }
                 });
             }
             DesktopCall::Capture { of, cursor } => {

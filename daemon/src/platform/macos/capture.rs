@@ -3,6 +3,8 @@
 
 use axd_protocol::{Bounds, Point};
 
+#[cfg(target_os = "macos")]
+use super::appkit;
 use super::displays::Display;
 use super::doctor;
 use super::ffi::cg::{
@@ -14,8 +16,6 @@ use super::ffi::cg::{
 use super::host::HostShot;
 use super::image::{Image, Pixels};
 use super::windows;
-#[cfg(target_os = "macos")]
-use super::appkit;
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::{CaptureOf, Failure, FailureKind, Picture};
@@ -56,10 +56,18 @@ fn screen(part: Bounds, cursor: bool, displays: &[Display]) -> Result<Picture, F
     let mut parts = Vec::new();
     for display in displays {
         let Some(seen) = part.intersection(&display.info.bounds) else { continue };
-        let shot = HostShot::Display { display: display.id, part: Some(native(seen)), scale: display.info.scale };
+        let shot =
+            HostShot::Display { display: display.id, part: Some(native(seen)), scale: display.info.scale };
         match appkit::shoot(shot, cursor) {
             Some(image) => parts.push(picture(&image.map_err(refused)?, seen)?),
-            None => return by_window_server(native(part), kCGWindowListOptionOnScreenOnly, kCGNullWindowID, part),
+            None => {
+                return by_window_server(
+                    native(part),
+                    kCGWindowListOptionOnScreenOnly,
+                    kCGNullWindowID,
+                    part,
+                );
+            }
         }
     }
     compose(parts, part).ok_or_else(no_displays)
@@ -83,13 +91,11 @@ fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<Picture, Fa
     let scale = on.map_or(1.0, |display| display.info.scale);
     match appkit::shoot(HostShot::Window { window: id, scale }, cursor) {
         Some(image) => picture(&image.map_err(refused)?, listed.bounds),
-        // SAFETY: it is a constant of the system.
-        None => by_window_server(
-            unsafe { CGRectNull },
-            kCGWindowListOptionIncludingWindow,
-            id,
-            listed.bounds,
-        ),
+        None => {
+            // SAFETY: it is a constant of the system.
+            let own_bounds = unsafe { CGRectNull };
+            by_window_server(own_bounds, kCGWindowListOptionIncludingWindow, id, listed.bounds)
+        }
     }
 }
 
@@ -136,7 +142,13 @@ fn compose(mut parts: Vec<Picture>, whole: Bounds) -> Option<Picture> {
         }
     }
     let origin = Point { x: whole.x, y: whole.y };
-    Some(Picture { width: u32::try_from(width).ok()?, height: u32::try_from(height).ok()?, rgb, origin, scale })
+    Some(Picture {
+        width: u32::try_from(width).ok()?,
+        height: u32::try_from(height).ok()?,
+        rgb,
+        origin,
+        scale,
+    })
 }
 
 /// What all displays span.

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::host::{self, HostItem};
 #[cfg(target_os = "macos")]
 use super::appkit;
+use super::host::{self, HostItem};
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::{Clip, ClipboardKind, DesktopAnswer, Failure, FailureKind, Gate, Sent};

@@ -263,9 +263,13 @@ mod tests {
         assert_eq!(facts(&button, Role::Button).description, None);
         button.title = Some("Close".into());
         let close = facts(&button, Role::Button);
-        assert_eq!((close.name.as_deref(), close.description.as_deref()), (Some("Close"), Some("Close the window")));
+        assert_eq!(
+            (close.name.as_deref(), close.description.as_deref()),
+            (Some("Close"), Some("Close the window"))
+        );
         let mut field = raw("AXTextField");
-        (field.label, field.value, field.placeholder) = (Some("Name:".into()), text("Ada"), Some("First".into()));
+        (field.label, field.value, field.placeholder) =
+            (Some("Name:".into()), text("Ada"), Some("First".into()));
         let field = facts(&field, Role::TextField);
         assert_eq!((field.name.as_deref(), field.value.as_deref()), (Some("Name:"), Some("Ada")));
         let mut label = raw("AXStaticText");

@@ -14,6 +14,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tracing::{info, warn};
 
 use super::app::{Letter, TIMEOUT};
+#[cfg(target_os = "macos")]
+use super::appkit;
 use super::calls::Calls;
 use super::displays::{self, Display};
 use super::doctor;
@@ -22,8 +24,6 @@ use super::follower::{Follower, Hint, Hints};
 use super::host::{self, HostApp};
 use super::line::{AppLine, Life, Post};
 use super::run_loop::Mailbox;
-#[cfg(target_os = "macos")]
-use super::appkit;
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::{
@@ -194,12 +194,7 @@ impl Platform for MacDesktop {
         }
     }
 
-    fn attach(
-        &self,
-        app: &AppSeen,
-        out: mpsc::Sender<FromWorker>,
-        counters: Arc<Counters>,
-    ) -> WorkerMailbox {
+    fn attach(&self, app: &AppSeen, out: mpsc::Sender<FromWorker>, counters: Arc<Counters>) -> WorkerMailbox {
         let (letters, inbox) = mpsc::unbounded_channel();
         let mut apps = self.shared.apps.lock();
         let line = apps.get_mut(&app.pid).and_then(|running| {

@@ -20,7 +20,9 @@ pub fn examine() -> Vec<Finding> {
             "no display is connected, or nobody is logged in",
             "log in on the Mac itself; axd must run in that session",
         ),
-        _ => Finding::ok("display", format!("{} on {}", count(windows, "window"), count(displays, "display"))),
+        _ => {
+            Finding::ok("display", format!("{} on {}", count(windows, "window"), count(displays, "display")))
+        }
     });
     checks.push(match is_secure_input() {
         false => Finding::ok("secure input", "off: keys that axd makes arrive"),
@@ -53,7 +55,9 @@ fn screen() -> Finding {
     // SAFETY: it takes nothing and only answers.
     match unsafe { CGPreflightScreenCaptureAccess() } {
         true => Finding::ok("screen recording", format!("{} is allowed", program())),
-        false => Finding::limited("screen recording", "not allowed: there are no pictures", screen_recording()),
+        false => {
+            Finding::limited("screen recording", "not allowed: there are no pictures", screen_recording())
+        }
     }
 }
 

@@ -106,7 +106,8 @@ impl Element {
         let name = CFString::new(attribute);
         let mut got: CFTypeRef = std::ptr::null();
         // SAFETY: element and name live, and `got` can be written to.
-        let error = unsafe { AXUIElementCopyAttributeValue(self.raw(), name.as_concrete_TypeRef(), &mut got) };
+        let error =
+            unsafe { AXUIElementCopyAttributeValue(self.raw(), name.as_concrete_TypeRef(), &mut got) };
         // SAFETY: what was handed out is ours; nothing was if it is null.
         let got = unsafe { value::own(got) };
         match Fault::check(error) {
@@ -215,9 +216,8 @@ impl Element {
         let name = CFString::new(attribute);
         let mut settable = 0;
         // SAFETY: element and name live, and `settable` can be written to.
-        let error = unsafe {
-            AXUIElementIsAttributeSettable(self.raw(), name.as_concrete_TypeRef(), &mut settable)
-        };
+        let error =
+            unsafe { AXUIElementIsAttributeSettable(self.raw(), name.as_concrete_TypeRef(), &mut settable) };
         match Fault::check(error) {
             Ok(()) => Ok(settable != 0),
             Err(fault) if fault.is_no_value() => Ok(false),

@@ -1,5 +1,7 @@
 //! What the accessibility interface's errors mean.
 
+#![allow(non_upper_case_globals, reason = "the names are Apple's")]
+
 use super::ffi::ax::{
     AXError, kAXErrorAPIDisabled, kAXErrorActionUnsupported, kAXErrorAttributeUnsupported,
     kAXErrorCannotComplete, kAXErrorFailure, kAXErrorIllegalArgument, kAXErrorInvalidUIElement,

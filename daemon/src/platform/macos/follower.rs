@@ -13,6 +13,8 @@ use tokio::sync::mpsc;
 use tracing::{debug, info};
 
 use super::app::Letter;
+#[cfg(target_os = "macos")]
+use super::appkit;
 use super::desktop::Shared;
 use super::displays::{self, Display};
 use super::element::Element;
@@ -22,8 +24,6 @@ use super::host::{self, HostApp, HostAppKind, HostEvent, HostScreen};
 use super::observer::{Ear, Observer};
 use super::run_loop::{self, Inbox, Mailbox};
 use super::windows::{self, Said};
-#[cfg(target_os = "macos")]
-use super::appkit;
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::{DesktopEvent, WindowSeen};
@@ -279,7 +279,11 @@ impl Follower {
                     Ok(()) => watched.again = None,
                     Err(fault) => {
                         let pause = watched.again.map_or(ASK_AGAIN, |(_, pause)| pause);
-                        debug!(pid = watched.app.pid, fault = fault.name(), "an app does not tell its windows");
+                        debug!(
+                            pid = watched.app.pid,
+                            fault = fault.name(),
+                            "an app does not tell its windows"
+                        );
                         let later = (pause * 2).min(ASK_AGAIN_AT_MOST);
                         watched.again = Some((Instant::now() + pause, later));
                     }
@@ -299,7 +303,8 @@ impl Follower {
         let said = self.apps.values().flat_map(|watched| {
             watched.windows.values().map(|(window, said)| (*window, (watched.app.pid, said.clone())))
         });
-        let seen = windows::seen(&listed, &said.collect(), &self.displays, |pid| self.apps.contains_key(&pid));
+        let seen =
+            windows::seen(&listed, &said.collect(), &self.displays, |pid| self.apps.contains_key(&pid));
         if seen != self.told.windows {
             self.told.windows.clone_from(&seen);
             self.tell(DesktopEvent::Windows(seen));

@@ -1,5 +1,7 @@
 //! A picture that CoreGraphics holds, and its pixels.
 
+#![allow(non_upper_case_globals, reason = "the names are Apple's")]
+
 use std::ptr::NonNull;
 
 use super::ffi::cf::{CFDataGetBytePtr, CFDataGetLength, CFDataRef, CFRelease, CFTypeRef};
@@ -79,10 +81,8 @@ impl Drop for Image {
 /// Where red, green and blue are among the four bytes of a pixel.
 fn channels(info: u32) -> [usize; 3] {
     let alpha = info & kCGBitmapAlphaInfoMask;
-    let first = matches!(
-        alpha,
-        kCGImageAlphaFirst | kCGImageAlphaPremultipliedFirst | kCGImageAlphaNoneSkipFirst
-    );
+    let first =
+        matches!(alpha, kCGImageAlphaFirst | kCGImageAlphaPremultipliedFirst | kCGImageAlphaNoneSkipFirst);
     let little = info & kCGBitmapByteOrderMask == kCGBitmapByteOrder32Little;
     match (first, little) {
         (true, true) => [2, 1, 0],

@@ -9,9 +9,9 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::host::{self, HostLaunch};
 #[cfg(target_os = "macos")]
 use super::appkit;
+use super::host::{self, HostLaunch};
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::{DesktopAnswer, Failure, FailureKind, Gate, LaunchPlan, Sent};
@@ -123,7 +123,9 @@ pub fn close(pid: u32, force: bool, gate: &Gate) -> Result<(), Failure> {
     match kill(process, if force { Signal::SIGKILL } else { Signal::SIGTERM }) {
         Ok(()) => Ok(()),
         Err(Errno::ESRCH) => Err(absent(format!("there is no process {pid}"))),
-        Err(fault) => Err(Failure::new(FailureKind::Refused, format!("process {pid} takes no signal: {fault}"))),
+        Err(fault) => {
+            Err(Failure::new(FailureKind::Refused, format!("process {pid} takes no signal: {fault}")))
+        }
     }
 }
 

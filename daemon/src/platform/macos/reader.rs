@@ -379,11 +379,6 @@ impl Reader {
         self.known.get(&key)?.role
     }
 
-    /// What the element's toolkit was last read to call it.
-    pub fn native_of(&self, key: ElementKey) -> Option<&str> {
-        self.known.get(&key).map(|known| known.native.as_str()).filter(|native| !native.is_empty())
-    }
-
     /// Whether the element was last read to be a window.
     pub fn is_window(&self, key: ElementKey) -> bool {
         self.role_of(key).is_some_and(Role::is_window)
@@ -412,12 +407,7 @@ impl Reader {
         window
     }
 
-    fn actions(
-        &mut self,
-        key: ElementKey,
-        element: &Element,
-        as_before: bool,
-    ) -> Result<Vec<String>, Fault> {
+    fn actions(&mut self, key: ElementKey, element: &Element, as_before: bool) -> Result<Vec<String>, Fault> {
         let known = self.known.get(&key).and_then(|known| known.actions.clone()).filter(|_| as_before);
         if let Some(actions) = known {
             return Ok(actions);

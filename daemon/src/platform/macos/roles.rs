@@ -87,7 +87,9 @@ pub fn role(native: &str, subrole: Option<&str>, parent: Option<Role>) -> Role {
         "AXWebArea" => R::Document,
         "AXVideo" | "AXAudio" => R::Media,
         "AXGroup" => group(subrole),
-        "AXGenericElement" | "AXLayoutItem" | "AXMatte" | "AXPopover" | "AXRulerMarker" | "AXRuler" => R::Group,
+        "AXGenericElement" | "AXLayoutItem" | "AXMatte" | "AXPopover" | "AXRulerMarker" | "AXRuler" => {
+            R::Group
+        }
         _ => R::Unknown,
     };
     match (plain, subrole) {
@@ -101,8 +103,13 @@ fn group(subrole: Option<&str>) -> Role {
     use Role as R;
     match subrole {
         Some(
-            "AXLandmarkMain" | "AXLandmarkNavigation" | "AXLandmarkBanner" | "AXLandmarkRegion"
-            | "AXLandmarkComplementary" | "AXLandmarkContentInfo" | "AXLandmarkSearch",
+            "AXLandmarkMain"
+            | "AXLandmarkNavigation"
+            | "AXLandmarkBanner"
+            | "AXLandmarkRegion"
+            | "AXLandmarkComplementary"
+            | "AXLandmarkContentInfo"
+            | "AXLandmarkSearch",
         ) => R::Landmark,
         Some("AXLandmarkForm" | "AXForm") => R::Form,
         Some("AXApplicationDialog") => R::Dialog,

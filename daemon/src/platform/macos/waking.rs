@@ -59,9 +59,11 @@ pub fn is_chromium(bundle: &Path) -> bool {
     let Ok(frameworks) = std::fs::read_dir(bundle.join("Contents/Frameworks")) else { return false };
     frameworks.flatten().any(|framework| {
         let name = framework.file_name();
-        let Some(name) = name.to_string_lossy().strip_suffix(" Framework.framework").map(str::to_owned) else {
+        let Some(name) = name.to_string_lossy().strip_suffix(" Framework.framework").map(str::to_owned)
+        else {
             return false;
         };
-        name != "Electron" && framework.path().join("Versions/Current/Helpers/chrome_crashpad_handler").exists()
+        name != "Electron"
+            && framework.path().join("Versions/Current/Helpers/chrome_crashpad_handler").exists()
     })
 }

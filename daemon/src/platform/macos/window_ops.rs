@@ -6,6 +6,8 @@ use axd_protocol::{Bounds, Point};
 use core_foundation::base::CFType;
 use parking_lot::Mutex;
 
+#[cfg(target_os = "macos")]
+use super::appkit;
 use super::displays::Display;
 use super::element::Element;
 use super::fault::Fault;
@@ -14,8 +16,6 @@ use super::ffi::names as n;
 use super::host;
 use super::value::{self, from_point, from_size, from_truth, native_point};
 use super::windows;
-#[cfg(target_os = "macos")]
-use super::appkit;
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::{Failure, FailureKind, Gate, Sent, WindowOp};
@@ -131,10 +131,9 @@ impl Subject<'_> {
         self.show()?;
         let before = self.sent;
         self.pass()?;
-        match self.window.perform(n::kAXRaiseAction) {
-            Err(fault @ (Fault::BUSY | Fault::GONE)) => return Err(self.after(fault.acting(), before)),
-            // Some windows cannot be raised; being the main one does it too.
-            _ => {}
+        // Some windows cannot be raised; being the main one does it too.
+        if let Err(fault @ (Fault::BUSY | Fault::GONE)) = self.window.perform(n::kAXRaiseAction) {
+            return Err(self.after(fault.acting(), before));
         }
         let _ = self.window.set(n::kAXMainAttribute, &from_truth(true));
         self.pass()?;
@@ -142,7 +141,9 @@ impl Subject<'_> {
         if host::ask_waiting(move || appkit::activate(pid)) == Some(true) {
             return Ok(());
         }
-        self.app.set(n::kAXFrontmostAttribute, &from_truth(true)).map_err(|fault| self.after(fault.acting(), true))
+        self.app
+            .set(n::kAXFrontmostAttribute, &from_truth(true))
+            .map_err(|fault| self.after(fault.acting(), true))
     }
 
     /// Brings it back if it is minimised, or its app hidden.
@@ -152,7 +153,9 @@ impl Subject<'_> {
         if minimized == Some(true) {
             self.set(n::kAXMinimizedAttribute, &from_truth(false))?;
         }
-        if self.app.truth(n::kAXHiddenAttribute).map_err(|fault| self.after(fault.asking(), before))? == Some(true) {
+        if self.app.truth(n::kAXHiddenAttribute).map_err(|fault| self.after(fault.asking(), before))?
+            == Some(true)
+        {
             self.pass()?;
             let pid = self.pid;
             // If it stays hidden, whoever looks sees that.

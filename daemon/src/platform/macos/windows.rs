@@ -78,7 +78,9 @@ fn listed(window: &CFType) -> Option<Listed> {
     let place = get(window, place)?;
     // SAFETY: it is a dictionary, as `get` saw to, and `rect` can be written to.
     let is_rect = is_dictionary(&place)
-        && unsafe { CGRectMakeWithDictionaryRepresentation(place.as_CFTypeRef() as CFDictionaryRef, &mut rect) };
+        && unsafe {
+            CGRectMakeWithDictionaryRepresentation(place.as_CFTypeRef() as CFDictionaryRef, &mut rect)
+        };
     let bounds = value::bounds(rect).filter(|bounds| is_rect && bounds.width > 1 && bounds.height > 1)?;
     Some(Listed {
         window: number(id)? as u64,
@@ -184,8 +186,7 @@ mod tests {
     #[test]
     fn a_window_that_fills_what_it_may_use_is_maximised() {
         let whole = bounds(0, 0, 1440, 900);
-        let info =
-            DisplayInfo { display: 1, name: "A".into(), primary: true, bounds: whole, scale: 2.0 };
+        let info = DisplayInfo { display: 1, name: "A".into(), primary: true, bounds: whole, scale: 2.0 };
         let display = Display { id: 7, info, usable: bounds(0, 25, 1440, 800) };
         assert!(fills(bounds(0, 25, 1440, 798), std::slice::from_ref(&display)));
         assert!(fills(whole, std::slice::from_ref(&display)));

@@ -394,7 +394,9 @@ impl<L: Line> Worker<L> {
     fn tell_state(&mut self) {
         let degraded = match &self.app {
             AppIs::Well(_) => self.refused.clone(),
-            AppIs::Silent(..) | AppIs::Ended => Some(self.app.failure().native),
+            // Why it is silent, where that is known: it may be that nobody is allowed to ask.
+            AppIs::Silent(..) => self.refused.clone().or_else(|| Some(self.app.failure().native)),
+            AppIs::Ended => Some(self.app.failure().native),
         };
         let complete = self.is_complete();
         self.outgoing.push_back(FromWorker::State { degraded, complete });

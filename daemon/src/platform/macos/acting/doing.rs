@@ -62,7 +62,8 @@ impl Actor<'_> {
         }
         let actions = self.actions(&self.element)?;
         let by_action: &[&str] = if open { &["AXExpand"] } else { &["AXCollapse"] };
-        if let Some(action) = by_action.iter().find(|action| actions.iter().any(|offered| offered == *action)) {
+        if let Some(action) = by_action.iter().find(|action| actions.iter().any(|offered| offered == *action))
+        {
             return self.perform(&self.element, action);
         }
         let is_open = self.is_open()?;
@@ -73,7 +74,9 @@ impl Actor<'_> {
         let none = || Err(not_offered(format!("no action of it {what} it; {}", offered(&actions))));
         match (self.subject.role, is_open) {
             // What opens a menu does not close it.
-            (Role::Menu | Role::Combobox, _) | (_, None) if !open => self.close_menu(&actions).unwrap_or_else(none),
+            (Role::Menu | Role::Combobox, _) | (_, None) if !open => {
+                self.close_menu(&actions).unwrap_or_else(none)
+            }
             (Role::Menu | Role::Combobox, _) => match opener(&actions) {
                 Some(action) => self.perform(&self.element, action),
                 None => none(),
@@ -139,7 +142,9 @@ fn press<'a>(role: Role, native: &str, actions: &'a [String]) -> Option<&'a str>
 }
 
 fn opener(actions: &[String]) -> Option<&'static str> {
-    [n::kAXPressAction, n::kAXShowMenuAction].into_iter().find(|name| actions.iter().any(|action| action == name))
+    [n::kAXPressAction, n::kAXShowMenuAction]
+        .into_iter()
+        .find(|name| actions.iter().any(|action| action == name))
 }
 
 /// The action of this name; exactly, or else, if that is only one, whatever its case and with or without "AX".

@@ -122,7 +122,9 @@ impl Actor<'_> {
             return Ok(None);
         }
         let first = self.app.reader.children_of(self.key).first();
-        let Some(first) = first.and_then(|first| self.app.reader.handles.get(*first)) else { return Ok(None) };
+        let Some(first) = first.and_then(|first| self.app.reader.handles.get(*first)) else {
+            return Ok(None);
+        };
         let place = self.ask(self.app.reader.lists.place(first))?;
         Ok(place.map(|place| f64::from(place.height)).filter(|height| *height > 0.0))
     }

@@ -37,9 +37,8 @@ impl Actor<'_> {
     fn select_in_container(&self) -> Result<(), Failure> {
         let above = self.above()?;
         // A cell is selected by selecting its row.
-        let is_row = |element: &Element| {
-            element.text(n::kAXRoleAttribute).ok().flatten().as_deref() == Some("AXRow")
-        };
+        let is_row =
+            |element: &Element| element.text(n::kAXRoleAttribute).ok().flatten().as_deref() == Some("AXRow");
         let row = above.iter().position(is_row);
         let (item, containers) = match row.filter(|_| self.subject.native != "AXRow") {
             Some(at) => (&above[at], &above[at + 1..]),

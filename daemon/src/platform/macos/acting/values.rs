@@ -35,7 +35,9 @@ impl Actor<'_> {
         let now = self.ask(self.element.get(n::kAXValueAttribute))?;
         match now.as_ref().and_then(held) {
             Some(Held::Number(before)) => self.set_number(value, Some(before)),
-            None if matches!(self.subject.role, Role::Slider | Role::SpinButton) => self.set_number(value, None),
+            None if matches!(self.subject.role, Role::Slider | Role::SpinButton) => {
+                self.set_number(value, None)
+            }
             // A date, a colour: nothing that a text could be made into safely.
             None if now.is_some() => Err(not_offered("what it holds is neither text nor a number")),
             _ => self.set_text(value),

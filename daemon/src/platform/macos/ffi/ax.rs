@@ -2,16 +2,14 @@
 
 #[cfg(target_os = "macos")]
 pub use accessibility_sys::{
-    AXError, AXIsProcessTrusted, AXIsProcessTrustedWithOptions, AXObserverAddNotification,
-    AXObserverCreateWithInfoCallback, AXObserverGetRunLoopSource, AXObserverRef,
-    AXObserverRemoveNotification, AXUIElementCopyActionNames,
-    AXUIElementCopyAttributeValue, AXUIElementCopyAttributeValues, AXUIElementCopyElementAtPosition,
-    AXUIElementCopyMultipleAttributeValues, AXUIElementCopyParameterizedAttributeValue,
-    AXUIElementCreateApplication, AXUIElementCreateSystemWide,
+    AXError, AXIsProcessTrusted, AXObserverAddNotification, AXObserverCreateWithInfoCallback,
+    AXObserverGetRunLoopSource, AXObserverRef, AXUIElementCopyActionNames, AXUIElementCopyAttributeValue,
+    AXUIElementCopyAttributeValues, AXUIElementCopyElementAtPosition, AXUIElementCopyMultipleAttributeValues,
+    AXUIElementCopyParameterizedAttributeValue, AXUIElementCreateApplication, AXUIElementCreateSystemWide,
     AXUIElementGetAttributeValueCount, AXUIElementGetPid, AXUIElementGetTypeID,
     AXUIElementIsAttributeSettable, AXUIElementPerformAction, AXUIElementRef, AXUIElementSetAttributeValue,
     AXUIElementSetMessagingTimeout, AXValueCreate, AXValueGetType, AXValueGetTypeID, AXValueGetValue,
-    AXValueRef, AXValueType, kAXTrustedCheckOptionPrompt,
+    AXValueRef, AXValueType,
 };
 
 #[cfg(not(target_os = "macos"))]
@@ -66,9 +64,7 @@ mod declared {
         unsafe extern "C" fn(AXObserverRef, AXUIElementRef, CFStringRef, CFDictionaryRef, *mut c_void);
 
     unsafe extern "C" {
-        pub static kAXTrustedCheckOptionPrompt: CFStringRef;
         pub fn AXIsProcessTrusted() -> bool;
-        pub fn AXIsProcessTrustedWithOptions(options: CFDictionaryRef) -> bool;
 
         pub fn AXUIElementGetTypeID() -> CFTypeID;
         pub fn AXUIElementCreateApplication(pid: i32) -> AXUIElementRef;
@@ -138,11 +134,6 @@ mod declared {
             element: AXUIElementRef,
             notification: CFStringRef,
             context: *mut c_void,
-        ) -> AXError;
-        pub fn AXObserverRemoveNotification(
-            observer: AXObserverRef,
-            element: AXUIElementRef,
-            notification: CFStringRef,
         ) -> AXError;
         pub fn AXObserverGetRunLoopSource(observer: AXObserverRef) -> CFRunLoopSourceRef;
     }

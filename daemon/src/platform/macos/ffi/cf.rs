@@ -1,11 +1,13 @@
 //! CoreFoundation, as the `core-foundation` crates declare it: by name, so that it is plain what is used of it.
 
 pub use core_foundation_sys::array::{CFArrayGetCount, CFArrayGetValueAtIndex, CFArrayRef};
+#[cfg(not(target_os = "macos"))]
+pub use core_foundation_sys::base::CFTypeID;
 pub use core_foundation_sys::base::{
-    Boolean, CFHash, CFIndex, CFRange, CFRelease, CFRetain, CFTypeID, CFTypeRef, kCFAllocatorDefault,
+    Boolean, CFHash, CFIndex, CFRange, CFRelease, CFRetain, CFTypeRef, kCFAllocatorDefault,
 };
 pub use core_foundation_sys::data::{CFDataGetBytePtr, CFDataGetLength, CFDataRef};
-pub use core_foundation_sys::dictionary::{CFDictionaryGetTypeID, CFDictionaryGetValueIfPresent, CFDictionaryRef};
+pub use core_foundation_sys::dictionary::{CFDictionaryGetValueIfPresent, CFDictionaryRef};
 pub use core_foundation_sys::runloop::{
     CFRunLoopAddSource, CFRunLoopGetCurrent, CFRunLoopRef, CFRunLoopRunInMode, CFRunLoopSourceContext,
     CFRunLoopSourceCreate, CFRunLoopSourceInvalidate, CFRunLoopSourceRef, CFRunLoopSourceSignal,

@@ -106,7 +106,6 @@ unsafe extern "C" {
     pub static kCGWindowBounds: CFStringRef;
     pub static kCGWindowName: CFStringRef;
     pub static kCGWindowAlpha: CFStringRef;
-    pub static kCGWindowIsOnscreen: CFStringRef;
     pub static CGRectNull: CGRect;
 
     pub fn CGEventSourceCreate(state: i32) -> CGEventSourceRef;

@@ -30,17 +30,13 @@ pub const kAXModalAttribute: &str = "AXModal";
 pub const kAXMinimizedAttribute: &str = "AXMinimized";
 pub const kAXMainAttribute: &str = "AXMain";
 pub const kAXFrontmostAttribute: &str = "AXFrontmost";
-pub const kAXCloseButtonAttribute: &str = "AXCloseButton";
 pub const kAXZoomButtonAttribute: &str = "AXZoomButton";
 pub const kAXWindowsAttribute: &str = "AXWindows";
-pub const kAXMenuBarAttribute: &str = "AXMenuBar";
 pub const kAXMainWindowAttribute: &str = "AXMainWindow";
 pub const kAXFocusedWindowAttribute: &str = "AXFocusedWindow";
-pub const kAXFocusedUIElementAttribute: &str = "AXFocusedUIElement";
 pub const kAXRowsAttribute: &str = "AXRows";
 pub const kAXVisibleRowsAttribute: &str = "AXVisibleRows";
 pub const kAXSelectedRowsAttribute: &str = "AXSelectedRows";
-pub const kAXColumnsAttribute: &str = "AXColumns";
 pub const kAXHeaderAttribute: &str = "AXHeader";
 pub const kAXIndexAttribute: &str = "AXIndex";
 pub const kAXMinValueAttribute: &str = "AXMinValue";
@@ -68,18 +64,10 @@ pub const kAXStringForRangeParameterizedAttribute: &str = "AXStringForRange";
 // Actions.
 pub const kAXPressAction: &str = "AXPress";
 pub const kAXPickAction: &str = "AXPick";
-pub const kAXConfirmAction: &str = "AXConfirm";
 pub const kAXCancelAction: &str = "AXCancel";
 pub const kAXRaiseAction: &str = "AXRaise";
 pub const kAXShowMenuAction: &str = "AXShowMenu";
-pub const kAXIncrementAction: &str = "AXIncrement";
-pub const kAXDecrementAction: &str = "AXDecrement";
-pub const AXOpen: &str = "AXOpen";
 pub const AXScrollToVisible: &str = "AXScrollToVisible";
-pub const AXScrollUpByPage: &str = "AXScrollUpByPage";
-pub const AXScrollDownByPage: &str = "AXScrollDownByPage";
-pub const AXScrollLeftByPage: &str = "AXScrollLeftByPage";
-pub const AXScrollRightByPage: &str = "AXScrollRightByPage";
 
 // Notifications.
 pub const kAXMainWindowChangedNotification: &str = "AXMainWindowChanged";

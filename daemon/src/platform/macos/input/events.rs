@@ -9,8 +9,8 @@ use crate::platform::macos::ffi::cg::{
     CGEventCreate, CGEventCreateKeyboardEvent, CGEventCreateMouseEvent, CGEventCreateScrollWheelEvent2,
     CGEventFlags, CGEventGetLocation, CGEventKeyboardSetUnicodeString, CGEventPost, CGEventRef,
     CGEventSetFlags, CGEventSetIntegerValueField, CGEventSourceCreate, CGEventSourceRef, CGEventType,
-    CGMouseButton, IsSecureEventInputEnabled, OpaqueEvent, OpaqueEventSource, kCGEventSourceStateHIDSystemState,
-    kCGHIDEventTap, kCGMouseEventClickState, kCGScrollEventUnitLine,
+    CGMouseButton, IsSecureEventInputEnabled, OpaqueEvent, OpaqueEventSource,
+    kCGEventSourceStateHIDSystemState, kCGHIDEventTap, kCGMouseEventClickState, kCGScrollEventUnitLine,
 };
 use crate::platform::macos::value::native_point;
 

@@ -15,9 +15,9 @@ use tokio::sync::oneshot;
 
 use self::keys::Keymap;
 use self::script::Hands;
-use super::host;
 #[cfg(target_os = "macos")]
 use super::appkit;
+use super::host;
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::{DesktopAnswer, Failure, FailureKind, Gate, InputStep};

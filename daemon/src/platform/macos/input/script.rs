@@ -143,7 +143,8 @@ impl Hands {
         } else {
             self.buttons.retain(|held| *held != button);
         }
-        let count = self.clicks.as_ref().filter(|clicks| clicks.button == button).map_or(1, |clicks| clicks.count);
+        let count =
+            self.clicks.as_ref().filter(|clicks| clicks.button == button).map_or(1, |clicks| clicks.count);
         let (kind, number) = native_button(button, down);
         self.post(self.source.mouse(kind, at, number).map(|event| event.with_clicks(count)))
     }
