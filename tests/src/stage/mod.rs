@@ -47,7 +47,8 @@ impl Stage {
         let (daemon, actor) = match kit {
             Kit::Sim => (Setup::new().app(SIM_APP).start(), None),
             kit => {
-                let daemon = Setup::new().platform(if kit == Kit::Appkit { "macos" } else { "linux" }).start();
+                let daemon =
+                    Setup::new().platform(if kit == Kit::Appkit { "macos" } else { "linux" }).start();
                 let actor = Actor::enter(kit, &daemon);
                 (daemon, Some(actor))
             }
