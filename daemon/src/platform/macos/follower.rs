@@ -305,12 +305,13 @@ impl Follower {
         });
         let seen =
             windows::seen(&listed, &said.collect(), &self.displays, |pid| self.apps.contains_key(&pid));
+        let pid = self.front.filter(|pid| self.apps.contains_key(pid));
+        // Asked before anything is told: who learns of a window learns at once whether it has the focus.
+        let focused = pid.filter(|_| ask).and_then(|pid| self.apps.get(&pid)?.focused());
         if seen != self.told.windows {
             self.told.windows.clone_from(&seen);
             self.tell(DesktopEvent::Windows(seen));
         }
-        let pid = self.front.filter(|pid| self.apps.contains_key(pid));
-        let focused = pid.filter(|_| ask).and_then(|pid| self.apps.get(&pid)?.focused());
         let first = || self.told.windows.iter().find(|window| Some(window.pid) == pid && !window.minimized);
         let window = focused.or_else(|| first().map(|window| window.window));
         if self.told.front != (pid, window) {
