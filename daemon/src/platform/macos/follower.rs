@@ -411,6 +411,8 @@ impl Watched {
     fn focused(&self) -> Option<u64> {
         let window = self.element.element(n::kAXFocusedWindowAttribute).ok().flatten()?;
         match self.windows.get(&window) {
+            // One that was put away is in front of nothing, whatever its app says.
+            Some((_, said)) if said.minimized => None,
             Some((number, _)) => Some(*number),
             None => window.window_number(),
         }
