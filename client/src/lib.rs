@@ -20,6 +20,7 @@
 pub mod r#async;
 mod connection;
 mod error;
+pub mod launchd;
 mod live;
 mod start;
 mod wire;
@@ -29,7 +30,8 @@ pub use connection::{Connection, Subscription};
 pub use error::ClientError;
 pub use live::{Live, LiveApp, Update};
 pub use start::{
-    DaemonStart, IDLE_EXIT_S, await_end, connect_or_start, find_daemon, is_program, restart_if_idle, stop,
+    DaemonStart, IDLE_EXIT_S, await_end, await_exit, connect_or_start, find_daemon, is_program,
+    restart_if_idle, stop,
 };
 pub use wire::{Ask, Reply, is_ok, push_of, request_line};
 

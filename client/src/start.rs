@@ -2,6 +2,7 @@
 //!
 //! The order is: connect; if nobody is there, lock `start.lock`, connect again (someone may have started it while we
 //! waited for the lock), spawn, wait on a pipe until the daemon says it listens, connect, unlock. Nothing here sleeps.
+//! On macOS [`crate::launchd`] stands in for spawning.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, PipeReader};
@@ -24,7 +25,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Deserialize;
 
 use crate::connection::unavailable;
-use crate::{Ask, ClientError, Connection, Result};
+use crate::{Ask, ClientError, Connection, Result, launchd};
 
 /// After how many seconds without a client an auto-started daemon exits.
 pub const IDLE_EXIT_S: u64 = 900;
@@ -44,6 +45,15 @@ pub struct DaemonStart {
     pub state: Option<PathBuf>,
     /// Its `--idle-exit`; [`IDLE_EXIT_S`] unless said.
     pub idle_exit_s: Option<u64>,
+    /// Who is told when launchd is given an agent to run, which happens once a session; nobody unless said.
+    pub tell: Option<fn(&str)>,
+}
+
+impl DaemonStart {
+    /// The desktop it is to serve, if anybody said.
+    fn platform(&self) -> Option<String> {
+        self.platform.clone().or_else(|| std::env::var("AXD_PLATFORM").ok()).filter(|name| !name.is_empty())
+    }
 }
 
 /// Connects to the daemon at this socket, and starts it first if there is none.
@@ -140,6 +150,9 @@ fn start_and_connect(socket: &Path, start: &DaemonStart) -> Result<Connection> {
             "there is no axd beside ax nor on the PATH; name it with AXD_BIN=/path/to/axd".to_owned(),
         )
     })?;
+    if launchd::is_starter(start.platform().as_deref()) {
+        return launchd::start(socket, &binary, start).map_err(|message| failed(None, message));
+    }
     let start_one = || {
         let (mut child, ready) =
             spawn(&binary, socket, start).map_err(|fault| cannot("run", &binary, fault))?;
@@ -174,7 +187,7 @@ pub fn await_end(socket: &Path) -> io::Result<bool> {
 /// Waits until the process has ended; false if it does not. A daemon that has given up its socket may still be writing
 /// its log.
 #[cfg(target_os = "linux")]
-fn await_exit(pid: u32) -> bool {
+pub fn await_exit(pid: u32) -> bool {
     // SAFETY: plain numbers; what comes back is a descriptor of our own, or -1.
     let opened = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
     let Ok(raw @ 0..) = RawFd::try_from(opened) else {
@@ -188,8 +201,22 @@ fn await_exit(pid: u32) -> bool {
     poll(&mut ends, limit).is_ok_and(|ended| ended > 0)
 }
 
-#[cfg(not(target_os = "linux"))]
-fn await_exit(_: u32) -> bool {
+/// The same.
+#[cfg(target_os = "macos")]
+pub fn await_exit(pid: u32) -> bool {
+    use nix::sys::event::{EvFlags, EventFilter, FilterFlag, KEvent, Kqueue};
+    let (id, once) = (pid as libc::uintptr_t, EvFlags::EV_ADD | EvFlags::EV_ONESHOT);
+    let ends = KEvent::new(id, EventFilter::EVFILT_PROC, once, FilterFlag::NOTE_EXIT, 0, 0);
+    let mut told = [ends];
+    let limit = libc::timespec { tv_sec: STOPPING.as_secs() as libc::time_t, tv_nsec: 0 };
+    let Ok(queue) = Kqueue::new() else { return true };
+    // A process that cannot be watched any more is gone.
+    queue.kevent(&[ends], &mut told, Some(limit)).map_or(true, |ended| ended > 0)
+}
+
+/// The same, where nothing can be known.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub fn await_exit(_: u32) -> bool {
     true
 }
 

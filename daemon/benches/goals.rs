@@ -411,11 +411,16 @@ impl Daemon {
 
     /// Its memory, in bytes.
     fn rss(&self) -> io::Result<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
-        let kilobytes = status.lines().find_map(|line| {
-            line.strip_prefix("VmRSS:")?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-        });
-        kilobytes.map(|kilobytes| kilobytes * 1024).ok_or_else(|| io::Error::other("no VmRSS"))
+        let pid = self.process.id().to_string();
+        let told = if cfg!(target_os = "linux") {
+            let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+            status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default().to_owned()
+        } else {
+            let ps = Command::new("ps").args(["-o", "rss=", "-p", &pid]).output()?;
+            String::from_utf8_lossy(&ps.stdout).into_owned()
+        };
+        let kilobytes = told.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
+        kilobytes.map(|kilobytes| kilobytes * 1024).ok_or_else(|| io::Error::other("its memory is not told"))
     }
 }
 

@@ -34,6 +34,8 @@ impl Ax {
         {
             command.env_remove(name);
         }
+        // Where launchd starts daemons, these are not among them: they serve the built-in desktop, and go with the test.
+        command.env("AXD_START", "spawn");
         Ax(command)
     }
 

@@ -52,7 +52,7 @@ impl Setup {
         self
     }
 
-    /// On this platform; `macos` is its backend on the double.
+    /// On this platform; `macos` elsewhere than on a Mac is its backend on the double.
     pub fn platform(mut self, platform: &str) -> Setup {
         self.platform = Some(platform.to_owned());
         self
@@ -159,11 +159,16 @@ impl Daemon {
 
     /// How much memory it holds, in bytes.
     pub fn memory(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("it has memory");
-        let kilobytes: u64 =
-            line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number");
-        kilobytes * 1024
+        let pid = self.pid().to_string();
+        let told = if cfg!(target_os = "linux") {
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+            status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it has memory").to_owned()
+        } else {
+            let ps = Command::new("ps").args(["-o", "rss=", "-p", &pid]).output().expect("ps runs");
+            String::from_utf8_lossy(&ps.stdout).into_owned()
+        };
+        let kilobytes = told.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
+        kilobytes.expect("a number") * 1024
     }
 
     /// Everything it has logged and written to its standard error so far.
@@ -177,10 +182,12 @@ impl Daemon {
 
     fn launch(&mut self) {
         let stderr = File::create(self.folder.path().join("stderr")).expect("a file for its standard error");
+        let on_double = self.platform == "macos" && !cfg!(target_os = "macos");
+        let program = if on_double { programs::axd_on_double() } else { programs::axd() };
         // The shell puts the pipe where `--ready-fd` can name it, and is replaced by the daemon.
         let mut child = Command::new("sh")
             .args(["-c", r#"exec "$0" "$@" --ready-fd 9 9>&1 >/dev/null"#])
-            .arg(if self.platform == "macos" { programs::axd_on_double() } else { programs::axd() })
+            .arg(program)
             .args(["--platform", &self.platform, "--log-level", "trace", "--socket"])
             .arg(&self.socket)
             .arg("--state")
@@ -227,9 +234,13 @@ pub fn wait_for_exit(child: &mut Child) -> ExitStatus {
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
         // Does not reap it: that is for whoever holds the child.
-        let options = nix::sys::wait::WaitPidFlag::WEXITED | nix::sys::wait::WaitPidFlag::WNOWAIT;
-        let ended = nix::sys::wait::waitid(nix::sys::wait::Id::Pid(pid), options);
-        let _ = tell.send(ended.is_ok());
+        // SAFETY: all zeroes is a `siginfo_t`, and the call writes nothing but that.
+        let ended = unsafe {
+            let mut info: nix::libc::siginfo_t = std::mem::zeroed();
+            let options = nix::libc::WEXITED | nix::libc::WNOWAIT;
+            nix::libc::waitid(nix::libc::P_PID, pid.as_raw() as nix::libc::id_t, &mut info, options)
+        };
+        let _ = tell.send(ended == 0);
     });
     let ended = told.recv_timeout(PATIENCE);
     if ended.is_err() {

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::Command;
 
 use axd_tests::{Ax, Daemon, Ran, Raw, Setup, apps, ax, axd, folder, is_root, skipped};
-use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -175,7 +174,14 @@ fn a_daemon_that_nobody_needs_goes_and_one_that_somebody_holds_stays() {
 struct FullDisk(TempDir);
 
 impl FullDisk {
+    #[cfg(not(target_os = "linux"))]
     fn new() -> Option<FullDisk> {
+        None
+    }
+
+    #[cfg(target_os = "linux")]
+    fn new() -> Option<FullDisk> {
+        use nix::mount::{MsFlags, mount};
         let disk = FullDisk(folder());
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
         mount(Some("tmpfs"), disk.0.path(), Some("tmpfs"), flags, Some("size=16k,mode=700")).ok()?;
@@ -191,14 +197,17 @@ impl FullDisk {
 
 impl Drop for FullDisk {
     fn drop(&mut self) {
-        let _ = umount2(self.path(), MntFlags::MNT_DETACH);
+        #[cfg(target_os = "linux")]
+        let _ = nix::mount::umount2(self.path(), nix::mount::MntFlags::MNT_DETACH);
     }
 }
 
 #[test]
 fn a_full_disk_stops_the_log_and_nothing_else() {
     let disk = if is_root() { FullDisk::new() } else { None };
-    let Some(disk) = disk else { return skipped("a disk of its own takes root and the right to mount") };
+    let Some(disk) = disk else {
+        return skipped("a disk of its own takes Linux, root and the right to mount");
+    };
     for state in [disk.path().to_owned(), disk.path().join("state")] {
         let mut daemon = Setup::new().state(&state).start();
         let mut client = daemon.client();

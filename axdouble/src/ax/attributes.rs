@@ -198,18 +198,10 @@ impl View<'_> {
     }
 
     /// How far a table is scrolled: 0 at the top, 1 at the bottom.
-    pub(crate) fn scrolled(&self, id: Id) -> f64 {
-        let Some(widget) = self.model.widget(id.widget()) else { return 0.0 };
-        let (top, last) = (widget.first_in_view() as f64, self.last_top(widget) as f64);
+    pub(crate) fn scrolled(&mut self, id: Id) -> f64 {
+        let last = self.last_top(id) as f64;
+        let top = self.model.widget(id.widget()).map_or(0, Widget::first_in_view) as f64;
         if last > 0.0 { (top / last).min(1.0) } else { 0.0 }
-    }
-
-    /// The first row in view when a table is scrolled to its end.
-    pub(crate) fn last_top(&self, widget: &Widget) -> usize {
-        match (widget.total(), widget.rows_in_view()) {
-            (Some(total), Some(view)) => total.saturating_sub(view.end - view.start) as usize,
-            _ => widget.children.len().saturating_sub(1),
-        }
     }
 
     fn of_widget(&mut self, id: Id, name: &str) -> Result<Value, Error> {

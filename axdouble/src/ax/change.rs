@@ -226,14 +226,14 @@ impl View<'_> {
         Ok(Deed::Act(id.widget(), Act::SetValue(text)))
     }
 
-    fn scroll_to(&self, id: Id, value: &Value) -> Result<Deed, Error> {
+    fn scroll_to(&mut self, id: Id, value: &Value) -> Result<Deed, Error> {
         let part = match value {
             Value::Real(part) => *part,
             Value::Integer(part) => *part as f64,
             _ => return Err(Error::IllegalArgument),
         };
-        let widget = self.model.widget(id.widget()).ok_or(Error::InvalidUIElement)?;
-        let (top, last) = (widget.first_in_view(), self.last_top(widget));
+        let last = self.last_top(id);
+        let top = self.model.widget(id.widget()).ok_or(Error::InvalidUIElement)?.first_in_view();
         let wanted = (part.clamp(0.0, 1.0) * last as f64).round() as usize;
         let steps = u32::try_from(wanted.abs_diff(top)).map_err(|_| Error::IllegalArgument)?;
         let direction = if wanted > top { Direction::Down } else { Direction::Up };

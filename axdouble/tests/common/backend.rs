@@ -216,12 +216,12 @@ impl Attached {
     /// The element of the widget with this id.
     #[track_caller]
     pub fn key(&self, id: &str) -> ElementKey {
-        let found = self.nodes.iter().find(|(_, facts)| facts.identifier.as_deref() == Some(id));
-        found.map(|(key, _)| *key).unwrap_or_else(|| panic!("no {id} in\n{}", self.tree()))
+        let found = self.all().into_iter().find(|(_, facts, _)| facts.identifier.as_deref() == Some(id));
+        found.map(|(key, ..)| key).unwrap_or_else(|| panic!("no {id} in\n{}", self.tree()))
     }
 
     pub fn has(&self, id: &str) -> bool {
-        self.nodes.values().any(|facts| facts.identifier.as_deref() == Some(id))
+        self.all().iter().any(|(_, facts, _)| facts.identifier.as_deref() == Some(id))
     }
 
     #[track_caller]
@@ -231,22 +231,29 @@ impl Attached {
 
     /// Whether any element of this role is called, or holds, this.
     pub fn says(&self, role: Role, text: &str) -> bool {
-        self.nodes.values().any(|facts| {
+        self.all().iter().any(|(_, facts, _)| {
             facts.role == role && [&facts.name, &facts.value].iter().any(|said| said.as_deref() == Some(text))
         })
     }
 
-    /// All of it, for people.
-    pub fn tree(&self) -> String {
-        let mut text = String::new();
-        let mut waiting = vec![(ElementKey::APP, 0)];
+    /// All elements from the app on down, each with its depth.
+    fn all(&self) -> Vec<(ElementKey, &Facts, usize)> {
+        let (mut all, mut waiting) = (Vec::new(), vec![(ElementKey::APP, 0)]);
         while let Some((key, depth)) = waiting.pop() {
             let Some(facts) = self.nodes.get(&key) else { continue };
-            let Facts { role, name, value, states, identifier, .. } = facts;
-            text += &format!("{:depth$}{role} {name:?} {value:?} {identifier:?} {states:?}\n", "", depth = depth * 2);
+            all.push((key, facts, depth));
             let children = self.children.get(&key).map(Vec::as_slice).unwrap_or_default();
             waiting.extend(children.iter().rev().map(|child| (*child, depth + 1)));
         }
-        text
+        all
+    }
+
+    /// All of it, for people.
+    pub fn tree(&self) -> String {
+        let line = |(_, facts, depth): &(ElementKey, &Facts, usize)| {
+            let Facts { role, name, value, states, identifier, .. } = facts;
+            format!("{:depth$}{role} {name:?} {value:?} {identifier:?} {states:?}\n", "", depth = depth * 2)
+        };
+        self.all().iter().map(line).collect()
     }
 }

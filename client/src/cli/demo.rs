@@ -211,6 +211,7 @@ impl Stage {
             platform: Some("sim".into()),
             state: Some(folder.join("state")),
             idle_exit_s: Some(IDLE_EXIT_S),
+            tell: None,
         };
         let socket = folder.join("axd.sock");
         let stage =

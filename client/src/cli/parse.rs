@@ -2,6 +2,7 @@
 //! to the daemon.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -50,7 +51,9 @@ impl Options {
 
     /// How to start a missing daemon; `None` if it is to stay missing.
     pub fn start(&self) -> Option<DaemonStart> {
-        let start = DaemonStart { platform: self.platform.clone(), ..DaemonStart::default() };
+        // Something on standard error is for people: a program may take it for a failure.
+        let tell = std::io::stderr().is_terminal().then_some((|told| eprintln!("{told}")) as fn(&str));
+        let start = DaemonStart { platform: self.platform.clone(), tell, ..DaemonStart::default() };
         (!self.no_autostart).then_some(start)
     }
 }

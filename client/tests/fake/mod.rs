@@ -82,6 +82,8 @@ pub fn ax(line: &str) -> Command {
     for name in ["AXD_SOCKET", "AXD_BIN", "AXD_NO_AUTOSTART", "AXD_PLATFORM"] {
         command.env_remove(name);
     }
+    // Not the system's own launchd, where there is one.
+    command.env("AXD_START", "spawn");
     command
 }
 

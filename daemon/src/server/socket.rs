@@ -136,7 +136,8 @@ impl Listener {
             return Err(bad("it is not a stream socket"));
         }
         let address: UnixAddr = socket::getsockname(raw).map_err(|_| bad("it is not a Unix socket"))?;
-        if !socket::getsockopt(&fd, socket::sockopt::AcceptConn).unwrap_or(false) {
+        // macOS does not say whether a socket listens; there, accepting will tell.
+        if socket::getsockopt(&fd, socket::sockopt::AcceptConn) == Ok(false) {
             return Err(bad("it does not listen"));
         }
         let path = address.path().map(Path::to_path_buf).unwrap_or_default();

@@ -41,7 +41,7 @@ args! {
     /// Run axd as a service of your desktop session.
     ///
     /// As a service axd runs from login to logout, is started again after a crash, and never exits for want of clients.
-    /// On Linux it is a systemd user unit. Needs no root. Asking twice does no harm.
+    /// On Linux it is a systemd user unit, on macOS a launchd agent. Needs no root. Asking twice does no harm.
     ///
     /// With --platform or --socket, `install` has the service run with these; without, with the defaults.
     ///
@@ -87,7 +87,7 @@ pub enum ServiceAction {
 pub struct ServiceAnswer {
     /// What was asked for.
     pub action: ServiceAction,
-    /// Who runs services here: `systemd`.
+    /// Who runs services here: `systemd` or `launchd`.
     pub manager: String,
     /// How the service is; absent for `print`, which does not look.
     #[serde(default, skip_serializing_if = "Option::is_none")]

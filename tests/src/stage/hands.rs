@@ -1,5 +1,7 @@
 //! Mouse and keyboard past the daemon: what is held down, by what the desktop itself says, and a person's click.
 
+use std::process::Command;
+
 use serde_json::json;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{
@@ -18,11 +20,24 @@ pub(super) fn held_down(kit: Kit, client: &mut Raw) -> Vec<String> {
         let held = said.strip_prefix("held: ").unwrap_or_default();
         return held.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect();
     }
+    if kit == Kit::Appkit {
+        return by_the_app(&["--held"]).lines().map(str::to_owned).collect();
+    }
     on_x11().expect("the X server answers")
 }
 
-/// Clicks somewhere on the X screen.
-pub(super) fn click((x, y): (i64, i64)) {
+/// What the test app of macOS says when it is used as a tool.
+fn by_the_app(words: &[&str]) -> String {
+    let ran = Command::new(super::kit::bundle().join("Contents/MacOS/AxdTest")).args(words).output();
+    String::from_utf8(ran.expect("tests/macos/build built it").stdout).expect("text")
+}
+
+/// Clicks somewhere on the screen.
+pub(super) fn click(kit: Kit, (x, y): (i64, i64)) {
+    if kit == Kit::Appkit {
+        by_the_app(&["--click", &x.to_string(), &y.to_string()]);
+        return;
+    }
     let click = || -> Result<(), Box<dyn std::error::Error>> {
         let (connection, screen) = x11rb::connect(None)?;
         let root = connection.setup().roots[screen].root;

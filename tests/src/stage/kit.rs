@@ -1,7 +1,7 @@
 //! What is different from one toolkit to the next: what its widgets are called, and what it cannot do. All of it is here, and
 //! none of it in the tests.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -22,9 +22,11 @@ pub enum Kit {
     Qt6,
     /// A web page in Chromium.
     Chromium,
+    /// AppKit, on a Mac: `tests/macos/TestApp.swift`, built by `tests/macos/build`.
+    Appkit,
 }
 
-use Kit::{Chromium, Double, Gtk3, Gtk4, Qt6, Sim};
+use Kit::{Appkit, Chromium, Double, Gtk3, Gtk4, Qt6, Sim};
 
 /// A thing to do, as far as toolkits differ in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +102,10 @@ impl Kit {
             Ok("gtk4") => Gtk4,
             Ok("qt6") => Qt6,
             Ok("chromium") => Chromium,
-            Ok(other) => panic!("AXD_STAGE={other}: there are sim, double, gtk3, gtk4, qt6 and chromium"),
+            Ok("appkit") => Appkit,
+            Ok(other) => {
+                panic!("AXD_STAGE={other}: there are sim, double, gtk3, gtk4, qt6, chromium and appkit")
+            }
         }
     }
 
@@ -114,7 +119,7 @@ impl Kit {
     pub fn methods(self) -> (&'static str, &'static str) {
         match self {
             Sim => ("sim", "sim"),
-            Double => ("ax", "cgevent"),
+            Double | Appkit => ("ax", "cgevent"),
             _ => ("atspi", "xtest"),
         }
     }
@@ -124,14 +129,19 @@ impl Kit {
         matches!(self, Sim | Double)
     }
 
+    /// Whether its views are AppKit's, or shown as AppKit shows them.
+    pub fn is_appkit(self) -> bool {
+        matches!(self, Double | Appkit)
+    }
+
     /// The selector of a row of the list, or of all.
     pub fn row(self, which: &str) -> String {
-        if self == Double { format!("table:Rows row{which}") } else { format!("list:Rows listitem{which}") }
+        if self.is_appkit() { format!("table:Rows row{which}") } else { format!("list:Rows listitem{which}") }
     }
 
     /// Whether a role is that of the list of rows: AppKit's lists are tables.
     pub fn is_rows(self, role: &str) -> bool {
-        role == if self == Double { "table" } else { "list" }
+        role == if self.is_appkit() { "table" } else { "list" }
     }
 
     /// The title of the app's window.
@@ -142,6 +152,7 @@ impl Kit {
             Gtk4 => "Test GTK4",
             Qt6 => "Test Qt6",
             Chromium => "Test page",
+            Appkit => "Test AppKit",
         }
     }
 
@@ -154,7 +165,7 @@ impl Kit {
             ("Toggle", Gtk4) => "button:Toggle",
             ("Toggle", Qt6) => "checkbox:Toggle",
             ("Toggle", _) => "togglebutton:Toggle",
-            ("Switch", Sim | Double) => "switch:Switch",
+            ("Switch", Sim | Double | Appkit) => "switch:Switch",
             ("Switch", Gtk3 | Chromium) => "togglebutton:Switch",
             ("Switch", Gtk4 | Qt6) => "checkbox:Switch",
             ("Red", Gtk4) => "checkbox:Red",
@@ -173,14 +184,14 @@ impl Kit {
             ("More", Gtk3) => "togglebutton:More",
             ("More", Gtk4) => "button:GtkExpander",
             ("More", Qt6) => "group:More",
-            ("More", Chromium) => "*:More[collapsed], *:More[expanded]",
+            ("More", Chromium | Appkit) => "*:More[collapsed], *:More[expanded]",
             ("Target", _) => "button:Target",
             ("Enable", _) => "button:Enable/Disable",
             ("Dialog", _) => "button:Dialog",
             ("Add", _) => "button:Add",
             ("Remove", _) => "button:Remove",
             ("Rename", _) => "button:Rename",
-            ("Rows", Double) => "table:Rows",
+            ("Rows", Double | Appkit) => "table:Rows",
             ("Rows", _) => "list:Rows",
             ("Tabs", Qt6) => "tablist:has(tab:Table)",
             ("Tabs", _) => "tablist",
@@ -198,9 +209,9 @@ impl Kit {
             ("Question", Qt6) => "alert:Question",
             ("Question", _) => "dialog:Question",
             // What a right click on a field offers, where the menu is in the tree at all.
-            ("Paste", Sim | Double | Gtk3) => "*:Paste[visible]",
+            ("Paste", Sim | Double | Gtk3 | Appkit) => "*:Paste[visible]",
             // What shows which choice is chosen.
-            ("Chosen", Sim | Double | Gtk3) => "combobox:Combo[value=\"{}\"]",
+            ("Chosen", Sim | Double | Gtk3 | Appkit) => "combobox:Combo[value=\"{}\"]",
             ("Chosen", Gtk4) => "combobox:Combo:has(text:{})",
             ("Chosen", Qt6) => "combobox:{}",
             ("Chosen", Chromium) => "combobox:Combo:has(menuitem:{}[selected])",
@@ -241,7 +252,12 @@ impl Kit {
 
     /// Whether the menu that a right click opens is in the tree: GTK 4, Qt and Chromium do not list it.
     pub fn lists_context_menus(self) -> bool {
-        matches!(self, Sim | Double | Gtk3)
+        matches!(self, Sim | Double | Gtk3 | Appkit)
+    }
+
+    /// Whether keys that are made reach a field for secrets: macOS keeps them from it.
+    pub fn types_secrets(self) -> bool {
+        !self.is_appkit()
     }
 
     /// Whether the thumb of a slider can be dragged: in a headless Chromium nobody's mouse can.
@@ -271,11 +287,17 @@ impl Kit {
             Gtk4 => json!({ "app": apps.join("gtk4.py") }),
             Qt6 => json!({ "app": apps.join("qt6.py") }),
             Chromium => json!({ "app": "chromium", "arg": chromium(&folder.join("another")) }),
+            Appkit => json!({ "app": bundle() }),
         };
         args["wait"] = json!(true);
         args["timeout_ms"] = json!(30_000);
         args
     }
+}
+
+/// Where `tests/macos/build` puts the app.
+pub(super) fn bundle() -> PathBuf {
+    workspace().join(".work/macos/AxdTest.app")
 }
 
 /// What a browser with the page is started with.

@@ -48,7 +48,8 @@ impl Stage {
             Kit::Sim => (Setup::new().app(SIM_APP).start(), None),
             Kit::Double => (Setup::new().app(SIM_APP).platform("macos").start(), None),
             kit => {
-                let daemon = Setup::new().platform("linux").start();
+                let daemon =
+                    Setup::new().platform(if kit == Kit::Appkit { "macos" } else { "linux" }).start();
                 let actor = Actor::enter(kit, &daemon);
                 (daemon, Some(actor))
             }
@@ -282,7 +283,7 @@ impl Stage {
     pub fn person_presses(&self, client: &mut Raw, id: &str, at: (i64, i64)) {
         match self.kit {
             kit if kit.is_scripted() => client.sim(&self.app, &["press", id]),
-            _ => hands::click(at),
+            kit => hands::click(kit, at),
         }
     }
 
@@ -306,6 +307,7 @@ impl Actor {
                 command.args(kit::chromium(&daemon.folder().join("chromium")));
                 command
             }
+            Kit::Appkit => Command::new(kit::bundle().join("Contents/MacOS/AxdTest")),
         };
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap_or_else(|fault| panic!("{command:?}: {fault}"));

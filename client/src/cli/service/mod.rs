@@ -1,8 +1,9 @@
 //! `ax service`: axd as a service of the desktop session.
 //!
 //! A [`Manager`] looks at how things are and says, purely, which steps lead to what is wanted; [`step`] takes them. To
-//! add a system's service manager, implement `Manager` beside `systemd` and name it in [`here`].
+//! add a system's service manager, implement `Manager` beside `systemd` and name it in [`serve_here`].
 
+mod launchd;
 mod program;
 mod step;
 mod stray;
@@ -18,6 +19,7 @@ use axd_client::protocol::{Error, ErrorCode};
 use super::Exit;
 use super::output::{self, Mode};
 use super::parse::{Options, Usage};
+use launchd::Launchd;
 use step::Step;
 use systemd::Systemd;
 
@@ -35,7 +37,7 @@ pub fn run(what: &Service, options: &Options, mode: Mode) -> Exit {
             Some(mode),
         );
     }
-    match here().and_then(|manager| serve(&manager, what, options)) {
+    match serve_here(what, options) {
         Ok(answer) => output::answer("service", &answer, mode, Exit::Done),
         Err(error) => output::failure("service", &ClientError::Daemon(error), mode),
     }
@@ -95,16 +97,15 @@ trait Manager {
     fn stop(&self, seen: &Self::Seen) -> Result<Vec<Step>, Error>;
 }
 
-/// The service manager of this system.
-fn here() -> Result<Systemd, Error> {
-    if cfg!(target_os = "linux") {
-        return Systemd::of_user();
+/// Does it with the service manager of this system.
+fn serve_here(what: &Service, options: &Options) -> Result<ServiceAnswer, Error> {
+    if axd_client::launchd::is_here() {
+        return serve(&Launchd::of_user()?, what, options);
     }
-    let reason = if cfg!(target_os = "macos") {
-        "`ax service` cannot set up a launchd agent yet"
-    } else {
-        "`ax service` knows systemd, and this system has another service manager"
-    };
+    if cfg!(target_os = "linux") {
+        return serve(&Systemd::of_user()?, what, options);
+    }
+    let reason = "`ax service` knows systemd and launchd, and this system has another service manager";
     Err(Error::new(ErrorCode::PlatformNotSupported, reason).suggest(
         "nothing has to be set up: ax starts axd by itself; or have your session start `axd` at login",
     ))

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
@@ -28,6 +28,15 @@ pub enum Step {
     },
     /// Remove a file.
     Remove(PathBuf),
+    /// Make a folder that is the user's alone, with those above it.
+    Folder(PathBuf),
+    /// Have launchd let go of an agent, and wait for the end of its process.
+    BootOut {
+        /// The program and its args.
+        argv: Vec<String>,
+        /// The process, if there is one.
+        pid: Option<u32>,
+    },
     /// Run a program; it is to succeed.
     Run {
         /// The program and its args.
@@ -43,7 +52,8 @@ impl fmt::Display for Step {
             Step::StopStray { pid, .. } => write!(out, "stop the daemon that ax started (pid {pid})"),
             Step::Write { path, .. } => write!(out, "write {}", path.display()),
             Step::Remove(path) => write!(out, "remove {}", path.display()),
-            Step::Run { argv, .. } => write!(out, "run {}", argv.join(" ")),
+            Step::Folder(path) => write!(out, "make the folder {}", path.display()),
+            Step::Run { argv, .. } | Step::BootOut { argv, .. } => write!(out, "run {}", argv.join(" ")),
         }
     }
 }
@@ -59,6 +69,21 @@ impl Step {
             Step::Remove(path) => match fs::remove_file(path) {
                 Err(fault) if fault.kind() != io::ErrorKind::NotFound => Err(cannot("remove", path, &fault)),
                 _ => Ok(()),
+            },
+            Step::Folder(path) => {
+                let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+                made.map_err(|fault| cannot("make the folder", path, &fault))
+            }
+            Step::BootOut { argv, pid } => match output_of(argv) {
+                // launchd says «in progress» of a process that has not ended yet.
+                Ok(Err(said)) if !said.contains("in progress") => {
+                    Err(failed(&format!("{} failed: {said}", argv.join(" ")))
+                        .suggest("`ax service status` shows how things are"))
+                }
+                Ok(_) if pid.is_none_or(axd_client::await_exit) => Ok(()),
+                Ok(_) => Err(failed("the daemon was told to stop, and still runs")
+                    .suggest("`ax service status` shows its process")),
+                Err(fault) => Err(failed(&format!("cannot run {}: {fault}", argv.join(" ")))),
             },
             Step::Run { argv, advice } => match output_of(argv) {
                 Ok(Ok(_)) => Ok(()),

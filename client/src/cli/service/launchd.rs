@@ -1,0 +1,267 @@
+//! The service as an agent of macOS's launchd: what launchd says about it, and which steps lead where. Looking is the only
+//! thing here that reaches outside.
+//!
+//! launchd always listens in the daemon's place. What `--socket-activation` decides is whether axd also runs from login on.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use axd_client::launchd::{
+    Agent, LABEL, Loaded, MARK, argv, domain, is_disabled, is_unknown, launchctl, target,
+};
+use axd_client::protocol::command::{ServiceFile, ServiceState};
+use axd_client::protocol::places::System;
+use axd_client::protocol::{Error, ErrorCode, Places};
+
+use super::step::Step;
+use super::{Manager, Wanted};
+
+/// What to do when launchctl fails.
+const ADVICE: &str =
+    "`ax service status` shows how things are; what axd said is in stderr.log in its folder of logs";
+
+/// The user's own launchd.
+#[derive(Debug)]
+pub struct Launchd {
+    /// Where the user's agents are.
+    folder: PathBuf,
+    /// Where a service that was told nothing has its socket and its logs.
+    places: Places,
+}
+
+/// What there is of the service.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The file in our folder, if there is one.
+    text: Option<String>,
+    /// The agent, if launchd has loaded it: from that file, or from another that auto-start wrote.
+    loaded: Option<Loaded>,
+    /// Whether it is turned off, so that launchd does not load it.
+    disabled: bool,
+}
+
+impl Seen {
+    fn is_running(&self) -> bool {
+        self.loaded.as_ref().is_some_and(Loaded::is_running)
+    }
+}
+
+impl Launchd {
+    /// The launchd of the user who runs this.
+    pub fn of_user() -> Result<Launchd, Error> {
+        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let home = home.ok_or_else(|| {
+            Error::new(ErrorCode::ActionFailed, "HOME is not set, so there is no place for an agent's file")
+                .suggest("set HOME to your home folder")
+        })?;
+        // The shell's own variables for axd are not the service's.
+        let env = |name: &str| std::env::var_os(name).filter(|_| !name.starts_with("AXD_"));
+        let places = Places::resolve(System::HERE, nix::unistd::geteuid().as_raw(), env);
+        Ok(Launchd { folder: home.join("Library/LaunchAgents"), places })
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join(format!("{LABEL}.plist"))
+    }
+
+    fn log(&self) -> PathBuf {
+        self.places.state.join("stderr.log")
+    }
+
+    fn refuse_foreign(&self, seen: &Seen, force: bool) -> Result<(), Error> {
+        if force || seen.text.as_ref().is_none_or(|text| text.contains(MARK)) {
+            return Ok(());
+        }
+        let message = format!("{} is there, and is not from `ax service install`", self.file().display());
+        Err(Error::new(ErrorCode::ActionFailed, message)
+            .suggest("look at it; if it is not needed, add --force"))
+    }
+
+    /// The step that loads the agent, after one that lets launchd load it at all.
+    fn load(&self, seen: &Seen) -> Vec<Step> {
+        let enable = seen.disabled.then(|| run(&["enable", &target(LABEL)]));
+        let bootstrap = run(&["bootstrap", &domain(), &self.file().to_string_lossy()]);
+        enable.into_iter().chain([bootstrap]).collect()
+    }
+}
+
+impl Manager for Launchd {
+    const NAME: &'static str = "launchd";
+    type Seen = Seen;
+
+    fn files(&self, wanted: &Wanted) -> Result<Vec<ServiceFile>, Error> {
+        let platform =
+            wanted.platform.iter().flat_map(|platform| ["--platform".to_owned(), platform.clone()]);
+        let agent = Agent {
+            label: LABEL.to_owned(),
+            program: wanted.program.clone(),
+            arguments: platform.collect(),
+            environment: Vec::new(),
+            socket: wanted.socket.clone().unwrap_or_else(|| self.places.socket.clone()),
+            run_at_load: !wanted.socket_activation,
+            log: self.log(),
+        };
+        Ok(vec![ServiceFile { path: self.file().display().to_string(), text: agent.plist()? }])
+    }
+
+    fn look(&self) -> Result<Seen, Error> {
+        let loaded = match launchctl(&["print", &target(LABEL)]) {
+            Ok(Ok(told)) => Some(Loaded::read(&told)),
+            Ok(Err(said)) if is_unknown(&said) => None,
+            Ok(Err(said)) => return Err(no_session(&said)),
+            Err(fault) => return Err(no_launchctl(&fault)),
+        };
+        let disabled = launchctl(&["print-disabled", &domain()]).ok().and_then(Result::ok);
+        let path = self.file();
+        let text = match fs::read(&path) {
+            Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            // A link that leads nowhere is there, and is in the way.
+            Err(_) if path.is_symlink() => Some(String::new()),
+            Err(fault) if fault.kind() == ErrorKind::NotFound => None,
+            Err(fault) => {
+                let message = format!("cannot read {}: {fault}", path.display());
+                return Err(Error::new(ErrorCode::ActionFailed, message)
+                    .suggest("see who owns that file: it is to be yours, and readable"));
+            }
+        };
+        Ok(Seen { text, loaded, disabled: disabled.is_some_and(|told| is_disabled(&told, LABEL)) })
+    }
+
+    fn state(&self, seen: &Seen) -> ServiceState {
+        let loaded = seen.loaded.as_ref();
+        let installed = seen.text.is_some();
+        let failed = loaded
+            .is_some_and(|loaded| !loaded.is_running() && loaded.last_exit.is_some_and(|code| code != 0));
+        ServiceState {
+            installed,
+            enabled: installed && !seen.disabled,
+            active: seen.is_running(),
+            state: match (seen.is_running(), failed) {
+                (true, _) => "active",
+                (false, true) => "failed",
+                (false, false) => "inactive",
+            }
+            .to_owned(),
+            pid: loaded.and_then(|loaded| loaded.pid),
+            socket_activation: seen.text.as_ref().is_some_and(|text| !Agent::runs_at_load_in(text)),
+            listening: loaded.is_some(),
+            unit: installed.then(|| self.file().display().to_string()),
+        }
+    }
+
+    fn is_up(&self, seen: &Seen) -> bool {
+        seen.loaded.is_some()
+    }
+
+    fn notes(&self, seen: &Seen) -> Vec<String> {
+        let mut notes = Vec::new();
+        match (&seen.text, &seen.loaded) {
+            (None, None) => notes.push(
+                "not installed: `ax service install` sets it up; until then ax has launchd start axd for the session"
+                    .into(),
+            ),
+            (None, Some(_)) => notes.push(
+                "not installed: ax has launchd start axd, for this session; `ax service install` makes it last".into(),
+            ),
+            (Some(_), _) => notes.push(
+                "axd has to be allowed once, in System Settings › Privacy & Security › Accessibility; `ax doctor` says \
+                 whether it is"
+                    .into(),
+            ),
+        }
+        if seen.text.is_some() && seen.disabled {
+            notes.push(
+                "it is turned off in System Settings › General › Login Items; `ax service start` turns it on"
+                    .into(),
+            );
+        }
+        if let Some(code) =
+            seen.loaded.as_ref().filter(|loaded| !loaded.is_running()).and_then(|loaded| loaded.last_exit)
+            && code != 0
+        {
+            notes.push(format!("it ended with {code}: {} says why", self.log().display()));
+        }
+        notes
+    }
+
+    fn install(&self, seen: &Seen, files: &[ServiceFile], force: bool) -> Result<Vec<Step>, Error> {
+        self.refuse_foreign(seen, force)?;
+        let Some(ServiceFile { text, .. }) = files.first() else { return Ok(Vec::new()) };
+        let is_written = seen.text.as_ref() == Some(text);
+        let is_loaded = seen.loaded.as_ref().is_some_and(|loaded| Path::new(&loaded.path) == self.file());
+        if is_written && is_loaded && !seen.disabled {
+            let starts = Agent::runs_at_load_in(text) && !seen.is_running();
+            return Ok(starts.then(|| run(&["kickstart", &target(LABEL)])).into_iter().collect());
+        }
+        let mut steps = boot_out(seen);
+        // launchd makes neither the socket's folder nor that of the log.
+        let folders = [Agent::socket_in(text), Some(self.log())];
+        steps.extend(
+            folders
+                .iter()
+                .flatten()
+                .filter_map(|file| file.parent())
+                .map(|folder| Step::Folder(folder.into())),
+        );
+        if !is_written {
+            steps.push(Step::Write { path: self.file(), text: text.clone() });
+        }
+        steps.extend(self.load(seen));
+        Ok(steps)
+    }
+
+    fn uninstall(&self, seen: &Seen, force: bool) -> Result<Vec<Step>, Error> {
+        self.refuse_foreign(seen, force)?;
+        let mut steps = boot_out(seen);
+        steps.extend(seen.text.as_ref().map(|_| Step::Remove(self.file())));
+        Ok(steps)
+    }
+
+    fn start(&self, seen: &Seen) -> Result<Vec<Step>, Error> {
+        let Some(text) = &seen.text else {
+            return Err(Error::new(ErrorCode::ActionFailed, "the service is not installed")
+                .suggest("`ax service install` sets it up and starts it")
+                .retry("service install"));
+        };
+        if seen.is_running() {
+            return Ok(Vec::new());
+        }
+        let mut steps = if seen.loaded.is_some() { Vec::new() } else { self.load(seen) };
+        if seen.loaded.is_some() || !Agent::runs_at_load_in(text) {
+            steps.push(run(&["kickstart", &target(LABEL)]));
+        }
+        Ok(steps)
+    }
+
+    fn stop(&self, seen: &Seen) -> Result<Vec<Step>, Error> {
+        // Not only its process: while launchd listens, whoever asks starts it again.
+        Ok(boot_out(seen))
+    }
+}
+
+fn boot_out(seen: &Seen) -> Vec<Step> {
+    let loaded = seen.loaded.iter();
+    loaded.map(|loaded| Step::BootOut { argv: argv(&["bootout", &target(LABEL)]), pid: loaded.pid }).collect()
+}
+
+fn run(words: &[&str]) -> Step {
+    Step::Run { argv: argv(words), advice: ADVICE }
+}
+
+fn no_launchctl(fault: &std::io::Error) -> Error {
+    Error::new(ErrorCode::PlatformNotSupported, format!("cannot run launchctl: {fault}"))
+        .suggest("launchd is macOS's; have /bin on the PATH")
+}
+
+fn no_session(said: &str) -> Error {
+    let message = format!("launchd has no graphical session for this user: {said}");
+    Error::new(ErrorCode::PlatformNotSupported, message).suggest(
+        "run this as the user who is logged in at the screen, and without sudo; over ssh that user has to be logged in \
+         there too",
+    )
+}
+
+#[cfg(test)]
+#[path = "launchd_tests.rs"]
+mod tests;

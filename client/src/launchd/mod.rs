@@ -1,0 +1,165 @@
+//! macOS's launchd: the agent that runs axd, what `launchctl` says about it, and how a missing daemon is started by it.
+//!
+//! On macOS the system asks who is *responsible* for a process before it lets it use accessibility. A daemon that a shell
+//! spawns is charged to the terminal; one that launchd starts answers for itself. So there a daemon is always launchd's.
+//!
+//! Everything but the default is the same on every system, so that it is tested on each.
+
+mod agent;
+mod start;
+
+use std::io;
+use std::process::{Command as Process, Stdio};
+
+pub use agent::{Agent, MARK};
+pub(crate) use start::start;
+
+/// The agent's label for the socket that is everybody's default.
+pub const LABEL: &str = "dev.axd.axd";
+/// Says who starts a missing daemon: `launchd` or `spawn`. For tests, and for whoever has no launchd.
+pub const STARTER: &str = "AXD_START";
+
+/// Whether launchd is who runs services here.
+pub fn is_here() -> bool {
+    match std::env::var(STARTER).as_deref() {
+        Ok("launchd") => true,
+        Ok("spawn") => false,
+        _ => cfg!(target_os = "macos"),
+    }
+}
+
+/// Whether a missing daemon is to be started by launchd. The built-in desktop needs nobody's leave, so there a daemon is
+/// spawned.
+pub(crate) fn is_starter(platform: Option<&str>) -> bool {
+    is_here() && (platform != Some("sim") || std::env::var_os(STARTER).is_some())
+}
+
+/// The user's graphical session, as `launchctl` calls it.
+pub fn domain() -> String {
+    format!("gui/{}", nix::unistd::getuid())
+}
+
+/// An agent in it.
+pub fn target(label: &str) -> String {
+    format!("{}/{label}", domain())
+}
+
+/// `launchctl` and these words.
+pub fn argv(words: &[&str]) -> Vec<String> {
+    ["launchctl"].iter().chain(words).map(ToString::to_string).collect()
+}
+
+/// Runs `launchctl`. `Ok(Err)` is what it said when it failed.
+pub fn launchctl(words: &[&str]) -> io::Result<std::result::Result<String, String>> {
+    let ran = Process::new("launchctl").args(words).stdin(Stdio::null()).output()?;
+    if ran.status.success() {
+        return Ok(Ok(String::from_utf8_lossy(&ran.stdout).into_owned()));
+    }
+    // It complains on either.
+    let said = [String::from_utf8_lossy(&ran.stderr), String::from_utf8_lossy(&ran.stdout)].join(" ");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    Ok(Err(if said.is_empty() { ran.status.to_string() } else { said }))
+}
+
+/// An agent that launchd knows, as `launchctl print` shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// The file it was loaded from.
+    pub path: String,
+    /// launchd's word for how it is: `running`, `not running`, `spawn scheduled`.
+    pub state: String,
+    /// Its process, if it runs.
+    pub pid: Option<u32>,
+    /// How its process ended the last time, unless it never did.
+    pub last_exit: Option<i32>,
+}
+
+impl Loaded {
+    /// Reads what `launchctl print gui/UID/LABEL` shows: `key = value` lines, one tab deep; deeper ones belong to others.
+    pub fn read(told: &str) -> Loaded {
+        let value = |key: &str| {
+            told.lines().find_map(|line| {
+                let line = line.strip_prefix('\t').filter(|line| !line.starts_with('\t'))?;
+                line.strip_prefix(key)?.strip_prefix(" = ").map(str::trim)
+            })
+        };
+        let number = |text: &str| text.split(|c: char| c != '-' && !c.is_ascii_digit()).next()?.parse().ok();
+        Loaded {
+            path: value("path").unwrap_or_default().to_owned(),
+            state: value("state").unwrap_or_default().to_owned(),
+            pid: value("pid").and_then(|pid| pid.parse().ok()).filter(|pid| *pid != 0),
+            // `(never exited)`, `0`, or `78: EX_CONFIG`.
+            last_exit: value("last exit code").and_then(number),
+        }
+    }
+
+    /// Whether its process runs.
+    pub fn is_running(&self) -> bool {
+        self.state == "running" || self.pid.is_some()
+    }
+}
+
+/// What `launchctl print` says of an agent that launchd does not know, where there is a session at all.
+pub fn is_unknown(said: &str) -> bool {
+    said.contains("Could not find service")
+}
+
+/// Whether the agent is among those that `launchctl print-disabled` shows as turned off. Older systems write `true` for
+/// what newer ones call `disabled`.
+pub fn is_disabled(told: &str, label: &str) -> bool {
+    told.lines().any(|line| {
+        let said = line.trim().strip_prefix(&format!("\"{label}\" => "));
+        matches!(said, Some("disabled" | "true"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As macOS writes it, shortened.
+    const RUNNING: &str = "gui/501/dev.axd.axd = {\n\tactive count = 3\n\tpath = /Users/a b/Library/LaunchAgents/dev.axd.axd.plist\n\
+        \ttype = LaunchAgent\n\tstate = running\n\n\tprogram = /usr/local/bin/axd\n\targuments = {\n\t\t/usr/local/bin/axd\n\t}\n\n\
+        \tdefault environment = {\n\t\tPATH => /usr/bin:/bin\n\t\tpid = 5\n\t}\n\n\tdomain = gui/501 [100015]\n\truns = 2\n\
+        \tpid = 4711\n\timmediate reason = ipc (socket)\n\tlast exit code = 0\n\n\tsockets = {\n\t\taxd = {\n\t\t\tstate = waiting\n\t\t}\n\t}\n}\n";
+
+    #[test]
+    fn what_launchctl_prints_of_an_agent_is_read() {
+        let loaded = Loaded::read(RUNNING);
+        assert_eq!(loaded.path, "/Users/a b/Library/LaunchAgents/dev.axd.axd.plist");
+        assert_eq!((loaded.state.as_str(), loaded.pid, loaded.last_exit), ("running", Some(4711), Some(0)));
+        assert!(loaded.is_running());
+    }
+
+    #[test]
+    fn an_agent_that_does_not_run_has_no_process_and_says_how_it_ended() {
+        for (said, expected) in
+            [("(never exited)", None), ("1", Some(1)), ("78: EX_CONFIG", Some(78)), ("-9", Some(-9))]
+        {
+            let told = RUNNING
+                .replace("\tpid = 4711\n", "")
+                .replace("\tstate = running", "\tstate = not running")
+                .replace("exit code = 0", &format!("exit code = {said}"));
+            let loaded = Loaded::read(&told);
+            assert_eq!(
+                (loaded.pid, loaded.is_running(), loaded.last_exit),
+                (None, false, expected),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_agent_that_is_turned_off_is_known_by_either_word() {
+        for (told, expected) in [
+            ("\tdisabled services = {\n\t\t\"dev.axd.axd\" => disabled\n\t}\n", true),
+            ("\t\t\"dev.axd.axd\" => true\n", true),
+            ("\t\t\"dev.axd.axd\" => enabled\n", false),
+            ("\t\t\"dev.axd.axd\" => false\n", false),
+            ("\t\t\"dev.axd.axd.other\" => disabled\n", false),
+            ("", false),
+        ] {
+            assert_eq!(is_disabled(told, LABEL), expected, "{told}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Starting a missing daemon by launchd: an agent for the socket is loaded, for this session only, and from then on whoever
+//! connects starts the daemon. `ax service install` makes it last.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use axd_protocol::command::Status;
+use axd_protocol::places::System;
+use axd_protocol::{Command, Places};
+
+use super::{Agent, LABEL, Loaded, STARTER, domain, is_unknown, launchctl, target};
+use crate::start::IDLE_EXIT_S;
+use crate::{Ask, ClientError, Connection, DaemonStart, request_line};
+
+/// After how long without an answer launchd is asked how the daemon is.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How often.
+const LOOKS: u32 = 20;
+/// Variables that are about `ax`, not about the daemon it starts.
+const NOT_HANDED_ON: [&str; 4] = ["AXD_SOCKET", "AXD_BIN", "AXD_NO_AUTOSTART", STARTER];
+
+/// Has launchd listen at this socket, and waits until the daemon that it starts answers. Errors are told in words.
+pub(crate) fn start(socket: &Path, binary: &Path, how: &DaemonStart) -> Result<Connection, String> {
+    let uid = nix::unistd::geteuid().as_raw();
+    let env = |name: &str| std::env::var_os(name);
+    let places = Places::resolve(System::HERE, uid, env);
+    let default = Places::resolve(System::HERE, uid, |name| env(name).filter(|_| name != "AXD_SOCKET"));
+    let label = label_of(socket, &default.socket);
+    let target = target(&label);
+    let known = look(&target)?;
+    // What is installed for good is used as it is; an agent of ours is written anew, since axd may have moved.
+    let installed = known.as_ref().map(|known| PathBuf::from(&known.path)).filter(|path| {
+        path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "LaunchAgents")
+            && path.exists()
+    });
+    let log = how.state.clone().unwrap_or(places.state).join("stderr.log");
+    let file = match installed {
+        Some(file) => file,
+        None => {
+            let agent = agent(label, socket, binary, how, log.clone());
+            write(&agent, socket)?
+        }
+    };
+    if let Some(known) = known {
+        // It is loaded, and yet nobody listens: its socket was removed. To load it again makes a new one.
+        run(&["bootout", &target])?;
+        let _ = known.pid.is_none_or(crate::await_exit);
+    }
+    run(&["bootstrap", &domain(), &file.to_string_lossy()])?;
+    if let Some(tell) = how.tell {
+        tell(&format!(
+            "axd is started by launchd, as {target}; `ax service install` keeps it there.\n\
+             If it may not use accessibility yet, allow {} in System Settings › Privacy & Security › Accessibility.",
+            binary.display()
+        ));
+    }
+    await_answer(socket, &target, &log)
+}
+
+/// The agent of a socket: the default one's has the plain name, any other's one of its own.
+fn label_of(socket: &Path, default: &Path) -> String {
+    if socket == default {
+        return LABEL.to_owned();
+    }
+    // FNV-1a: short, and the same in every version of ax.
+    let bytes = socket.as_os_str().as_encoded_bytes();
+    let hash =
+        bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+    format!("{LABEL}.{hash:08x}")
+}
+
+fn agent(label: String, socket: &Path, binary: &Path, how: &DaemonStart, log: PathBuf) -> Agent {
+    let mut arguments = vec!["--idle-exit".into(), how.idle_exit_s.unwrap_or(IDLE_EXIT_S).to_string()];
+    if let Some(platform) = &how.platform {
+        arguments.extend(["--platform".into(), platform.clone()]);
+    }
+    if let Some(state) = &how.state {
+        arguments.extend(["--state".into(), state.to_string_lossy().into_owned()]);
+    }
+    // launchd starts it with the session's variables; what was set for axd in this shell would be lost.
+    let mut environment: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| name.starts_with("AXD_") && !NOT_HANDED_ON.contains(&name.as_str()))
+        .collect();
+    environment.sort();
+    Agent {
+        label,
+        program: std::path::absolute(binary).unwrap_or_else(|_| binary.to_owned()),
+        arguments,
+        environment,
+        socket: socket.to_owned(),
+        run_at_load: false,
+        log,
+    }
+}
+
+/// Writes the agent's file beside its socket: not where launchd would load it at the next login.
+fn write(agent: &Agent, socket: &Path) -> Result<PathBuf, String> {
+    let text = agent.plist().map_err(|error| error.message)?;
+    let file = socket.with_file_name(format!("{}.plist", agent.label));
+    let made = agent
+        .log
+        .parent()
+        .map_or(Ok(()), |folder| DirBuilder::new().recursive(true).mode(0o700).create(folder));
+    let written = made.and_then(|()| fs::write(&file, text));
+    written.map_err(|fault| format!("cannot write {}: {fault}", file.display()))?;
+    Ok(file)
+}
+
+/// The agent, if launchd knows it.
+fn look(target: &str) -> Result<Option<Loaded>, String> {
+    match launchctl(&["print", target]) {
+        Ok(Ok(told)) => Ok(Some(Loaded::read(&told))),
+        Ok(Err(said)) if is_unknown(&said) => Ok(None),
+        Ok(Err(said)) => Err(format!(
+            "launchd has no graphical session for this user ({said}); log in at the screen, or set AXD_START=spawn"
+        )),
+        Err(fault) => Err(format!("cannot run launchctl: {fault}")),
+    }
+}
+
+fn run(words: &[&str]) -> Result<(), String> {
+    match launchctl(words) {
+        Ok(Ok(_)) => Ok(()),
+        // It goes as soon as its process has ended, which is waited for.
+        Ok(Err(said)) if words[0] == "bootout" && said.contains("in progress") => Ok(()),
+        Ok(Err(said)) => Err(format!("launchctl {} failed: {said}", words.join(" "))),
+        Err(fault) => Err(format!("cannot run launchctl: {fault}")),
+    }
+}
+
+/// Asks until the daemon answers. launchd accepts in its place, so a connection alone means nothing; and a daemon that
+/// cannot run is only known by its end.
+fn await_answer(socket: &Path, target: &str, log: &Path) -> Result<Connection, String> {
+    let lost = |fault: io::Error| format!("launchd listens at {}, but: {fault}", socket.display());
+    let mut connection = Connection::try_open(socket).map_err(lost)?;
+    connection.stream().set_read_timeout(Some(LOOK_AGAIN)).map_err(lost)?;
+    let asked = request_line(1, &Command::Status(Status {}), Ask::any_protocol());
+    asked.and_then(|line| connection.send_line(&line)).map_err(|fault| fault.to_string())?;
+    for _ in 0..LOOKS {
+        match connection.recv_line() {
+            Ok(Some(_)) => return Connection::try_open(socket).map_err(lost),
+            Err(ClientError::Io(fault)) if fault.kind() == io::ErrorKind::TimedOut => {}
+            Ok(None) | Err(_) => break,
+        }
+        if look(target)?.is_some_and(|known| known.pid.is_none() && known.last_exit.is_some()) {
+            break;
+        }
+    }
+    let ended = look(target)?.and_then(|known| known.last_exit);
+    let how = ended.map_or_else(String::new, |code| format!(" (it ended with {code})"));
+    let said = fs::read_to_string(log).unwrap_or_default();
+    let said = said.lines().last().map_or_else(String::new, |line| format!(": {line}"));
+    Err(format!(
+        "launchd started it, and it does not answer{how}{said}; see {} and `launchctl print {target}`",
+        log.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_default_socket_has_the_plain_label() {
+        let default = Path::new("/Users/a/Library/Application Support/axd/axd.sock");
+        assert_eq!(label_of(default, default), LABEL);
+        let other = label_of(Path::new("/tmp/x/axd.sock"), default);
+        assert!(other.starts_with("dev.axd.axd.") && other.len() == "dev.axd.axd.".len() + 8, "{other}");
+        assert_ne!(other, label_of(Path::new("/tmp/y/axd.sock"), default));
+        assert_eq!(other, label_of(Path::new("/tmp/x/axd.sock"), default));
+    }
+
+    #[test]
+    fn the_daemon_is_told_all_that_a_spawned_one_would_know() {
+        let how = DaemonStart {
+            platform: Some("macos".into()),
+            state: Some("/s".into()),
+            ..DaemonStart::default()
+        };
+        let agent =
+            agent("l".into(), Path::new("/r/axd.sock"), Path::new("/b/axd"), &how, "/s/stderr.log".into());
+        assert_eq!(agent.arguments, ["--idle-exit", "900", "--platform", "macos", "--state", "/s"]);
+        assert!(!agent.run_at_load && agent.program == Path::new("/b/axd"));
+        assert!(agent.environment.iter().all(|(name, _)| name.starts_with("AXD_") && name != "AXD_BIN"));
+    }
+}

@@ -1,0 +1,341 @@
+//! `ax service` and auto-start by launchd, as they are run: against a stand-in `launchctl` that records what it is told,
+//! remembers it, and runs what it was given to run. `AXD_START=launchd` has ax use it on any system.
+
+mod fake;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use axd_client::{Ask, Connection};
+use axd_protocol::Command as AxdCommand;
+use axd_protocol::command::Shutdown;
+use fake::{Ran, ax};
+use serde_json::{Value, json};
+
+const SOCKET_OF_DAEMON: &str = "TEST_IS_AXD_AT";
+
+/// What is loaded is a link `loaded-LABEL` to its file in the stand-in's folder; a file `running-LABEL` holds a pid. To
+/// load starts what the file names, if it is to run from the start or auto-start waits for it.
+const LAUNCHCTL: &str = r#"#!/bin/sh
+cd "$FOLDER" || exit 9
+verb=$1
+shift
+label=${1##*/}
+case $verb in
+  print)
+    if [ ! -e "loaded-$label" ]; then
+      echo "Bad request."
+      echo "Could not find service \"$label\" in domain for user gui: 501" >&2
+      exit 113
+    fi
+    state="not running" pid=
+    if [ -e "running-$label" ]; then state=running pid=$(cat "running-$label"); fi
+    printf '%s = {\n\tactive count = 1\n\tpath = %s\n\ttype = LaunchAgent\n\tstate = %s\n\n' "$1" "$(readlink "loaded-$label")" "$state"
+    if [ -n "$pid" ]; then printf '\tpid = %s\n' "$pid"; fi
+    printf '\tlast exit code = %s\n}\n' "$(cat exit 2>/dev/null || echo '(never exited)')"
+    exit ;;
+  print-disabled)
+    printf '\tdisabled services = {\n'
+    if [ -e disabled ]; then printf '\t\t"%s" => disabled\n' "$(cat disabled)"; fi
+    printf '\t}\n'
+    exit ;;
+esac
+echo "$verb" "$@" | sed "s#gui/$(id -u)#gui#; s#$FOLDER/##g" >> log
+if [ -e broken ]; then echo "Bootstrap failed: 5: Input/output error" >&2; exit 5; fi
+case $verb in
+  bootstrap)
+    label=$(basename "$2" .plist)
+    if [ "$(cat disabled 2>/dev/null)" = "$label" ]; then echo "Bootstrap failed: 5: Input/output error" >&2; exit 5; fi
+    if [ -e "loaded-$label" ]; then echo "Bootstrap failed: 37: Operation already in progress" >&2; exit 37; fi
+    ln -s "$2" "loaded-$label"
+    if [ -x daemon ]; then
+      socket=$(sed -n '/SockPathName/{n;s/.*<string>\(.*\)<\/string>/\1/p;}' "$2")
+      TEST_IS_AXD_AT=$socket ./daemon > daemon.out 2>&1 &
+      echo $! > "running-$label"
+      while [ ! -S "$socket" ] && [ ! -e ended ]; do :; done
+    elif grep -A1 RunAtLoad "$2" | grep -q true; then
+      echo 1 > "running-$label"
+    fi ;;
+  kickstart) echo 1 > "running-$label" ;;
+  bootout) rm -f "loaded-$label" "running-$label" ;;
+  enable) rm -f disabled ;;
+esac
+"#;
+
+/// A user's home with an installed `axd` and the stand-in.
+struct Home {
+    folder: tempfile::TempDir,
+}
+
+impl Home {
+    fn new() -> Home {
+        let home = Home { folder: tempfile::Builder::new().prefix("a home").tempdir().unwrap() };
+        fs::create_dir(home.at("bin")).unwrap();
+        write_program(&home.at("bin/launchctl"), LAUNCHCTL);
+        write_program(&home.at("bin/axd"), "#!/bin/sh\n");
+        home
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.at("Library/LaunchAgents/dev.axd.axd.plist")
+    }
+
+    fn ax(&self, line: &str) -> Command {
+        let mut command = ax(line);
+        command
+            .env("AXD_START", "launchd")
+            .env("HOME", self.folder.path())
+            .env("XDG_RUNTIME_DIR", self.at("run"))
+            .env("XDG_STATE_HOME", self.at("state"))
+            .env("PATH", format!("{}:/usr/bin:/bin", self.at("bin").display()))
+            .env("AXD_BIN", self.at("bin/axd"))
+            .env("FOLDER", self.folder.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, line: &str) -> Ran {
+        Ran::of(self.ax(line).output().unwrap())
+    }
+
+    /// The `data` of `ax service`, that is to succeed.
+    fn data(&self, line: &str) -> Value {
+        let ran = self.run(&format!("service {line}"));
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+        let answer = ran.json();
+        assert_eq!(answer["data"]["manager"], "launchd", "{answer}");
+        answer["data"].clone()
+    }
+
+    /// The `error` of `ax service`, that is to fail.
+    fn error(&self, line: &str) -> Value {
+        let ran = self.run(&format!("service {line}"));
+        assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{ran:?}");
+        ran.json()["error"].clone()
+    }
+
+    /// What launchctl was told since the last time this was asked, but for questions.
+    fn log(&self) -> Vec<String> {
+        let log = fs::read_to_string(self.at("log")).unwrap_or_default();
+        let _ = fs::remove_file(self.at("log"));
+        log.lines().map(str::to_owned).collect()
+    }
+}
+
+fn write_program(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+fn flags(data: &Value) -> [bool; 4] {
+    ["installed", "enabled", "active", "socket_activation"]
+        .map(|name| data["service"][name].as_bool().unwrap())
+}
+
+const BOOTSTRAP: &str = "bootstrap gui Library/LaunchAgents/dev.axd.axd.plist";
+
+#[test]
+fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_twice() {
+    let home = Home::new();
+    assert_eq!(flags(&home.data("status")), [false, false, false, false]);
+    for (line, told, expected) in [
+        ("install", BOOTSTRAP, [true, true, true, false]),
+        ("stop", "bootout gui/dev.axd.axd", [true, true, false, false]),
+        ("start", BOOTSTRAP, [true, true, true, false]),
+        ("uninstall", "bootout gui/dev.axd.axd", [false, false, false, false]),
+    ] {
+        // The stand-in's process is a number that belongs to nobody who ends.
+        let _ = fs::remove_file(home.at("running-dev.axd.axd"));
+        assert_eq!(flags(&home.data(line)), expected, "{line}");
+        assert_eq!(home.log(), [told], "{line}");
+        let again = home.data(line);
+        assert_eq!(flags(&again), expected, "{line} again");
+        assert_eq!((again["steps"].clone(), home.log()), (Value::Null, vec![]), "{line} again");
+    }
+    assert!(!home.file().exists());
+}
+
+#[test]
+fn the_file_names_axd_as_it_was_found_and_the_folders_are_made() {
+    let home = Home::new();
+    home.data("install --platform sim --socket-activation");
+    let told = plist::Value::from_file(home.file()).unwrap().into_dictionary().unwrap();
+    let words: Vec<&str> =
+        told["ProgramArguments"].as_array().unwrap().iter().map(|word| word.as_string().unwrap()).collect();
+    assert_eq!(words, [home.at("bin/axd").to_str().unwrap(), "--platform", "sim"]);
+    assert_eq!(told["RunAtLoad"].as_boolean(), Some(false));
+    let socket = told["Sockets"].as_dictionary().unwrap()["axd"].as_dictionary().unwrap();
+    let folder = Path::new(socket["SockPathName"].as_string().unwrap()).parent().unwrap();
+    assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(Path::new(told["StandardErrorPath"].as_string().unwrap()).parent().unwrap().is_dir());
+    assert_eq!(home.file().metadata().unwrap().permissions().mode() & 0o777, 0o644);
+}
+
+#[test]
+fn an_agent_that_is_turned_off_is_turned_on_first() {
+    let home = Home::new();
+    fs::write(home.at("disabled"), "dev.axd.axd").unwrap();
+    home.data("install");
+    assert_eq!(home.log(), ["enable gui/dev.axd.axd", BOOTSTRAP]);
+}
+
+#[test]
+fn a_dry_run_says_the_steps_and_changes_nothing() {
+    let home = Home::new();
+    let data = home.data("install --dry-run");
+    let steps: Vec<&str> =
+        data["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap()).collect();
+    assert!(
+        steps[0].starts_with("make the folder ") && steps[3].starts_with("run launchctl bootstrap gui/"),
+        "{steps:?}"
+    );
+    assert!(home.log().is_empty() && !home.at("Library").exists() && !home.at("run").exists());
+}
+
+#[test]
+fn what_launchctl_says_when_it_fails_is_told_with_what_to_do() {
+    let home = Home::new();
+    fs::write(home.at("broken"), "").unwrap();
+    let error = home.error("install");
+    assert!(
+        error["message"].as_str().unwrap().ends_with("failed: Bootstrap failed: 5: Input/output error"),
+        "{error}"
+    );
+    assert!(error["suggestion"].as_str().unwrap().contains("stderr.log"), "{error}");
+    write_program(&home.at("bin/launchctl"), "#!/bin/sh\necho 'Could not find domain for' >&2\nexit 125\n");
+    let error = home.error("status");
+    assert_eq!(error["code"], "PLATFORM_NOT_SUPPORTED");
+    assert!(error["suggestion"].as_str().unwrap().contains("logged in"), "{error}");
+}
+
+/// Has the stand-in run this very test as the daemon.
+fn with_daemon(home: &Home) {
+    let own = std::env::current_exe().unwrap();
+    let script = format!(
+        "#!/bin/sh\nexec '{}' --exact this_test_is_the_daemon_that_launchd_starts --nocapture\n",
+        own.display()
+    );
+    write_program(&home.at("daemon"), &script);
+}
+
+fn end(socket: &Path) {
+    if let Ok(mut connection) = Connection::open(socket) {
+        let _ = connection.request(&AxdCommand::Shutdown(Shutdown {}), Ask::any_protocol());
+    }
+}
+
+#[test]
+fn a_missing_daemon_is_started_by_launchd_once_a_session() {
+    let home = Home::new();
+    with_daemon(&home);
+    for _ in 0..2 {
+        let ran = Ran::of(home.ax("get x").env("AXD_LOG", "debug").output().unwrap());
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    }
+    assert_eq!(home.log(), ["bootstrap gui run/axd/dev.axd.axd.plist"]);
+    let told =
+        plist::Value::from_file(home.at("run/axd/dev.axd.axd.plist")).unwrap().into_dictionary().unwrap();
+    let words = told["ProgramArguments"].as_array().unwrap();
+    assert_eq!(words[1..], ["--idle-exit", "900"].map(plist::Value::from));
+    assert_eq!(told["EnvironmentVariables"].as_dictionary().unwrap()["AXD_LOG"].as_string(), Some("debug"));
+    assert!(!home.file().exists(), "nothing stays after the session");
+    assert!(home.data("status")["notes"][0].as_str().unwrap().contains("for this session"));
+    end(&home.at("run/axd/axd.sock"));
+}
+
+#[test]
+fn another_socket_has_an_agent_of_its_own() {
+    let home = Home::new();
+    with_daemon(&home);
+    let socket = home.at("other/axd.sock");
+    let ran = Ran::of(home.ax("get x").env("AXD_SOCKET", &socket).output().unwrap());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let told = home.log();
+    assert!(told[0].starts_with("bootstrap gui other/dev.axd.axd.") && told.len() == 1, "{told:?}");
+    end(&socket);
+}
+
+#[test]
+fn an_agent_whose_socket_is_gone_is_loaded_again() {
+    let home = Home::new();
+    with_daemon(&home);
+    // Loaded by another ax, from a file of this session; its socket was swept away since.
+    fs::write(home.at("other.plist"), "").unwrap();
+    std::os::unix::fs::symlink(home.at("other.plist"), home.at("loaded-dev.axd.axd")).unwrap();
+    let ran = home.run("get x");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(home.log(), ["bootout gui/dev.axd.axd", "bootstrap gui run/axd/dev.axd.axd.plist"]);
+    end(&home.at("run/axd/axd.sock"));
+}
+
+#[test]
+fn a_daemon_that_cannot_run_under_launchd_is_told_with_its_own_words() {
+    let home = Home::new();
+    // It listens, as launchd does in the daemon's place, and never answers.
+    let script = "#!/usr/bin/env python3\nimport os, socket, time\ns = socket.socket(socket.AF_UNIX)\n\
+                  s.bind(os.environ['TEST_IS_AXD_AT'])\ns.listen()\ntime.sleep(60)\n";
+    write_program(&home.at("daemon"), script);
+    fs::write(home.at("exit"), "1").unwrap();
+    fs::create_dir_all(home.at("state/axd")).unwrap();
+    fs::write(home.at("state/axd/stderr.log"), "axd: no display here\n").unwrap();
+    let child = home.ax("get x").stdout(Stdio::piped()).spawn().unwrap();
+    // launchd sees its process end.
+    while !home.at("running-dev.axd.axd").exists() {
+        std::thread::yield_now();
+    }
+    let pid = loop {
+        let pid = fs::read_to_string(home.at("running-dev.axd.axd")).unwrap_or_default();
+        if pid.ends_with('\n') && home.at("run/axd/axd.sock").exists() {
+            break pid;
+        }
+    };
+    fs::remove_file(home.at("running-dev.axd.axd")).unwrap();
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    let _ = Command::new("kill").arg(pid.trim()).status();
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+    for said in ["it ended with 1", "axd: no display here", "launchctl print gui/"] {
+        assert!(message.contains(said), "{said} in {message}");
+    }
+}
+
+#[test]
+fn without_a_graphical_session_auto_start_says_so() {
+    let home = Home::new();
+    write_program(&home.at("bin/launchctl"), "#!/bin/sh\necho 'Could not find domain for' >&2\nexit 125\n");
+    let ran = home.run("get x");
+    assert_eq!(ran.code, Some(3));
+    let message = &ran.json()["error"]["message"];
+    assert!(message.as_str().unwrap().contains("no graphical session"), "{message}");
+}
+
+#[test]
+fn this_test_is_the_daemon_that_launchd_starts() {
+    let Ok(socket) = std::env::var(SOCKET_OF_DAEMON) else { return };
+    let listener = UnixListener::bind(socket).unwrap();
+    for stream in listener.incoming() {
+        let stream = stream.unwrap();
+        std::thread::spawn(move || answer(stream));
+    }
+}
+
+fn answer(mut stream: UnixStream) {
+    for line in BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok) {
+        let request: Value = serde_json::from_str(&line).unwrap();
+        let command = request["command"].as_str().unwrap();
+        let data = json!({ "pid": std::process::id(), "idle_exit_s": 900, "clients": [{}] });
+        let _ =
+            writeln!(stream, r#"{{"id":{},"ok":true,"command":"{command}","data":{data}}}"#, request["id"]);
+        if command == "shutdown" {
+            std::process::exit(0);
+        }
+    }
+}
