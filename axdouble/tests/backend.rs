@@ -433,6 +433,7 @@ fn a_closed_gate_lets_nothing_through() {
     let gate = axd_double::platform::Gate::new();
     gate.close();
     let key = app.key("press");
+    app.until("it is well", |app| app.degraded.is_none());
     let answer =
         app.ask(|ticket| axd_double::platform::ToWorker::Perform { key, act: Act::Press, gate, ticket });
     let failed = answer.expect_err("it was closed");
