@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use axd::engine::{About, Engine};
@@ -22,13 +23,16 @@ use clap::Parser;
 use nix::unistd::Uid;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// The backend, and the hand at the scripted apps.
 struct OnDouble {
     mac: MacDesktop,
-    world: World,
+    world: Arc<World>,
 }
+
+/// How long what was put in may take to arrive.
+const ARRIVES: Duration = Duration::from_secs(5);
 
 impl Platform for OnDouble {
     fn name(&self) -> &'static str {
@@ -72,7 +76,18 @@ impl Platform for OnDouble {
     }
 
     fn sim(&self, act: Sim) -> Reply<SimAnswer> {
-        self.world.sim().sim(act)
+        let (answer, reply) = oneshot::channel();
+        let world = Arc::clone(&self.world);
+        tokio::spawn(async move {
+            // Who looks at the screen sees what has arrived there.
+            let arriving = Arc::clone(&world);
+            let _ = tokio::task::spawn_blocking(move || arriving.input().settle(ARRIVES)).await;
+            if let Ok(done) = world.sim().sim(act).await {
+                // Who asked may have stopped waiting.
+                let _ = answer.send(done);
+            }
+        });
+        reply
     }
 }
 
@@ -100,7 +115,7 @@ fn run(options: &Options, ready: &mut Ready) -> anyhow::Result<()> {
     let env = |name: &str| std::env::var_os(name);
     let places = options.places(Uid::effective().as_raw(), env);
     let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("axd").enable_all().build()?;
-    let world = World::start(SimOptions::from_env());
+    let world = Arc::new(World::start(SimOptions::from_env()));
     let platform = {
         let _inside = runtime.enter();
         Box::new(OnDouble { mac: MacDesktop::connect(), world })

@@ -6,8 +6,8 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use axd_protocol::ErrorCode;
 use axd_protocol::command::{DoctorAnswer, Finding};
+use axd_protocol::{Error, ErrorCode};
 use nix::unistd::Uid;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
@@ -132,6 +132,10 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
     let runtime = runtime()?;
     let platform = (desktops.open)(choice, &runtime).map_err(|missing| {
         let said = format!("{missing}; `--platform sim` is the built-in desktop");
+        server::refuse_waiting(
+            "none",
+            &Error::new(ErrorCode::PlatformNotSupported, format!("axd cannot serve: {said}")),
+        );
         Failure::new(ErrorCode::PlatformNotSupported, said)
     })?;
     let listener = match server::inherited()? {

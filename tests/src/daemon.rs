@@ -52,7 +52,7 @@ impl Setup {
         self
     }
 
-    /// On this platform.
+    /// On this platform; `macos` elsewhere than on a Mac is its backend on the double.
     pub fn platform(mut self, platform: &str) -> Setup {
         self.platform = Some(platform.to_owned());
         self
@@ -182,10 +182,12 @@ impl Daemon {
 
     fn launch(&mut self) {
         let stderr = File::create(self.folder.path().join("stderr")).expect("a file for its standard error");
+        let on_double = self.platform == "macos" && !cfg!(target_os = "macos");
+        let program = if on_double { programs::axd_on_double() } else { programs::axd() };
         // The shell puts the pipe where `--ready-fd` can name it, and is replaced by the daemon.
         let mut child = Command::new("sh")
             .args(["-c", r#"exec "$0" "$@" --ready-fd 9 9>&1 >/dev/null"#])
-            .arg(programs::axd())
+            .arg(program)
             .args(["--platform", &self.platform, "--log-level", "trace", "--socket"])
             .arg(&self.socket)
             .arg("--state")

@@ -7,6 +7,11 @@ pub fn axd() -> PathBuf {
     program("axd")
 }
 
+/// `axd-on-double`, as it was built last.
+pub fn axd_on_double() -> PathBuf {
+    program("axd-on-double")
+}
+
 /// `ax`, as it was built last.
 pub fn ax() -> PathBuf {
     program("ax")

@@ -129,9 +129,9 @@ impl View<'_> {
     /// Whether an attribute can be set.
     pub(crate) fn is_settable(&mut self, id: Id, name: &str) -> Result<bool, Error> {
         // What an element does not have cannot be asked about either.
-        match self.attribute(id, name) {
-            Err(error @ (Error::AttributeUnsupported | Error::InvalidUIElement)) => return Err(error),
-            _ => {}
+        let read = self.attribute(id, name);
+        if let Err(error @ (Error::AttributeUnsupported | Error::InvalidUIElement)) = read {
+            return Err(error);
         }
         if id == Id::APP {
             return Ok(matches!(
@@ -174,7 +174,9 @@ impl View<'_> {
         match (name, value) {
             ("AXFrontmost", Value::Truth(true)) => Ok(Deed::Activate),
             ("AXManualAccessibility", Value::Truth(true)) => Ok(Deed::ShowPages),
-            ("AXHidden" | "AXEnhancedUserInterface" | "AXManualAccessibility", Value::Truth(_)) => Ok(Deed::Done),
+            ("AXHidden" | "AXEnhancedUserInterface" | "AXManualAccessibility", Value::Truth(_)) => {
+                Ok(Deed::Done)
+            }
             ("AXFocused", Value::Truth(true)) if number.is_some() => of_window(WindowOp::Focus),
             ("AXFocused", Value::Truth(true)) => act(Act::Focus),
             ("AXValue", _) if id.part == Part::ScrollBar => self.scroll_to(id, value),
@@ -226,14 +228,14 @@ impl View<'_> {
         Ok(Deed::Act(id.widget(), Act::SetValue(text)))
     }
 
-    fn scroll_to(&self, id: Id, value: &Value) -> Result<Deed, Error> {
+    fn scroll_to(&mut self, id: Id, value: &Value) -> Result<Deed, Error> {
         let part = match value {
             Value::Real(part) => *part,
             Value::Integer(part) => *part as f64,
             _ => return Err(Error::IllegalArgument),
         };
-        let widget = self.model.widget(id.widget()).ok_or(Error::InvalidUIElement)?;
-        let (top, last) = (widget.first_in_view(), self.last_top(widget));
+        let last = self.last_top(id);
+        let top = self.model.widget(id.widget()).ok_or(Error::InvalidUIElement)?.first_in_view();
         let wanted = (part.clamp(0.0, 1.0) * last as f64).round() as usize;
         let steps = u32::try_from(wanted.abs_diff(top)).map_err(|_| Error::IllegalArgument)?;
         let direction = if wanted > top { Direction::Down } else { Direction::Up };

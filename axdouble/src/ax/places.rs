@@ -3,6 +3,7 @@
 use axd::platform::sim::model::SCREEN;
 use axd_protocol::{Bounds, Point};
 
+use super::roles::has_rows;
 use super::tree::{Id, Part, View};
 
 /// How high a row of a table is that makes its rows as they come into view, and how wide a scroll bar.
@@ -19,6 +20,10 @@ impl View<'_> {
         let own = |view: &mut Self| view.model.place(handle).and_then(|place| place.bounds);
         match id.part {
             Part::Itself if self.model.windows().contains(&handle) => self.model.window_bounds(handle),
+            Part::Itself if self.model.widget(handle).is_some_and(|widget| has_rows(widget.role)) => {
+                let area = own(self)?;
+                Some(self.content(id, area))
+            }
             Part::Itself | Part::ScrollArea | Part::Cell => own(self),
             Part::Text => own(self).map(inset),
             Part::Menu => {
@@ -42,6 +47,39 @@ impl View<'_> {
             Part::CloseButton => self.button(id, 0),
             Part::ZoomButton => self.button(id, 1),
             Part::MinimizeButton => self.button(id, 2),
+        }
+    }
+
+    /// Where all of a table would be if its scroll area did not cut it off: as large as its rows, and moved up as far as
+    /// it is scrolled.
+    fn content(&mut self, id: Id, area: Bounds) -> Bounds {
+        let Some(widget) = self.model.widget(id.widget()) else { return area };
+        let (y, height) = match (widget.total(), widget.rows_in_view()) {
+            (Some(total), Some(view)) => {
+                let lines = |rows: u32| i32::try_from(rows).unwrap_or(i32::MAX).saturating_mul(LINE);
+                (area.y.saturating_sub(lines(view.start)), lines(total))
+            }
+            _ => {
+                let rows = self.rows(id);
+                let ends = [rows.first().copied(), rows.last().copied()].map(|row| self.place(row?));
+                let [Some(first), Some(last)] = ends else { return area };
+                (first.y, last.y + last.height - first.y)
+            }
+        };
+        Bounds { y, height: height.max(area.height), ..area }
+    }
+
+    /// The first row in view when a table is scrolled to its end.
+    pub(crate) fn last_top(&mut self, id: Id) -> usize {
+        let area = self.model.place(id.widget()).and_then(|place| place.bounds);
+        let Some(widget) = self.model.widget(id.widget()) else { return 0 };
+        match (widget.total(), widget.rows_in_view(), area) {
+            (Some(total), Some(view), _) => total.saturating_sub(view.end - view.start) as usize,
+            (_, _, Some(area)) => {
+                let fitting = usize::try_from(area.height / LINE).unwrap_or(0);
+                widget.children.len().saturating_sub(fitting)
+            }
+            _ => 0,
         }
     }
 

@@ -1,12 +1,15 @@
 //! A socket handed over by a service manager, which listens before the daemon runs and starts it on demand.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::os::fd::RawFd;
 
+use axd_protocol::Error;
 use tracing::warn;
 
 use super::socket::{ListenError, Listener};
 use crate::descriptor;
+use crate::service::write_error;
 
 /// The first descriptor systemd hands over.
 const FIRST: RawFd = 3;
@@ -21,7 +24,25 @@ pub fn inherited() -> Result<Option<Listener>, ListenError> {
     inherited_as(|name| std::env::var_os(name), std::process::id(), FIRST)
 }
 
-/// The same, for the environment of the process `pid`.
+/// Tells whoever waits at the socket this process was started with why it cannot serve. Otherwise the service manager would
+/// go on listening, and they would wait for ever.
+pub fn refuse_waiting(platform: &'static str, error: &Error) {
+    if let Ok(Some(listener)) = inherited() {
+        refuse(&listener, platform, error);
+    }
+}
+
+pub(super) fn refuse(listener: &Listener, platform: &'static str, error: &Error) {
+    let Ok(socket) = listener.socket() else { return };
+    let mut line = Vec::new();
+    write_error(platform, None, "", error, &mut line);
+    while let Ok((mut stream, _)) = socket.accept() {
+        // Who has gone meanwhile does not want to know.
+        let _ = stream.write_all(&line);
+    }
+}
+
+/// What [`inherited`] finds in the environment of the process `pid`.
 pub(super) fn inherited_as(
     env: impl Fn(&str) -> Option<OsString>,
     pid: u32,
@@ -68,7 +89,8 @@ mod launchd {
             return None;
         }
         // SAFETY: launchd says that there are `count` numbers at `fds`, and each is a descriptor that is ours from now on.
-        let mut sockets = (0..count).map(|at| unsafe { OwnedFd::from_raw_fd(*fds.add(at)) }).collect::<Vec<_>>();
+        let mut sockets =
+            (0..count).map(|at| unsafe { OwnedFd::from_raw_fd(*fds.add(at)) }).collect::<Vec<_>>();
         // SAFETY: the list, not what is in it, is ours to free, and is not looked at again.
         unsafe { nix::libc::free(fds.cast::<c_void>()) };
         if count > 1 {

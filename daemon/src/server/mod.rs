@@ -26,7 +26,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tracing::{error, info, warn};
 
-pub use activation::inherited;
+pub use activation::{inherited, refuse_waiting};
 pub use socket::{ListenError, Listener};
 
 use self::connection::Connection;

@@ -14,7 +14,7 @@ use crate::Raw;
 
 /// The keys and mouse buttons that are down.
 pub(super) fn held_down(kit: Kit, client: &mut Raw) -> Vec<String> {
-    if kit == Kit::Sim {
+    if kit.is_scripted() {
         let said = client.data("sim", json!({ "app": "Stage", "verb": "held" }));
         let said = said["done"].as_str().expect("an answer");
         let held = said.strip_prefix("held: ").unwrap_or_default();

@@ -12,6 +12,8 @@ use crate::{Raw, workspace};
 pub enum Kit {
     /// The built-in desktop.
     Sim,
+    /// The same app seen by the macOS backend, through the double of macOS.
+    Double,
     /// GTK 3.
     Gtk3,
     /// GTK 4.
@@ -24,7 +26,7 @@ pub enum Kit {
     Appkit,
 }
 
-use Kit::{Appkit, Chromium, Gtk3, Gtk4, Qt6, Sim};
+use Kit::{Appkit, Chromium, Double, Gtk3, Gtk4, Qt6, Sim};
 
 /// A thing to do, as far as toolkits differ in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,12 +97,15 @@ impl Kit {
     pub fn chosen() -> Kit {
         match std::env::var("AXD_STAGE").as_deref() {
             Err(_) | Ok("" | "sim") => Sim,
+            Ok("double") => Double,
             Ok("gtk3") => Gtk3,
             Ok("gtk4") => Gtk4,
             Ok("qt6") => Qt6,
             Ok("chromium") => Chromium,
             Ok("appkit") => Appkit,
-            Ok(other) => panic!("AXD_STAGE={other}: there are sim, gtk3, gtk4, qt6, chromium and appkit"),
+            Ok(other) => {
+                panic!("AXD_STAGE={other}: there are sim, double, gtk3, gtk4, qt6, chromium and appkit")
+            }
         }
     }
 
@@ -114,15 +119,35 @@ impl Kit {
     pub fn methods(self) -> (&'static str, &'static str) {
         match self {
             Sim => ("sim", "sim"),
-            Appkit => ("ax", "cgevent"),
+            Double | Appkit => ("ax", "cgevent"),
             _ => ("atspi", "xtest"),
         }
+    }
+
+    /// Whether the app is a script of the built-in desktop.
+    pub fn is_scripted(self) -> bool {
+        matches!(self, Sim | Double)
+    }
+
+    /// Whether its views are AppKit's, or shown as AppKit shows them.
+    pub fn is_appkit(self) -> bool {
+        matches!(self, Double | Appkit)
+    }
+
+    /// The selector of a row of the list, or of all.
+    pub fn row(self, which: &str) -> String {
+        if self.is_appkit() { format!("table:Rows row{which}") } else { format!("list:Rows listitem{which}") }
+    }
+
+    /// Whether a role is that of the list of rows: AppKit's lists are tables.
+    pub fn is_rows(self, role: &str) -> bool {
+        role == if self.is_appkit() { "table" } else { "list" }
     }
 
     /// The title of the app's window.
     pub fn title(self) -> &'static str {
         match self {
-            Sim => "Test Sim",
+            Sim | Double => "Test Sim",
             Gtk3 => "Test GTK3",
             Gtk4 => "Test GTK4",
             Qt6 => "Test Qt6",
@@ -140,7 +165,7 @@ impl Kit {
             ("Toggle", Gtk4) => "button:Toggle",
             ("Toggle", Qt6) => "checkbox:Toggle",
             ("Toggle", _) => "togglebutton:Toggle",
-            ("Switch", Sim | Appkit) => "switch:Switch",
+            ("Switch", Sim | Double | Appkit) => "switch:Switch",
             ("Switch", Gtk3 | Chromium) => "togglebutton:Switch",
             ("Switch", Gtk4 | Qt6) => "checkbox:Switch",
             ("Red", Gtk4) => "checkbox:Red",
@@ -155,7 +180,7 @@ impl Kit {
             ("Combo", Qt6) => "combobox",
             ("Combo", _) => "combobox:Combo",
             ("Progress", _) => "progressbar:Progress",
-            ("More", Sim) => "button:More",
+            ("More", Sim | Double) => "button:More",
             ("More", Gtk3) => "togglebutton:More",
             ("More", Gtk4) => "button:GtkExpander",
             ("More", Qt6) => "group:More",
@@ -166,6 +191,7 @@ impl Kit {
             ("Add", _) => "button:Add",
             ("Remove", _) => "button:Remove",
             ("Rename", _) => "button:Rename",
+            ("Rows", Double | Appkit) => "table:Rows",
             ("Rows", _) => "list:Rows",
             ("Tabs", Qt6) => "tablist:has(tab:Table)",
             ("Tabs", _) => "tablist",
@@ -183,9 +209,9 @@ impl Kit {
             ("Question", Qt6) => "alert:Question",
             ("Question", _) => "dialog:Question",
             // What a right click on a field offers, where the menu is in the tree at all.
-            ("Paste", Sim | Gtk3 | Appkit) => "*:Paste[visible]",
+            ("Paste", Sim | Double | Gtk3 | Appkit) => "*:Paste[visible]",
             // What shows which choice is chosen.
-            ("Chosen", Sim | Gtk3 | Appkit) => "combobox:Combo[value=\"{}\"]",
+            ("Chosen", Sim | Double | Gtk3 | Appkit) => "combobox:Combo[value=\"{}\"]",
             ("Chosen", Gtk4) => "combobox:Combo:has(text:{})",
             ("Chosen", Qt6) => "combobox:{}",
             ("Chosen", Chromium) => "combobox:Combo:has(menuitem:{}[selected])",
@@ -213,7 +239,7 @@ impl Kit {
 
     /// What a click on what is hidden answers: some toolkits do not list it at all.
     pub fn of_what_is_hidden(self) -> &'static str {
-        if matches!(self, Gtk4 | Chromium) { "ELEMENT_NOT_FOUND" } else { "NOT_ACTIONABLE" }
+        if matches!(self, Double | Gtk4 | Chromium) { "ELEMENT_NOT_FOUND" } else { "NOT_ACTIONABLE" }
     }
 
     /// What a click on what lies under a modal dialog answers: a page takes it out of its tree.
@@ -226,7 +252,7 @@ impl Kit {
 
     /// Whether the menu that a right click opens is in the tree: GTK 4, Qt and Chromium do not list it.
     pub fn lists_context_menus(self) -> bool {
-        matches!(self, Sim | Gtk3 | Appkit)
+        matches!(self, Sim | Double | Gtk3 | Appkit)
     }
 
     /// Whether the thumb of a slider can be dragged: in a headless Chromium nobody's mouse can.
@@ -251,7 +277,7 @@ impl Kit {
     pub fn launch(self, folder: &Path) -> Value {
         let apps = workspace().join("tests/desktop/apps");
         let mut args = match self {
-            Sim => json!({ "app": "Stage" }),
+            Sim | Double => json!({ "app": "Stage" }),
             Gtk3 => json!({ "app": apps.join("gtk3.py") }),
             Gtk4 => json!({ "app": apps.join("gtk4.py") }),
             Qt6 => json!({ "app": apps.join("qt6.py") }),

@@ -46,8 +46,10 @@ impl Stage {
         let kit = Kit::chosen();
         let (daemon, actor) = match kit {
             Kit::Sim => (Setup::new().app(SIM_APP).start(), None),
+            Kit::Double => (Setup::new().app(SIM_APP).platform("macos").start(), None),
             kit => {
-                let daemon = Setup::new().platform(if kit == Kit::Appkit { "macos" } else { "linux" }).start();
+                let daemon =
+                    Setup::new().platform(if kit == Kit::Appkit { "macos" } else { "linux" }).start();
                 let actor = Actor::enter(kit, &daemon);
                 (daemon, Some(actor))
             }
@@ -70,6 +72,11 @@ impl Stage {
     /// The selector of a widget.
     pub fn the(&self, widget: &str) -> &'static str {
         self.kit.selector(widget)
+    }
+
+    /// The selector of a row of the list by its number, as `:nth` counts; of all of them without.
+    pub fn row(&self, number: impl Into<Option<usize>>) -> String {
+        self.kit.row(&number.into().map(|number| format!(":nth({number})")).unwrap_or_default())
     }
 
     /// Args about the app.
@@ -209,10 +216,11 @@ impl Stage {
     /// The names of the rows of the list.
     pub fn rows(&mut self) -> Vec<String> {
         let tree = self.tree();
-        let rows =
-            tree.walk().find(|node| node.role.name() == "list" && node.name.as_deref() == Some("Rows"));
+        let rows = tree
+            .walk()
+            .find(|node| self.kit.is_rows(node.role.name()) && node.name.as_deref() == Some("Rows"));
         let rows = rows.unwrap_or_else(|| panic!("there are no rows"));
-        let items = rows.children.iter().filter(|item| item.role.name() == "listitem");
+        let items = rows.children.iter().filter(|item| matches!(item.role.name(), "listitem" | "row"));
         // The name is the last in it: a page puts a bullet before.
         let named = |node: &Node| node.name.clone().filter(|name| !name.is_empty());
         let name = |item: &Node| item.walk().filter_map(named).last();
@@ -275,7 +283,7 @@ impl Stage {
     /// button's id in the script of the built-in app, and the place it has on a real screen.
     pub fn person_presses(&self, client: &mut Raw, id: &str, at: (i64, i64)) {
         match self.kit {
-            Kit::Sim => client.sim(&self.app, &["press", id]),
+            kit if kit.is_scripted() => client.sim(&self.app, &["press", id]),
             kit => hands::click(kit, at),
         }
     }
@@ -291,7 +299,7 @@ impl Actor {
     fn enter(kit: Kit, daemon: &Daemon) -> Actor {
         let apps = workspace().join("tests/desktop/apps");
         let mut command = match kit {
-            Kit::Sim => unreachable!("the built-in desktop has its own apps"),
+            Kit::Sim | Kit::Double => unreachable!("the built-in desktop has its own apps"),
             Kit::Gtk3 => Command::new(apps.join("gtk3.py")),
             Kit::Gtk4 => Command::new(apps.join("gtk4.py")),
             Kit::Qt6 => Command::new(apps.join("qt6.py")),

@@ -28,11 +28,13 @@ fn a_row_of_a_list_is_selected_by_name_by_number_and_by_itself() {
         if stage.does(Deed::SelectRow, "select", args).is_none() {
             return;
         }
-        stage.wait(json!({ "for": [format!("list:Rows listitem:nth({row})[selected]")] }));
+        let selected = format!("{}[selected]", stage.row(row));
+        stage.wait(json!({ "for": [selected] }));
     }
-    let first = stage.args(json!({ "target": "list:Rows listitem:nth(1)" }));
+    let row = stage.row(1);
+    let first = stage.args(json!({ "target": row }));
     stage.act("select", first);
-    stage.wait(json!({ "for": ["list:Rows listitem:nth(1)[selected]"] }));
+    stage.wait(json!({ "for": [format!("{row}[selected]")] }));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! What is cut short: by a hang, a cancellation, a deadline; and two clients who want the same at once.
 
 use axd_tests::Stage;
-use axd_tests::stage::Kit;
 use serde_json::{Value, json};
 
 /// Fails unless what an answer says of a click on Press is what the app made of it, now that it answers again.
@@ -31,7 +30,7 @@ fn an_app_that_hangs_is_an_answer_and_nobody_else_waits() {
         other.ok("status", json!({}));
         other.ok("list-windows", json!({}));
         other.ok("snapshot", json!({ "app": stage.app }));
-        if stage.kit == Kit::Sim {
+        if stage.kit.is_scripted() {
             other.ok("click", json!({ "app": "Calculator", "target": "button:7" }));
         }
     }
@@ -138,7 +137,7 @@ fn two_clients_on_one_app_take_turns_and_both_are_answered() {
 #[test]
 fn an_app_that_answers_late_did_it_once() {
     let mut stage = Stage::start();
-    if stage.kit != Kit::Sim {
+    if !stage.kit.is_scripted() {
         // No real app answers late on request; one that is stopped in between is the next best.
         return slow_by_stopping(&mut stage);
     }
@@ -169,7 +168,7 @@ fn slow_by_stopping(stage: &mut Stage) {
 #[test]
 fn what_opens_a_dialog_and_waits_for_it_is_answered() {
     let mut stage = Stage::start();
-    if stage.kit == Kit::Sim {
+    if stage.kit.is_scripted() {
         let app = stage.app.clone();
         stage.client.sim(&app, &["fault", "blocks"]);
     }

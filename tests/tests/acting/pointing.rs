@@ -100,20 +100,21 @@ fn many_rows(stage: &mut Stage) {
     let items: Vec<Value> = std::iter::repeat_n(click, 42).collect();
     let done = stage.act("batch", json!({ "items": items }));
     assert_eq!(done["succeeded"], 42, "{}", done["results"][0]);
-    stage.wait(json!({ "for": ["list:Rows listitem:nth(45)"] }));
+    let last = stage.row(45);
+    stage.wait(json!({ "for": [last] }));
 }
 
 /// Fails unless a row comes to be in sight, or out of it: where things are is announced by nobody, and told when there is time.
-fn sees(stage: &mut Stage, row: u32, visible: bool) {
+fn sees(stage: &mut Stage, row: usize, visible: bool) {
     let began = Instant::now();
     while is_visible(stage, row) != visible {
         assert!(began.elapsed() < PATIENCE / 4, "row {row} is not as visible as {visible}");
     }
 }
 
-fn is_visible(stage: &mut Stage, row: u32) -> bool {
-    let args =
-        stage.args(json!({ "target": format!("list:Rows listitem:nth({row})"), "property": "visible" }));
+fn is_visible(stage: &mut Stage, row: usize) -> bool {
+    let target = stage.row(row);
+    let args = stage.args(json!({ "target": target, "property": "visible" }));
     stage.act("is", args)["value"] == true
 }
 
@@ -137,7 +138,8 @@ fn a_list_is_scrolled_by_its_element_and_by_the_wheel() {
 fn what_is_scrolled_away_is_scrolled_to() {
     let mut stage = Stage::start();
     many_rows(&mut stage);
-    let last = stage.args(json!({ "target": "list:Rows listitem:nth(45)" }));
+    let row = stage.row(45);
+    let last = stage.args(json!({ "target": row }));
     let done = stage.does(Deed::ScrollTo, "scroll-to", last.clone()).expect("it can be scrolled to");
     assert_eq!(done["disposition"]["delivery"], "delivered_verified", "{done}");
     sees(&mut stage, 45, true);

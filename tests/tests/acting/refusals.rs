@@ -65,7 +65,8 @@ fn what_is_covered_names_what_covers_it() {
 fn what_is_gone_is_stale() {
     let mut stage = Stage::start();
     let rows = |stage: &mut Stage| {
-        let args = stage.args(json!({ "selector": "list:Rows listitem", "limit": 50 }));
+        let all = stage.row(None);
+        let args = stage.args(json!({ "selector": all, "limit": 50 }));
         let found = stage.act("find", args);
         let ids = found["matches"].as_array().expect("matches").iter().map(|row| row["id"].clone());
         ids.collect::<Vec<_>>()
@@ -74,7 +75,8 @@ fn what_is_gone_is_stale() {
     assert_eq!(before.len(), 3);
     let args = stage.on("Remove");
     stage.act("click", args);
-    stage.wait(json!({ "gone": ["list:Rows listitem:nth(3)"] }));
+    let third = stage.row(3);
+    stage.wait(json!({ "gone": [third] }));
     let after = rows(&mut stage);
     let gone = before.iter().find(|id| !after.contains(id)).expect("one is gone").clone();
     for command in ["click", "select", "hover"] {
@@ -89,7 +91,8 @@ fn what_is_not_there_and_what_is_not_one_is_answered_with_candidates() {
     let args = stage.args(json!({ "target": "button:Prss" }));
     let error = stage.fails("ELEMENT_NOT_FOUND", "click", args);
     assert!(error["candidates"].as_array().unwrap().iter().any(|one| one["name"] == "Press"), "{error}");
-    let args = stage.args(json!({ "target": "list:Rows listitem" }));
+    let rows = stage.row(None);
+    let args = stage.args(json!({ "target": rows }));
     let error = stage.fails("AMBIGUOUS_TARGET", "click", args);
     assert_eq!(error["candidates"].as_array().map(Vec::len), Some(3), "{error}");
     let args = stage.args(json!({ "target": "btn_zzzzzz" }));

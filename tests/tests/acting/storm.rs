@@ -184,7 +184,7 @@ fn a_storm_of_four_clients_is_answered_once_each_and_leaves_nothing_behind() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seed = number("AXD_SEED").unwrap_or(1);
     let mut stage = Stage::start();
-    let actions = number("AXD_STORM").unwrap_or(if stage.kit == Kit::Sim { 10_000 } else { 300 });
+    let actions = number("AXD_STORM").unwrap_or(if stage.kit.is_scripted() { 10_000 } else { 300 });
     println!("the storm of AXD_SEED={seed} AXD_STORM={actions}");
     let plan = Plan {
         kit: stage.kit,
@@ -234,7 +234,7 @@ fn is_true(stage: &mut Stage) {
         }
         assert!(began.elapsed() < Duration::from_secs(30), "{}\n{}", content(&known), content(&walked));
     }
-    if stage.kit == Kit::Sim {
+    if stage.kit.is_scripted() {
         return;
     }
     // And what a reader finds that shares nothing with axd.

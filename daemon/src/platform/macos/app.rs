@@ -133,7 +133,6 @@ impl App {
     }
 
     fn answer(&mut self, question: Question) {
-        trace!(pid = self.pid, ?question, "asked");
         // Whoever asked may have given up by the time there is an answer.
         match question {
             Question::Observe(out, answer) => {

@@ -71,12 +71,24 @@ pub fn facts(raw: &Raw, role: Role) -> Facts {
     };
     let title = some(raw.title.as_ref()).or(held).or(some(raw.label.as_ref()));
     let described = some(raw.description.as_ref());
-    let name = title.or(described).or(some(raw.placeholder.as_ref()).filter(|_| holds_text(role)));
+    let placeholder = some(raw.placeholder.as_ref()).filter(|_| holds_text(role));
+    let name = title.or(described).or(placeholder).or(raw.subrole.as_deref().and_then(window_button));
     let more = [described, some(raw.help.as_ref())];
     facts.description = more.into_iter().flatten().find(|text| Some(*text) != name).map(str::to_owned);
     facts.name = name.map(str::to_owned);
     facts.identifier = some(raw.identifier.as_ref()).map(str::to_owned);
     facts
+}
+
+/// The buttons of a window's title bar, which have no title.
+fn window_button(subrole: &str) -> Option<&'static str> {
+    Some(match subrole {
+        "AXCloseButton" => "close window",
+        "AXMinimizeButton" => "minimize window",
+        "AXZoomButton" => "zoom window",
+        "AXFullScreenButton" => "fill screen with window",
+        _ => return None,
+    })
 }
 
 fn some(text: Option<&String>) -> Option<&str> {

@@ -305,14 +305,15 @@ impl Follower {
         });
         let seen =
             windows::seen(&listed, &said.collect(), &self.displays, |pid| self.apps.contains_key(&pid));
+        let pid = self.front.filter(|pid| self.apps.contains_key(pid));
+        let focused = pid.filter(|_| ask).and_then(|pid| self.apps.get(&pid)?.focused());
+        let first = || seen.iter().find(|window| Some(window.pid) == pid && !window.minimized);
+        let window = focused.or_else(|| first().map(|window| window.window));
+        // Both at once: whoever sees the one is to see the other.
         if seen != self.told.windows {
             self.told.windows.clone_from(&seen);
             self.tell(DesktopEvent::Windows(seen));
         }
-        let pid = self.front.filter(|pid| self.apps.contains_key(pid));
-        let focused = pid.filter(|_| ask).and_then(|pid| self.apps.get(&pid)?.focused());
-        let first = || self.told.windows.iter().find(|window| Some(window.pid) == pid && !window.minimized);
-        let window = focused.or_else(|| first().map(|window| window.window));
         if self.told.front != (pid, window) {
             self.told.front = (pid, window);
             self.tell(DesktopEvent::Frontmost { pid, window });
@@ -411,6 +412,8 @@ impl Watched {
     fn focused(&self) -> Option<u64> {
         let window = self.element.element(n::kAXFocusedWindowAttribute).ok().flatten()?;
         match self.windows.get(&window) {
+            // One that was put away is in front of nothing, whatever its app says.
+            Some((_, said)) if said.minimized => None,
             Some((number, _)) => Some(*number),
             None => window.window_number(),
         }

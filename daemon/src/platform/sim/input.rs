@@ -50,7 +50,15 @@ impl Default for Hands {
     fn default() -> Hands {
         let centre = Point { x: SCREEN.width / 2, y: SCREEN.height / 2 };
         let (buttons, keys) = (BTreeSet::new(), BTreeSet::new());
-        Hands { pointer: centre, buttons, keys, grabbed_by: None, over: None, last_click: None, told_count: None }
+        Hands {
+            pointer: centre,
+            buttons,
+            keys,
+            grabbed_by: None,
+            over: None,
+            last_click: None,
+            told_count: None,
+        }
     }
 }
 

@@ -55,6 +55,21 @@ pub enum Question {
 }
 
 impl Question {
+    /// What is asked, for logs: without what it is asked with, which may be a secret.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Question::Observe(..) => "observe",
+            Question::Mark(..) => "mark",
+            Question::Read(..) => "read",
+            Question::Measure(..) => "measure",
+            Question::At(..) => "at",
+            Question::Path(..) => "path",
+            Question::Front(_) => "front",
+            Question::Act(..) => "act",
+            Question::Awake(_) => "awake",
+        }
+    }
+
     /// Whether nobody waits for the answer any more, so that it need not be found.
     pub fn is_given_up(&self) -> bool {
         match self {

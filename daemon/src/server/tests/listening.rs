@@ -188,6 +188,28 @@ fn what_is_handed_over_to_another_process_or_is_no_listening_socket_is_not_used(
     }
 }
 
+#[test]
+fn who_waits_at_an_inherited_socket_learns_why_nobody_serves_it() {
+    let (_folder, socket) = folder();
+    let open = net::UnixListener::bind(&socket).unwrap();
+    let mut clients: Vec<_> = (0..3).map(|_| net::UnixStream::connect(&socket).unwrap()).collect();
+    std::io::Write::write_all(&mut clients[0], b"{\"id\":1,\"command\":\"status\"}\n").unwrap();
+    let listener = Listener::adopt(open.into()).unwrap();
+    let error = axd_protocol::Error::new(axd_protocol::ErrorCode::PlatformNotSupported, "no display here");
+    crate::server::activation::refuse(&listener, "none", &error);
+    for client in clients {
+        let mut told = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(client), &mut told).unwrap();
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(
+            (code(&told), &told["error"]["message"]),
+            ("PLATFORM_NOT_SUPPORTED", &"no display here".into())
+        );
+    }
+    drop(listener);
+    assert!(socket.exists(), "it is not ours to remove");
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn another_user_is_turned_away_with_a_word() {

@@ -7,7 +7,7 @@ use crate::platform::macos::element::Element;
 use crate::platform::macos::fault::Fault;
 use crate::platform::macos::ffi::names as n;
 use crate::platform::macos::value::from_number;
-use crate::platform::{Direction, Failure, FailureKind};
+use crate::platform::{Direction, ElementKey, Failure, FailureKind};
 
 /// A step where there are no rows, in points.
 const STEP: f64 = 40.0;
@@ -90,12 +90,13 @@ impl Actor<'_> {
         let upright = matches!(direction, Direction::Up | Direction::Down);
         let track = self.track(&area, attribute, upright)?;
         let track = track.ok_or_else(|| not_offered("it has no scroll bar for that"))?;
-        let step = if upright { self.row_height()?.unwrap_or(STEP) } else { STEP };
+        let (rows, height) = if upright { self.rows()? } else { (0.0, None) };
+        let step = height.unwrap_or(STEP);
         let now = self.ask(track.bar.number(n::kAXValueAttribute))?.unwrap_or_default();
-        let range = track.all - track.shown;
+        // Some say of all that is in the area only where they are seen; their rows say more.
+        let range = track.all.max(rows * step) - track.shown;
         if range <= 0.0 {
-            // All of it is in view.
-            return Ok(());
+            return Err(not_offered("nothing of it is out of view, as far as it says"));
         }
         let value = (now + sign * f64::from(steps) * step / range).clamp(0.0, 1.0);
         self.set(&track.bar, n::kAXValueAttribute, &from_number(value))
@@ -116,17 +117,23 @@ impl Actor<'_> {
         }))
     }
 
-    /// The height of a row of the container.
-    fn row_height(&self) -> Result<Option<f64>, Failure> {
+    /// How many rows the container has, and how high one is.
+    fn rows(&self) -> Result<(f64, Option<f64>), Failure> {
         if !matches!(self.subject.role, Role::Table | Role::Tree | Role::List | Role::Grid) {
-            return Ok(None);
+            return Ok((0.0, None));
         }
-        let first = self.app.reader.children_of(self.key).first();
+        let count = self.ask(self.element.count(n::kAXRowsAttribute))?.unwrap_or_default();
+        let is_row = |key: &&ElementKey| {
+            let role = self.app.reader.role_of(**key);
+            role.is_some_and(|role| matches!(role, Role::Row | Role::TreeItem | Role::ListItem))
+        };
+        let first = self.app.reader.children_of(self.key).iter().find(is_row);
         let Some(first) = first.and_then(|first| self.app.reader.handles.get(*first)) else {
-            return Ok(None);
+            return Ok((count as f64, None));
         };
         let place = self.ask(self.app.reader.lists.place(first))?;
-        Ok(place.map(|place| f64::from(place.height)).filter(|height| *height > 0.0))
+        let height = place.map(|place| f64::from(place.height)).filter(|height| *height > 0.0);
+        Ok((count as f64, height))
     }
 
     /// The area that scrolls the element: itself, or the nearest that it is in.

@@ -81,6 +81,13 @@ impl Actor<'_> {
 
     /// Puts text in at the caret, instead of what is selected.
     pub(super) fn insert(&self, text: &str) -> Result<(), Failure> {
+        // A secret cannot be read to be added to, and keys that are made may not reach it. Into an empty field it goes whole.
+        if self.subject.secure
+            && self.ask(self.element.number(n::kAXNumberOfCharactersAttribute))? == Some(0.0)
+            && self.can_set(&self.element, n::kAXValueAttribute)?
+        {
+            return self.set_text(text);
+        }
         if !self.can_set(&self.element, n::kAXSelectedTextAttribute)? {
             // Fields of AppKit have a caret only while they have the focus.
             self.focus_to_insert()?;

@@ -130,6 +130,8 @@ unsafe extern "C" {
     pub fn CGEventSetIntegerValueField(event: CGEventRef, field: CGEventField, value: i64);
     pub fn CGEventGetLocation(event: CGEventRef) -> CGPoint;
     pub fn CGEventPost(tap: u32, event: CGEventRef);
+    pub fn CGEventSourceButtonState(state: i32, button: CGMouseButton) -> bool;
+    pub fn CGEventSourceKeyState(state: i32, key: CGKeyCode) -> bool;
 
     pub fn CGWindowListCopyWindowInfo(options: u32, relative_to: CGWindowID) -> CFArrayRef;
     pub fn CGRectMakeWithDictionaryRepresentation(dictionary: CFDictionaryRef, rect: *mut CGRect) -> bool;

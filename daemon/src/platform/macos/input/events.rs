@@ -8,9 +8,10 @@ use crate::platform::macos::ffi::cf::{CFRelease, CFTypeRef};
 use crate::platform::macos::ffi::cg::{
     CGEventCreate, CGEventCreateKeyboardEvent, CGEventCreateMouseEvent, CGEventCreateScrollWheelEvent2,
     CGEventFlags, CGEventGetLocation, CGEventKeyboardSetUnicodeString, CGEventPost, CGEventRef,
-    CGEventSetFlags, CGEventSetIntegerValueField, CGEventSourceCreate, CGEventSourceRef, CGEventType,
-    CGMouseButton, IsSecureEventInputEnabled, OpaqueEvent, OpaqueEventSource,
-    kCGEventSourceStateHIDSystemState, kCGHIDEventTap, kCGMouseEventClickState, kCGScrollEventUnitLine,
+    CGEventSetFlags, CGEventSetIntegerValueField, CGEventSourceButtonState, CGEventSourceCreate,
+    CGEventSourceKeyState, CGEventSourceRef, CGEventType, CGMouseButton, IsSecureEventInputEnabled,
+    OpaqueEvent, OpaqueEventSource, kCGEventSourceStateHIDSystemState, kCGHIDEventTap,
+    kCGMouseEventClickState, kCGScrollEventUnitLine,
 };
 use crate::platform::macos::value::native_point;
 
@@ -113,7 +114,19 @@ pub fn pointer() -> Option<Point> {
     Some(Point { x: at.x.floor() as i32, y: at.y.floor() as i32 })
 }
 
-/// Whether some app has the keyboard to itself: keys that we make are swallowed then.
+/// Whether a mouse button is down, as the system knows.
+pub fn is_button_down(button: CGMouseButton) -> bool {
+    // SAFETY: any number will do, and it only answers.
+    unsafe { CGEventSourceButtonState(kCGEventSourceStateHIDSystemState, button) }
+}
+
+/// Whether a key is down, as the system knows.
+pub fn is_key_down(code: u16) -> bool {
+    // SAFETY: as above.
+    unsafe { CGEventSourceKeyState(kCGEventSourceStateHIDSystemState, code) }
+}
+
+/// Whether some app has the keyboard to itself: nobody else sees what is typed, and keys that we make may be lost.
 pub fn is_secure_input() -> bool {
     // SAFETY: it takes nothing and only answers.
     unsafe { IsSecureEventInputEnabled() != 0 }

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use axd_protocol::Point;
 use axd_protocol::keys::{Button, Key};
+use tracing::warn;
 
-use super::events::{Event, Source, is_secure_input, pointer};
+use super::events::{Event, Source, is_button_down, is_key_down, is_secure_input, pointer};
 use super::keys::{Keymap, RETURN, Stroke, TAB, flag_of};
 use super::text::{Piece, pieces};
 use crate::platform::macos::ffi::cg::{
@@ -21,6 +22,8 @@ const BETWEEN: Duration = Duration::from_millis(2);
 /// Clicks further apart than this do not belong together.
 const TOGETHER: Duration = Duration::from_millis(500);
 const NEAR: i32 = 4;
+/// How long the system may take to take in what was sent.
+const ARRIVES: Duration = Duration::from_millis(100);
 /// Lines that one event of the wheel may carry.
 const MOST_LINES: i32 = 10;
 
@@ -32,6 +35,17 @@ pub struct Hands {
     buttons: Vec<Button>,
     /// The clicks of this script that belong together.
     clicks: Option<Clicks>,
+    /// Where this script moved the pointer to. The system says so only when it has got there.
+    at: Option<Point>,
+    /// The last thing this script pressed or let go of.
+    last: Option<(Control, bool)>,
+}
+
+/// Something that the system says of whether it is down.
+#[derive(Clone, Copy)]
+enum Control {
+    Button(CGMouseButton),
+    Key(u16),
 }
 
 struct Clicks {
@@ -51,14 +65,14 @@ impl Hands {
     /// Hands that hold nothing.
     pub fn open() -> Result<Hands, Failure> {
         let source = Source::open().ok_or_else(|| refused("the system lets nobody make input now"))?;
-        Ok(Hands { source, flags: 0, buttons: Vec::new(), clicks: None })
+        Ok(Hands { source, flags: 0, buttons: Vec::new(), clicks: None, at: None, last: None })
     }
 
     /// Runs a script.
     pub fn run(&mut self, steps: &[InputStep], keymap: &Keymap, gate: &Gate) -> Result<(), Failure> {
         check(steps, keymap)?;
         // Clicks of another script are another matter, however soon they come.
-        self.clicks = None;
+        (self.clicks, self.at, self.last) = (None, None, None);
         let (mut down, mut sent) = (Vec::new(), false);
         let result = steps.iter().try_for_each(|step| self.step(step, keymap, gate, &mut down, &mut sent));
         if result.is_err() {
@@ -69,6 +83,9 @@ impl Hands {
                     Down::Button(button) => self.button(button, false),
                 };
             }
+        }
+        if sent {
+            self.arrive();
         }
         result.map_err(|failure| match failure.sent {
             Sent::No if sent => failure.sent(Sent::Yes),
@@ -114,6 +131,22 @@ impl Hands {
         }
     }
 
+    /// Waits until the system has taken in what was sent last, but not for long: it is asked next what came of it.
+    fn arrive(&self) {
+        let end = Instant::now() + ARRIVES;
+        let has = || {
+            let there = self.at.is_none_or(|at| pointer() == Some(at));
+            let done = self.last.is_none_or(|(control, down)| match control {
+                Control::Button(button) => is_button_down(button) == down,
+                Control::Key(code) => is_key_down(code) == down,
+            });
+            there && done
+        };
+        while !has() && Instant::now() < end {
+            std::thread::sleep(BETWEEN);
+        }
+    }
+
     fn post(&self, event: Option<Event>) -> Result<(), Failure> {
         let event = event.ok_or_else(|| refused("the system made no event"))?;
         event.with_flags(self.flags).post();
@@ -121,7 +154,8 @@ impl Hands {
     }
 
     /// Moves the pointer; with a button held that is a drag.
-    fn go(&self, to: Point) -> Result<(), Failure> {
+    fn go(&mut self, to: Point) -> Result<(), Failure> {
+        self.at = Some(to);
         let (kind, button) = match self.buttons.last() {
             None => (kCGEventMouseMoved, kCGMouseButtonLeft),
             Some(Button::Left) => (kCGEventLeftMouseDragged, kCGMouseButtonLeft),
@@ -132,7 +166,8 @@ impl Hands {
     }
 
     fn button(&mut self, button: Button, down: bool) -> Result<(), Failure> {
-        let at = pointer().ok_or_else(|| refused("the system does not say where the pointer is"))?;
+        let at = self.at.or_else(pointer);
+        let at = at.ok_or_else(|| refused("the system does not say where the pointer is"))?;
         let now = Instant::now();
         if down {
             self.buttons.retain(|held| *held != button);
@@ -146,6 +181,7 @@ impl Hands {
         let count =
             self.clicks.as_ref().filter(|clicks| clicks.button == button).map_or(1, |clicks| clicks.count);
         let (kind, number) = native_button(button, down);
+        self.last = Some((Control::Button(number), down));
         self.post(self.source.mouse(kind, at, number).map(|event| event.with_clicks(count)))
     }
 
@@ -164,6 +200,7 @@ impl Hands {
         };
         let event = self.source.key(code, down).ok_or_else(|| refused("the system made no event"))?;
         event.with_flags(self.flags | flags).post();
+        self.last = Some((Control::Key(code), down));
         Ok(())
     }
 
@@ -217,9 +254,8 @@ fn check(steps: &[InputStep], keymap: &Keymap) -> Result<(), Failure> {
         }
     }
     if types && is_secure_input() {
-        return Err(refused(
-            "secure input is on: a password field has the keyboard, or an app forgot to give it back, and keys that are made are swallowed; leave the field, or end the app that holds it",
-        ));
+        // Whoever made the keyboard theirs may get them all the same: a password field does.
+        warn!("secure input is on: keys that are made may be swallowed; `ax doctor` says more");
     }
     Ok(())
 }
