@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axd::platform::{
-    AppSeen, Clip, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, Gate, LaunchPlan, Platform, WindowOp,
+    AppSeen, Clip, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, Gate, LaunchPlan, Platform,
+    WindowOp,
 };
 use parking_lot::{Condvar, Mutex};
 
@@ -25,10 +26,13 @@ const FILE: &str = "public.file-url";
 /// What the desktop has to answer in.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Who is told of apps, activation and sleep.
+type Listener = Box<dyn Fn(HostEvent) + Send>;
+
 /// What the world keeps for AppKit.
 #[derive(Default)]
 pub struct HostSide {
-    listener: Mutex<Option<Box<dyn Fn(HostEvent) + Send>>>,
+    listener: Mutex<Option<Listener>>,
     front: Mutex<Option<u32>>,
     changes: Mutex<i64>,
     /// Types on the pasteboard besides those of its content.

@@ -80,7 +80,8 @@ impl World {
         }
         *taken = true;
         drop(taken);
-        let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("double").enable_all().build();
+        let runtime =
+            Builder::new_multi_thread().worker_threads(2).thread_name("double").enable_all().build();
         let runtime = runtime.expect("the system gives threads");
         let sim = SimDesktop::new(options);
         let inner = Arc::new(Inner {

@@ -20,8 +20,8 @@ use core_foundation::string::CFString;
 use core_foundation_sys::base::CFTypeRef;
 use core_foundation_sys::dictionary::CFDictionaryRef;
 use core_foundation_sys::runloop::{
-    CFRunLoopAddSource, CFRunLoopGetCurrent, CFRunLoopRunInMode, CFRunLoopSourceInvalidate, kCFRunLoopDefaultMode,
-    kCFRunLoopRunHandledSource,
+    CFRunLoopAddSource, CFRunLoopGetCurrent, CFRunLoopRunInMode, CFRunLoopSourceInvalidate,
+    kCFRunLoopDefaultMode, kCFRunLoopRunHandledSource,
 };
 use core_foundation_sys::string::CFStringRef;
 
@@ -112,7 +112,9 @@ fn an_app_shows_itself_as_appkit_shows_views() {
     let rows = app.find("rows").elements("AXRows");
     assert_eq!(rows[1].elements("AXChildren")[0].elements("AXChildren")[0].text("AXValue"), "two");
     assert!(!app.walk().iter().any(|element| {
-        element.get("AXValue").is_ok_and(|value| value.downcast::<CFString>().is_some_and(|it| it == "not shown"))
+        element
+            .get("AXValue")
+            .is_ok_and(|value| value.downcast::<CFString>().is_some_and(|it| it == "not shown"))
     }));
     // Up again on the way down.
     for element in app.walk() {

@@ -11,7 +11,8 @@ use axd_double::ax::{Error, Part};
 use axd_double::cg::Posted;
 use axd_double::faults::{Call, Fault};
 use axd_double::platform::{
-    Act, Clip, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, FailureKind, InputStep, Sent, WindowOp,
+    Act, Clip, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, FailureKind, InputStep, Sent,
+    WindowOp,
 };
 use axd_double::{World, ledger};
 use axd_protocol::command::SimVerb;
@@ -131,13 +132,18 @@ fn whatever_error_one_element_answers_with_the_others_are_read() {
         let world = World::of(&[APP]);
         for call in [Call::Read, Call::ReadMany] {
             let widget = Some("check".to_owned());
-            let fault = Fault { call: Some(call), widget, error: Some(error), times: Some(3), ..Fault::default() };
+            let fault =
+                Fault { call: Some(call), widget, error: Some(error), times: Some(3), ..Fault::default() };
             world.faults().add(fault);
         }
         let mut desktop = Desktop::start();
         let mut app = desktop.attach(&world, "App");
         app.walked();
-        assert!(app.has("press") && app.has("slider") && app.says(Role::Text, "second"), "{error:?}\n{}", app.tree());
+        assert!(
+            app.has("press") && app.has("slider") && app.says(Role::Text, "second"),
+            "{error:?}\n{}",
+            app.tree()
+        );
     }
 }
 
@@ -146,7 +152,13 @@ fn an_attribute_that_cannot_be_read_is_left_out_alone() {
     for error in [Error::NoValue, Error::AttributeUnsupported, Error::Failure] {
         let world = World::of(&[APP]);
         let (widget, name) = (Some("check".to_owned()), Some("AXTitle".to_owned()));
-        world.faults().add(Fault { call: Some(Call::Read), widget, name, error: Some(error), ..Fault::default() });
+        world.faults().add(Fault {
+            call: Some(Call::Read),
+            widget,
+            name,
+            error: Some(error),
+            ..Fault::default()
+        });
         let mut desktop = Desktop::start();
         let mut app = desktop.attach(&world, "App");
         app.walked();
@@ -265,7 +277,11 @@ fn the_same_element_has_the_same_key_however_often_it_is_read() {
     app.walk_again();
     assert_eq!(keys.map(|id| app.key(id)), before);
     let others: std::collections::HashSet<_> = app.children.values().flatten().collect();
-    assert_eq!(others.len(), app.children.values().map(Vec::len).sum::<usize>(), "no element is in two places");
+    assert_eq!(
+        others.len(),
+        app.children.values().map(Vec::len).sum::<usize>(),
+        "no element is in two places"
+    );
 }
 
 #[test]
@@ -288,7 +304,8 @@ fn an_app_that_hangs_holds_up_nobody_else() {
     app.fence();
     app.walk_again();
     // What was not sent was not done; what may have been sent was done once at most.
-    let is_honest = app.says(Role::Text, "count 0") || failed.sent != Sent::No && app.says(Role::Text, "count 1");
+    let is_honest =
+        app.says(Role::Text, "count 0") || failed.sent != Sent::No && app.says(Role::Text, "count 1");
     assert!(is_honest, "{failed:?}\n{}", app.tree());
 }
 
@@ -362,7 +379,10 @@ fn a_press_that_opens_a_modal_dialog_may_have_been_done_and_the_dialog_is_seen()
     app.walked();
     world.hand("App", SimVerb::Fault, Some("blocks"), None);
     let pressed = app.perform("ask", Act::Press);
-    assert!(pressed.as_ref().is_ok_and(|_| true) || pressed.as_ref().is_err_and(|it| it.sent != Sent::No), "{pressed:?}");
+    assert!(
+        pressed.as_ref().is_ok_and(|_| true) || pressed.as_ref().is_err_and(|it| it.sent != Sent::No),
+        "{pressed:?}"
+    );
     app.until("the dialog is there", |app| app.has("yes"));
     app.perform("yes", Act::Press).expect("it can be answered meanwhile");
     app.until("and gone", |app| !app.has("yes"));
@@ -413,7 +433,8 @@ fn a_closed_gate_lets_nothing_through() {
     let gate = axd_double::platform::Gate::new();
     gate.close();
     let key = app.key("press");
-    let answer = app.ask(|ticket| axd_double::platform::ToWorker::Perform { key, act: Act::Press, gate, ticket });
+    let answer =
+        app.ask(|ticket| axd_double::platform::ToWorker::Perform { key, act: Act::Press, gate, ticket });
     let failed = answer.expect_err("it was closed");
     assert_eq!((failed.kind, failed.sent), (FailureKind::Closed, Sent::No));
     app.fence();
@@ -449,9 +470,12 @@ fn mouse_and_keyboard_are_made_of_events() {
     let wanted = format!("text{typed}");
     app.until("the text arrived", |app| app.facts("field").value.as_deref() == Some(wanted.as_str()));
     let posted = world.input().posted();
-    let down: String = posted.iter().filter(|event| event.number == 10).filter_map(|event| event.text.clone()).collect();
+    let down: String =
+        posted.iter().filter(|event| event.number == 10).filter_map(|event| event.text.clone()).collect();
     assert_eq!(down, typed, "{:?}", short(&posted));
-    assert!(posted.iter().filter_map(|event| event.text.as_ref()).all(|text| text.encode_utf16().count() <= 20));
+    assert!(
+        posted.iter().filter_map(|event| event.text.as_ref()).all(|text| text.encode_utf16().count() <= 20)
+    );
     let ups = posted.iter().filter(|event| event.number == 11).count();
     assert_eq!(ups, posted.iter().filter(|event| event.number == 10).count(), "what goes down comes up");
     world.input().forget();
@@ -481,11 +505,13 @@ fn two_clicks_in_a_row_are_counted_in_their_events() {
     app.walked();
     let bounds = app.measure("field").bounds.expect("it has a place");
     let at = Point { x: bounds.x + 10, y: bounds.y + bounds.height / 2 };
-    let twice = (0..2).flat_map(|_| [InputStep::Button(Button::Left, true), InputStep::Button(Button::Left, false)]);
+    let twice =
+        (0..2).flat_map(|_| [InputStep::Button(Button::Left, true), InputStep::Button(Button::Left, false)]);
     desktop.call(DesktopCall::Input([InputStep::Move(at)].into_iter().chain(twice).collect())).unwrap();
     assert!(world.input().settle(Duration::from_secs(20)));
     let posted = world.input().posted();
-    let clicks: Vec<i64> = posted.iter().filter(|event| event.number == 1).map(|event| event.clicks).collect();
+    let clicks: Vec<i64> =
+        posted.iter().filter(|event| event.number == 1).map(|event| event.clicks).collect();
     assert_eq!(clicks, [1, 2]);
 }
 
@@ -500,12 +526,16 @@ fn windows_are_listed_moved_put_away_and_brought_back() {
     };
     let found = desktop.hears(|event| windows(event).is_some_and(|window| window.title == "Main"));
     let window = windows(&found).unwrap().window;
-    let mut op = |desktop: &mut Desktop, op, is_so: &dyn Fn(&axd_double::platform::WindowSeen) -> bool| {
+    let op = |desktop: &mut Desktop, op, is_so: &dyn Fn(&axd_double::platform::WindowSeen) -> bool| {
         desktop.seen.clear();
-        desktop.call(DesktopCall::Window { window, op }).unwrap_or_else(|failed| panic!("{op:?}: {failed:?}"));
+        desktop
+            .call(DesktopCall::Window { window, op })
+            .unwrap_or_else(|failed| panic!("{op:?}: {failed:?}"));
         desktop.hears(|event| windows(event).is_some_and(|window| is_so(&window)));
     };
-    op(&mut desktop, WindowOp::Move(Point { x: 90, y: 70 }), &|seen| seen.bounds.is_some_and(|it| (it.x, it.y) == (90, 70)));
+    op(&mut desktop, WindowOp::Move(Point { x: 90, y: 70 }), &|seen| {
+        seen.bounds.is_some_and(|it| (it.x, it.y) == (90, 70))
+    });
     op(&mut desktop, WindowOp::Resize { width: 500, height: 400 }, &|seen| {
         seen.bounds.is_some_and(|it| (it.width, it.height) == (500, 400))
     });
@@ -579,6 +609,114 @@ fn an_app_that_ends_is_known_to_have_ended() {
     let pid = world.pid("App");
     world.hand("App", SimVerb::Fault, Some("die"), None);
     desktop.hears(|event| *event == DesktopEvent::AppGone { pid });
-    let failed = app.ask(|ticket| axd_double::platform::ToWorker::Fence { ticket }).expect_err("it has ended");
+    let failed =
+        app.ask(|ticket| axd_double::platform::ToWorker::Fence { ticket }).expect_err("it has ended");
     assert!(matches!(failed.kind, FailureKind::Gone | FailureKind::Unresponsive), "{failed:?}");
+}
+
+#[test]
+fn whatever_an_action_fails_with_nothing_is_claimed_that_may_not_be_so() {
+    let world = World::of(&[APP]);
+    let mut desktop = Desktop::start();
+    let mut app = desktop.attach(&world, "App");
+    app.walked();
+    for error in Error::ALL {
+        let (call, widget) = (Some(Call::Perform), Some("press".to_owned()));
+        world.faults().add(Fault { call, widget, error: Some(error), times: Some(1), ..Fault::default() });
+        let failed = app.perform("press", Act::Press).expect_err("it went wrong");
+        match error {
+            Error::CannotComplete => assert_eq!(
+                (failed.kind, failed.sent),
+                (FailureKind::Unresponsive, Sent::Maybe),
+                "it may have been done"
+            ),
+            Error::ActionUnsupported => {
+                assert_eq!((failed.kind, failed.sent), (FailureKind::NotSupported, Sent::No))
+            }
+            Error::InvalidUIElement => assert_eq!(failed.kind, FailureKind::Gone),
+            Error::Failure => assert_ne!(failed.sent, Sent::No, "the app got it, whatever it made of it"),
+            _ => assert!(!failed.native.is_empty(), "{error:?}"),
+        }
+        world.faults().heal();
+        app.until("it is well again", |app| app.degraded.is_none());
+    }
+    app.perform("press", Act::Press).expect("nothing goes wrong any more");
+    app.until("it was done once in all", |app| app.says(Role::Text, "count 1"));
+}
+
+#[test]
+fn what_is_at_a_point_is_found_and_announcements_are_counted() {
+    let world = World::of(&[APP]);
+    let mut desktop = Desktop::start();
+    let mut app = desktop.attach(&world, "App");
+    app.walked();
+    let bounds = app.measure("check").bounds.expect("it has a place");
+    let found = app.at(Point { x: bounds.x + 5, y: bounds.y + 5 });
+    assert_eq!(found, Some(app.key("check")));
+    assert_eq!(app.at(Point { x: 1270, y: 790 }), None, "nothing of the app is there");
+    let before = app.counters.events.load(std::sync::atomic::Ordering::Relaxed);
+    world.hand("App", SimVerb::Press, Some("check"), None);
+    app.until("it is checked", |app| app.facts("check").states.has(State::Checked));
+    assert!(app.counters.events.load(std::sync::atomic::Ordering::Relaxed) > before);
+}
+
+#[test]
+fn pictures_are_what_is_on_the_screen() {
+    use axd_double::platform::{CaptureOf, Gate, Platform as _};
+    let world = World::of(&[APP]);
+    let desktop = Desktop::start();
+    let DesktopAnswer::Picture(taken) =
+        desktop.call(DesktopCall::Capture { of: CaptureOf::All, cursor: false }).unwrap()
+    else {
+        panic!("no picture")
+    };
+    let drawn = desktop.runtime.block_on(async {
+        world.sim().call(DesktopCall::Capture { of: CaptureOf::All, cursor: false }, Gate::new()).await
+    });
+    let Ok(Ok(DesktopAnswer::Picture(drawn))) = drawn else { panic!("{drawn:?}") };
+    assert_eq!((taken.width, taken.height), (drawn.width, drawn.height));
+    assert!(taken.rgb == drawn.rgb, "every pixel is as it was drawn");
+    world.settings(|settings| settings.may_capture = false);
+    let refused = desktop.call(DesktopCall::Capture { of: CaptureOf::All, cursor: false });
+    assert!(refused.is_err(), "without permission there is no picture, not a wrong one");
+}
+
+#[test]
+fn the_wheel_is_an_event_and_keys_are_not_sent_to_a_secure_field_in_vain() {
+    let world = World::of(&[APP]);
+    let mut desktop = Desktop::start();
+    let mut app = desktop.attach(&world, "App");
+    app.walked();
+    desktop.call(DesktopCall::Input(vec![InputStep::Wheel { right: 0, down: 2 }])).unwrap();
+    assert!(world.input().settle(Duration::from_secs(20)));
+    let posted = world.input().posted();
+    let wheel: Vec<&Posted> = posted.iter().filter(|event| event.number == 22).collect();
+    assert!(!wheel.is_empty() && wheel.iter().all(|event| event.wheel.0 < 0), "down is negative: {posted:?}");
+    world.hand("App", SimVerb::Focus, Some("secret"), None);
+    world.settings(|settings| settings.secure_input_swallows = true);
+    world.input().forget();
+    let failed =
+        desktop.call(DesktopCall::Input(vec![InputStep::Text("x".into())])).expect_err("it would be lost");
+    assert_eq!(failed.sent, Sent::No);
+    assert!(world.input().posted().is_empty());
+}
+
+#[test]
+fn apps_are_launched_by_name_and_by_identifier_and_ended() {
+    use axd_double::platform::LaunchPlan;
+    let world = World::of(&[APP, &OTHER.replacen("name", "running = false\nname", 1)]);
+    let mut desktop = Desktop::start();
+    let plan = |app: &str| DesktopCall::Launch(LaunchPlan { app: app.to_owned(), ..LaunchPlan::default() });
+    let DesktopAnswer::Launched { pid: Some(pid), identity } = desktop.call(plan("other")).unwrap() else {
+        panic!("it was not launched")
+    };
+    assert_eq!(identity.as_deref(), Some("test.other"));
+    desktop.hears(|event| matches!(event, DesktopEvent::AppUp(seen) if seen.pid == pid));
+    let again = desktop.call(plan("test.other")).unwrap();
+    assert_eq!(again, DesktopAnswer::Launched { pid: Some(pid), identity }, "it hands over to itself");
+    let absent = desktop.call(plan("no-such-app-anywhere")).expect_err("there is none");
+    assert_eq!(absent.kind, FailureKind::Gone);
+    desktop.call(DesktopCall::Close { pid, force: false }).unwrap();
+    desktop.hears(|event| *event == DesktopEvent::AppGone { pid });
+    assert_eq!(world.sim().apps().len(), 1);
 }

@@ -8,9 +8,7 @@ use std::time::Duration;
 use axd::platform::sim::Reach;
 use axd::platform::sim::model::Handle;
 use axd::platform::worker::Question;
-use axd::platform::{
-    Act, DesktopCall, ElementKey, Failure, FailureKind, Gate, Platform, WindowOp,
-};
+use axd::platform::{Act, DesktopCall, ElementKey, Failure, FailureKind, Gate, Platform, WindowOp};
 use tokio::sync::oneshot;
 
 use super::attributes::Value;
@@ -121,7 +119,8 @@ fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
     tokio::spawn(async move {
         loop {
             tokio::time::sleep(NEXT_LEVEL).await;
-            let Ok((pages, deepest)) = reach.visit(|inside| View::of(inside, None, false).pages()).await else {
+            let Ok((pages, deepest)) = reach.visit(|inside| View::of(inside, None, false).pages()).await
+            else {
                 return;
             };
             let Some(world) = world.upgrade() else { return };
@@ -133,7 +132,10 @@ fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
             };
             let is_done = shown >= deepest;
             for page in pages {
-                world.post(pid, &News::plain(if is_done { "AXLoadComplete" } else { "AXLayoutComplete" }, page));
+                world.post(
+                    pid,
+                    &News::plain(if is_done { "AXLoadComplete" } else { "AXLayoutComplete" }, page),
+                );
             }
             if is_done {
                 // From now on whatever comes is shown.

@@ -173,7 +173,9 @@ impl View<'_> {
             (Part::Text, "AXValue") => Ok(Value::Text(widget.name.clone().unwrap_or_default())),
             (Part::RowText(row, cell), "AXValue") => {
                 let cells = widget.cells_of_row(row).unwrap_or_default();
-                Ok(Value::Text(cells.get(cell as usize).cloned().unwrap_or_else(|| format!("Row {}", row + 1))))
+                Ok(Value::Text(
+                    cells.get(cell as usize).cloned().unwrap_or_else(|| format!("Row {}", row + 1)),
+                ))
             }
             (Part::Text | Part::RowText(..), "AXEnabled") => Ok(Value::Truth(true)),
             (Part::Row(row), "AXIndex") => Ok(Value::Integer(i64::from(row))),
@@ -185,10 +187,9 @@ impl View<'_> {
             (Part::ScrollArea, "AXVerticalScrollBar") => Ok(Value::Element(id.part(Part::ScrollBar))),
             (Part::ScrollBar, "AXValue") => Ok(Value::Real(self.scrolled(id))),
             (Part::ScrollBar, "AXOrientation") => Ok(Value::Text("AXVerticalOrientation".to_owned())),
-            (
-                Part::ScrollBar | Part::CloseButton | Part::ZoomButton | Part::MinimizeButton,
-                "AXEnabled",
-            ) => Ok(Value::Truth(true)),
+            (Part::ScrollBar | Part::CloseButton | Part::ZoomButton | Part::MinimizeButton, "AXEnabled") => {
+                Ok(Value::Truth(true))
+            }
             (Part::CloseButton | Part::ZoomButton | Part::MinimizeButton, "AXTitle") => {
                 Ok(Value::Text(String::new()))
             }
@@ -259,7 +260,9 @@ impl View<'_> {
             "AXVisibleRows" | "AXVisibleChildren" if has_rows(role) => {
                 Ok(Value::Elements(self.visible_rows(id)))
             }
-            "AXSelectedRows" | "AXSelectedChildren" if has_rows(role) => Ok(Value::Elements(self.selected(id))),
+            "AXSelectedRows" | "AXSelectedChildren" if has_rows(role) => {
+                Ok(Value::Elements(self.selected(id)))
+            }
             "AXColumns" if has_rows(role) => Ok(Value::Elements(vec![])),
             "AXTabs" if role == Role::TabList => {
                 let tabs = widget.children.iter().map(|tab| Id::of(*tab)).collect();
@@ -307,9 +310,11 @@ impl View<'_> {
         let states = widget.states;
         let held = || widget.value.clone().unwrap_or_default();
         match widget.role {
-            Role::Checkbox | Role::Switch | Role::Radio => Ok(Value::Integer(
-                if states.has(State::Mixed) { 2 } else { i64::from(states.has(State::Checked)) },
-            )),
+            Role::Checkbox | Role::Switch | Role::Radio => Ok(Value::Integer(if states.has(State::Mixed) {
+                2
+            } else {
+                i64::from(states.has(State::Checked))
+            })),
             Role::ToggleButton => Ok(Value::Integer(i64::from(states.has(State::Pressed)))),
             Role::Tab => Ok(Value::Integer(i64::from(states.has(State::Selected)))),
             Role::Button if self.model.shown_by(id.widget()).is_some() => {
@@ -323,9 +328,7 @@ impl View<'_> {
                 let chosen = widget.children.iter().find(is_it);
                 chosen.map(|chosen| Value::Element(Id::of(*chosen))).ok_or(Error::NoValue)
             }
-            role if holds_number(role) => {
-                held().trim().parse().map(Value::Real).map_err(|_| Error::NoValue)
-            }
+            role if holds_number(role) => held().trim().parse().map(Value::Real).map_err(|_| Error::NoValue),
             // As AppKit does: as many dots as there are characters.
             _ if states.has(State::Secure) => Ok(Value::Text("•".repeat(held().chars().count()))),
             role if holds_text(role) => Ok(Value::Text(held())),

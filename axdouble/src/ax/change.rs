@@ -129,9 +129,9 @@ impl View<'_> {
     /// Whether an attribute can be set.
     pub(crate) fn is_settable(&mut self, id: Id, name: &str) -> Result<bool, Error> {
         // What an element does not have cannot be asked about either.
-        match self.attribute(id, name) {
-            Err(error @ (Error::AttributeUnsupported | Error::InvalidUIElement)) => return Err(error),
-            _ => {}
+        let read = self.attribute(id, name);
+        if let Err(error @ (Error::AttributeUnsupported | Error::InvalidUIElement)) = read {
+            return Err(error);
         }
         if id == Id::APP {
             return Ok(matches!(
@@ -174,7 +174,9 @@ impl View<'_> {
         match (name, value) {
             ("AXFrontmost", Value::Truth(true)) => Ok(Deed::Activate),
             ("AXManualAccessibility", Value::Truth(true)) => Ok(Deed::ShowPages),
-            ("AXHidden" | "AXEnhancedUserInterface" | "AXManualAccessibility", Value::Truth(_)) => Ok(Deed::Done),
+            ("AXHidden" | "AXEnhancedUserInterface" | "AXManualAccessibility", Value::Truth(_)) => {
+                Ok(Deed::Done)
+            }
             ("AXFocused", Value::Truth(true)) if number.is_some() => of_window(WindowOp::Focus),
             ("AXFocused", Value::Truth(true)) => act(Act::Focus),
             ("AXValue", _) if id.part == Part::ScrollBar => self.scroll_to(id, value),

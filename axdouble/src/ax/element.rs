@@ -207,9 +207,8 @@ pub extern "C" fn AXUIElementSetMessagingTimeout(element: CFTypeRef, seconds: f3
 #[unsafe(no_mangle)]
 pub extern "C" fn AXUIElementCopyAttributeNames(element: CFTypeRef, names: *mut CFTypeRef) -> i32 {
     const NAME: &str = "AXUIElementCopyAttributeNames";
-    let asked = Ask::new(Call::Names, "", NAME).of(element, |view, id, _| {
-        view.exists(id).then(|| view.names(id)).ok_or(Error::InvalidUIElement)
-    });
+    let asked = Ask::new(Call::Names, "", NAME)
+        .of(element, |view, id, _| view.exists(id).then(|| view.names(id)).ok_or(Error::InvalidUIElement));
     code(asked.and_then(|(_, found)| {
         let found = found.into_iter().map(|name| cf::string(name, NAME)).collect();
         hand_out(names, cf::array(found, NAME))

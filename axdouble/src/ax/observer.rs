@@ -97,7 +97,8 @@ impl Port for Observer {
     fn deliver(&self) -> bool {
         const NAME: &str = "a notification";
         let Some(Message { news, context }) = self.mail.lock().pop_front() else { return false };
-        let Some(observer) = self.object.get().map(|address| std::ptr::with_exposed_provenance(*address)) else {
+        let Some(observer) = self.object.get().map(|address| std::ptr::with_exposed_provenance(*address))
+        else {
             return false;
         };
         let about = element(self.pid, news.element, NAME);

@@ -206,10 +206,11 @@ pub extern "C" fn CFArrayGetCount(array: CFTypeRef) -> isize {
 /// `CFArrayGetValueAtIndex`: borrowed.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFArrayGetValueAtIndex(array: CFTypeRef, index: isize) -> CFTypeRef {
-    let found = with(array, Kind::Array, "CFArrayGetValueAtIndex", |body| match (body, usize::try_from(index)) {
-        (Body::Array(array), Ok(index)) => array.items.get(index).map(Item::get),
-        _ => None,
-    });
+    let found =
+        with(array, Kind::Array, "CFArrayGetValueAtIndex", |body| match (body, usize::try_from(index)) {
+            (Body::Array(array), Ok(index)) => array.items.get(index).map(Item::get),
+            _ => None,
+        });
     if found == Some(None) {
         ledger::report(Wrong::OutOfRange, "CFArrayGetValueAtIndex", None);
     }
@@ -271,4 +272,3 @@ pub extern "C" fn CFDataGetBytePtr(data: CFTypeRef) -> *const u8 {
     });
     start.unwrap_or(std::ptr::null())
 }
-

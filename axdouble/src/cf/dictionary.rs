@@ -82,12 +82,9 @@ pub(crate) fn entry(dictionary: CFTypeRef, key: CFTypeRef, function: &'static st
     found.flatten()
 }
 
-fn empty(
-    keys: *const KeyCallbacks,
-    values: *const ItemCallbacks,
-) -> Dictionary {
-    // SAFETY: C callers hand in callbacks or none.
-    let keys = ItemCallbacks::at(if keys.is_null() { std::ptr::null() } else { unsafe { &raw const (*keys).items } });
+fn empty(keys: *const KeyCallbacks, values: *const ItemCallbacks) -> Dictionary {
+    // What is done to keys as items comes first in what is done to keys.
+    let keys = ItemCallbacks::at(keys.cast());
     Dictionary { entries: Vec::new(), keys, values: ItemCallbacks::at(values) }
 }
 

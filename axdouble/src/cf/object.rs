@@ -187,10 +187,9 @@ impl Object {
         if object.constant {
             return;
         }
-        let counted =
-            object.retains.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| {
-                (count > 0).then_some(count - 1)
-            });
+        let counted = object
+            .retains
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count - 1));
         match counted {
             Err(_) => ledger::report(Wrong::OverRelease, function, Some(object.birth())),
             Ok(1) => {
@@ -317,11 +316,6 @@ impl Owned {
         let pointer = self.0;
         std::mem::forget(self);
         pointer
-    }
-
-    /// Whether it is equal to another, as `CFEqual` says.
-    pub(crate) fn equals(&self, other: CFTypeRef) -> bool {
-        equal(self.0, other, "CFEqual")
     }
 }
 

@@ -160,7 +160,8 @@ pub extern "C" fn CFStringGetBytes(
             ASCII if character.is_ascii() => encoded.push(character as u8),
             LATIN1 if u32::from(character) < 256 => encoded.push(character as u8),
             UTF16 | UTF16LE => {
-                encoded.extend(character.encode_utf16(&mut [0; 2]).iter().flat_map(|unit| unit.to_le_bytes()));
+                encoded
+                    .extend(character.encode_utf16(&mut [0; 2]).iter().flat_map(|unit| unit.to_le_bytes()));
             }
             _ if loss != 0 => encoded.push(loss),
             _ => break,
@@ -181,7 +182,12 @@ pub extern "C" fn CFStringGetBytes(
 
 /// `CFStringGetCString`.
 #[unsafe(no_mangle)]
-pub extern "C" fn CFStringGetCString(string: CFTypeRef, buffer: *mut c_char, room: isize, encoding: u32) -> u8 {
+pub extern "C" fn CFStringGetCString(
+    string: CFTypeRef,
+    buffer: *mut c_char,
+    room: isize,
+    encoding: u32,
+) -> u8 {
     let length = CFStringGetLength(string);
     let mut used = 0;
     let all = CFRange { location: 0, length };
@@ -217,4 +223,3 @@ pub extern "C" fn CFStringCompare(a: CFTypeRef, b: CFTypeRef, _options: usize) -
     let text = |string: CFTypeRef| text_of(string, "CFStringCompare");
     text(a).cmp(&text(b)) as isize
 }
-

@@ -51,9 +51,8 @@ impl Timer {
             match *next {
                 Some(due) if due <= now => {
                     // What was missed is not made up for.
-                    *next = (self.interval > 0.0).then(|| {
-                        due + self.interval * (((now - due) / self.interval).floor() + 1.0)
-                    });
+                    *next = (self.interval > 0.0)
+                        .then(|| due + self.interval * (((now - due) / self.interval).floor() + 1.0));
                 }
                 _ => return false,
             }

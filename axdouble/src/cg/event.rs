@@ -136,7 +136,12 @@ pub extern "C" fn CGEventCreate(_source: CFTypeRef) -> CFTypeRef {
 
 /// `CGEventCreateMouseEvent`.
 #[unsafe(no_mangle)]
-pub extern "C" fn CGEventCreateMouseEvent(_source: CFTypeRef, number: u32, at: CGPoint, button: u32) -> CFTypeRef {
+pub extern "C" fn CGEventCreateMouseEvent(
+    _source: CFTypeRef,
+    number: u32,
+    at: CGPoint,
+    button: u32,
+) -> CFTypeRef {
     // The type says which button it is, but for those that have none of their own.
     let button = match number {
         LEFT_DOWN | LEFT_UP | LEFT_DRAGGED | MOVED => 0,

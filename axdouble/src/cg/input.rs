@@ -11,9 +11,9 @@ use parking_lot::{Condvar, Mutex};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use super::CGPoint;
 use super::event::{Kind, Posted};
 use super::keys::{flag_of, key_of, modifiers_of};
-use super::CGPoint;
 use crate::world::{Inner, Waited, current, wait};
 
 /// Lines that a notch of a wheel scrolls.
@@ -201,9 +201,8 @@ async fn carry_out(world: &Inner, event: &Posted, held: &mut BTreeSet<Modifier>)
         _ => false,
     };
     if needs {
-        let keys = |down: bool| {
-            flagged.iter().map(move |modifier| InputStep::Key(Key::Modifier(*modifier), down))
-        };
+        let keys =
+            |down: bool| flagged.iter().map(move |modifier| InputStep::Key(Key::Modifier(*modifier), down));
         steps = keys(true).chain(steps).chain(keys(false)).collect();
     }
     if !steps.is_empty() {

@@ -80,7 +80,8 @@ pub extern "C" fn CGWindowListCopyWindowInfo(options: u32, relative_to: u32) -> 
     let Some(world) = current() else { return std::ptr::null() };
     let may_capture = world.settings.lock().may_capture;
     let apps = world.sim.apps();
-    let owner = |pid: u32| apps.iter().find(|app| app.pid == pid).map_or(String::new(), |app| app.name.clone());
+    let owner =
+        |pid: u32| apps.iter().find(|app| app.pid == pid).map_or(String::new(), |app| app.name.clone());
     let screen = axd::platform::sim::model::SCREEN;
     let bar = Listed {
         number: 3,

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use axd_double::World;
 use axd_double::platform::macos::MacDesktop;
 use axd_double::platform::{
-    Act, Counters, DesktopAnswer, DesktopCall, DesktopEvent, ElementKey, Facts, Failure, FromWorker, Gate, Mailbox,
-    Measured, Platform, ToWorker, Update, WorkerAnswer,
+    Act, Counters, DesktopAnswer, DesktopCall, DesktopEvent, ElementKey, Facts, Failure, FromWorker, Gate,
+    Mailbox, Measured, Platform, ToWorker, Update, WorkerAnswer,
 };
 use axd_protocol::{Point, Role};
 use tokio::runtime::{Builder, Runtime};
@@ -64,7 +64,10 @@ impl Desktop {
             let _inside = self.runtime.enter();
             self.mac().call(call, Gate::new())
         };
-        self.runtime.block_on(async { tokio::time::timeout(PATIENCE, reply).await }).expect("an answer").expect("one")
+        self.runtime
+            .block_on(async { tokio::time::timeout(PATIENCE, reply).await })
+            .expect("an answer")
+            .expect("one")
     }
 
     /// Attaches an app.

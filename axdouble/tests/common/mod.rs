@@ -227,7 +227,12 @@ impl Observer {
         let name = CFString::new(name);
         // SAFETY: all live.
         let code = unsafe {
-            AXObserverAddNotification(self.0.as_CFTypeRef(), element.raw(), name.as_concrete_TypeRef(), context)
+            AXObserverAddNotification(
+                self.0.as_CFTypeRef(),
+                element.raw(),
+                name.as_concrete_TypeRef(),
+                context,
+            )
         };
         result(code, || ())
     }

@@ -216,8 +216,9 @@ impl Stage {
     /// The names of the rows of the list.
     pub fn rows(&mut self) -> Vec<String> {
         let tree = self.tree();
-        let rows =
-            tree.walk().find(|node| self.kit.is_rows(node.role.name()) && node.name.as_deref() == Some("Rows"));
+        let rows = tree
+            .walk()
+            .find(|node| self.kit.is_rows(node.role.name()) && node.name.as_deref() == Some("Rows"));
         let rows = rows.unwrap_or_else(|| panic!("there are no rows"));
         let items = rows.children.iter().filter(|item| matches!(item.role.name(), "listitem" | "row"));
         // The name is the last in it: a page puts a bullet before.

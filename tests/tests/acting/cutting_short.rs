@@ -1,7 +1,6 @@
 //! What is cut short: by a hang, a cancellation, a deadline; and two clients who want the same at once.
 
 use axd_tests::Stage;
-use axd_tests::stage::Kit;
 use serde_json::{Value, json};
 
 /// Fails unless what an answer says of a click on Press is what the app made of it, now that it answers again.

@@ -1,7 +1,6 @@
 //! Windows and apps: brought to the front, moved, resized, put away and back; started and ended.
 
 use axd_tests::Stage;
-use axd_tests::stage::Kit;
 use serde_json::{Value, json};
 
 fn window(stage: &Stage, more: Value) -> Value {

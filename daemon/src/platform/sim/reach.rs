@@ -33,8 +33,11 @@ impl fmt::Debug for Visit {
     }
 }
 
+/// What is called with all that changes.
+type Told = dyn FnMut(&mut Model, &Change, Instant) + Send;
+
 /// Someone who is told all that changes.
-pub(super) struct Listener(pub Box<dyn FnMut(&mut Model, &Change, Instant) + Send>);
+pub(super) struct Listener(pub Box<Told>);
 
 impl fmt::Debug for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
