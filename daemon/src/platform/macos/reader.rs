@@ -134,9 +134,10 @@ impl Reader {
             answers.raw.label = said_by(title)?;
         }
         if holds_text(role) && native != "AXPopUpButton" {
-            answers.raw.settable = Some(element.is_settable(n::kAXValueAttribute)?);
+            answers.raw.settable = Some(lenient(element.is_settable(n::kAXValueAttribute))?);
         }
-        if answers.raw.disclosing == Some(false) && !element.is_settable(n::kAXDisclosingAttribute)? {
+        if answers.raw.disclosing == Some(false) && !lenient(element.is_settable(n::kAXDisclosingAttribute))?
+        {
             answers.raw.disclosing = None;
         }
         let (children, total) = self.children(key, element, role, &mut answers)?;
@@ -213,26 +214,26 @@ impl Reader {
             if let Some(found) = self.rows(element, role)? {
                 return Ok(found);
             }
-            let children = element.elements(n::kAXChildrenAttribute)?;
+            let children = lenient(element.elements(n::kAXChildrenAttribute))?;
             return Ok((self.keys(&children), None));
         }
         if counts_children(native) {
-            let count = element.count(n::kAXChildrenAttribute)?.unwrap_or_default();
+            let count = lenient(element.count(n::kAXChildrenAttribute))?.unwrap_or_default();
             if count > MOST_CHILDREN {
-                let mut shown = element.elements(n::kAXVisibleChildrenAttribute)?;
+                let mut shown = lenient(element.elements(n::kAXVisibleChildrenAttribute))?;
                 if shown.is_empty() {
-                    shown = element.some(n::kAXChildrenAttribute, 0, MOST_CHILDREN)?;
+                    shown = lenient(element.some(n::kAXChildrenAttribute, 0, MOST_CHILDREN))?;
                 }
                 return Ok((self.keys(&shown), u32::try_from(count).ok()));
             }
-            let children = element.elements(n::kAXChildrenAttribute)?;
+            let children = lenient(element.elements(n::kAXChildrenAttribute))?;
             return Ok((self.keys(&children), None));
         }
         let mut children = std::mem::take(&mut answers.children);
         match native {
             "AXApplication" => {
                 // Some apps have windows that they do not call children.
-                for window in element.elements(n::kAXWindowsAttribute)? {
+                for window in lenient(element.elements(n::kAXWindowsAttribute))? {
                     if !children.contains(&window) {
                         children.push(window);
                     }
@@ -240,7 +241,7 @@ impl Reader {
             }
             "AXRow" if answers.raw.disclosing.is_some() => {
                 // The rows of an outline lie side by side; what one discloses is below it.
-                children.extend(element.elements(n::kAXDisclosedRowsAttribute)?);
+                children.extend(lenient(element.elements(n::kAXDisclosedRowsAttribute))?);
             }
             _ if opens_menu(native) => children = self.through_menus(key, native, children)?,
             _ => {}
@@ -256,15 +257,15 @@ impl Reader {
         element: &Element,
         role: Role,
     ) -> Result<Option<(Vec<ElementKey>, Option<u32>)>, Fault> {
-        let Some(count) = element.count(n::kAXRowsAttribute)? else { return Ok(None) };
-        let header = element.element(n::kAXHeaderAttribute)?;
+        let Some(count) = lenient(element.count(n::kAXRowsAttribute))? else { return Ok(None) };
+        let header = lenient(element.element(n::kAXHeaderAttribute))?;
         let partial = count > MOST_CHILDREN;
         let mut rows = match partial {
-            true => element.elements(n::kAXVisibleRowsAttribute)?,
-            false => element.elements(n::kAXRowsAttribute)?,
+            true => lenient(element.elements(n::kAXVisibleRowsAttribute))?,
+            false => lenient(element.elements(n::kAXRowsAttribute))?,
         };
         if partial && rows.is_empty() {
-            rows = element.some(n::kAXRowsAttribute, 0, MOST_CHILDREN / 10)?;
+            rows = lenient(element.some(n::kAXRowsAttribute, 0, MOST_CHILDREN / 10))?;
         }
         if role == Role::Tree && !partial {
             let mut top = Vec::with_capacity(rows.len());
@@ -493,6 +494,15 @@ pub fn is_of_app(fault: Fault) -> bool {
     fault == Fault::BUSY || fault == Fault::NOT_ALLOWED
 }
 
+/// What one question came to. Only that the element is gone, or its app silent, ends the reading; anything else is taken
+/// as no answer to that question.
+fn lenient<T: Default>(answer: Result<T, Fault>) -> Result<T, Fault> {
+    match answer {
+        Err(fault) if !is_of_app(fault) && fault != Fault::GONE => Ok(T::default()),
+        answer => answer,
+    }
+}
+
 /// Whether it must be known what such an element is now before anything else is asked of it.
 fn is_careful(native: &str) -> bool {
     matches!(native, "AXTextField" | "AXTextArea" | "AXApplication")
@@ -517,10 +527,7 @@ fn opens_menu(native: &str) -> bool {
 fn beginning(element: &Element) -> Result<Option<Held>, Fault> {
     let length = isize::try_from(LONGEST_TEXT).unwrap_or(isize::MAX);
     let Some(range) = value::from_range(TextRange { location: 0, length }) else { return Ok(None) };
-    let text = match element.get_for(n::kAXStringForRangeParameterizedAttribute, &range) {
-        Err(fault) if !is_of_app(fault) && fault != Fault::GONE => None,
-        answer => answer?,
-    };
+    let text = lenient(element.get_for(n::kAXStringForRangeParameterizedAttribute, &range))?;
     Ok(text.as_ref().and_then(value::text).map(content::bounded).map(Held::Text))
 }
 

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use axd_protocol::Point;
 use axd_protocol::keys::{Button, Key};
-use tracing::warn;
 
 use super::events::{Event, Source, is_button_down, is_key_down, is_secure_input, pointer};
 use super::keys::{Keymap, RETURN, Stroke, TAB, flag_of};
@@ -254,8 +253,9 @@ fn check(steps: &[InputStep], keymap: &Keymap) -> Result<(), Failure> {
         }
     }
     if types && is_secure_input() {
-        // Whoever made the keyboard theirs may get them all the same: a password field does.
-        warn!("secure input is on: keys that are made may be swallowed; `ax doctor` says more");
+        return Err(refused(
+            "secure input is on: a password field has the keyboard, or an app keeps it to itself, and keys that are made are swallowed; leave the field, or end the app that holds it",
+        ));
     }
     Ok(())
 }
