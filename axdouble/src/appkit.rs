@@ -75,7 +75,10 @@ impl HostSide {
                     self.tell(HostEvent::Activated { pid: *pid });
                 }
             }
-            DesktopEvent::Frontmost { .. } | DesktopEvent::Windows(_) | DesktopEvent::Displays(_) => {}
+            DesktopEvent::Frontmost { .. }
+            | DesktopEvent::Windows(_)
+            | DesktopEvent::Displays(_)
+            | DesktopEvent::Failed { .. } => {}
         }
     }
 }
