@@ -185,18 +185,29 @@ impl Attached {
 
     #[track_caller]
     pub fn perform(&mut self, id: &str, act: Act) -> Result<WorkerAnswer, Failure> {
+        // A machine that is slow makes apps look silent now and then.
+        self.until("it is well", |app| app.degraded.is_none());
         let key = self.key(id);
         self.ask(|ticket| ToWorker::Perform { key, act, gate: Gate::new(), ticket })
     }
 
+    /// Asks until there is an answer.
+    #[track_caller]
+    fn insist(&mut self, letter: impl Fn(u64) -> ToWorker) {
+        let began = Instant::now();
+        while let Err(failed) = self.ask(&letter) {
+            assert!(began.elapsed() < PATIENCE, "the app answers: {failed:?}");
+        }
+    }
+
     #[track_caller]
     pub fn fence(&mut self) {
-        self.ask(|ticket| ToWorker::Fence { ticket }).expect("the app answers");
+        self.insist(|ticket| ToWorker::Fence { ticket });
     }
 
     #[track_caller]
     pub fn walk_again(&mut self) {
-        self.ask(|ticket| ToWorker::Walk { key: ElementKey::APP, ticket }).expect("the app answers");
+        self.insist(|ticket| ToWorker::Walk { key: ElementKey::APP, ticket });
     }
 
     #[track_caller]

@@ -255,11 +255,6 @@ impl Kit {
         matches!(self, Sim | Double | Gtk3 | Appkit)
     }
 
-    /// Whether keys that are made reach a field for secrets: macOS keeps them from it.
-    pub fn types_secrets(self) -> bool {
-        !self.is_appkit()
-    }
-
     /// Whether the thumb of a slider can be dragged: in a headless Chromium nobody's mouse can.
     pub fn drags_sliders(self) -> bool {
         self != Chromium
