@@ -197,6 +197,12 @@ impl App {
             Err(_) => {}
         }
         self.out = Some(out);
+        // One that was too slow for the first question is asked again; what it accepted then is as good as now.
+        if self.registrations.contains_key(&self.pid) {
+            self.register_again(true);
+            self.tell(Note::Refused(self.refused.clone()));
+            return Ok(());
+        }
         self.waking.wake(&self.element, self.chromium);
         self.register(self.pid);
         Ok(())
@@ -423,6 +429,11 @@ impl App {
                 beside.into_iter().for_each(|child| self.tell(Note::Changed(child)));
             }
             Means::Unfolded => {
+                // An outline knows best which rows are below which.
+                self.reader
+                    .outline_of(key)
+                    .into_iter()
+                    .for_each(|outline| self.tell(Note::Structure(outline)));
                 self.tell(Note::Structure(key));
                 if let Some(parent) = self.reader.parent_of(key) {
                     self.tell(Note::Structure(parent));

@@ -32,7 +32,7 @@ pub fn examine() -> Vec<Finding> {
         false => Finding::ok("secure input", "off: keys that axd makes arrive"),
         true => Finding::limited(
             "secure input",
-            "on: a password field has the keyboard, or an app forgot to give it back; keys that axd makes are swallowed, so it makes none",
+            "on: a password field has the keyboard, or an app forgot to give it back; keys that axd makes may be swallowed",
             "leave the password field; if it stays on, lock and unlock the screen, or end the app that holds it",
         ),
     });

@@ -39,6 +39,8 @@ pub struct Reader {
     open_menus: HashSet<ElementKey>,
     /// Other processes that elements of the app belong to.
     foreign: BTreeSet<u32>,
+    /// The rows that rows of an outline show, as the outline was last read.
+    disclosed: HashMap<ElementKey, Vec<Element>>,
     /// Pages that were empty when they were read.
     pub empty_pages: HashSet<ElementKey>,
 }
@@ -56,8 +58,8 @@ struct Known {
     window: Option<u64>,
     /// Whether a menu's item was ever seen with a mark.
     checkable: bool,
-    /// Whether a row lies at the top of its outline.
-    top_level: Option<bool>,
+    /// The row of an outline that shows this one, where that was asked: `Some(None)` if it lies at the top.
+    disclosed_by: Option<Option<ElementKey>>,
     /// How often it failed to answer.
     busy: u8,
 }
@@ -72,6 +74,7 @@ impl Reader {
             known: HashMap::new(),
             open_menus: HashSet::new(),
             foreign: BTreeSet::new(),
+            disclosed: HashMap::new(),
             empty_pages: HashSet::new(),
         }
     }
@@ -239,9 +242,13 @@ impl Reader {
                     }
                 }
             }
-            "AXRow" if answers.raw.disclosing.is_some() => {
+            "AXRow" if answers.raw.disclosing == Some(true) => {
                 // The rows of an outline lie side by side; what one discloses is below it.
-                children.extend(lenient(element.elements(n::kAXDisclosedRowsAttribute))?);
+                match lenient(element.get(n::kAXDisclosedRowsAttribute))? {
+                    Some(rows) => children.extend(Element::all(&rows)),
+                    // It does not say; those that it discloses do.
+                    None => children.extend(self.disclosed.get(&key).into_iter().flatten().cloned()),
+                }
             }
             _ if opens_menu(native) => children = self.through_menus(key, native, children)?,
             _ => {}
@@ -269,11 +276,14 @@ impl Reader {
         }
         if role == Role::Tree && !partial {
             let mut top = Vec::with_capacity(rows.len());
+            let mut below: HashMap<ElementKey, Vec<Element>> = HashMap::new();
             for row in rows {
-                if self.is_top_level(&row)? {
-                    top.push(row);
+                match self.disclosed_by(&row)? {
+                    Some(above) => below.entry(above).or_default().push(row),
+                    None => top.push(row),
                 }
             }
+            self.disclosed.extend(below);
             rows = top;
         }
         let elements: Vec<Element> = header.into_iter().chain(rows).collect();
@@ -281,17 +291,19 @@ impl Reader {
         Ok(Some((self.keys(&elements), total)))
     }
 
-    fn is_top_level(&mut self, row: &Element) -> Result<bool, Fault> {
+    /// The row that shows another one.
+    fn disclosed_by(&mut self, row: &Element) -> Result<Option<ElementKey>, Fault> {
         let key = self.handles.key(row);
-        if let Some(known) = self.known.get(&key).and_then(|known| known.top_level) {
+        if let Some(known) = self.known.get(&key).and_then(|known| known.disclosed_by) {
             return Ok(known);
         }
-        let above = match row.element(n::kAXDisclosedByRowAttribute) {
+        let above = match lenient(row.element(n::kAXDisclosedByRowAttribute)) {
             Err(Fault::GONE) => None,
             answer => answer?,
         };
-        self.known.entry(key).or_default().top_level = Some(above.is_none());
-        Ok(above.is_none())
+        let above = above.map(|above| self.handles.key(&above));
+        self.known.entry(key).or_default().disclosed_by = Some(above);
+        Ok(above)
     }
 
     /// The children of something that opens a menu, with the menu's items in its place.
@@ -373,6 +385,12 @@ impl Reader {
     /// What an element was last read to be in.
     pub fn parent_of(&self, key: ElementKey) -> Option<ElementKey> {
         self.known.get(&key)?.parent
+    }
+
+    /// The outline that a row is in, as it was last read.
+    pub fn outline_of(&self, row: ElementKey) -> Option<ElementKey> {
+        let above = std::iter::successors(self.parent_of(row), |key| self.parent_of(*key));
+        above.take(DEEPEST).find(|key| self.role_of(*key) == Some(Role::Tree))
     }
 
     /// What an element was last read to be.
@@ -469,6 +487,7 @@ impl Reader {
         self.handles.forget(key);
         self.known.remove(&key);
         self.open_menus.remove(&key);
+        self.disclosed.remove(&key);
         self.empty_pages.remove(&key);
     }
 
@@ -485,6 +504,7 @@ impl Reader {
         self.handles.tidy(&needed);
         self.known.retain(|key, _| needed.contains(key));
         self.open_menus.retain(|key| needed.contains(key));
+        self.disclosed.retain(|key, _| needed.contains(key));
         self.empty_pages.retain(|key| needed.contains(key));
     }
 }
