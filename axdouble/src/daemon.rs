@@ -4,25 +4,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
-use axd::engine::{About, Engine};
-use axd::logging;
-use axd::options::Options;
+use axd::options::{Options, PlatformChoice};
 use axd::platform::sim::SimOptions;
 use axd::platform::{
     AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, FromWorker, Gate, Mailbox, Platform, Reply,
 };
-use axd::ready::Ready;
-use axd::server::{self, Listener, ServerOptions};
-use axd::session::Sessions;
-use axd::stop::Stop;
-use axd_double::World;
-use axd_double::platform::macos::MacDesktop;
+use axd::run::{Desktops, MainLoop};
+use axd_double::platform::macos::{self, MacDesktop};
+use axd_double::{World, appkit};
 use axd_protocol::command::{Finding, Sim, SimAnswer};
 use clap::Parser;
-use nix::unistd::Uid;
-use tokio::runtime::Builder;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
 
 /// The backend, and the hand at the scripted apps.
@@ -91,64 +83,24 @@ impl Platform for OnDouble {
     }
 }
 
-/// Runs it until it is stopped.
+/// Runs it until it is stopped: the same daemon as everywhere, on another desktop.
 pub fn main() -> ExitCode {
-    let options = Options::parse();
-    let mut ready = match Ready::on(options.ready_fd, |name| std::env::var_os(name)) {
-        Ok(ready) => ready,
-        Err(fault) => {
-            eprintln!("axd-on-double: --ready-fd: {fault}");
-            return ExitCode::FAILURE;
-        }
-    };
-    match run(&options, &mut ready) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            ready.failed("DAEMON_UNAVAILABLE", &format!("{fault:#}"));
-            eprintln!("axd-on-double: {fault:#}");
-            ExitCode::FAILURE
-        }
-    }
+    axd::run::run(Options::parse(), Desktops { open, examine, main_loop })
 }
 
-fn run(options: &Options, ready: &mut Ready) -> anyhow::Result<()> {
-    let env = |name: &str| std::env::var_os(name);
-    let places = options.places(Uid::effective().as_raw(), env);
-    let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("axd").enable_all().build()?;
-    let world = Arc::new(World::start(SimOptions::from_env()));
-    let platform = {
-        let _inside = runtime.enter();
-        Box::new(OnDouble { mac: MacDesktop::connect(), world })
-    };
-    let listener = match server::inherited().context("the inherited socket")? {
-        Some(listener) => listener,
-        None => Listener::bind(&places.socket).context("cannot listen")?,
-    };
-    let log = logging::start(&places.state, &options.log_level(env));
-    let outcome = runtime.block_on(async {
-        let stop = Stop::new();
-        let sessions = Arc::new(Sessions::default());
-        for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
-            let (mut signals, stop) = (signal(kind)?, stop.clone());
-            tokio::spawn(async move {
-                if signals.recv().await.is_some() {
-                    stop.trigger();
-                }
-            });
-        }
-        let about = About {
-            socket: listener.path().to_owned(),
-            log: log.folder.clone(),
-            state: Some(places.state.clone()),
-            idle_exit: options.idle_exit(),
-        };
-        let engine = Engine::start(platform, about, Arc::clone(&sessions), stop.clone());
-        ready.listening(listener.path());
-        let serving = ServerOptions { idle_exit: options.idle_exit(), ..ServerOptions::default() };
-        let served = server::run(listener, engine.clone(), sessions, stop, serving).await;
-        engine.let_go_of_everything().await;
-        served.context("cannot serve")
-    });
-    runtime.shutdown_background();
-    outcome
+fn open(_: PlatformChoice, runtime: &Runtime) -> Result<Box<dyn Platform>, String> {
+    let world = World::start(SimOptions::from_env());
+    let _inside = runtime.enter();
+    Ok(Box::new(OnDouble { mac: MacDesktop::connect(), world: Arc::new(world) }))
+}
+
+fn examine(_: PlatformChoice, runtime: &Runtime) -> Option<Vec<Finding>> {
+    let _world = World::start(SimOptions::from_env());
+    let _inside = runtime.enter();
+    Some(macos::examine())
+}
+
+/// As on a Mac, the daemon runs beside the loop of thread 0.
+fn main_loop(_: PlatformChoice) -> Option<MainLoop> {
+    Some(MainLoop { run: appkit::run_main, stop: appkit::stop_main })
 }

@@ -12,6 +12,7 @@ use super::element::Element;
 use super::fault::{Fault, NOT_ALLOWED};
 use super::ffi::names as n;
 use super::follower::{Hint, Hints};
+use super::host;
 use super::notes::{Means, meaning};
 use super::observer::{Ear, Heard};
 use super::reader::Reader;
@@ -26,6 +27,8 @@ use crate::platform::{ElementKey, Failure, FailureKind};
 pub const TIMEOUT: f32 = 0.7;
 /// How long is taken at most to hear all that was announced before a fence.
 const DRAIN: Duration = Duration::from_millis(250);
+/// For how long an app is asked about what it tells before that is passed on.
+const QUICK: Duration = Duration::from_millis(50);
 /// How soon, and how late, an app that does not answer is asked again.
 const PROBE: Duration = Duration::from_millis(50);
 const PROBE_AT_MOST: Duration = Duration::from_secs(2);
@@ -93,13 +96,20 @@ impl App {
             focused: None,
             unclaimed: HashMap::new(),
         };
-        while app.serve() {
-            app.hear_all();
-            app.register_again(false);
-            app.knock();
-            run_loop::wait(app.next_due());
-        }
+        while host::tidily(|| app.turn()) {}
         app.waking.undo(&app.element);
+    }
+
+    /// One turn of the loop. False once nobody asks any more.
+    fn turn(&mut self) -> bool {
+        if !self.serve() {
+            return false;
+        }
+        self.hear_all();
+        self.register_again(false);
+        self.knock();
+        run_loop::wait(self.next_due());
+        true
     }
 
     /// Deals with the letters that have come. False once nobody asks any more.
@@ -133,6 +143,7 @@ impl App {
     }
 
     fn answer(&mut self, question: Question) {
+        trace!(pid = self.pid, question = question.name(), "asked");
         // Whoever asked may have given up by the time there is an answer.
         match question {
             Question::Observe(out, answer) => {
@@ -186,6 +197,12 @@ impl App {
             Err(_) => {}
         }
         self.out = Some(out);
+        // One that was too slow for the first question is asked again; what it accepted then is as good as now.
+        if self.registrations.contains_key(&self.pid) {
+            self.register_again(true);
+            self.tell(Note::Refused(self.refused.clone()));
+            return Ok(());
+        }
         self.waking.wake(&self.element, self.chromium);
         self.register(self.pid);
         Ok(())
@@ -336,12 +353,14 @@ impl App {
 
     /// Passes on what was heard.
     fn hear_all(&mut self) {
+        let began = Instant::now();
         while let Some(heard) = self.ear.next() {
-            self.hear(&heard);
+            self.hear(&heard, began.elapsed() < QUICK);
         }
     }
 
-    fn hear(&mut self, heard: &Heard) {
+    /// Passes on one thing; `asks` says whether the app may be asked more about it.
+    fn hear(&mut self, heard: &Heard, asks: bool) {
         let Some(means) = meaning(&heard.name) else { return };
         trace!(pid = self.pid, name = heard.name, "announced");
         if let Some(key) = self.reader.handles.known(&heard.element) {
@@ -377,9 +396,15 @@ impl App {
             }
             Means::Structure => self.tell(Note::Structure(key)),
             Means::New => {
-                self.tell(Note::Structure(key));
-                if let Some(parent) = self.reader.parent_of(key) {
-                    self.tell(Note::Structure(parent));
+                // Whoever has it is asked for at once where that is one short question: there may be many of them.
+                let parent = match self.reader.parent_of(key) {
+                    None if asks => heard.element.element(n::kAXParentAttribute).ok().flatten(),
+                    _ => None,
+                };
+                let parent = parent.and_then(|parent| self.reader.handles.known(&parent));
+                match parent.or_else(|| self.reader.parent_of(key)) {
+                    Some(parent) => self.tell(Note::Structure(parent)),
+                    None => self.tell(Note::Structure(key)),
                 }
             }
             Means::NewWindow | Means::Window => {
@@ -404,6 +429,11 @@ impl App {
                 beside.into_iter().for_each(|child| self.tell(Note::Changed(child)));
             }
             Means::Unfolded => {
+                // An outline knows best which rows are below which.
+                self.reader
+                    .outline_of(key)
+                    .into_iter()
+                    .for_each(|outline| self.tell(Note::Structure(outline)));
                 self.tell(Note::Structure(key));
                 if let Some(parent) = self.reader.parent_of(key) {
                     self.tell(Note::Structure(parent));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::displays::Display;
+use super::host;
 use super::input::{Input, events};
 use super::window_ops::{self, Frames};
 use super::{capture, clipboard, launch};
@@ -67,7 +68,7 @@ fn blocking(
     work: impl FnOnce() -> Result<DesktopAnswer, Failure> + Send + 'static,
 ) {
     // Who asked may not want to know any more.
-    tokio::task::spawn_blocking(move || answer.send(work()));
+    tokio::task::spawn_blocking(move || answer.send(host::tidily(work)));
 }
 
 /// Waits for something beside everything else.

@@ -101,6 +101,7 @@ impl MacDesktop {
     pub fn connect() -> MacDesktop {
         if !doctor::is_trusted() {
             warn!("axd is not allowed to use Accessibility; `ax doctor` says what to do");
+            doctor::ask_for_trust();
         }
         // For all elements that have no time of their own: what hangs is not waited for.
         if let Some(all) = Element::system_wide() {

@@ -1,9 +1,13 @@
 //! What a Mac must allow for its apps to be seen: works whether or not a daemon runs.
 
 use axd_protocol::command::Finding;
+use core_foundation::base::TCFType;
+use core_foundation::boolean::CFBoolean;
+use core_foundation::dictionary::CFDictionary;
+use core_foundation::string::CFString;
 
 use super::displays;
-use super::ffi::ax::AXIsProcessTrusted;
+use super::ffi::ax::{AXIsProcessTrusted, AXIsProcessTrustedWithOptions, kAXTrustedCheckOptionPrompt};
 use super::ffi::cg::CGPreflightScreenCaptureAccess;
 use super::input::events::is_secure_input;
 use super::windows;
@@ -73,6 +77,15 @@ pub fn screen_recording() -> String {
 pub fn is_trusted() -> bool {
     // SAFETY: it takes nothing and only answers.
     unsafe { AXIsProcessTrusted() }
+}
+
+/// Has the system ask the user to allow it. That also puts the program on the list in the settings.
+pub fn ask_for_trust() {
+    // SAFETY: the key is a constant of the system, and lives for ever.
+    let prompt = unsafe { CFString::wrap_under_get_rule(kAXTrustedCheckOptionPrompt) };
+    let options = CFDictionary::from_CFType_pairs(&[(prompt, CFBoolean::true_value())]);
+    // SAFETY: the dictionary lives, and holds what it should. The answer is the same as without asking.
+    let _ = unsafe { AXIsProcessTrustedWithOptions(options.as_concrete_TypeRef()) };
 }
 
 /// The program that has to be allowed, as the system knows it: by its real path.

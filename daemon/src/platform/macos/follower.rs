@@ -140,32 +140,40 @@ impl Follower {
             watched.hinted = true;
         }
         self.looks.push(Instant::now());
-        loop {
-            while let Some(hint) = inbox.take() {
-                if matches!(hint, Hint::Quit) {
-                    return;
-                }
-                self.take(hint);
+        while host::tidily(|| self.turn(&inbox)) {}
+    }
+
+    /// One turn of the loop. False once nobody listens any more.
+    fn turn(&mut self, inbox: &Inbox<Hint>) -> bool {
+        while let Some(hint) = inbox.take() {
+            if matches!(hint, Hint::Quit) {
+                return false;
             }
-            self.hear();
-            self.survey();
-            let now = Instant::now();
-            if self.looks.iter().any(|when| *when <= now) {
-                self.looks.retain(|when| *when > now);
-                self.look(true);
-            }
-            if self.out.is_closed() {
-                return;
-            }
-            run_loop::wait(self.next_due());
+            self.take(hint);
         }
+        self.hear();
+        self.survey();
+        let now = Instant::now();
+        if self.looks.iter().any(|when| *when <= now) {
+            self.looks.retain(|when| *when > now);
+            self.look(true);
+        }
+        let came = run_loop::wait(self.next_due());
+        if !came && self.looks.is_empty() && self.is_partly_unobserved() {
+            self.looks.push(Instant::now());
+        }
+        !self.out.is_closed()
+    }
+
+    /// Whether an app that people see cannot be observed.
+    fn is_partly_unobserved(&self) -> bool {
+        self.apps.values().any(|watched| watched.observer.is_none() && watched.is_shown())
     }
 
     fn next_due(&self) -> Option<Duration> {
         let asks = self.apps.values().filter_map(|watched| watched.again.map(|(when, _)| when));
-        let unobserved = self.apps.values().any(|watched| watched.observer.is_none() && watched.is_shown());
         let now = Instant::now();
-        let routine = unobserved.then(|| now + NOW_AND_THEN);
+        let routine = self.is_partly_unobserved().then(|| now + NOW_AND_THEN);
         let due = self.looks.iter().copied().chain(asks).chain(routine).min()?;
         Some(due.saturating_duration_since(now).max(Duration::from_millis(1)))
     }

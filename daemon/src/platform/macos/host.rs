@@ -162,3 +162,11 @@ pub fn ask_waiting<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
     }));
     reply.recv().ok()
 }
+
+/// Does something, and lets go of all that AppKit and its kin put by on the way: threads that are not theirs have to.
+pub fn tidily<T>(work: impl FnOnce() -> T) -> T {
+    #[cfg(target_os = "macos")]
+    return objc2::rc::autoreleasepool(|_| work());
+    #[cfg(not(target_os = "macos"))]
+    work()
+}

@@ -39,6 +39,8 @@ pub struct Reader {
     open_menus: HashSet<ElementKey>,
     /// Other processes that elements of the app belong to.
     foreign: BTreeSet<u32>,
+    /// The rows that rows of an outline show, as the outline was last read.
+    disclosed: HashMap<ElementKey, Vec<Element>>,
     /// Pages that were empty when they were read.
     pub empty_pages: HashSet<ElementKey>,
 }
@@ -56,8 +58,8 @@ struct Known {
     window: Option<u64>,
     /// Whether a menu's item was ever seen with a mark.
     checkable: bool,
-    /// Whether a row lies at the top of its outline.
-    top_level: Option<bool>,
+    /// The row of an outline that shows this one, where that was asked: `Some(None)` if it lies at the top.
+    disclosed_by: Option<Option<ElementKey>>,
     /// How often it failed to answer.
     busy: u8,
 }
@@ -72,6 +74,7 @@ impl Reader {
             known: HashMap::new(),
             open_menus: HashSet::new(),
             foreign: BTreeSet::new(),
+            disclosed: HashMap::new(),
             empty_pages: HashSet::new(),
         }
     }
@@ -134,9 +137,10 @@ impl Reader {
             answers.raw.label = said_by(title)?;
         }
         if holds_text(role) && native != "AXPopUpButton" {
-            answers.raw.settable = Some(element.is_settable(n::kAXValueAttribute)?);
+            answers.raw.settable = Some(lenient(element.is_settable(n::kAXValueAttribute))?);
         }
-        if answers.raw.disclosing == Some(false) && !element.is_settable(n::kAXDisclosingAttribute)? {
+        if answers.raw.disclosing == Some(false) && !lenient(element.is_settable(n::kAXDisclosingAttribute))?
+        {
             answers.raw.disclosing = None;
         }
         let (children, total) = self.children(key, element, role, &mut answers)?;
@@ -213,34 +217,38 @@ impl Reader {
             if let Some(found) = self.rows(element, role)? {
                 return Ok(found);
             }
-            let children = element.elements(n::kAXChildrenAttribute)?;
+            let children = lenient(element.elements(n::kAXChildrenAttribute))?;
             return Ok((self.keys(&children), None));
         }
         if counts_children(native) {
-            let count = element.count(n::kAXChildrenAttribute)?.unwrap_or_default();
+            let count = lenient(element.count(n::kAXChildrenAttribute))?.unwrap_or_default();
             if count > MOST_CHILDREN {
-                let mut shown = element.elements(n::kAXVisibleChildrenAttribute)?;
+                let mut shown = lenient(element.elements(n::kAXVisibleChildrenAttribute))?;
                 if shown.is_empty() {
-                    shown = element.some(n::kAXChildrenAttribute, 0, MOST_CHILDREN)?;
+                    shown = lenient(element.some(n::kAXChildrenAttribute, 0, MOST_CHILDREN))?;
                 }
                 return Ok((self.keys(&shown), u32::try_from(count).ok()));
             }
-            let children = element.elements(n::kAXChildrenAttribute)?;
+            let children = lenient(element.elements(n::kAXChildrenAttribute))?;
             return Ok((self.keys(&children), None));
         }
         let mut children = std::mem::take(&mut answers.children);
         match native {
             "AXApplication" => {
                 // Some apps have windows that they do not call children.
-                for window in element.elements(n::kAXWindowsAttribute)? {
+                for window in lenient(element.elements(n::kAXWindowsAttribute))? {
                     if !children.contains(&window) {
                         children.push(window);
                     }
                 }
             }
-            "AXRow" if answers.raw.disclosing.is_some() => {
+            "AXRow" if answers.raw.disclosing == Some(true) => {
                 // The rows of an outline lie side by side; what one discloses is below it.
-                children.extend(element.elements(n::kAXDisclosedRowsAttribute)?);
+                match lenient(element.get(n::kAXDisclosedRowsAttribute))? {
+                    Some(rows) => children.extend(Element::all(&rows)),
+                    // It does not say; those that it discloses do.
+                    None => children.extend(self.disclosed.get(&key).into_iter().flatten().cloned()),
+                }
             }
             _ if opens_menu(native) => children = self.through_menus(key, native, children)?,
             _ => {}
@@ -256,23 +264,26 @@ impl Reader {
         element: &Element,
         role: Role,
     ) -> Result<Option<(Vec<ElementKey>, Option<u32>)>, Fault> {
-        let Some(count) = element.count(n::kAXRowsAttribute)? else { return Ok(None) };
-        let header = element.element(n::kAXHeaderAttribute)?;
+        let Some(count) = lenient(element.count(n::kAXRowsAttribute))? else { return Ok(None) };
+        let header = lenient(element.element(n::kAXHeaderAttribute))?;
         let partial = count > MOST_CHILDREN;
         let mut rows = match partial {
-            true => element.elements(n::kAXVisibleRowsAttribute)?,
-            false => element.elements(n::kAXRowsAttribute)?,
+            true => lenient(element.elements(n::kAXVisibleRowsAttribute))?,
+            false => lenient(element.elements(n::kAXRowsAttribute))?,
         };
         if partial && rows.is_empty() {
-            rows = element.some(n::kAXRowsAttribute, 0, MOST_CHILDREN / 10)?;
+            rows = lenient(element.some(n::kAXRowsAttribute, 0, MOST_CHILDREN / 10))?;
         }
         if role == Role::Tree && !partial {
             let mut top = Vec::with_capacity(rows.len());
+            let mut below: HashMap<ElementKey, Vec<Element>> = HashMap::new();
             for row in rows {
-                if self.is_top_level(&row)? {
-                    top.push(row);
+                match self.disclosed_by(&row)? {
+                    Some(above) => below.entry(above).or_default().push(row),
+                    None => top.push(row),
                 }
             }
+            self.disclosed.extend(below);
             rows = top;
         }
         let elements: Vec<Element> = header.into_iter().chain(rows).collect();
@@ -280,17 +291,19 @@ impl Reader {
         Ok(Some((self.keys(&elements), total)))
     }
 
-    fn is_top_level(&mut self, row: &Element) -> Result<bool, Fault> {
+    /// The row that shows another one.
+    fn disclosed_by(&mut self, row: &Element) -> Result<Option<ElementKey>, Fault> {
         let key = self.handles.key(row);
-        if let Some(known) = self.known.get(&key).and_then(|known| known.top_level) {
+        if let Some(known) = self.known.get(&key).and_then(|known| known.disclosed_by) {
             return Ok(known);
         }
-        let above = match row.element(n::kAXDisclosedByRowAttribute) {
+        let above = match lenient(row.element(n::kAXDisclosedByRowAttribute)) {
             Err(Fault::GONE) => None,
             answer => answer?,
         };
-        self.known.entry(key).or_default().top_level = Some(above.is_none());
-        Ok(above.is_none())
+        let above = above.map(|above| self.handles.key(&above));
+        self.known.entry(key).or_default().disclosed_by = Some(above);
+        Ok(above)
     }
 
     /// The children of something that opens a menu, with the menu's items in its place.
@@ -372,6 +385,12 @@ impl Reader {
     /// What an element was last read to be in.
     pub fn parent_of(&self, key: ElementKey) -> Option<ElementKey> {
         self.known.get(&key)?.parent
+    }
+
+    /// The outline that a row is in, as it was last read.
+    pub fn outline_of(&self, row: ElementKey) -> Option<ElementKey> {
+        let above = std::iter::successors(self.parent_of(row), |key| self.parent_of(*key));
+        above.take(DEEPEST).find(|key| self.role_of(*key) == Some(Role::Tree))
     }
 
     /// What an element was last read to be.
@@ -468,6 +487,7 @@ impl Reader {
         self.handles.forget(key);
         self.known.remove(&key);
         self.open_menus.remove(&key);
+        self.disclosed.remove(&key);
         self.empty_pages.remove(&key);
     }
 
@@ -484,6 +504,7 @@ impl Reader {
         self.handles.tidy(&needed);
         self.known.retain(|key, _| needed.contains(key));
         self.open_menus.retain(|key| needed.contains(key));
+        self.disclosed.retain(|key, _| needed.contains(key));
         self.empty_pages.retain(|key| needed.contains(key));
     }
 }
@@ -491,6 +512,15 @@ impl Reader {
 /// Whether the fault says something of the app and not of one element.
 pub fn is_of_app(fault: Fault) -> bool {
     fault == Fault::BUSY || fault == Fault::NOT_ALLOWED
+}
+
+/// What one question came to. Only that the element is gone, or its app silent, ends the reading; anything else is taken
+/// as no answer to that question.
+fn lenient<T: Default>(answer: Result<T, Fault>) -> Result<T, Fault> {
+    match answer {
+        Err(fault) if !is_of_app(fault) && fault != Fault::GONE => Ok(T::default()),
+        answer => answer,
+    }
 }
 
 /// Whether it must be known what such an element is now before anything else is asked of it.
@@ -517,10 +547,7 @@ fn opens_menu(native: &str) -> bool {
 fn beginning(element: &Element) -> Result<Option<Held>, Fault> {
     let length = isize::try_from(LONGEST_TEXT).unwrap_or(isize::MAX);
     let Some(range) = value::from_range(TextRange { location: 0, length }) else { return Ok(None) };
-    let text = match element.get_for(n::kAXStringForRangeParameterizedAttribute, &range) {
-        Err(fault) if !is_of_app(fault) && fault != Fault::GONE => None,
-        answer => answer?,
-    };
+    let text = lenient(element.get_for(n::kAXStringForRangeParameterizedAttribute, &range))?;
     Ok(text.as_ref().and_then(value::text).map(content::bounded).map(Held::Text))
 }
 

@@ -2,14 +2,14 @@
 
 #[cfg(target_os = "macos")]
 pub use accessibility_sys::{
-    AXError, AXIsProcessTrusted, AXObserverAddNotification, AXObserverCreateWithInfoCallback,
-    AXObserverGetRunLoopSource, AXObserverRef, AXUIElementCopyActionNames, AXUIElementCopyAttributeValue,
-    AXUIElementCopyAttributeValues, AXUIElementCopyElementAtPosition, AXUIElementCopyMultipleAttributeValues,
-    AXUIElementCopyParameterizedAttributeValue, AXUIElementCreateApplication, AXUIElementCreateSystemWide,
-    AXUIElementGetAttributeValueCount, AXUIElementGetPid, AXUIElementGetTypeID,
-    AXUIElementIsAttributeSettable, AXUIElementPerformAction, AXUIElementRef, AXUIElementSetAttributeValue,
-    AXUIElementSetMessagingTimeout, AXValueCreate, AXValueGetType, AXValueGetTypeID, AXValueGetValue,
-    AXValueRef, AXValueType,
+    AXError, AXIsProcessTrusted, AXIsProcessTrustedWithOptions, AXObserverAddNotification,
+    AXObserverCreateWithInfoCallback, AXObserverGetRunLoopSource, AXObserverRef, AXUIElementCopyActionNames,
+    AXUIElementCopyAttributeValue, AXUIElementCopyAttributeValues, AXUIElementCopyElementAtPosition,
+    AXUIElementCopyMultipleAttributeValues, AXUIElementCopyParameterizedAttributeValue,
+    AXUIElementCreateApplication, AXUIElementCreateSystemWide, AXUIElementGetAttributeValueCount,
+    AXUIElementGetPid, AXUIElementGetTypeID, AXUIElementIsAttributeSettable, AXUIElementPerformAction,
+    AXUIElementRef, AXUIElementSetAttributeValue, AXUIElementSetMessagingTimeout, AXValueCreate,
+    AXValueGetType, AXValueGetTypeID, AXValueGetValue, AXValueRef, AXValueType, kAXTrustedCheckOptionPrompt,
 };
 
 #[cfg(not(target_os = "macos"))]
@@ -64,7 +64,9 @@ mod declared {
         unsafe extern "C" fn(AXObserverRef, AXUIElementRef, CFStringRef, CFDictionaryRef, *mut c_void);
 
     unsafe extern "C" {
+        pub static kAXTrustedCheckOptionPrompt: CFStringRef;
         pub fn AXIsProcessTrusted() -> bool;
+        pub fn AXIsProcessTrustedWithOptions(options: CFDictionaryRef) -> bool;
 
         pub fn AXUIElementGetTypeID() -> CFTypeID;
         pub fn AXUIElementCreateApplication(pid: i32) -> AXUIElementRef;

@@ -67,7 +67,7 @@ impl Input {
 fn serve(jobs: &Receiver<Job>) {
     let mut hands: Option<Hands> = None;
     while let Ok(job) = jobs.recv() {
-        let result = run(&mut hands, &job).map(|()| DesktopAnswer::Done);
+        let result = host::tidily(|| run(&mut hands, &job)).map(|()| DesktopAnswer::Done);
         // Who asked may have stopped waiting.
         let _ = job.answer.send(result);
     }

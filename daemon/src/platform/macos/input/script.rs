@@ -254,7 +254,7 @@ fn check(steps: &[InputStep], keymap: &Keymap) -> Result<(), Failure> {
         }
     }
     if types && is_secure_input() {
-        // Whoever made the keyboard theirs may get them all the same: a password field does.
+        // Whoever has the keyboard to itself gets them all the same, as a rule: password fields do.
         warn!("secure input is on: keys that are made may be swallowed; `ax doctor` says more");
     }
     Ok(())
