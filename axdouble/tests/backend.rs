@@ -295,7 +295,7 @@ fn an_app_that_hangs_holds_up_nobody_else() {
     let failed = app.perform("press", Act::Press).expect_err("it hangs");
     assert_eq!(failed.kind, FailureKind::Unresponsive);
     for _ in 0..5 {
-        other.perform("press", Act::Press).expect("it is well");
+        other.does("press", Act::Press);
     }
     other.until("it goes on as ever", |other| other.says(Role::Text, "pressed"));
     app.until("it is known to be silent", |app| app.degraded.is_some());
@@ -384,7 +384,7 @@ fn a_press_that_opens_a_modal_dialog_may_have_been_done_and_the_dialog_is_seen()
         "{pressed:?}"
     );
     app.until("the dialog is there", |app| app.has("yes"));
-    app.perform("yes", Act::Press).expect("it can be answered meanwhile");
+    app.does("yes", Act::Press);
     app.until("and gone", |app| !app.has("yes"));
 }
 
@@ -394,13 +394,13 @@ fn elements_are_asked_to_act_and_do() {
     let mut desktop = Desktop::start();
     let mut app = desktop.attach(&world, "App");
     app.walked();
-    app.perform("press", Act::Press).unwrap();
-    app.perform("check", Act::Press).unwrap();
-    app.perform("slider", Act::SetValue("8".into())).unwrap();
-    app.perform("field", Act::SetValue("new".into())).unwrap();
-    app.perform("field", Act::Focus).unwrap();
-    app.perform("field", Act::CaretToEnd).unwrap();
-    app.perform("field", Act::Insert(" text".into())).unwrap();
+    app.does("press", Act::Press);
+    app.does("check", Act::Press);
+    app.does("slider", Act::SetValue("8".into()));
+    app.does("field", Act::SetValue("new".into()));
+    app.does("field", Act::Focus);
+    app.does("field", Act::CaretToEnd);
+    app.does("field", Act::Insert(" text".into()));
     app.until("all of it is done", |app| {
         app.says(Role::Text, "count 1")
             && app.facts("check").states.has(State::Checked)
@@ -464,8 +464,8 @@ fn mouse_and_keyboard_are_made_of_events() {
     assert_eq!(kinds.iter().filter(|kind| **kind == 2).count(), 1, "{kinds:?}");
     world.input().forget();
 
-    app.perform("field", Act::Focus).unwrap();
-    app.perform("field", Act::CaretToEnd).unwrap();
+    app.does("field", Act::Focus);
+    app.does("field", Act::CaretToEnd);
     let typed = "! Grüße, 世界 👋 and a long tail of plain text";
     desktop.call(DesktopCall::Input(vec![InputStep::Text(typed.to_owned())])).unwrap();
     let wanted = format!("text{typed}");
@@ -564,9 +564,9 @@ fn nothing_is_left_behind_when_an_app_was_attached_used_and_let_go() {
         let mut desktop = Desktop::start();
         let mut app = desktop.attach(&world, "App");
         app.walked();
-        app.perform("press", Act::Press).unwrap();
-        app.perform("slider", Act::SetValue("3".into())).unwrap();
-        app.perform("field", Act::Focus).unwrap();
+        app.does("press", Act::Press);
+        app.does("slider", Act::SetValue("3".into()));
+        app.does("field", Act::Focus);
         world.hand("App", SimVerb::Press, Some("press"), None);
         app.fence();
         app.walk_again();
@@ -641,7 +641,7 @@ fn whatever_an_action_fails_with_nothing_is_claimed_that_may_not_be_so() {
         world.faults().heal();
         app.until("it is well again", |app| app.degraded.is_none());
     }
-    app.perform("press", Act::Press).expect("nothing goes wrong any more");
+    app.does("press", Act::Press);
     app.until("it was done once in all", |app| app.says(Role::Text, "count 1"));
 }
 

@@ -1,4 +1,5 @@
 //! The backend on the double, with what it tells of one app put together.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use std::time::{Duration, Instant};
 use axd_double::World;
 use axd_double::platform::macos::MacDesktop;
 use axd_double::platform::{
-    Act, Counters, DesktopAnswer, DesktopCall, DesktopEvent, ElementKey, Facts, Failure, FromWorker, Gate,
-    Mailbox, Measured, Platform, ToWorker, Update, WorkerAnswer,
+    Act, Counters, DesktopAnswer, DesktopCall, DesktopEvent, ElementKey, Facts, Failure, FailureKind,
+    FromWorker, Gate, Mailbox, Measured, Platform, Sent, ToWorker, Update, WorkerAnswer,
 };
 use axd_protocol::{Point, Role};
 use tokio::runtime::{Builder, Runtime};
@@ -189,6 +190,21 @@ impl Attached {
         self.until("it is well", |app| app.degraded.is_none());
         let key = self.key(id);
         self.ask(|ticket| ToWorker::Perform { key, act, gate: Gate::new(), ticket })
+    }
+
+    /// Has something done that an app which is well does; asked again only if nothing was sent.
+    #[track_caller]
+    pub fn does(&mut self, id: &str, act: Act) {
+        let began = Instant::now();
+        loop {
+            match self.perform(id, act.clone()) {
+                Ok(_) => return,
+                Err(failed) => {
+                    let may_again = failed.kind == FailureKind::Unresponsive && failed.sent == Sent::No;
+                    assert!(may_again && began.elapsed() < PATIENCE, "{id}, {act:?}: {failed:?}");
+                }
+            }
+        }
     }
 
     /// Asks until there is an answer.

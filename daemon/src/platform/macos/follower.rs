@@ -308,11 +308,17 @@ impl Follower {
     fn look(&mut self, ask: bool) {
         let listed = windows::on_screen();
         self.look_for_strangers(&listed);
-        let said = self.apps.values().flat_map(|watched| {
-            watched.windows.values().map(|(window, said)| (*window, (watched.app.pid, said.clone())))
-        });
-        let seen =
-            windows::seen(&listed, &said.collect(), &self.displays, |pid| self.apps.contains_key(&pid));
+        let mut seen = self.seen(&listed);
+        // What has left the screen is closed or minimised. The app knows which, and may not have said so yet.
+        let left =
+            self.told.windows.iter().filter(|told| !seen.iter().any(|seen| seen.window == told.window));
+        let pids: Vec<u32> = left.map(|told| told.pid).filter(|pid| self.apps.contains_key(pid)).collect();
+        if ask && !pids.is_empty() {
+            let theirs = self.apps.iter_mut().filter(|(pid, _)| pids.contains(pid));
+            theirs.for_each(|(_, watched)| watched.hinted = true);
+            self.survey();
+            seen = self.seen(&listed);
+        }
         let pid = self.front.filter(|pid| self.apps.contains_key(pid));
         let focused = pid.filter(|_| ask).and_then(|pid| self.apps.get(&pid)?.focused());
         let first = || seen.iter().find(|window| Some(window.pid) == pid && !window.minimized);
@@ -326,6 +332,14 @@ impl Follower {
             self.told.front = (pid, window);
             self.tell(DesktopEvent::Frontmost { pid, window });
         }
+    }
+
+    /// The windows, by what the window server lists and what the apps said of theirs.
+    fn seen(&self, listed: &[windows::Listed]) -> Vec<WindowSeen> {
+        let said = self.apps.values().flat_map(|watched| {
+            watched.windows.values().map(|(window, said)| (*window, (watched.app.pid, said.clone())))
+        });
+        windows::seen(listed, &said.collect(), &self.displays, |pid| self.apps.contains_key(&pid))
     }
 
     /// Apps without a place in the Dock come and go without a word; their windows show it.
