@@ -323,11 +323,21 @@ impl Follower {
         let focused = pid.filter(|_| ask).and_then(|pid| self.apps.get(&pid)?.focused());
         let first = || seen.iter().find(|window| Some(window.pid) == pid && !window.minimized);
         let window = focused.or_else(|| first().map(|window| window.window));
-        // Both at once: whoever sees the one is to see the other.
+        // One after the other, and whoever sees the one must not be misled about the other: what was in front and was
+        // put away has lost the focus by then, what comes up is there before it has it.
+        let is_up =
+            |window: u64| self.told.windows.iter().any(|told| told.window == window && !told.minimized);
+        if window.is_none_or(is_up) {
+            self.tell_front(pid, window);
+        }
         if seen != self.told.windows {
             self.told.windows.clone_from(&seen);
             self.tell(DesktopEvent::Windows(seen));
         }
+        self.tell_front(pid, window);
+    }
+
+    fn tell_front(&mut self, pid: Option<u32>, window: Option<u64>) {
         if self.told.front != (pid, window) {
             self.told.front = (pid, window);
             self.tell(DesktopEvent::Frontmost { pid, window });
