@@ -357,6 +357,10 @@ impl App {
         while let Some(heard) = self.ear.next() {
             self.hear(&heard, began.elapsed() < QUICK);
         }
+        if self.ear.has_overflowed() {
+            debug!(pid = self.pid, "so much was announced that everything is read again");
+            self.tell(Note::Everything);
+        }
     }
 
     /// Passes on one thing; `asks` says whether the app may be asked more about it.

@@ -275,6 +275,10 @@ impl Follower {
                 None => self.look_soon(),
             }
         }
+        if self.ear.has_overflowed() {
+            self.apps.values_mut().for_each(|watched| watched.hinted = true);
+            self.look_soon();
+        }
     }
 
     /// Asks apps of their windows, where something hints at a change.

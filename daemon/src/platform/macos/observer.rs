@@ -40,12 +40,33 @@ pub struct Heard {
 
 /// Where what was heard waits. Clones are the same ear.
 #[derive(Clone, Default)]
-pub struct Ear(Rc<RefCell<VecDeque<Heard>>>);
+pub struct Ear(Rc<RefCell<Waiting>>);
+
+#[derive(Default)]
+struct Waiting {
+    heard: VecDeque<Heard>,
+    /// So much was heard that not all of it was kept.
+    overflowed: bool,
+}
 
 impl Ear {
     /// What was heard first, if anything was.
     pub fn next(&self) -> Option<Heard> {
-        self.0.borrow_mut().pop_front()
+        self.0.borrow_mut().heard.pop_front()
+    }
+
+    /// Whether something was heard and not kept, since this was last asked.
+    pub fn has_overflowed(&self) -> bool {
+        std::mem::take(&mut self.0.borrow_mut().overflowed)
+    }
+
+    fn hear(&self, heard: Heard) {
+        let mut waiting = self.0.borrow_mut();
+        if waiting.heard.len() < MOST_HEARD {
+            waiting.heard.push_back(heard);
+        } else {
+            waiting.overflowed = true;
+        }
     }
 }
 
@@ -141,10 +162,29 @@ unsafe extern "C" fn heard(
     let _ = LISTENING.try_with(|listening| {
         let ear = listening.borrow().ears.get(&context.addr()).cloned();
         if let Some(ear) = ear {
-            let mut waiting = ear.0.borrow_mut();
-            if waiting.len() < MOST_HEARD {
-                waiting.push_back(heard);
-            }
+            ear.hear(heard);
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_bounded_and_says_that_it_overflowed() {
+        let (ear, element) = (Ear::default(), Element::app(1).unwrap());
+        let flood = |count: usize| {
+            for _ in 0..count {
+                let (name, element) = ("AXValueChanged".to_owned(), element.clone());
+                ear.hear(Heard { name, element, announcement: None, others: Vec::new() });
+            }
+        };
+        flood(MOST_HEARD);
+        assert!(!ear.has_overflowed());
+        flood(1);
+        assert!(ear.has_overflowed());
+        assert!(!ear.has_overflowed(), "it is said once");
+        assert_eq!(std::iter::from_fn(|| ear.next()).count(), MOST_HEARD);
+    }
 }
