@@ -15,6 +15,8 @@ use crate::{ClientError, Result};
 
 /// What one read takes at most; larger answers are handed on in pieces of this size.
 const READ_BYTES: usize = 64 * 1024;
+/// As much of a line tells what it is.
+const HEAD: usize = 256;
 
 /// A connection to the daemon.
 #[derive(Debug)]
@@ -81,20 +83,33 @@ impl Connection {
         }
     }
 
-    /// Hands the next line to `sink` as it arrives, newline included, without ever holding all of it. Says whether
-    /// there was one; a line that breaks off is an error.
+    /// Hands the next line to `sink` as it arrives, newline included, without ever holding all of it. The first piece is
+    /// long enough to tell by it what the line is. Says whether there was one; a line that breaks off is an error.
     pub fn stream_line(&mut self, mut sink: impl FnMut(&[u8]) -> io::Result<()>) -> Result<bool> {
+        // What has come of the first piece, until it is long enough.
+        let mut head = Some(Vec::new());
         let mut begun = false;
         loop {
             let chunk = self.reader.fill_buf().map_err(timed_out)?;
             if chunk.is_empty() {
                 return if begun { Err(broken_off().into()) } else { Ok(false) };
             }
-            begun = true;
             let end = chunk.iter().position(|byte| *byte == b'\n');
             let piece = &chunk[..end.map_or(chunk.len(), |end| end + 1)];
-            let handed = sink(piece);
             let used = piece.len();
+            let handed = match head.take() {
+                Some(mut short) if end.is_none() && short.len() + used < HEAD => {
+                    short.extend_from_slice(piece);
+                    head = Some(short);
+                    Ok(())
+                }
+                Some(mut short) if !short.is_empty() => {
+                    short.extend_from_slice(piece);
+                    sink(&short)
+                }
+                _ => sink(piece),
+            };
+            begun = true;
             self.reader.consume(used);
             handed?;
             if end.is_some() {

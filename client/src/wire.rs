@@ -66,7 +66,8 @@ pub fn request_line(id: u64, command: &Command, ask: Ask) -> Result<String> {
     Ok(line)
 }
 
-/// Whether an answer succeeded, read off the start of its line. `None` if the line is no answer.
+/// Whether an answer succeeded, read off the start of its line. `None` if the line is no answer, or there is not enough of
+/// it yet.
 pub fn is_ok(line: &[u8]) -> Option<bool> {
     let rest = line.strip_prefix(b"{\"id\":")?;
     let after_id = match rest.first()? {
@@ -80,7 +81,11 @@ pub fn is_ok(line: &[u8]) -> Option<bool> {
         _ => rest.iter().position(|byte| *byte == b',')?,
     };
     let ok = rest[after_id..].strip_prefix(b",\"ok\":")?;
-    Some(ok.starts_with(b"true"))
+    match ok {
+        [b't', ..] => Some(true),
+        [b'f', ..] => Some(false),
+        _ => None,
+    }
 }
 
 /// Reads a line as an event of a subscription; `None` if it is none.

@@ -2,6 +2,9 @@
 
 mod fake;
 
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+
 use axd_client::protocol::Command;
 use axd_client::protocol::command::{Status, Subscribe};
 #[cfg(feature = "tokio")]
@@ -99,4 +102,32 @@ async fn on_tokio_it_is_the_same() {
 
     let nobody = r#async::Connection::open(&fake.socket().with_file_name("none")).await;
     assert!(matches!(nobody, Err(ClientError::Unavailable { .. })));
+}
+
+#[test]
+fn the_first_piece_of_a_line_tells_what_it_is_however_slowly_it_comes() {
+    let (near, mut far) = UnixStream::pair().unwrap();
+    let long = format!("{}\n", "x".repeat(1_000));
+    let lines = ["{\"id\":1,\"ok\":true}\n".to_owned(), long];
+    let writer = std::thread::spawn({
+        let lines = lines.clone();
+        move || {
+            for byte in lines.concat().bytes() {
+                far.write_all(&[byte]).unwrap();
+                std::thread::yield_now();
+            }
+        }
+    });
+    let mut connection = Connection::over(near);
+    for line in lines {
+        let mut pieces: Vec<Vec<u8>> = Vec::new();
+        let came = connection.stream_line(|piece| {
+            pieces.push(piece.to_vec());
+            Ok(())
+        });
+        assert!(came.unwrap());
+        assert!(pieces[0].len() >= line.len().min(256), "{}", pieces[0].len());
+        assert_eq!(pieces.concat(), line.as_bytes());
+    }
+    writer.join().unwrap();
 }
