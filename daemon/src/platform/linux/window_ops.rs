@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use axd_protocol::Point;
+use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{
-    ConfigureWindowAux, ConnectionExt as _, GetWindowAttributesReply, InputFocus, MapState, StackMode, Window,
+    ChangeWindowAttributesAux, ConfigureWindowAux, ConnectionExt as _, EventMask, GetWindowAttributesReply,
+    InputFocus, MapState, StackMode, Window,
 };
 
 use super::display::{Display, XFault, XResult};
@@ -78,13 +80,21 @@ impl Asked<'_> {
         // What is moved is the client's area, its shadow included.
         let client = Point { x: to.x - (bounds.x - origin.x), y: to.y - (bounds.y - origin.y) };
         self.pass()?;
-        self.put(client)?;
-        let went = self.until_other(before, place)?;
-        if went != before && went != to && self.gate.pass() {
-            self.put(Point { x: client.x + to.x - went.x, y: client.y + to.y - went.y })?;
-            self.until_other(went, place)?;
-        }
-        Ok(())
+        self.listen(EventMask::STRUCTURE_NOTIFY)?;
+        let moved = || -> XResult<()> {
+            self.put(client)?;
+            let went = self.until_other(before, place)?;
+            if went != before && went != to && self.gate.pass() {
+                self.put(Point { x: client.x + to.x - went.x, y: client.y + to.y - went.y })?;
+                self.until_other(went, place)?;
+            }
+            Ok(())
+        };
+        let moved = moved();
+        // If the window is gone by now there is nothing to listen to.
+        let _ = self.listen(EventMask::NO_EVENT);
+        while self.display.connection.poll_for_event().is_ok_and(|event| event.is_some()) {}
+        Ok(moved?)
     }
 
     /// Asks for the client's area to begin there.
@@ -105,16 +115,25 @@ impl Asked<'_> {
 
     /// Where the window is once it is elsewhere; where it was if it does not move.
     fn until_other(&self, before: Point, place: impl Fn() -> XResult<Point>) -> XResult<Point> {
-        const LOOK_AGAIN: Duration = Duration::from_millis(5);
         const PATIENCE: Duration = Duration::from_millis(250);
         let until = Instant::now() + PATIENCE;
         loop {
+            // What happens to the window is listened to since before it was asked to move.
             let now = place()?;
-            if now != before || Instant::now() >= until {
+            if now != before {
                 return Ok(now);
             }
-            std::thread::sleep(LOOK_AGAIN);
+            if self.display.event(Some(until), None)?.is_none() {
+                return place();
+            }
         }
+    }
+
+    /// Listens to what happens to the window, or no longer.
+    fn listen(&self, mask: EventMask) -> XResult<()> {
+        let change = ChangeWindowAttributesAux::new().event_mask(mask);
+        self.display.connection.change_window_attributes(self.window, &change)?.check()?;
+        Ok(())
     }
 
     fn resize(&self, width: u32, height: u32) -> Result<(), Failure> {
@@ -203,6 +222,6 @@ impl Asked<'_> {
     }
 
     fn pass(&self) -> Result<(), Failure> {
-        if self.gate.pass() { Ok(()) } else { Err(Failure::closed()) }
+        self.gate.enter()
     }
 }
