@@ -3,10 +3,16 @@
 //! A gate goes with everything that acts. The platform passes it just before the native call; whoever cancels closes
 //! it. One atomic step decides between them, so "was it delivered?" always has an answer.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed};
+use std::task::{Context, Wake, Waker};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
+
+use super::Failure;
 
 const SENT: u8 = 1;
 const CLOSED: u8 = 2;
@@ -49,6 +55,11 @@ impl Gate {
             .is_ok()
     }
 
+    /// The same, with the failure to give up with.
+    pub fn enter(&self) -> Result<(), Failure> {
+        if self.pass() { Ok(()) } else { Err(Failure::closed()) }
+    }
+
     /// Closes it. True if nothing was sent, and therefore nothing will be.
     pub fn close(&self) -> bool {
         let before = self.0.state.fetch_or(CLOSED, AcqRel);
@@ -84,6 +95,21 @@ impl Gate {
         }
     }
 
+    /// Waits that long, on a thread that may block, or until it is closed; whether it is.
+    pub fn closes_within(&self, time: Duration) -> bool {
+        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let mut closed = pin!(self.closed());
+        let until = Instant::now() + time;
+        while closed.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            std::thread::park_timeout(left);
+        }
+        true
+    }
+
     /// Notes that so many more characters of a text have been sent.
     pub fn typed(&self, characters: u32) {
         self.0.characters.fetch_add(characters, Relaxed);
@@ -92,6 +118,15 @@ impl Gate {
     /// How many characters of a text have been sent.
     pub fn characters(&self) -> u32 {
         self.0.characters.load(Relaxed)
+    }
+}
+
+/// Wakes a thread that waits.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }
 
@@ -141,6 +176,17 @@ mod tests {
             let closed_first = gate.close();
             assert_ne!(sender.join().unwrap(), closed_first);
         }
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_a_part_is_woken_when_the_whole_is_closed() {
+        let whole = Gate::new();
+        let part = whole.part();
+        assert!(!part.closes_within(Duration::from_millis(1)));
+        let waiting = std::thread::spawn(move || part.closes_within(Duration::from_secs(600)));
+        whole.close();
+        assert!(waiting.join().unwrap());
+        assert!(whole.enter().is_err());
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@
 
 mod act;
 mod gate;
+pub mod input_thread;
 #[cfg(target_os = "linux")]
 pub mod linux;
 #[cfg(target_os = "macos")]

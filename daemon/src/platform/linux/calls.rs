@@ -10,21 +10,33 @@ use super::capture::Capture;
 use super::clipboard::{Clipboard, Wish};
 use super::close;
 use super::display::Display;
-use super::input::{Input, pointer};
+use super::input::{self, pointer};
 use super::launch;
 use super::window_ops;
+use crate::platform::input_thread::{InputThread, Job};
 use crate::platform::{DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Reply};
 
 /// Takes calls.
-#[derive(Default)]
 pub(super) struct Calls {
-    input: Input,
+    input: InputThread,
     clipboard: Clipboard,
     capture: Arc<Capture>,
     /// For short questions and requests.
     display: Arc<Shared>,
     /// Where it is told what becomes of what was started.
     out: OnceLock<mpsc::UnboundedSender<DesktopEvent>>,
+}
+
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls {
+            input: InputThread::new(input::serve),
+            clipboard: Clipboard::default(),
+            capture: Arc::default(),
+            display: Arc::default(),
+            out: OnceLock::new(),
+        }
+    }
 }
 
 impl Calls {
@@ -38,7 +50,7 @@ impl Calls {
     pub fn take(&self, call: DesktopCall, gate: Gate, displays: Vec<DisplayInfo>) -> Reply<DesktopAnswer> {
         let (answer, reply) = oneshot::channel();
         match call {
-            DesktopCall::Input(steps) => self.input.run(steps, gate, answer),
+            DesktopCall::Input(steps) => self.input.run(Job { steps, gate, answer }),
             DesktopCall::Pointer => {
                 let display = Arc::clone(&self.display);
                 blocking(answer, move || {

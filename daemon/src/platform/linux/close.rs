@@ -58,9 +58,7 @@ fn permitted(pid: u32) -> Result<Pid, Failure> {
 }
 
 fn signal(process: Pid, signal: Signal, gate: &Gate) -> Result<(), Failure> {
-    if !gate.pass() {
-        return Err(Failure::closed());
-    }
+    gate.enter()?;
     match kill(process, signal) {
         Ok(()) => Ok(()),
         Err(Errno::ESRCH) => Err(gone(process.as_raw().unsigned_abs())),

@@ -6,16 +6,22 @@ use tokio::sync::oneshot;
 
 use super::displays::Display;
 use super::host;
-use super::input::{Input, events};
+use super::input::{self, events};
 use super::window_ops::{self, Frames};
 use super::{capture, clipboard, launch};
+use crate::platform::input_thread::{InputThread, Job};
 use crate::platform::{DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, Reply};
 
 /// Takes calls.
-#[derive(Default)]
 pub struct Calls {
-    input: Input,
+    input: InputThread,
     frames: Arc<Frames>,
+}
+
+impl Default for Calls {
+    fn default() -> Calls {
+        Calls { input: InputThread::new(input::serve), frames: Arc::default() }
+    }
 }
 
 impl Calls {
@@ -29,7 +35,7 @@ impl Calls {
     ) -> Reply<DesktopAnswer> {
         let (answer, reply) = oneshot::channel();
         match call {
-            DesktopCall::Input(steps) => self.input.run(steps, gate, answer),
+            DesktopCall::Input(steps) => self.input.run(Job { steps, gate, answer }),
             DesktopCall::Pointer => blocking(answer, || {
                 let at = events::pointer().map(DesktopAnswer::Pointer);
                 at.ok_or_else(|| {

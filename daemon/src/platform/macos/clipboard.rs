@@ -61,9 +61,7 @@ fn read(kind: ClipboardKind) -> Result<Read, Failure> {
 
 /// On thread 0.
 fn write(clip: Option<Clip>, gate: &Gate) -> Result<(), Failure> {
-    if !gate.pass() {
-        return Err(Failure::closed());
-    }
+    gate.enter()?;
     let item = |kind: &str, bytes| vec![HostItem { kind: kind.to_owned(), bytes }];
     let taken = match clip {
         None => appkit::pasteboard_write(Vec::new()),

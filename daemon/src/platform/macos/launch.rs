@@ -59,12 +59,10 @@ fn open(bundle: PathBuf, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer
     let gate = gate.clone();
     let asked = host::ask_waiting(move || {
         let identity = appkit::bundle_identifier(&launch.bundle);
-        if !gate.pass() {
-            return Err(Failure::closed());
-        }
+        gate.enter()?;
         // Whoever waits may have given up.
         appkit::launch(&launch, Box::new(move |result| drop(answer.send(result))));
-        Ok(identity)
+        Ok::<_, Failure>(identity)
     });
     let identity = asked.ok_or_else(stopped)??;
     match reply.recv_timeout(COMES_UP) {
@@ -93,9 +91,7 @@ fn run(program: &Path, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, 
     if let Some(cwd) = plan.cwd.clone().or_else(home) {
         command.current_dir(cwd);
     }
-    if !gate.pass() {
-        return Err(Failure::closed());
-    }
+    gate.enter()?;
     let mut child = command
         .spawn()
         .map_err(|fault| Failure::new(FailureKind::Refused, format!("{}: {fault}", program.display())))?;
@@ -113,9 +109,7 @@ pub fn close(pid: u32, force: bool, gate: &Gate) -> Result<(), Failure> {
     }
     let process = i32::try_from(pid).ok().filter(|pid| *pid > 1).map(Pid::from_raw);
     let process = process.ok_or_else(|| absent(format!("there is no process {pid}")))?;
-    if !gate.pass() {
-        return Err(Failure::closed());
-    }
+    gate.enter()?;
     if host::ask_waiting(move || appkit::terminate(pid, force)).ok_or_else(stopped)? {
         return Ok(());
     }

@@ -30,7 +30,7 @@ impl Desk {
             DesktopCall::Close { pid, force } => self.end_app(pid, force, &gate).await,
             DesktopCall::ClipboardGet(kind) => Ok(DesktopAnswer::Clipboard(self.pasted(kind))),
             DesktopCall::ClipboardSet(clip) => {
-                pass(&gate)?;
+                gate.enter()?;
                 self.copy(clip);
                 Ok(DesktopAnswer::Done)
             }
@@ -42,7 +42,7 @@ impl Desk {
         let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
         let seen = self.windows().into_iter().find(|seen| seen.window == window).ok_or_else(gone)?;
         let process = self.process(seen.pid).ok_or_else(gone)?;
-        pass(gate)?;
+        gate.enter()?;
         match ask(&process, |answer| Control::Window(window, op, answer)).await {
             Some(true) => Ok(DesktopAnswer::Done),
             Some(false) => Err(gone()),
@@ -54,7 +54,7 @@ impl Desk {
         let unknown = |failure: Failure| Failure { kind: FailureKind::Gone, ..failure };
         let (script, running) = self.find(&plan.app).map_err(unknown)?;
         let identity = Some(script.identity.clone());
-        pass(gate)?;
+        gate.enter()?;
         let front = running.filter(|_| !script.several);
         let pid = match front {
             // Started a second time, it hands over to itself.
@@ -75,7 +75,7 @@ impl Desk {
     async fn end_app(&self, pid: u32, force: bool, gate: &Gate) -> Result<DesktopAnswer, Failure> {
         let gone = || Failure::new(FailureKind::Gone, format!("there is no process {pid}"));
         let process = self.process(pid).ok_or_else(gone)?;
-        pass(gate)?;
+        gate.enter()?;
         if force {
             let (answer, reply) = oneshot::channel();
             process.controls.send(Control::Quit(answer)).map_err(|_| gone())?;
@@ -134,10 +134,6 @@ impl Desk {
 fn on_screen(area: Bounds) -> Result<Bounds, Failure> {
     let nothing = || invalid(format!("{area:?} has nothing of the screen, which is {SCREEN:?}"));
     picture::on_screen(area).ok_or_else(nothing)
-}
-
-fn pass(gate: &Gate) -> Result<(), Failure> {
-    if gate.pass() { Ok(()) } else { Err(Failure::closed()) }
 }
 
 /// Asks the window system's side of an app; nothing if the app has ended.

@@ -222,9 +222,7 @@ impl Actor {
         let call = call.map_err(|fault| Failure::new(FailureKind::Invalid, fault.to_string()))?;
         let wire = self.direct.get_or_try_init(|| self.wire()).await?;
         self.counters.calls.fetch_add(1, Relaxed);
-        if !self.gate.pass() {
-            return Err(Failure::closed());
-        }
+        self.gate.enter()?;
         let mut reply = wire.start(Ok(call)).await?;
         let answer = match timeout(EARLY, &mut reply).await {
             Ok(answer) => answer,

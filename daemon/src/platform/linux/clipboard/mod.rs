@@ -193,9 +193,7 @@ impl Seat {
             Some(clip) => Some(Held { forms: self.forms(&clip)?, clip, since }),
             None => None,
         };
-        if !gate.pass() {
-            return Err(Failure::closed());
-        }
+        gate.enter()?;
         let owner = if held.is_some() { self.window } else { 0 };
         let claim = || -> XResult<Window> {
             let connection = &self.display.connection;

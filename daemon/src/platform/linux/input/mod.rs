@@ -12,59 +12,17 @@ pub(super) mod pointer;
 mod script;
 mod text;
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use tokio::sync::oneshot;
 use tracing::debug;
 
 use self::script::Hands;
-use crate::platform::{DesktopAnswer, Failure, FailureKind, Gate, InputStep, Sent};
-
-/// The way to the thread; started when it is first needed.
-#[derive(Default)]
-pub(super) struct Input(Mutex<Option<Sender<Job>>>);
-
-struct Job {
-    steps: Vec<InputStep>,
-    gate: Gate,
-    answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
-}
-
-impl Input {
-    /// Runs a script; answers when it is done.
-    pub fn run(
-        &self,
-        steps: Vec<InputStep>,
-        gate: Gate,
-        answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
-    ) {
-        let mut thread = self.0.lock();
-        let mut job = Job { steps, gate, answer };
-        if let Some(jobs) = &*thread {
-            match jobs.send(job) {
-                Ok(()) => return,
-                Err(back) => job = back.0,
-            }
-        }
-        let (jobs, inbox) = channel();
-        match std::thread::Builder::new().name("axd-input".to_owned()).spawn(move || serve(&inbox)) {
-            Ok(_) => {
-                // The thread has just been given the other end.
-                let _ = jobs.send(job);
-                *thread = Some(jobs);
-            }
-            Err(fault) => {
-                let said = format!("no thread for input can be started: {fault}");
-                let _ = job.answer.send(Err(Failure::new(FailureKind::Refused, said)));
-            }
-        }
-    }
-}
+use crate::platform::input_thread::Job;
+use crate::platform::{DesktopAnswer, Failure, Sent};
 
 /// Runs one script after the other, until nobody can ask any more.
-fn serve(jobs: &Receiver<Job>) {
+pub(super) fn serve(jobs: &Receiver<Job>) {
     /// How long to wait before asking an app again whether it has read what was typed.
     const LOOK_AGAIN: Duration = Duration::from_secs(3);
     let mut hands: Option<Hands> = None;

@@ -1,6 +1,6 @@
 //! Runs a script of input steps. A script that is stopped or fails lets go of what it pressed itself.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axd_protocol::keys::Key;
 
@@ -101,7 +101,7 @@ impl Hands {
             }
             InputStep::Wheel { right, down } => {
                 for button in pointer::notches(*right, *down) {
-                    pass(gate)?;
+                    gate.enter()?;
                     done.sent = true;
                     self.press(Down::Button(button))?;
                     self.let_go(Down::Button(button))?;
@@ -110,7 +110,7 @@ impl Hands {
             }
             _ => {}
         }
-        pass(gate)?;
+        gate.enter()?;
         done.sent = true;
         match step {
             InputStep::Move(to) => pointer::go(&self.display, *to).map_err(|fault| self.failed(fault)),
@@ -169,22 +169,10 @@ impl Done {
     }
 }
 
-fn pass(gate: &Gate) -> Result<(), Failure> {
-    if gate.pass() { Ok(()) } else { Err(Failure::closed()) }
-}
-
-/// Waits that long, or until the gate is closed.
+/// Waits that long, unless the gate is closed.
 fn pause(time: Duration, gate: &Gate) -> Result<(), Failure> {
-    const LOOK_AGAIN: Duration = Duration::from_millis(5);
-    let until = Instant::now() + time;
-    loop {
-        if gate.is_closed() {
-            return Err(Failure::new(FailureKind::Closed, "it was cancelled on the way"));
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(());
-        }
-        std::thread::sleep(left.min(LOOK_AGAIN));
+    match gate.closes_within(time) {
+        true => Err(Failure::new(FailureKind::Closed, "it was cancelled on the way")),
+        false => Ok(()),
     }
 }

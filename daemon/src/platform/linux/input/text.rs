@@ -44,9 +44,7 @@ pub(super) fn type_taps(
         let said = "somebody holds a modifier key on the keyboard, which would change what is typed; let go of it and try again";
         return Err(Failure::new(FailureKind::Refused, said));
     }
-    if !gate.pass() {
-        return Err(Failure::closed());
-    }
+    gate.enter()?;
     let before = keyboard.quieten(display)?;
     let mut typing = Typing { display, keyboard, holding: Vec::new(), sent: false };
     let result = typing.all(taps, gate);
@@ -70,9 +68,7 @@ impl Typing<'_> {
         while !rest.is_empty() {
             let (now, later) = rest.split_at(self.prepare(rest)?);
             for (key, characters) in now {
-                if !gate.pass() {
-                    return Err(Failure::closed());
-                }
+                gate.enter()?;
                 self.tap(*key)?;
                 gate.typed(*characters);
             }

@@ -22,9 +22,7 @@ pub(super) fn launch(
     failed: impl FnOnce(u32, String) + Send + 'static,
 ) -> Result<DesktopAnswer, Failure> {
     let start = resolve(plan, &Catalog::of(|name| std::env::var_os(name)))?;
-    if !gate.pass() {
-        return Err(Failure::closed());
-    }
+    gate.enter()?;
     let pid = spawn::start(&start, failed)?;
     // One that has handed over and ended already goes by the name of its program.
     let identity = pid.and_then(identity::of_process).or_else(|| name_of(&start.program));

@@ -8,10 +8,7 @@ pub mod keys;
 mod script;
 pub mod text;
 
-use std::sync::mpsc::{Receiver, Sender, channel};
-
-use parking_lot::Mutex;
-use tokio::sync::oneshot;
+use std::sync::mpsc::Receiver;
 
 use self::keys::Keymap;
 use self::script::Hands;
@@ -20,51 +17,11 @@ use super::appkit;
 use super::host;
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
-use crate::platform::{DesktopAnswer, Failure, FailureKind, Gate, InputStep};
-
-/// The way to the thread; started when it is first needed.
-#[derive(Default)]
-pub struct Input(Mutex<Option<Sender<Job>>>);
-
-struct Job {
-    steps: Vec<InputStep>,
-    gate: Gate,
-    answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
-}
-
-impl Input {
-    /// Runs a script; answers when all of it is sent.
-    pub fn run(
-        &self,
-        steps: Vec<InputStep>,
-        gate: Gate,
-        answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
-    ) {
-        let mut thread = self.0.lock();
-        let mut job = Job { steps, gate, answer };
-        if let Some(jobs) = &*thread {
-            match jobs.send(job) {
-                Ok(()) => return,
-                Err(back) => job = back.0,
-            }
-        }
-        let (jobs, inbox) = channel();
-        match std::thread::Builder::new().name("axd-input".to_owned()).spawn(move || serve(&inbox)) {
-            Ok(_) => {
-                // The thread has just been given the other end.
-                let _ = jobs.send(job);
-                *thread = Some(jobs);
-            }
-            Err(fault) => {
-                let said = format!("no thread for input can be started: {fault}");
-                let _ = job.answer.send(Err(Failure::new(FailureKind::Refused, said)));
-            }
-        }
-    }
-}
+use crate::platform::input_thread::Job;
+use crate::platform::{DesktopAnswer, Failure, InputStep};
 
 /// Runs one script after the other, until nobody can ask any more.
-fn serve(jobs: &Receiver<Job>) {
+pub fn serve(jobs: &Receiver<Job>) {
     let mut hands: Option<Hands> = None;
     while let Ok(job) = jobs.recv() {
         let result = host::tidily(|| run(&mut hands, &job)).map(|()| DesktopAnswer::Done);

@@ -106,7 +106,7 @@ impl Hands {
             InputStep::Text(text) => return self.text(text, gate, sent),
             InputStep::Wheel { right, down } => {
                 for (right, down) in turns(*right, *down) {
-                    pass(gate)?;
+                    gate.enter()?;
                     *sent = true;
                     // The system counts lines up and to the left.
                     self.post(self.source.wheel(-down, -right))?;
@@ -115,7 +115,7 @@ impl Hands {
             }
             _ => {}
         }
-        pass(gate)?;
+        gate.enter()?;
         *sent = true;
         match step {
             InputStep::Move(to) => self.go(*to),
@@ -209,7 +209,7 @@ impl Hands {
             if at > 0 {
                 std::thread::sleep(BETWEEN);
             }
-            pass(gate)?;
+            gate.enter()?;
             *sent = true;
             for down in [true, false] {
                 let (code, units): (u16, &[u16]) = match piece {
@@ -299,23 +299,11 @@ fn turns(right: i32, down: i32) -> Vec<(i32, i32)> {
     turns
 }
 
-fn pass(gate: &Gate) -> Result<(), Failure> {
-    if gate.pass() { Ok(()) } else { Err(Failure::closed()) }
-}
-
-/// Waits that long, or until the gate is closed.
+/// Waits that long, unless the gate is closed.
 fn pause(time: Duration, gate: &Gate) -> Result<(), Failure> {
-    const LOOK_AGAIN: Duration = Duration::from_millis(5);
-    let until = Instant::now() + time;
-    loop {
-        if gate.is_closed() {
-            return Err(Failure::new(FailureKind::Closed, "it was cancelled on the way"));
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(());
-        }
-        std::thread::sleep(left.min(LOOK_AGAIN));
+    match gate.closes_within(time) {
+        true => Err(Failure::new(FailureKind::Closed, "it was cancelled on the way")),
+        false => Ok(()),
     }
 }
 
