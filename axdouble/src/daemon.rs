@@ -7,12 +7,13 @@ use std::time::Duration;
 use axd::options::{Options, PlatformChoice};
 use axd::platform::sim::SimOptions;
 use axd::platform::{
-    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, FromWorker, Gate, Mailbox, Platform, Reply,
+    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FromWorker, Gate, Mailbox,
+    Platform, Reply,
 };
 use axd::run::{Desktops, MainLoop};
 use axd_double::platform::macos::{self, MacDesktop};
-use axd_double::{World, appkit};
-use axd_protocol::command::{Finding, Sim, SimAnswer};
+use axd_double::{Settings, World, appkit};
+use axd_protocol::command::{Finding, Permission, Sim, SimAnswer};
 use clap::Parser;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
@@ -45,6 +46,14 @@ impl Platform for OnDouble {
 
     fn examine(&self) -> Reply<Vec<Finding>> {
         self.mac.examine()
+    }
+
+    fn permissions(&self, request: bool) -> Reply<Vec<Permission>> {
+        self.mac.permissions(request)
+    }
+
+    fn not_allowed(&self) -> Option<Failure> {
+        self.mac.not_allowed()
     }
 
     fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {
@@ -90,13 +99,29 @@ pub fn main() -> ExitCode {
 
 fn open(_: PlatformChoice, runtime: &Runtime) -> Result<Box<dyn Platform>, String> {
     let world = World::start(SimOptions::from_env());
-    if let Some(holder) = std::env::var("AXD_DOUBLE_SECURE_INPUT").ok().and_then(|pid| pid.parse().ok()) {
-        world.settings(|settings| {
-            (settings.secure_input_held_by, settings.secure_input_swallows) = (Some(holder), true);
-        });
+    for word in std::env::var("AXD_DOUBLE").unwrap_or_default().split(',').filter(|word| !word.is_empty()) {
+        world.settings(|settings| set(settings, word))?;
     }
     let _inside = runtime.enter();
     Ok(Box::new(OnDouble { mac: MacDesktop::connect(), world: Arc::new(world) }))
+}
+
+fn number(word: &str) -> Result<u32, String> {
+    word.parse().map_err(|_| format!("AXD_DOUBLE: '{word}' is not a number"))
+}
+
+/// Sets what a word of `AXD_DOUBLE` says.
+fn set(settings: &mut Settings, word: &str) -> Result<(), String> {
+    match word.split_once('=').unwrap_or((word, "")) {
+        ("untrusted", "") => settings.trusted = false,
+        ("no-capture", "") => settings.may_capture = false,
+        ("says-yes-after", times) => settings.says_yes_after = Some(number(times)?),
+        ("secure-input", pid) => {
+            (settings.secure_input_held_by, settings.secure_input_swallows) = (Some(number(pid)?), true);
+        }
+        _ => return Err(format!("AXD_DOUBLE: there is no '{word}'")),
+    }
+    Ok(())
 }
 
 fn examine(_: PlatformChoice, runtime: &Runtime) -> Option<Vec<Finding>> {

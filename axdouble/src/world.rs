@@ -60,6 +60,8 @@ pub struct Settings {
     pub secure_input_swallows: bool,
     /// The process that took the keyboard and did not give it back; it need not run any more.
     pub secure_input_held_by: Option<u32>,
+    /// After being asked so many times the user allows the accessibility interface.
+    pub says_yes_after: Option<u32>,
     /// How long a call waits for an app, if that was set for all.
     pub(crate) patience: Option<f32>,
 }
@@ -71,6 +73,7 @@ impl Default for Settings {
             may_capture: true,
             secure_input_swallows: false,
             secure_input_held_by: None,
+            says_yes_after: None,
             patience: None,
         }
     }
@@ -177,8 +180,8 @@ impl World {
     }
 
     /// Changes the system's settings.
-    pub fn settings(&self, change: impl FnOnce(&mut Settings)) {
-        change(&mut self.inner.settings.lock());
+    pub fn settings<T>(&self, change: impl FnOnce(&mut Settings) -> T) -> T {
+        change(&mut self.inner.settings.lock())
     }
 
     /// What goes wrong on request.

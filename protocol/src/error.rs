@@ -30,7 +30,7 @@ macro_rules! codes {
 
 codes! {
     /// The system, or the daemon, does not allow it.
-    PermissionDenied = "PERMISSION_DENIED", "run `ax doctor`: it says which permission is missing and how to give it";
+    PermissionDenied = "PERMISSION_DENIED", "run `ax permissions`: it says what is missing and how to give it";
     /// No running app goes by that name, pid or identity.
     ApplicationNotFound = "APPLICATION_NOT_FOUND", "run `ax list-apps` and use a name, pid or identity it shows";
     /// The app has no such window.

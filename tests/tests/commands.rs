@@ -256,6 +256,7 @@ fn happy(name: &str, clock: &str, point: &str) -> Try {
         "subscribe" => wire_only(json!({ "app": "Calculator" }), |data| data["sub"].is_u64()),
         "status" => tried(json!({}), &[], |data| data["apps"][0]["name"] == "Calculator", "Calculator"),
         "doctor" => tried(json!({}), &[], |data| data["healthy"] == json!(true), "healthy"),
+        "permissions" => tried(json!({}), &[], |data| data["granted"] == json!(true), "asks for none"),
         "version" => tried(json!({}), &[], |data| data["protocol"] == "1.0", "1.0"),
         "hello" => tried(
             json!({ "client": "test", "agent": "tester" }),

@@ -152,10 +152,21 @@ pub extern "C" fn AXIsProcessTrusted() -> bool {
     current().is_some_and(|world| world.settings.lock().trusted)
 }
 
-/// `AXIsProcessTrustedWithOptions`: nobody is there to be prompted.
+/// `AXIsProcessTrustedWithOptions`: the user is asked if that is wanted, and answers after this has.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXIsProcessTrustedWithOptions(_options: CFTypeRef) -> bool {
-    AXIsProcessTrusted()
+pub extern "C" fn AXIsProcessTrustedWithOptions(options: CFTypeRef) -> bool {
+    const NAME: &str = "AXIsProcessTrustedWithOptions";
+    let before = AXIsProcessTrusted();
+    let prompt = cf::string("AXTrustedCheckOptionPrompt", NAME);
+    let asks = !options.is_null()
+        && cf::entry(options, prompt.get(), NAME)
+            .is_some_and(|wanted| cf::truth_of(wanted, NAME) == Some(true));
+    if let Some(world) = current().filter(|_| asks) {
+        let mut settings = world.settings.lock();
+        settings.says_yes_after = settings.says_yes_after.map(|times| times.saturating_sub(1));
+        settings.trusted |= settings.says_yes_after == Some(0);
+    }
+    before
 }
 
 /// `AXUIElementGetTypeID`.

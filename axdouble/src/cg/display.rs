@@ -98,7 +98,7 @@ pub extern "C" fn CGPreflightScreenCaptureAccess() -> bool {
     current().is_some_and(|world| world.settings.lock().may_capture)
 }
 
-/// `CGRequestScreenCaptureAccess`: nobody is there to be asked.
+/// `CGRequestScreenCaptureAccess`: whatever the user answers, it counts from the next start on.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGRequestScreenCaptureAccess() -> bool {
     CGPreflightScreenCaptureAccess()

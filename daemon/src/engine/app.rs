@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::acting::Queue;
 use super::clock::{Ticker, random};
+use super::failure::not_allowed;
 use crate::platform::{
     Act, AppSeen, Cause, Counters, ElementKey, Failure, FailureKind, Gate, Mailbox, Sent, ToWorker,
     WorkerAnswer,
@@ -313,6 +314,7 @@ impl App {
             FailureKind::Refused => Error::new(ErrorCode::ActionFailed, format!("{name} refused: {failure}")),
             FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, failure.native.clone()),
             FailureKind::Closed => Error::new(ErrorCode::Cancelled, failure.native.clone()),
+            FailureKind::NotAllowed => not_allowed(failure.native.clone()),
         }
     }
 

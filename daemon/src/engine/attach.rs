@@ -38,7 +38,7 @@ impl Engine {
     ) -> Result<()> {
         let seen = self.desktop.read().named(&args.app)?.clone();
         let app = self.attached(&seen);
-        let complete = app.completed(Engine::deadline(call)).await;
+        let complete = self.walked(&app, Engine::deadline(call)).await?;
         let tree = app.tree.read();
         let told = AttachAnswer { complete, nodes: tree.len() as u32 };
         answer.value(Some(self.clock.now()), Some(&app.info()), &told);

@@ -1,11 +1,12 @@
-//! The daemon about itself: `status`, `version`, `hello`, `shutdown`; and `sim`, the hand outside. None of them waits
-//! for an app, but `sim`.
+//! The daemon about itself: `status`, `doctor`, `permissions`, `version`, `hello`, `shutdown`; and `sim`, the hand
+//! outside. None of them waits for an app, but `sim`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use axd_protocol::command::{
-    AppStatus, DoctorAnswer, Finding, Hello, HelloAnswer, ShutdownAnswer, Sim, StatusAnswer, VersionAnswer,
+    AppStatus, DoctorAnswer, Finding, Hello, HelloAnswer, Permissions, PermissionsAnswer, ShutdownAnswer,
+    Sim, StatusAnswer, VersionAnswer,
 };
 use axd_protocol::{Error, ErrorCode, PROTOCOL, PROTOCOL_VERSION, Result};
 use tokio::time::timeout_at;
@@ -13,6 +14,7 @@ use tokio::time::timeout_at;
 use super::Engine;
 use super::answer::Answer;
 use super::app::App;
+use super::failure::of_desktop;
 use crate::platform::{Failure, FailureKind};
 use crate::service::Call;
 
@@ -72,6 +74,24 @@ impl Engine {
             ))
         }));
         answer.value(Some(self.clock.now()), None, &DoctorAnswer::of(checks));
+        Ok(())
+    }
+
+    pub(super) async fn permissions(
+        &self,
+        call: &Call,
+        args: &Permissions,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let asked = timeout_at(Engine::deadline(call), self.platform.permissions(args.request)).await;
+        let permissions = match asked {
+            Ok(Ok(told)) => told.map_err(of_desktop)?,
+            Ok(Err(_)) | Err(_) => {
+                return Err(Error::new(ErrorCode::Timeout, "the desktop does not say what it allows"));
+            }
+        };
+        let granted = permissions.iter().all(|permission| permission.granted);
+        answer.value(Some(self.clock.now()), None, &PermissionsAnswer { granted, permissions });
         Ok(())
     }
 

@@ -18,8 +18,14 @@ pub(super) fn of_desktop(failure: Failure) -> Error {
         ),
         FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, native),
         FailureKind::Closed => Error::new(ErrorCode::Cancelled, native),
+        FailureKind::NotAllowed => not_allowed(native),
     };
     error.delivered(delivery(sent))
+}
+
+/// The error of what the user has not allowed.
+pub(super) fn not_allowed(native: String) -> Error {
+    Error::new(ErrorCode::PermissionDenied, native).retry("permissions --request")
 }
 
 /// How far something got that failed.

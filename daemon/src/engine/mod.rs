@@ -185,6 +185,7 @@ impl Engine {
             Command::Attach(args) => self.attach(&call, args, &mut answer).await,
             Command::Detach(args) => self.detach(args, &mut answer),
             Command::Subscribe(args) => self.subscribe(&call, args, &mut answer).await,
+            Command::Permissions(args) => self.permissions(&call, args, &mut answer).await,
             Command::Doctor(_) => self.doctor(&call, &mut answer).await,
             Command::Status(_) => self.status(&mut answer),
             Command::Version(_) => self.version(&mut answer),

@@ -178,18 +178,10 @@ impl Engine {
 
 /// The error of a picture that could not be taken.
 fn of_picture(mut error: Error, of: CaptureOf) -> Error {
-    match (error.code, of) {
-        // That it is refused is a matter of permission.
-        (ErrorCode::ActionFailed, _) => {
-            error.code = ErrorCode::PermissionDenied;
-            error.suggestion = ErrorCode::PermissionDenied.suggestion().to_owned();
-        }
-        // Which window was said well; it is not where a picture can be taken of it.
-        (ErrorCode::InvalidArgs, CaptureOf::Window(_)) => {
-            error.code = ErrorCode::NotActionable;
-            error.suggestion = "bring the window onto the screen with `ax move-window`".to_owned();
-        }
-        _ => {}
+    // Which window was said well; it is not where a picture can be taken of it.
+    if let (ErrorCode::InvalidArgs, CaptureOf::Window(_)) = (error.code, of) {
+        error.code = ErrorCode::NotActionable;
+        error.suggestion = "bring the window onto the screen with `ax move-window`".to_owned();
     }
     error
 }

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::Engine;
 use super::app::App;
+use super::failure::of_desktop;
 use crate::platform::{ToWorker, WorkerAnswer};
 use crate::tree::{Ix, Resolved, Scope, Tree};
 
@@ -35,8 +36,19 @@ impl Engine {
             None => self.desktop.read().frontmost()?.clone(),
         };
         let app = self.attached(&seen);
-        app.completed(deadline).await;
+        self.walked(&app, deadline).await?;
         Ok(app)
+    }
+
+    /// Waits until all of an app has been read, and answers whether it has. If nobody may read it, that is said at once.
+    pub(super) async fn walked(&self, app: &App, deadline: Instant) -> Result<bool> {
+        if app.is_complete() {
+            return Ok(true);
+        }
+        match self.platform.not_allowed() {
+            Some(failure) => Err(of_desktop(failure)),
+            None => Ok(app.completed(deadline).await),
+        }
     }
 
     /// The one element a target means.
@@ -96,7 +108,7 @@ impl Engine {
             desktop.by_pid(window.pid).cloned().ok_or_else(nothing)?
         };
         let app = self.attached(&seen);
-        app.completed(deadline).await;
+        self.walked(&app, deadline).await?;
         let hit = app.ask(deadline, |ticket| ToWorker::HitTest { point, ticket }).await?;
         let WorkerAnswer::Element(Some(key)) = hit else { return Err(nothing()) };
         let tree = app.tree.read();

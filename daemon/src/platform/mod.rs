@@ -20,7 +20,7 @@ pub mod worker;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use axd_protocol::command::{Finding, Sim, SimAnswer};
+use axd_protocol::command::{Finding, Permission, Sim, SimAnswer};
 use axd_protocol::{Bounds, DisplayInfo, Point, Role, States};
 use tokio::sync::{mpsc, oneshot};
 
@@ -47,6 +47,19 @@ pub trait Platform: Send + Sync + 'static {
 
     /// Looks at what it needs, and says what is missing.
     fn examine(&self) -> Reply<Vec<Finding>>;
+
+    /// What the user has to allow, and whether it is; with `request` the user is asked for what is missing.
+    fn permissions(&self, _request: bool) -> Reply<Vec<Permission>> {
+        let (answer, reply) = oneshot::channel();
+        // The other end is right here.
+        let _ = answer.send(Ok(Vec::new()));
+        reply
+    }
+
+    /// Why no app can be read, if the user has not allowed it.
+    fn not_allowed(&self) -> Option<Failure> {
+        None
+    }
 
     /// Does something that is not one app's to do. Never blocks; several calls may be under way at once, but only one
     /// `Input`, which the engine sees to.
@@ -431,4 +444,6 @@ pub enum FailureKind {
     Invalid,
     /// Its gate was closed before anything was sent.
     Closed,
+    /// The user has not allowed it.
+    NotAllowed,
 }

@@ -192,6 +192,46 @@ impl Finding {
 }
 
 args! {
+    /// Show what the user has allowed axd, and what is still to be allowed.
+    ///
+    /// macOS has to be told once that axd may read apps, and that it may take pictures. Other desktops ask for nothing.
+    ///
+    /// Example:
+    ///   ax permissions --request
+    struct Permissions {
+        /// Have the system ask the user for what is missing.
+        optional request: bool [long],
+    }
+}
+
+/// The answer to `permissions`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PermissionsAnswer {
+    /// Whether nothing is missing.
+    pub granted: bool,
+    /// What the desktop asks for; nothing on most.
+    pub permissions: Vec<Permission>,
+}
+
+/// Something that the user has to allow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Permission {
+    /// What the system calls it.
+    pub name: String,
+    /// Whether it is allowed.
+    pub granted: bool,
+    /// The program that it is allowed to.
+    pub program: String,
+    /// What it is needed for.
+    pub needed_for: String,
+    /// What to do, if it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+args! {
     /// Show the daemon's version.
     struct Version {}
 }

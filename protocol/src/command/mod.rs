@@ -284,6 +284,7 @@ commands! {
         Batch = "batch" in Many;
         Status = "status" in Daemon;
         Doctor = "doctor" in Daemon;
+        Permissions = "permissions" in Daemon;
         Version = "version" in Daemon;
         Hello = "hello" in Daemon;
         Cancel = "cancel" in Daemon;

@@ -2,8 +2,8 @@
 
 use super::{Render, Table, duration};
 use crate::command::{
-    CancelAnswer, DoctorAnswer, HelloAnswer, ServiceAnswer, ServiceState, ShutdownAnswer, SimAnswer,
-    StatusAnswer, Verdict, VersionAnswer,
+    CancelAnswer, DoctorAnswer, HelloAnswer, Permission, PermissionsAnswer, ServiceAnswer, ServiceState,
+    ShutdownAnswer, SimAnswer, StatusAnswer, Verdict, VersionAnswer,
 };
 
 impl Render for StatusAnswer {
@@ -104,6 +104,22 @@ impl Render for DoctorAnswer {
             }
         }
         out.push_str(if self.healthy { "healthy\n" } else { "not healthy\n" });
+    }
+}
+
+impl Render for PermissionsAnswer {
+    fn render(&self, out: &mut String) {
+        if self.permissions.is_empty() {
+            out.push_str("this desktop asks for none\n");
+        }
+        let width = self.permissions.iter().map(|one| one.name.chars().count()).max().unwrap_or(0);
+        for Permission { name, granted, program, needed_for, remedy } in &self.permissions {
+            let mark = if *granted { "granted" } else { "MISSING" };
+            out.push_str(&format!("{mark}  {name:width$}  for {needed_for}, to {program}\n"));
+            if let Some(remedy) = remedy {
+                out.push_str(&format!("{:9}{:width$}  → {remedy}\n", "", ""));
+            }
+        }
     }
 }
 

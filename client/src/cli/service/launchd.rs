@@ -165,8 +165,8 @@ impl Manager for Launchd {
                 "not installed: ax has launchd start axd, for this session; `ax service install` makes it last".into(),
             ),
             (Some(_), _) => notes.push(
-                "axd has to be allowed once, in System Settings › Privacy & Security › Accessibility; `ax doctor` says \
-                 whether it is"
+                "axd has to be allowed once, in System Settings › Privacy & Security › Accessibility: `ax permissions \
+                 --request` has macOS ask"
                     .into(),
             ),
         }

@@ -12,6 +12,7 @@ use super::settle::{Pace, Watch, Within};
 use super::verb::Action;
 use crate::engine::Engine;
 use crate::engine::app::App;
+use crate::engine::failure::not_allowed;
 use crate::engine::target::alive;
 use crate::platform::{ElementKey, Failure, FailureKind, Sent, ToWorker};
 use crate::service::Call;
@@ -317,6 +318,7 @@ impl<'c> Scene<'c> {
                 super::out_of_time("the deadline came first")
             }
             FailureKind::Closed => self.cancelled(),
+            FailureKind::NotAllowed => not_allowed(failure.native.clone()),
         };
         match failure.sent {
             Sent::No => error,

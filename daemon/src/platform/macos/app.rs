@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::{debug, trace};
 
 use super::element::Element;
-use super::fault::{Fault, NOT_ALLOWED};
+use super::fault::Fault;
 use super::ffi::names as n;
 use super::follower::{Hint, Hints};
 use super::host;
@@ -186,11 +186,11 @@ impl App {
         // One that does not answer this would hold up each of the many calls that follow.
         match self.element.get(n::kAXRoleAttribute) {
             Ok(_) => {}
-            Err(Fault::NOT_ALLOWED) => {
-                let _ = out.send(Note::Refused(Some(NOT_ALLOWED.to_owned())));
-                self.refused = Some(NOT_ALLOWED.to_owned());
+            Err(fault @ Fault::NOT_ALLOWED) => {
+                self.refused = Some(fault.text());
+                let _ = out.send(Note::Refused(self.refused.clone()));
                 // It is asked again when it answers; that is, when we are allowed.
-                return Err(Failure::new(FailureKind::Unresponsive, NOT_ALLOWED));
+                return Err(of_app(fault));
             }
             Err(fault @ Fault::BUSY) => return Err(fault.asking()),
             // Odd, but it answers.

@@ -6,28 +6,25 @@ use axd_protocol::{Bounds, Point};
 #[cfg(target_os = "macos")]
 use super::appkit;
 use super::displays::{self, Display};
-use super::doctor;
 use super::ffi::cg::{
-    CGPoint, CGPreflightScreenCaptureAccess, CGRect, CGRectNull, CGRequestScreenCaptureAccess, CGSize,
-    CGWindowID, kCGNullWindowID, kCGWindowImageBestResolution, kCGWindowImageBoundsIgnoreFraming,
-    kCGWindowImageDefault, kCGWindowListOptionIncludingWindow, kCGWindowListOptionOnScreenOnly,
-    window_list_create_image,
+    CGPoint, CGRect, CGRectNull, CGSize, CGWindowID, kCGNullWindowID, kCGWindowImageBestResolution,
+    kCGWindowImageBoundsIgnoreFraming, kCGWindowImageDefault, kCGWindowListOptionIncludingWindow,
+    kCGWindowListOptionOnScreenOnly, window_list_create_image,
 };
 use super::host::HostShot;
 use super::image::{Image, Pixels};
-use super::windows;
+use super::{permissions, windows};
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::{CaptureOf, Failure, FailureKind, Picture};
 
 /// Takes a picture. Blocks.
 pub fn take(of: CaptureOf, cursor: bool, displays: &[Display]) -> Result<Picture, Failure> {
-    // SAFETY: it takes nothing and only answers.
-    if !unsafe { CGPreflightScreenCaptureAccess() } {
-        // The first time, the system asks the user; the answer counts from the next start on.
-        // SAFETY: as above.
-        unsafe { CGRequestScreenCaptureAccess() };
-        return Err(Failure::new(FailureKind::Refused, doctor::screen_recording()));
+    let permission = permissions::pictures();
+    if !permission.granted {
+        // The first time, the system asks the user.
+        permissions::ask_for_pictures();
+        return Err(permissions::refusal(&permission));
     }
     match of {
         CaptureOf::All => screen(whole(displays).ok_or_else(no_displays)?, cursor, displays),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use axd_protocol::command::Finding;
+use axd_protocol::command::{Finding, Permission};
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
@@ -18,17 +18,17 @@ use super::app::{Letter, TIMEOUT};
 use super::appkit;
 use super::calls::Calls;
 use super::displays::{self, Display};
-use super::doctor;
 use super::element::Element;
 use super::follower::{Follower, Hint, Hints};
 use super::host::{self, HostApp};
 use super::line::{AppLine, Life, Post};
 use super::run_loop::Mailbox;
+use super::{doctor, permissions};
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::{
-    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, FromWorker, Gate, Mailbox as WorkerMailbox,
-    Platform, Reply, worker,
+    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FromWorker, Gate,
+    Mailbox as WorkerMailbox, Platform, Reply, worker,
 };
 
 /// How long the first look at the desktop may take.
@@ -106,9 +106,10 @@ fn seen(app: &HostApp) -> AppSeen {
 impl MacDesktop {
     /// The desktop of the session we run in. Thread 0's loop must run, or be about to.
     pub fn connect() -> MacDesktop {
-        if !doctor::is_trusted() {
-            warn!("axd is not allowed to use Accessibility; `ax doctor` says what to do");
-            doctor::ask_for_trust();
+        let permission = permissions::apps();
+        if !permission.granted {
+            warn!("{}", permissions::text(&permission));
+            permissions::ask_for_apps();
         }
         // For all elements that have no time of their own: what hangs is not waited for.
         if let Some(all) = Element::system_wide() {
@@ -172,6 +173,17 @@ impl Platform for MacDesktop {
         // Who asked may have stopped waiting.
         tokio::task::spawn_blocking(move || answer.send(Ok(doctor::examine())));
         reply
+    }
+
+    fn permissions(&self, request: bool) -> Reply<Vec<Permission>> {
+        let (answer, reply) = oneshot::channel();
+        // Who asked may have stopped waiting.
+        tokio::task::spawn_blocking(move || answer.send(Ok(permissions::all(request))));
+        reply
+    }
+
+    fn not_allowed(&self) -> Option<Failure> {
+        Some(permissions::apps()).filter(|permission| !permission.granted).as_ref().map(permissions::refusal)
     }
 
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {

@@ -1,22 +1,16 @@
 //! What a Mac must allow for its apps to be seen: works whether or not a daemon runs.
 
-use axd_protocol::command::Finding;
-use core_foundation::base::TCFType;
-use core_foundation::boolean::CFBoolean;
-use core_foundation::dictionary::CFDictionary;
-use core_foundation::string::CFString;
+use axd_protocol::command::{Finding, Permission};
 
-use super::displays;
-use super::ffi::ax::{AXIsProcessTrusted, AXIsProcessTrustedWithOptions, kAXTrustedCheckOptionPrompt};
-use super::ffi::cg::CGPreflightScreenCaptureAccess;
 use super::secure_input::{SecureInput, secure_input};
-use super::windows;
-
-const SETTINGS: &str = "System Settings > Privacy & Security";
+use super::{displays, permissions, windows};
 
 /// Looks at the permissions and the screen, and says what is missing and what to do.
 pub fn examine() -> Vec<Finding> {
-    let mut checks = vec![accessibility(), screen()];
+    let mut checks = vec![
+        finding(permissions::apps(), Finding::missing),
+        finding(permissions::pictures(), Finding::limited),
+    ];
     let (displays, windows) = (displays::list(&[]).len(), windows::on_screen().len());
     checks.push(match displays {
         0 => Finding::missing(
@@ -46,59 +40,12 @@ fn keyboard(held: Option<SecureInput>) -> Finding {
     )
 }
 
-fn accessibility() -> Finding {
-    match is_trusted() {
-        true => Finding::ok("accessibility", format!("{} is allowed", program())),
-        false => Finding::missing(
-            "accessibility",
-            format!("{} is not allowed to use Accessibility", program()),
-            format!(
-                "turn it on in {SETTINGS} > Accessibility, then restart it with `ax shutdown`. If it is on already, take \
-                 it off the list and put it on again: a program that was rebuilt and has no signature of its own is \
-                 another one to the system. A daemon that was started from a terminal is judged by that terminal's \
-                 permission; one that launchd started by its own"
-            ),
-        ),
+fn finding(permission: Permission, missing: fn(&str, String, String) -> Finding) -> Finding {
+    let Permission { name, program, needed_for, remedy, .. } = permission;
+    match remedy {
+        None => Finding::ok(&name, format!("{program} is allowed")),
+        Some(remedy) => missing(&name, format!("{program} is not allowed: there is no {needed_for}"), remedy),
     }
-}
-
-fn screen() -> Finding {
-    // SAFETY: it takes nothing and only answers.
-    match unsafe { CGPreflightScreenCaptureAccess() } {
-        true => Finding::ok("screen recording", format!("{} is allowed", program())),
-        false => {
-            Finding::limited("screen recording", "not allowed: there are no pictures", screen_recording())
-        }
-    }
-}
-
-/// What to do for pictures to be taken.
-pub fn screen_recording() -> String {
-    format!(
-        "turn on {} in {SETTINGS} > Screen & System Audio Recording (Screen Recording before macOS 15), then restart it with `ax shutdown`",
-        program()
-    )
-}
-
-/// Whether we may use the accessibility interface.
-pub fn is_trusted() -> bool {
-    // SAFETY: it takes nothing and only answers.
-    unsafe { AXIsProcessTrusted() }
-}
-
-/// Has the system ask the user to allow it. That also puts the program on the list in the settings.
-pub fn ask_for_trust() {
-    // SAFETY: the key is a constant of the system, and lives for ever.
-    let prompt = unsafe { CFString::wrap_under_get_rule(kAXTrustedCheckOptionPrompt) };
-    let options = CFDictionary::from_CFType_pairs(&[(prompt, CFBoolean::true_value())]);
-    // SAFETY: the dictionary lives, and holds what it should. The answer is the same as without asking.
-    let _ = unsafe { AXIsProcessTrustedWithOptions(options.as_concrete_TypeRef()) };
-}
-
-/// The program that has to be allowed, as the system knows it: by its real path.
-fn program() -> String {
-    let path = std::env::current_exe().and_then(std::fs::canonicalize);
-    path.map_or_else(|_| "axd".to_owned(), |path| path.display().to_string())
 }
 
 fn count(count: usize, what: &str) -> String {

@@ -9,6 +9,7 @@ use super::ffi::ax::{
     kAXErrorNotificationAlreadyRegistered, kAXErrorNotificationNotRegistered,
     kAXErrorNotificationUnsupported, kAXErrorParameterizedAttributeUnsupported, kAXErrorSuccess,
 };
+use super::permissions;
 use crate::platform::{Failure, FailureKind, Sent};
 
 /// An error of the accessibility interface.
@@ -53,7 +54,7 @@ impl Fault {
         let kind = match self.0 {
             kAXErrorInvalidUIElement => FailureKind::Gone,
             kAXErrorCannotComplete => FailureKind::Unresponsive,
-            kAXErrorAPIDisabled => FailureKind::Refused,
+            kAXErrorAPIDisabled => FailureKind::NotAllowed,
             _ if self.is_no_value() => FailureKind::NotSupported,
             _ => FailureKind::Refused,
         };
@@ -69,7 +70,7 @@ impl Fault {
             kAXErrorInvalidUIElement => (FailureKind::Gone, Sent::Maybe),
             // Nothing was there that could have taken it.
             kAXErrorIllegalArgument | kAXErrorNoValue => (FailureKind::NotSupported, Sent::No),
-            kAXErrorAPIDisabled => (FailureKind::Refused, Sent::No),
+            kAXErrorAPIDisabled => (FailureKind::NotAllowed, Sent::No),
             _ if self.is_unsupported() => (FailureKind::NotSupported, Sent::No),
             _ => (FailureKind::Refused, Sent::Yes),
         };
@@ -81,7 +82,7 @@ impl Fault {
         match self.0 {
             kAXErrorInvalidUIElement => "the element is gone".to_owned(),
             kAXErrorCannotComplete => "the app does not answer".to_owned(),
-            kAXErrorAPIDisabled => NOT_ALLOWED.to_owned(),
+            kAXErrorAPIDisabled => permissions::text(&permissions::apps()),
             error => format!("the app answers {} ({error})", self.name()),
         }
     }
@@ -109,10 +110,6 @@ impl Fault {
     }
 }
 
-/// What is said when the permission is missing.
-pub const NOT_ALLOWED: &str =
-    "axd is not allowed to use Accessibility; `ax doctor` says which program to allow, and where";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,7 +130,7 @@ mod tests {
             (kAXErrorInvalidUIElement, FailureKind::Gone, Sent::Maybe),
             (kAXErrorActionUnsupported, FailureKind::NotSupported, Sent::No),
             (kAXErrorAttributeUnsupported, FailureKind::NotSupported, Sent::No),
-            (kAXErrorAPIDisabled, FailureKind::Refused, Sent::No),
+            (kAXErrorAPIDisabled, FailureKind::NotAllowed, Sent::No),
             (kAXErrorFailure, FailureKind::Refused, Sent::Yes),
         ] {
             let failure = Fault(error).acting();

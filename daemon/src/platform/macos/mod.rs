@@ -30,6 +30,7 @@ mod launch;
 mod line;
 mod notes;
 pub mod observer;
+mod permissions;
 mod reader;
 mod registration;
 mod roles;

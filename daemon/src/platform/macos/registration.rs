@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tracing::debug;
 
 use super::element::Element;
-use super::fault::{Fault, NOT_ALLOWED};
+use super::fault::Fault;
 use super::notes::{Accepted, OF_WINDOWS, WANTED};
 use super::observer::{Ear, Observer};
 
@@ -103,8 +103,8 @@ impl Registration {
 
     /// What the process cannot be observed in, and why.
     pub fn refused(&self) -> Option<String> {
-        if self.fault == Some(Fault::NOT_ALLOWED) {
-            return Some(NOT_ALLOWED.to_owned());
+        if let Some(fault @ Fault::NOT_ALLOWED) = self.fault {
+            return Some(fault.text());
         }
         let missing = self.accepted.missing();
         if missing.is_empty() {

@@ -14,8 +14,8 @@ use self::keys::Keymap;
 use self::script::Hands;
 #[cfg(target_os = "macos")]
 use super::appkit;
-use super::host;
 use super::secure_input::secure_input;
+use super::{host, permissions};
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::input_thread::Job;
@@ -32,6 +32,11 @@ pub fn serve(jobs: &Receiver<Job>) {
 }
 
 fn run(hands: &mut Option<Hands>, job: &Job) -> Result<DesktopAnswer, Failure> {
+    // Without it nothing arrives, and nobody is told.
+    let permission = permissions::apps();
+    if !permission.granted {
+        return Err(permissions::refusal(&permission));
+    }
     let hands = match hands {
         Some(hands) => hands,
         None => hands.insert(Hands::open()?),

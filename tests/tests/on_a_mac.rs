@@ -1,0 +1,90 @@
+//! What a Mac may say no to, told to whoever asks: permissions that are missing, and keys that are swallowed. The daemon
+//! with the macOS backend, on the double.
+#![cfg(not(target_os = "macos"))]
+
+use axd_tests::{Daemon, Setup, sync};
+use serde_json::{Value, json};
+
+const APP: &str = r#"
+name = "Notes"
+identity = "test.notes"
+[[window]]
+id = "main"
+title = "Notes"
+children = [
+  { role = "textfield", id = "note", name = "Note", value = "" },
+  { role = "button", id = "add", name = "Add" },
+  { role = "text", id = "count", name = "0" },
+]
+[[rule]]
+on = "press:add"
+do = [{ rename = "count", text = "1" }]
+"#;
+
+fn typed(daemon: &Daemon) -> (Value, Value) {
+    let mut client = daemon.client();
+    sync(&mut client, "Notes");
+    let by_hand = json!({ "app": "Notes", "target": "textfield:Note", "text": "hello", "route": "input" });
+    let typed = client.ok("type", by_hand);
+    let clicked = client.ok("click", json!({ "app": "Notes", "target": "button:Add", "route": "input" }));
+    (typed["data"].clone(), clicked["data"].clone())
+}
+
+#[test]
+fn keys_that_come_to_nothing_are_explained_and_the_mouse_still_works() {
+    let held = Setup::new().platform("macos").app(APP).env("AXD_DOUBLE", "secure-input=4711").start();
+    let (typed, clicked) = typed(&held);
+    assert_eq!(typed["after"]["value"], json!(""), "{typed}");
+    let note = typed["note"].as_str().unwrap_or_default();
+    assert!(note.contains("secure input") && note.contains("process 4711"), "{typed}");
+    assert!(clicked["note"].is_null() && clicked["settled"] == "quiet", "{clicked}");
+    let doctor = held.ax(&["doctor"]).run();
+    assert!(doctor.out.contains("process 4711"), "{doctor:?}");
+}
+
+#[test]
+fn keys_that_arrive_need_no_word() {
+    let (typed, _) = typed(&Setup::new().platform("macos").app(APP).start());
+    assert_eq!((&typed["after"]["value"], &typed["note"]), (&json!("hello"), &Value::Null), "{typed}");
+}
+
+#[test]
+fn without_permission_everything_says_which_program_to_allow_and_where() {
+    let daemon = Setup::new().platform("macos").app(APP).env("AXD_DOUBLE", "untrusted,no-capture").start();
+    let mut client = daemon.client();
+    for (command, args) in [
+        ("attach", json!({ "app": "Notes" })),
+        ("snapshot", json!({ "app": "Notes" })),
+        ("find", json!({ "app": "Notes", "selector": "button" })),
+        ("click", json!({ "app": "Notes", "target": "button:Add" })),
+        ("press", json!({ "combo": "a" })),
+        ("screenshot", json!({ "all": true })),
+    ] {
+        let error = client.fails("PERMISSION_DENIED", command, args);
+        let said = error["message"].as_str().unwrap_or_default();
+        assert!(said.contains("axd-on-double") && said.contains("Privacy & Security"), "{command}: {error}");
+    }
+    // Who runs is no secret.
+    assert!(!client.data("list-apps", json!({}))["apps"].as_array().unwrap().is_empty());
+    let told = client.data("permissions", json!({}));
+    assert_eq!(told["granted"], json!(false));
+    for (at, name) in ["accessibility", "screen recording"].iter().enumerate() {
+        let permission = &told["permissions"][at];
+        assert_eq!((&permission["name"], &permission["granted"]), (&json!(name), &json!(false)), "{told}");
+    }
+    let text = daemon.ax(&["permissions", "--text"]).run();
+    assert!(text.out.contains("MISSING  accessibility"), "{text:?}");
+}
+
+#[test]
+fn what_is_allowed_later_works_without_a_restart() {
+    // The daemon asks once when it comes up.
+    let words = "untrusted,says-yes-after=2";
+    let daemon = Setup::new().platform("macos").app(APP).env("AXD_DOUBLE", words).start();
+    let mut client = daemon.client();
+    client.fails("PERMISSION_DENIED", "snapshot", json!({ "app": "Notes" }));
+    let told = client.data("permissions", json!({ "request": true }));
+    assert_eq!(told["granted"], json!(true), "{told}");
+    let clicked = client.data("click", json!({ "app": "Notes", "target": "button:Add" }));
+    assert_eq!(clicked["settled"], "quiet", "{clicked}");
+}
