@@ -1,0 +1,13 @@
+//! The macOS backend on the double, topic by topic.
+#![cfg(not(target_os = "macos"))]
+
+mod acting;
+mod desktop;
+mod input;
+mod observing;
+#[path = "../common/backend.rs"]
+mod on;
+mod reading;
+#[path = "../common/scripts.rs"]
+mod scripts;
+mod shapes;
