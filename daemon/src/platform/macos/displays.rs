@@ -79,6 +79,15 @@ fn scale(id: CGDirectDisplayID) -> f64 {
     if points == 0 || pixels == 0 { 1.0 } else { pixels as f64 / points as f64 }
 }
 
+/// The display that most of a window is on.
+pub fn mostly(window: Bounds, displays: &[Display]) -> Option<&Display> {
+    let shared = |display: &&Display| {
+        let part = window.intersection(&display.info.bounds);
+        part.map_or(0, |part| i64::from(part.width) * i64::from(part.height))
+    };
+    displays.iter().max_by_key(shared)
+}
+
 /// Who is told when displays come, go or change.
 static TOLD: Mutex<Option<Weak<Mailbox<Hint>>>> = Mutex::new(None);
 

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 #[cfg(target_os = "macos")]
 use super::appkit;
-use super::displays::Display;
+use super::displays::{self, Display};
 use super::element::Element;
 use super::fault::Fault;
 use super::ffi::cg::{CGRect, CGSize};
@@ -90,11 +90,7 @@ pub fn frame(window: &Element) -> Result<Option<Bounds>, Fault> {
 
 /// What windows may use of the display that most of a window is on.
 fn usable(window: Bounds, displays: &[Display]) -> Option<Bounds> {
-    let shared = |display: &&Display| {
-        let part = window.intersection(&display.info.bounds);
-        part.map_or(0, |part| i64::from(part.width) * i64::from(part.height))
-    };
-    displays.iter().max_by_key(shared).map(|display| display.usable)
+    displays::mostly(window, displays).map(|display| display.usable)
 }
 
 impl Subject<'_> {
