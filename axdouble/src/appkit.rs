@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axd::platform::{
-    AppSeen, Clip, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, Gate, LaunchPlan, Platform,
-    WindowOp,
+    AppSeen, CaptureOf, Clip, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, Gate, LaunchPlan,
+    Platform, WindowOp,
 };
+use axd_protocol::{Bounds, DisplayInfo};
 use parking_lot::{Condvar, Mutex};
 
-use crate::cg::ANSI;
+use crate::cg::{ANSI, shot as shot_of};
 use crate::platform::macos::host::{
     HostApp, HostAppKind, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, HostShot, Launched,
 };
@@ -327,15 +328,33 @@ pub fn keyboard() -> Vec<HostKey> {
 /// The displays.
 pub fn screens() -> Vec<HostScreen> {
     use crate::platform::macos::ffi::cg::{CGPoint, CGRect, CGSize};
-    let screen = axd::platform::sim::model::SCREEN;
-    let usable = CGRect {
-        origin: CGPoint { x: f64::from(screen.x), y: f64::from(screen.y) },
-        size: CGSize { width: f64::from(screen.width), height: f64::from(screen.height) },
+    let displays = current().map(|world| world.sim.displays()).unwrap_or_default();
+    let screen = |display: DisplayInfo| {
+        let Bounds { x, y, width, height } = display.bounds;
+        let usable = CGRect {
+            origin: CGPoint { x: f64::from(x), y: f64::from(y) },
+            size: CGSize { width: f64::from(width), height: f64::from(height) },
+        };
+        HostScreen { display: display.display, name: display.name, usable }
     };
-    vec![HostScreen { display: 1, name: "Built-in".to_owned(), usable }]
+    displays.into_iter().map(screen).collect()
 }
 
-/// There is no ScreenCaptureKit here.
-pub fn shoot(_shot: HostShot, _cursor: bool) -> Option<Result<Image, String>> {
-    None
+/// A picture by ScreenCaptureKit, in as many pixels as are asked for; `None` where that is not there.
+pub fn shoot(shot: HostShot, cursor: bool) -> Option<Result<Image, String>> {
+    let world = current().filter(|world| world.settings.lock().screen_capture_kit)?;
+    let (of, scale) = match shot {
+        HostShot::Window { window, scale } => (CaptureOf::Window(u64::from(window)), scale),
+        HostShot::Display { display, part: None, scale } => (CaptureOf::Display(display), scale),
+        HostShot::Display { part: Some(part), scale, .. } => {
+            let side = |side: f64| side.round() as i32;
+            let (origin, size) = (part.origin, part.size);
+            let (x, y) = (side(origin.x), side(origin.y));
+            let part = Bounds { x, y, width: side(size.width), height: side(size.height) };
+            (CaptureOf::Region(part), scale)
+        }
+    };
+    // SAFETY: what is handed out is a picture, and ours; nothing is if it is null.
+    let image = unsafe { Image::own(shot_of(&world, of, scale, cursor).cast_mut().cast()) };
+    Some(image.ok_or_else(|| "there is nothing to take a picture of".to_owned()))
 }

@@ -58,13 +58,21 @@ pub struct Settings {
     pub may_capture: bool,
     /// Whether keys that are made by programs are lost while a secure field has the focus.
     pub secure_input_swallows: bool,
+    /// Whether ScreenCaptureKit is there to take pictures.
+    pub screen_capture_kit: bool,
     /// How long a call waits for an app, if that was set for all.
     pub(crate) patience: Option<f32>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { trusted: true, may_capture: true, secure_input_swallows: false, patience: None }
+        Settings {
+            trusted: true,
+            may_capture: true,
+            secure_input_swallows: false,
+            screen_capture_kit: false,
+            patience: None,
+        }
     }
 }
 
@@ -218,6 +226,10 @@ impl World {
 
     pub(crate) fn inner(&self) -> &Inner {
         &self.inner
+    }
+
+    pub(crate) fn shared(&self) -> Arc<Inner> {
+        Arc::clone(&self.inner)
     }
 
     /// The scripted desktop.

@@ -82,13 +82,13 @@ pub extern "C" fn CGWindowListCopyWindowInfo(options: u32, relative_to: u32) -> 
     let apps = world.sim.apps();
     let owner =
         |pid: u32| apps.iter().find(|app| app.pid == pid).map_or(String::new(), |app| app.name.clone());
-    let screen = axd::platform::sim::model::SCREEN;
+    let main = world.sim.displays().first().map(|main| main.bounds).unwrap_or_default();
     let bar = Listed {
         number: 3,
         pid: WINDOW_SERVER,
         owner: "Window Server".to_owned(),
         title: may_capture.then(|| "Menubar".to_owned()),
-        bounds: Bounds { height: 24, ..screen },
+        bounds: Bounds { height: 24, ..main },
         layer: MENU_BAR,
         on_screen: true,
     };

@@ -3,6 +3,7 @@
 
 mod acting;
 mod desktop;
+mod displays;
 mod input;
 mod observing;
 #[path = "../common/backend.rs"]

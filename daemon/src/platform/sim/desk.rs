@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use axd_protocol::DisplayInfo;
+use axd_protocol::{Bounds, DisplayInfo};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
+use super::calls::ask;
 use super::input::Hands;
-use super::model::{Model, SCREEN};
-use super::process::{self, Process};
+use super::model::{Model, SCREEN, span};
+use super::process::{self, Control, Process};
 use super::script::Script;
 use crate::platform::{AppSeen, Clip, DesktopEvent, Failure, FailureKind, LaunchPlan, WindowSeen};
-
-/// The number of the one display.
-pub(super) const DISPLAY: u32 = 1;
 
 /// What the desktop and the apps on it share: who runs, and how the windows lie.
 pub(super) struct Desk {
@@ -24,6 +22,8 @@ pub(super) struct Desk {
     next_pid: AtomicU32,
     state: Mutex<State>,
     clipboard: Mutex<Option<Clip>>,
+    /// The main one first.
+    displays: Mutex<Vec<DisplayInfo>>,
     pub hands: Mutex<Hands>,
 }
 
@@ -70,6 +70,7 @@ impl Desk {
             next_pid: AtomicU32::new(1001),
             state: Mutex::new(State::default()),
             clipboard: Mutex::new(None),
+            displays: Mutex::new(vec![built_in()]),
             hands: Mutex::new(Hands::default()),
         }
     }
@@ -84,13 +85,7 @@ impl Desk {
         }
         let mut state = self.state.lock();
         state.tell_windows(windows);
-        state.tell(DesktopEvent::Displays(vec![DisplayInfo {
-            display: DISPLAY,
-            name: "Built-in".to_owned(),
-            primary: true,
-            bounds: SCREEN,
-            scale: 1.0,
-        }]));
+        state.tell(DesktopEvent::Displays(self.displays()));
     }
 
     /// Tells nobody any more, and lets the apps end: they do when the last way to reach them does.
@@ -140,7 +135,8 @@ impl Desk {
     pub(super) fn launch(self: &Arc<Desk>, script: &Arc<Script>, plan: LaunchPlan) -> (u32, Vec<WindowSeen>) {
         let pid = self.next_pid.fetch_add(1, Ordering::Relaxed);
         let now = tokio::time::Instant::now().into_std();
-        let model = Model::started(Arc::clone(script), u64::from(pid) * 100, plan, now);
+        let mut model = Model::started(Arc::clone(script), u64::from(pid) * 100, plan, now);
+        model.take_displays(&self.screens());
         let windows = process::windows_of(pid, &model);
         let seen = AppSeen { pid, name: script.name.clone(), identity: script.identity.clone() };
         // One that ends at once must not be gone before it is there.
@@ -207,6 +203,30 @@ impl Desk {
         self.state.lock().frontmost
     }
 
+    /// The displays, the main one first.
+    pub(super) fn displays(&self) -> Vec<DisplayInfo> {
+        self.displays.lock().clone()
+    }
+
+    /// Where the displays are.
+    pub(super) fn screens(&self) -> Vec<Bounds> {
+        self.displays.lock().iter().map(|display| display.bounds).collect()
+    }
+
+    /// What the displays span.
+    pub(super) fn span(&self) -> Bounds {
+        span(self.screens().into_iter()).unwrap_or(SCREEN)
+    }
+
+    /// There are other displays now, the main one first; all apps know it when this is done.
+    pub(super) async fn set_displays(&self, displays: Vec<DisplayInfo>) {
+        self.displays.lock().clone_from(&displays);
+        for (_, process) in self.processes() {
+            ask(&process, |answer| Control::Displays(self.screens(), answer)).await;
+        }
+        self.state.lock().tell(DesktopEvent::Displays(displays));
+    }
+
     /// What is on the clipboard.
     pub(super) fn clipboard(&self) -> Option<Clip> {
         self.clipboard.lock().clone()
@@ -224,6 +244,11 @@ impl Desk {
     pub(super) fn copy(&self, clip: impl Into<Option<Clip>>) {
         *self.clipboard.lock() = clip.into();
     }
+}
+
+/// The one display that there is unless others are given.
+fn built_in() -> DisplayInfo {
+    DisplayInfo { display: 1, name: "Built-in".to_owned(), primary: true, bounds: SCREEN, scale: 1.0 }
 }
 
 /// What was asked makes no sense.

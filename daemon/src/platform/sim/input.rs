@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use axd_protocol::Point;
 use axd_protocol::keys::{Button, Key, Modifier};
+use axd_protocol::{Bounds, Point};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -181,7 +181,7 @@ impl Desk {
     }
 
     async fn move_to(&self, point: Point) {
-        let at = Point { x: point.x.clamp(0, SCREEN.width - 1), y: point.y.clamp(0, SCREEN.height - 1) };
+        let at = nearest(point, &self.screens());
         self.hands.lock().pointer = at;
         let over = self.at(at).await.map(|(pid, _)| pid);
         let (left, grabbed_by) = {
@@ -273,4 +273,14 @@ impl Desk {
         let depth = |window: u64| order.iter().position(|other| *other == window).unwrap_or(usize::MAX);
         found.into_iter().min_by_key(|(_, window)| depth(*window))
     }
+}
+
+/// The place on one of the displays that is nearest to a point.
+fn nearest(point: Point, displays: &[Bounds]) -> Point {
+    let held = displays.iter().map(|display| Point {
+        x: point.x.clamp(display.x, display.x + display.width - 1),
+        y: point.y.clamp(display.y, display.y + display.height - 1),
+    });
+    let far = |held: &Point| (held.x - point.x).abs().saturating_add((held.y - point.y).abs());
+    held.min_by_key(far).unwrap_or(point)
 }

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::time::Instant;
 
+use axd_protocol::DisplayInfo;
 use tokio::sync::oneshot;
 
 use super::SimDesktop;
@@ -103,6 +104,16 @@ impl SimDesktop {
     /// The active app and window.
     pub fn active(&self) -> (Option<u32>, Option<u64>) {
         self.desk().active()
+    }
+
+    /// The displays, the main one first.
+    pub fn displays(&self) -> Vec<DisplayInfo> {
+        self.desk().displays()
+    }
+
+    /// Gives the desktop other displays, the main one first. Windows that are on none of them come to the main one.
+    pub async fn set_displays(&self, displays: Vec<DisplayInfo>) {
+        self.desk().set_displays(displays).await;
     }
 
     /// Says which click in a row the next press of a button is, where that is not to be told by the time between.
