@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::appkit::HostSide;
 use crate::ax::notify::Teller;
-use crate::ax::{self, Electron, Error, Observer};
+use crate::ax::{self, Electron, Error, Observer, Standing};
 use crate::cg::InputSide;
 use crate::faults::Faults;
 use crate::trace::Trace;
@@ -201,6 +201,16 @@ impl World {
         self.inner.electrons.lock().insert(self.pid(app), Electron::default());
     }
 
+    /// A person hides an app.
+    pub fn hide(&self, app: &str) {
+        self.inner.hide(self.pid(app), true);
+    }
+
+    /// Whether an app is hidden.
+    pub fn is_hidden(&self, app: &str) -> bool {
+        self.inner.sim.is_hidden(self.pid(app))
+    }
+
     /// The machine sleeps and wakes: whoever observed anything is told nothing any more, and not told so.
     pub fn sleep(&self) {
         self.inner.host.will_sleep();
@@ -274,6 +284,21 @@ impl Inner {
     /// A way to an app.
     pub(crate) fn reach(&self, pid: u32) -> Result<Reach, Error> {
         self.sim.reach(pid).ok_or(Error::CannotComplete)
+    }
+
+    /// How the desktop has an app.
+    pub(crate) fn standing(&self, pid: u32) -> Standing {
+        Standing {
+            shown: self.electrons.lock().get(&pid).map(|electron| electron.shown),
+            frontmost: self.sim.active().0 == Some(pid),
+            hidden: self.sim.is_hidden(pid),
+        }
+    }
+
+    /// Hides an app, or shows it again.
+    pub(crate) fn hide(&self, pid: u32, hidden: bool) {
+        self.sim.hide(pid, hidden);
+        self.host.look_who_hides(self);
     }
 
     /// How long a message waits.

@@ -16,7 +16,7 @@ use super::change::Deed;
 use super::element::{Ask, element_of, hand_out, trusted};
 use super::error::{Error, code};
 use super::notify::News;
-use super::tree::{Id, View};
+use super::tree::{Id, Standing, View};
 use super::value::value_of;
 use crate::cf::{self, CFTypeRef, out};
 use crate::faults::Call;
@@ -71,7 +71,8 @@ async fn carry_out(world: &Arc<Inner>, pid: u32, reach: &Reach, deed: Deed) -> R
         Deed::Act(handle, act) => act_on(reach, handle, act).await,
         Deed::SelectRow(table, row) => {
             act_on(reach, table, Act::Reveal(row)).await?;
-            let realised = reach.visit(move |inside| View::of(inside, None, false).realised(table, row));
+            let realised =
+                reach.visit(move |inside| View::of(inside, Standing::default()).realised(table, row));
             let gone = || Failure::new(FailureKind::Gone, "the row is gone");
             let row = realised.await.ok().flatten().ok_or_else(gone)?;
             act_on(reach, row, Act::Select).await
@@ -83,6 +84,10 @@ async fn carry_out(world: &Arc<Inner>, pid: u32, reach: &Reach, deed: Deed) -> R
                 Some(seen) => arrange(world, seen.window, WindowOp::Focus).await,
                 None => Ok(()),
             }
+        }
+        Deed::Hide(hidden) => {
+            world.hide(pid, hidden);
+            Ok(())
         }
         Deed::ShowPages => {
             show_pages(world, pid, reach);
@@ -119,7 +124,8 @@ fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
     tokio::spawn(async move {
         loop {
             tokio::time::sleep(NEXT_LEVEL).await;
-            let Ok((pages, deepest)) = reach.visit(|inside| View::of(inside, None, false).pages()).await
+            let Ok((pages, deepest)) =
+                reach.visit(|inside| View::of(inside, Standing::default()).pages()).await
             else {
                 return;
             };

@@ -156,9 +156,10 @@ impl View<'_> {
                 let focus = self.model.focus();
                 focus.map(|focus| Value::Element(self.id_of(focus))).ok_or(Error::NoValue)
             }
-            "AXFrontmost" => Ok(Value::Truth(self.frontmost)),
-            "AXHidden" | "AXEnhancedUserInterface" => Ok(Value::Truth(false)),
-            "AXManualAccessibility" => match self.shown {
+            "AXFrontmost" => Ok(Value::Truth(self.standing.frontmost)),
+            "AXHidden" => Ok(Value::Truth(self.standing.hidden)),
+            "AXEnhancedUserInterface" => Ok(Value::Truth(false)),
+            "AXManualAccessibility" => match self.standing.shown {
                 Some(shown) => Ok(Value::Truth(shown > 0)),
                 None => UNSUPPORTED,
             },

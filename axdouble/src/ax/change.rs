@@ -23,6 +23,8 @@ pub(crate) enum Deed {
     Done,
     /// Coming to the front.
     Activate,
+    /// Hiding, or showing itself again.
+    Hide(bool),
     /// Showing the inside of its web pages.
     ShowPages,
 }
@@ -174,9 +176,8 @@ impl View<'_> {
         match (name, value) {
             ("AXFrontmost", Value::Truth(true)) => Ok(Deed::Activate),
             ("AXManualAccessibility", Value::Truth(true)) => Ok(Deed::ShowPages),
-            ("AXHidden" | "AXEnhancedUserInterface" | "AXManualAccessibility", Value::Truth(_)) => {
-                Ok(Deed::Done)
-            }
+            ("AXHidden", Value::Truth(hidden)) => Ok(Deed::Hide(*hidden)),
+            ("AXEnhancedUserInterface" | "AXManualAccessibility", Value::Truth(_)) => Ok(Deed::Done),
             ("AXFocused", Value::Truth(true)) if number.is_some() => of_window(WindowOp::Focus),
             ("AXFocused", Value::Truth(true)) => act(Act::Focus),
             ("AXValue", _) if id.part == Part::ScrollBar => self.scroll_to(id, value),

@@ -4,13 +4,14 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use axd::platform::WindowSeen;
 use axd_protocol::Point;
 use parking_lot::Mutex;
 use rustc_hash::FxHasher;
 
 use super::attributes::{Value, part_of};
 use super::error::{Error, code};
-use super::tree::{Id, View};
+use super::tree::{Id, Standing, View};
 use super::value::{boxed_error, object, value_of};
 use crate::cf::{self, Body, CFTypeRef, Foreign, Kind, Owned, constant_strings, out};
 use crate::faults::Call;
@@ -94,9 +95,7 @@ impl Ask {
         world.trace.note_call();
         let inner = Arc::clone(&world);
         let looked = world.visit(pid, patience, move |inside| {
-            let shown = inner.electrons.lock().get(&pid).map(|electron| electron.shown);
-            let frontmost = inner.sim.active().0 == Some(pid);
-            let mut view = View::of(inside, shown, frontmost);
+            let mut view = View::of(inside, inner.standing(pid));
             self.check(&mut view, pid, id, &inner)?;
             look(&mut view, id, &inner)
         });
@@ -252,7 +251,7 @@ fn of_system(attribute: &str) -> Result<Owned, Error> {
         "AXFocusedUIElement" => {
             let patience = world.patience(None);
             let focus = world.visit(pid, patience, |inside| {
-                let view = View::of(inside, None, true);
+                let view = View::of(inside, Standing::default());
                 view.model.focus().map(|focus| view.id_of(focus))
             });
             focus?.map(|focus| element(pid, focus, NAME)).ok_or(Error::NoValue)
@@ -390,8 +389,8 @@ pub extern "C" fn AXUIElementCopyElementAtPosition(
         trusted().and_then(|world| {
             let is_there = |bounds: axd_protocol::Bounds| bounds.contains(point);
             let windows = world.sim.windows();
-            let mut there =
-                windows.iter().filter(|seen| !seen.minimized && seen.bounds.is_some_and(is_there));
+            let is_up = |seen: &&WindowSeen| !seen.minimized && !world.sim.is_hidden(seen.pid);
+            let mut there = windows.iter().filter(is_up).filter(|seen| seen.bounds.is_some_and(is_there));
             let pid = there.next().ok_or(Error::NoValue)?.pid;
             let app = element(pid, Id::APP, NAME);
             look(app.get())

@@ -18,6 +18,7 @@ mod value;
 
 pub use error::Error;
 pub(crate) use observer::Observer;
+pub(crate) use tree::Standing;
 pub use tree::{Id, Part};
 
 /// How far an app like Electron has come with showing the inside of its web pages.

@@ -4,6 +4,7 @@
 mod acting;
 mod desktop;
 mod displays;
+mod hiding;
 mod input;
 mod observing;
 #[path = "../common/backend.rs"]

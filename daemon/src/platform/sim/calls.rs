@@ -126,7 +126,7 @@ impl Desk {
     /// What is shown, front to back. An app that hangs still shows what it showed last.
     async fn sheets(&self) -> Vec<Sheet> {
         let mut sheets = Vec::new();
-        for (_, process) in self.processes() {
+        for (_, process) in self.shown() {
             sheets.extend(ask(&process, Control::Paint).await.into_iter().flatten());
         }
         let order: Vec<u64> = self.windows().iter().map(|seen| seen.window).collect();

@@ -1,6 +1,6 @@
 //! The desk: which apps run, how their windows lie, and what is on the clipboard. The apps on it share it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -34,6 +34,8 @@ struct State {
     /// Front to back.
     windows: Vec<WindowSeen>,
     frontmost: (Option<u32>, Option<u64>),
+    /// The apps that are hidden with all their windows.
+    hidden: BTreeSet<u32>,
 }
 
 struct Running {
@@ -53,7 +55,8 @@ impl State {
             self.windows = windows;
             self.tell(DesktopEvent::Windows(self.windows.clone()));
         }
-        let front = self.windows.iter().find(|window| !window.minimized);
+        let is_up = |window: &&WindowSeen| !window.minimized && !self.hidden.contains(&window.pid);
+        let front = self.windows.iter().find(is_up);
         let frontmost = (front.map(|window| window.pid), front.map(|window| window.window));
         if frontmost != self.frontmost {
             self.frontmost = frontmost;
@@ -102,6 +105,9 @@ impl Desk {
         if !state.running.contains_key(&pid) {
             return;
         }
+        if activated {
+            state.hidden.remove(&pid);
+        }
         let was_there = |window: &WindowSeen| state.windows.iter().any(|old| old.window == window.window);
         let raised = activated || theirs.iter().any(|window| !was_there(window));
         let mut theirs = theirs.into_iter();
@@ -125,6 +131,7 @@ impl Desk {
     pub(super) fn ended(&self, pid: u32) {
         let mut state = self.state.lock();
         if state.running.remove(&pid).is_some() {
+            state.hidden.remove(&pid);
             state.tell(DesktopEvent::AppGone { pid });
             let windows = state.windows.iter().filter(|window| window.pid != pid).cloned().collect();
             state.tell_windows(windows);
@@ -164,6 +171,13 @@ impl Desk {
         self.state.lock().running.values().map(|running| running.seen.clone()).collect()
     }
 
+    /// The processes whose windows can be seen.
+    pub(super) fn shown(&self) -> Vec<(u32, Process)> {
+        let all = self.processes();
+        let state = self.state.lock();
+        all.into_iter().filter(|(pid, _)| !state.hidden.contains(pid)).collect()
+    }
+
     /// All processes, those that were started first before others.
     pub(super) fn processes(&self) -> Vec<(u32, Process)> {
         let state = self.state.lock();
@@ -196,6 +210,27 @@ impl Desk {
     /// The windows, front to back.
     pub(super) fn windows(&self) -> Vec<WindowSeen> {
         self.state.lock().windows.clone()
+    }
+
+    /// Hides an app with all its windows, or shows it again, behind the others. Coming to the front shows it too.
+    pub(super) fn hide(&self, pid: u32, hidden: bool) {
+        let mut state = self.state.lock();
+        if !state.running.contains_key(&pid) {
+            return;
+        }
+        if hidden {
+            state.hidden.insert(pid);
+        } else {
+            state.hidden.remove(&pid);
+        }
+        let mut windows = state.windows.clone();
+        windows.sort_by_key(|window| (window.minimized, hidden && window.pid == pid));
+        state.tell_windows(windows);
+    }
+
+    /// Whether an app is hidden.
+    pub(super) fn is_hidden(&self, pid: u32) -> bool {
+        self.state.lock().hidden.contains(&pid)
     }
 
     /// The active window and its app.

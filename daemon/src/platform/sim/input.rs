@@ -265,7 +265,7 @@ impl Desk {
     /// The app and the window at a point: the frontmost there, menus that stick out of their windows included.
     async fn at(&self, point: Point) -> Option<(u32, u64)> {
         let mut found = Vec::new();
-        for (pid, process) in self.processes() {
+        for (pid, process) in self.shown() {
             let there = ask(&process, |answer| Control::Cover(point, answer)).await.flatten();
             found.extend(there.map(|window| (pid, window)));
         }

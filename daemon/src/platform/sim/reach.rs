@@ -116,6 +116,16 @@ impl SimDesktop {
         self.desk().set_displays(displays).await;
     }
 
+    /// Hides an app with all its windows, or shows it again, behind the others.
+    pub fn hide(&self, pid: u32, hidden: bool) {
+        self.desk().hide(pid, hidden);
+    }
+
+    /// Whether an app is hidden. Coming to the front shows it.
+    pub fn is_hidden(&self, pid: u32) -> bool {
+        self.desk().is_hidden(pid)
+    }
+
     /// Says which click in a row the next press of a button is, where that is not to be told by the time between.
     pub fn count_next_click(&self, count: u32) {
         self.desk().hands.lock().count_next_click(count);
