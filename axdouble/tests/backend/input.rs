@@ -10,7 +10,7 @@ use axd_protocol::keys::{Button, Key, Modifier, Named};
 use axd_protocol::{Point, Role};
 
 use crate::on::Desktop;
-use crate::scripts::APP;
+use crate::scripts::{APP, OTHER};
 
 /// What was posted, in short.
 fn short(posted: &[Posted]) -> Vec<(u32, u16, Option<String>, i64)> {
@@ -117,4 +117,28 @@ fn the_wheel_is_an_event_and_keys_go_to_a_secure_field_unread() {
     world.settings(|settings| settings.secure_input_swallows = false);
     assert_eq!(typed(&desktop).as_deref(), Some("hush!"));
     assert_eq!(world.trace().secrets(), 0, "and was not read back");
+}
+
+#[test]
+fn keys_go_to_the_app_in_front_and_the_mouse_to_what_is_on_top() {
+    let world = World::of(&[&OTHER.replace("[700, 60, 300, 200]", "[40, 40, 600, 560]"), APP]);
+    let mut desktop = Desktop::start();
+    let (mut app, mut other) = (desktop.attach(&world, "App"), desktop.attach(&world, "Other"));
+    app.walked();
+    other.walked();
+    world.hand("App", SimVerb::Focus, Some("field"), None);
+    world.hand("Other", SimVerb::Raise, Some("main"), None);
+    desktop.call(DesktopCall::Input(vec![InputStep::Text("lost".into())])).unwrap();
+    let bounds = other.measure("press").bounds.expect("it has a place");
+    let at = Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
+    let click = || {
+        let buttons = [true, false].map(|down| InputStep::Button(Button::Left, down));
+        DesktopCall::Input([InputStep::Move(at)].into_iter().chain(buttons).collect())
+    };
+    desktop.call(click()).unwrap();
+    other.until("what is on top was clicked", |other| other.says(Role::Text, "pressed"));
+    app.fence();
+    assert_eq!(app.facts("field").value.as_deref(), Some("text"), "it was behind");
+    assert!(app.says(Role::Text, "count 0"));
+    assert!(world.input().posted().iter().all(|event| event.pid.is_none()), "all as hardware would");
 }

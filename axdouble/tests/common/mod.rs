@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 
 use axd_double::ax::Error;
+use axd_double::cg::CGPoint;
 use core_foundation::array::CFArray;
 use core_foundation::base::{CFType, TCFType};
 use core_foundation::number::CFNumber;
@@ -44,6 +45,12 @@ unsafe extern "C" {
         context: *mut c_void,
     ) -> i32;
     fn AXObserverRemoveNotification(observer: CFTypeRef, element: CFTypeRef, name: CFStringRef) -> i32;
+    fn CGEventCreateKeyboardEvent(source: CFTypeRef, key: u16, down: bool) -> CFTypeRef;
+    fn CGEventCreateMouseEvent(source: CFTypeRef, number: u32, at: CGPoint, button: u32) -> CFTypeRef;
+    fn CGEventKeyboardSetUnicodeString(event: CFTypeRef, count: usize, units: *const u16);
+    fn CGEventPost(tap: u32, event: CFTypeRef);
+    fn CGEventPostToPid(pid: i32, event: CFTypeRef);
+    fn CGEventSourceKeyState(state: i32, key: u16) -> bool;
     fn AXObserverGetRunLoopSource(observer: CFTypeRef) -> CFRunLoopSourceRef;
 }
 
@@ -250,4 +257,47 @@ impl Observer {
         // SAFETY: it lives.
         unsafe { AXObserverGetRunLoopSource(self.0.as_CFTypeRef()) }
     }
+}
+
+/// An event that is not posted yet.
+pub struct Event(CFType);
+
+impl Event {
+    pub fn key(code: u16, down: bool) -> Event {
+        // SAFETY: an event of no source is allowed, and what is created is owned.
+        unsafe {
+            Event(CFType::wrap_under_create_rule(CGEventCreateKeyboardEvent(std::ptr::null(), code, down)))
+        }
+    }
+
+    pub fn mouse(number: u32, at: CGPoint) -> Event {
+        // SAFETY: as above.
+        unsafe {
+            Event(CFType::wrap_under_create_rule(CGEventCreateMouseEvent(std::ptr::null(), number, at, 0)))
+        }
+    }
+
+    #[must_use]
+    pub fn typing(self, text: &str) -> Event {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        // SAFETY: the event lives, and there are as many units as is said.
+        unsafe { CGEventKeyboardSetUnicodeString(self.0.as_CFTypeRef(), units.len(), units.as_ptr()) };
+        self
+    }
+
+    pub fn post(&self) {
+        // SAFETY: it lives.
+        unsafe { CGEventPost(0, self.0.as_CFTypeRef()) };
+    }
+
+    pub fn post_to(&self, pid: u32) {
+        // SAFETY: it lives.
+        unsafe { CGEventPostToPid(pid as i32, self.0.as_CFTypeRef()) };
+    }
+}
+
+/// Whether a key is down, as the hardware has it.
+pub fn is_key_down(code: u16) -> bool {
+    // SAFETY: any number will do.
+    unsafe { CGEventSourceKeyState(1, code) }
 }

@@ -248,6 +248,28 @@ impl Desk {
         }
     }
 
+    /// Has the keys of these steps go to one app, wherever it is. Nobody's hands hold anything meanwhile.
+    pub(super) async fn type_to(&self, pid: u32, steps: Vec<InputStep>) {
+        let mut hands = Hands::default();
+        for step in steps {
+            match step {
+                InputStep::Text(text) => {
+                    for character in text.chars() {
+                        self.deliver(pid, Gesture::Text(character)).await;
+                    }
+                }
+                InputStep::Key(key, true) => {
+                    hands.keys.insert(key);
+                    if !matches!(key, Key::Modifier(_)) {
+                        self.deliver(pid, Gesture::Key { key, modifiers: hands.modifiers() }).await;
+                    }
+                }
+                InputStep::Key(key, false) => drop(hands.keys.remove(&key)),
+                _ => {}
+            }
+        }
+    }
+
     async fn to_active(&self, gesture: Gesture) {
         if let Some(pid) = self.active().0 {
             self.deliver(pid, gesture).await;

@@ -11,7 +11,7 @@ use super::SimDesktop;
 use super::model::{Change, Handle, Model};
 use super::process::{Control, Process, Request};
 use crate::platform::worker::{Line, Question};
-use crate::platform::{AppSeen, WindowSeen};
+use crate::platform::{AppSeen, InputStep, WindowSeen};
 
 /// What a visitor of an app sees.
 pub struct Inside<'a> {
@@ -114,6 +114,11 @@ impl SimDesktop {
     /// Gives the desktop other displays, the main one first. Windows that are on none of them come to the main one.
     pub async fn set_displays(&self, displays: Vec<DisplayInfo>) {
         self.desk().set_displays(displays).await;
+    }
+
+    /// Has the keys of these steps go to one app, whichever is in front. What else is in them goes nowhere.
+    pub async fn type_to(&self, pid: u32, steps: Vec<InputStep>) {
+        self.desk().type_to(pid, steps).await;
     }
 
     /// Hides an app with all its windows, or shows it again, behind the others.
