@@ -119,7 +119,7 @@ fn host_app(world: &Inner, app: &AppSeen) -> HostApp {
         name: app.name.clone(),
         bundle: Some(app.identity.clone()),
         path: Some(bundle_of(&app.name)),
-        kind: HostAppKind::Regular,
+        kind: if world.is_guest(app.pid) { HostAppKind::Background } else { HostAppKind::Regular },
         hidden: world.sim.is_hidden(app.pid),
     }
 }

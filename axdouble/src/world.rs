@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::appkit::HostSide;
 use crate::ax::notify::Teller;
-use crate::ax::{self, Electron, Error, Observer, Standing};
+use crate::ax::{self, Electron, Error, Graft, Observer, Standing};
 use crate::cg::InputSide;
 use crate::faults::Faults;
 use crate::trace::Trace;
@@ -44,6 +44,8 @@ pub(crate) struct Inner {
     pub observers: Mutex<Vec<Weak<Observer>>>,
     /// The apps that show the inside of their web pages only when asked to.
     pub electrons: Mutex<HashMap<u32, Electron>>,
+    /// The parts of processes that are shown in others.
+    pub grafts: Mutex<Vec<Graft>>,
     pub host: HostSide,
     pub input: InputSide,
     pub runtime: tokio::runtime::Handle,
@@ -99,6 +101,7 @@ impl World {
             trace: Trace::default(),
             observers: Mutex::default(),
             electrons: Mutex::default(),
+            grafts: Mutex::default(),
             host: HostSide::default(),
             input: InputSide::start(runtime.handle()),
             runtime: runtime.handle().clone(),
@@ -224,6 +227,11 @@ impl World {
     pub fn observed(&self) -> (usize, usize) {
         let observers = self.inner.observers();
         (observers.len(), observers.iter().map(|observer| observer.registered()).sum())
+    }
+
+    /// How many observers of a process there are, whether it runs or not.
+    pub fn observers_of(&self, pid: u32) -> usize {
+        self.inner.observers().iter().filter(|observer| observer.is_of(pid)).count()
     }
 
     /// Posts a notification about a widget as its app would.

@@ -17,6 +17,10 @@ pub(crate) enum Value {
     Text(String),
     Element(Id),
     Elements(Vec<Id>),
+    /// An element of another process.
+    Abroad(u32, Id),
+    /// Elements of several processes.
+    Mixed(Vec<(u32, Id)>),
     Point(f64, f64),
     Size(f64, f64),
     Rect(f64, f64, f64, f64),

@@ -130,7 +130,7 @@ fn strike(
 }
 
 /// Reads an attribute, and notes what must not be asked.
-fn read(view: &mut View<'_>, id: Id, name: &str, world: &Inner) -> Result<Value, Error> {
+fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Result<Value, Error> {
     let is_secret = name == "AXValue" && {
         let widget = view.model.widget(id.widget());
         widget.is_some_and(|widget| widget.states.has(axd_protocol::State::Secure))
@@ -138,9 +138,11 @@ fn read(view: &mut View<'_>, id: Id, name: &str, world: &Inner) -> Result<Value,
     if is_secret {
         world.trace.note_secret();
     }
-    let value = view.attribute(id, name)?;
-    if let Value::Elements(ids) = &value {
-        world.trace.note_elements(ids.len());
+    let value = world.across(pid, id, name, view.attribute(id, name)?);
+    match &value {
+        Value::Elements(ids) => world.trace.note_elements(ids.len()),
+        Value::Mixed(ids) => world.trace.note_elements(ids.len()),
+        _ => {}
     }
     Ok(value)
 }
@@ -232,11 +234,12 @@ pub extern "C" fn AXUIElementCopyAttributeValue(
 ) -> i32 {
     const NAME: &str = "AXUIElementCopyAttributeValue";
     let Some(attribute) = cf::text_of(attribute, NAME) else { return Error::IllegalArgument as i32 };
-    if element_of(element, NAME).is_some_and(|element| element.pid == SYSTEM_WIDE) {
+    let pid = element_of(element, NAME).map_or(0, |element| element.pid);
+    if !element.is_null() && pid == SYSTEM_WIDE {
         return code(of_system(&attribute).and_then(|found| hand_out(value, found)));
     }
     let ask = Ask::new(Call::Read, attribute.clone(), NAME);
-    let asked = ask.of(element, move |view, id, world| read(view, id, &attribute, world));
+    let asked = ask.of(element, move |view, id, world| read(view, pid, id, &attribute, world));
     code(asked.and_then(|(pid, found)| hand_out(value, object(pid, &found, NAME))))
 }
 
@@ -297,9 +300,13 @@ pub extern "C" fn AXUIElementGetAttributeValueCount(
     const NAME: &str = "AXUIElementGetAttributeValueCount";
     let Some(attribute) = cf::text_of(attribute, NAME) else { return Error::IllegalArgument as i32 };
     let ask = Ask::new(Call::Count, attribute.clone(), NAME);
-    let asked = ask.of(element, move |view, id, _| match view.attribute(id, &attribute)? {
-        Value::Elements(all) => Ok(all.len() as isize),
-        _ => Err(Error::IllegalArgument),
+    let pid = element_of(element, NAME).map_or(0, |element| element.pid);
+    let asked = ask.of(element, move |view, id, world| {
+        match view.attribute(id, &attribute).map(|value| world.across(pid, id, &attribute, value))? {
+            Value::Elements(all) => Ok(all.len() as isize),
+            Value::Mixed(all) => Ok(all.len() as isize),
+            _ => Err(Error::IllegalArgument),
+        }
     });
     code(asked.and_then(|(_, found)| out(count, found).then_some(()).ok_or(Error::IllegalArgument)))
 }
@@ -324,7 +331,7 @@ pub extern "C" fn AXUIElementCopyMultipleAttributeValues(
         for name in &names {
             let widget = view.model.widget(id.widget()).and_then(|widget| widget.id.clone());
             let struck = strike(view, world, Call::Read, pid, id, widget.as_deref(), name);
-            match struck.and_then(|()| read(view, id, name, world)) {
+            match struck.and_then(|()| read(view, pid, id, name, world)) {
                 // It ended: there is nothing to put anywhere.
                 Err(Error::InvalidUIElement) => return Err(Error::InvalidUIElement),
                 Err(error) if options & STOP_ON_ERROR != 0 => return Err(error),
@@ -398,6 +405,12 @@ pub extern "C" fn AXUIElementCopyElementAtPosition(
     } else {
         look(application)
     };
+    // Where another process shows something, what is there is of that one.
+    let asked = asked.map(|(pid, id)| {
+        let guest = current().and_then(|world| world.shown_in((pid, id)));
+        let inside = guest.and_then(|(pid, _)| look(element(pid, Id::APP, NAME).get()).ok());
+        inside.unwrap_or((pid, id))
+    });
     code(asked.and_then(|(pid, id)| hand_out(found, element(pid, id, NAME))))
 }
 

@@ -2,13 +2,14 @@
 //!
 //! `tree` shows an app's widgets as AppKit shows views, `roles` names them, `places` says where they are, `attributes`
 //! what they are like, `change` what can be asked of them, `notify` what AppKit announces of what happens. These are
-//! pure. `element`, `act`, `observer` and `value` are the C functions.
+//! pure. `graft` has what is of other processes. `element`, `act`, `observer` and `value` are the C functions.
 
 mod act;
 mod attributes;
 mod change;
 mod element;
 mod error;
+mod graft;
 pub(crate) mod notify;
 mod observer;
 mod places;
@@ -17,6 +18,8 @@ mod tree;
 mod value;
 
 pub use error::Error;
+pub use graft::Above;
+pub(crate) use graft::Graft;
 pub(crate) use observer::Observer;
 pub(crate) use tree::Standing;
 pub use tree::{Id, Part};

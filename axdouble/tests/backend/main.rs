@@ -9,6 +9,7 @@ mod input;
 mod observing;
 #[path = "../common/backend.rs"]
 mod on;
+mod processes;
 mod reading;
 #[path = "../common/scripts.rs"]
 mod scripts;
