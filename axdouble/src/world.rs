@@ -21,8 +21,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::appkit::HostSide;
 use crate::ax::notify::Teller;
-use crate::ax::{self, Electron, Error, Graft, Observer, Standing};
+use crate::ax::{self, Enhanced, Error, Graft, Observer, Pages, Standing, Wakes};
 use crate::cg::InputSide;
+use crate::clock::Clock;
 use crate::faults::Faults;
 use crate::trace::Trace;
 
@@ -43,7 +44,12 @@ pub(crate) struct Inner {
     pub trace: Trace,
     pub observers: Mutex<Vec<Weak<Observer>>>,
     /// The apps that show the inside of their web pages only when asked to.
-    pub electrons: Mutex<HashMap<u32, Electron>>,
+    pub pages: Mutex<HashMap<u32, Pages>>,
+    /// What they do for screen readers, by process.
+    pub enhanced: Mutex<HashMap<u32, Enhanced>>,
+    /// Counts the moves of windows that are animated.
+    pub moving: Mutex<HashMap<u64, u64>>,
+    pub clock: Clock,
     /// The parts of processes that are shown in others.
     pub grafts: Mutex<Vec<Graft>>,
     pub host: HostSide,
@@ -100,7 +106,10 @@ impl World {
             faults: Faults::default(),
             trace: Trace::default(),
             observers: Mutex::default(),
-            electrons: Mutex::default(),
+            pages: Mutex::default(),
+            enhanced: Mutex::default(),
+            moving: Mutex::default(),
+            clock: Clock::default(),
             grafts: Mutex::default(),
             host: HostSide::default(),
             input: InputSide::start(runtime.handle()),
@@ -199,11 +208,6 @@ impl World {
         &self.inner.input
     }
 
-    /// Has an app show the inside of its web pages only when it is asked to, as Electron does.
-    pub fn is_electron(&self, app: &str) {
-        self.inner.electrons.lock().insert(self.pid(app), Electron::default());
-    }
-
     /// A person hides an app.
     pub fn hide(&self, app: &str) {
         self.inner.hide(self.pid(app), true);
@@ -296,8 +300,11 @@ impl Inner {
 
     /// How the desktop has an app.
     pub(crate) fn standing(&self, pid: u32) -> Standing {
+        let pages = self.pages.lock().get(&pid).copied();
         Standing {
-            shown: self.electrons.lock().get(&pid).map(|electron| electron.shown),
+            shown: pages.map(|pages| pages.shown),
+            manual: pages.is_some_and(|pages| pages.wakes == Wakes::Manual),
+            enhanced: self.is_enhanced(pid),
             frontmost: self.sim.active().0 == Some(pid),
             hidden: self.sim.is_hidden(pid),
         }
@@ -339,8 +346,11 @@ impl Inner {
                 world.post(pid, &news);
             }
         });
-        if self.sim.apps().iter().any(|app| app.pid == pid && app.identity.contains("electron")) {
-            self.electrons.lock().insert(pid, Electron::default());
+        let apps = self.sim.apps();
+        let identity = apps.iter().find(|app| app.pid == pid).map_or("", |app| &app.identity);
+        let wakes = [("electron", Wakes::Manual), ("chromium", Wakes::Enhanced)];
+        if let Some((_, wakes)) = wakes.into_iter().find(|(kind, _)| identity.contains(kind)) {
+            self.pages.lock().insert(pid, Pages::new(wakes));
         }
     }
 }
@@ -358,7 +368,8 @@ async fn hear(world: Weak<Inner>, mut events: mpsc::UnboundedReceiver<DesktopEve
                 }
             }
             DesktopEvent::AppGone { pid } => {
-                world.electrons.lock().remove(pid);
+                world.pages.lock().remove(pid);
+                world.enhanced.lock().remove(pid);
             }
             // The last of what is told at the start.
             DesktopEvent::Displays(_) => first = false,

@@ -390,3 +390,57 @@ fn a_walk_leaves_nothing_behind() {
     let balance = ledger::balance(mark);
     assert!(balance.is_even(), "{balance}");
 }
+
+fn point(x: f64, y: f64) -> CFType {
+    common::boxed(1, [x, y])
+}
+
+#[test]
+fn a_window_that_is_moved_for_a_screen_reader_is_on_its_way_for_a_while() {
+    let world = World::of(&[APP]);
+    world.stop_clock();
+    let app = Element::app(world.pid("App"));
+    let window = app.elements("AXWindows").remove(0);
+    let place = || common::unboxed(&window.get("AXPosition").unwrap());
+    assert_eq!(window.set("AXPosition", &point(100.0, 100.0)), Ok(()));
+    assert_eq!(place(), [100.0, 100.0]);
+    assert_eq!(app.set("AXEnhancedUserInterface", &truth()), Ok(()));
+    assert_eq!(window.set("AXPosition", &point(200.0, 300.0)), Ok(()));
+    assert_eq!(place(), [150.0, 200.0], "half way");
+    world.pass(Duration::from_millis(200));
+    assert_eq!(place(), [200.0, 300.0]);
+    // Who asks for the next before the last is done cuts that short.
+    assert_eq!(window.set("AXPosition", &point(0.0, 100.0)), Ok(()));
+    assert_eq!(window.set("AXPosition", &point(100.0, 200.0)), Ok(()));
+    assert_eq!(place(), [100.0, 200.0], "half way from half way");
+    world.pass(Duration::from_millis(200));
+    assert_eq!(place(), [100.0, 200.0]);
+}
+
+#[test]
+fn chromium_counts_what_is_switched_on_and_off_before_it_believes_it() {
+    let world = World::of(&[r#"
+name = "Browser"
+identity = "test.chromium.browser"
+[[window]]
+id = "w"
+title = "Browser"
+children = [{ role = "document", id = "page", name = "Page", children = [{ role = "button", id = "send", name = "Send" }] }]
+"#]);
+    world.stop_clock();
+    let page = Element::app(world.pid("Browser")).find("page");
+    let is_shown = || !page.elements("AXChildren").is_empty();
+    let second = Duration::from_secs(1);
+    world.enhance("Browser", true);
+    world.pass(second);
+    world.enhance("Browser", false);
+    world.pass(2 * second);
+    assert!(!is_shown(), "it was switched off before it was believed");
+    world.enhance("Browser", true);
+    world.pass(2 * second);
+    while !is_shown() {
+        std::thread::yield_now();
+    }
+    world.enhance("Browser", false);
+    assert!(!is_shown(), "at once");
+}

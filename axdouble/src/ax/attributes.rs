@@ -162,10 +162,10 @@ impl View<'_> {
             }
             "AXFrontmost" => Ok(Value::Truth(self.standing.frontmost)),
             "AXHidden" => Ok(Value::Truth(self.standing.hidden)),
-            "AXEnhancedUserInterface" => Ok(Value::Truth(false)),
+            "AXEnhancedUserInterface" => Ok(Value::Truth(self.standing.enhanced)),
             "AXManualAccessibility" => match self.standing.shown {
-                Some(shown) => Ok(Value::Truth(shown > 0)),
-                None => UNSUPPORTED,
+                Some(shown) if self.standing.manual => Ok(Value::Truth(shown > 0)),
+                _ => UNSUPPORTED,
             },
             _ => UNSUPPORTED,
         }

@@ -27,6 +27,8 @@ pub(crate) enum Deed {
     Hide(bool),
     /// Showing the inside of its web pages.
     ShowPages,
+    /// Doing what it does for screen readers, or no longer.
+    Enhance(bool),
 }
 
 impl View<'_> {
@@ -177,7 +179,8 @@ impl View<'_> {
             ("AXFrontmost", Value::Truth(true)) => Ok(Deed::Activate),
             ("AXManualAccessibility", Value::Truth(true)) => Ok(Deed::ShowPages),
             ("AXHidden", Value::Truth(hidden)) => Ok(Deed::Hide(*hidden)),
-            ("AXEnhancedUserInterface" | "AXManualAccessibility", Value::Truth(_)) => Ok(Deed::Done),
+            ("AXManualAccessibility", Value::Truth(_)) => Ok(Deed::Done),
+            ("AXEnhancedUserInterface", Value::Truth(on)) => Ok(Deed::Enhance(*on)),
             ("AXFocused", Value::Truth(true)) if number.is_some() => of_window(WindowOp::Focus),
             ("AXFocused", Value::Truth(true)) => act(Act::Focus),
             ("AXValue", _) if id.part == Part::ScrollBar => self.scroll_to(id, value),

@@ -81,6 +81,10 @@ pub(crate) struct View<'a> {
 pub(crate) struct Standing {
     /// How many levels of its web pages are shown; all of them if `None`.
     pub shown: Option<usize>,
+    /// Whether they are shown by `AXManualAccessibility`.
+    pub manual: bool,
+    /// Whether `AXEnhancedUserInterface` is set.
+    pub enhanced: bool,
     /// Whether it is the active one.
     pub frontmost: bool,
     /// Whether it is hidden.

@@ -14,3 +14,4 @@ mod reading;
 #[path = "../common/scripts.rs"]
 mod scripts;
 mod shapes;
+mod waking;

@@ -34,6 +34,7 @@ unsafe extern "C" {
     fn AXUIElementCopyActionNames(element: CFTypeRef, names: *mut CFArrayRef) -> i32;
     fn AXUIElementPerformAction(element: CFTypeRef, action: CFStringRef) -> i32;
     fn AXUIElementSetMessagingTimeout(element: CFTypeRef, seconds: f32) -> i32;
+    fn AXValueCreate(kind: u32, value: *const c_void) -> CFTypeRef;
     fn AXValueGetType(value: CFTypeRef) -> u32;
     fn AXValueGetTypeID() -> usize;
     fn AXValueGetValue(value: CFTypeRef, kind: u32, into: *mut c_void) -> bool;
@@ -202,6 +203,24 @@ pub fn items(array: &CFArray) -> Vec<CFType> {
 
 fn texts(array: &CFArray) -> Vec<String> {
     items(array).iter().map(|item| item.downcast::<CFString>().expect("a string").to_string()).collect()
+}
+
+/// Two numbers in a box: a point is of kind 1, a size of kind 2.
+pub fn boxed(kind: u32, pair: [f64; 2]) -> CFType {
+    // SAFETY: both kinds are two numbers, and what is created is owned.
+    unsafe { CFType::wrap_under_create_rule(AXValueCreate(kind, pair.as_ptr().cast())) }
+}
+
+/// The two numbers in a box.
+pub fn unboxed(value: &CFType) -> [f64; 2] {
+    let mut pair = [0.0; 2];
+    // SAFETY: it lives, and there is room for two numbers.
+    unsafe {
+        let kind = AXValueGetType(value.as_CFTypeRef());
+        assert!(matches!(kind, 1 | 2), "it is of kind {kind}");
+        assert!(AXValueGetValue(value.as_CFTypeRef(), kind, pair.as_mut_ptr().cast()));
+    }
+    pair
 }
 
 /// The error in the place of a value.
