@@ -4,7 +4,7 @@
 //! C functions have no context, so there is one world at a time in a process; who starts the next waits for the last
 //! to end.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::Weak;
@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::appkit::HostSide;
 use crate::ax::notify::Teller;
 use crate::ax::{self, Enhanced, Error, Graft, Observer, Pages, Standing, Wakes};
-use crate::cg::InputSide;
+use crate::cg::{InputSide, Swallows};
 use crate::clock::Clock;
 use crate::faults::Faults;
 use crate::trace::Trace;
@@ -50,6 +50,8 @@ pub(crate) struct Inner {
     /// Counts the moves of windows that are animated.
     pub moving: Mutex<HashMap<u64, u64>>,
     pub clock: Clock,
+    /// The apps that switched secure input on.
+    pub secured: Mutex<BTreeSet<u32>>,
     /// The parts of processes that are shown in others.
     pub grafts: Mutex<Vec<Graft>>,
     pub host: HostSide,
@@ -64,8 +66,8 @@ pub struct Settings {
     pub trusted: bool,
     /// Whether it may take pictures of the screen, and read the titles of windows.
     pub may_capture: bool,
-    /// Whether keys that are made by programs are lost while a secure field has the focus.
-    pub secure_input_swallows: bool,
+    /// Which keys that are made by programs are lost while secure input is on.
+    pub secure_input_swallows: Swallows,
     /// Whether ScreenCaptureKit is there to take pictures.
     pub screen_capture_kit: bool,
     /// How long a call waits for an app, if that was set for all.
@@ -77,7 +79,7 @@ impl Default for Settings {
         Settings {
             trusted: true,
             may_capture: true,
-            secure_input_swallows: false,
+            secure_input_swallows: Swallows::Nothing,
             screen_capture_kit: false,
             patience: None,
         }
@@ -110,6 +112,7 @@ impl World {
             enhanced: Mutex::default(),
             moving: Mutex::default(),
             clock: Clock::default(),
+            secured: Mutex::default(),
             grafts: Mutex::default(),
             host: HostSide::default(),
             input: InputSide::start(runtime.handle()),
@@ -370,6 +373,7 @@ async fn hear(world: Weak<Inner>, mut events: mpsc::UnboundedReceiver<DesktopEve
             DesktopEvent::AppGone { pid } => {
                 world.pages.lock().remove(pid);
                 world.enhanced.lock().remove(pid);
+                world.secured.lock().remove(pid);
             }
             // The last of what is told at the start.
             DesktopEvent::Displays(_) => first = false,

@@ -52,25 +52,24 @@ impl Inner {
     /// An app is told.
     pub(super) async fn enhance(self: &Arc<Inner>, pid: u32, on: bool) {
         let wakes = self.pages.lock().get(&pid).map(|pages| pages.wakes);
-        let counted = {
+        let is_off = {
             let mut all = self.enhanced.lock();
             let enhanced = all.entry(pid).or_default();
+            // Whoever sees it set can count on the time to run.
             enhanced.set = on;
-            if wakes == Some(Wakes::Enhanced) { enhanced.count(on) } else { Counted::Nothing }
-        };
-        match counted {
-            Counted::Nothing => {}
-            Counted::Off => {
-                if let Some(reach) = self.sim.reach(pid) {
-                    hide_pages(self, pid, &reach).await;
-                }
+            let counted = if wakes == Some(Wakes::Enhanced) { enhanced.count(on) } else { Counted::Nothing };
+            if let Counted::Waits(changes) = counted {
+                self.after(SETTLES, move |world| async move {
+                    let is_wanted = world.enhanced.lock().get_mut(&pid).is_some_and(|it| it.settle(changes));
+                    if let Some(reach) = world.sim.reach(pid).filter(|_| is_wanted) {
+                        show_pages(&world, pid, &reach);
+                    }
+                });
             }
-            Counted::Waits(changes) => self.after(SETTLES, move |world| async move {
-                let is_wanted = world.enhanced.lock().get_mut(&pid).is_some_and(|it| it.settle(changes));
-                if let Some(reach) = world.sim.reach(pid).filter(|_| is_wanted) {
-                    show_pages(&world, pid, &reach);
-                }
-            }),
+            matches!(counted, Counted::Off)
+        };
+        if let Some(reach) = self.sim.reach(pid).filter(|_| is_off) {
+            hide_pages(self, pid, &reach).await;
         }
     }
 

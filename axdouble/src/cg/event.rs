@@ -1,15 +1,14 @@
 //! Events: made, filled in, and posted.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use super::CGPoint;
-use super::input::{pointer, secure_focus};
+use super::input::pointer;
 use super::keys::key_of;
 use crate::cf::{self, Body, CFTypeRef, Foreign};
-use crate::world::{Waited, current, wait};
+use crate::world::current;
 use axd_protocol::keys::Key;
 
 const LEFT_DOWN: u32 = 1;
@@ -301,16 +300,4 @@ pub extern "C" fn CGEventSourceKeyState(_state: i32, key: u16) -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn CGEventSourceButtonState(_state: i32, button: u32) -> bool {
     current().is_some_and(|world| world.input.is_button_down(button))
-}
-
-/// `IsSecureEventInputEnabled`.
-#[unsafe(no_mangle)]
-pub extern "C" fn IsSecureEventInputEnabled() -> u8 {
-    let Some(world) = current() else { return 0 };
-    let (answer, reply) = tokio::sync::oneshot::channel();
-    let runtime = world.runtime.clone();
-    runtime.spawn(async move {
-        let _ = answer.send(secure_focus(&world).await);
-    });
-    u8::from(matches!(wait(reply, Duration::from_secs(1)), Waited::Answer(true)))
 }

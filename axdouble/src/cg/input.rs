@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use axd::platform::{DesktopAnswer, DesktopCall, Gate, InputStep, Platform};
+use axd_protocol::Point;
 use axd_protocol::keys::{Button, Key, Modifier};
-use axd_protocol::{Point, State};
 use parking_lot::{Condvar, Mutex};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use super::CGPoint;
 use super::event::{Kind, Posted};
 use super::keys::{flag_of, key_of, modifiers_of};
+use super::secure::is_swallowed;
 use crate::world::{Inner, Waited, current, wait};
 
 /// Lines that a notch of a wheel scrolls.
@@ -144,22 +145,6 @@ pub(super) fn pointer(world: &Inner) -> CGPoint {
         Waited::Answer(Ok(DesktopAnswer::Pointer(at))) => CGPoint { x: f64::from(at.x), y: f64::from(at.y) },
         _ => CGPoint::default(),
     }
-}
-
-/// Whether a secure field of the active app has the focus.
-pub(super) async fn secure_focus(world: &Inner) -> bool {
-    let Some(reach) = world.sim.active().0.and_then(|pid| world.sim.reach(pid)) else { return false };
-    let looked = reach.visit(|inside| {
-        let focus = inside.model.focus().and_then(|focus| inside.model.widget(focus));
-        focus.is_some_and(|focus| focus.states.has(State::Secure))
-    });
-    // An app that hangs is not known to have one.
-    tokio::time::timeout(Duration::from_millis(200), looked).await.is_ok_and(|looked| looked == Ok(true))
-}
-
-async fn is_swallowed(world: &Inner, event: &Posted) -> bool {
-    let swallows = world.settings.lock().secure_input_swallows;
-    swallows && matches!(event.kind, Kind::Key { .. }) && secure_focus(world).await
 }
 
 async fn carry_out(world: &Inner, event: &Posted, held: &mut BTreeSet<Modifier>) {

@@ -5,6 +5,7 @@ mod event;
 mod image;
 mod input;
 mod keys;
+mod secure;
 mod window;
 
 use axd_protocol::Bounds;
@@ -12,6 +13,7 @@ pub use event::Posted;
 pub(crate) use image::shot;
 pub use input::InputSide;
 pub(crate) use keys::ANSI;
+pub use secure::Swallows;
 
 /// A place.
 #[repr(C)]

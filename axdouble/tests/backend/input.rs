@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use axd_double::World;
-use axd_double::cg::Posted;
+use axd_double::cg::{Posted, Swallows};
 use axd_double::platform::{Act, DesktopCall, InputStep};
-use axd_protocol::command::SimVerb;
+use axd_protocol::command::{SimVerb, Verdict};
 use axd_protocol::keys::{Button, Key, Modifier, Named};
 use axd_protocol::{Point, Role};
 
@@ -112,9 +112,9 @@ fn the_wheel_is_an_event_and_keys_go_to_a_secure_field_unread() {
             inside.model.widget(secret).and_then(|widget| widget.value.clone())
         })
     };
-    world.settings(|settings| settings.secure_input_swallows = true);
+    world.settings(|settings| settings.secure_input_swallows = Swallows::ItsOwn);
     assert_eq!(typed(&desktop).as_deref(), Some("hush"), "what is swallowed does no harm");
-    world.settings(|settings| settings.secure_input_swallows = false);
+    world.settings(|settings| settings.secure_input_swallows = Swallows::Nothing);
     assert_eq!(typed(&desktop).as_deref(), Some("hush!"));
     assert_eq!(world.trace().secrets(), 0, "and was not read back");
 }
@@ -141,4 +141,41 @@ fn keys_go_to_the_app_in_front_and_the_mouse_to_what_is_on_top() {
     assert_eq!(app.facts("field").value.as_deref(), Some("text"), "it was behind");
     assert!(app.says(Role::Text, "count 0"));
     assert!(world.input().posted().iter().all(|event| event.pid.is_none()), "all as hardware would");
+}
+
+#[test]
+fn secure_input_of_another_app_is_seen_and_harms_only_what_it_swallows() {
+    let world = World::of(&[OTHER, APP]);
+    let mut desktop = Desktop::start();
+    let mut app = desktop.attach(&world, "App");
+    app.walked();
+    let is_on = |desktop: &Desktop| {
+        let findings = desktop.examine();
+        let found = findings.iter().find(|finding| finding.what == "secure input");
+        found.expect("it is looked at").verdict != Verdict::Ok
+    };
+    assert!(!is_on(&desktop));
+    world.secure_input("Other", true);
+    assert!(is_on(&desktop), "whoever switched it on");
+    let typed = |desktop: &Desktop, text: &str| {
+        world.hand("App", SimVerb::Focus, Some("field"), None);
+        let sent = desktop.call(DesktopCall::Input(vec![InputStep::Text(text.to_owned())]));
+        assert!(world.input().settle(Duration::from_secs(20)));
+        let held = world.inside("App", |inside| {
+            let field = inside.model.find("field").expect("it is there");
+            inside.model.widget(field).and_then(|widget| widget.value.clone()).unwrap_or_default()
+        });
+        (sent.is_ok(), held.contains(text))
+    };
+    for (swallows, text, arrives) in
+        [(Swallows::Nothing, "a", true), (Swallows::ItsOwn, "b", true), (Swallows::Everything, "c", false)]
+    {
+        world.settings(|settings| settings.secure_input_swallows = swallows);
+        let (sent, arrived) = typed(&desktop, text);
+        assert_eq!(arrived, arrives, "{swallows:?}");
+        assert!(sent || !arrived, "what is said not to have been sent was not: {swallows:?}");
+    }
+    world.hand("Other", SimVerb::Fault, Some("die"), None);
+    app.until("who ends gives it back", |_| !is_on(&desktop));
+    assert_eq!(typed(&desktop, "d"), (true, true));
 }

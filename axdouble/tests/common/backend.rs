@@ -11,6 +11,7 @@ use axd_double::platform::{
     Act, Counters, DesktopAnswer, DesktopCall, DesktopEvent, ElementKey, Facts, Failure, FailureKind,
     FromWorker, Gate, Mailbox, Measured, Platform, Sent, ToWorker, Update, WorkerAnswer,
 };
+use axd_protocol::command::Finding;
 use axd_protocol::{Point, Role};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
@@ -71,6 +72,15 @@ impl Desktop {
             .block_on(async { tokio::time::timeout(PATIENCE, reply).await })
             .expect("an answer")
             .expect("one")
+    }
+
+    /// What it finds when it looks at what it needs.
+    pub fn examine(&self) -> Vec<Finding> {
+        let reply = {
+            let _inside = self.runtime.enter();
+            self.mac().examine()
+        };
+        self.runtime.block_on(reply).expect("an answer").expect("findings")
     }
 
     /// Attaches an app.
