@@ -216,6 +216,11 @@ impl World {
         self.inner.hide(self.pid(app), true);
     }
 
+    /// A person shows an app again, behind the others.
+    pub fn show(&self, app: &str) {
+        self.inner.hide(self.pid(app), false);
+    }
+
     /// Whether an app is hidden.
     pub fn is_hidden(&self, app: &str) -> bool {
         self.inner.sim.is_hidden(self.pid(app))

@@ -1,5 +1,7 @@
 //! Apps that are hidden: their windows are nowhere on the screen, and yet all of them is there.
 
+use std::time::{Duration, Instant};
+
 use axd_double::World;
 use axd_double::platform::{
     Act, CaptureOf, DesktopCall, DesktopEvent, FailureKind, InputStep, Sent, WindowOp, WindowSeen,
@@ -95,4 +97,26 @@ fn an_app_that_was_hidden_from_the_start_is_there_and_its_windows_come_when_it_i
     world.hand("App", axd_protocol::command::SimVerb::Raise, Some("main"), None);
     desktop.hears(|event| is_in_front(event, pid));
     windows(&mut desktop, |windows| windows.iter().any(|window| window.pid == pid));
+}
+
+#[test]
+fn an_app_behind_others_that_hides_and_shows_itself_is_followed_by_what_the_host_tells() {
+    let world = World::of(&[APP, OTHER]);
+    let mut desktop = Desktop::start();
+    let pid = world.pid("App");
+    let has = |windows: &[WindowSeen]| windows.iter().any(|window| window.pid == pid);
+    windows(&mut desktop, has);
+    // For longer than anybody looks by himself: nothing but the host tells of it.
+    let began = Instant::now();
+    let mut rounds = 0;
+    while rounds < 3 || began.elapsed() < Duration::from_millis(1_500) {
+        desktop.seen.clear();
+        world.hide("App");
+        windows(&mut desktop, |windows| !has(windows));
+        world.show("App");
+        desktop.seen.clear();
+        windows(&mut desktop, has);
+        rounds += 1;
+    }
+    assert_eq!(world.sim().active().0, Some(world.pid("Other")), "it stayed behind");
 }

@@ -306,3 +306,21 @@ fn nearest(point: Point, displays: &[Bounds]) -> Point {
     let far = |held: &Point| (held.x - point.x).abs().saturating_add((held.y - point.y).abs());
     held.min_by_key(far).unwrap_or(point)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pointer_stays_on_the_displays() {
+        let displays =
+            [Bounds { x: 0, y: 0, width: 100, height: 80 }, Bounds { x: -50, y: -20, width: 50, height: 40 }];
+        let held = |x, y| {
+            let Point { x, y } = nearest(Point { x, y }, &displays);
+            (x, y)
+        };
+        assert_eq!([held(-10, -10), held(99, 79)], [(-10, -10), (99, 79)]);
+        assert_eq!(held(500, 40), (99, 40));
+        assert_eq!(held(-10, 60), (0, 60), "left of the main one, below the other");
+    }
+}
