@@ -3,17 +3,18 @@
 //!
 //! Here a thread of its own serves as the main thread, so that tests need not give up theirs.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axd::platform::{
-    AppSeen, Clip, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, Gate, LaunchPlan, Platform,
-    WindowOp,
+    AppSeen, CaptureOf, Clip, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, Gate, LaunchPlan,
+    Platform, WindowOp,
 };
+use axd_protocol::{Bounds, DisplayInfo};
 use parking_lot::{Condvar, Mutex};
 
-use crate::cg::ANSI;
+use crate::cg::{ANSI, shot as shot_of};
 use crate::platform::macos::host::{
     HostApp, HostAppKind, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, HostShot, Launched,
 };
@@ -34,6 +35,8 @@ type Listener = Box<dyn Fn(HostEvent) + Send>;
 pub struct HostSide {
     listener: Mutex<Option<Listener>>,
     front: Mutex<Option<u32>>,
+    /// The apps that were told to be hidden.
+    hidden: Mutex<BTreeSet<u32>>,
     changes: Mutex<i64>,
     /// Types on the pasteboard besides those of its content.
     marks: Mutex<Vec<String>>,
@@ -54,6 +57,21 @@ impl HostSide {
         self.tell(HostEvent::DidWake);
     }
 
+    /// Tells who was hidden and who was shown since this was last asked.
+    pub(crate) fn look_who_hides(&self, world: &Inner) {
+        for app in world.sim.apps() {
+            let (pid, is_hidden) = (app.pid, world.sim.is_hidden(app.pid));
+            let mut hidden = self.hidden.lock();
+            let changed = if is_hidden { hidden.insert(pid) } else { hidden.remove(&pid) };
+            drop(hidden);
+            if changed {
+                let name = if is_hidden { "AXApplicationHidden" } else { "AXApplicationShown" };
+                world.post(pid, &crate::ax::notify::News::plain(name, crate::ax::Id::APP));
+                self.tell(if is_hidden { HostEvent::Hidden { pid } } else { HostEvent::Shown { pid } });
+            }
+        }
+    }
+
     /// Nobody is told anything any more.
     pub(crate) fn end(&self) {
         *self.listener.lock() = None;
@@ -62,9 +80,14 @@ impl HostSide {
     /// Takes in what the desktop tells.
     pub(crate) fn hear(&self, world: &Inner, event: &DesktopEvent) {
         match event {
-            DesktopEvent::AppUp(app) => self.tell(HostEvent::Launched(host_app(app))),
-            DesktopEvent::AppGone { pid } => self.tell(HostEvent::Terminated { pid: *pid }),
+            DesktopEvent::AppUp(app) => self.tell(HostEvent::Launched(host_app(world, app))),
+            DesktopEvent::AppGone { pid } => {
+                self.hidden.lock().remove(pid);
+                self.tell(HostEvent::Terminated { pid: *pid });
+            }
             DesktopEvent::Frontmost { pid: Some(pid), .. } => {
+                // Who comes to the front is shown.
+                self.look_who_hides(world);
                 let before = self.front.lock().replace(*pid);
                 if before != Some(*pid) {
                     let news = |name| crate::ax::notify::News::plain(name, crate::ax::Id::APP);
@@ -90,14 +113,14 @@ impl crate::World {
     }
 }
 
-fn host_app(app: &AppSeen) -> HostApp {
+fn host_app(world: &Inner, app: &AppSeen) -> HostApp {
     HostApp {
         pid: app.pid,
         name: app.name.clone(),
         bundle: Some(app.identity.clone()),
         path: Some(bundle_of(&app.name)),
-        kind: HostAppKind::Regular,
-        hidden: false,
+        kind: if world.is_guest(app.pid) { HostAppKind::Background } else { HostAppKind::Regular },
+        hidden: world.sim.is_hidden(app.pid),
     }
 }
 
@@ -187,7 +210,8 @@ pub fn observe(out: Box<dyn Fn(HostEvent) + Send>) {
 
 /// The apps that run.
 pub fn running() -> Vec<HostApp> {
-    current().map(|world| world.sim.apps().iter().map(host_app).collect()).unwrap_or_default()
+    let Some(world) = current() else { return vec![] };
+    world.sim.apps().iter().map(|app| host_app(&world, app)).collect()
 }
 
 /// The active app.
@@ -230,11 +254,11 @@ pub fn launch(plan: &HostLaunch, done: Launched) {
             _ => None,
         };
         let app = world.sim.apps().into_iter().find(|app| Some(app.pid) == pid);
-        done(app.map(|app| host_app(&app)).ok_or_else(|| "the app did not start".to_owned()));
+        done(app.map(|app| host_app(&world, &app)).ok_or_else(|| "the app did not start".to_owned()));
     });
 }
 
-/// Brings an app to the front.
+/// Brings an app to the front. One that is hidden is shown.
 pub fn activate(pid: u32) -> bool {
     let Some(world) = current() else { return false };
     let windows = world.sim.windows();
@@ -242,8 +266,10 @@ pub fn activate(pid: u32) -> bool {
     call(&world, DesktopCall::Window { window: first.window, op: WindowOp::Focus }).is_some()
 }
 
-/// Shows an app again. None is ever hidden here.
+/// Shows an app again.
 pub fn unhide(pid: u32) -> bool {
+    let Some(world) = current() else { return false };
+    world.hide(pid, false);
     running().iter().any(|app| app.pid == pid)
 }
 
@@ -327,15 +353,33 @@ pub fn keyboard() -> Vec<HostKey> {
 /// The displays.
 pub fn screens() -> Vec<HostScreen> {
     use crate::platform::macos::ffi::cg::{CGPoint, CGRect, CGSize};
-    let screen = axd::platform::sim::model::SCREEN;
-    let usable = CGRect {
-        origin: CGPoint { x: f64::from(screen.x), y: f64::from(screen.y) },
-        size: CGSize { width: f64::from(screen.width), height: f64::from(screen.height) },
+    let displays = current().map(|world| world.sim.displays()).unwrap_or_default();
+    let screen = |display: DisplayInfo| {
+        let Bounds { x, y, width, height } = display.bounds;
+        let usable = CGRect {
+            origin: CGPoint { x: f64::from(x), y: f64::from(y) },
+            size: CGSize { width: f64::from(width), height: f64::from(height) },
+        };
+        HostScreen { display: display.display, name: display.name, usable }
     };
-    vec![HostScreen { display: 1, name: "Built-in".to_owned(), usable }]
+    displays.into_iter().map(screen).collect()
 }
 
-/// There is no ScreenCaptureKit here.
-pub fn shoot(_shot: HostShot, _cursor: bool) -> Option<Result<Image, String>> {
-    None
+/// A picture by ScreenCaptureKit, in as many pixels as are asked for; `None` where that is not there.
+pub fn shoot(shot: HostShot, cursor: bool) -> Option<Result<Image, String>> {
+    let world = current().filter(|world| world.settings.lock().screen_capture_kit)?;
+    let (of, scale) = match shot {
+        HostShot::Window { window, scale } => (CaptureOf::Window(u64::from(window)), scale),
+        HostShot::Display { display, part: None, scale } => (CaptureOf::Display(display), scale),
+        HostShot::Display { part: Some(part), scale, .. } => {
+            let side = |side: f64| side.round() as i32;
+            let (origin, size) = (part.origin, part.size);
+            let (x, y) = (side(origin.x), side(origin.y));
+            let part = Bounds { x, y, width: side(size.width), height: side(size.height) };
+            (CaptureOf::Region(part), scale)
+        }
+    };
+    // SAFETY: what is handed out is a picture, and ours; nothing is if it is null.
+    let image = unsafe { Image::own(shot_of(&world, of, scale, cursor).cast_mut().cast()) };
+    Some(image.ok_or_else(|| "there is nothing to take a picture of".to_owned()))
 }

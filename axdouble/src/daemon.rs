@@ -11,6 +11,7 @@ use axd::platform::{
     Platform, Reply,
 };
 use axd::run::{Desktops, MainLoop};
+use axd_double::cg::Swallows;
 use axd_double::platform::macos::{self, MacDesktop};
 use axd_double::{Settings, World, appkit};
 use axd_protocol::command::{Finding, Permission, Sim, SimAnswer};
@@ -100,7 +101,7 @@ pub fn main() -> ExitCode {
 fn open(_: PlatformChoice, runtime: &Runtime) -> Result<Box<dyn Platform>, String> {
     let world = World::start(SimOptions::from_env());
     for word in std::env::var("AXD_DOUBLE").unwrap_or_default().split(',').filter(|word| !word.is_empty()) {
-        world.settings(|settings| set(settings, word))?;
+        world.settings(|settings| set(&world, settings, word))?;
     }
     let _inside = runtime.enter();
     Ok(Box::new(OnDouble { mac: MacDesktop::connect(), world: Arc::new(world) }))
@@ -111,13 +112,14 @@ fn number(word: &str) -> Result<u32, String> {
 }
 
 /// Sets what a word of `AXD_DOUBLE` says.
-fn set(settings: &mut Settings, word: &str) -> Result<(), String> {
+fn set(world: &World, settings: &mut Settings, word: &str) -> Result<(), String> {
     match word.split_once('=').unwrap_or((word, "")) {
         ("untrusted", "") => settings.trusted = false,
         ("no-capture", "") => settings.may_capture = false,
         ("says-yes-after", times) => settings.says_yes_after = Some(number(times)?),
         ("secure-input", pid) => {
-            (settings.secure_input_held_by, settings.secure_input_swallows) = (Some(number(pid)?), true);
+            settings.secure_input_swallows = Swallows::Everything;
+            world.secure_input(number(pid)?, true);
         }
         _ => return Err(format!("AXD_DOUBLE: there is no '{word}'")),
     }

@@ -5,7 +5,7 @@
 //! Whether Apple's own code does the same, only a Mac can tell.
 //!
 //! `cf` is CoreFoundation, with the `ledger` of all objects; `ax` the accessibility interface, `cg` CoreGraphics,
-//! `appkit` what little there is of AppKit. `world` holds the apps, `faults` what goes wrong with them, `trace` what was
+//! `appkit` what little there is of AppKit. `world` holds the apps, `clock` is its time, `faults` what goes wrong with them, `trace` what was
 //! asked of them. `platform` is the backend under test.
 
 #![cfg(not(target_os = "macos"))]
@@ -15,6 +15,7 @@ pub mod appkit;
 pub mod ax;
 pub mod cf;
 pub mod cg;
+mod clock;
 pub mod faults;
 pub mod ledger;
 pub mod platform;

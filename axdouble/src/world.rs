@@ -4,7 +4,7 @@
 //! C functions have no context, so there is one world at a time in a process; who starts the next waits for the last
 //! to end.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::Weak;
@@ -21,8 +21,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::appkit::HostSide;
 use crate::ax::notify::Teller;
-use crate::ax::{self, Electron, Error, Observer};
-use crate::cg::InputSide;
+use crate::ax::{self, Enhanced, Error, Graft, Observer, Pages, Standing, Wakes};
+use crate::cg::{InputSide, Swallows};
+use crate::clock::Clock;
 use crate::faults::Faults;
 use crate::trace::Trace;
 
@@ -43,7 +44,16 @@ pub(crate) struct Inner {
     pub trace: Trace,
     pub observers: Mutex<Vec<Weak<Observer>>>,
     /// The apps that show the inside of their web pages only when asked to.
-    pub electrons: Mutex<HashMap<u32, Electron>>,
+    pub pages: Mutex<HashMap<u32, Pages>>,
+    /// What they do for screen readers, by process.
+    pub enhanced: Mutex<HashMap<u32, Enhanced>>,
+    /// Counts the moves of windows that are animated.
+    pub moving: Mutex<HashMap<u64, u64>>,
+    pub clock: Clock,
+    /// The apps that switched secure input on.
+    pub secured: Mutex<BTreeSet<u32>>,
+    /// The parts of processes that are shown in others.
+    pub grafts: Mutex<Vec<Graft>>,
     pub host: HostSide,
     pub input: InputSide,
     pub runtime: tokio::runtime::Handle,
@@ -56,10 +66,10 @@ pub struct Settings {
     pub trusted: bool,
     /// Whether it may take pictures of the screen, and read the titles of windows.
     pub may_capture: bool,
-    /// Whether keys that are made by programs are lost while somebody has the keyboard to itself.
-    pub secure_input_swallows: bool,
-    /// The process that took the keyboard and did not give it back; it need not run any more.
-    pub secure_input_held_by: Option<u32>,
+    /// Which keys that are made by programs are lost while secure input is on.
+    pub secure_input_swallows: Swallows,
+    /// Whether ScreenCaptureKit is there to take pictures.
+    pub screen_capture_kit: bool,
     /// After being asked so many times the user allows the accessibility interface.
     pub says_yes_after: Option<u32>,
     /// How long a call waits for an app, if that was set for all.
@@ -71,8 +81,8 @@ impl Default for Settings {
         Settings {
             trusted: true,
             may_capture: true,
-            secure_input_swallows: false,
-            secure_input_held_by: None,
+            secure_input_swallows: Swallows::Nothing,
+            screen_capture_kit: false,
             says_yes_after: None,
             patience: None,
         }
@@ -101,7 +111,12 @@ impl World {
             faults: Faults::default(),
             trace: Trace::default(),
             observers: Mutex::default(),
-            electrons: Mutex::default(),
+            pages: Mutex::default(),
+            enhanced: Mutex::default(),
+            moving: Mutex::default(),
+            clock: Clock::default(),
+            secured: Mutex::default(),
+            grafts: Mutex::default(),
             host: HostSide::default(),
             input: InputSide::start(runtime.handle()),
             runtime: runtime.handle().clone(),
@@ -199,9 +214,19 @@ impl World {
         &self.inner.input
     }
 
-    /// Has an app show the inside of its web pages only when it is asked to, as Electron does.
-    pub fn is_electron(&self, app: &str) {
-        self.inner.electrons.lock().insert(self.pid(app), Electron::default());
+    /// A person hides an app.
+    pub fn hide(&self, app: &str) {
+        self.inner.hide(self.pid(app), true);
+    }
+
+    /// A person shows an app again, behind the others.
+    pub fn show(&self, app: &str) {
+        self.inner.hide(self.pid(app), false);
+    }
+
+    /// Whether an app is hidden.
+    pub fn is_hidden(&self, app: &str) -> bool {
+        self.inner.sim.is_hidden(self.pid(app))
     }
 
     /// The machine sleeps and wakes: whoever observed anything is told nothing any more, and not told so.
@@ -219,6 +244,11 @@ impl World {
         (observers.len(), observers.iter().map(|observer| observer.registered()).sum())
     }
 
+    /// How many observers of a process there are, whether it runs or not.
+    pub fn observers_of(&self, pid: u32) -> usize {
+        self.inner.observers().iter().filter(|observer| observer.is_of(pid)).count()
+    }
+
     /// Posts a notification about a widget as its app would.
     pub fn post(&self, app: &str, widget: Option<&str>, notification: &str) {
         let widget = widget.map(str::to_owned);
@@ -229,6 +259,10 @@ impl World {
 
     pub(crate) fn inner(&self) -> &Inner {
         &self.inner
+    }
+
+    pub(crate) fn shared(&self) -> Arc<Inner> {
+        Arc::clone(&self.inner)
     }
 
     /// The scripted desktop.
@@ -275,6 +309,24 @@ impl Inner {
         self.sim.reach(pid).ok_or(Error::CannotComplete)
     }
 
+    /// How the desktop has an app.
+    pub(crate) fn standing(&self, pid: u32) -> Standing {
+        let pages = self.pages.lock().get(&pid).copied();
+        Standing {
+            shown: pages.map(|pages| pages.shown),
+            manual: pages.is_some_and(|pages| pages.wakes == Wakes::Manual),
+            enhanced: self.is_enhanced(pid),
+            frontmost: self.sim.active().0 == Some(pid),
+            hidden: self.sim.is_hidden(pid),
+        }
+    }
+
+    /// Hides an app, or shows it again.
+    pub(crate) fn hide(&self, pid: u32, hidden: bool) {
+        self.sim.hide(pid, hidden);
+        self.host.look_who_hides(self);
+    }
+
     /// How long a message waits.
     pub(crate) fn patience(&self, own: Option<f32>) -> Duration {
         const USUALLY: f32 = 6.0;
@@ -305,8 +357,11 @@ impl Inner {
                 world.post(pid, &news);
             }
         });
-        if self.sim.apps().iter().any(|app| app.pid == pid && app.identity.contains("electron")) {
-            self.electrons.lock().insert(pid, Electron::default());
+        let apps = self.sim.apps();
+        let identity = apps.iter().find(|app| app.pid == pid).map_or("", |app| &app.identity);
+        let wakes = [("electron", Wakes::Manual), ("chromium", Wakes::Enhanced)];
+        if let Some((_, wakes)) = wakes.into_iter().find(|(kind, _)| identity.contains(kind)) {
+            self.pages.lock().insert(pid, Pages::new(wakes));
         }
     }
 }
@@ -324,7 +379,9 @@ async fn hear(world: Weak<Inner>, mut events: mpsc::UnboundedReceiver<DesktopEve
                 }
             }
             DesktopEvent::AppGone { pid } => {
-                world.electrons.lock().remove(pid);
+                world.pages.lock().remove(pid);
+                world.enhanced.lock().remove(pid);
+                world.secured.lock().remove(pid);
             }
             // The last of what is told at the start.
             DesktopEvent::Displays(_) => first = false,

@@ -2,6 +2,8 @@
 #![cfg(not(target_os = "macos"))]
 
 mod common;
+#[path = "common/scripts.rs"]
+mod scripts;
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -10,6 +12,7 @@ use std::time::{Duration, Instant};
 use axd_double::ax::Error;
 use axd_double::faults::{Call, Fault};
 use axd_double::{World, ledger};
+use axd_protocol::State;
 use axd_protocol::command::SimVerb;
 use common::{Element, Observer, boxed_error};
 use core_foundation::base::{CFType, TCFType};
@@ -24,55 +27,7 @@ use core_foundation_sys::runloop::{
     kCFRunLoopDefaultMode, kCFRunLoopRunHandledSource,
 };
 use core_foundation_sys::string::CFStringRef;
-
-const APP: &str = r#"
-name = "App"
-identity = "test.app"
-
-[[window]]
-id = "main"
-title = "Main"
-bounds = [40, 40, 600, 500]
-children = [
-  { role = "menubar", id = "bar", children = [{ role = "menu", id = "file", name = "File", items = ["New", "Quit"] }] },
-  { role = "button", id = "press", name = "Press" },
-  { role = "text", id = "label", name = "count 0" },
-  { role = "checkbox", id = "check", name = "Check" },
-  { role = "slider", id = "slider", name = "Slider", value = "5", min = 0, max = 10 },
-  { role = "textfield", id = "field", name = "Field", value = "text" },
-  { role = "textfield", id = "secret", name = "Secret", value = "hush", states = ["secure"] },
-  { role = "button", id = "off", name = "Off", states = ["disabled"] },
-  { role = "button", id = "ask", name = "Ask" },
-  { role = "list", id = "rows", name = "Rows", items = ["one", "two"] },
-  { role = "group", id = "hidden", states = ["hidden"], children = [{ role = "text", name = "not shown" }] },
-]
-
-[[window]]
-id = "question"
-title = "Sure?"
-role = "dialog"
-open = false
-modal = true
-children = [{ role = "button", id = "yes", name = "Yes" }]
-
-[template.row]
-role = "listitem"
-id = "row-{n}"
-name = "row {n}"
-
-[[rule]]
-on = "press:press"
-do = [{ rename = "label", text = "pressed" }, { add = "row", into = "rows" }, { announce = "Pressed" }]
-[[rule]]
-on = "press:check"
-do = [{ toggle = "off", state = "disabled" }]
-[[rule]]
-on = "press:ask"
-do = [{ open = "question" }]
-[[rule]]
-on = "press:yes"
-do = [{ close = "question" }]
-"#;
+use scripts::APP;
 
 fn number(value: f64) -> CFType {
     CFNumber::from(value).as_CFType()
@@ -110,7 +65,7 @@ fn an_app_shows_itself_as_appkit_shows_views() {
     assert_eq!(app.find("secret").text("AXValue"), "••••");
     assert_eq!(world.trace().secrets(), 1, "and that it was asked for is known");
     let rows = app.find("rows").elements("AXRows");
-    assert_eq!(rows[1].elements("AXChildren")[0].elements("AXChildren")[0].text("AXValue"), "two");
+    assert_eq!(rows[1].elements("AXChildren")[0].elements("AXChildren")[0].text("AXValue"), "second");
     assert!(!app.walk().iter().any(|element| {
         element
             .get("AXValue")
@@ -221,7 +176,7 @@ fn what_is_asked_of_elements_is_done_or_refused_as_appkit_does() {
     let (press, slider, field) = (app.find("press"), app.find("slider"), app.find("field"));
     assert_eq!(press.actions(), ["AXPress"]);
     assert_eq!(press.perform("AXPress"), Ok(()));
-    assert_eq!(app.find("label").text("AXValue"), "pressed");
+    assert_eq!(app.find("label").text("AXValue"), "count 1");
     assert_eq!(press.perform("AXIncrement"), Err(Error::ActionUnsupported));
     assert_eq!(app.find("off").perform("AXPress"), Err(Error::Failure), "it is disabled");
     assert_eq!(slider.set("AXValue", &number(8.0)), Ok(()));
@@ -325,12 +280,18 @@ fn what_happens_is_announced_to_the_loop_that_has_the_source() {
         assert_eq!(observer.add(&app, "AXNonsense", context), Err(Error::NotificationUnsupported));
         on_this_loop(&observer);
         world.hand("App", SimVerb::Press, Some("press"), None);
-        let heard = run_until(3);
+        let heard = run_until(4);
         let names: Vec<&str> = heard.iter().map(|(name, ..)| name.as_str()).collect();
-        assert_eq!(names, ["AXValueChanged", "AXRowCountChanged", "AXAnnouncementRequested"]);
-        assert_eq!((heard[2].1.as_deref(), heard[0].2), (Some("Pressed"), 7));
+        let announced = ["AXValueChanged", "AXValueChanged", "AXRowCountChanged", "AXAnnouncementRequested"];
+        assert_eq!(names, announced);
+        assert_eq!((heard[3].1.as_deref(), heard[0].2), (Some("Pressed"), 7));
         // That something is enabled is not announced: only the check itself comes.
-        world.hand("App", SimVerb::Press, Some("check"), None);
+        world.inside("App", |inside| {
+            let off = inside.model.find("off").expect("it is there");
+            inside.model.set_state(off, State::Disabled, false);
+            let check = inside.model.find("check").expect("it is there");
+            inside.model.set_state(check, State::Checked, true);
+        });
         assert_eq!(run_until(1).len(), 1);
         // SAFETY: it lives.
         unsafe { CFRunLoopSourceInvalidate(observer.source()) };
@@ -428,4 +389,58 @@ fn a_walk_leaves_nothing_behind() {
     }
     let balance = ledger::balance(mark);
     assert!(balance.is_even(), "{balance}");
+}
+
+fn point(x: f64, y: f64) -> CFType {
+    common::boxed(1, [x, y])
+}
+
+#[test]
+fn a_window_that_is_moved_for_a_screen_reader_is_on_its_way_for_a_while() {
+    let world = World::of(&[APP]);
+    world.stop_clock();
+    let app = Element::app(world.pid("App"));
+    let window = app.elements("AXWindows").remove(0);
+    let place = || common::unboxed(&window.get("AXPosition").unwrap());
+    assert_eq!(window.set("AXPosition", &point(100.0, 100.0)), Ok(()));
+    assert_eq!(place(), [100.0, 100.0]);
+    assert_eq!(app.set("AXEnhancedUserInterface", &truth()), Ok(()));
+    assert_eq!(window.set("AXPosition", &point(200.0, 300.0)), Ok(()));
+    assert_eq!(place(), [150.0, 200.0], "half way");
+    world.pass(Duration::from_millis(200));
+    assert_eq!(place(), [200.0, 300.0]);
+    // Who asks for the next before the last is done cuts that short.
+    assert_eq!(window.set("AXPosition", &point(0.0, 100.0)), Ok(()));
+    assert_eq!(window.set("AXPosition", &point(100.0, 200.0)), Ok(()));
+    assert_eq!(place(), [100.0, 200.0], "half way from half way");
+    world.pass(Duration::from_millis(200));
+    assert_eq!(place(), [100.0, 200.0]);
+}
+
+#[test]
+fn chromium_counts_what_is_switched_on_and_off_before_it_believes_it() {
+    let world = World::of(&[r#"
+name = "Browser"
+identity = "test.chromium.browser"
+[[window]]
+id = "w"
+title = "Browser"
+children = [{ role = "document", id = "page", name = "Page", children = [{ role = "button", id = "send", name = "Send" }] }]
+"#]);
+    world.stop_clock();
+    let page = Element::app(world.pid("Browser")).find("page");
+    let is_shown = || !page.elements("AXChildren").is_empty();
+    let second = Duration::from_secs(1);
+    world.enhance("Browser", true);
+    world.pass(second);
+    world.enhance("Browser", false);
+    world.pass(2 * second);
+    assert!(!is_shown(), "it was switched off before it was believed");
+    world.enhance("Browser", true);
+    world.pass(2 * second);
+    while !is_shown() {
+        std::thread::yield_now();
+    }
+    world.enhance("Browser", false);
+    assert!(!is_shown(), "at once");
 }

@@ -3,7 +3,6 @@
 //! They are one message each: an app that hangs gets it when it wakes, whoever still waits for the answer.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axd::platform::sim::Reach;
 use axd::platform::sim::model::Handle;
@@ -15,15 +14,12 @@ use super::attributes::Value;
 use super::change::Deed;
 use super::element::{Ask, element_of, hand_out, trusted};
 use super::error::{Error, code};
-use super::notify::News;
-use super::tree::{Id, View};
+use super::pages::show_pages;
+use super::tree::{Id, Standing, View};
 use super::value::value_of;
 use crate::cf::{self, CFTypeRef, out};
 use crate::faults::Call;
 use crate::world::{Inner, Waited, wait};
-
-/// How long a page takes to show its next level.
-const NEXT_LEVEL: Duration = Duration::from_millis(20);
 
 /// What a request is about, for what the app answers to what it cannot do.
 #[derive(Debug, Clone, Copy)]
@@ -71,10 +67,16 @@ async fn carry_out(world: &Arc<Inner>, pid: u32, reach: &Reach, deed: Deed) -> R
         Deed::Act(handle, act) => act_on(reach, handle, act).await,
         Deed::SelectRow(table, row) => {
             act_on(reach, table, Act::Reveal(row)).await?;
-            let realised = reach.visit(move |inside| View::of(inside, None, false).realised(table, row));
+            let realised =
+                reach.visit(move |inside| View::of(inside, Standing::default()).realised(table, row));
             let gone = || Failure::new(FailureKind::Gone, "the row is gone");
             let row = realised.await.ok().flatten().ok_or_else(gone)?;
             act_on(reach, row, Act::Select).await
+        }
+        Deed::Window(window, op @ (WindowOp::Move(_) | WindowOp::Resize { .. }))
+            if world.is_enhanced(pid) =>
+        {
+            world.animate(window, op).await
         }
         Deed::Window(window, op) => arrange(world, window, op).await,
         Deed::Activate => {
@@ -84,8 +86,16 @@ async fn carry_out(world: &Arc<Inner>, pid: u32, reach: &Reach, deed: Deed) -> R
                 None => Ok(()),
             }
         }
+        Deed::Hide(hidden) => {
+            world.hide(pid, hidden);
+            Ok(())
+        }
         Deed::ShowPages => {
             show_pages(world, pid, reach);
+            Ok(())
+        }
+        Deed::Enhance(on) => {
+            world.enhance(pid, on).await;
             Ok(())
         }
     }
@@ -100,52 +110,10 @@ async fn act_on(reach: &Reach, handle: Handle, act: Act) -> Result<(), Failure> 
     reply.await.map_err(|_| ended())?
 }
 
-async fn arrange(world: &Arc<Inner>, window: u64, op: WindowOp) -> Result<(), Failure> {
+pub(super) async fn arrange(world: &Arc<Inner>, window: u64, op: WindowOp) -> Result<(), Failure> {
     let reply = world.sim.call(DesktopCall::Window { window, op }, Gate::new());
     let ended = |_| Failure::new(FailureKind::Unresponsive, "the desktop has ended");
     reply.await.map_err(ended)?.map(drop)
-}
-
-/// The inside of web pages comes level by level, each announced, until all of it is there.
-fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
-    {
-        let mut electrons = world.electrons.lock();
-        let Some(electron) = electrons.get_mut(&pid) else { return };
-        if std::mem::replace(&mut electron.asked, true) {
-            return;
-        }
-    }
-    let (world, reach) = (Arc::downgrade(world), reach.clone());
-    tokio::spawn(async move {
-        loop {
-            tokio::time::sleep(NEXT_LEVEL).await;
-            let Ok((pages, deepest)) = reach.visit(|inside| View::of(inside, None, false).pages()).await
-            else {
-                return;
-            };
-            let Some(world) = world.upgrade() else { return };
-            let shown = {
-                let mut electrons = world.electrons.lock();
-                let Some(electron) = electrons.get_mut(&pid) else { return };
-                electron.shown += 1;
-                electron.shown
-            };
-            let is_done = shown >= deepest;
-            for page in pages {
-                world.post(
-                    pid,
-                    &News::plain(if is_done { "AXLoadComplete" } else { "AXLayoutComplete" }, page),
-                );
-            }
-            if is_done {
-                // From now on whatever comes is shown.
-                if let Some(electron) = world.electrons.lock().get_mut(&pid) {
-                    electron.shown = usize::MAX;
-                }
-                return;
-            }
-        }
-    });
 }
 
 fn error_of(failure: &Failure, about: About) -> Error {

@@ -17,6 +17,10 @@ pub(crate) enum Value {
     Text(String),
     Element(Id),
     Elements(Vec<Id>),
+    /// An element of another process.
+    Abroad(u32, Id),
+    /// Elements of several processes.
+    Mixed(Vec<(u32, Id)>),
     Point(f64, f64),
     Size(f64, f64),
     Rect(f64, f64, f64, f64),
@@ -156,11 +160,12 @@ impl View<'_> {
                 let focus = self.model.focus();
                 focus.map(|focus| Value::Element(self.id_of(focus))).ok_or(Error::NoValue)
             }
-            "AXFrontmost" => Ok(Value::Truth(self.frontmost)),
-            "AXHidden" | "AXEnhancedUserInterface" => Ok(Value::Truth(false)),
-            "AXManualAccessibility" => match self.shown {
-                Some(shown) => Ok(Value::Truth(shown > 0)),
-                None => UNSUPPORTED,
+            "AXFrontmost" => Ok(Value::Truth(self.standing.frontmost)),
+            "AXHidden" => Ok(Value::Truth(self.standing.hidden)),
+            "AXEnhancedUserInterface" => Ok(Value::Truth(self.standing.enhanced)),
+            "AXManualAccessibility" => match self.standing.shown {
+                Some(shown) if self.standing.manual => Ok(Value::Truth(shown > 0)),
+                _ => UNSUPPORTED,
             },
             _ => UNSUPPORTED,
         }

@@ -23,8 +23,12 @@ pub(crate) enum Deed {
     Done,
     /// Coming to the front.
     Activate,
+    /// Hiding, or showing itself again.
+    Hide(bool),
     /// Showing the inside of its web pages.
     ShowPages,
+    /// Doing what it does for screen readers, or no longer.
+    Enhance(bool),
 }
 
 impl View<'_> {
@@ -174,9 +178,9 @@ impl View<'_> {
         match (name, value) {
             ("AXFrontmost", Value::Truth(true)) => Ok(Deed::Activate),
             ("AXManualAccessibility", Value::Truth(true)) => Ok(Deed::ShowPages),
-            ("AXHidden" | "AXEnhancedUserInterface" | "AXManualAccessibility", Value::Truth(_)) => {
-                Ok(Deed::Done)
-            }
+            ("AXHidden", Value::Truth(hidden)) => Ok(Deed::Hide(*hidden)),
+            ("AXManualAccessibility", Value::Truth(_)) => Ok(Deed::Done),
+            ("AXEnhancedUserInterface", Value::Truth(on)) => Ok(Deed::Enhance(*on)),
             ("AXFocused", Value::Truth(true)) if number.is_some() => of_window(WindowOp::Focus),
             ("AXFocused", Value::Truth(true)) => act(Act::Focus),
             ("AXValue", _) if id.part == Part::ScrollBar => self.scroll_to(id, value),

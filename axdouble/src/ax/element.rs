@@ -4,13 +4,14 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use axd::platform::WindowSeen;
 use axd_protocol::Point;
 use parking_lot::Mutex;
 use rustc_hash::FxHasher;
 
 use super::attributes::{Value, part_of};
 use super::error::{Error, code};
-use super::tree::{Id, View};
+use super::tree::{Id, Standing, View};
 use super::value::{boxed_error, object, value_of};
 use crate::cf::{self, Body, CFTypeRef, Foreign, Kind, Owned, constant_strings, out};
 use crate::faults::Call;
@@ -94,9 +95,7 @@ impl Ask {
         world.trace.note_call();
         let inner = Arc::clone(&world);
         let looked = world.visit(pid, patience, move |inside| {
-            let shown = inner.electrons.lock().get(&pid).map(|electron| electron.shown);
-            let frontmost = inner.sim.active().0 == Some(pid);
-            let mut view = View::of(inside, shown, frontmost);
+            let mut view = View::of(inside, inner.standing(pid));
             self.check(&mut view, pid, id, &inner)?;
             look(&mut view, id, &inner)
         });
@@ -131,7 +130,7 @@ fn strike(
 }
 
 /// Reads an attribute, and notes what must not be asked.
-fn read(view: &mut View<'_>, id: Id, name: &str, world: &Inner) -> Result<Value, Error> {
+fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Result<Value, Error> {
     let is_secret = name == "AXValue" && {
         let widget = view.model.widget(id.widget());
         widget.is_some_and(|widget| widget.states.has(axd_protocol::State::Secure))
@@ -139,9 +138,11 @@ fn read(view: &mut View<'_>, id: Id, name: &str, world: &Inner) -> Result<Value,
     if is_secret {
         world.trace.note_secret();
     }
-    let value = view.attribute(id, name)?;
-    if let Value::Elements(ids) = &value {
-        world.trace.note_elements(ids.len());
+    let value = world.across(pid, id, name, view.attribute(id, name)?);
+    match &value {
+        Value::Elements(ids) => world.trace.note_elements(ids.len()),
+        Value::Mixed(ids) => world.trace.note_elements(ids.len()),
+        _ => {}
     }
     Ok(value)
 }
@@ -244,11 +245,12 @@ pub extern "C" fn AXUIElementCopyAttributeValue(
 ) -> i32 {
     const NAME: &str = "AXUIElementCopyAttributeValue";
     let Some(attribute) = cf::text_of(attribute, NAME) else { return Error::IllegalArgument as i32 };
-    if element_of(element, NAME).is_some_and(|element| element.pid == SYSTEM_WIDE) {
+    let pid = element_of(element, NAME).map_or(0, |element| element.pid);
+    if !element.is_null() && pid == SYSTEM_WIDE {
         return code(of_system(&attribute).and_then(|found| hand_out(value, found)));
     }
     let ask = Ask::new(Call::Read, attribute.clone(), NAME);
-    let asked = ask.of(element, move |view, id, world| read(view, id, &attribute, world));
+    let asked = ask.of(element, move |view, id, world| read(view, pid, id, &attribute, world));
     code(asked.and_then(|(pid, found)| hand_out(value, object(pid, &found, NAME))))
 }
 
@@ -263,7 +265,7 @@ fn of_system(attribute: &str) -> Result<Owned, Error> {
         "AXFocusedUIElement" => {
             let patience = world.patience(None);
             let focus = world.visit(pid, patience, |inside| {
-                let view = View::of(inside, None, true);
+                let view = View::of(inside, Standing::default());
                 view.model.focus().map(|focus| view.id_of(focus))
             });
             focus?.map(|focus| element(pid, focus, NAME)).ok_or(Error::NoValue)
@@ -309,9 +311,13 @@ pub extern "C" fn AXUIElementGetAttributeValueCount(
     const NAME: &str = "AXUIElementGetAttributeValueCount";
     let Some(attribute) = cf::text_of(attribute, NAME) else { return Error::IllegalArgument as i32 };
     let ask = Ask::new(Call::Count, attribute.clone(), NAME);
-    let asked = ask.of(element, move |view, id, _| match view.attribute(id, &attribute)? {
-        Value::Elements(all) => Ok(all.len() as isize),
-        _ => Err(Error::IllegalArgument),
+    let pid = element_of(element, NAME).map_or(0, |element| element.pid);
+    let asked = ask.of(element, move |view, id, world| {
+        match view.attribute(id, &attribute).map(|value| world.across(pid, id, &attribute, value))? {
+            Value::Elements(all) => Ok(all.len() as isize),
+            Value::Mixed(all) => Ok(all.len() as isize),
+            _ => Err(Error::IllegalArgument),
+        }
     });
     code(asked.and_then(|(_, found)| out(count, found).then_some(()).ok_or(Error::IllegalArgument)))
 }
@@ -336,7 +342,7 @@ pub extern "C" fn AXUIElementCopyMultipleAttributeValues(
         for name in &names {
             let widget = view.model.widget(id.widget()).and_then(|widget| widget.id.clone());
             let struck = strike(view, world, Call::Read, pid, id, widget.as_deref(), name);
-            match struck.and_then(|()| read(view, id, name, world)) {
+            match struck.and_then(|()| read(view, pid, id, name, world)) {
                 // It ended: there is nothing to put anywhere.
                 Err(Error::InvalidUIElement) => return Err(Error::InvalidUIElement),
                 Err(error) if options & STOP_ON_ERROR != 0 => return Err(error),
@@ -401,8 +407,8 @@ pub extern "C" fn AXUIElementCopyElementAtPosition(
         trusted().and_then(|world| {
             let is_there = |bounds: axd_protocol::Bounds| bounds.contains(point);
             let windows = world.sim.windows();
-            let mut there =
-                windows.iter().filter(|seen| !seen.minimized && seen.bounds.is_some_and(is_there));
+            let is_up = |seen: &&WindowSeen| !seen.minimized && !world.sim.is_hidden(seen.pid);
+            let mut there = windows.iter().filter(is_up).filter(|seen| seen.bounds.is_some_and(is_there));
             let pid = there.next().ok_or(Error::NoValue)?.pid;
             let app = element(pid, Id::APP, NAME);
             look(app.get())
@@ -410,6 +416,12 @@ pub extern "C" fn AXUIElementCopyElementAtPosition(
     } else {
         look(application)
     };
+    // Where another process shows something, what is there is of that one.
+    let asked = asked.map(|(pid, id)| {
+        let guest = current().and_then(|world| world.shown_in((pid, id)));
+        let inside = guest.and_then(|(pid, _)| look(element(pid, Id::APP, NAME).get()).ok());
+        inside.unwrap_or((pid, id))
+    });
     code(asked.and_then(|(pid, id)| hand_out(found, element(pid, id, NAME))))
 }
 

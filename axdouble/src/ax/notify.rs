@@ -10,7 +10,7 @@ use axd_protocol::{Bounds, Role, State};
 
 use super::attributes::{holds_number, holds_text};
 use super::roles::{has_rows, is_row, is_titled};
-use super::tree::{Id, Part, View, canonical};
+use super::tree::{Id, Part, Standing, View, canonical};
 
 /// Every notification that can be asked for.
 pub(super) const NAMES: &[&str] = &[
@@ -285,5 +285,5 @@ fn row_counts(model: &mut Model) -> HashMap<Handle, usize> {
 fn view<T>(model: &mut Model, look: impl FnOnce(&View<'_>) -> T) -> T {
     let mut none = Vec::new();
     let now = Instant::now();
-    look(&View { model, claims: &[], ghosts: &mut none, shown: None, frontmost: false, now })
+    look(&View { model, claims: &[], ghosts: &mut none, standing: Standing::default(), now })
 }

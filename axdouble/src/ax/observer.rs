@@ -83,6 +83,11 @@ impl Observer {
         self.registered.lock().clear();
     }
 
+    /// Whether it observes this process.
+    pub(crate) fn is_of(&self, pid: u32) -> bool {
+        self.pid == pid
+    }
+
     /// How many notifications were asked for.
     pub(crate) fn registered(&self) -> usize {
         self.registered.lock().len()

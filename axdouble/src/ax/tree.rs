@@ -72,17 +72,29 @@ pub(crate) struct View<'a> {
     pub model: &'a mut Model,
     pub claims: &'a [(Handle, Handle)],
     pub ghosts: &'a mut Vec<(Handle, Handle)>,
-    /// How many levels of its web pages are shown; all of them if `None`.
-    pub shown: Option<usize>,
-    /// Whether the app is the active one.
-    pub frontmost: bool,
+    pub standing: Standing,
     pub now: Instant,
 }
 
+/// How the desktop has an app.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Standing {
+    /// How many levels of its web pages are shown; all of them if `None`.
+    pub shown: Option<usize>,
+    /// Whether they are shown by `AXManualAccessibility`.
+    pub manual: bool,
+    /// Whether `AXEnhancedUserInterface` is set.
+    pub enhanced: bool,
+    /// Whether it is the active one.
+    pub frontmost: bool,
+    /// Whether it is hidden.
+    pub hidden: bool,
+}
+
 impl<'a> View<'a> {
-    pub(crate) fn of(inside: Inside<'a>, shown: Option<usize>, frontmost: bool) -> View<'a> {
+    pub(crate) fn of(inside: Inside<'a>, standing: Standing) -> View<'a> {
         let Inside { model, claims, ghosts, now } = inside;
-        View { model, claims, ghosts, shown, frontmost, now }
+        View { model, claims, ghosts, standing, now }
     }
 
     /// Whether there is such an element.
@@ -157,7 +169,7 @@ impl<'a> View<'a> {
                 self.shown_children(widget).into_iter().chain(buttons).collect()
             }
             _ => match self.depth_in_page(id.widget()) {
-                Some(depth) if self.shown.is_some_and(|shown| depth >= shown) => vec![],
+                Some(depth) if self.standing.shown.is_some_and(|shown| depth >= shown) => vec![],
                 _ => self.shown_children(widget),
             },
         }

@@ -63,6 +63,10 @@ pub(super) fn object(pid: u32, value: &Value, made_by: &'static str) -> Owned {
         Value::Text(text) => cf::string(text, made_by),
         Value::Element(id) => element(pid, *id, made_by),
         Value::Elements(ids) => cf::array(ids.iter().map(|id| element(pid, *id, made_by)).collect(), made_by),
+        Value::Abroad(pid, id) => element(*pid, *id, made_by),
+        Value::Mixed(ids) => {
+            cf::array(ids.iter().map(|(pid, id)| element(*pid, *id, made_by)).collect(), made_by)
+        }
         Value::Point(x, y) => boxed(Boxed::Point([*x, *y]), made_by),
         Value::Size(width, height) => boxed(Boxed::Size([*width, *height]), made_by),
         Value::Rect(x, y, width, height) => boxed(Boxed::Rect([*x, *y, *width, *height]), made_by),

@@ -47,8 +47,8 @@ struct State {
 
 #[derive(Default)]
 struct Mode {
-    sources: Vec<(Owned, Arc<Source>)>,
-    timers: Vec<(Owned, Arc<Timer>)>,
+    sources: Held<Source>,
+    timers: Held<Timer>,
 }
 
 impl Foreign for Loop {
@@ -258,6 +258,49 @@ pub extern "C" fn CFRunLoopAddCommonMode(run_loop: CFTypeRef, mode: CFTypeRef) {
     }
 }
 
+/// What a mode has of one kind: its sources or its timers.
+type Held<T> = Vec<(Owned, Arc<T>)>;
+
+/// Puts an object into the modes that a name stands for, once each.
+fn add<T>(
+    run_loop: &Loop,
+    mode: &str,
+    object: CFTypeRef,
+    added: &Arc<T>,
+    of: impl Fn(&mut Mode) -> &mut Held<T>,
+    function: &'static str,
+) {
+    let mut state = run_loop.state.lock();
+    for mode in state.named(mode) {
+        let held = of(state.modes.entry(mode).or_default());
+        if !has(held, added)
+            && let Some(object) = Owned::retained(object, function)
+        {
+            held.push((object, Arc::clone(added)));
+        }
+    }
+}
+
+/// Takes an object out of the modes that a name stands for; false if others still have it.
+fn remove<T>(run_loop: &Loop, mode: &str, gone: &Arc<T>, of: impl Fn(&mut Mode) -> &mut Held<T>) -> bool {
+    let mut state = run_loop.state.lock();
+    let mut removed = Vec::new();
+    for mode in state.named(mode) {
+        if let Some(mode) = state.modes.get_mut(&mode) {
+            removed.extend(of(mode).extract_if(.., |(_, other)| Arc::ptr_eq(other, gone)));
+        }
+    }
+    let is_left = state.modes.values_mut().any(|mode| has(of(mode), gone));
+    drop(state);
+    // Released outside the lock.
+    drop(removed);
+    !is_left
+}
+
+fn has<T>(held: &Held<T>, wanted: &Arc<T>) -> bool {
+    held.iter().any(|(_, other)| Arc::ptr_eq(other, wanted))
+}
+
 /// `CFRunLoopAddSource`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFRunLoopAddSource(run_loop: CFTypeRef, source: CFTypeRef, mode: CFTypeRef) {
@@ -270,16 +313,7 @@ pub extern "C" fn CFRunLoopAddSource(run_loop: CFTypeRef, source: CFTypeRef, mod
     if !added.is_valid() {
         return;
     }
-    let mut state = found.state.lock();
-    for mode in state.named(&mode) {
-        let sources = &mut state.modes.entry(mode).or_default().sources;
-        if !sources.iter().any(|(_, other)| Arc::ptr_eq(other, &added))
-            && let Some(held) = Owned::retained(source, NAME)
-        {
-            sources.push((held, Arc::clone(&added)));
-        }
-    }
-    drop(state);
+    add(&found, &mode, source, &added, |mode| &mut mode.sources, NAME);
     added.added_to(&found);
     // What came before it was added is seen now.
     found.wake();
@@ -294,17 +328,7 @@ pub extern "C" fn CFRunLoopRemoveSource(run_loop: CFTypeRef, source: CFTypeRef, 
     else {
         return;
     };
-    let mut gone = Vec::new();
-    let mut state = found.state.lock();
-    for mode in state.named(&mode) {
-        if let Some(mode) = state.modes.get_mut(&mode) {
-            gone.extend(mode.sources.extract_if(.., |(_, other)| Arc::ptr_eq(other, &removed)));
-        }
-    }
-    let is_left =
-        state.modes.values().any(|mode| mode.sources.iter().any(|(_, other)| Arc::ptr_eq(other, &removed)));
-    drop(state);
-    if !is_left {
+    if remove(&found, &mode, &removed, |mode| &mut mode.sources) {
         removed.removed_from(&found);
     }
 }
@@ -320,7 +344,7 @@ pub extern "C" fn CFRunLoopContainsSource(run_loop: CFTypeRef, source: CFTypeRef
     };
     let state = found.state.lock();
     let mut modes = state.named(&mode).into_iter().filter_map(|mode| state.modes.get(&mode));
-    u8::from(modes.any(|mode| mode.sources.iter().any(|(_, other)| Arc::ptr_eq(other, &wanted))))
+    u8::from(modes.any(|mode| has(&mode.sources, &wanted)))
 }
 
 /// `CFRunLoopAddTimer`.
@@ -332,16 +356,7 @@ pub extern "C" fn CFRunLoopAddTimer(run_loop: CFTypeRef, timer: CFTypeRef, mode:
     else {
         return;
     };
-    let mut state = found.state.lock();
-    for mode in state.named(&mode) {
-        let timers = &mut state.modes.entry(mode).or_default().timers;
-        if !timers.iter().any(|(_, other)| Arc::ptr_eq(other, &added))
-            && let Some(held) = Owned::retained(timer, NAME)
-        {
-            timers.push((held, Arc::clone(&added)));
-        }
-    }
-    drop(state);
+    add(&found, &mode, timer, &added, |mode| &mut mode.timers, NAME);
     found.wake();
 }
 
@@ -354,12 +369,5 @@ pub extern "C" fn CFRunLoopRemoveTimer(run_loop: CFTypeRef, timer: CFTypeRef, mo
     else {
         return;
     };
-    let mut gone = Vec::new();
-    let mut state = found.state.lock();
-    for mode in state.named(&mode) {
-        if let Some(mode) = state.modes.get_mut(&mode) {
-            gone.extend(mode.timers.extract_if(.., |(_, other)| Arc::ptr_eq(other, &removed)));
-        }
-    }
-    drop(state);
+    remove(&found, &mode, &removed, |mode| &mut mode.timers);
 }

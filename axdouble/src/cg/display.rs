@@ -1,94 +1,177 @@
-//! The one display of the scripted desktop.
+//! The displays of the scripted desktop. CoreGraphics counts in points; how many pixels a point has is said by the mode
+//! of a display alone.
+//!
+//! The origin is the top left corner of the main display, so what lies left of it or above it has negative
+//! coordinates. Who wants to know of changes is called on the main thread, for each display, before anything is
+//! different and again when all of it is.
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::time::Duration;
 
-use axd::platform::sim::model::SCREEN;
+use axd_protocol::DisplayInfo;
+use parking_lot::Mutex;
 
-use super::{CGPoint, CGRect};
+use super::CGRect;
 use crate::cf::{self, Body, CFTypeRef, Foreign, Kind, out};
-use crate::world::current;
+use crate::world::{World, current};
 
-/// Its number.
-const MAIN: u32 = 1;
 const ILLEGAL_ARGUMENT: i32 = 1001;
 
-struct Mode;
+/// What a display is told to go through.
+const BEGINS: u32 = 1;
+const MOVED: u32 = 1 << 1;
+const OF_OTHER_MODE: u32 = 1 << 3;
+const ADDED: u32 = 1 << 4;
+const REMOVED: u32 = 1 << 5;
+const SHAPE_CHANGED: u32 = 1 << 12;
+
+type Callback = unsafe extern "C" fn(u32, u32, *mut c_void);
+
+/// Who is called when displays change: for the whole of the process, whichever world there is.
+static CALLED: Mutex<Vec<(Callback, usize)>> = Mutex::new(Vec::new());
+
+struct Mode {
+    points: usize,
+    pixels: usize,
+}
 
 impl Foreign for Mode {}
+
+fn displays() -> Vec<DisplayInfo> {
+    current().map(|world| world.sim.displays()).unwrap_or_default()
+}
+
+fn display(number: u32) -> Option<DisplayInfo> {
+    displays().into_iter().find(|display| display.display == number)
+}
+
+impl World {
+    /// Connects these displays instead of those there are, the main one first.
+    ///
+    /// # Panics
+    /// If the main one is not at the origin, or the desktop does not answer.
+    pub fn connect_displays(&self, after: Vec<DisplayInfo>) {
+        let main = after.first().expect("there is a main display").bounds;
+        assert_eq!((main.x, main.y), (0, 0), "the main display is at the origin");
+        let before = self.sim().displays();
+        let world = self.shared();
+        let (done, told) = std::sync::mpsc::channel();
+        crate::appkit::on_main(Box::new(move || {
+            before.iter().for_each(|display| call(display.display, BEGINS));
+            world.runtime.block_on(world.sim.set_displays(after.clone()));
+            for old in &before {
+                if !after.iter().any(|new| new.display == old.display) {
+                    call(old.display, REMOVED);
+                }
+            }
+            for new in &after {
+                call(new.display, what_became(before.iter().find(|old| old.display == new.display), new));
+            }
+            // Who waits may have given up.
+            let _ = done.send(());
+        }));
+        told.recv_timeout(Duration::from_secs(60)).expect("the displays are connected");
+    }
+}
+
+/// What a display is told to have gone through.
+fn what_became(before: Option<&DisplayInfo>, now: &DisplayInfo) -> u32 {
+    let Some(before) = before else { return ADDED | SHAPE_CHANGED };
+    let mut flags = SHAPE_CHANGED;
+    if (before.bounds.x, before.bounds.y) != (now.bounds.x, now.bounds.y) {
+        flags |= MOVED;
+    }
+    if (before.bounds.width, before.bounds.height) != (now.bounds.width, now.bounds.height)
+        || before.scale != now.scale
+    {
+        flags |= OF_OTHER_MODE;
+    }
+    flags
+}
+
+fn call(display: u32, flags: u32) {
+    let called = CALLED.lock().clone();
+    for (callback, context) in called {
+        // SAFETY: the callback was registered for such arguments, with this context.
+        unsafe { callback(display, flags, std::ptr::with_exposed_provenance_mut(context)) };
+    }
+}
 
 /// `CGMainDisplayID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGMainDisplayID() -> u32 {
-    MAIN
+    displays().first().map_or(0, |main| main.display)
 }
 
-/// `CGGetActiveDisplayList`.
+/// `CGGetActiveDisplayList`: the main one first.
+///
+/// # Safety
+/// There is room for as many as are said.
 #[unsafe(no_mangle)]
-pub extern "C" fn CGGetActiveDisplayList(most: u32, displays: *mut u32, count: *mut u32) -> i32 {
-    if most > 0 {
-        out(displays, MAIN);
+pub unsafe extern "C" fn CGGetActiveDisplayList(most: u32, list: *mut u32, count: *mut u32) -> i32 {
+    let mut displays = displays();
+    if !list.is_null() {
+        displays.truncate(most as usize);
+        for (at, display) in displays.iter().enumerate() {
+            // SAFETY: as above.
+            unsafe { list.add(at).write(display.display) };
+        }
     }
-    if out(count, 1) { 0 } else { ILLEGAL_ARGUMENT }
+    if out(count, displays.len() as u32) { 0 } else { ILLEGAL_ARGUMENT }
 }
 
-/// `CGDisplayBounds`.
+/// `CGDisplayBounds`: in points.
 #[unsafe(no_mangle)]
-pub extern "C" fn CGDisplayBounds(display: u32) -> CGRect {
-    if display != MAIN {
-        return CGRect::default();
-    }
-    let size = CGPoint { x: f64::from(SCREEN.width), y: f64::from(SCREEN.height) };
-    CGRect { origin: CGPoint { x: f64::from(SCREEN.x), y: f64::from(SCREEN.y) }, size }
+pub extern "C" fn CGDisplayBounds(number: u32) -> CGRect {
+    display(number).map(|display| CGRect::of(display.bounds)).unwrap_or_default()
 }
 
-/// `CGDisplayPixelsWide`.
+/// `CGDisplayPixelsWide`: in points too, whatever it is called.
 #[unsafe(no_mangle)]
-pub extern "C" fn CGDisplayPixelsWide(display: u32) -> usize {
-    if display == MAIN { SCREEN.width.unsigned_abs() as usize } else { 0 }
+pub extern "C" fn CGDisplayPixelsWide(number: u32) -> usize {
+    display(number).map_or(0, |display| display.bounds.width.unsigned_abs() as usize)
 }
 
 /// `CGDisplayCopyDisplayMode`.
 #[unsafe(no_mangle)]
-pub extern "C" fn CGDisplayCopyDisplayMode(display: u32) -> CFTypeRef {
-    if display != MAIN {
-        return std::ptr::null();
-    }
-    cf::owned(Kind::DisplayMode, Body::Foreign(Arc::new(Mode)), "CGDisplayCopyDisplayMode").give()
+pub extern "C" fn CGDisplayCopyDisplayMode(number: u32) -> CFTypeRef {
+    let Some(display) = display(number) else { return std::ptr::null() };
+    let points = display.bounds.width.unsigned_abs() as usize;
+    let mode = Mode { points, pixels: (points as f64 * display.scale).round() as usize };
+    cf::owned(Kind::DisplayMode, Body::Foreign(Arc::new(mode)), "CGDisplayCopyDisplayMode").give()
 }
 
-fn width(mode: CFTypeRef, function: &'static str) -> usize {
-    let mode = cf::foreign::<Mode>(mode, Kind::DisplayMode, function);
-    mode.map_or(0, |_| SCREEN.width.unsigned_abs() as usize)
+fn mode_of(mode: CFTypeRef, function: &'static str) -> Option<Arc<Mode>> {
+    cf::foreign::<Mode>(mode, Kind::DisplayMode, function)
 }
 
 /// `CGDisplayModeGetPixelWidth`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGDisplayModeGetPixelWidth(mode: CFTypeRef) -> usize {
-    width(mode, "CGDisplayModeGetPixelWidth")
+    mode_of(mode, "CGDisplayModeGetPixelWidth").map_or(0, |mode| mode.pixels)
 }
 
-/// `CGDisplayModeGetWidth`.
+/// `CGDisplayModeGetWidth`: in points.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGDisplayModeGetWidth(mode: CFTypeRef) -> usize {
-    width(mode, "CGDisplayModeGetWidth")
+    mode_of(mode, "CGDisplayModeGetWidth").map_or(0, |mode| mode.points)
 }
 
-/// `CGDisplayRegisterReconfigurationCallback`: the display stays as it is, so nobody is ever called.
+/// `CGDisplayRegisterReconfigurationCallback`.
 #[unsafe(no_mangle)]
-pub extern "C" fn CGDisplayRegisterReconfigurationCallback(
-    _callback: unsafe extern "C" fn(u32, u32, *mut c_void),
-    _context: *mut c_void,
-) -> i32 {
+pub extern "C" fn CGDisplayRegisterReconfigurationCallback(callback: Callback, context: *mut c_void) -> i32 {
+    CALLED.lock().push((callback, context.expose_provenance()));
     0
 }
 
 /// `CGDisplayRemoveReconfigurationCallback`.
 #[unsafe(no_mangle)]
-pub extern "C" fn CGDisplayRemoveReconfigurationCallback(
-    _callback: unsafe extern "C" fn(u32, u32, *mut c_void),
-    _context: *mut c_void,
-) -> i32 {
+pub extern "C" fn CGDisplayRemoveReconfigurationCallback(callback: Callback, context: *mut c_void) -> i32 {
+    let is_it = |(other, its): &(Callback, usize)| {
+        std::ptr::fn_addr_eq(*other, callback) && *its == context.expose_provenance()
+    };
+    CALLED.lock().retain(|called| !is_it(called));
     0
 }
 

@@ -5,12 +5,15 @@ mod event;
 mod image;
 mod input;
 mod keys;
-mod session;
+mod secure;
 mod window;
 
+use axd_protocol::Bounds;
 pub use event::Posted;
+pub(crate) use image::shot;
 pub use input::InputSide;
 pub(crate) use keys::ANSI;
+pub use secure::Swallows;
 
 /// A place.
 #[repr(C)]
@@ -30,4 +33,18 @@ pub struct CGRect {
     pub origin: CGPoint,
     /// Its width, as x, and its height.
     pub size: CGPoint,
+}
+
+impl CGRect {
+    fn of(bounds: Bounds) -> CGRect {
+        CGRect {
+            origin: CGPoint { x: f64::from(bounds.x), y: f64::from(bounds.y) },
+            size: CGPoint { x: f64::from(bounds.width), y: f64::from(bounds.height) },
+        }
+    }
+
+    fn bounds(self) -> Bounds {
+        let CGRect { origin, size } = self;
+        Bounds { x: origin.x as i32, y: origin.y as i32, width: size.x as i32, height: size.y as i32 }
+    }
 }

@@ -82,13 +82,13 @@ pub extern "C" fn CGWindowListCopyWindowInfo(options: u32, relative_to: u32) -> 
     let apps = world.sim.apps();
     let owner =
         |pid: u32| apps.iter().find(|app| app.pid == pid).map_or(String::new(), |app| app.name.clone());
-    let screen = axd::platform::sim::model::SCREEN;
+    let main = world.sim.displays().first().map(|main| main.bounds).unwrap_or_default();
     let bar = Listed {
         number: 3,
         pid: WINDOW_SERVER,
         owner: "Window Server".to_owned(),
         title: may_capture.then(|| "Menubar".to_owned()),
-        bounds: Bounds { height: 24, ..screen },
+        bounds: Bounds { height: 24, ..main },
         layer: MENU_BAR,
         on_screen: true,
     };
@@ -99,7 +99,7 @@ pub extern "C" fn CGWindowListCopyWindowInfo(options: u32, relative_to: u32) -> 
         title: may_capture.then_some(seen.title),
         bounds: seen.bounds.unwrap_or_default(),
         layer: NORMAL,
-        on_screen: !seen.minimized,
+        on_screen: !seen.minimized && !world.sim.is_hidden(seen.pid),
     });
     let listed = [bar].into_iter().chain(windows).filter(|listed| {
         (options & ON_SCREEN_ONLY == 0 || listed.on_screen)

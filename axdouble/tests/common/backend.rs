@@ -11,11 +11,14 @@ use axd_double::platform::{
     Act, Counters, DesktopAnswer, DesktopCall, DesktopEvent, ElementKey, Facts, Failure, FailureKind,
     FromWorker, Gate, Mailbox, Measured, Platform, Sent, ToWorker, Update, WorkerAnswer,
 };
+use axd_protocol::command::Finding;
 use axd_protocol::{Point, Role};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long nothing is told before it is looked again whether it is so.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// The backend's desktop.
 pub struct Desktop {
@@ -69,6 +72,15 @@ impl Desktop {
             .block_on(async { tokio::time::timeout(PATIENCE, reply).await })
             .expect("an answer")
             .expect("one")
+    }
+
+    /// What it finds when it looks at what it needs.
+    pub fn examine(&self) -> Vec<Finding> {
+        let reply = {
+            let _inside = self.runtime.enter();
+            self.mac().examine()
+        };
+        self.runtime.block_on(reply).expect("an answer").expect("findings")
     }
 
     /// Attaches an app.
@@ -158,11 +170,15 @@ impl Attached {
     pub fn comes(&mut self, patience: Duration, is_so: impl Fn(&Attached) -> bool) -> bool {
         let deadline = Instant::now() + patience;
         while !is_so(self) {
-            let left = deadline.saturating_duration_since(Instant::now());
+            if Instant::now() >= deadline {
+                return false;
+            }
             let told = &mut self.told;
-            match self.handle.block_on(async { tokio::time::timeout(left, told.recv()).await }) {
+            match self.handle.block_on(async { tokio::time::timeout(LOOK_AGAIN, told.recv()).await }) {
                 Ok(Some(message)) => self.take(message),
-                _ => return is_so(self),
+                Ok(None) => return is_so(self),
+                // What is waited for may not be of the app's telling.
+                Err(_) => {}
             }
         }
         true

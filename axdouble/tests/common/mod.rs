@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 
 use axd_double::ax::Error;
+use axd_double::cg::CGPoint;
 use core_foundation::array::CFArray;
 use core_foundation::base::{CFType, TCFType};
 use core_foundation::number::CFNumber;
@@ -33,6 +34,7 @@ unsafe extern "C" {
     fn AXUIElementCopyActionNames(element: CFTypeRef, names: *mut CFArrayRef) -> i32;
     fn AXUIElementPerformAction(element: CFTypeRef, action: CFStringRef) -> i32;
     fn AXUIElementSetMessagingTimeout(element: CFTypeRef, seconds: f32) -> i32;
+    fn AXValueCreate(kind: u32, value: *const c_void) -> CFTypeRef;
     fn AXValueGetType(value: CFTypeRef) -> u32;
     fn AXValueGetTypeID() -> usize;
     fn AXValueGetValue(value: CFTypeRef, kind: u32, into: *mut c_void) -> bool;
@@ -44,6 +46,12 @@ unsafe extern "C" {
         context: *mut c_void,
     ) -> i32;
     fn AXObserverRemoveNotification(observer: CFTypeRef, element: CFTypeRef, name: CFStringRef) -> i32;
+    fn CGEventCreateKeyboardEvent(source: CFTypeRef, key: u16, down: bool) -> CFTypeRef;
+    fn CGEventCreateMouseEvent(source: CFTypeRef, number: u32, at: CGPoint, button: u32) -> CFTypeRef;
+    fn CGEventKeyboardSetUnicodeString(event: CFTypeRef, count: usize, units: *const u16);
+    fn CGEventPost(tap: u32, event: CFTypeRef);
+    fn CGEventPostToPid(pid: i32, event: CFTypeRef);
+    fn CGEventSourceKeyState(state: i32, key: u16) -> bool;
     fn AXObserverGetRunLoopSource(observer: CFTypeRef) -> CFRunLoopSourceRef;
 }
 
@@ -197,6 +205,24 @@ fn texts(array: &CFArray) -> Vec<String> {
     items(array).iter().map(|item| item.downcast::<CFString>().expect("a string").to_string()).collect()
 }
 
+/// Two numbers in a box: a point is of kind 1, a size of kind 2.
+pub fn boxed(kind: u32, pair: [f64; 2]) -> CFType {
+    // SAFETY: both kinds are two numbers, and what is created is owned.
+    unsafe { CFType::wrap_under_create_rule(AXValueCreate(kind, pair.as_ptr().cast())) }
+}
+
+/// The two numbers in a box.
+pub fn unboxed(value: &CFType) -> [f64; 2] {
+    let mut pair = [0.0; 2];
+    // SAFETY: it lives, and there is room for two numbers.
+    unsafe {
+        let kind = AXValueGetType(value.as_CFTypeRef());
+        assert!(matches!(kind, 1 | 2), "it is of kind {kind}");
+        assert!(AXValueGetValue(value.as_CFTypeRef(), kind, pair.as_mut_ptr().cast()));
+    }
+    pair
+}
+
 /// The error in the place of a value.
 pub fn boxed_error(value: &CFType) -> Option<Error> {
     // SAFETY: it lives, and there is room for an error.
@@ -250,4 +276,47 @@ impl Observer {
         // SAFETY: it lives.
         unsafe { AXObserverGetRunLoopSource(self.0.as_CFTypeRef()) }
     }
+}
+
+/// An event that is not posted yet.
+pub struct Event(CFType);
+
+impl Event {
+    pub fn key(code: u16, down: bool) -> Event {
+        // SAFETY: an event of no source is allowed, and what is created is owned.
+        unsafe {
+            Event(CFType::wrap_under_create_rule(CGEventCreateKeyboardEvent(std::ptr::null(), code, down)))
+        }
+    }
+
+    pub fn mouse(number: u32, at: CGPoint) -> Event {
+        // SAFETY: as above.
+        unsafe {
+            Event(CFType::wrap_under_create_rule(CGEventCreateMouseEvent(std::ptr::null(), number, at, 0)))
+        }
+    }
+
+    #[must_use]
+    pub fn typing(self, text: &str) -> Event {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        // SAFETY: the event lives, and there are as many units as is said.
+        unsafe { CGEventKeyboardSetUnicodeString(self.0.as_CFTypeRef(), units.len(), units.as_ptr()) };
+        self
+    }
+
+    pub fn post(&self) {
+        // SAFETY: it lives.
+        unsafe { CGEventPost(0, self.0.as_CFTypeRef()) };
+    }
+
+    pub fn post_to(&self, pid: u32) {
+        // SAFETY: it lives.
+        unsafe { CGEventPostToPid(pid as i32, self.0.as_CFTypeRef()) };
+    }
+}
+
+/// Whether a key is down, as the hardware has it.
+pub fn is_key_down(code: u16) -> bool {
+    // SAFETY: any number will do.
+    unsafe { CGEventSourceKeyState(1, code) }
 }

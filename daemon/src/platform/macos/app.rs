@@ -295,10 +295,15 @@ impl App {
 
     /// Other processes' elements are observed too, pages that are asleep are woken, and what is not needed is forgotten.
     fn look_after_what_was_read(&mut self) {
-        let foreign: Vec<u32> = self.reader.foreign().iter().copied().collect();
-        for pid in foreign {
-            if !self.registrations.contains_key(&pid) {
-                self.register(pid);
+        if self.reader.foreign().iter().any(|pid| !self.registrations.contains_key(pid)) {
+            // A page that was loaded anew may have left its process behind.
+            self.reader.tidy_foreign();
+            let foreign = self.reader.foreign().clone();
+            self.registrations.retain(|pid, _| *pid == self.pid || foreign.contains(pid));
+            for pid in foreign {
+                if !self.registrations.contains_key(&pid) {
+                    self.register(pid);
+                }
             }
         }
         if !self.reader.empty_pages.is_empty() {

@@ -84,7 +84,7 @@ fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<Picture, Fa
     };
     let id = CGWindowID::try_from(number)
         .map_err(|_| Failure::new(FailureKind::Gone, format!("there is no window {number}")))?;
-    let scale = displays::of(listed.bounds, displays).map_or(1.0, |display| display.info.scale);
+    let scale = displays::mostly(listed.bounds, displays).map_or(1.0, |display| display.info.scale);
     match appkit::shoot(HostShot::Window { window: id, scale }, cursor) {
         Some(image) => picture(&image.map_err(refused)?, listed.bounds),
         None => {
@@ -115,7 +115,12 @@ fn picture(image: &Image, of: Bounds) -> Result<Picture, Failure> {
 
 /// One picture of several that lie side by side. What no display shows is black.
 fn compose(mut parts: Vec<Picture>, whole: Bounds) -> Option<Picture> {
-    if parts.len() <= 1 {
+    let is_whole = |part: &Picture| {
+        let side = |pixels: u32| (f64::from(pixels) / part.scale).round() as i32;
+        part.origin == Point { x: whole.x, y: whole.y }
+            && (side(part.width), side(part.height)) == (whole.width, whole.height)
+    };
+    if parts.len() <= 1 && parts.iter().all(is_whole) {
         return parts.pop();
     }
     let scale = parts.iter().map(|part| part.scale).fold(1.0, f64::max);

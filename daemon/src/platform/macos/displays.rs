@@ -49,7 +49,7 @@ pub fn list(screens: &[HostScreen]) -> Vec<Display> {
 }
 
 /// The display that most of a window is on; the main one if it is on none.
-pub fn of(window: Bounds, displays: &[Display]) -> Option<&Display> {
+pub fn mostly(window: Bounds, displays: &[Display]) -> Option<&Display> {
     let shared = |display: &Display| {
         let part = window.intersection(&display.info.bounds);
         part.map_or(0, |part| i64::from(part.width) * i64::from(part.height))

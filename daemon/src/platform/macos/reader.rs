@@ -491,16 +491,30 @@ impl Reader {
         self.empty_pages.remove(&key);
     }
 
+    /// What can be reached from the app, as it was last read.
+    fn reachable(&self) -> HashSet<ElementKey> {
+        let mut reached = HashSet::from([ElementKey::APP]);
+        let mut next = vec![ElementKey::APP];
+        while let Some(key) = next.pop() {
+            next.extend(self.children_of(key).iter().copied().filter(|child| reached.insert(*child)));
+        }
+        reached
+    }
+
+    /// Forgets the processes of which nothing can be reached any more.
+    pub fn tidy_foreign(&mut self) {
+        let reached = self.reachable();
+        let pids = reached.iter().filter_map(|key| self.handles.get(*key)?.pid());
+        let own = self.pid;
+        self.foreign = pids.filter(|pid| *pid != own).collect();
+    }
+
     /// Forgets what can no longer be reached from the app, if there is much of it.
     pub fn tidy(&mut self) {
         if !self.handles.is_crowded() {
             return;
         }
-        let mut needed = HashSet::from([ElementKey::APP]);
-        let mut next = vec![ElementKey::APP];
-        while let Some(key) = next.pop() {
-            next.extend(self.children_of(key).iter().copied().filter(|child| needed.insert(*child)));
-        }
+        let needed = self.reachable();
         self.handles.tidy(&needed);
         self.known.retain(|key, _| needed.contains(key));
         self.open_menus.retain(|key| needed.contains(key));

@@ -51,7 +51,8 @@ pub fn apply(
         WindowOp::Maximize => {
             let now = frame(&subject.window).map_err(Fault::asking)?;
             let now = now.ok_or_else(|| not_offered("the window does not say where it is"))?;
-            let on = displays::of(now, displays).ok_or_else(|| not_offered("there is no display for it"))?;
+            let on =
+                displays::mostly(now, displays).ok_or_else(|| not_offered("there is no display for it"))?;
             let usable = on.usable;
             subject.show()?;
             subject.quietly(|subject| subject.fill(usable))?;
@@ -190,7 +191,7 @@ impl Subject<'_> {
         }
         // One that a person has zoomed goes back by the same button.
         let now = frame(&self.window).map_err(Fault::asking)?;
-        let fills = now.is_some_and(|now| displays::of(now, displays).is_some_and(|on| on.usable == now));
+        let fills = now.is_some_and(|now| displays::mostly(now, displays).is_some_and(|on| on.usable == now));
         let zoom = self.window.element(n::kAXZoomButtonAttribute).map_err(Fault::asking)?;
         match zoom.filter(|_| fills) {
             Some(zoom) => {

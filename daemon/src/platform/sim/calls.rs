@@ -6,8 +6,7 @@ use std::sync::Arc;
 use axd_protocol::Bounds;
 use tokio::sync::oneshot;
 
-use super::desk::{DISPLAY, Desk, invalid};
-use super::model::SCREEN;
+use super::desk::{Desk, invalid};
 use super::picture::{self, Sheet};
 use super::process::{Control, Process, Request};
 use crate::platform::{
@@ -99,11 +98,16 @@ impl Desk {
     async fn capture(&self, of: CaptureOf, cursor: bool) -> Result<DesktopAnswer, Failure> {
         let mut sheets = self.sheets().await;
         let area = match of {
-            CaptureOf::All | CaptureOf::Display(DISPLAY) => SCREEN,
-            CaptureOf::Display(other) => {
-                return Err(invalid(format!("there is no display {other}; there is {DISPLAY}")));
+            CaptureOf::All => self.span(),
+            CaptureOf::Display(number) => {
+                let displays = self.displays();
+                let found = displays.iter().find(|display| display.display == number);
+                let known: Vec<String> = displays.iter().map(|display| display.display.to_string()).collect();
+                let absent =
+                    || invalid(format!("there is no display {number}; there is {}", known.join(", ")));
+                found.ok_or_else(absent)?.bounds
             }
-            CaptureOf::Region(area) => on_screen(area)?,
+            CaptureOf::Region(area) => self.on_screen(area)?,
             CaptureOf::Window(window) => {
                 let seen = self.windows().into_iter().find(|seen| seen.window == window);
                 let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
@@ -112,7 +116,7 @@ impl Desk {
                     return Err(Failure::new(FailureKind::Refused, text));
                 }
                 sheets.retain(|sheet| sheet.window == window);
-                on_screen(sheets.first().ok_or_else(gone)?.bounds)?
+                self.on_screen(sheets.first().ok_or_else(gone)?.bounds)?
             }
         };
         let pointer = cursor.then(|| self.hands.lock().pointer());
@@ -122,18 +126,20 @@ impl Desk {
     /// What is shown, front to back. An app that hangs still shows what it showed last.
     async fn sheets(&self) -> Vec<Sheet> {
         let mut sheets = Vec::new();
-        for (_, process) in self.processes() {
+        for (_, process) in self.shown() {
             sheets.extend(ask(&process, Control::Paint).await.into_iter().flatten());
         }
         let order: Vec<u64> = self.windows().iter().map(|seen| seen.window).collect();
         sheets.sort_by_key(|sheet| order.iter().position(|window| *window == sheet.window));
         sheets
     }
-}
 
-fn on_screen(area: Bounds) -> Result<Bounds, Failure> {
-    let nothing = || invalid(format!("{area:?} has nothing of the screen, which is {SCREEN:?}"));
-    picture::on_screen(area).ok_or_else(nothing)
+    /// The displays' part of an area.
+    fn on_screen(&self, area: Bounds) -> Result<Bounds, Failure> {
+        let whole = self.span();
+        let nothing = || invalid(format!("{area:?} has nothing of the screen, which is {whole:?}"));
+        area.intersection(&whole).ok_or_else(nothing)
+    }
 }
 
 /// Asks the window system's side of an app; nothing if the app has ended.

@@ -1,21 +1,19 @@
 //! The desk: which apps run, how their windows lie, and what is on the clipboard. The apps on it share it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use axd_protocol::DisplayInfo;
+use axd_protocol::{Bounds, DisplayInfo};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
+use super::calls::ask;
 use super::input::Hands;
-use super::model::{Model, SCREEN};
-use super::process::{self, Process};
+use super::model::{Model, SCREEN, span};
+use super::process::{self, Control, Process};
 use super::script::Script;
 use crate::platform::{AppSeen, Clip, DesktopEvent, Failure, FailureKind, LaunchPlan, WindowSeen};
-
-/// The number of the one display.
-pub(super) const DISPLAY: u32 = 1;
 
 /// What the desktop and the apps on it share: who runs, and how the windows lie.
 pub(super) struct Desk {
@@ -24,6 +22,8 @@ pub(super) struct Desk {
     next_pid: AtomicU32,
     state: Mutex<State>,
     clipboard: Mutex<Option<Clip>>,
+    /// The main one first.
+    displays: Mutex<Vec<DisplayInfo>>,
     pub hands: Mutex<Hands>,
 }
 
@@ -34,6 +34,8 @@ struct State {
     /// Front to back.
     windows: Vec<WindowSeen>,
     frontmost: (Option<u32>, Option<u64>),
+    /// The apps that are hidden with all their windows.
+    hidden: BTreeSet<u32>,
 }
 
 struct Running {
@@ -53,7 +55,8 @@ impl State {
             self.windows = windows;
             self.tell(DesktopEvent::Windows(self.windows.clone()));
         }
-        let front = self.windows.iter().find(|window| !window.minimized);
+        let is_up = |window: &&WindowSeen| !window.minimized && !self.hidden.contains(&window.pid);
+        let front = self.windows.iter().find(is_up);
         let frontmost = (front.map(|window| window.pid), front.map(|window| window.window));
         if frontmost != self.frontmost {
             self.frontmost = frontmost;
@@ -70,6 +73,7 @@ impl Desk {
             next_pid: AtomicU32::new(1001),
             state: Mutex::new(State::default()),
             clipboard: Mutex::new(None),
+            displays: Mutex::new(vec![built_in()]),
             hands: Mutex::new(Hands::default()),
         }
     }
@@ -84,13 +88,7 @@ impl Desk {
         }
         let mut state = self.state.lock();
         state.tell_windows(windows);
-        state.tell(DesktopEvent::Displays(vec![DisplayInfo {
-            display: DISPLAY,
-            name: "Built-in".to_owned(),
-            primary: true,
-            bounds: SCREEN,
-            scale: 1.0,
-        }]));
+        state.tell(DesktopEvent::Displays(self.displays()));
     }
 
     /// Tells nobody any more, and lets the apps end: they do when the last way to reach them does.
@@ -106,6 +104,9 @@ impl Desk {
         let mut state = self.state.lock();
         if !state.running.contains_key(&pid) {
             return;
+        }
+        if activated {
+            state.hidden.remove(&pid);
         }
         let was_there = |window: &WindowSeen| state.windows.iter().any(|old| old.window == window.window);
         let raised = activated || theirs.iter().any(|window| !was_there(window));
@@ -130,6 +131,7 @@ impl Desk {
     pub(super) fn ended(&self, pid: u32) {
         let mut state = self.state.lock();
         if state.running.remove(&pid).is_some() {
+            state.hidden.remove(&pid);
             state.tell(DesktopEvent::AppGone { pid });
             let windows = state.windows.iter().filter(|window| window.pid != pid).cloned().collect();
             state.tell_windows(windows);
@@ -140,7 +142,8 @@ impl Desk {
     pub(super) fn launch(self: &Arc<Desk>, script: &Arc<Script>, plan: LaunchPlan) -> (u32, Vec<WindowSeen>) {
         let pid = self.next_pid.fetch_add(1, Ordering::Relaxed);
         let now = tokio::time::Instant::now().into_std();
-        let model = Model::started(Arc::clone(script), u64::from(pid) * 100, plan, now);
+        let mut model = Model::started(Arc::clone(script), u64::from(pid) * 100, plan, now);
+        model.take_displays(&self.screens());
         let windows = process::windows_of(pid, &model);
         let seen = AppSeen { pid, name: script.name.clone(), identity: script.identity.clone() };
         // One that ends at once must not be gone before it is there.
@@ -166,6 +169,13 @@ impl Desk {
     /// The apps that run, those that were started first before others.
     pub(super) fn apps(&self) -> Vec<AppSeen> {
         self.state.lock().running.values().map(|running| running.seen.clone()).collect()
+    }
+
+    /// The processes whose windows can be seen.
+    pub(super) fn shown(&self) -> Vec<(u32, Process)> {
+        let all = self.processes();
+        let state = self.state.lock();
+        all.into_iter().filter(|(pid, _)| !state.hidden.contains(pid)).collect()
     }
 
     /// All processes, those that were started first before others.
@@ -202,9 +212,54 @@ impl Desk {
         self.state.lock().windows.clone()
     }
 
+    /// Hides an app with all its windows, or shows it again, behind the others. Coming to the front shows it too.
+    pub(super) fn hide(&self, pid: u32, hidden: bool) {
+        let mut state = self.state.lock();
+        if !state.running.contains_key(&pid) {
+            return;
+        }
+        if hidden {
+            state.hidden.insert(pid);
+        } else {
+            state.hidden.remove(&pid);
+        }
+        let mut windows = state.windows.clone();
+        windows.sort_by_key(|window| (window.minimized, hidden && window.pid == pid));
+        state.tell_windows(windows);
+    }
+
+    /// Whether an app is hidden.
+    pub(super) fn is_hidden(&self, pid: u32) -> bool {
+        self.state.lock().hidden.contains(&pid)
+    }
+
     /// The active window and its app.
     pub(super) fn active(&self) -> (Option<u32>, Option<u64>) {
         self.state.lock().frontmost
+    }
+
+    /// The displays, the main one first.
+    pub(super) fn displays(&self) -> Vec<DisplayInfo> {
+        self.displays.lock().clone()
+    }
+
+    /// Where the displays are.
+    pub(super) fn screens(&self) -> Vec<Bounds> {
+        self.displays.lock().iter().map(|display| display.bounds).collect()
+    }
+
+    /// What the displays span.
+    pub(super) fn span(&self) -> Bounds {
+        span(self.screens().into_iter()).unwrap_or(SCREEN)
+    }
+
+    /// There are other displays now, the main one first; all apps know it when this is done.
+    pub(super) async fn set_displays(&self, displays: Vec<DisplayInfo>) {
+        self.displays.lock().clone_from(&displays);
+        for (_, process) in self.processes() {
+            ask(&process, |answer| Control::Displays(self.screens(), answer)).await;
+        }
+        self.state.lock().tell(DesktopEvent::Displays(displays));
     }
 
     /// What is on the clipboard.
@@ -224,6 +279,11 @@ impl Desk {
     pub(super) fn copy(&self, clip: impl Into<Option<Clip>>) {
         *self.clipboard.lock() = clip.into();
     }
+}
+
+/// The one display that there is unless others are given.
+fn built_in() -> DisplayInfo {
+    DisplayInfo { display: 1, name: "Built-in".to_owned(), primary: true, bounds: SCREEN, scale: 1.0 }
 }
 
 /// What was asked makes no sense.

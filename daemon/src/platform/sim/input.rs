@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use axd_protocol::Point;
 use axd_protocol::keys::{Button, Key, Modifier};
+use axd_protocol::{Bounds, Point};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -181,7 +181,7 @@ impl Desk {
     }
 
     async fn move_to(&self, point: Point) {
-        let at = Point { x: point.x.clamp(0, SCREEN.width - 1), y: point.y.clamp(0, SCREEN.height - 1) };
+        let at = nearest(point, &self.screens());
         self.hands.lock().pointer = at;
         let over = self.at(at).await.map(|(pid, _)| pid);
         let (left, grabbed_by) = {
@@ -248,6 +248,28 @@ impl Desk {
         }
     }
 
+    /// Has the keys of these steps go to one app, wherever it is. Nobody's hands hold anything meanwhile.
+    pub(super) async fn type_to(&self, pid: u32, steps: Vec<InputStep>) {
+        let mut hands = Hands::default();
+        for step in steps {
+            match step {
+                InputStep::Text(text) => {
+                    for character in text.chars() {
+                        self.deliver(pid, Gesture::Text(character)).await;
+                    }
+                }
+                InputStep::Key(key, true) => {
+                    hands.keys.insert(key);
+                    if !matches!(key, Key::Modifier(_)) {
+                        self.deliver(pid, Gesture::Key { key, modifiers: hands.modifiers() }).await;
+                    }
+                }
+                InputStep::Key(key, false) => drop(hands.keys.remove(&key)),
+                _ => {}
+            }
+        }
+    }
+
     async fn to_active(&self, gesture: Gesture) {
         if let Some(pid) = self.active().0 {
             self.deliver(pid, gesture).await;
@@ -265,12 +287,40 @@ impl Desk {
     /// The app and the window at a point: the frontmost there, menus that stick out of their windows included.
     async fn at(&self, point: Point) -> Option<(u32, u64)> {
         let mut found = Vec::new();
-        for (pid, process) in self.processes() {
+        for (pid, process) in self.shown() {
             let there = ask(&process, |answer| Control::Cover(point, answer)).await.flatten();
             found.extend(there.map(|window| (pid, window)));
         }
         let order: Vec<u64> = self.windows().iter().map(|seen| seen.window).collect();
         let depth = |window: u64| order.iter().position(|other| *other == window).unwrap_or(usize::MAX);
         found.into_iter().min_by_key(|(_, window)| depth(*window))
+    }
+}
+
+/// The place on one of the displays that is nearest to a point.
+fn nearest(point: Point, displays: &[Bounds]) -> Point {
+    let held = displays.iter().map(|display| Point {
+        x: point.x.clamp(display.x, display.x + display.width - 1),
+        y: point.y.clamp(display.y, display.y + display.height - 1),
+    });
+    let far = |held: &Point| (held.x - point.x).abs().saturating_add((held.y - point.y).abs());
+    held.min_by_key(far).unwrap_or(point)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pointer_stays_on_the_displays() {
+        let displays =
+            [Bounds { x: 0, y: 0, width: 100, height: 80 }, Bounds { x: -50, y: -20, width: 50, height: 40 }];
+        let held = |x, y| {
+            let Point { x, y } = nearest(Point { x, y }, &displays);
+            (x, y)
+        };
+        assert_eq!([held(-10, -10), held(99, 79)], [(-10, -10), (99, 79)]);
+        assert_eq!(held(500, 40), (99, 40));
+        assert_eq!(held(-10, 60), (0, 60), "left of the main one, below the other");
     }
 }

@@ -4,13 +4,14 @@
 use std::fmt;
 use std::time::Instant;
 
+use axd_protocol::DisplayInfo;
 use tokio::sync::oneshot;
 
 use super::SimDesktop;
 use super::model::{Change, Handle, Model};
 use super::process::{Control, Process, Request};
 use crate::platform::worker::{Line, Question};
-use crate::platform::{AppSeen, WindowSeen};
+use crate::platform::{AppSeen, InputStep, WindowSeen};
 
 /// What a visitor of an app sees.
 pub struct Inside<'a> {
@@ -103,6 +104,31 @@ impl SimDesktop {
     /// The active app and window.
     pub fn active(&self) -> (Option<u32>, Option<u64>) {
         self.desk().active()
+    }
+
+    /// The displays, the main one first.
+    pub fn displays(&self) -> Vec<DisplayInfo> {
+        self.desk().displays()
+    }
+
+    /// Gives the desktop other displays, the main one first. Windows that are on none of them come to the main one.
+    pub async fn set_displays(&self, displays: Vec<DisplayInfo>) {
+        self.desk().set_displays(displays).await;
+    }
+
+    /// Has the keys of these steps go to one app, whichever is in front. What else is in them goes nowhere.
+    pub async fn type_to(&self, pid: u32, steps: Vec<InputStep>) {
+        self.desk().type_to(pid, steps).await;
+    }
+
+    /// Hides an app with all its windows, or shows it again, behind the others.
+    pub fn hide(&self, pid: u32, hidden: bool) {
+        self.desk().hide(pid, hidden);
+    }
+
+    /// Whether an app is hidden. Coming to the front shows it.
+    pub fn is_hidden(&self, pid: u32) -> bool {
+        self.desk().is_hidden(pid)
     }
 
     /// Says which click in a row the next press of a button is, where that is not to be told by the time between.

@@ -8,7 +8,7 @@ use super::build::pops_up;
 use super::{Handle, Model, Widget};
 use crate::platform::sim::script::Flow;
 
-/// The built-in desktop's display.
+/// The built-in desktop's display, unless it is given others.
 pub const SCREEN: Bounds = Bounds { x: 0, y: 0, width: 1280, height: 800 };
 
 const TITLE_BAR: i32 = 28;
@@ -69,7 +69,7 @@ impl Layout {
         let mut layout = Layout::default();
         for window in model.widget(Handle::APP).map(|app| app.children.as_slice()).unwrap_or_default() {
             let bounds = model.window_bounds(*window).unwrap_or(SCREEN);
-            let canvas = Canvas { window: *window, clip: SCREEN, layer: 0 };
+            let canvas = Canvas { window: *window, clip: model.desktop(), layer: 0 };
             if !model.frame(*window).minimized {
                 layout.put(model, *window, bounds, canvas);
             }
@@ -138,7 +138,7 @@ impl Layout {
         let width = bounds.width.max(POPUP_WIDTH);
         for child in shown(model, widget) {
             let height = height_of(model, child);
-            let canvas = Canvas { clip: SCREEN, layer: canvas.layer.saturating_add(1), ..canvas };
+            let canvas = Canvas { clip: model.desktop(), layer: canvas.layer.saturating_add(1), ..canvas };
             self.put(model, child, Bounds { x: bounds.x, y, width, height }, canvas);
             y += height;
         }
@@ -175,7 +175,7 @@ impl Layout {
                 let floats = is_floating(model, child);
                 let height = if floats { popup_height(model, child) } else { height };
                 let layer = canvas.layer.saturating_add(u8::from(floats));
-                let clip = if floats { SCREEN } else { canvas.clip };
+                let clip = if floats { model.desktop() } else { canvas.clip };
                 let canvas = Canvas { layer, clip, ..canvas };
                 self.put(model, child, Bounds { x: bounds.x + x, y: bounds.y + y, width, height }, canvas);
             }

@@ -30,6 +30,7 @@ pub use deed::Deed;
 pub use gesture::{Gesture, Heard, Modifiers};
 pub use layout::{Place, SCREEN};
 pub use windows::Frame;
+pub use windows::span;
 
 use super::rule::Happening;
 use super::script::{Flow, Script};
@@ -208,6 +209,8 @@ pub struct Model {
     machine: Option<Machine>,
     next_window: u64,
     layout: Option<Layout>,
+    /// All that the displays show.
+    desktop: Bounds,
     touch: Touch,
     /// How it was started.
     started: LaunchPlan,
@@ -247,6 +250,7 @@ impl Model {
             machine: None,
             next_window: first_window,
             layout: None,
+            desktop: SCREEN,
             touch: Touch::default(),
             started,
             ended: false,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use axd_protocol::{Bounds, State};
+use axd_protocol::{Bounds, Point, State};
 
 use super::layout::SCREEN;
 use super::{Change, Handle, Model};
@@ -12,6 +12,9 @@ use crate::platform::sim::rule::Happening;
 
 /// The least size a window can be made.
 const SMALLEST: (i32, i32) = (120, 60);
+
+/// How far from the corner of the main display a window is put whose display is gone.
+const STRANDED: i32 = 40;
 
 /// What the window manager knows of a window besides its bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -138,6 +141,25 @@ impl Model {
         self.refocus();
     }
 
+    /// All that the displays show: what lies outside of it is not seen.
+    pub(super) fn desktop(&self) -> Bounds {
+        self.desktop
+    }
+
+    /// There are other displays now, the main one first. Windows that are on none of them come to the main one.
+    pub fn take_displays(&mut self, displays: &[Bounds]) {
+        self.desktop = span(displays.iter().copied()).unwrap_or(SCREEN);
+        self.layout = None;
+        let Some(main) = displays.first() else { return };
+        for window in self.stack.clone() {
+            let [x, y, width, height] = self.given_window_bounds(window);
+            let bounds = Bounds { x, y, width, height };
+            if !displays.iter().any(|display| display.intersection(&bounds).is_some()) {
+                self.arrange(window, WindowOp::Move(Point { x: main.x + STRANDED, y: main.y + STRANDED }));
+            }
+        }
+    }
+
     /// Where a window is, put away or not.
     pub fn window_bounds(&self, window: Handle) -> Option<Bounds> {
         self.widget(window)?;
@@ -149,4 +171,12 @@ impl Model {
         let bounds = self.widget(window).and_then(|widget| widget.plan.as_ref()?.bounds);
         bounds.unwrap_or([SCREEN.x, SCREEN.y, SCREEN.width, SCREEN.height])
     }
+}
+
+/// What rectangles span.
+pub fn span(all: impl Iterator<Item = Bounds> + Clone) -> Option<Bounds> {
+    let (x, y) = (all.clone().map(|one| one.x).min()?, all.clone().map(|one| one.y).min()?);
+    let right = all.clone().map(|one| one.x + one.width).max()?;
+    let bottom = all.map(|one| one.y + one.height).max()?;
+    Some(Bounds { x, y, width: right - x, height: bottom - y })
 }

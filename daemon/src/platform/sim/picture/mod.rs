@@ -9,7 +9,7 @@ mod paint;
 
 use axd_protocol::{Bounds, Point, Role, State, States};
 
-use super::model::{Caret, Handle, Model, SCREEN};
+use super::model::{Caret, Handle, Model};
 use crate::platform::Picture;
 use canvas::Canvas;
 
@@ -88,9 +88,4 @@ pub(super) fn draw(area: Bounds, sheets: &[Sheet], active: Option<u64>, pointer:
         paint::pointer(&mut canvas, pointer);
     }
     canvas.finish()
-}
-
-/// The screen's part of an area.
-pub(super) fn on_screen(area: Bounds) -> Option<Bounds> {
-    area.intersection(&SCREEN)
 }

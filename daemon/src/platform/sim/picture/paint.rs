@@ -4,7 +4,7 @@ use axd_protocol::{Bounds, Point, Role, State};
 
 use super::Mark;
 use super::canvas::{Canvas, Colour};
-use crate::platform::sim::model::{CELL, PADDING, SCREEN};
+use crate::platform::sim::model::{CELL, PADDING};
 
 /// The desktop behind the windows.
 pub(super) const DESK: Colour = [0x3b, 0x5b, 0x6b];
@@ -110,9 +110,9 @@ pub(super) fn paint(canvas: &mut Canvas, mark: &Mark, active: bool) {
 pub(super) fn pointer(canvas: &mut Canvas, at: Point) {
     for row in 0..12 {
         let line = Bounds { x: at.x, y: at.y + row, width: row.min(8) + 1, height: 1 };
-        canvas.fill(line, INK, SCREEN);
+        canvas.fill(line, INK, line);
         if row > 1 {
-            canvas.fill(Bounds { x: line.x + 1, width: line.width - 2, ..line }, PAPER, SCREEN);
+            canvas.fill(Bounds { x: line.x + 1, width: line.width - 2, ..line }, PAPER, line);
         }
     }
 }

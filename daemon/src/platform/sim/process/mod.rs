@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use axd_protocol::Point;
+use axd_protocol::{Bounds, Point};
 use tokio::sync::{mpsc, oneshot};
 
 use super::announce::{Announcer, Notification};
@@ -45,6 +45,8 @@ pub(super) enum Control {
     Window(u64, WindowOp, oneshot::Sender<bool>),
     /// Which of the app's windows, or of their menus, is at a point.
     Cover(Point, oneshot::Sender<Option<u64>>),
+    /// There are other displays now, the main one first.
+    Displays(Vec<Bounds>, oneshot::Sender<()>),
     /// What the windows show.
     Paint(oneshot::Sender<Vec<Sheet>>),
     Act(Deed, oneshot::Sender<Result<String, Failure>>),
@@ -274,6 +276,12 @@ impl App {
             Control::Cover(point, answer) => {
                 let there = self.model.at(point).and_then(|path| self.model.widget(*path.get(1)?)?.window);
                 let _ = answer.send(there);
+            }
+            Control::Displays(displays, answer) => {
+                self.model.take_displays(&displays);
+                self.desk.arrange(self.pid, windows_of(self.pid, &self.model), false);
+                self.publish();
+                let _ = answer.send(());
             }
             Control::Paint(answer) => {
                 let _ = answer.send(sheets(&mut self.model));

@@ -1,8 +1,4 @@
-//! The macOS backend on the double: what becomes of menus, outlines and long tables, and of apps that are slow or odd.
-#![cfg(not(target_os = "macos"))]
-
-#[path = "common/backend.rs"]
-mod on;
+//! What becomes of menus, outlines and long tables, and of apps that are slow or odd.
 
 use axd_double::World;
 use axd_double::ax::Error;
@@ -10,7 +6,8 @@ use axd_double::faults::{Call, Fault};
 use axd_double::platform::{Act, DesktopEvent};
 use axd_protocol::command::SimVerb;
 use axd_protocol::{Role, State};
-use on::{Attached, Desktop};
+
+use crate::on::{Attached, Desktop};
 
 const SHAPES: &str = r#"
 name = "Shapes"

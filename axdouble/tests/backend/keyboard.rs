@@ -1,9 +1,4 @@
-//! What the backend sends as mouse and keyboard, what it says of it, and how programs that come to nothing are told.
-#![cfg(not(target_os = "macos"))]
-
-mod common;
-#[path = "common/backend.rs"]
-mod on;
+//! What the backend says of what it sent: keys that may be swallowed, and programs that come to nothing.
 
 use std::time::Duration;
 
@@ -11,18 +6,9 @@ use axd_double::World;
 use axd_double::platform::{DesktopAnswer, DesktopCall, DesktopEvent, InputStep, LaunchPlan};
 use axd_protocol::Point;
 use axd_protocol::keys::{Button, Key};
-use on::Desktop;
 
-const APP: &str = r#"
-name = "App"
-identity = "test.app"
-
-[[window]]
-id = "main"
-title = "Main"
-bounds = [40, 40, 600, 560]
-children = [{ role = "textfield", id = "field", name = "Field", value = "text" }]
-"#;
+use crate::on::Desktop;
+use crate::scripts::APP;
 
 fn settled(world: &World) {
     assert!(world.input().settle(Duration::from_secs(20)));
@@ -36,7 +22,7 @@ fn keys_are_doubtful_while_somebody_has_the_keyboard_to_itself_and_the_mouse_is_
     let presses = || DesktopCall::Input(vec![InputStep::Key(key, true), InputStep::Key(key, false)]);
     assert_eq!(desktop.call(presses()), Ok(DesktopAnswer::Done));
     // It may have ended without giving it back.
-    world.settings(|settings| settings.secure_input_held_by = Some(4711));
+    world.secure_input(4711, true);
     for call in [presses(), DesktopCall::Input(vec![InputStep::Text("a".into())])] {
         let sent = desktop.call(call);
         assert!(

@@ -1,0 +1,18 @@
+//! The macOS backend on the double, topic by topic.
+#![cfg(not(target_os = "macos"))]
+
+mod acting;
+mod desktop;
+mod displays;
+mod hiding;
+mod input;
+mod keyboard;
+mod observing;
+#[path = "../common/backend.rs"]
+mod on;
+mod processes;
+mod reading;
+#[path = "../common/scripts.rs"]
+mod scripts;
+mod shapes;
+mod waking;
