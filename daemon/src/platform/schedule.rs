@@ -82,6 +82,12 @@ impl Schedule {
         }
     }
 
+    /// Has things read at another pace from now on.
+    pub fn pace(&mut self, pace: Pace, now: Instant) {
+        self.pace = pace;
+        self.sweep_due = now + pace.sweep_every;
+    }
+
     /// Something happened to the element: it must be read again. Said twice before it is read, it is read once.
     pub fn hint(&mut self, key: ElementKey) {
         self.stamp += 1;

@@ -379,7 +379,7 @@ impl Worker {
             false => readings.keys().filter(|key| !self.mirror.has_told(*key)).collect(),
             true => Vec::new(),
         };
-        let Learned { updates, unread, cut } = self.mirror.apply(readings);
+        let Learned { updates, unread, cut, .. } = self.mirror.apply(readings);
         new.into_iter().for_each(|key| self.newcomers.add(key, now()));
         if cut > 0 {
             debug!(cut, "the app claims cycles or second parents; they are left out");
