@@ -23,14 +23,15 @@ use tokio::time::timeout;
 use tracing::debug;
 use zbus::Message;
 
+use super::app::BusApp;
 use super::geometry::window_of;
 use super::handles::Handle;
-use super::link::{Answer, Link, PATIENCE, call, get, silent};
+use super::link::{Answer, Link, call, get};
 use super::roles::{self, PASSWORD_TEXT};
 use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, APPLICATION, Interfaces, body};
-use super::worker::{Worker, now};
+use crate::platform::worker::{Books, PATIENCE, now, silent};
 use crate::platform::{Act, Counters, ElementKey, Failure, FailureKind, Gate, Sent, WorkerAnswer};
 
 /// How long an app may take to answer what it was told before it is asked whether it is still there.
@@ -50,21 +51,21 @@ pub(super) struct Deed {
     outcome: oneshot::Receiver<Result<(), Failure>>,
 }
 
-impl Worker {
-    /// Begins an act. The answer is told by [`Worker::settle_deed`].
-    pub(super) fn perform(&mut self, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
+impl BusApp {
+    /// Begins an act. The answer is told by [`BusApp::settle_deed`].
+    pub(super) fn begin(&mut self, books: &Books, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
         let (done, outcome) = oneshot::channel();
-        let reader = &self.post.reader;
-        match reader.handles.get(key).filter(|_| self.mirror.knows(key)) {
+        let reader = &self.reader;
+        match reader.handles.get(key) {
             Some(at) => {
-                let above = std::iter::successors(self.mirror.parent(key), |key| self.mirror.parent(*key));
+                let above = std::iter::successors(books.mirror.parent(key), |key| books.mirror.parent(*key));
                 let actor = Actor {
                     calls: reader.calls.clone(),
-                    counters: Arc::clone(&self.counters),
+                    counters: Arc::clone(&books.counters),
                     toolkit: reader.toolkit,
                     gate,
                     direct: OnceCell::new(),
-                    app: self.post.app.clone(),
+                    app: self.root.clone(),
                     at: at.clone(),
                     above: above
                         .filter_map(|key| reader.handles.get(key).cloned())
@@ -83,38 +84,35 @@ impl Worker {
         self.deed = Some(Deed { ticket, key, act, outcome });
     }
 
-    /// Tells what came of an act, if that is known by now. True if it is.
-    pub(super) fn settle_deed(&mut self) -> bool {
-        let Some(deed) = &mut self.deed else { return false };
+    /// Tells what came of an act, if that is known by now.
+    pub(super) fn settle_deed(&mut self, books: &mut Books) {
+        let Some(deed) = &mut self.deed else { return };
         let result = match deed.outcome.try_recv() {
             Ok(result) => result,
-            Err(TryRecvError::Empty) => return false,
+            Err(TryRecvError::Empty) => return,
             Err(TryRecvError::Closed) => {
                 Err(Failure::new(FailureKind::Refused, "acting broke off").sent(Sent::Maybe))
             }
         };
         if let Some(deed) = self.deed.take() {
-            self.look_around(deed.key, &deed.act);
-            self.tell_answer(deed.ticket, result.map(|()| WorkerAnswer::Done));
+            self.look_around(deed.key, &deed.act, books);
+            books.tell_answer(deed.ticket, result.map(|()| WorkerAnswer::Done));
         }
-        true
     }
 
     /// Has everything read again that an act on an element is likely to have changed, announced or not.
-    fn look_around(&mut self, key: ElementKey, act: &Act) {
+    fn look_around(&mut self, key: ElementKey, act: &Act, books: &mut Books) {
         let mut around = vec![key];
-        around.extend(self.mirror.parent(key));
+        around.extend(books.mirror.parent(key));
         if *act == Act::Select {
-            let beside = self.mirror.parent(key).map_or(&[][..], |parent| self.mirror.children(parent));
+            let beside = books.mirror.parent(key).map_or(&[][..], |parent| books.mirror.children(parent));
             around.extend(beside.iter().copied().take(MOST_BESIDE));
         }
         around.extend(self.focused.iter().copied());
-        for key in around.into_iter().filter(|key| self.mirror.knows(*key)) {
-            self.schedule.hint(key);
-        }
-        let toolkit = self.post.reader.toolkit;
+        books.hint_known(around);
+        let toolkit = self.reader.toolkit;
         if toolkit.is_surveyed() {
-            self.survey.suspect(window_of(key, &self.mirror).unwrap_or(ElementKey::APP), now());
+            self.survey.suspect(window_of(key, &books.mirror).unwrap_or(ElementKey::APP), now());
         }
         if toolkit.acts_late() {
             self.newcomers.add(key, now());
