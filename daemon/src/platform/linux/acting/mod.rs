@@ -19,11 +19,12 @@ use std::time::Duration;
 use axd_protocol::{Role, State, States};
 use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{OnceCell, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tracing::debug;
 use zbus::Message;
 
 use super::app::BusApp;
+use super::ear::Ear;
 use super::geometry::window_of;
 use super::handles::Handle;
 use super::link::{Answer, Link, call, get};
@@ -37,7 +38,7 @@ use crate::platform::{Act, Counters, ElementKey, Failure, FailureKind, Gate, Sen
 /// How long an app may take to answer what it was told before it is asked whether it is still there.
 const EARLY: Duration = Duration::from_millis(300);
 /// The pauses between looks at whether what was told has come about: about 300 ms in all.
-const PAUSES: [u64; 7] = [0, 5, 10, 20, 40, 80, 160];
+const PAUSES: [u64; 6] = [5, 10, 20, 40, 80, 160];
 /// How far up an element's surroundings are looked at.
 const MOST_ABOVE: usize = 10;
 /// How many elements beside the one that was acted on are read again.
@@ -64,6 +65,7 @@ impl BusApp {
                     counters: Arc::clone(&books.counters),
                     toolkit: reader.toolkit,
                     gate,
+                    ear: Arc::clone(&self.ear),
                     direct: OnceCell::new(),
                     app: self.root.clone(),
                     at: at.clone(),
@@ -72,11 +74,11 @@ impl BusApp {
                         .take(MOST_ABOVE)
                         .collect(),
                 };
-                let (ear, act) = (Arc::clone(&self.ear), act.clone());
+                let act = act.clone();
                 tokio::spawn(async move {
                     // Nobody listens any more if the app has been detached meanwhile.
                     let _ = done.send(actor.act(&act).await);
-                    ear.wake();
+                    actor.ear.wake();
                 });
             }
             None => drop(done.send(Err(gone()))),
@@ -126,6 +128,8 @@ struct Actor {
     counters: Arc<Counters>,
     toolkit: Toolkit,
     gate: Gate,
+    /// Where it is heard that something happened.
+    ear: Arc<Ear>,
     /// The connection that this act goes over, once it is known; see [`Actor::wire`].
     direct: OnceCell<Link>,
     /// The app's own element.
@@ -272,18 +276,26 @@ impl Actor {
         Ok(self.tell(call).await?.is_none_or(|message| message.body().deserialize().unwrap_or(true)))
     }
 
-    /// Looks until it is so, or for long enough. What goes wrong while looking went wrong after something was sent.
+    /// Looks until it is so, or for long enough: whenever something happens in the app, and after pauses too, because
+    /// numbers, selections and more come about in some toolkits without any event. What goes wrong while looking went
+    /// wrong after something was sent.
     async fn until<F: Future<Output = Result<bool, Failure>>>(
         &self,
         mut is_so: impl FnMut() -> F,
     ) -> Result<bool, Failure> {
-        for pause in PAUSES {
-            tokio::time::sleep(Duration::from_millis(pause)).await;
+        let (mut pauses, mut pause_ends) = (PAUSES.into_iter(), Instant::now());
+        loop {
+            let happened = self.ear.next_event();
             if is_so().await.map_err(|failure| failure.sent(Sent::Yes))? {
                 return Ok(true);
             }
+            if pause_ends <= Instant::now() {
+                let Some(pause) = pauses.next() else { return Ok(false) };
+                pause_ends = Instant::now() + Duration::from_millis(pause);
+            }
+            // Either way it is looked again.
+            let _ = timeout_at(pause_ends, happened).await;
         }
-        Ok(false)
     }
 }
 
