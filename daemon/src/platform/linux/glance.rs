@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use super::app::BusApp;
 use super::content::{TextIs, has_number, plain_number, text_is};
+use super::details::Details;
 use super::ear::{Hint, Kinds};
 use super::link::Answer;
-use super::reader::{Details, Outline, Reader};
+use super::outline::Outline;
+use super::reader::Reader;
 use super::roles::{self, PASSWORD_TEXT};
 use super::states::{Native, Natives};
 use super::toolkit::Toolkit;

@@ -2,9 +2,9 @@
 //!
 //! `link` is a connection to a bus, `wire` what AT-SPI puts on it, `bus` finds it. `roles`, `states`, `toolkit`,
 //! `identity` and `windows` are pure: what native things mean. `events` brings what apps announce to their `ear`,
-//! `reader` (with `cached`, `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells them what to do.
-//! `app` is all of that as a worker has it, and `hearing`, `survey` and `newcomers` are how it is kept true. `frames` stands in
-//! for `x11` where there is none.
+//! `reader` (with `outline`, `details`, `cached`, `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells
+//! them what to do. `app` is all of that as a worker has it, and `hearing`, `survey` and `newcomers` are how it is kept
+//! true. `frames` stands in for `x11` where there is none.
 //!
 //! `calls` says where what is asked of the whole desktop goes: `input`, `window_ops` and `close` (with `manager`, which
 //! asks the window manager), `launch`, `clipboard` and `capture`, over a `display` of their own. `desktop` is the
@@ -22,6 +22,7 @@ mod clipboard;
 mod close;
 mod content;
 mod desktop;
+mod details;
 mod display;
 mod doctor;
 mod ear;
@@ -37,6 +38,7 @@ mod launch;
 mod link;
 mod manager;
 mod newcomers;
+mod outline;
 mod reader;
 mod registry;
 mod roles;
