@@ -90,6 +90,11 @@ pub fn main() -> ExitCode {
 
 fn open(_: PlatformChoice, runtime: &Runtime) -> Result<Box<dyn Platform>, String> {
     let world = World::start(SimOptions::from_env());
+    if let Some(holder) = std::env::var("AXD_DOUBLE_SECURE_INPUT").ok().and_then(|pid| pid.parse().ok()) {
+        world.settings(|settings| {
+            (settings.secure_input_held_by, settings.secure_input_swallows) = (Some(holder), true);
+        });
+    }
     let _inside = runtime.enter();
     Ok(Box::new(OnDouble { mac: MacDesktop::connect(), world: Arc::new(world) }))
 }

@@ -1,5 +1,6 @@
 //! `axd-on-double`: the daemon with the macOS backend, on the double. The same options as `axd`; `ax sim` goes to the
-//! scripted apps behind the double, and `AXD_SIM_APPS` adds to them.
+//! scripted apps behind the double, and `AXD_SIM_APPS` adds to them. With `AXD_DOUBLE_SECURE_INPUT=PID` that process has the
+//! keyboard to itself, and keys that are made are swallowed.
 
 #[cfg(not(target_os = "macos"))]
 mod daemon;

@@ -56,15 +56,23 @@ pub struct Settings {
     pub trusted: bool,
     /// Whether it may take pictures of the screen, and read the titles of windows.
     pub may_capture: bool,
-    /// Whether keys that are made by programs are lost while a secure field has the focus.
+    /// Whether keys that are made by programs are lost while somebody has the keyboard to itself.
     pub secure_input_swallows: bool,
+    /// The process that took the keyboard and did not give it back; it need not run any more.
+    pub secure_input_held_by: Option<u32>,
     /// How long a call waits for an app, if that was set for all.
     pub(crate) patience: Option<f32>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { trusted: true, may_capture: true, secure_input_swallows: false, patience: None }
+        Settings {
+            trusted: true,
+            may_capture: true,
+            secure_input_swallows: false,
+            secure_input_held_by: None,
+            patience: None,
+        }
     }
 }
 

@@ -28,6 +28,7 @@ pub fn folder() -> TempDir {
 #[derive(Debug, Default)]
 pub struct Setup {
     args: Vec<String>,
+    env: Vec<(String, String)>,
     apps: Vec<String>,
     state: Option<PathBuf>,
     folder: Option<TempDir>,
@@ -49,6 +50,12 @@ impl Setup {
     /// With these args of `axd` too.
     pub fn args(mut self, args: &[&str]) -> Setup {
         self.args.extend(args.iter().map(|arg| (*arg).to_owned()));
+        self
+    }
+
+    /// With this in its environment.
+    pub fn env(mut self, name: &str, value: &str) -> Setup {
+        self.env.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -85,6 +92,7 @@ impl Setup {
             state,
             apps,
             args: self.args,
+            env: self.env,
             platform: self.platform.unwrap_or_else(|| "sim".to_owned()),
             folder,
         };
@@ -103,6 +111,7 @@ pub struct Daemon {
     pub state: PathBuf,
     apps: PathBuf,
     args: Vec<String>,
+    env: Vec<(String, String)>,
     platform: String,
     folder: TempDir,
 }
@@ -194,6 +203,7 @@ impl Daemon {
             .arg(&self.state)
             .args(&self.args)
             .env("AXD_SIM_APPS", &self.apps)
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
             .env_remove("AXD_SOCKET")
             .env_remove("AXD_LOG")
             .stdin(Stdio::null())

@@ -1,15 +1,14 @@
 //! Events: made, filled in, and posted.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use super::CGPoint;
-use super::input::{pointer, secure_focus};
+use super::input::pointer;
 use super::keys::key_of;
 use crate::cf::{self, Body, CFTypeRef, Foreign};
-use crate::world::{Waited, current, wait};
+use crate::world::current;
 use axd_protocol::keys::Key;
 
 const LEFT_DOWN: u32 = 1;
@@ -54,6 +53,8 @@ pub struct Posted {
     pub wheel: (i32, i32),
     /// The process it was posted to; `None` for whoever is in front.
     pub pid: Option<i32>,
+    /// How long the user's own mouse and keyboard are dead after it, in seconds.
+    pub suppresses: f64,
 }
 
 /// What an event does.
@@ -76,10 +77,14 @@ impl Foreign for Event {
     }
 }
 
+/// What is kept of a source: how long what it makes suppresses what the user does.
 #[derive(Debug)]
-struct EventSource;
+struct EventSource(Mutex<f64>);
 
 impl Foreign for EventSource {}
+
+/// As long as nobody says otherwise.
+const SUPPRESSES: f64 = 0.25;
 
 fn kind_of(number: u32, key: u16, flags: u64) -> Kind {
     match number {
@@ -97,7 +102,9 @@ fn kind_of(number: u32, key: u16, flags: u64) -> Kind {
     }
 }
 
-fn event(fill: impl FnOnce(&mut Posted), made_by: &'static str) -> CFTypeRef {
+fn event(source: CFTypeRef, fill: impl FnOnce(&mut Posted), made_by: &'static str) -> CFTypeRef {
+    let source =
+        (!source.is_null()).then(|| cf::foreign::<EventSource>(source, cf::Kind::EventSource, made_by));
     let at = current().map(|world| pointer(&world)).unwrap_or_default();
     let flags = current().map_or(0, |world| world.input.flags());
     let mut posted = Posted {
@@ -111,6 +118,7 @@ fn event(fill: impl FnOnce(&mut Posted), made_by: &'static str) -> CFTypeRef {
         flags,
         wheel: (0, 0),
         pid: None,
+        suppresses: source.flatten().map_or(SUPPRESSES, |source| *source.0.lock()),
     };
     fill(&mut posted);
     let event = Event(Mutex::new(posted));
@@ -125,19 +133,29 @@ fn with<T>(event: CFTypeRef, function: &'static str, change: impl FnOnce(&mut Po
 /// `CGEventSourceCreate`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGEventSourceCreate(_state: i32) -> CFTypeRef {
-    cf::owned(cf::Kind::EventSource, Body::Foreign(Arc::new(EventSource)), "CGEventSourceCreate").give()
+    let source = EventSource(Mutex::new(SUPPRESSES));
+    cf::owned(cf::Kind::EventSource, Body::Foreign(Arc::new(source)), "CGEventSourceCreate").give()
+}
+
+/// `CGEventSourceSetLocalEventsSuppressionInterval`.
+#[unsafe(no_mangle)]
+pub extern "C" fn CGEventSourceSetLocalEventsSuppressionInterval(source: CFTypeRef, seconds: f64) {
+    const NAME: &str = "CGEventSourceSetLocalEventsSuppressionInterval";
+    if let Some(source) = cf::foreign::<EventSource>(source, cf::Kind::EventSource, NAME) {
+        *source.0.lock() = seconds;
+    }
 }
 
 /// `CGEventCreate`: where the pointer is now.
 #[unsafe(no_mangle)]
-pub extern "C" fn CGEventCreate(_source: CFTypeRef) -> CFTypeRef {
-    event(|_| {}, "CGEventCreate")
+pub extern "C" fn CGEventCreate(source: CFTypeRef) -> CFTypeRef {
+    event(source, |_| {}, "CGEventCreate")
 }
 
 /// `CGEventCreateMouseEvent`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGEventCreateMouseEvent(
-    _source: CFTypeRef,
+    source: CFTypeRef,
     number: u32,
     at: CGPoint,
     button: u32,
@@ -151,12 +169,12 @@ pub extern "C" fn CGEventCreateMouseEvent(
     let fill = |posted: &mut Posted| {
         (posted.number, posted.at, posted.button, posted.clicks) = (number, at, button, 1);
     };
-    event(fill, "CGEventCreateMouseEvent")
+    event(source, fill, "CGEventCreateMouseEvent")
 }
 
 /// `CGEventCreateKeyboardEvent`.
 #[unsafe(no_mangle)]
-pub extern "C" fn CGEventCreateKeyboardEvent(_source: CFTypeRef, key: u16, down: bool) -> CFTypeRef {
+pub extern "C" fn CGEventCreateKeyboardEvent(source: CFTypeRef, key: u16, down: bool) -> CFTypeRef {
     let fill = |posted: &mut Posted| {
         posted.key = key;
         posted.number = if down { KEY_DOWN } else { KEY_UP };
@@ -166,13 +184,13 @@ pub extern "C" fn CGEventCreateKeyboardEvent(_source: CFTypeRef, key: u16, down:
             posted.flags = if down { posted.flags | flag } else { posted.flags & !flag };
         }
     };
-    event(fill, "CGEventCreateKeyboardEvent")
+    event(source, fill, "CGEventCreateKeyboardEvent")
 }
 
 /// `CGEventCreateScrollWheelEvent2`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGEventCreateScrollWheelEvent2(
-    _source: CFTypeRef,
+    source: CFTypeRef,
     _units: u32,
     _wheels: u32,
     up: i32,
@@ -180,7 +198,7 @@ pub extern "C" fn CGEventCreateScrollWheelEvent2(
     _depth: i32,
 ) -> CFTypeRef {
     let fill = |posted: &mut Posted| (posted.number, posted.wheel) = (SCROLL_WHEEL, (up, left));
-    event(fill, "CGEventCreateScrollWheelEvent2")
+    event(source, fill, "CGEventCreateScrollWheelEvent2")
 }
 
 /// `CGEventKeyboardSetUnicodeString`: no more than twenty units get through, as on a Mac.
@@ -301,16 +319,4 @@ pub extern "C" fn CGEventSourceKeyState(_state: i32, key: u16) -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn CGEventSourceButtonState(_state: i32, button: u32) -> bool {
     current().is_some_and(|world| world.input.is_button_down(button))
-}
-
-/// `IsSecureEventInputEnabled`.
-#[unsafe(no_mangle)]
-pub extern "C" fn IsSecureEventInputEnabled() -> u8 {
-    let Some(world) = current() else { return 0 };
-    let (answer, reply) = tokio::sync::oneshot::channel();
-    let runtime = world.runtime.clone();
-    runtime.spawn(async move {
-        let _ = answer.send(secure_focus(&world).await);
-    });
-    u8::from(matches!(wait(reply, Duration::from_secs(1)), Waited::Answer(true)))
 }

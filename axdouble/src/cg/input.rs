@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use axd::platform::{DesktopAnswer, DesktopCall, Gate, InputStep, Platform};
+use axd_protocol::Point;
 use axd_protocol::keys::{Button, Key, Modifier};
-use axd_protocol::{Point, State};
 use parking_lot::{Condvar, Mutex};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use super::CGPoint;
 use super::event::{Kind, Posted};
 use super::keys::{flag_of, key_of, modifiers_of};
+use super::session::holder;
 use crate::world::{Inner, Waited, current, wait};
 
 /// Lines that a notch of a wheel scrolls.
@@ -140,20 +141,9 @@ pub(super) fn pointer(world: &Inner) -> CGPoint {
     }
 }
 
-/// Whether a secure field of the active app has the focus.
-pub(super) async fn secure_focus(world: &Inner) -> bool {
-    let Some(reach) = world.sim.active().0.and_then(|pid| world.sim.reach(pid)) else { return false };
-    let looked = reach.visit(|inside| {
-        let focus = inside.model.focus().and_then(|focus| inside.model.widget(focus));
-        focus.is_some_and(|focus| focus.states.has(State::Secure))
-    });
-    // An app that hangs is not known to have one.
-    tokio::time::timeout(Duration::from_millis(200), looked).await.is_ok_and(|looked| looked == Ok(true))
-}
-
 async fn is_swallowed(world: &Inner, event: &Posted) -> bool {
     let swallows = world.settings.lock().secure_input_swallows;
-    swallows && matches!(event.kind, Kind::Key { .. }) && secure_focus(world).await
+    swallows && matches!(event.kind, Kind::Key { .. }) && holder(world).await.is_some()
 }
 
 async fn carry_out(world: &Inner, event: &Posted, held: &mut BTreeSet<Modifier>) {

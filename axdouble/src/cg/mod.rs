@@ -5,6 +5,7 @@ mod event;
 mod image;
 mod input;
 mod keys;
+mod session;
 mod window;
 
 pub use event::Posted;

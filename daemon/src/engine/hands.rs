@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use tracing::{info, warn};
 
 use super::Engine;
-use crate::platform::{DesktopCall, Failure, FailureKind, Gate, InputStep, Sent};
+use crate::platform::{DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, InputStep, Sent};
 
 /// How long a key is held if nobody says.
 pub(super) const HOLD: Duration = Duration::from_secs(10);
@@ -124,14 +124,14 @@ impl Hands {
 }
 
 impl Engine {
-    /// Makes input for a client, alone.
+    /// Makes input for a client, alone. Answers why it may be lost on the way, if it may.
     pub(super) async fn input(
         &self,
         client: u64,
         steps: Vec<InputStep>,
         gate: &Gate,
         deadline: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<String>, Failure> {
         let _turn = self.hands.take(client, deadline).await?;
         self.input_in_turn(steps, gate, deadline).await
     }
@@ -141,10 +141,11 @@ impl Engine {
         steps: Vec<InputStep>,
         gate: &Gate,
         deadline: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<String>, Failure> {
         let answer = self.platform.call(DesktopCall::Input(steps), gate.clone());
         match timeout_at(deadline, answer).await {
-            Ok(Ok(Ok(_))) => Ok(()),
+            Ok(Ok(Ok(DesktopAnswer::Doubtful(why)))) => Ok(Some(why)),
+            Ok(Ok(Ok(_))) => Ok(None),
             Ok(Ok(Err(failure))) => Err(failure),
             Ok(Err(_)) | Err(_) => {
                 let sent = if gate.close() { Sent::No } else { Sent::Maybe };
@@ -163,7 +164,7 @@ impl Engine {
         lease: Option<Duration>,
         gate: &Gate,
         deadline: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<String>, Failure> {
         let _turn = self.hands.take(client, deadline).await?;
         let until = Instant::now() + lease.unwrap_or(HOLD);
         // Noted first: if the client goes in the middle of it, this is what is let go of.
@@ -181,10 +182,8 @@ impl Engine {
             new.iter().map(|held| held.number).collect()
         };
         let steps = before.into_iter().chain(what.iter().map(|what| what.step(true))).collect();
-        if let Err(failure) = self.input_in_turn(steps, gate, deadline).await {
-            self.forget(|held| numbers.contains(&held.number));
-            return Err(failure);
-        }
+        let sent = self.input_in_turn(steps, gate, deadline).await;
+        let doubt = sent.inspect_err(|_| self.forget(|held| numbers.contains(&held.number)))?;
         let engine = Arc::downgrade(self);
         let held: Vec<Holdable> = what.to_vec();
         tokio::spawn(async move {
@@ -196,7 +195,7 @@ impl Engine {
                     .await;
             }
         });
-        Ok(())
+        Ok(doubt)
     }
 
     /// Lets go of things that a client holds.
@@ -207,12 +206,12 @@ impl Engine {
         what: &[Holdable],
         gate: &Gate,
         deadline: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<String>, Failure> {
         let _turn = self.hands.take(client, deadline).await?;
         let steps = before.into_iter().chain(what.iter().rev().map(|what| what.step(false))).collect();
-        self.input_in_turn(steps, gate, deadline).await?;
+        let doubt = self.input_in_turn(steps, gate, deadline).await?;
         self.forget(|held| what.contains(&held.what));
-        Ok(())
+        Ok(doubt)
     }
 
     /// A client is gone: what it held is let go of, unless it said how long to hold it.

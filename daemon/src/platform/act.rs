@@ -208,6 +208,8 @@ impl std::fmt::Debug for Picture {
 pub enum DesktopAnswer {
     /// It is done.
     Done,
+    /// It was sent, and may be lost on the way for this reason.
+    Doubtful(String),
     /// The pointer is here.
     Pointer(Point),
     /// The app was started.

@@ -5,6 +5,7 @@
 //! else. What a worker reads it sends as [`Batch`]es; events are hints for it to read again, never facts.
 
 mod act;
+pub mod children;
 mod gate;
 pub mod input_thread;
 #[cfg(target_os = "linux")]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import signal
 import warnings
 from typing import Any
 
@@ -12,6 +11,7 @@ import gi
 gi.require_version("Gtk", "4.0")
 from gi.repository import Gio, GLib, Gtk  # noqa: E402
 
+import gtk_both  # noqa: E402
 import storm  # noqa: E402
 
 warnings.simplefilter("ignore", DeprecationWarning)
@@ -24,7 +24,7 @@ def named(widget: Gtk.Widget, name: str) -> Gtk.Widget:
     return widget
 
 
-class Window:
+class Window(gtk_both.Window):
     def __init__(self, app: Gtk.Application) -> None:
         self.counted = self.made = 0
         self.rows: list[Gtk.ListBoxRow] = []
@@ -78,11 +78,6 @@ class Window:
             column.append(widget)
         return column
 
-    def button(self, name: str, act: Any) -> Gtk.Button:
-        button = Gtk.Button(label=name)
-        button.connect("clicked", lambda *_: act(0))
-        return button
-
     def pages(self) -> Gtk.Notebook:
         self.notebook = Gtk.Notebook(hexpand=True)
         for page, name in zip((self.list_page(), self.table_page(), self.text_page()), TABS):
@@ -118,7 +113,7 @@ class Window:
         self.text.get_buffer().set_text("first line\nsecond line")
         return Gtk.ScrolledWindow(child=self.text)
 
-    # What storms and buttons do.
+    # What storms and buttons do, where it is done otherwise than in the other GTK.
 
     def add_row(self, n: int) -> None:
         self.made += 1
@@ -131,121 +126,28 @@ class Window:
         if self.rows:
             self.list_box.remove(self.rows.pop(n % len(self.rows)))
 
-    def rename_row(self, n: int) -> None:
-        if self.rows:
-            label = self.rows[n % len(self.rows)].get_child()
-            label.set_text(label.get_text().split("*")[0] + f"*{n % 100}")
-
-    def reorder_rows(self, n: int) -> None:
-        if self.rows:
-            row = self.rows.pop(n % len(self.rows))
-            self.list_box.remove(row)
-            self.list_box.insert(row, 0)
-            self.rows.insert(0, row)
-
-    def count(self, n: int) -> None:
-        self.counted += 1
-        self.label.set_text(f"count {self.counted}")
-
-    def check(self, n: int) -> None:
-        self.check_box.set_active(not self.check_box.get_active())
-
-    def toggle(self, n: int) -> None:
-        widget = self.toggle_button if n % 2 else self.switch
-        widget.set_active(not widget.get_active())
-
-    def radio(self, n: int) -> None:
-        self.radios[n % 3].set_active(True)
-
-    def entry(self, n: int) -> None:
-        (self.password if n % 5 == 0 else self.entry_field).set_text(f"text {n % 1000}")
-
-    def notes(self, n: int) -> None:
-        self.text.get_buffer().set_text(f"line {n % 10}\nline {n % 100}")
-
-    def slider(self, n: int) -> None:
-        self.slider_scale.set_value(n % 101)
-
-    def spin(self, n: int) -> None:
-        self.spin_button.set_value(n % 101)
-
     def combo(self, n: int) -> None:
         self.combo_box.set_selected(n % 3)
 
-    def tab(self, n: int) -> None:
-        self.notebook.set_current_page(n % 3)
-
-    def sensitivity(self, n: int) -> None:
-        self.target.set_sensitive(not self.target.get_sensitive())
-
-    def dialog(self, n: int) -> None:
-        if self.box:
-            return self.close_dialog()
-        self.box = Gtk.MessageDialog(
-            transient_for=self.window, modal=True, buttons=Gtk.ButtonsType.OK_CANCEL, text="Sure?", title="Question"
-        )
-        self.box.connect("response", lambda *_: self.close_dialog())
-        self.box.present()
-
-    def close_dialog(self) -> None:
-        if self.box:
-            self.box.destroy()
-            self.box = None
-
-    def progress(self, n: int) -> None:
-        self.progress_bar.set_fraction(n % 101 / 100)
-
-    def expander(self, n: int) -> None:
-        self.expander_box.set_expanded(not self.expander_box.get_expanded())
+    def chosen(self) -> int:
+        return self.combo_box.get_selected()
 
     def cell(self, n: int) -> None:
         self.model.splice(n % 20, 1, [f"r{n % 20}\tv{n % 1000}"])
 
-    def state(self) -> dict[str, Any]:
-        buffer = self.text.get_buffer()
-        return {
-            "rows": [row.get_child().get_text() for row in self.rows],
-            "count": self.counted,
-            "check": self.check_box.get_active(),
-            "toggle": [self.toggle_button.get_active(), self.switch.get_active()],
-            "radio": [radio.get_active() for radio in self.radios],
-            "entry": [self.entry_field.get_text(), self.password.get_text()],
-            "notes": buffer.get_text(*buffer.get_bounds(), False),
-            "numbers": [int(self.slider_scale.get_value()), int(self.spin_button.get_value())],
-            "combo": self.combo_box.get_selected(),
-            "tab": self.notebook.get_current_page(),
-            "sensitive": self.target.get_sensitive(),
-            "progress": round(self.progress_bar.get_fraction(), 2),
-            "expanded": self.expander_box.get_expanded(),
-            "cells": [self.model.get_string(row).split("\t")[1] for row in range(20)],
-        }
+    def cells(self) -> list[str]:
+        return [self.model.get_string(row).split("\t")[1] for row in range(20)]
 
 
 def fill_cell(_: Any, item: Gtk.ListItem, column: int) -> None:
     item.get_child().set_text(item.get_item().get_string().split("\t")[column])
 
 
-def once(act: Any) -> bool:
-    act()
-    return GLib.SOURCE_REMOVE
-
-
 def main() -> None:
     args = storm.options("The test app in GTK 4.")
     GLib.set_prgname("axd-test-gtk4")
-
-    def activate(app: Gtk.Application) -> None:
-        weather = storm.Weather(
-            Window(app),
-            args,
-            after=lambda ms, act: GLib.timeout_add(ms, once, act),
-            when_idle=lambda act: GLib.idle_add(once, act, priority=GLib.PRIORITY_LOW),
-        )
-        GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, signal.SIGUSR1, lambda: weather.asked_for() or GLib.SOURCE_CONTINUE)
-        GLib.idle_add(once, weather.started, priority=GLib.PRIORITY_LOW)
-
     app = Gtk.Application(application_id="org.axd.TestGtk4", flags=Gio.ApplicationFlags.NON_UNIQUE)
-    app.connect("activate", activate)
+    app.connect("activate", lambda app: gtk_both.have_weather(Window(app), args))
     app.run()
 
 

@@ -46,12 +46,8 @@ impl Scene<'_> {
         }
         self.click_item(holder, chosen, item).await?;
         self.pause(|| is_chosen(self)).await;
-        let done = Done {
-            method: self.engine.platform.input_method(),
-            route: Route::Input,
-            delivery: Delivery::DeliveredVerified,
-            note: None,
-        };
+        let method = self.engine.platform.input_method();
+        let done = Done::by(method, Route::Input, Delivery::DeliveredVerified);
         // An item of a popup is gone with it; what its holder says is all there is.
         if is_chosen(self) {
             Ok(done)

@@ -23,7 +23,7 @@ impl Scene<'_> {
         let gate = self.call.gate.part();
         let client = self.call.session.client;
         match self.engine.input(client, steps, &gate, self.deadline).await {
-            Ok(()) => Ok(self.by_input()),
+            Ok(doubt) => Ok(self.by_input(doubt)),
             Err(failure) => {
                 let mut error = self.failed(&failure);
                 error.delivered_chars = Some(gate.characters()).filter(|typed| *typed > 0);
@@ -32,9 +32,9 @@ impl Scene<'_> {
         }
     }
 
-    fn by_input(&self) -> Done {
+    fn by_input(&self, doubt: Option<String>) -> Done {
         let method = self.engine.platform.input_method();
-        Done { method, route: Route::Input, delivery: Delivery::DeliveredUnverified, note: None }
+        Done { doubt, ..Done::by(method, Route::Input, Delivery::DeliveredUnverified) }
     }
 
     /// Clicks the target, or the place that was named.
@@ -149,14 +149,14 @@ impl Scene<'_> {
         let gate = self.call.gate.part();
         let client = self.call.session.client;
         let held = self.engine.hold(client, before, what, lease, &gate, self.deadline).await;
-        held.map(|()| self.by_input()).map_err(|failure| self.failed(&failure))
+        held.map(|doubt| self.by_input(doubt)).map_err(|failure| self.failed(&failure))
     }
 
     async fn release(&self, before: Vec<InputStep>, what: &[Holdable]) -> Result<Done> {
         let gate = self.call.gate.part();
         let client = self.call.session.client;
         let released = self.engine.release(client, before, what, &gate, self.deadline).await;
-        released.map(|()| self.by_input()).map_err(|failure| self.failed(&failure))
+        released.map(|doubt| self.by_input(doubt)).map_err(|failure| self.failed(&failure))
     }
 
     /// With an app named, keys go to it: its window is brought to the front first.

@@ -22,7 +22,7 @@ impl Scene<'_> {
             (self.engine.platform.semantic_method(), self.options.route.unwrap_or(Route::Auto))
         };
         let note = Some("nothing was done".to_owned());
-        Done { method, route, delivery: Delivery::NotDelivered, note }
+        Done { note, ..Done::by(method, route, Delivery::NotDelivered) }
     }
 
     /// Writes the answer.
@@ -33,6 +33,12 @@ impl Scene<'_> {
             (Some(_), None) => vec![Aspect::Gone],
             (None, _) => Vec::new(),
         };
+        let came_of_it = match &self.before {
+            // That it has the focus now came of bringing it there.
+            Some(_) => changed.iter().any(|aspect| *aspect != Aspect::Focused),
+            None => matches!(rest.settled, Settled::Quiet | Settled::Busy | Settled::Ended),
+        };
+        let doubt = done.doubt.as_ref().filter(|_| !came_of_it);
         let mut told = ActAnswer {
             method: done.method.to_owned(),
             route: done.route,
@@ -43,7 +49,7 @@ impl Scene<'_> {
             waited_ms: rest.waited.as_millis() as u64,
             effects: None,
             disposition: Disposition::of(done.delivery),
-            note: done.note.clone(),
+            note: done.note.as_ref().or(doubt).cloned(),
         };
         let Some(app) = &self.app else {
             let clock = self.engine.clock.now();

@@ -48,6 +48,8 @@ pub(super) struct Done {
     pub route: Route,
     pub delivery: Delivery,
     pub note: Option<String>,
+    /// Why it may be lost on the way; told if nothing came of it.
+    pub doubt: Option<String>,
 }
 
 /// How the app came to rest after it.
@@ -58,14 +60,15 @@ pub(super) struct Rest {
 }
 
 impl Done {
+    /// It was done this way.
+    pub fn by(method: &'static str, route: Route, delivery: Delivery) -> Done {
+        Done { method, route, delivery, note: None, doubt: None }
+    }
+
     /// Nothing had to be done.
     pub fn already(what: &str) -> Done {
-        Done {
-            method: "none",
-            route: Route::Auto,
-            delivery: Delivery::DeliveredVerified,
-            note: Some(what.to_owned()),
-        }
+        let note = Some(what.to_owned());
+        Done { note, ..Done::by("none", Route::Auto, Delivery::DeliveredVerified) }
     }
 }
 

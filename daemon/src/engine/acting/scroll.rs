@@ -73,7 +73,7 @@ impl Scene<'_> {
             if self.in_sight().await.is_some_and(|(_, visible)| visible) {
                 let method = self.engine.platform.input_method();
                 let delivery = Delivery::DeliveredVerified;
-                return Ok(Done { method, route: Route::Input, delivery, note: None });
+                return Ok(Done::by(method, Route::Input, delivery));
             }
         }
         Err(self.not_achieved("in sight"))

@@ -106,7 +106,7 @@ impl Scene<'_> {
 
     pub fn by_semantics(&self, delivery: Delivery) -> Done {
         let method = self.engine.platform.semantic_method();
-        Done { method, route: Route::Semantic, delivery, note: None }
+        Done::by(method, Route::Semantic, delivery)
     }
 
     /// Has the app do it to the target; `None` if it does not offer that, nothing was sent, and another way is allowed.

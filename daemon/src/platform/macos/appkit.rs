@@ -69,8 +69,12 @@ pub fn run_main() {
             app.run();
         }
     });
-    STOPPED.store(true, Ordering::Release);
-    let left = std::mem::take(&mut *WORK.lock());
+    // Whoever adds to it looks whether it is over while it is locked, so nothing is left behind.
+    let left = {
+        let mut work = WORK.lock();
+        STOPPED.store(true, Ordering::Release);
+        std::mem::take(&mut *work)
+    };
     drop(left);
 }
 
@@ -101,10 +105,13 @@ pub fn stop_main() {
 
 /// Runs something on thread 0, in order. Dropped if the loop there has ended.
 pub fn on_main(work: Work) {
-    if STOPPED.load(Ordering::Acquire) {
-        return;
+    {
+        let mut waiting = WORK.lock();
+        if STOPPED.load(Ordering::Acquire) {
+            return;
+        }
+        waiting.push_back(work);
     }
-    WORK.lock().push_back(work);
     DispatchQueue::main().exec_async(|| {
         let next = WORK.lock().pop_front();
         if let Some(work) = next {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::displays::Display;
+use super::desktop::Shared;
 use super::host;
 use super::input::{self, events};
 use super::window_ops::{self, Frames};
 use super::{capture, clipboard, launch};
 use crate::platform::input_thread::{InputThread, Job};
-use crate::platform::{DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, Reply};
+use crate::platform::{DesktopAnswer, DesktopCall, DesktopEvent, Failure, FailureKind, Gate, Reply};
 
 /// Takes calls.
 pub struct Calls {
@@ -25,15 +25,10 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Does what is asked, elsewhere. `is_app` says whether a process is an app that may be ended.
-    pub fn take(
-        &self,
-        call: DesktopCall,
-        gate: Gate,
-        displays: Vec<Display>,
-        is_app: impl Fn(u32) -> bool,
-    ) -> Reply<DesktopAnswer> {
+    /// Does what is asked, elsewhere.
+    pub fn take(&self, call: DesktopCall, gate: Gate, shared: &Shared) -> Reply<DesktopAnswer> {
         let (answer, reply) = oneshot::channel();
+        let displays = shared.displays.lock().clone();
         match call {
             DesktopCall::Input(steps) => self.input.run(Job { steps, gate, answer }),
             DesktopCall::Pointer => blocking(answer, || {
@@ -48,9 +43,16 @@ impl Calls {
                     window_ops::apply(window, op, &displays, &frames, &gate).map(|()| DesktopAnswer::Done)
                 });
             }
-            DesktopCall::Launch(plan) => blocking(answer, move || launch::launch(&plan, &gate)),
+            DesktopCall::Launch(plan) => {
+                let out = shared.out.get().cloned();
+                let failed = move |pid, how| {
+                    // Nobody listens any more when the daemon stops.
+                    let _ = out.map(|out| out.send(DesktopEvent::Failed { pid, how }));
+                };
+                blocking(answer, move || launch::launch(&plan, &gate, failed));
+            }
             DesktopCall::Close { pid, force } => {
-                let known = is_app(pid);
+                let known = shared.has(pid);
                 blocking(answer, move || match known {
                     true => launch::close(pid, force, &gate).map(|()| DesktopAnswer::Done),
                     false => {

@@ -5,7 +5,7 @@ use axd_protocol::{Bounds, Point};
 
 #[cfg(target_os = "macos")]
 use super::appkit;
-use super::displays::Display;
+use super::displays::{self, Display};
 use super::doctor;
 use super::ffi::cg::{
     CGPoint, CGPreflightScreenCaptureAccess, CGRect, CGRectNull, CGRequestScreenCaptureAccess, CGSize,
@@ -87,8 +87,7 @@ fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<Picture, Fa
     };
     let id = CGWindowID::try_from(number)
         .map_err(|_| Failure::new(FailureKind::Gone, format!("there is no window {number}")))?;
-    let on = displays.iter().find(|display| display.info.bounds.intersection(&listed.bounds).is_some());
-    let scale = on.map_or(1.0, |display| display.info.scale);
+    let scale = displays::of(listed.bounds, displays).map_or(1.0, |display| display.info.scale);
     match appkit::shoot(HostShot::Window { window: id, scale }, cursor) {
         Some(image) => picture(&image.map_err(refused)?, listed.bounds),
         None => {

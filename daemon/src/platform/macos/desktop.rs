@@ -1,8 +1,8 @@
 //! The macOS desktop as a [`Platform`].
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axd_protocol::command::Finding;
@@ -47,6 +47,8 @@ pub struct Shared {
     apps: Mutex<HashMap<u32, Running>>,
     /// The displays, as last looked at.
     pub displays: Mutex<Vec<Display>>,
+    /// Where what happens is told.
+    pub out: OnceLock<mpsc::UnboundedSender<DesktopEvent>>,
 }
 
 /// An app that runs.
@@ -70,6 +72,11 @@ impl Shared {
         };
         self.apps.lock().insert(app.pid, running);
         seen(app)
+    }
+
+    /// Whether a process is an app that runs.
+    pub fn has(&self, pid: u32) -> bool {
+        self.apps.lock().contains_key(&pid)
     }
 
     /// An app has ended.
@@ -168,6 +175,8 @@ impl Platform for MacDesktop {
     }
 
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
+        // It is started once.
+        let _ = self.shared.out.set(out.clone());
         displays::follow(Arc::downgrade(&self.hints));
         let (ready, looked) = std::sync::mpsc::channel();
         let (shared, hints) = (Arc::clone(&self.shared), Arc::clone(&self.hints));
@@ -218,7 +227,6 @@ impl Platform for MacDesktop {
     }
 
     fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {
-        let displays = self.shared.displays.lock().clone();
-        self.calls.take(call, gate, displays, |pid| self.shared.apps.lock().contains_key(&pid))
+        self.calls.take(call, gate, &self.shared)
     }
 }

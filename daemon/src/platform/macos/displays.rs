@@ -48,6 +48,16 @@ pub fn list(screens: &[HostScreen]) -> Vec<Display> {
     numbered.filter_map(|(number, id)| describe(number, id, id == main, screens)).collect()
 }
 
+/// The display that most of a window is on; the main one if it is on none.
+pub fn of(window: Bounds, displays: &[Display]) -> Option<&Display> {
+    let shared = |display: &Display| {
+        let part = window.intersection(&display.info.bounds);
+        part.map_or(0, |part| i64::from(part.width) * i64::from(part.height))
+    };
+    // Of equals the first: that is the main one.
+    displays.iter().rev().max_by_key(|display| shared(display))
+}
+
 fn describe(number: u32, id: CGDirectDisplayID, primary: bool, screens: &[HostScreen]) -> Option<Display> {
     // SAFETY: any number will do.
     let bounds = value::bounds(unsafe { CGDisplayBounds(id) })?;

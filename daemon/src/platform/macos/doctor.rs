@@ -9,7 +9,7 @@ use core_foundation::string::CFString;
 use super::displays;
 use super::ffi::ax::{AXIsProcessTrusted, AXIsProcessTrustedWithOptions, kAXTrustedCheckOptionPrompt};
 use super::ffi::cg::CGPreflightScreenCaptureAccess;
-use super::input::events::is_secure_input;
+use super::secure_input::{SecureInput, secure_input};
 use super::windows;
 
 const SETTINGS: &str = "System Settings > Privacy & Security";
@@ -28,15 +28,22 @@ pub fn examine() -> Vec<Finding> {
             Finding::ok("display", format!("{} on {}", count(windows, "window"), count(displays, "display")))
         }
     });
-    checks.push(match is_secure_input() {
-        false => Finding::ok("secure input", "off: keys that axd makes arrive"),
-        true => Finding::limited(
-            "secure input",
-            "on: a password field has the keyboard, or an app forgot to give it back; keys that axd makes may be swallowed",
-            "leave the password field; if it stays on, lock and unlock the screen, or end the app that holds it",
-        ),
-    });
+    checks.push(keyboard(secure_input()));
     checks
+}
+
+fn keyboard(held: Option<SecureInput>) -> Finding {
+    let Some(SecureInput { holder }) = held else {
+        return Finding::ok("secure input", "off: keys that axd makes arrive");
+    };
+    let who = holder.map(|pid| format!(", by process {pid} as the system says")).unwrap_or_default();
+    Finding::limited(
+        "secure input",
+        format!(
+            "on{who}: a password field has the keyboard, or an app forgot to give it back; keys that axd makes may be swallowed"
+        ),
+        "leave the password field; if it stays on, end the app that holds it; if that has ended already, log out and in again",
+    )
 }
 
 fn accessibility() -> Finding {

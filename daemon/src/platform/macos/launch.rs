@@ -14,13 +14,18 @@ use super::appkit;
 use super::host::{self, HostLaunch};
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
+use crate::platform::children::reap;
 use crate::platform::{DesktopAnswer, Failure, FailureKind, Gate, LaunchPlan, Sent};
 
 /// How long an app may take to come up.
 const COMES_UP: Duration = Duration::from_secs(30);
 
-/// Starts an app. Blocks while it is started.
-pub fn launch(plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+/// Starts an app. Blocks while it is started. `failed` is told later, if a program that was started comes to nothing.
+pub fn launch(
+    plan: &LaunchPlan,
+    gate: &Gate,
+    failed: impl FnOnce(u32, String) + Send + 'static,
+) -> Result<DesktopAnswer, Failure> {
     let name = plan.app.trim().to_owned();
     if name.is_empty() {
         return Err(invalid("no app is named".to_owned()));
@@ -36,10 +41,10 @@ pub fn launch(plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, Failure> 
     let found = host::ask_waiting(move || appkit::find_app(&called)).ok_or_else(stopped)?;
     match found {
         Some(bundle) => open(bundle, plan, gate),
-        None if name.contains('/') && is_program(path) => run(path, plan, gate),
+        None if name.contains('/') && is_program(path) => run(path, plan, gate, failed),
         None if name.contains('/') => Err(invalid(format!("{name} is neither an app nor a program"))),
         None => match in_path(&name) {
-            Some(program) => run(&program, plan, gate),
+            Some(program) => run(&program, plan, gate, failed),
             None => Err(absent(format!(
                 "no app or program is called '{name}'; give an app's name or bundle identifier, a program in PATH, or a path"
             ))),
@@ -79,7 +84,12 @@ fn open(bundle: PathBuf, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer
 }
 
 /// Runs a program, by itself: it does not end with axd.
-fn run(program: &Path, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+fn run(
+    program: &Path,
+    plan: &LaunchPlan,
+    gate: &Gate,
+    failed: impl FnOnce(u32, String) + Send + 'static,
+) -> Result<DesktopAnswer, Failure> {
     let mut command = Command::new(program);
     command
         .args(&plan.args)
@@ -92,12 +102,11 @@ fn run(program: &Path, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, 
         command.current_dir(cwd);
     }
     gate.enter()?;
-    let mut child = command
+    let child = command
         .spawn()
         .map_err(|fault| Failure::new(FailureKind::Refused, format!("{}: {fault}", program.display())))?;
     let pid = child.id();
-    // Somebody has to take note of its end. Without a thread for it, it stays listed until axd ends.
-    let _ = std::thread::Builder::new().name(format!("end of {pid}")).spawn(move || child.wait());
+    reap(child, failed);
     let identity = program.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(DesktopAnswer::Launched { pid: Some(pid), identity })
 }

@@ -34,6 +34,7 @@ mod reader;
 mod registration;
 mod roles;
 pub mod run_loop;
+mod secure_input;
 pub mod value;
 mod waking;
 mod window_ops;

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 #[cfg(target_os = "macos")]
 use super::appkit;
-use super::displays::Display;
+use super::displays::{self, Display};
 use super::element::Element;
 use super::fault::Fault;
 use super::ffi::cg::{CGRect, CGSize};
@@ -51,7 +51,8 @@ pub fn apply(
         WindowOp::Maximize => {
             let now = frame(&subject.window).map_err(Fault::asking)?;
             let now = now.ok_or_else(|| not_offered("the window does not say where it is"))?;
-            let usable = usable(now, displays).ok_or_else(|| not_offered("there is no display for it"))?;
+            let on = displays::of(now, displays).ok_or_else(|| not_offered("there is no display for it"))?;
+            let usable = on.usable;
             subject.show()?;
             subject.quietly(|subject| subject.fill(usable))?;
             if now != usable {
@@ -86,15 +87,6 @@ pub fn frame(window: &Element) -> Result<Option<Bounds>, Fault> {
     let origin = window.get(n::kAXPositionAttribute)?.as_ref().and_then(value::point);
     let size = window.get(n::kAXSizeAttribute)?.as_ref().and_then(value::size);
     Ok(origin.zip(size).and_then(|(origin, size)| value::bounds(CGRect { origin, size })))
-}
-
-/// What windows may use of the display that most of a window is on.
-fn usable(window: Bounds, displays: &[Display]) -> Option<Bounds> {
-    let shared = |display: &&Display| {
-        let part = window.intersection(&display.info.bounds);
-        part.map_or(0, |part| i64::from(part.width) * i64::from(part.height))
-    };
-    displays.iter().max_by_key(shared).map(|display| display.usable)
 }
 
 impl Subject<'_> {
@@ -138,12 +130,15 @@ impl Subject<'_> {
         let _ = self.window.set(n::kAXMainAttribute, &from_truth(true));
         self.pass()?;
         let pid = self.pid;
-        if host::ask_waiting(move || appkit::activate(pid)) == Some(true) {
+        let activated = host::ask_waiting(move || appkit::activate(pid)) == Some(true);
+        // From macOS 14 on, AppKit says yes and leaves it to the app in front whether it gives way.
+        if activated && self.app.truth(n::kAXFrontmostAttribute) == Ok(Some(true)) {
             return Ok(());
         }
-        self.app
-            .set(n::kAXFrontmostAttribute, &from_truth(true))
-            .map_err(|fault| self.after(fault.acting(), true))
+        match self.app.set(n::kAXFrontmostAttribute, &from_truth(true)) {
+            Err(fault) if !activated => Err(self.after(fault.acting(), true)),
+            _ => Ok(()),
+        }
     }
 
     /// Brings it back if it is minimised, or its app hidden.
@@ -195,7 +190,7 @@ impl Subject<'_> {
         }
         // One that a person has zoomed goes back by the same button.
         let now = frame(&self.window).map_err(Fault::asking)?;
-        let fills = now.is_some_and(|now| usable(now, displays) == Some(now));
+        let fills = now.is_some_and(|now| displays::of(now, displays).is_some_and(|on| on.usable == now));
         let zoom = self.window.element(n::kAXZoomButtonAttribute).map_err(Fault::asking)?;
         match zoom.filter(|_| fills) {
             Some(zoom) => {

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use nix::unistd::setsid;
-use tracing::{debug, warn};
+use tracing::warn;
 
 use super::environment::{ALWAYS, KEPT_BACK};
+use crate::platform::children::reap;
 use crate::platform::{Failure, FailureKind, Sent};
 
 /// What to start, and how.
@@ -80,18 +81,6 @@ fn close_on_exec() {
     // SAFETY: no memory is involved. A kernel that does not know the call leaves things as they are.
     unsafe {
         nix::libc::syscall(nix::libc::SYS_close_range, 3u32, u32::MAX, nix::libc::CLOSE_RANGE_CLOEXEC);
-    }
-}
-
-/// Waits for the child's end, so that it does not stay as a zombie, and tells if it was a bad one.
-fn reap(mut child: Child, failed: impl FnOnce(u32, String) + Send + 'static) {
-    let waiting = std::thread::Builder::new().name("axd-child".to_owned()).stack_size(64 * 1024);
-    let wait = move || match child.wait() {
-        Ok(status) if !status.success() => failed(child.id(), status.to_string()),
-        _ => {}
-    };
-    if let Err(fault) = waiting.spawn(wait) {
-        debug!(%fault, "nobody waits for the end of an app");
     }
 }
 

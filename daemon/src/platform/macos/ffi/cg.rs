@@ -109,6 +109,7 @@ unsafe extern "C" {
     pub static CGRectNull: CGRect;
 
     pub fn CGEventSourceCreate(state: i32) -> CGEventSourceRef;
+    pub fn CGEventSourceSetLocalEventsSuppressionInterval(source: CGEventSourceRef, seconds: f64);
     pub fn CGEventCreate(source: CGEventSourceRef) -> CGEventRef;
     pub fn CGEventCreateMouseEvent(
         source: CGEventSourceRef,
@@ -129,6 +130,7 @@ unsafe extern "C" {
     pub fn CGEventSetFlags(event: CGEventRef, flags: CGEventFlags);
     pub fn CGEventSetIntegerValueField(event: CGEventRef, field: CGEventField, value: i64);
     pub fn CGEventGetLocation(event: CGEventRef) -> CGPoint;
+    pub fn CGEventSetLocation(event: CGEventRef, at: CGPoint);
     pub fn CGEventPost(tap: u32, event: CGEventRef);
     pub fn CGEventSourceButtonState(state: i32, button: CGMouseButton) -> bool;
     pub fn CGEventSourceKeyState(state: i32, key: CGKeyCode) -> bool;
@@ -155,6 +157,7 @@ unsafe extern "C" {
     pub fn CGImageGetDataProvider(image: CGImageRef) -> CGDataProviderRef;
     pub fn CGDataProviderCopyData(provider: CGDataProviderRef) -> CFDataRef;
 
+    pub fn CGSessionCopyCurrentDictionary() -> CFDictionaryRef;
     pub fn CGPreflightScreenCaptureAccess() -> bool;
     pub fn CGRequestScreenCaptureAccess() -> bool;
 }

@@ -8,10 +8,11 @@ use crate::platform::macos::ffi::cf::{CFRelease, CFTypeRef};
 use crate::platform::macos::ffi::cg::{
     CGEventCreate, CGEventCreateKeyboardEvent, CGEventCreateMouseEvent, CGEventCreateScrollWheelEvent2,
     CGEventFlags, CGEventGetLocation, CGEventKeyboardSetUnicodeString, CGEventPost, CGEventRef,
-    CGEventSetFlags, CGEventSetIntegerValueField, CGEventSourceButtonState, CGEventSourceCreate,
-    CGEventSourceKeyState, CGEventSourceRef, CGEventType, CGMouseButton, IsSecureEventInputEnabled,
-    OpaqueEvent, OpaqueEventSource, kCGEventSourceStateHIDSystemState, kCGHIDEventTap,
-    kCGMouseEventClickState, kCGScrollEventUnitLine,
+    CGEventSetFlags, CGEventSetIntegerValueField, CGEventSetLocation, CGEventSourceButtonState,
+    CGEventSourceCreate, CGEventSourceKeyState, CGEventSourceRef,
+    CGEventSourceSetLocalEventsSuppressionInterval, CGEventType, CGMouseButton, OpaqueEvent,
+    OpaqueEventSource, kCGEventSourceStateHIDSystemState, kCGHIDEventTap, kCGMouseEventClickState,
+    kCGScrollEventUnitLine,
 };
 use crate::platform::macos::value::native_point;
 
@@ -22,7 +23,11 @@ impl Source {
     /// One that counts as hardware. `None` if the system does not let us.
     pub fn open() -> Option<Source> {
         // SAFETY: any state will do, and what is handed out is ours.
-        NonNull::new(unsafe { CGEventSourceCreate(kCGEventSourceStateHIDSystemState) }).map(Source)
+        let source = NonNull::new(unsafe { CGEventSourceCreate(kCGEventSourceStateHIDSystemState) })?;
+        // Else the user's own mouse and keyboard are dead for a quarter of a second after each event.
+        // SAFETY: the source lives.
+        unsafe { CGEventSourceSetLocalEventsSuppressionInterval(source.as_ptr(), 0.0) };
+        Some(Source(source))
     }
 
     fn raw(&self) -> CGEventSourceRef {
@@ -83,6 +88,14 @@ impl Event {
         self
     }
 
+    /// Where it happens. Without this it is where the pointer was when the event was made.
+    #[must_use]
+    pub fn with_place(self, at: Point) -> Event {
+        // SAFETY: the event lives.
+        unsafe { CGEventSetLocation(self.0.as_ptr(), native_point(at)) };
+        self
+    }
+
     /// What it types, whatever its key.
     #[must_use]
     pub fn with_text(self, units: &[u16]) -> Event {
@@ -124,10 +137,4 @@ pub fn is_button_down(button: CGMouseButton) -> bool {
 pub fn is_key_down(code: u16) -> bool {
     // SAFETY: as above.
     unsafe { CGEventSourceKeyState(kCGEventSourceStateHIDSystemState, code) }
-}
-
-/// Whether some app has the keyboard to itself: nobody else sees what is typed, and keys that we make may be lost.
-pub fn is_secure_input() -> bool {
-    // SAFETY: it takes nothing and only answers.
-    unsafe { IsSecureEventInputEnabled() != 0 }
 }

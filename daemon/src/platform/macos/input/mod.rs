@@ -15,6 +15,7 @@ use self::script::Hands;
 #[cfg(target_os = "macos")]
 use super::appkit;
 use super::host;
+use super::secure_input::secure_input;
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::input_thread::Job;
@@ -24,13 +25,13 @@ use crate::platform::{DesktopAnswer, Failure, InputStep};
 pub fn serve(jobs: &Receiver<Job>) {
     let mut hands: Option<Hands> = None;
     while let Ok(job) = jobs.recv() {
-        let result = host::tidily(|| run(&mut hands, &job)).map(|()| DesktopAnswer::Done);
+        let result = host::tidily(|| run(&mut hands, &job));
         // Who asked may have stopped waiting.
         let _ = job.answer.send(result);
     }
 }
 
-fn run(hands: &mut Option<Hands>, job: &Job) -> Result<(), Failure> {
+fn run(hands: &mut Option<Hands>, job: &Job) -> Result<DesktopAnswer, Failure> {
     let hands = match hands {
         Some(hands) => hands,
         None => hands.insert(Hands::open()?),
@@ -38,5 +39,8 @@ fn run(hands: &mut Option<Hands>, job: &Job) -> Result<(), Failure> {
     // The layout may have been switched since the last time.
     let presses = job.steps.iter().any(|step| matches!(step, InputStep::Key(..)));
     let layout = if presses { host::ask_waiting(appkit::keyboard) } else { None };
-    hands.run(&job.steps, &Keymap::new(layout.unwrap_or_default()), &job.gate)
+    let types = presses || job.steps.iter().any(|step| matches!(step, InputStep::Text(_)));
+    let held = if types { secure_input() } else { None };
+    hands.run(&job.steps, &Keymap::new(layout.unwrap_or_default()), &job.gate)?;
+    Ok(held.map_or(DesktopAnswer::Done, |held| DesktopAnswer::Doubtful(held.doubt())))
 }

@@ -4,9 +4,8 @@ use std::time::{Duration, Instant};
 
 use axd_protocol::Point;
 use axd_protocol::keys::{Button, Key};
-use tracing::warn;
 
-use super::events::{Event, Source, is_button_down, is_key_down, is_secure_input, pointer};
+use super::events::{Event, Source, is_button_down, is_key_down, pointer};
 use super::keys::{Keymap, RETURN, Stroke, TAB, flag_of};
 use super::text::{Piece, pieces};
 use crate::platform::macos::ffi::cg::{
@@ -109,7 +108,11 @@ impl Hands {
                     gate.enter()?;
                     *sent = true;
                     // The system counts lines up and to the left.
-                    self.post(self.source.wheel(-down, -right))?;
+                    let turn = self.source.wheel(-down, -right);
+                    self.post(turn.map(|turn| match self.at {
+                        Some(at) => turn.with_place(at),
+                        None => turn,
+                    }))?;
                 }
                 return Ok(());
             }
@@ -237,25 +240,15 @@ impl Clicks {
 
 /// Finds what cannot be done before anything is.
 fn check(steps: &[InputStep], keymap: &Keymap) -> Result<(), Failure> {
-    let mut types = false;
     let mut modified = false;
     for step in steps {
-        match step {
-            InputStep::Text(text) => types |= !text.is_empty(),
-            InputStep::Key(key, down) => {
-                types = true;
-                modified |= matches!(key, Key::Modifier(_)) && *down;
-                let by_text = matches!(key, Key::Char(_)) && !modified;
-                if *down && keymap.stroke(*key).is_none() && !by_text {
-                    return Err(no_such_key(*key));
-                }
+        if let InputStep::Key(key, down) = step {
+            modified |= matches!(key, Key::Modifier(_)) && *down;
+            let by_text = matches!(key, Key::Char(_)) && !modified;
+            if *down && keymap.stroke(*key).is_none() && !by_text {
+                return Err(no_such_key(*key));
             }
-            _ => {}
         }
-    }
-    if types && is_secure_input() {
-        // Whoever has the keyboard to itself gets them all the same, as a rule: password fields do.
-        warn!("secure input is on: keys that are made may be swallowed; `ax doctor` says more");
     }
     Ok(())
 }
