@@ -245,6 +245,21 @@ mod tests {
     }
 
     #[test]
+    fn at_another_pace_what_is_watched_and_hinted_at_stays() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(Pace::default(), start);
+        schedule.watch(9, vec![key(1)], start);
+        schedule.hint(key(2));
+        schedule.pace(Pace { watch_last: ms(60), sweep_every: ms(20), ..Pace::default() }, start);
+        assert!(schedule.has_hints());
+        assert_eq!(schedule.next_due(), start + ms(20));
+        assert_eq!(schedule.due(start + ms(50)), Some(Due::Reread(9)));
+        schedule.reread(9, false, start + ms(50));
+        schedule.sweep(Vec::new, start + ms(100));
+        assert_eq!(schedule.next_due(), start + ms(110));
+    }
+
+    #[test]
     fn a_large_interest_is_read_in_turns() {
         let start = Instant::now();
         let mut schedule = Schedule::new(Pace { watch_size: 2, ..Pace::default() }, start);

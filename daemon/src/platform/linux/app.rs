@@ -265,7 +265,7 @@ impl App for BusApp {
         self.newcomers.take(now())
     }
 
-    fn press(&mut self, books: &mut Books) {
+    fn hurry(&mut self, books: &mut Books) {
         self.read_thoroughly(books, true);
     }
 

@@ -119,7 +119,7 @@ pub trait App: Send + 'static {
     }
 
     /// Hints at all that was announced before a fence and is not hinted at yet. Said as long as a fence waits.
-    fn press(&mut self, _books: &mut Books) {}
+    fn hurry(&mut self, _books: &mut Books) {}
 
     /// Whether all that happened before a fence is hinted at. `errand` is the fence's own, to note what must be done
     /// for it before.

@@ -16,6 +16,8 @@ mod fences;
 mod line;
 mod lined;
 mod reading;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use std::collections::VecDeque;
@@ -207,7 +209,7 @@ impl<A: App> Worker<A> {
     /// Answers fences that are reached, or will not be. True if there were any.
     fn settle_fences(&mut self) -> bool {
         if self.books.fences.any_passed() {
-            self.app.press(&mut self.books);
+            self.app.hurry(&mut self.books);
         }
         let (well, complete) = (self.books.is_well(), self.books.is_complete());
         let (app, Books { fences, schedule, strangers, .. }) = (&mut self.app, &mut self.books);
