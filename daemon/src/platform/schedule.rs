@@ -82,6 +82,12 @@ impl Schedule {
         }
     }
 
+    /// Has things read at another pace from now on.
+    pub fn pace(&mut self, pace: Pace, now: Instant) {
+        self.pace = pace;
+        self.sweep_due = now + pace.sweep_every;
+    }
+
     /// Something happened to the element: it must be read again. Said twice before it is read, it is read once.
     pub fn hint(&mut self, key: ElementKey) {
         self.stamp += 1;
@@ -236,6 +242,21 @@ mod tests {
         assert_eq!(gaps, [ms(50), ms(100), ms(200), ms(250), ms(250), ms(50)]);
         schedule.unwatch(9);
         assert_eq!(schedule.due(now), None);
+    }
+
+    #[test]
+    fn at_another_pace_what_is_watched_and_hinted_at_stays() {
+        let start = Instant::now();
+        let mut schedule = Schedule::new(Pace::default(), start);
+        schedule.watch(9, vec![key(1)], start);
+        schedule.hint(key(2));
+        schedule.pace(Pace { watch_last: ms(60), sweep_every: ms(20), ..Pace::default() }, start);
+        assert!(schedule.has_hints());
+        assert_eq!(schedule.next_due(), start + ms(20));
+        assert_eq!(schedule.due(start + ms(50)), Some(Due::Reread(9)));
+        schedule.reread(9, false, start + ms(50));
+        schedule.sweep(Vec::new, start + ms(100));
+        assert_eq!(schedule.next_due(), start + ms(110));
     }
 
     #[test]

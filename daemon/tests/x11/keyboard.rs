@@ -148,20 +148,33 @@ async fn text_is_text_whatever_is_locked_or_held() {
     }
 
     // Held by somebody else: waited for, or refused before anything is sent.
-    const SHIFT_L: u8 = 50;
-    other.key(SHIFT_L, true);
-    let gate = Gate::new();
-    let asked = desk.platform.call(DesktopCall::Input(text(TEXT)), gate.clone());
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    assert!(!gate.is_sent());
-    other.key(SHIFT_L, false);
-    assert_eq!(asked.await.unwrap(), Ok(DesktopAnswer::Done));
-    assert_eq!(gate.characters(), TEXT.chars().count() as u32);
-    holds(&mut desk, window, TEXT).await;
-    other.key(SHIFT_L, true);
+    const SHIFT_R: u8 = 62;
+    for held_by_us_too in [false, true] {
+        desk.input(vec![InputStep::Key(SHIFT, held_by_us_too)]).await.unwrap();
+        other.key(SHIFT_R, true);
+        let gate = Gate::new();
+        let asked = desk.platform.call(DesktopCall::Input(text(TEXT)), gate.clone());
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(!gate.is_sent());
+        other.key(SHIFT_R, false);
+        assert_eq!(asked.await.unwrap(), Ok(DesktopAnswer::Done));
+        assert_eq!(gate.characters(), TEXT.chars().count() as u32);
+        desk.input(vec![InputStep::Key(SHIFT, false)]).await.unwrap();
+        holds(&mut desk, window, TEXT).await;
+        clear(&mut desk, window).await;
+    }
+    other.key(SHIFT_R, true);
     let failure = desk.input(text("no")).await.unwrap_err();
     assert_eq!((failure.kind, failure.sent), (FailureKind::Refused, Sent::No), "{failure}");
-    other.key(SHIFT_L, false);
+    let gate = Gate::new();
+    let asked = desk.platform.call(DesktopCall::Input(text("no")), gate.clone());
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let closed = Instant::now();
+    gate.close();
+    let failure = asked.await.unwrap().unwrap_err();
+    assert_eq!((failure.kind, failure.sent), (FailureKind::Closed, Sent::No), "{failure}");
+    assert!(closed.elapsed() < Duration::from_secs(1), "it was waited for to the end");
+    other.key(SHIFT_R, false);
 }
 
 #[tokio::test(flavor = "multi_thread")]

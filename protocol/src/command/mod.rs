@@ -5,6 +5,7 @@
 //! give it an arm in the daemon's engine.
 
 mod act;
+mod acted;
 mod batch;
 mod clipboard;
 mod daemon;
@@ -24,6 +25,7 @@ use serde_json::value::RawValue;
 use crate::error::{Error, ErrorCode, Result};
 
 pub use act::*;
+pub use acted::*;
 pub use batch::*;
 pub use clipboard::*;
 pub use daemon::*;

@@ -1,4 +1,4 @@
-//! Choosing: items of lists and combo boxes, items of menus, and rows to scroll to.
+//! Choosing: items of lists and combo boxes.
 
 use std::sync::Arc;
 
@@ -6,20 +6,15 @@ use axd_protocol::command::Route;
 use axd_protocol::error::Delivery;
 use axd_protocol::keys::{Button, Combo, Key, Named};
 use axd_protocol::selector::fold;
-use axd_protocol::{Bounds, Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, State};
+use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, Role, State};
 
-use super::physical::{clicks, press, turn};
+use super::physical::{clicks, press};
 use super::scene::{Done, Scene};
-use crate::engine::measure::Places;
-use crate::platform::{Act, Direction, InputStep, Sent};
+use crate::platform::{Act, InputStep};
 use crate::tree::{Ix, Tree};
 
 /// How many items an error names.
-const CANDIDATES: usize = 8;
-/// How many turns of the wheel it takes at most to bring something into sight.
-const MOST_TURNS: u32 = 400;
-/// How many elements on each side of one are looked at to find out where it lies.
-const MOST_BESIDE: usize = 256;
+pub(super) const CANDIDATES: usize = 8;
 
 impl Scene<'_> {
     /// Chooses an item of the target, or the target itself.
@@ -216,267 +211,6 @@ impl Scene<'_> {
         .ok()
         .flatten()
     }
-
-    /// Picks an item of a menu: at once if the app lets it, else by opening one menu after the other.
-    pub async fn menu(&mut self, path: &[&str]) -> Result<Done> {
-        let Some((last, above)) = path.split_last() else { return Err(self.no_such_item("", &[])) };
-        if self.options.route != Some(Route::Input)
-            && let Some(leaf) = self.menu_item(path, false)
-        {
-            match self.perform(leaf, Act::Press).await {
-                Ok(()) => return Ok(self.by_semantics(Delivery::DeliveredUnverified)),
-                Err(failure) if failure.sent != Sent::No => return self.unanswered(&failure),
-                // Closed menus may not let their items be picked; open ones do.
-                Err(_) => {}
-            }
-        }
-        for depth in 1..=above.len() {
-            let opened = &path[..depth];
-            let next = &path[..=depth];
-            if self.menu_item(next, true).is_some() {
-                continue;
-            }
-            let Some(menu) = self.menu_item(opened, depth > 1) else {
-                return Err(self.no_such_item(opened[depth - 1], &path[..depth - 1]));
-            };
-            // What is known to hold other items is not opened to find that out.
-            if self.menu_item(next, false).is_none() && self.holds_items(menu) {
-                return Err(self.no_such_item(path[depth], opened));
-            }
-            self.pick(menu).await?;
-            let end = self.patience().min(tokio::time::Instant::now() + std::time::Duration::from_secs(2));
-            self.until(end, || self.menu_item(next, true).is_some()).await?;
-        }
-        match self.menu_item(path, true).or_else(|| self.menu_item(path, false)) {
-            Some(leaf) => {
-                self.target = Some(leaf);
-                self.before = self.now();
-                self.pick(leaf).await
-            }
-            None => Err(self.no_such_item(last, above)),
-        }
-    }
-
-    /// Whether items of a menu are known.
-    fn holds_items(&self, menu: NodeId) -> bool {
-        self.look(menu, |tree, ix| tree.subtree(ix).skip(1).any(|below| is_menu(tree.role(below))))
-            .unwrap_or(false)
-    }
-
-    /// Presses a menu or an item of one.
-    async fn pick(&self, id: NodeId) -> Result<Done> {
-        match self.by_app_on(id, Act::Press).await? {
-            Some(done) => Ok(done),
-            None => {
-                let app = Arc::clone(self.app()?);
-                let at = self.reach(&app, id).await?;
-                self.input(clicks(at, Button::Left, 1, &[])).await
-            }
-        }
-    }
-
-    /// The item at a path of names from the menu bar, or from an open menu, down.
-    fn menu_item(&self, path: &[&str], shown: bool) -> Option<NodeId> {
-        let app = self.app.as_ref()?;
-        let tree = app.tree.read();
-        let root = tree.root()?;
-        let bars = tree.subtree(root).filter(|ix| matches!(tree.role(*ix), Role::MenuBar));
-        let mut at: Vec<Ix> = bars.collect();
-        // The menus of the window in front come first.
-        if let Some(front) = self.engine.focused_window(&tree) {
-            at.sort_by_key(|bar| !tree.is_within(*bar, front));
-        }
-        for (depth, name) in path.iter().enumerate() {
-            let wanted = fold(name).into_owned();
-            let fits = |ix: &Ix| {
-                is_menu(tree.role(*ix))
-                    && tree.name(*ix).is_some_and(|name| fold(name) == wanted)
-                    && !(shown && tree.states(*ix).has(State::Hidden))
-            };
-            let found = at.iter().find_map(|above| nearest(&tree, *above, &fits)).or_else(|| {
-                // What a menu opens may hang elsewhere in the tree.
-                (depth > 0).then(|| {
-                    let menus = tree.subtree(root).filter(|ix| tree.role(*ix) == Role::Menu);
-                    menus
-                        .filter(|menu| !tree.states(*menu).has(State::Hidden))
-                        .find_map(|menu| nearest(&tree, menu, &fits))
-                })?
-            })?;
-            at = vec![found];
-        }
-        at.first().map(|ix| tree.id(*ix))
-    }
-
-    fn no_such_item(&self, name: &str, above: &[&str]) -> Error {
-        let place = if above.is_empty() { "menu bar".to_owned() } else { format!("'{}'", above.join(" > ")) };
-        let mut candidates = Vec::new();
-        // Looked for before the tree is held: one lock is not taken twice.
-        let opened = self.menu_item(above, false);
-        if let Some(app) = &self.app {
-            let tree = app.tree.read();
-            let within = match above {
-                [] => {
-                    tree.root().and_then(|root| tree.subtree(root).find(|ix| tree.role(*ix) == Role::MenuBar))
-                }
-                _ => opened.and_then(|id| match tree.resolve(id) {
-                    crate::tree::Resolved::Alive(ix) => Some(ix),
-                    _ => None,
-                }),
-            };
-            if let Some(within) = within {
-                let items = tree
-                    .subtree(within)
-                    .skip(1)
-                    .filter(|ix| is_menu(tree.role(*ix)) && tree.name(*ix).is_some());
-                candidates = items.take(CANDIDATES).map(|ix| tree.node_ref(ix)).collect();
-            } else if above.is_empty() {
-                let name = app.seen().name;
-                return Error::new(ErrorCode::ActionNotSupported, format!("{name} has no menu bar"))
-                    .suggest("open the menu by the button it has, with `ax click`");
-            }
-        }
-        Error::new(ErrorCode::ElementNotFound, format!("there is no '{name}' in the {place}"))
-            .candidates(candidates)
-            .retry("snapshot --menubar")
-    }
-
-    /// Scrolls until the target, or a row of it, can be seen.
-    pub async fn scroll_to(&mut self, row: Option<u32>) -> Result<Done> {
-        if let Some(row) = row {
-            let row = row - 1;
-            let Some(done) = self.by_app(Act::Reveal(row)).await? else {
-                return Err(self.not_offered("scroll to a row by its number"));
-            };
-            let holder = self.id()?;
-            let find = || self.look(holder, |tree, ix| row_of(tree, ix, row)).ok().flatten();
-            self.until(self.patience(), || find().is_some()).await?;
-            let Some(found) = find() else { return Err(self.not_achieved("scrolled to that row")) };
-            self.target = Some(found);
-            self.before = None;
-            return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
-        }
-        if self.in_sight().await.is_some_and(|(_, visible)| visible) {
-            return Ok(Done::already("it was in sight already"));
-        }
-        if let Some(done) = self.by_app(Act::ScrollTo).await? {
-            self.rest().await;
-            if self.in_sight().await.is_some_and(|(_, visible)| visible) {
-                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
-            }
-            if self.options.route == Some(Route::Semantic) {
-                return Err(self.not_achieved("in sight"));
-            }
-        }
-        self.wheel_to().await
-    }
-
-    /// Turns the wheel over what holds the target until it is in sight, or nothing moves any more.
-    async fn wheel_to(&self) -> Result<Done> {
-        let mut still = 0;
-        let mut before = None;
-        for _ in 0..MOST_TURNS {
-            let Some((at, frame)) = self.holder_in_sight().await else {
-                return Err(self.not_actionable("is in nothing that can be scrolled"));
-            };
-            let now = match self.in_sight().await {
-                Some((Some(bounds), _)) => (toward(bounds, frame), Progress::At(bounds)),
-                // Some toolkits do not tell the places of what is scrolled away, but its order.
-                Some((None, _)) | None => match self.way_by_order().await {
-                    Some((direction, first)) => (direction, Progress::Past(first)),
-                    None => return Err(self.not_actionable("has no place to scroll to")),
-                },
-            };
-            // Some move a moment later; what has not moved after several turns does not.
-            still = if before == Some(now) { still + 1 } else { 0 };
-            if still > 3 {
-                break;
-            }
-            before = Some(now);
-            self.input(vec![InputStep::Move(at), turn(now.0, 2)]).await?;
-            self.rest().await;
-            if self.in_sight().await.is_some_and(|(_, visible)| visible) {
-                let method = self.engine.platform.input_method();
-                let delivery = Delivery::DeliveredVerified;
-                return Ok(Done::by(method, Route::Input, delivery));
-            }
-        }
-        Err(self.not_achieved("in sight"))
-    }
-
-    /// Which way the target lies from those beside it that are in sight, and the place of the first of these.
-    async fn way_by_order(&self) -> Option<(Direction, usize)> {
-        let app = self.app.as_ref()?;
-        let (own, beside) = self
-            .look(self.id().ok()?, |tree, ix| {
-                let beside = tree.children(tree.parent(ix)?);
-                let own = beside.iter().position(|other| *other == ix)?;
-                let from = own.saturating_sub(MOST_BESIDE);
-                let some = beside.iter().enumerate().skip(from).take(2 * MOST_BESIDE);
-                Some((own, some.filter_map(|(place, ix)| Some((place, tree.key(*ix)?))).collect::<Vec<_>>()))
-            })
-            .ok()??;
-        let places = Places::to_act(app, beside.iter().map(|(_, key)| *key).collect(), self.deadline).await;
-        let mut seen = beside.iter().filter(|(_, key)| places.visible(*key) == Some(true));
-        let first = seen.next()?.0;
-        Some((if own > first { Direction::Down } else { Direction::Up }, first))
-    }
-
-    /// Where the target is, and whether it can be seen.
-    async fn in_sight(&self) -> Option<(Option<Bounds>, bool)> {
-        let (app, key) = (self.app.as_ref()?, self.key(self.id().ok()?).ok()?);
-        let places = Places::to_act(app, vec![key], self.deadline).await;
-        Some((places.bounds(key), places.visible(key)?))
-    }
-
-    /// The nearest thing around the target that can be seen, and a place in it.
-    async fn holder_in_sight(&self) -> Option<(Point, Bounds)> {
-        let app = self.app.as_ref()?;
-        let above: Vec<_> = self
-            .look(self.id().ok()?, |tree, ix| {
-                let mut at = tree.parent(ix);
-                std::iter::from_fn(move || {
-                    let above = at?;
-                    at = tree.parent(above);
-                    Some(above)
-                })
-                .filter_map(|above| tree.key(above))
-                .collect()
-            })
-            .ok()?;
-        let places = Places::to_act(app, above.clone(), self.deadline).await;
-        let seen = |key| {
-            let bounds = places.bounds(key).filter(|bounds| bounds.width > 0 && bounds.height > 0)?;
-            places.visible(key).filter(|visible| *visible)?;
-            Some(bounds)
-        };
-        // What holds a long list is seen through what holds that.
-        let mut frames = above.into_iter().filter_map(seen);
-        let nearest = frames.next()?;
-        let frame = frames.fold(nearest, |part, frame| part.intersection(&frame).unwrap_or(part));
-        Some((Point { x: frame.x + frame.width / 2, y: frame.y + frame.height / 2 }, frame))
-    }
-}
-
-/// How far scrolling has come.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Progress {
-    /// The target is here.
-    At(Bounds),
-    /// Of those beside the target, this is the first in sight.
-    Past(usize),
-}
-
-/// The way to scroll so that what is at `bounds` comes into `frame`.
-fn toward(bounds: Bounds, frame: Bounds) -> Direction {
-    if bounds.y + bounds.height > frame.y + frame.height {
-        Direction::Down
-    } else if bounds.y < frame.y {
-        Direction::Up
-    } else if bounds.x + bounds.width > frame.x + frame.width {
-        Direction::Right
-    } else {
-        Direction::Left
-    }
 }
 
 /// What can be chosen below an element.
@@ -495,18 +229,6 @@ fn is_item(role: Role) -> bool {
             | Role::MenuItemRadio
             | Role::Tab
             | Role::Radio
-    )
-}
-
-fn is_menu(role: Role) -> bool {
-    matches!(
-        role,
-        Role::Menu
-            | Role::MenuItem
-            | Role::MenuItemCheckbox
-            | Role::MenuItemRadio
-            | Role::Button
-            | Role::ToggleButton
     )
 }
 
@@ -548,35 +270,6 @@ fn says(tree: &Tree, item: Ix, wanted: &str) -> bool {
 }
 
 /// The row of an index in a container that shows some of its rows.
-fn row_of(tree: &Tree, holder: Ix, row: u32) -> Option<NodeId> {
+pub(super) fn row_of(tree: &Tree, holder: Ix, row: u32) -> Option<NodeId> {
     tree.subtree(holder).find(|ix| tree.row(*ix) == Some(row)).map(|ix| tree.id(ix))
-}
-
-/// The first below an element that fits, not looking inside other menus that do not.
-fn nearest(tree: &Tree, above: Ix, fits: &impl Fn(&Ix) -> bool) -> Option<Ix> {
-    let mut level: Vec<Ix> = tree.children(above).to_vec();
-    while !level.is_empty() {
-        if let Some(found) = level.iter().copied().find(|ix| fits(ix)) {
-            return Some(found);
-        }
-        let passed =
-            level.iter().filter(|ix| !is_menu(tree.role(**ix)) || tree.name(**ix).is_none_or(str::is_empty));
-        level = passed.flat_map(|ix| tree.children(*ix).iter().copied()).collect();
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_way_to_scroll_is_the_way_to_the_element() {
-        let frame = Bounds { x: 0, y: 100, width: 200, height: 300 };
-        let at = |x, y| Bounds { x, y, width: 20, height: 20 };
-        assert_eq!(toward(at(10, 900), frame), Direction::Down);
-        assert_eq!(toward(at(10, 0), frame), Direction::Up);
-        assert_eq!(toward(at(900, 200), frame), Direction::Right);
-        assert_eq!(toward(at(-90, 200), frame), Direction::Left);
-    }
 }

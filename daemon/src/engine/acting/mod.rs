@@ -1,15 +1,18 @@
 //! Acting: resolve, check the policy, read again, perform, settle, answer with what it changed.
 //!
 //! `verb` says what each command comes to, `scene` is one action while it is under way, `semantic` and `physical` are
-//! the two ways of doing things, `fit` waits until an element can be reached with the mouse, `choose` finds items and
-//! menus, `settle` waits for rest, `report` tells what came of it, `queue` lets one act at a time.
+//! the two ways of doing things, `fit` waits until an element can be reached with the mouse, `choose` finds items,
+//! `menu` those of menus, `scroll` what is out of sight, `settle` waits for rest, `report` tells what came of it, `queue`
+//! lets one act at a time.
 
 mod choose;
 mod fit;
+mod menu;
 mod physical;
 mod queue;
 mod report;
 mod scene;
+mod scroll;
 mod semantic;
 mod settle;
 mod verb;

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use tracing::debug;
 
 use super::link::call;
-use super::reader::{Outline, Reader};
+use super::outline::Outline;
+use super::reader::Reader;
 use super::roles;
 use super::states::Natives;
 use super::wire::{CACHE, CACHE_PATH, CacheItem, Interfaces, body};

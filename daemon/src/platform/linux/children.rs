@@ -6,8 +6,10 @@ use std::collections::HashMap;
 use axd_protocol::Role;
 
 use super::content::plain_number;
+use super::details::Details;
 use super::link::Answer;
-use super::reader::{Details, Outline, Reader};
+use super::outline::Outline;
+use super::reader::Reader;
 use super::wire::{ACCESSIBLE, Ref, VALUE, body, number, reference, text};
 use crate::platform::{ElementKey, Failure};
 

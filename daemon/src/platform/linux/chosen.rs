@@ -3,8 +3,10 @@
 
 use axd_protocol::Role;
 
+use super::details::Details;
 use super::link::{call, get};
-use super::reader::{Details, Outline, Reader};
+use super::outline::Outline;
+use super::reader::Reader;
 use super::states::Native;
 use super::wire::{ACCESSIBLE, Ref, SELECTION, body, text};
 use crate::platform::Failure;

@@ -8,16 +8,17 @@ use axd_protocol::command::Finding;
 use nix::unistd::geteuid;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
-use tracing::{info, warn};
+use tracing::{Instrument, info, info_span, warn};
 
+use super::app::BusApp;
 use super::bus::{Missing, Session, Traffic};
 use super::calls::Calls;
 use super::frames::{self, FrameSeen};
 use super::identity;
 use super::reader::Reader;
 use super::registry::{self, Listed};
-use super::worker::{self, Post};
 use super::x11::{Screen, X11};
+use crate::platform::worker;
 use crate::platform::{
     AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, FromWorker, Gate, Mailbox, Platform, Reply,
     ToWorker,
@@ -170,16 +171,17 @@ impl Platform for LinuxDesktop {
         let state = self.shared.state.lock();
         let listed = state.apps.iter().find(|listed| listed.seen.pid == app.pid);
         if let (Some(session), Some(listed)) = (&state.session, listed) {
-            worker::spawn(Post {
-                pid: app.pid,
-                reader: Reader::new(session.calls.clone(), listed.root.clone(), counters),
-                events: Arc::clone(&session.events),
-                app: listed.root.clone(),
-                late: Arc::clone(&listed.late),
-                screen: self.shared.screen.clone(),
-                letters: inbox,
-                out,
-            });
+            let reader = Reader::new(session.calls.clone(), listed.root.clone(), Arc::clone(&counters));
+            let attached = BusApp::new(
+                app.pid,
+                reader,
+                listed.root.clone(),
+                Arc::clone(&session.events),
+                Arc::clone(&listed.late),
+                self.shared.screen.clone(),
+            );
+            let work = worker::work_for(attached, inbox, out, counters);
+            tokio::spawn(work.instrument(info_span!("app", pid = app.pid)));
         } else {
             // It ended between being asked for and being attached: its mailbox is closed, and the desktop tells the rest.
             drop(inbox);

@@ -1,9 +1,13 @@
 //! A connection to the X server for those who act: how it is opened, what its faults mean, and how to wait on it.
 
 use std::os::fd::AsFd;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
 use std::time::Instant;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectError, ConnectionError, ParseError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, GetPropertyReply, Window};
@@ -11,7 +15,7 @@ use x11rb::protocol::{ErrorKind, Event};
 use x11rb::rust_connection::RustConnection;
 use x11rb::x11_utils::X11Error;
 
-use crate::platform::{Failure, FailureKind};
+use crate::platform::{Failure, FailureKind, Gate};
 
 /// What the X server answers.
 pub(super) type XResult<T> = Result<T, XFault>;
@@ -185,6 +189,19 @@ impl Display {
         }
     }
 
+    /// The next event; `None` if none comes until then, or when the gate is closed.
+    pub fn event_before_closing(&self, until: Instant, gate: &Gate) -> XResult<Option<Event>> {
+        let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+        let bell = EventFd::from_flags(flags).map_err(|fault| XFault::Lost(fault.to_string()))?;
+        let bell = Arc::new(Bell(bell));
+        let waker = Waker::from(Arc::clone(&bell));
+        let mut closed = pin!(gate.closed());
+        match closed.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
+            true => Ok(None),
+            false => self.event(Some(until), Some(&bell.0)),
+        }
+    }
+
     /// A property, whatever its type; without a value if it is not set.
     pub fn property(&self, window: Window, property: u32) -> XResult<GetPropertyReply> {
         let any = u32::from(AtomEnum::ANY);
@@ -194,6 +211,16 @@ impl Display {
     /// The numbers in a property; none if it is not set.
     pub fn numbers(&self, window: Window, property: u32) -> XResult<Vec<u32>> {
         Ok(self.property(window, property)?.value32().into_iter().flatten().collect())
+    }
+}
+
+/// Wakes a thread that waits for the server.
+struct Bell(EventFd);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        // It fails only if it has been rung very often already.
+        let _ = self.0.write(1);
     }
 }
 

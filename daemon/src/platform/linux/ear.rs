@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 /// How many elements can be heard of before it is simpler to look at all of them.
 const MOST: usize = 4096;
@@ -108,6 +109,8 @@ pub(super) struct Heard {
 pub(super) struct Ear {
     heard: Mutex<Heard>,
     bell: Notify,
+    /// Wakes those that look whether something has come about.
+    events: Notify,
 }
 
 impl Ear {
@@ -124,6 +127,7 @@ impl Ear {
         }
         drop(heard);
         self.bell.notify_one();
+        self.events.notify_waiters();
     }
 
     /// The app said something.
@@ -152,6 +156,11 @@ impl Ear {
     /// Something else than an event is to be looked at.
     pub fn wake(&self) {
         self.bell.notify_one();
+    }
+
+    /// Returns when something happens to any element after this was called, awaited yet or not.
+    pub fn next_event(&self) -> Notified<'_> {
+        self.events.notified()
     }
 
     /// Takes what was heard.

@@ -8,16 +8,19 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+use super::app::BusApp;
 use super::content::{TextIs, has_number, plain_number, text_is};
+use super::details::Details;
 use super::ear::{Hint, Kinds};
 use super::link::Answer;
-use super::reader::{Details, Outline, Reader};
+use super::outline::Outline;
+use super::reader::Reader;
 use super::roles::{self, PASSWORD_TEXT};
 use super::states::{Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, TEXT, VALUE, body, number, text};
-use super::worker::{Worker, now};
-use crate::platform::{Batch, Cause, ElementKey, Facts, Failure, FromWorker};
+use crate::platform::worker::{Books, now};
+use crate::platform::{Cause, ElementKey, Facts, Failure};
 
 /// What a glance can be at.
 const PLAIN: [Kinds; 8] = [
@@ -109,30 +112,30 @@ impl Glances {
     }
 }
 
-impl Worker {
+impl BusApp {
     /// Something happened to an element: has it glanced at if that can do, else read.
-    pub(super) fn glance_or_read(&mut self, key: ElementKey, hint: Hint) {
+    pub(super) fn glance_or_read(&mut self, key: ElementKey, hint: Hint, books: &mut Books) {
         let kinds = hint.kinds;
         let plain = PLAIN.into_iter().reduce(|all, kind| all | kind).unwrap_or_default();
         let telling = kinds.within(plain) && !kinds.within(Kinds::LOOKS);
-        let known = telling && self.post.reader.memory.has(key);
+        let known = telling && self.reader.memory.has(key);
         let wanted = &mut self.glances.wanted;
         let room = wanted.len() < MOST || wanted.contains_key(&key);
-        if known && room && !self.schedule.is_hinted(key) && self.mirror.has_told(key) {
+        if known && room && !books.schedule.is_hinted(key) && books.mirror.has_told(key) {
             wanted.entry(key).or_default().add(hint);
         } else {
             wanted.remove(&key);
-            self.schedule.hint(key);
+            books.schedule.hint(key);
         }
     }
 
     /// Glances at what is to be glanced at, and tells what is different.
-    pub(super) async fn glance(&mut self) -> Result<(), Failure> {
+    pub(super) async fn glance_at_wanted(&mut self, books: &mut Books) -> Result<(), Failure> {
         let wanted: Vec<(ElementKey, Hint)> = std::mem::take(&mut self.glances.wanted).into_iter().collect();
-        let seen = match self.post.reader.glance(&wanted).await {
+        let seen = match self.reader.glance(&wanted).await {
             Ok(seen) => seen,
             Err(failure) => {
-                wanted.into_iter().for_each(|(key, _)| self.schedule.hint(key));
+                wanted.into_iter().for_each(|(key, _)| books.schedule.hint(key));
                 return Err(failure);
             }
         };
@@ -140,22 +143,20 @@ impl Worker {
         for ((key, _), facts) in wanted.into_iter().zip(seen) {
             match facts {
                 Some(facts) => {
-                    updates.extend(self.mirror.restate(key, facts));
+                    updates.extend(books.mirror.restate(key, facts));
                     self.glances.thorough.insert(key);
                 }
-                None => self.schedule.hint(key),
+                None => books.schedule.hint(key),
             }
         }
         self.glances.due = self.glances.due.or(Some(now() + LATER));
-        self.note_focus(&updates);
-        if !updates.is_empty() {
-            self.outgoing.push_back(FromWorker::Batch(Batch { cause: Cause::Event, updates }));
-        }
+        self.note_focus(&books.mirror, &updates);
+        books.tell(Cause::Event, updates);
         Ok(())
     }
 
     /// Has all read thoroughly that was glanced at, if that is due, or somebody waits for it.
-    pub(super) fn read_thoroughly(&mut self, waited_for: bool) {
+    pub(super) fn read_thoroughly(&mut self, books: &mut Books, waited_for: bool) {
         if waited_for || self.glances.due.is_some_and(|due| due <= now()) {
             self.glances.due = None;
             let mut glanced = std::mem::take(&mut self.glances.thorough);
@@ -163,7 +164,7 @@ impl Worker {
                 // A glance more is no use to whoever waits, and new ones must not keep anybody waiting.
                 glanced.extend(self.glances.wanted.drain().map(|(key, _)| key));
             }
-            glanced.into_iter().filter(|key| self.mirror.knows(*key)).for_each(|key| self.schedule.hint(key));
+            books.hint_known(glanced);
         }
     }
 }

@@ -1,127 +1,103 @@
-//! What a worker makes of what it hears: which elements to read again.
+//! What is made of what is heard of an app: which elements to read again.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use axd_protocol::{Role, State};
 use tracing::debug;
 
+use super::app::BusApp;
 use super::ear::{Heard, Hint, Kinds};
 use super::geometry::window_of;
 use super::wire::Ref;
-use super::worker::{Worker, now};
-use crate::platform::{ElementKey, Failure, FromWorker, Update};
+use crate::platform::mirror::Mirror;
+use crate::platform::worker::{Books, now};
+use crate::platform::{ElementKey, Update};
 
 /// How many strangers wait to be placed; the sweep finds the others.
 const MOST_STRANGERS: usize = 64;
 /// How many others a change of one element is about at most; the sweep comes to the rest.
 const MOST_OTHERS: usize = 256;
 
-impl Worker {
-    pub(super) fn hear(&mut self, heard: Heard) {
-        self.counters.events.fetch_add(heard.events, Relaxed);
+impl BusApp {
+    pub(super) fn hear(&mut self, heard: Heard, books: &mut Books) {
+        books.counters.events.fetch_add(heard.events, Relaxed);
         for (path, hint) in heard.hints {
-            self.hint(&path, hint);
+            self.hint(&path, hint, books);
         }
         if heard.overflowed {
-            debug!(pid = self.post.pid, "so many events that everything is read again");
-            self.mirror.keys().into_iter().for_each(|key| self.schedule.hint(key));
+            debug!("so many events that everything is read again");
+            books.hint_all();
         }
-        self.outgoing.extend(heard.said.into_iter().map(FromWorker::Announcement));
-        heard.marks.into_iter().for_each(|ticket| self.pass(ticket));
+        heard.said.into_iter().for_each(|text| books.announce(text));
+        heard.marks.into_iter().for_each(|ticket| books.fences.pass(ticket));
         if heard.lost {
-            self.end();
+            books.end();
         }
     }
 
-    fn hint(&mut self, path: &str, hint: Hint) {
+    fn hint(&mut self, path: &str, hint: Hint, books: &mut Books) {
         let kinds = hint.kinds;
-        let key = self.post.reader.handles.at(path).filter(|key| self.mirror.knows(*key));
         if kinds.has(Kinds::WINDOW) {
-            self.schedule.hint(ElementKey::APP);
+            books.schedule.hint(ElementKey::APP);
         }
+        let key = self.reader.handles.at(path).filter(|key| books.mirror.knows(*key));
         let Some(key) = key else {
             // What only ended need not be found.
-            if kinds != Kinds::GONE && self.strangers.len() < MOST_STRANGERS {
-                self.strangers.insert(path.to_owned());
+            if kinds != Kinds::GONE && books.strangers.len() < MOST_STRANGERS {
+                let at = Ref::new(&self.root.bus, path);
+                books.strangers.extend(at.map(|at| self.reader.handles.key(&at)));
             }
             return;
         };
-        self.glance_or_read(key, hint);
+        self.glance_or_read(key, hint, books);
         // A scroll bar that moves shows other rows of what lies beside it.
-        let beside = self.mirror.parent(key);
-        let scrolled = self.post.reader.partial.keys().filter(|other| self.mirror.parent(**other) == beside);
-        scrolled.copied().collect::<Vec<_>>().into_iter().for_each(|other| self.schedule.hint(other));
-        self.hint_tabs(key);
+        let parent = books.mirror.parent(key);
+        let scrolled = self.reader.partial.keys().filter(|other| books.mirror.parent(**other) == parent);
+        scrolled.for_each(|other| books.schedule.hint(*other));
+        self.hint_tabs(key, books);
         if kinds.has(Kinds::GONE) {
-            self.mirror.parent(key).into_iter().for_each(|parent| self.schedule.hint(parent));
+            books.hint_known(parent);
         }
         if kinds.has(Kinds::FOCUS | Kinds::WINDOW) {
-            self.focused
-                .iter()
-                .filter(|key| self.mirror.knows(**key))
-                .for_each(|key| self.schedule.hint(*key));
+            books.hint_known(self.focused.iter().copied());
         }
         if kinds.has(Kinds::SELECTION) {
             // A combo box shows what is selected in its list.
-            self.mirror.parent(key).into_iter().for_each(|parent| self.schedule.hint(parent));
-            let children: Vec<ElementKey> =
-                self.mirror.children(key).iter().copied().take(MOST_OTHERS).collect();
-            children.into_iter().for_each(|child| self.schedule.hint(child));
+            books.hint_known(parent);
+            hint_children(key, books);
         }
         // A page's title changes with its window's, and only that is announced.
-        if self.mirror.parent(key) == Some(ElementKey::APP) {
-            let pages = self.post.reader.pages.iter().filter(|page| self.mirror.knows(**page));
+        if parent == Some(ElementKey::APP) {
+            let pages = self.reader.pages.iter().filter(|page| books.mirror.knows(**page));
             // The page itself follows a little later.
             pages.for_each(|page| self.newcomers.add(*page, now()));
         }
         if kinds.has(Kinds::SUBTREE) {
-            self.mirror.below(&[key]).into_iter().for_each(|key| self.schedule.hint(key));
+            books.hint_known(books.mirror.below(&[key]));
         }
-        let toolkit = self.post.reader.toolkit;
+        let toolkit = self.reader.toolkit;
         if !toolkit.announces_children() && kinds.has(Kinds::BELOW) {
-            let below = self.mirror.below(&[key]);
-            below.into_iter().take(MOST_OTHERS).for_each(|key| self.schedule.hint(key));
+            books.hint_known(books.mirror.below(&[key]).into_iter().take(MOST_OTHERS));
         }
         if toolkit.is_surveyed() {
-            self.survey.suspect(window_of(key, &self.mirror).unwrap_or(ElementKey::APP), now());
+            self.survey.suspect(window_of(key, &books.mirror).unwrap_or(ElementKey::APP), now());
         }
     }
 
     /// Something happened to an element. If another tab may be the current one now, which Qt does not tell of the one
     /// before, all of them are read again.
-    pub(super) fn hint_tabs(&mut self, key: ElementKey) {
-        let reader = &self.post.reader;
-        let list = match reader.roles.get(&key) {
+    pub(super) fn hint_tabs(&self, key: ElementKey, books: &mut Books) {
+        let list = match self.reader.roles.get(&key) {
             Some(Role::TabList) => Some(key),
-            Some(Role::Tab) => self.mirror.parent(key),
+            Some(Role::Tab) => books.mirror.parent(key),
             _ => None,
         };
-        if let Some(list) = list.filter(|_| reader.toolkit.focuses_current_tab()) {
-            let tabs: Vec<ElementKey> =
-                self.mirror.children(list).iter().copied().take(MOST_OTHERS).collect();
-            tabs.into_iter().for_each(|tab| self.schedule.hint(tab));
+        if let Some(list) = list.filter(|_| self.reader.toolkit.focuses_current_tab()) {
+            hint_children(list, books);
         }
     }
 
-    /// Finds out where elements are that announced something but were never listed.
-    pub(super) async fn place_strangers(&mut self) -> Result<(), Failure> {
-        let Some(path) = self.strangers.iter().next().cloned() else { return Ok(()) };
-        let at = Ref::new(&self.post.app.bus, &path);
-        let above = match at {
-            Some(at) => {
-                let key = self.post.reader.handles.key(&at);
-                self.post.reader.path(key).await?
-            }
-            None => Vec::new(),
-        };
-        self.strangers.remove(&path);
-        if let Some(known) = above.into_iter().rfind(|part| self.mirror.has_told(*part)) {
-            self.schedule.hint(known);
-        }
-        Ok(())
-    }
-
-    pub(super) fn note_focus(&mut self, updates: &[Update]) {
+    pub(super) fn note_focus(&mut self, mirror: &Mirror, updates: &[Update]) {
         for update in updates {
             match update {
                 Update::Upsert { key, facts } if facts.states.has(State::Focused) => {
@@ -131,6 +107,11 @@ impl Worker {
                 Update::Children { .. } => false,
             };
         }
-        self.focused.retain(|key| self.mirror.knows(*key));
+        self.focused.retain(|key| mirror.knows(*key));
     }
+}
+
+fn hint_children(key: ElementKey, books: &mut Books) {
+    let children = books.mirror.children(key).iter().take(MOST_OTHERS);
+    children.for_each(|child| books.schedule.hint(*child));
 }

@@ -9,7 +9,6 @@ use std::future::poll_fn;
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -18,10 +17,9 @@ use zbus::export::futures_core::Stream;
 use zbus::message::Type as MessageType;
 use zbus::{Connection, DynamicType, Message, MessageStream};
 
+use crate::platform::worker::{PATIENCE, silent};
 use crate::platform::{Failure, FailureKind, Sent};
 
-/// How long an app may be silent while it owes an answer.
-pub(super) const PATIENCE: Duration = Duration::from_millis(800);
 /// How many calls one asker has under way at most; more gains nothing, apps answer one at a time.
 const DEPTH: usize = 32;
 /// How many are sent at once when there is room again, so that they share a write.
@@ -182,11 +180,6 @@ fn judge(message: Message) -> Answer {
 
 fn lost() -> Failure {
     Failure::new(FailureKind::Gone, "the connection to the accessibility bus is lost")
-}
-
-pub(super) fn silent() -> Failure {
-    let text = format!("the app has not answered for {} ms", PATIENCE.as_millis());
-    Failure::new(FailureKind::Unresponsive, text)
 }
 
 async fn deliver(mut stream: MessageStream, pending: Pending, sink: Option<Sink>) {

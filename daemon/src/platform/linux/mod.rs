@@ -2,15 +2,16 @@
 //!
 //! `link` is a connection to a bus, `wire` what AT-SPI puts on it, `bus` finds it. `roles`, `states`, `toolkit`,
 //! `identity` and `windows` are pure: what native things mean. `events` brings what apps announce to their `ear`,
-//! `reader` (with `cached`, `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells them what to do.
-//! `worker` keeps one attached app true: `walk` is how it begins, `hearing`, `survey` and `newcomers` are how it goes on,
-//! `letters` and `fences` how it is asked. `frames` stands in for `x11` where there is none.
+//! `reader` (with `outline`, `details`, `cached`, `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells
+//! them what to do. `app` is all of that as a worker has it, and `hearing`, `survey` and `newcomers` are how it is kept
+//! true. `frames` stands in for `x11` where there is none.
 //!
 //! `calls` says where what is asked of the whole desktop goes: `input`, `window_ops` and `close` (with `manager`, which
 //! asks the window manager), `launch`, `clipboard` and `capture`, over a `display` of their own. `desktop` is the
 //! [`Platform`](super::Platform). `docs/linux.md` tells what each toolkit announces and what it does not.
 
 mod acting;
+mod app;
 mod bus;
 mod cached;
 mod calls;
@@ -21,11 +22,11 @@ mod clipboard;
 mod close;
 mod content;
 mod desktop;
+mod details;
 mod display;
 mod doctor;
 mod ear;
 mod events;
-mod fences;
 mod frames;
 mod geometry;
 mod glance;
@@ -34,21 +35,19 @@ mod hearing;
 mod identity;
 mod input;
 mod launch;
-mod letters;
 mod link;
 mod manager;
 mod newcomers;
+mod outline;
 mod reader;
 mod registry;
 mod roles;
 mod states;
 mod survey;
 mod toolkit;
-mod walk;
 mod window_ops;
 mod windows;
 mod wire;
-mod worker;
 mod x11;
 
 pub use bus::Missing;

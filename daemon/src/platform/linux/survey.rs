@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use axd_protocol::Role;
 use tracing::trace;
 
-use super::worker::{Worker, now};
+use super::app::BusApp;
+use crate::platform::mirror::Mirror;
+use crate::platform::worker::{Books, now};
 use crate::platform::{ElementKey, Failure};
 
 /// The pause between a suspicion and its survey: what causes one event often causes several.
@@ -102,38 +104,42 @@ impl Survey {
     }
 }
 
-impl Worker {
+impl BusApp {
     /// Carries out a survey.
-    pub(super) async fn look_through(&mut self) -> Result<(), Failure> {
+    pub(super) async fn look_through(&mut self, books: &mut Books) -> Result<(), Failure> {
         let began = now();
         let windows = self.survey.begin(began);
         let whole = windows.contains(&ElementKey::APP);
-        let all = self.mirror.below(&windows);
-        let outcome = self.compare_children(&all).await;
+        let all = books.mirror.below(&windows);
+        let outcome = self.compare_children(books, &all).await;
         self.survey.end(began, whole, now());
         outcome.map(|_| ())
     }
 
     /// Has those of the elements read again whose children, number or name are others now. True if there are any.
-    pub(super) async fn compare_children(&mut self, all: &[ElementKey]) -> Result<bool, Failure> {
+    pub(super) async fn compare_children(
+        &mut self,
+        books: &mut Books,
+        all: &[ElementKey],
+    ) -> Result<bool, Failure> {
         let asked: Vec<ElementKey> = all
             .iter()
             .copied()
-            .filter(|key| self.mirror.has_told(*key) && self.may_have_children(*key))
+            .filter(|key| books.mirror.has_told(*key) && self.may_have_children(*key, &books.mirror))
             .collect();
-        let found = self.post.reader.children(&asked).await?;
-        let others = self.post.reader.altered(all).await?;
+        let found = self.reader.children(&asked).await?;
+        let others = self.reader.altered(all).await?;
         let mut any = !others.is_empty();
         for key in others {
-            self.schedule.hint(key);
-            self.hint_tabs(key);
+            books.schedule.hint(key);
+            self.hint_tabs(key, books);
         }
         for (key, children) in asked.iter().zip(found) {
             // Claims that were not believed make a list differ for ever; then it is only read once more often.
-            let differs = children.is_some_and(|children| children != self.mirror.children(*key));
+            let differs = children.is_some_and(|children| children != books.mirror.children(*key));
             if differs {
                 trace!(key = key.0, "its children are others, unannounced");
-                self.schedule.hint(*key);
+                books.schedule.hint(*key);
                 any = true;
             }
         }
@@ -141,17 +147,17 @@ impl Worker {
     }
 
     /// Whether the element has children or is of a kind that has: labels and the like are not worth a call.
-    fn may_have_children(&self, key: ElementKey) -> bool {
+    fn may_have_children(&self, key: ElementKey, mirror: &Mirror) -> bool {
         // Not all of very many at once; the sweep looks at what is shown of them.
-        if self.post.reader.partial.contains_key(&key) {
+        if self.reader.partial.contains_key(&key) {
             return false;
         }
-        let role = self.post.reader.roles.get(&key);
+        let role = self.reader.roles.get(&key);
         // Where most is announced, only what is not is looked at.
-        if self.post.reader.toolkit.announces_children() {
-            return role.is_some_and(|role| self.post.reader.toolkit.fills_silently(*role));
+        if self.reader.toolkit.announces_children() {
+            return role.is_some_and(|role| self.reader.toolkit.fills_silently(*role));
         }
-        !role.is_some_and(|role| is_leaf(*role)) || !self.mirror.children(key).is_empty()
+        !role.is_some_and(|role| is_leaf(*role)) || !mirror.children(key).is_empty()
     }
 }
 

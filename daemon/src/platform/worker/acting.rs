@@ -1,4 +1,4 @@
-//! Acting on elements: the app is asked, and answers when it likes; the worker goes on reading meanwhile.
+//! Acting on elements over a line: the app is asked, and answers when it likes; the worker goes on reading meanwhile.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::{AppIs, Line, PATIENCE, Question, Worker};
+use super::lined::Lined;
+use super::{App, Books, Line, PATIENCE, Question};
 use crate::platform::{Act, ElementKey, Failure, FailureKind, Gate, Sent, WorkerAnswer};
 
 /// An app that takes longer than this to answer an act is known to be late.
@@ -20,25 +21,18 @@ pub(super) struct Acted {
     result: Result<WorkerAnswer, Failure>,
 }
 
-impl<L: Line> Worker<L> {
+impl<L: Line> Lined<L> {
     /// Asks the app to do something to an element. What comes of it is settled later.
-    pub(super) fn perform(&mut self, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
-        let line = match &self.app {
-            AppIs::Well(line) => line.clone(),
-            AppIs::Silent(..) | AppIs::Ended => return self.tell_answer(ticket, Err(self.app.failure())),
-        };
-        if !self.mirror.has_told(key) {
-            let gone = Failure::new(FailureKind::Gone, "the element is gone");
-            return self.tell_answer(ticket, Err(gone));
-        }
+    pub(super) fn begin(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
         let (answer, reply) = oneshot::channel();
-        self.counters.calls.fetch_add(1, Ordering::Relaxed);
-        if !line.ask(Question::Act(key, act, gate.clone(), answer)) {
+        books.count_call();
+        let asked = |line: &&L| line.ask(Question::Act(key, act, gate.clone(), answer));
+        let Some(line) = self.line.as_ref().filter(asked) else {
             // It never got there.
-            let ended = Failure::new(FailureKind::Gone, "the app has ended");
-            return self.tell_answer(ticket, Err(ended));
-        }
-        let (acted, late) = (self.acted.0.clone(), Arc::clone(line.late()));
+            let ended = Failure::new(FailureKind::Gone, Self::ENDED);
+            return books.tell_answer(ticket, Err(ended));
+        };
+        let (acts, late) = (self.acts.clone(), Arc::clone(line.late()));
         tokio::spawn(async move {
             let asked = tokio::time::Instant::now();
             let result = match tokio::time::timeout(PATIENCE, reply).await {
@@ -51,34 +45,31 @@ impl<L: Line> Worker<L> {
             };
             late.store(asked.elapsed() > LATE, Ordering::Relaxed);
             // Nobody is left to tell if the worker has ended.
-            let _ = acted.send(Acted { ticket, key, result });
+            let _ = acts.send(Acted { ticket, key, result });
         });
     }
+}
 
-    /// Tells what came of an act, and reads again what it was done to, announced or not: a fence after the answer
-    /// finds it read.
-    pub(super) fn settle(&mut self, acted: Acted) {
-        let Acted { ticket, key, result } = acted;
+impl Acted {
+    /// Tells what came of an act, and has read again what it was done to, announced or not, and up to `most` of what
+    /// is beside it: a fence after the answer finds it read.
+    pub fn settle(self, books: &mut Books, most: usize) {
+        let Acted { ticket, key, result } = self;
         let may_have_changed = match &result {
             Ok(_) => true,
             Err(failure) => failure.sent != Sent::No,
         };
         if may_have_changed {
-            let mut part = Some(key);
-            while let Some(key) = part.filter(|key| self.mirror.has_told(*key)) {
-                self.schedule.hint(key);
-                part = self.mirror.parent(key);
-            }
+            let mirror = &books.mirror;
+            let mut parts: Vec<ElementKey> =
+                std::iter::successors(Some(key), |key| mirror.parent(*key)).collect();
             // What is selected or checked is so instead of something beside it.
-            let parent = self.mirror.parent(key);
-            let beside = parent.map(|parent| self.mirror.children(parent)).unwrap_or_default();
-            for key in beside.iter().copied().take(L::MOST).collect::<Vec<_>>() {
-                if self.mirror.has_told(key) {
-                    self.schedule.hint(key);
-                }
-            }
+            let beside = mirror.parent(key).map_or(&[][..], |parent| mirror.children(parent));
+            parts.extend(beside.iter().copied().take(most));
+            parts.retain(|key| mirror.has_told(*key));
+            parts.into_iter().for_each(|key| books.schedule.hint(key));
         }
-        self.tell_answer(ticket, result);
+        books.tell_answer(ticket, result);
     }
 }
 

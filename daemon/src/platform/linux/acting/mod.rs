@@ -19,24 +19,26 @@ use std::time::Duration;
 use axd_protocol::{Role, State, States};
 use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{OnceCell, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tracing::debug;
 use zbus::Message;
 
+use super::app::BusApp;
+use super::ear::Ear;
 use super::geometry::window_of;
 use super::handles::Handle;
-use super::link::{Answer, Link, PATIENCE, call, get, silent};
+use super::link::{Answer, Link, call, get};
 use super::roles::{self, PASSWORD_TEXT};
 use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, APPLICATION, Interfaces, body};
-use super::worker::{Worker, now};
+use crate::platform::worker::{Books, PATIENCE, now, silent};
 use crate::platform::{Act, Counters, ElementKey, Failure, FailureKind, Gate, Sent, WorkerAnswer};
 
 /// How long an app may take to answer what it was told before it is asked whether it is still there.
 const EARLY: Duration = Duration::from_millis(300);
 /// The pauses between looks at whether what was told has come about: about 300 ms in all.
-const PAUSES: [u64; 7] = [0, 5, 10, 20, 40, 80, 160];
+const PAUSES: [u64; 6] = [5, 10, 20, 40, 80, 160];
 /// How far up an element's surroundings are looked at.
 const MOST_ABOVE: usize = 10;
 /// How many elements beside the one that was acted on are read again.
@@ -50,32 +52,33 @@ pub(super) struct Deed {
     outcome: oneshot::Receiver<Result<(), Failure>>,
 }
 
-impl Worker {
-    /// Begins an act. The answer is told by [`Worker::settle_deed`].
-    pub(super) fn perform(&mut self, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
+impl BusApp {
+    /// Begins an act. The answer is told by [`BusApp::settle_deed`].
+    pub(super) fn begin(&mut self, books: &Books, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
         let (done, outcome) = oneshot::channel();
-        let reader = &self.post.reader;
-        match reader.handles.get(key).filter(|_| self.mirror.knows(key)) {
+        let reader = &self.reader;
+        match reader.handles.get(key) {
             Some(at) => {
-                let above = std::iter::successors(self.mirror.parent(key), |key| self.mirror.parent(*key));
+                let above = std::iter::successors(books.mirror.parent(key), |key| books.mirror.parent(*key));
                 let actor = Actor {
                     calls: reader.calls.clone(),
-                    counters: Arc::clone(&self.counters),
+                    counters: Arc::clone(&books.counters),
                     toolkit: reader.toolkit,
                     gate,
+                    ear: Arc::clone(&self.ear),
                     direct: OnceCell::new(),
-                    app: self.post.app.clone(),
+                    app: self.root.clone(),
                     at: at.clone(),
                     above: above
                         .filter_map(|key| reader.handles.get(key).cloned())
                         .take(MOST_ABOVE)
                         .collect(),
                 };
-                let (ear, act) = (Arc::clone(&self.ear), act.clone());
+                let act = act.clone();
                 tokio::spawn(async move {
                     // Nobody listens any more if the app has been detached meanwhile.
                     let _ = done.send(actor.act(&act).await);
-                    ear.wake();
+                    actor.ear.wake();
                 });
             }
             None => drop(done.send(Err(gone()))),
@@ -83,38 +86,35 @@ impl Worker {
         self.deed = Some(Deed { ticket, key, act, outcome });
     }
 
-    /// Tells what came of an act, if that is known by now. True if it is.
-    pub(super) fn settle_deed(&mut self) -> bool {
-        let Some(deed) = &mut self.deed else { return false };
+    /// Tells what came of an act, if that is known by now.
+    pub(super) fn settle_deed(&mut self, books: &mut Books) {
+        let Some(deed) = &mut self.deed else { return };
         let result = match deed.outcome.try_recv() {
             Ok(result) => result,
-            Err(TryRecvError::Empty) => return false,
+            Err(TryRecvError::Empty) => return,
             Err(TryRecvError::Closed) => {
                 Err(Failure::new(FailureKind::Refused, "acting broke off").sent(Sent::Maybe))
             }
         };
         if let Some(deed) = self.deed.take() {
-            self.look_around(deed.key, &deed.act);
-            self.tell_answer(deed.ticket, result.map(|()| WorkerAnswer::Done));
+            self.look_around(deed.key, &deed.act, books);
+            books.tell_answer(deed.ticket, result.map(|()| WorkerAnswer::Done));
         }
-        true
     }
 
     /// Has everything read again that an act on an element is likely to have changed, announced or not.
-    fn look_around(&mut self, key: ElementKey, act: &Act) {
+    fn look_around(&mut self, key: ElementKey, act: &Act, books: &mut Books) {
         let mut around = vec![key];
-        around.extend(self.mirror.parent(key));
+        around.extend(books.mirror.parent(key));
         if *act == Act::Select {
-            let beside = self.mirror.parent(key).map_or(&[][..], |parent| self.mirror.children(parent));
+            let beside = books.mirror.parent(key).map_or(&[][..], |parent| books.mirror.children(parent));
             around.extend(beside.iter().copied().take(MOST_BESIDE));
         }
         around.extend(self.focused.iter().copied());
-        for key in around.into_iter().filter(|key| self.mirror.knows(*key)) {
-            self.schedule.hint(key);
-        }
-        let toolkit = self.post.reader.toolkit;
+        books.hint_known(around);
+        let toolkit = self.reader.toolkit;
         if toolkit.is_surveyed() {
-            self.survey.suspect(window_of(key, &self.mirror).unwrap_or(ElementKey::APP), now());
+            self.survey.suspect(window_of(key, &books.mirror).unwrap_or(ElementKey::APP), now());
         }
         if toolkit.acts_late() {
             self.newcomers.add(key, now());
@@ -128,6 +128,8 @@ struct Actor {
     counters: Arc<Counters>,
     toolkit: Toolkit,
     gate: Gate,
+    /// Where it is heard that something happened.
+    ear: Arc<Ear>,
     /// The connection that this act goes over, once it is known; see [`Actor::wire`].
     direct: OnceCell<Link>,
     /// The app's own element.
@@ -274,18 +276,26 @@ impl Actor {
         Ok(self.tell(call).await?.is_none_or(|message| message.body().deserialize().unwrap_or(true)))
     }
 
-    /// Looks until it is so, or for long enough. What goes wrong while looking went wrong after something was sent.
+    /// Looks until it is so, or for long enough: whenever something happens in the app, and after pauses too, because
+    /// numbers, selections and more come about in some toolkits without any event. What goes wrong while looking went
+    /// wrong after something was sent.
     async fn until<F: Future<Output = Result<bool, Failure>>>(
         &self,
         mut is_so: impl FnMut() -> F,
     ) -> Result<bool, Failure> {
-        for pause in PAUSES {
-            tokio::time::sleep(Duration::from_millis(pause)).await;
+        let (mut pauses, mut pause_ends) = (PAUSES.into_iter(), Instant::now());
+        loop {
+            let happened = self.ear.next_event();
             if is_so().await.map_err(|failure| failure.sent(Sent::Yes))? {
                 return Ok(true);
             }
+            if pause_ends <= Instant::now() {
+                let Some(pause) = pauses.next() else { return Ok(false) };
+                pause_ends = Instant::now() + Duration::from_millis(pause);
+            }
+            // Either way it is looked again.
+            let _ = timeout_at(pause_ends, happened).await;
         }
-        Ok(false)
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use axd_protocol::keys::Key;
 use x11rb::connection::Connection;
+use x11rb::protocol::xinput::{ConnectionExt as _, Device, EventMask, XIEventMask};
 use x11rb::protocol::xkb::{ConnectionExt as _, ID, MapPart};
 use x11rb::protocol::xproto::{ConnectionExt as _, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, ModMask};
 use x11rb::protocol::xtest::ConnectionExt as _;
@@ -13,7 +14,7 @@ use super::heard::{self, Heard};
 use super::keymap::{Keymap, Stroke, bits};
 use super::keys;
 use crate::platform::linux::display::{Display, XFault, XResult};
-use crate::platform::{Failure, FailureKind};
+use crate::platform::{Failure, FailureKind, Gate};
 
 /// How long an app may take to read what was typed before the map it needs is changed.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -186,24 +187,34 @@ impl Keyboard {
         before.lifted.iter().try_for_each(|keycode| key_event(display, *keycode, true))
     }
 
-    /// Waits until nobody else holds a modifier. False if somebody goes on holding one.
-    pub fn until_let_go(&self, display: &Display, stop: impl Fn() -> bool) -> XResult<bool> {
-        const LOOK_AGAIN: Duration = Duration::from_millis(10);
-        let until = Instant::now() + PATIENCE;
-        loop {
-            let down = display.connection.query_keymap()?.reply()?.keys;
-            let ours = self.held_keycodes();
-            let is_down = |keycode: u8| down[usize::from(keycode / 8)] & (1 << (keycode % 8)) != 0;
-            let lockers = self.map.num_lock() | 2;
-            let others = (8..=u8::MAX).filter(|keycode| is_down(*keycode) && !ours.contains(keycode));
-            if others.into_iter().all(|keycode| self.map.modifiers_of(keycode) & !lockers == 0) {
-                return Ok(true);
-            }
-            if stop() || Instant::now() >= until {
-                return Ok(false);
-            }
-            std::thread::sleep(LOOK_AGAIN);
+    /// Waits until nobody else holds a modifier. False if somebody goes on holding one, or the gate is closed.
+    pub fn until_let_go(&self, display: &Display, gate: &Gate) -> XResult<bool> {
+        if self.is_let_go(display)? {
+            return Ok(true);
         }
+        let until = Instant::now() + PATIENCE;
+        hear_releases(display, true)?;
+        let let_go = loop {
+            // Looked at again: it may have been let go of before this was to be told.
+            if self.is_let_go(display)? {
+                break true;
+            }
+            if display.event_before_closing(until, gate)?.is_none() {
+                break false;
+            }
+        };
+        hear_releases(display, false)?;
+        Ok(let_go)
+    }
+
+    /// Whether nobody else holds a modifier now.
+    fn is_let_go(&self, display: &Display) -> XResult<bool> {
+        let down = display.connection.query_keymap()?.reply()?.keys;
+        let ours = self.held_keycodes();
+        let is_down = |keycode: u8| down[usize::from(keycode / 8)] & (1 << (keycode % 8)) != 0;
+        let lockers = self.map.num_lock() | 2;
+        let mut others = (8..=u8::MAX).filter(|keycode| is_down(*keycode) && !ours.contains(keycode));
+        Ok(others.all(|keycode| self.map.modifiers_of(keycode) & !lockers == 0))
     }
 
     /// The keys to hold for these modifiers.
@@ -242,6 +253,17 @@ impl Keyboard {
         let keycode = self.borrowed.key_of(symbol).ok_or(XFault::Missing("a spare key"))?;
         Ok(Stroke { keycode, modifiers: 0 })
     }
+}
+
+/// Has it told whenever a key is let go of, whichever window that is meant for, or no longer.
+fn hear_releases(display: &Display, told: bool) -> XResult<()> {
+    // What the keyboard's state tells is not enough: it stays the same while another key holds the same modifier.
+    display.needs("XInputExtension")?;
+    display.connection.xinput_xi_query_version(2, 1)?.reply()?;
+    let mask = if told { XIEventMask::RAW_KEY_RELEASE } else { XIEventMask::default() };
+    let heard = EventMask { deviceid: Device::ALL_MASTER.into(), mask: vec![mask] };
+    display.connection.xinput_xi_select_events(display.root, &[heard])?.check()?;
+    Ok(())
 }
 
 /// Presses or releases a key, by its code.

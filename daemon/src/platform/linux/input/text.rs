@@ -37,7 +37,7 @@ pub(super) fn type_taps(
     taps: &[(Key, u32)],
     gate: &Gate,
 ) -> Result<(), Failure> {
-    if !keyboard.until_let_go(display, || gate.is_closed())? {
+    if !keyboard.until_let_go(display, gate)? {
         if gate.is_closed() {
             return Err(Failure::closed());
         }

@@ -93,6 +93,8 @@ impl Readings {
 pub struct Learned {
     /// What to tell.
     pub updates: Vec<Update>,
+    /// Elements that are told for the first time.
+    pub new: Vec<ElementKey>,
     /// Children listed for the first time and not read yet.
     pub unread: Vec<ElementKey>,
     /// Claims that were not believed: cycles and second parents.
@@ -374,6 +376,7 @@ impl Mirror {
             }
             if node.told.is_none() {
                 touched.extend(node.parent);
+                learned.new.push(key);
             }
             node.told = Some(print);
             learned.updates.push(Update::Upsert { key, facts: Box::new(reading.facts) });
@@ -412,180 +415,4 @@ fn fingerprint(facts: &Facts) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use axd_protocol::Role;
-
-    fn key(n: u64) -> ElementKey {
-        ElementKey(n)
-    }
-
-    fn reading(name: &str, children: &[u64]) -> Option<Reading> {
-        let facts = Facts { name: Some(name.to_owned()), ..Facts::new(Role::Group) };
-        Some(Reading { facts, children: children.iter().copied().map(ElementKey).collect(), total: None })
-    }
-
-    fn read(mirror: &mut Mirror, elements: &[(u64, Option<Reading>)]) -> Learned {
-        let mut readings = Readings::default();
-        for (n, reading) in elements {
-            readings.add(key(*n), reading.clone());
-        }
-        mirror.apply(readings)
-    }
-
-    fn order(learned: &Learned, of: u64) -> Option<Vec<u64>> {
-        learned.updates.iter().find_map(|update| match update {
-            Update::Children { parent, order, .. } if *parent == key(of) => {
-                Some(order.iter().map(|child| child.0).collect())
-            }
-            _ => None,
-        })
-    }
-
-    fn two_groups() -> Mirror {
-        let mut mirror = Mirror::default();
-        read(
-            &mut mirror,
-            &[
-                (0, reading("app", &[1, 2])),
-                (1, reading("a", &[3])),
-                (2, reading("b", &[])),
-                (3, reading("c", &[4])),
-                (4, reading("d", &[])),
-            ],
-        );
-        mirror
-    }
-
-    #[test]
-    fn children_are_told_as_they_are_read() {
-        let mut mirror = Mirror::default();
-        let learned = read(&mut mirror, &[(0, reading("app", &[1, 2])), (1, reading("a", &[]))]);
-        assert_eq!(order(&learned, 0), Some(vec![1]));
-        assert_eq!(learned.unread, [key(2)]);
-        assert_eq!(order(&read(&mut mirror, &[(2, reading("b", &[]))]), 0), Some(vec![1, 2]));
-    }
-
-    #[test]
-    fn what_a_rows_id_is_made_from_is_read_with_it_however_deep() {
-        let mirror = Mirror::default();
-        let mut readings = Readings::default();
-        let mut row = reading("", &[2]);
-        if let Some(row) = &mut row {
-            row.facts.role = Role::Row;
-        }
-        readings.add(key(0), reading("app", &[1, 9]));
-        readings.add(key(1), row);
-        assert_eq!(mirror.wanting(&readings, false), [key(2)]);
-        readings.add(key(2), reading("", &[3]));
-        assert_eq!(mirror.wanting(&readings, false), [key(3)]);
-    }
-
-    #[test]
-    fn reading_the_same_again_tells_nothing() {
-        let mut mirror = two_groups();
-        let again = read(&mut mirror, &[(1, reading("a", &[3])), (4, reading("d", &[]))]);
-        assert_eq!(again, Learned::default());
-    }
-
-    #[test]
-    fn facts_are_restated_of_what_was_told_and_only_if_they_are_others() {
-        let mut mirror = two_groups();
-        let facts = |name: &str| Facts { name: Some(name.to_owned()), ..Facts::new(Role::Group) };
-        assert_eq!(mirror.restate(key(3), facts("c")), None);
-        let update = Update::Upsert { key: key(3), facts: Box::new(facts("z")) };
-        assert_eq!(mirror.restate(key(3), facts("z")), Some(update));
-        assert_eq!(read(&mut mirror, &[(3, reading("z", &[4]))]), Learned::default());
-        assert_eq!(mirror.restate(key(9), facts("never told")), None);
-    }
-
-    #[test]
-    fn an_element_moves_when_its_former_parent_no_longer_claims_it() {
-        let mut mirror = two_groups();
-        let mut readings = Readings::default();
-        readings.add(key(2), reading("b", &[3]));
-        assert_eq!(mirror.wanting(&readings, true), [key(1)]);
-        readings.add(key(1), reading("a", &[]));
-        let learned = mirror.apply(readings);
-        assert_eq!(order(&learned, 1), Some(vec![]));
-        assert_eq!(order(&learned, 2), Some(vec![3]));
-        assert_eq!(mirror.parent(key(3)), Some(key(2)));
-        assert!(mirror.has_told(key(4)));
-    }
-
-    #[test]
-    fn an_element_claimed_twice_stays_where_it_was() {
-        let mut mirror = two_groups();
-        let learned = read(&mut mirror, &[(2, reading("b", &[3])), (1, reading("a", &[3]))]);
-        assert_eq!((learned.cut, learned.updates.len()), (1, 0));
-    }
-
-    #[test]
-    fn an_element_claimed_twice_goes_to_the_other_parent_when_it_is_let_go() {
-        let mut mirror = two_groups();
-        read(&mut mirror, &[(2, reading("b", &[3])), (1, reading("a", &[3]))]);
-        let mut readings = Readings::default();
-        readings.add(key(1), reading("a", &[]));
-        assert_eq!(mirror.wanting(&readings, true), [key(2)]);
-        readings.add(key(2), reading("b", &[3]));
-        assert_eq!(order(&mirror.apply(readings), 2), Some(vec![3]));
-        assert!(mirror.has_told(key(4)));
-    }
-
-    #[test]
-    fn an_ancestor_claimed_as_a_child_is_cut() {
-        let mut mirror = two_groups();
-        let learned = read(&mut mirror, &[(4, reading("d", &[1, 0, 4])), (0, reading("app", &[1, 2]))]);
-        assert_eq!((learned.cut, learned.updates.len()), (3, 0));
-        assert_eq!(mirror.below(&[key(0)]).len(), 5);
-    }
-
-    #[test]
-    fn what_is_gone_takes_all_below_it_along() {
-        let mut mirror = two_groups();
-        let learned = read(&mut mirror, &[(1, None)]);
-        assert_eq!(learned.updates[0], Update::Gone(key(1)));
-        assert_eq!(order(&learned, 0), Some(vec![2]));
-        assert_eq!(mirror.keys(), [key(0), key(2)]);
-    }
-
-    #[test]
-    fn what_died_between_listing_and_reading_is_never_told() {
-        let mut mirror = two_groups();
-        let learned = read(&mut mirror, &[(2, reading("b", &[9])), (9, None)]);
-        assert_eq!(learned.updates, []);
-        assert!(!mirror.knows(key(9)));
-    }
-
-    #[test]
-    fn a_total_that_grows_is_told_although_the_rows_shown_are_the_same() {
-        let mut mirror = two_groups();
-        let mut more = reading("a", &[3]);
-        if let Some(reading) = &mut more {
-            reading.total = Some(50);
-        }
-        let learned = read(&mut mirror, &[(1, more.clone())]);
-        assert_eq!(
-            learned.updates,
-            [Update::Children { parent: key(1), order: vec![key(3)], total: Some(50) }]
-        );
-        assert_eq!(read(&mut mirror, &[(1, more)]), Learned::default());
-    }
-
-    #[test]
-    fn a_parent_and_its_child_can_trade_places() {
-        let mut mirror = two_groups();
-        let learned = read(
-            &mut mirror,
-            &[
-                (1, reading("a", &[4])),
-                (3, reading("c", &[])),
-                (4, reading("d", &[3])),
-                (0, reading("app", &[1, 2])),
-            ],
-        );
-        assert_eq!(order(&learned, 1), Some(vec![4]));
-        assert_eq!(order(&learned, 4), Some(vec![3]));
-        assert_eq!(mirror.parent(key(3)), Some(key(4)));
-    }
-}
+mod tests;

@@ -1,0 +1,187 @@
+//! The second and third rounds of reading: what an element's interfaces and role make worth asking, and what the answers name.
+
+use axd_protocol::Bounds;
+use zbus::Message;
+
+use super::content::{TextIs, has_number, plain_number, text_is, wants_label};
+use super::link::get;
+use super::outline::Outline;
+use super::reader::{LONGEST_TEXT, MOST_CHILDREN, Reader};
+use super::roles::{self, PASSWORD_TEXT};
+use super::states::Native;
+use super::wire::{ACCESSIBLE, ACTION, COMPONENT, LABELLED_BY, Ref, TEXT, VALUE, body, number, text};
+use crate::platform::{ElementKey, Failure};
+
+/// What the second and third rounds learned.
+#[derive(Clone, Default)]
+pub(super) struct Details {
+    pub(super) children: Vec<ElementKey>,
+    pub(super) total: Option<u32>,
+    pub(super) actions: Vec<String>,
+    pub(super) value: Option<String>,
+    pub(super) text: Option<String>,
+    pub(super) label: Option<String>,
+    pub(super) bounds: Option<Bounds>,
+}
+
+/// What one call of the second round was for.
+#[derive(Clone, Copy)]
+enum For {
+    Children,
+    Actions,
+    /// The native name of the action at this place.
+    Action(i32),
+    Value,
+    Text,
+    Length,
+    Relations,
+    Place,
+    /// Whether the first child has this parent at all.
+    Parent,
+}
+
+impl Reader {
+    /// The second and third rounds.
+    pub(super) async fn details(&mut self, outlines: &[&Outline]) -> Result<Vec<Details>, Failure> {
+        let mut details: Vec<Details> = outlines.iter().map(|_| Details::default()).collect();
+        let (mut calls, mut meant) = (Vec::new(), Vec::new());
+        for (at, outline) in outlines.iter().enumerate() {
+            for what in self.worth_asking(outline) {
+                calls.push(self.second_call(outline.key, what));
+                meant.push((at, what));
+            }
+        }
+        let answers = self.ask_all(calls).await?;
+        let (mut calls, mut third) = (Vec::new(), Vec::new());
+        for ((at, what), answer) in meant.into_iter().zip(&answers) {
+            let detail = &mut details[at];
+            match what {
+                For::Children => {
+                    let refs = body::<Vec<Ref>>(answer).unwrap_or_default();
+                    detail.children = match self.is_view(outlines[at].role) {
+                        true => self.view(outlines[at].key, &refs),
+                        false => self.keys(&refs),
+                    };
+                    if let Some(first) = detail.children.first()
+                        && self.toolkit.may_list_grandchildren()
+                        && outlines[at].number == roles::PANEL
+                    {
+                        calls.push(self.get(*first, ACCESSIBLE, "Parent"));
+                        third.push((at, For::Parent));
+                    }
+                }
+                For::Parent | For::Action(_) => {}
+                For::Actions => {
+                    let actions: Vec<(String, String, String)> = body(answer).unwrap_or_default();
+                    // Listed are names in the user's language, and browsers have none. Then the native ones are
+                    // asked for, of what can be used: they offer the same two actions of everything.
+                    if outlines[at].natives.has(Native::Focusable) {
+                        let nameless = (0..).zip(&actions).filter(|(_, (name, ..))| name.is_empty());
+                        for (index, _) in nameless {
+                            calls.push(self.call(outlines[at].key, ACTION, "GetName", &(index,)));
+                            third.push((at, For::Action(index)));
+                        }
+                    }
+                    detail.actions = actions.into_iter().map(|(name, ..)| name).collect();
+                }
+                For::Value => detail.value = number(answer).map(plain_number),
+                For::Text => detail.text = body::<String>(answer),
+                For::Place => {
+                    detail.bounds = body::<(i32, i32, i32, i32)>(answer).and_then(super::geometry::bounds)
+                }
+                For::Length => {
+                    let length = number(answer).map_or(0, |length| length as i32).min(LONGEST_TEXT);
+                    if length > 0 {
+                        calls.push(self.call(outlines[at].key, TEXT, "GetText", &(0, length)));
+                        third.push((at, what));
+                    } else {
+                        detail.text = Some(String::new());
+                    }
+                }
+                For::Relations => {
+                    let relations: Vec<(u32, Vec<Ref>)> = body(answer).unwrap_or_default();
+                    let label = relations.iter().find(|(kind, _)| *kind == LABELLED_BY);
+                    if let Some(label) =
+                        label.and_then(|(_, targets)| targets.first()).filter(|at| at.is_some())
+                    {
+                        calls.push(get(&label.bus, label.path.as_str(), ACCESSIBLE, "Name"));
+                        third.push((at, what));
+                    }
+                }
+            }
+        }
+        if !calls.is_empty() {
+            let answers = self.ask_all(calls).await?;
+            for ((at, what), answer) in third.into_iter().zip(&answers) {
+                match what {
+                    For::Length => details[at].text = body::<String>(answer),
+                    For::Parent => self.judge_children(outlines[at].key, answer),
+                    For::Action(index) => {
+                        let named = details[at].actions.get_mut(index.unsigned_abs() as usize);
+                        if let (Some(named), Some(name)) = (named, body::<String>(answer)) {
+                            *named = name;
+                        }
+                    }
+                    _ => details[at].label = text(answer),
+                }
+            }
+        }
+        self.read_chosen(outlines, &mut details).await?;
+        for (outline, detail) in outlines.iter().zip(&mut details) {
+            if let Some(children) = &outline.children {
+                detail.children.clone_from(children);
+            } else if outline.child_count > MOST_CHILDREN {
+                self.some_children(outline, detail).await?;
+            } else if self.same_view(outline.key, outline.child_count) {
+                detail.children = self.views.get(&outline.key).cloned().unwrap_or_default();
+            } else if self.by_index.contains(&outline.key) {
+                detail.children = self.children_by_index(outline.key, outline.child_count).await?;
+            }
+        }
+        Ok(details)
+    }
+
+    fn worth_asking(&self, outline: &Outline) -> Vec<For> {
+        let mut worth = Vec::new();
+        let Outline { role, natives, interfaces, child_count, .. } = outline;
+        let listed = outline.children.is_some() || self.same_view(outline.key, *child_count);
+        if !listed && *child_count != 0 && *child_count <= MOST_CHILDREN {
+            worth.push(For::Children);
+        }
+        if interfaces.action {
+            worth.push(For::Actions);
+        }
+        if interfaces.value && has_number(*role) {
+            worth.push(For::Value);
+        }
+        if interfaces.text && outline.number != PASSWORD_TEXT {
+            match text_is(*role, *natives) {
+                TextIs::Long => worth.push(For::Length),
+                TextIs::Value => worth.push(For::Text),
+                TextIs::Name if outline.name.is_empty() && *child_count == 0 => worth.push(For::Text),
+                TextIs::Name | TextIs::Nothing => {}
+            }
+        }
+        if outline.name.is_empty() && wants_label(*role) {
+            worth.push(For::Relations);
+        }
+        if role.is_window() && interfaces.component {
+            worth.push(For::Place);
+        }
+        worth
+    }
+
+    fn second_call(&self, key: ElementKey, what: For) -> zbus::Result<Message> {
+        match what {
+            For::Children => self.call(key, ACCESSIBLE, "GetChildren", &()),
+            For::Actions => self.call(key, ACTION, "GetActions", &()),
+            For::Action(index) => self.call(key, ACTION, "GetName", &(index,)),
+            For::Value => self.get(key, VALUE, "CurrentValue"),
+            For::Text => self.call(key, TEXT, "GetText", &(0, self.toolkit.end_of_text())),
+            For::Length => self.get(key, TEXT, "CharacterCount"),
+            For::Relations => self.call(key, ACCESSIBLE, "GetRelationSet", &()),
+            For::Parent => self.get(key, ACCESSIBLE, "Parent"),
+            For::Place => self.call(key, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),)),
+        }
+    }
+}
