@@ -112,7 +112,6 @@ impl BusApp {
 
 impl App for BusApp {
     const STEPS: Steps = Steps { first: 64, growth: 2, largest: 512 };
-    const IN_TURNS: bool = false;
     const SILENT_BY_FENCE: bool = false;
     const ENDED: &'static str = "the app has left the accessibility bus";
 

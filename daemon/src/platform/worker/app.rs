@@ -15,8 +15,6 @@ use crate::platform::{Act, ElementKey, Failure, Gate, Measured, Update};
 pub trait App: Send + 'static {
     /// How many elements are read at a time.
     const STEPS: Steps;
-    /// Whether what there is to do takes turns, or what is announced always comes first.
-    const IN_TURNS: bool;
     /// Whether an app that lets a fence expire is silent. Where its events come another way than its answers, those tell.
     const SILENT_BY_FENCE: bool;
     /// How it is said that it has ended.

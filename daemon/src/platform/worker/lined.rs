@@ -74,7 +74,6 @@ impl<L: Line> Lined<L> {
 
 impl<L: Line> App for Lined<L> {
     const STEPS: Steps = Steps { first: L::MOST, growth: 4, largest: 16_384 };
-    const IN_TURNS: bool = true;
     const SILENT_BY_FENCE: bool = true;
     const ENDED: &'static str = "the app has ended";
 

@@ -184,7 +184,7 @@ impl<A: App> Worker<A> {
         if !self.books.is_well() {
             return false;
         }
-        // Where they take turns, an app that never rests holds up neither the walk nor who asks something.
+        // They take turns: an app that never rests holds up neither the walk nor who asks something.
         for duty in Duty::from(self.last_duty) {
             let worked = match duty {
                 _ if matches!(self.books.walk, Walk::Registering) => self.register().await,
@@ -198,9 +198,7 @@ impl<A: App> Worker<A> {
                 Ok(false) => continue,
                 Err(failure) => self.fail(&failure),
             }
-            if A::IN_TURNS {
-                self.last_duty = duty;
-            }
+            self.last_duty = duty;
             return true;
         }
         false

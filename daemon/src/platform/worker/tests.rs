@@ -16,6 +16,10 @@ struct Table {
     elements: BTreeMap<u64, (&'static str, Vec<u64>)>,
     /// What happens when the element is read next, just after its answer: it is renamed, and says so.
     renames: BTreeMap<u64, &'static str>,
+    /// So often an element that is read says at once that it has changed again.
+    restless: usize,
+    /// How restless it was when it was measured.
+    measured: usize,
     notes: VecDeque<u64>,
     marks: VecDeque<u64>,
     /// How often it was looked through, and how often it is to be.
@@ -39,7 +43,6 @@ impl Fake {
 
 impl App for Fake {
     const STEPS: Steps = Steps { first: 2, growth: 2, largest: 4 };
-    const IN_TURNS: bool = true;
     const SILENT_BY_FENCE: bool = false;
     const ENDED: &'static str = "it ended";
 
@@ -76,6 +79,10 @@ impl App for Fake {
                     total: None,
                 }),
             );
+            if table.restless > 0 {
+                table.restless -= 1;
+                table.notes.push_back(key.0);
+            }
             if let Some(name) = table.renames.remove(&key.0)
                 && let Some(element) = table.elements.get_mut(&key.0)
             {
@@ -91,6 +98,7 @@ impl App for Fake {
     }
 
     async fn measure(&mut self, _: &Books, _: &[ElementKey]) -> Result<Vec<Measured>, Failure> {
+        self.with(|table| table.measured = table.restless);
         Ok(Vec::new())
     }
 
@@ -199,6 +207,19 @@ async fn what_an_element_announces_just_before_it_is_known_is_not_lost() {
     let fenced = app.ask(|ticket| ToWorker::Fence { ticket }).await;
     assert_eq!((fenced, app.names[&3].as_str()), (Ok(WorkerAnswer::Done), "new"));
     assert_eq!(app.fake.with(|table| table.paths), 0, "it was known where it is");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_app_that_never_rests_does_not_hold_up_who_asks() {
+    let mut app = Attached::new().await;
+    app.fake.with(|table| {
+        table.restless = 10_000;
+        table.notes.extend([1, 2]);
+    });
+    let measured = app.ask(|ticket| ToWorker::Measure { keys: vec![ElementKey(2)], ticket }).await;
+    assert_eq!(measured, Ok(WorkerAnswer::Geometry(Vec::new())));
+    let left = app.fake.with(|table| table.measured);
+    assert!(left > 9_000, "it was asked when it had nearly come to rest: {left}");
 }
 
 #[tokio::test(start_paused = true)]
