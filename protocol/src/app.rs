@@ -70,7 +70,7 @@ pub struct WindowInfo {
     /// Whether it is the active window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub focused: bool,
-    /// Whether it is minimised.
+    /// Whether it is put away: minimised, or with all of its app hidden.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub minimized: bool,
     /// Whether it is maximised.

@@ -26,6 +26,7 @@ const OTHER_DOWN: u32 = 25;
 const OTHER_UP: u32 = 26;
 const OTHER_DRAGGED: u32 = 27;
 
+const PRESS: u32 = 0;
 const CLICK_STATE: u32 = 1;
 const BUTTON_NUMBER: u32 = 3;
 const KEY_CODE: u32 = 9;
@@ -43,6 +44,8 @@ pub struct Posted {
     pub button: u32,
     /// The how many-th click in a row.
     pub clicks: i64,
+    /// Which press of a button it belongs to.
+    pub press: i64,
     /// The key code.
     pub key: u16,
     /// The text that it types.
@@ -113,6 +116,7 @@ fn event(source: CFTypeRef, fill: impl FnOnce(&mut Posted), made_by: &'static st
         at,
         button: 0,
         clicks: 0,
+        press: 0,
         key: 0,
         text: None,
         flags,
@@ -239,6 +243,7 @@ pub extern "C" fn CGEventSetType(event: CFTypeRef, number: u32) {
 #[unsafe(no_mangle)]
 pub extern "C" fn CGEventSetIntegerValueField(event: CFTypeRef, field: u32, value: i64) {
     with(event, "CGEventSetIntegerValueField", |posted| match field {
+        PRESS => posted.press = value,
         CLICK_STATE => posted.clicks = value,
         BUTTON_NUMBER => posted.button = value as u32,
         KEY_CODE => posted.key = value as u16,
@@ -250,6 +255,7 @@ pub extern "C" fn CGEventSetIntegerValueField(event: CFTypeRef, field: u32, valu
 #[unsafe(no_mangle)]
 pub extern "C" fn CGEventGetIntegerValueField(event: CFTypeRef, field: u32) -> i64 {
     let value = with(event, "CGEventGetIntegerValueField", |posted| match field {
+        PRESS => posted.press,
         CLICK_STATE => posted.clicks,
         BUTTON_NUMBER => i64::from(posted.button),
         KEY_CODE => i64::from(posted.key),

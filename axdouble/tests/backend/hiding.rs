@@ -19,6 +19,10 @@ fn windows(desktop: &mut Desktop, are_so: impl Fn(&[WindowSeen]) -> bool) -> Vec
     windows
 }
 
+fn is_shown(windows: &[WindowSeen], app: u32) -> bool {
+    windows.iter().any(|window| window.pid == app && !window.minimized)
+}
+
 fn is_in_front(event: &DesktopEvent, app: u32) -> bool {
     matches!(event, DesktopEvent::Frontmost { pid: Some(pid), window: Some(_) } if *pid == app)
 }
@@ -35,7 +39,11 @@ fn a_hidden_app_has_no_windows_on_the_screen_and_is_read_and_acts_all_the_same()
     desktop.hears(|event| is_in_front(event, pid));
     desktop.seen.clear();
     world.hide("App");
-    windows(&mut desktop, |windows| windows.iter().all(|window| window.pid == other));
+    let away = windows(&mut desktop, |windows| !is_shown(windows, pid));
+    assert!(
+        away.iter().any(|seen| seen.window == window && seen.minimized),
+        "it is put away, not closed: {away:?}"
+    );
     desktop.hears(|event| is_in_front(event, other));
     app.does("press", Act::Press);
     app.until("it goes on unseen", |app| app.says(Role::Text, "count 1"));
@@ -69,13 +77,13 @@ fn whoever_gives_the_focus_to_a_window_of_a_hidden_app_shows_it() {
     let pid = world.pid("App");
     let shown = windows(&mut desktop, |windows| windows.iter().any(|window| window.pid == pid));
     let window = shown.iter().find(|window| window.pid == pid).expect("it is shown").window;
-    for op in [WindowOp::Focus, WindowOp::Maximize] {
+    for op in [WindowOp::Focus, WindowOp::Maximize, WindowOp::Restore] {
         desktop.seen.clear();
         world.hide("App");
-        windows(&mut desktop, |windows| !windows.iter().any(|window| window.pid == pid));
+        windows(&mut desktop, |windows| !is_shown(windows, pid));
         desktop.seen.clear();
         desktop.call(DesktopCall::Window { window, op }).unwrap_or_else(|it| panic!("{op:?}: {it:?}"));
-        windows(&mut desktop, |windows| windows.iter().any(|seen| seen.window == window));
+        windows(&mut desktop, |windows| is_shown(windows, pid));
         assert!(!world.is_hidden("App"), "{op:?}");
         if op == WindowOp::Focus {
             desktop.hears(|event| is_in_front(event, pid));
@@ -93,10 +101,10 @@ fn an_app_that_was_hidden_from_the_start_is_there_and_its_windows_come_when_it_i
     app.walked();
     assert!(app.has("press"), "{}", app.tree());
     let first = windows(&mut desktop, |_| true);
-    assert!(!first.iter().any(|window| window.pid == pid), "{first:?}");
+    assert!(!is_shown(&first, pid), "{first:?}");
     world.hand("App", axd_protocol::command::SimVerb::Raise, Some("main"), None);
     desktop.hears(|event| is_in_front(event, pid));
-    windows(&mut desktop, |windows| windows.iter().any(|window| window.pid == pid));
+    windows(&mut desktop, |windows| is_shown(windows, pid));
 }
 
 #[test]
@@ -104,7 +112,7 @@ fn an_app_behind_others_that_hides_and_shows_itself_is_followed_by_what_the_host
     let world = World::of(&[APP, OTHER]);
     let mut desktop = Desktop::start();
     let pid = world.pid("App");
-    let has = |windows: &[WindowSeen]| windows.iter().any(|window| window.pid == pid);
+    let has = |windows: &[WindowSeen]| is_shown(windows, pid);
     windows(&mut desktop, has);
     // For longer than anybody looks by himself: nothing but the host tells of it.
     let began = Instant::now();

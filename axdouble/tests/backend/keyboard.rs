@@ -76,3 +76,18 @@ fn a_program_that_comes_to_nothing_is_told() {
     let DesktopEvent::Failed { how, .. } = desktop.hears(is_it) else { unreachable!("it was looked for") };
     assert_eq!(how, "exit status: 3");
 }
+
+#[test]
+fn what_goes_down_and_comes_up_belongs_together_and_to_nothing_else() {
+    let world = World::of(&[APP]);
+    let desktop = Desktop::start();
+    for _ in 0..2 {
+        let buttons = [true, false].map(|down| InputStep::Button(Button::Left, down));
+        let steps = [InputStep::Move(Point { x: 700, y: 300 })].into_iter().chain(buttons).collect();
+        desktop.call(DesktopCall::Input(steps)).unwrap();
+    }
+    settled(&world);
+    let posted = world.input().posted();
+    let presses: Vec<i64> = posted.iter().filter(|event| event.number < 3).map(|event| event.press).collect();
+    assert!(matches!(presses[..], [a, b, c, d] if a == b && c == d && c == a + 1), "{presses:?}");
+}

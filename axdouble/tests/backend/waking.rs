@@ -115,21 +115,25 @@ fn windows_go_where_they_are_sent_though_a_screen_reader_has_them_animated() {
 }
 
 #[test]
-fn a_browser_whose_window_is_moved_shows_its_page_again_after_a_while() {
+fn a_browser_keeps_its_page_when_its_window_is_moved_and_the_window_is_waited_for() {
     let world = World::of(&[BROWSER]);
     world.stop_clock();
     let (desktop, mut app) = attached(&world, "Browser");
     comes_to_be("it is asked for", || world.is_enhanced("Browser"));
     world.pass(ALMOST + LITTLE);
     app.until("the inside of the page", |app| app.has("send"));
-    let (window, _) = bounds_of(&world, "Browser");
-    let op = WindowOp::Move(Point { x: 300, y: 200 });
-    desktop.call(DesktopCall::Window { window, op }).expect("it is moved");
-    let now = bounds_of(&world, "Browser").1;
-    assert_eq!((now.x, now.y), (300, 200));
-    // To keep the window from being animated it was switched off and on, which to Chromium is a beginning.
-    app.until("nothing of the page is shown", |app| !app.has("send"));
-    world.pass(ALMOST + LITTLE);
-    app.until("and then all of it again", |app| app.has("send"));
-    assert!(world.is_enhanced("Browser"));
+    let (window, before) = bounds_of(&world, "Browser");
+    let (op, after) = (WindowOp::Move(Point { x: 300, y: 200 }), Bounds { x: 300, y: 200, ..before });
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            comes_to_be("it arrives", || {
+                world.pass(LITTLE);
+                bounds_of(&world, "Browser").1 == after
+            });
+        });
+        desktop.call(DesktopCall::Window { window, op }).expect("it is moved");
+        assert_eq!(bounds_of(&world, "Browser").1, after, "it was waited for");
+    });
+    app.walk_again();
+    assert!(app.has("send") && world.is_enhanced("Browser"), "{}", app.tree());
 }

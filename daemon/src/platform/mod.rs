@@ -118,7 +118,7 @@ pub struct WindowSeen {
     pub title: String,
     /// Where it is.
     pub bounds: Option<Bounds>,
-    /// Whether it is minimised.
+    /// Whether it is put away: minimised, or with all of its app hidden.
     pub minimized: bool,
     /// Whether it fills the screen, as far as the platform can tell.
     pub maximized: bool,

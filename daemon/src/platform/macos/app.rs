@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
@@ -70,20 +71,18 @@ pub struct App {
     /// What was read for nobody, and when.
     unclaimed: HashMap<ElementKey, (Instant, Option<Reading>)>,
     waking: Waking,
-    chromium: bool,
 }
 
 impl App {
     /// Serves an app until nobody asks any more.
-    pub fn run(pid: u32, mailbox: Arc<Mailbox<Letter>>, windows: Hints, chromium: bool) {
+    pub fn run(pid: u32, mailbox: Arc<Mailbox<Letter>>, windows: Hints, browser: Arc<AtomicBool>) {
         let Some(inbox) = Inbox::open(mailbox) else { return };
         let Some(element) = Element::app(pid) else { return };
         let now = Instant::now();
         let mut app = App {
             pid,
             reader: Reader::new(pid, element.clone()),
-            waking: Waking::default(),
-            chromium,
+            waking: Waking::new(browser),
             element,
             inbox,
             ear: Ear::default(),
@@ -203,7 +202,7 @@ impl App {
             self.tell(Note::Refused(self.refused.clone()));
             return Ok(());
         }
-        self.waking.wake(&self.element, self.chromium);
+        self.waking.wake(&self.element);
         self.register(self.pid);
         Ok(())
     }

@@ -26,9 +26,8 @@ impl Default for Calls {
 
 impl Calls {
     /// Does what is asked, elsewhere.
-    pub fn take(&self, call: DesktopCall, gate: Gate, shared: &Shared) -> Reply<DesktopAnswer> {
+    pub fn take(&self, call: DesktopCall, gate: Gate, shared: &Arc<Shared>) -> Reply<DesktopAnswer> {
         let (answer, reply) = oneshot::channel();
-        let displays = shared.displays.lock().clone();
         match call {
             DesktopCall::Input(steps) => self.input.run(Job { steps, gate, answer }),
             DesktopCall::Pointer => blocking(answer, || {
@@ -38,9 +37,9 @@ impl Calls {
                 })
             }),
             DesktopCall::Window { window, op } => {
-                let frames = Arc::clone(&self.frames);
+                let (frames, shared) = (Arc::clone(&self.frames), Arc::clone(shared));
                 blocking(answer, move || {
-                    window_ops::apply(window, op, &displays, &frames, &gate).map(|()| DesktopAnswer::Done)
+                    window_ops::apply(window, op, &shared, &frames, &gate).map(|()| DesktopAnswer::Done)
                 });
             }
             DesktopCall::Launch(plan) => {
@@ -61,6 +60,7 @@ impl Calls {
                 });
             }
             DesktopCall::Capture { of, cursor } => {
+                let displays = shared.displays.lock().clone();
                 blocking(answer, move || capture::take(of, cursor, &displays).map(DesktopAnswer::Picture));
             }
             DesktopCall::ClipboardGet(kind) => soon(answer, clipboard::get(kind)),

@@ -56,7 +56,7 @@ struct Running {
     ended: watch::Sender<bool>,
     late: Arc<AtomicBool>,
     /// Whether its tree must be asked for in the browsers' way.
-    chromium: bool,
+    browser: Arc<AtomicBool>,
     /// The threads that serve it, where it is attached.
     posts: Vec<Post>,
 }
@@ -67,7 +67,7 @@ impl Shared {
         let running = Running {
             ended: watch::Sender::new(false),
             late: Arc::default(),
-            chromium: app.path.as_deref().is_some_and(super::waking::is_chromium),
+            browser: Arc::new(AtomicBool::new(app.path.as_deref().is_some_and(super::waking::is_chromium))),
             posts: Vec::new(),
         };
         self.apps.lock().insert(app.pid, running);
@@ -77,6 +77,11 @@ impl Shared {
     /// Whether a process is an app that runs.
     pub fn has(&self, pid: u32) -> bool {
         self.apps.lock().contains_key(&pid)
+    }
+
+    /// Whether the pages of an app are there only while it is asked for them as browsers of Chrome's kin are.
+    pub fn is_browser(&self, pid: u32) -> bool {
+        self.apps.lock().get(&pid).is_some_and(|running| running.browser.load(Relaxed))
     }
 
     /// An app has ended.
@@ -223,7 +228,7 @@ impl Platform for MacDesktop {
             let life = Life {
                 ended: running.ended.subscribe(),
                 late: Arc::clone(&running.late),
-                chromium: running.chromium,
+                browser: Arc::clone(&running.browser),
                 windows: Arc::clone(&self.hints),
             };
             let (line, post) = AppLine::open(app.pid, life)?;

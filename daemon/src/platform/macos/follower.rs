@@ -416,6 +416,8 @@ impl Watched {
             Err(fault) if super::reader::is_of_app(fault) => return Err(fault),
             open => open.unwrap_or_default(),
         };
+        // The windows of an app that is hidden are put away like those that are minimised.
+        let hidden = self.element.truth(n::kAXHiddenAttribute).ok().flatten() == Some(true);
         self.windows.retain(|window, _| open.contains(window));
         for window in open {
             let number = match self.windows.get(&window) {
@@ -423,7 +425,7 @@ impl Watched {
                 None => self.meet(&window),
             };
             let Some(number) = number else { continue };
-            let said = match say(&window) {
+            let said = match say(&window, hidden) {
                 Err(fault) if super::reader::is_of_app(fault) => return Err(fault),
                 Err(_) => continue,
                 Ok(said) => said,
@@ -456,8 +458,8 @@ impl Watched {
     }
 }
 
-fn say(window: &Element) -> Result<Said, Fault> {
-    let minimized = window.truth(n::kAXMinimizedAttribute)?.unwrap_or_default();
+fn say(window: &Element, hidden: bool) -> Result<Said, Fault> {
+    let minimized = hidden || window.truth(n::kAXMinimizedAttribute)?.unwrap_or_default();
     Ok(Said {
         title: window.text(n::kAXTitleAttribute)?.filter(|title| !title.is_empty()),
         // Only of what the window server does not list.

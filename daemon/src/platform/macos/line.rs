@@ -36,7 +36,7 @@ pub struct Life {
     /// Whether it is known to answer acts late.
     pub late: Arc<AtomicBool>,
     /// Whether it is a browser of Chrome's kin.
-    pub chromium: bool,
+    pub browser: Arc<AtomicBool>,
     /// Told when something happened that windows may look different after.
     pub windows: Hints,
 }
@@ -48,11 +48,12 @@ impl AppLine {
     /// Starts the thread of an app. `None` if the system has no thread to give.
     pub fn open(pid: u32, life: Life) -> Option<(AppLine, Post)> {
         let mailbox = Mailbox::new();
-        let (inbox, windows, chromium) = (Arc::clone(&mailbox), life.windows.clone(), life.chromium);
+        let (inbox, windows, browser) =
+            (Arc::clone(&mailbox), life.windows.clone(), Arc::clone(&life.browser));
         let started = std::thread::Builder::new()
             .name(format!("app {pid}"))
             .stack_size(1 << 20)
-            .spawn(move || App::run(pid, inbox, windows, chromium));
+            .spawn(move || App::run(pid, inbox, windows, browser));
         if let Err(fault) = started {
             warn!(pid, %fault, "no thread for an app");
             return None;

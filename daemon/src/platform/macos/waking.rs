@@ -5,6 +5,8 @@
 //! a page that is empty without it, and set back in the end.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use tracing::debug;
 
@@ -13,8 +15,9 @@ use super::ffi::names as n;
 use super::value::from_truth;
 
 /// What was done to wake an app.
-#[derive(Default)]
 pub struct Waking {
+    /// Whether it is a browser of Chrome's kin: known from its bundle, or from a page that was empty.
+    browser: Arc<AtomicBool>,
     /// Whether the app took `AXManualAccessibility`.
     manual: bool,
     /// Whether `AXEnhancedUserInterface` was set by us.
@@ -24,10 +27,15 @@ pub struct Waking {
 }
 
 impl Waking {
+    /// Nothing was done yet.
+    pub fn new(browser: Arc<AtomicBool>) -> Waking {
+        Waking { browser, manual: false, enhanced: false, tried: false }
+    }
+
     /// Wakes an app that has a way of its own. Others say that they do not know it.
-    pub fn wake(&mut self, app: &Element, chromium: bool) {
+    pub fn wake(&mut self, app: &Element) {
         self.manual = app.set(n::AXManualAccessibility, &from_truth(true)).is_ok();
-        if chromium {
+        if self.browser.load(Relaxed) {
             self.wake_pages(app);
         }
     }
@@ -42,6 +50,7 @@ impl Waking {
             return;
         }
         self.enhanced = app.set(n::AXEnhancedUserInterface, &from_truth(true)).is_ok();
+        self.browser.fetch_or(self.enhanced, Relaxed);
         debug!(set = self.enhanced, "a page is empty; its app is asked for it");
     }
 

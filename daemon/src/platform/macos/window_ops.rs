@@ -1,6 +1,7 @@
 //! Doing things to windows: by their app, through the accessibility interface.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use axd_protocol::{Bounds, Point};
 use core_foundation::base::CFType;
@@ -8,14 +9,15 @@ use parking_lot::Mutex;
 
 #[cfg(target_os = "macos")]
 use super::appkit;
+use super::desktop::Shared;
 use super::displays::{self, Display};
 use super::element::Element;
 use super::fault::Fault;
 use super::ffi::cg::{CGRect, CGSize};
 use super::ffi::names as n;
-use super::host;
+use super::observer::{Ear, Observer};
 use super::value::{self, from_point, from_size, from_truth, native_point};
-use super::windows;
+use super::{host, run_loop, windows};
 #[cfg(not(target_os = "macos"))]
 use crate::appkit;
 use crate::platform::{Failure, FailureKind, Gate, Sent, WindowOp};
@@ -29,24 +31,29 @@ struct Subject<'a> {
     window: Element,
     app: Element,
     pid: u32,
+    /// Whether the app is a browser of Chrome's kin.
+    browser: bool,
     gate: &'a Gate,
     /// Whether something was sent.
     sent: bool,
+    /// Whether the window takes its time to get somewhere.
+    animated: bool,
 }
 
 /// Does something to a window. Blocks.
 pub fn apply(
     window: u64,
     op: WindowOp,
-    displays: &[Display],
+    shared: &Shared,
     frames: &Frames,
     gate: &Gate,
 ) -> Result<(), Failure> {
-    let mut subject = find(window, gate)?;
+    let displays = &shared.displays.lock().clone();
+    let mut subject = find(window, shared, gate)?;
     match op {
         WindowOp::Focus => subject.focus(),
-        WindowOp::Move(to) => subject.quietly(|subject| subject.move_to(to)),
-        WindowOp::Resize { width, height } => subject.quietly(|subject| subject.resize(width, height)),
+        WindowOp::Move(to) => subject.steadily(|subject| subject.move_to(to)),
+        WindowOp::Resize { width, height } => subject.steadily(|subject| subject.resize(width, height)),
         WindowOp::Minimize => subject.set(n::kAXMinimizedAttribute, &from_truth(true)),
         WindowOp::Maximize => {
             let now = frame(&subject.window).map_err(Fault::asking)?;
@@ -55,7 +62,7 @@ pub fn apply(
                 displays::mostly(now, displays).ok_or_else(|| not_offered("there is no display for it"))?;
             let usable = on.usable;
             subject.show()?;
-            subject.quietly(|subject| subject.fill(usable))?;
+            subject.steadily(|subject| subject.fill(usable))?;
             if now != usable {
                 frames.0.lock().insert(window, now);
             }
@@ -68,14 +75,17 @@ pub fn apply(
     }
 }
 
-fn find(window: u64, gate: &Gate) -> Result<Subject<'_>, Failure> {
+fn find<'a>(window: u64, shared: &Shared, gate: &'a Gate) -> Result<Subject<'a>, Failure> {
     let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
     let pid = windows::owner(window).ok_or_else(gone)?;
     let app = Element::app(pid).ok_or_else(gone)?;
     let open = app.elements(n::kAXWindowsAttribute).map_err(Fault::asking)?;
     let found = open.into_iter().find(|open| open.window_number() == Some(window));
     match found {
-        Some(found) => Ok(Subject { window: found, app, pid, gate, sent: false }),
+        Some(found) => {
+            let browser = shared.is_browser(pid);
+            Ok(Subject { window: found, app, pid, browser, gate, sent: false, animated: false })
+        }
         None => Err(Failure::new(
             FailureKind::NotSupported,
             format!("the app of window {window} does not offer it; it may be on another space"),
@@ -142,32 +152,36 @@ impl Subject<'_> {
         }
     }
 
-    /// Brings it back if it is minimised, or its app hidden.
-    fn show(&mut self) -> Result<(), Failure> {
+    /// Brings it back if it is minimised, or its app hidden; whether either was so.
+    fn show(&mut self) -> Result<bool, Failure> {
         let before = self.sent;
-        let minimized = self.window.truth(n::kAXMinimizedAttribute).map_err(Fault::asking)?;
-        if minimized == Some(true) {
+        let minimized = self.window.truth(n::kAXMinimizedAttribute).map_err(Fault::asking)? == Some(true);
+        if minimized {
             self.set(n::kAXMinimizedAttribute, &from_truth(false))?;
         }
-        if self.app.truth(n::kAXHiddenAttribute).map_err(|fault| self.after(fault.asking(), before))?
-            == Some(true)
-        {
+        let hidden = self.app.truth(n::kAXHiddenAttribute);
+        let hidden = hidden.map_err(|fault| self.after(fault.asking(), before))? == Some(true);
+        if hidden {
             self.pass()?;
             let pid = self.pid;
             // If it stays hidden, whoever looks sees that.
             let _ = host::ask_waiting(move || appkit::unhide(pid));
         }
-        Ok(())
+        Ok(minimized || hidden)
     }
 
     fn move_to(&mut self, to: Point) -> Result<(), Failure> {
-        let to = from_point(native_point(to)).ok_or_else(|| not_offered("there is no such place"))?;
-        self.set(n::kAXPositionAttribute, &to)
+        let place = from_point(native_point(to)).ok_or_else(|| not_offered("there is no such place"))?;
+        self.set(n::kAXPositionAttribute, &place)?;
+        self.arrive(|now| (now.x, now.y) == (to.x, to.y));
+        Ok(())
     }
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), Failure> {
         let size = from_size(CGSize { width: f64::from(width), height: f64::from(height) });
-        self.set(n::kAXSizeAttribute, &size.ok_or_else(|| not_offered("there is no such size"))?)
+        self.set(n::kAXSizeAttribute, &size.ok_or_else(|| not_offered("there is no such size"))?)?;
+        self.arrive(|now| (now.width.unsigned_abs(), now.height.unsigned_abs()) == (width, height));
+        Ok(())
     }
 
     fn fill(&mut self, place: Bounds) -> Result<(), Failure> {
@@ -182,12 +196,11 @@ impl Subject<'_> {
         if self.window.truth(n::AXFullScreen).ok().flatten() == Some(true) {
             return self.set(n::AXFullScreen, &from_truth(false));
         }
-        let minimized = self.window.truth(n::kAXMinimizedAttribute).map_err(Fault::asking)?;
-        if minimized == Some(true) {
-            return self.set(n::kAXMinimizedAttribute, &from_truth(false));
+        if self.show()? {
+            return Ok(());
         }
         if let Some(before) = before {
-            return self.quietly(|subject| subject.fill(before));
+            return self.steadily(|subject| subject.fill(before));
         }
         // One that a person has zoomed goes back by the same button.
         let now = frame(&self.window).map_err(Fault::asking)?;
@@ -203,17 +216,43 @@ impl Subject<'_> {
         }
     }
 
-    /// Moves without the animation that an app makes for screen readers: what is asked meanwhile would be wrong.
-    fn quietly(&mut self, act: impl FnOnce(&mut Self) -> Result<(), Failure>) -> Result<(), Failure> {
-        let enhanced = self.app.truth(n::AXEnhancedUserInterface).ok().flatten() == Some(true);
-        if enhanced {
-            let _ = self.app.set(n::AXEnhancedUserInterface, &from_truth(false));
+    /// Moves or resizes it and does not come back before it is there, though its app may animate that for screen readers:
+    /// what is asked on the way would be wrong.
+    fn steadily(&mut self, act: impl FnOnce(&mut Self) -> Result<(), Failure>) -> Result<(), Failure> {
+        if self.app.truth(n::AXEnhancedUserInterface).ok().flatten() != Some(true) {
+            return act(self);
         }
+        if self.browser {
+            // To switch it off would take its pages away for seconds.
+            self.animated = true;
+            return act(self);
+        }
+        let _ = self.app.set(n::AXEnhancedUserInterface, &from_truth(false));
         let done = act(self);
-        if enhanced {
-            let _ = self.app.set(n::AXEnhancedUserInterface, &from_truth(true));
-        }
+        let _ = self.app.set(n::AXEnhancedUserInterface, &from_truth(true));
         done
+    }
+
+    /// Waits until an animated window is where it is to be. One that its app holds elsewhere is not waited for long.
+    fn arrive(&self, is_there: impl Fn(Bounds) -> bool) {
+        const ANIMATION: Duration = Duration::from_secs(1);
+        const LOOK_AGAIN: Duration = Duration::from_millis(20);
+        let ear = Ear::default();
+        let Some(observer) = self.animated.then(|| Observer::new(self.pid, &ear).ok()).flatten() else {
+            return;
+        };
+        for moved in [n::kAXWindowMovedNotification, n::kAXWindowResizedNotification] {
+            // What is not told is seen with the next look.
+            let _ = observer.add(&self.window, moved);
+        }
+        let end = Instant::now() + ANIMATION;
+        while let Ok(Some(now)) = frame(&self.window) {
+            let left = end.saturating_duration_since(Instant::now());
+            if is_there(now) || left.is_zero() {
+                return;
+            }
+            run_loop::wait(Some(left.min(LOOK_AGAIN)));
+        }
     }
 }
 

@@ -42,7 +42,7 @@ pub struct Said {
     pub title: Option<String>,
     /// Where it is.
     pub bounds: Option<Bounds>,
-    /// Whether it is minimised.
+    /// Whether it is minimised, or its app hidden.
     pub minimized: bool,
     /// Whether it has a space of its own.
     pub full_screen: bool,

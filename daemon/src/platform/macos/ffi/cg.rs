@@ -67,6 +67,7 @@ pub const kCGMouseButtonLeft: CGMouseButton = 0;
 pub const kCGMouseButtonRight: CGMouseButton = 1;
 pub const kCGMouseButtonCenter: CGMouseButton = 2;
 
+pub const kCGMouseEventNumber: CGEventField = 0;
 pub const kCGMouseEventClickState: CGEventField = 1;
 pub const kCGScrollEventUnitLine: u32 = 1;
 

@@ -12,7 +12,7 @@ use crate::platform::macos::ffi::cg::{
     CGEventSourceCreate, CGEventSourceKeyState, CGEventSourceRef,
     CGEventSourceSetLocalEventsSuppressionInterval, CGEventType, CGMouseButton, OpaqueEvent,
     OpaqueEventSource, kCGEventSourceStateHIDSystemState, kCGHIDEventTap, kCGMouseEventClickState,
-    kCGScrollEventUnitLine,
+    kCGMouseEventNumber, kCGScrollEventUnitLine,
 };
 use crate::platform::macos::value::native_point;
 
@@ -85,6 +85,14 @@ impl Event {
         unsafe {
             CGEventSetIntegerValueField(self.0.as_ptr(), kCGMouseEventClickState, i64::from(clicks));
         }
+        self
+    }
+
+    /// Which press of a button it belongs to: what goes down has the number of what comes up.
+    #[must_use]
+    pub fn with_number(self, number: i64) -> Event {
+        // SAFETY: the event lives.
+        unsafe { CGEventSetIntegerValueField(self.0.as_ptr(), kCGMouseEventNumber, number) };
         self
     }
 

@@ -32,6 +32,8 @@ pub struct Hands {
     /// What is held, from one script to the next.
     flags: CGEventFlags,
     buttons: Vec<Button>,
+    /// How many presses of a button there were.
+    presses: i64,
     /// The clicks of this script that belong together.
     clicks: Option<Clicks>,
     /// Where this script moved the pointer to. The system says so only when it has got there.
@@ -64,7 +66,7 @@ impl Hands {
     /// Hands that hold nothing.
     pub fn open() -> Result<Hands, Failure> {
         let source = Source::open().ok_or_else(|| refused("the system lets nobody make input now"))?;
-        Ok(Hands { source, flags: 0, buttons: Vec::new(), clicks: None, at: None, last: None })
+        Ok(Hands { source, flags: 0, buttons: Vec::new(), presses: 0, clicks: None, at: None, last: None })
     }
 
     /// Runs a script.
@@ -173,6 +175,7 @@ impl Hands {
         let at = at.ok_or_else(|| refused("the system does not say where the pointer is"))?;
         let now = Instant::now();
         if down {
+            self.presses += 1;
             self.buttons.retain(|held| *held != button);
             self.buttons.push(button);
             let before = self.clicks.take().filter(|clicks| clicks.belongs(button, at, now));
@@ -185,7 +188,8 @@ impl Hands {
             self.clicks.as_ref().filter(|clicks| clicks.button == button).map_or(1, |clicks| clicks.count);
         let (kind, number) = native_button(button, down);
         self.last = Some((Control::Button(number), down));
-        self.post(self.source.mouse(kind, at, number).map(|event| event.with_clicks(count)))
+        let event = self.source.mouse(kind, at, number);
+        self.post(event.map(|event| event.with_clicks(count).with_number(self.presses)))
     }
 
     fn key(&mut self, key: Key, down: bool, keymap: &Keymap) -> Result<(), Failure> {
