@@ -31,7 +31,7 @@ use crate::platform::{Counters, ElementKey, Failure, FailureKind, FromWorker, To
 /// How long the app has to answer a call.
 const PATIENCE: Duration = Duration::from_millis(800);
 /// The batches of a walk grow up to this, so that a parent of very many is not told its children too often.
-const LARGEST_STEP: usize = 16_384;
+const LARGEST_STEP: usize = 4_096;
 /// Announcements that wait to be sent; more are dropped.
 const MOST_OUTGOING: usize = 256;
 
