@@ -270,11 +270,45 @@ fn answer(mut stream: UnixStream) {
     for line in BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok) {
         let request: Value = serde_json::from_str(&line).unwrap();
         let command = request["command"].as_str().unwrap();
-        let data = json!({ "pid": std::process::id(), "idle_exit_s": 900, "clients": [{}] });
+        let checks = json!([{ "what": "accessibility", "verdict": "ok", "found": "told by the daemon" }]);
+        let data =
+            json!({ "pid": std::process::id(), "idle_exit_s": 900, "clients": [{}], "checks": checks });
         let _ =
             writeln!(stream, r#"{{"id":{},"ok":true,"command":"{command}","data":{data}}}"#, request["id"]);
         if command == "shutdown" {
             std::process::exit(0);
         }
     }
+}
+
+/// What `ax doctor` found of a thing.
+fn found(ran: &Ran, what: &str) -> Option<String> {
+    let checks = ran.json()["data"]["checks"].as_array().cloned().unwrap_or_default();
+    checks.iter().find(|check| check["what"] == what).map(|check| check["found"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn the_doctor_asks_the_daemon_that_launchd_starts() {
+    let home = home();
+    with_daemon(&home);
+    let ran = home.run("doctor");
+    assert_eq!((ran.code, found(&ran, "permissions")), (Some(0), None), "{ran:?}");
+    assert_eq!(ran.json()["data"]["checks"][0]["found"], "told by the daemon");
+    assert_eq!(home.log(), ["bootstrap gui run/axd/dev.axd.axd.plist"]);
+    end(&home.at("run/axd/axd.sock"));
+}
+
+#[test]
+fn a_doctor_without_a_daemon_says_whose_permissions_it_tells() {
+    let home = home();
+    let told = r#"{"healthy":true,"checks":[{"what":"accessibility","verdict":"ok","found":"allowed"}]}"#;
+    write_program(&home.at("bin/axd"), &format!("#!/bin/sh\necho '{told}'\n"));
+    let ran = home.run("doctor --no-autostart");
+    assert_eq!((ran.code, found(&ran, "accessibility")), (Some(3), Some("allowed".to_owned())), "{ran:?}");
+    assert!(found(&ran, "permissions").unwrap().contains("not of the daemon that launchd starts"), "{ran:?}");
+    fs::write(home.at("broken"), "").unwrap();
+    let ran = home.run("doctor");
+    assert_eq!(ran.code, Some(3));
+    assert!(found(&ran, "daemon").unwrap().contains("Bootstrap failed"), "{ran:?}");
+    assert!(found(&ran, "permissions").is_some(), "{ran:?}");
 }
