@@ -161,6 +161,7 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
         let options = ServerOptions { idle_exit: options.idle_exit(), ..ServerOptions::default() };
         let served = server::run(listener, engine.clone(), sessions, stop, options).await;
         engine.let_go_of_everything().await;
+        engine.say_farewell().await;
         served.map_err(Failure::from)
     });
     // Not waited for: whatever still runs belongs to no client.
