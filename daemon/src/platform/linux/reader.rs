@@ -13,7 +13,7 @@ use tracing::debug;
 use zbus::Message;
 
 use super::cached::{Cached, from_cache};
-use super::content::{TextIs, has_number, plain_number, text_is, wants_label};
+use super::content::{TextIs, has_number, plain_number, text_is, wants_label, without_elements};
 use super::glance::Memory;
 use super::handles::{Handle, Handles};
 use super::link::{Answer, Link, call, get};
@@ -393,10 +393,13 @@ impl Reader {
             worth.push(For::Value);
         }
         if interfaces.text && outline.number != PASSWORD_TEXT {
-            match text_is(*role, *natives) {
+            let between = self.toolkit.has_text_in_boxes();
+            match text_is(*role, *natives, self.toolkit) {
                 TextIs::Long => worth.push(For::Length),
-                TextIs::Value => worth.push(For::Text),
-                TextIs::Name if outline.name.is_empty() && *child_count == 0 => worth.push(For::Text),
+                TextIs::Value | TextIs::NameOrValue => worth.push(For::Text),
+                TextIs::Name if outline.name.is_empty() && (*child_count == 0 || between) => {
+                    worth.push(For::Text);
+                }
                 TextIs::Name | TextIs::Nothing => {}
             }
         }
@@ -429,11 +432,16 @@ impl Reader {
         facts.native_role = roles::native_name(number).map(str::to_owned);
         facts.states = states::states(natives, role, self.toolkit);
         facts.states.set(State::Secure, number == PASSWORD_TEXT);
-        let text = details.text.map(|text| text.replace('\u{fffc}', ""));
+        let text = details.text;
         facts.name = some(&outline.name).or(details.label.as_deref().and_then(some));
-        match text_is(role, natives) {
-            TextIs::Name if facts.name.is_none() => facts.name = text.as_deref().and_then(some),
-            TextIs::Value | TextIs::Long => facts.value = text,
+        match text_is(role, natives, self.toolkit) {
+            TextIs::Name | TextIs::NameOrValue if facts.name.is_none() => {
+                facts.name = text.as_deref().map(without_elements).as_deref().and_then(some);
+            }
+            TextIs::Value | TextIs::Long => facts.value = text.map(|text| text.replace('\u{fffc}', "")),
+            TextIs::NameOrValue => {
+                facts.value = text.filter(|text| Some(text) != facts.name.as_ref()).as_deref().and_then(some)
+            }
             TextIs::Name | TextIs::Nothing => {}
         }
         facts.value = details.value.or(facts.value).filter(|_| number != PASSWORD_TEXT);
