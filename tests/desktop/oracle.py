@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -341,6 +342,8 @@ class Walker:
     def tell(self, raw: Raw) -> Node:
         """The native answers in axd's words."""
         role = told_role(raw.number, raw.native)
+        if self.toolkit == "gecko" and raw.answers.get("text"):
+            raw.answers["text"] = re.sub("([\U00010000-\U0010ffff])\ufeff", r"\1", raw.answers["text"])  # its padding
         text, own = None, raw.count <= 0 or self.toolkit == "gecko"
         if raw.answers.get("length") is not None:
             text = (raw.answers.get("text") or "").replace("\ufffc", "")

@@ -46,6 +46,17 @@ pub(super) fn without_elements(text: &str) -> String {
     pieces.join(" ")
 }
 
+/// A text without the marks that Gecko puts after characters beyond U+FFFF.
+pub(super) fn without_padding(text: &str) -> String {
+    let mut wide = false;
+    let is_text = |character: &char| {
+        let padding = wide && *character == '\u{feff}';
+        wide = *character > '\u{ffff}';
+        !padding
+    };
+    text.chars().filter(is_text).collect()
+}
+
 pub(super) fn has_number(role: Role) -> bool {
     matches!(role, Role::Slider | Role::SpinButton | Role::ProgressBar | Role::Meter)
 }
@@ -89,6 +100,12 @@ mod tests {
         {
             assert_eq!(without_elements(text), told);
         }
+    }
+
+    #[test]
+    fn only_what_was_put_after_a_wide_character_is_padding() {
+        let text = "\u{feff}a🙂\u{feff}\u{feff}é";
+        assert_eq!(without_padding(text), "\u{feff}a🙂\u{feff}é");
     }
 
     #[test]

@@ -13,7 +13,9 @@ use tracing::debug;
 use zbus::Message;
 
 use super::cached::{Cached, from_cache};
-use super::content::{TextIs, has_number, plain_number, text_is, wants_label, without_elements};
+use super::content::{
+    TextIs, has_number, plain_number, text_is, wants_label, without_elements, without_padding,
+};
 use super::glance::Memory;
 use super::handles::{Handle, Handles};
 use super::link::{Answer, Link, call, get};
@@ -432,7 +434,8 @@ impl Reader {
         facts.native_role = roles::native_name(number).map(str::to_owned);
         facts.states = states::states(natives, role, self.toolkit);
         facts.states.set(State::Secure, number == PASSWORD_TEXT);
-        let text = details.text;
+        let padded = self.toolkit.pads_wide_characters();
+        let text = details.text.map(|text| if padded { without_padding(&text) } else { text });
         facts.name = some(&outline.name).or(details.label.as_deref().and_then(some));
         match text_is(role, natives, self.toolkit) {
             TextIs::Name | TextIs::NameOrValue if facts.name.is_none() => {

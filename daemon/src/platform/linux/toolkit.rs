@@ -174,6 +174,11 @@ impl Toolkit {
         self == Toolkit::Gecko
     }
 
+    /// Whether a byte order mark follows each character that takes two halves of UTF-16, so that both are counted alike.
+    pub fn pads_wide_characters(self) -> bool {
+        self == Toolkit::Gecko
+    }
+
     /// Whether the characters of texts are counted in halves of UTF-16.
     pub fn counts_utf16(self) -> bool {
         self == Toolkit::Qt
