@@ -407,6 +407,7 @@ mod tests {
             ("get x --propertyy name", "unexpected argument '--propertyy' found", Some("--property")),
             ("is x --property visibl", "invalid value 'visibl'", Some("visible")),
             ("changes --since yesterday", "'yesterday' is not a clock token", None),
+            ("wait button:Save", "to wait for an element, write --for \"button:Save\"", None),
             ("--deadline-ms soon get x", "invalid value 'soon'", None),
             ("--json", "no command", None),
         ] {

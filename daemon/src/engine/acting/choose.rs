@@ -11,6 +11,7 @@ use axd_protocol::{Bounds, Error, ErrorCode, NodeId, NodeRef, Point, Result, Rol
 use super::physical::{clicks, press, turn};
 use super::scene::{Done, Scene};
 use crate::engine::measure::Places;
+use crate::engine::target::MEANT;
 use crate::platform::{Act, Direction, InputStep, Sent};
 use crate::tree::{Ix, Tree};
 
@@ -312,7 +313,8 @@ impl Scene<'_> {
     }
 
     fn no_such_item(&self, name: &str, above: &[&str]) -> Error {
-        let place = if above.is_empty() { "menu bar".to_owned() } else { format!("'{}'", above.join(" > ")) };
+        let place =
+            if above.is_empty() { "menu bar".to_owned() } else { format!("menu '{}'", above.join(" > ")) };
         let mut candidates = Vec::new();
         // Looked for before the tree is held: one lock is not taken twice.
         let opened = self.menu_item(above, false);
@@ -339,9 +341,9 @@ impl Scene<'_> {
                     .suggest("open the menu by the button it has, with `ax click`");
             }
         }
-        Error::new(ErrorCode::ElementNotFound, format!("there is no '{name}' in the {place}"))
-            .candidates(candidates)
-            .retry("snapshot --menubar")
+        let error = Error::new(ErrorCode::ElementNotFound, format!("there is no '{name}' in the {place}"));
+        let error = if candidates.is_empty() { error } else { error.suggest(MEANT).candidates(candidates) };
+        error.retry("snapshot --menubar")
     }
 
     /// Scrolls until the target, or a row of it, can be seen.
