@@ -50,6 +50,11 @@ pub struct DaemonStart {
 }
 
 impl DaemonStart {
+    /// Whether launchd would start it, and not this program.
+    pub fn is_launchds(&self) -> bool {
+        launchd::is_starter(self.platform().as_deref())
+    }
+
     /// The desktop it is to serve, if anybody said.
     fn platform(&self) -> Option<String> {
         self.platform.clone().or_else(|| std::env::var("AXD_PLATFORM").ok()).filter(|name| !name.is_empty())
@@ -150,7 +155,7 @@ fn start_and_connect(socket: &Path, start: &DaemonStart) -> Result<Connection> {
             "there is no axd beside ax nor on the PATH; name it with AXD_BIN=/path/to/axd".to_owned(),
         )
     })?;
-    if launchd::is_starter(start.platform().as_deref()) {
+    if start.is_launchds() {
         return launchd::start(socket, &binary, start).map_err(|message| failed(None, message));
     }
     let start_one = || {

@@ -2,6 +2,7 @@
 //! remembers it, and runs what it was given to run. `AXD_START=launchd` has ax use it on any system.
 
 mod fake;
+mod home;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -13,7 +14,8 @@ use std::process::{Command, Stdio};
 use axd_client::{Ask, Connection};
 use axd_protocol::Command as AxdCommand;
 use axd_protocol::command::Shutdown;
-use fake::{Ran, ax};
+use fake::Ran;
+use home::{Home, flags, write_program};
 use serde_json::{Value, json};
 
 const SOCKET_OF_DAEMON: &str = "TEST_IS_AXD_AT";
@@ -66,85 +68,22 @@ case $verb in
 esac
 "#;
 
-/// A user's home with an installed `axd` and the stand-in.
-struct Home {
-    folder: tempfile::TempDir,
+fn home() -> Home {
+    let mut home = Home::new("launchd", ("launchctl", LAUNCHCTL));
+    home.set("AXD_START", "launchd");
+    home
 }
 
-impl Home {
-    fn new() -> Home {
-        let home = Home { folder: tempfile::Builder::new().prefix("a home").tempdir().unwrap() };
-        fs::create_dir(home.at("bin")).unwrap();
-        write_program(&home.at("bin/launchctl"), LAUNCHCTL);
-        write_program(&home.at("bin/axd"), "#!/bin/sh\n");
-        home
-    }
-
-    fn at(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
-    }
-
-    fn file(&self) -> PathBuf {
-        self.at("Library/LaunchAgents/dev.axd.axd.plist")
-    }
-
-    fn ax(&self, line: &str) -> Command {
-        let mut command = ax(line);
-        command
-            .env("AXD_START", "launchd")
-            .env("HOME", self.folder.path())
-            .env("XDG_RUNTIME_DIR", self.at("run"))
-            .env("XDG_STATE_HOME", self.at("state"))
-            .env("PATH", format!("{}:/usr/bin:/bin", self.at("bin").display()))
-            .env("AXD_BIN", self.at("bin/axd"))
-            .env("FOLDER", self.folder.path())
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, line: &str) -> Ran {
-        Ran::of(self.ax(line).output().unwrap())
-    }
-
-    /// The `data` of `ax service`, that is to succeed.
-    fn data(&self, line: &str) -> Value {
-        let ran = self.run(&format!("service {line}"));
-        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
-        let answer = ran.json();
-        assert_eq!(answer["data"]["manager"], "launchd", "{answer}");
-        answer["data"].clone()
-    }
-
-    /// The `error` of `ax service`, that is to fail.
-    fn error(&self, line: &str) -> Value {
-        let ran = self.run(&format!("service {line}"));
-        assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{ran:?}");
-        ran.json()["error"].clone()
-    }
-
-    /// What launchctl was told since the last time this was asked, but for questions.
-    fn log(&self) -> Vec<String> {
-        let log = fs::read_to_string(self.at("log")).unwrap_or_default();
-        let _ = fs::remove_file(self.at("log"));
-        log.lines().map(str::to_owned).collect()
-    }
-}
-
-fn write_program(path: &Path, text: &str) {
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
-}
-
-fn flags(data: &Value) -> [bool; 4] {
-    ["installed", "enabled", "active", "socket_activation"]
-        .map(|name| data["service"][name].as_bool().unwrap())
+/// The agent's file.
+fn file(home: &Home) -> PathBuf {
+    home.at("Library/LaunchAgents/dev.axd.axd.plist")
 }
 
 const BOOTSTRAP: &str = "bootstrap gui Library/LaunchAgents/dev.axd.axd.plist";
 
 #[test]
 fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_twice() {
-    let home = Home::new();
+    let home = home();
     assert_eq!(flags(&home.data("status")), [false, false, false, false]);
     for (line, told, expected) in [
         ("install", BOOTSTRAP, [true, true, true, false]),
@@ -160,14 +99,14 @@ fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_t
         assert_eq!(flags(&again), expected, "{line} again");
         assert_eq!((again["steps"].clone(), home.log()), (Value::Null, vec![]), "{line} again");
     }
-    assert!(!home.file().exists());
+    assert!(!file(&home).exists());
 }
 
 #[test]
 fn the_file_names_axd_as_it_was_found_and_the_folders_are_made() {
-    let home = Home::new();
+    let home = home();
     home.data("install --platform sim --socket-activation");
-    let told = plist::Value::from_file(home.file()).unwrap().into_dictionary().unwrap();
+    let told = plist::Value::from_file(file(&home)).unwrap().into_dictionary().unwrap();
     let words: Vec<&str> =
         told["ProgramArguments"].as_array().unwrap().iter().map(|word| word.as_string().unwrap()).collect();
     assert_eq!(words, [home.at("bin/axd").to_str().unwrap(), "--platform", "sim"]);
@@ -176,12 +115,12 @@ fn the_file_names_axd_as_it_was_found_and_the_folders_are_made() {
     let folder = Path::new(socket["SockPathName"].as_string().unwrap()).parent().unwrap();
     assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
     assert!(Path::new(told["StandardErrorPath"].as_string().unwrap()).parent().unwrap().is_dir());
-    assert_eq!(home.file().metadata().unwrap().permissions().mode() & 0o777, 0o644);
+    assert_eq!(file(&home).metadata().unwrap().permissions().mode() & 0o777, 0o644);
 }
 
 #[test]
 fn an_agent_that_is_turned_off_is_turned_on_first() {
-    let home = Home::new();
+    let home = home();
     fs::write(home.at("disabled"), "dev.axd.axd").unwrap();
     home.data("install");
     assert_eq!(home.log(), ["enable gui/dev.axd.axd", BOOTSTRAP]);
@@ -189,7 +128,7 @@ fn an_agent_that_is_turned_off_is_turned_on_first() {
 
 #[test]
 fn a_dry_run_says_the_steps_and_changes_nothing() {
-    let home = Home::new();
+    let home = home();
     let data = home.data("install --dry-run");
     let steps: Vec<&str> =
         data["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap()).collect();
@@ -202,7 +141,7 @@ fn a_dry_run_says_the_steps_and_changes_nothing() {
 
 #[test]
 fn what_launchctl_says_when_it_fails_is_told_with_what_to_do() {
-    let home = Home::new();
+    let home = home();
     fs::write(home.at("broken"), "").unwrap();
     let error = home.error("install");
     assert!(
@@ -234,7 +173,7 @@ fn end(socket: &Path) {
 
 #[test]
 fn a_missing_daemon_is_started_by_launchd_once_a_session() {
-    let home = Home::new();
+    let home = home();
     with_daemon(&home);
     for _ in 0..2 {
         let ran = Ran::of(home.ax("get x").env("AXD_LOG", "debug").output().unwrap());
@@ -246,14 +185,14 @@ fn a_missing_daemon_is_started_by_launchd_once_a_session() {
     let words = told["ProgramArguments"].as_array().unwrap();
     assert_eq!(words[1..], ["--idle-exit", "900"].map(plist::Value::from));
     assert_eq!(told["EnvironmentVariables"].as_dictionary().unwrap()["AXD_LOG"].as_string(), Some("debug"));
-    assert!(!home.file().exists(), "nothing stays after the session");
+    assert!(!file(&home).exists(), "nothing stays after the session");
     assert!(home.data("status")["notes"][0].as_str().unwrap().contains("for this session"));
     end(&home.at("run/axd/axd.sock"));
 }
 
 #[test]
 fn another_socket_has_an_agent_of_its_own() {
-    let home = Home::new();
+    let home = home();
     with_daemon(&home);
     let socket = home.at("other/axd.sock");
     let ran = Ran::of(home.ax("get x").env("AXD_SOCKET", &socket).output().unwrap());
@@ -265,7 +204,7 @@ fn another_socket_has_an_agent_of_its_own() {
 
 #[test]
 fn an_agent_whose_socket_is_gone_is_loaded_again() {
-    let home = Home::new();
+    let home = home();
     with_daemon(&home);
     // Loaded by another ax, from a file of this session; its socket was swept away since.
     fs::write(home.at("other.plist"), "").unwrap();
@@ -278,7 +217,7 @@ fn an_agent_whose_socket_is_gone_is_loaded_again() {
 
 #[test]
 fn a_daemon_that_cannot_run_under_launchd_is_told_with_its_own_words() {
-    let home = Home::new();
+    let home = home();
     // It listens, as launchd does in the daemon's place, and never answers.
     let script = "#!/usr/bin/env python3\nimport os, socket, time\ns = socket.socket(socket.AF_UNIX)\n\
                   s.bind(os.environ['TEST_IS_AXD_AT'])\ns.listen()\ntime.sleep(60)\n";
@@ -309,7 +248,7 @@ fn a_daemon_that_cannot_run_under_launchd_is_told_with_its_own_words() {
 
 #[test]
 fn without_a_graphical_session_auto_start_says_so() {
-    let home = Home::new();
+    let home = home();
     write_program(&home.at("bin/launchctl"), "#!/bin/sh\necho 'Could not find domain for' >&2\nexit 125\n");
     let ran = home.run("get x");
     assert_eq!(ran.code, Some(3));
@@ -331,11 +270,45 @@ fn answer(mut stream: UnixStream) {
     for line in BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok) {
         let request: Value = serde_json::from_str(&line).unwrap();
         let command = request["command"].as_str().unwrap();
-        let data = json!({ "pid": std::process::id(), "idle_exit_s": 900, "clients": [{}] });
+        let checks = json!([{ "what": "accessibility", "verdict": "ok", "found": "told by the daemon" }]);
+        let data =
+            json!({ "pid": std::process::id(), "idle_exit_s": 900, "clients": [{}], "checks": checks });
         let _ =
             writeln!(stream, r#"{{"id":{},"ok":true,"command":"{command}","data":{data}}}"#, request["id"]);
         if command == "shutdown" {
             std::process::exit(0);
         }
     }
+}
+
+/// What `ax doctor` found of a thing.
+fn found(ran: &Ran, what: &str) -> Option<String> {
+    let checks = ran.json()["data"]["checks"].as_array().cloned().unwrap_or_default();
+    checks.iter().find(|check| check["what"] == what).map(|check| check["found"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn the_doctor_asks_the_daemon_that_launchd_starts() {
+    let home = home();
+    with_daemon(&home);
+    let ran = home.run("doctor");
+    assert_eq!((ran.code, found(&ran, "permissions")), (Some(0), None), "{ran:?}");
+    assert_eq!(ran.json()["data"]["checks"][0]["found"], "told by the daemon");
+    assert_eq!(home.log(), ["bootstrap gui run/axd/dev.axd.axd.plist"]);
+    end(&home.at("run/axd/axd.sock"));
+}
+
+#[test]
+fn a_doctor_without_a_daemon_says_whose_permissions_it_tells() {
+    let home = home();
+    let told = r#"{"healthy":true,"checks":[{"what":"accessibility","verdict":"ok","found":"allowed"}]}"#;
+    write_program(&home.at("bin/axd"), &format!("#!/bin/sh\necho '{told}'\n"));
+    let ran = home.run("doctor --no-autostart");
+    assert_eq!((ran.code, found(&ran, "accessibility")), (Some(3), Some("allowed".to_owned())), "{ran:?}");
+    assert!(found(&ran, "permissions").unwrap().contains("not of the daemon that launchd starts"), "{ran:?}");
+    fs::write(home.at("broken"), "").unwrap();
+    let ran = home.run("doctor");
+    assert_eq!(ran.code, Some(3));
+    assert!(found(&ran, "daemon").unwrap().contains("Bootstrap failed"), "{ran:?}");
+    assert!(found(&ran, "permissions").is_some(), "{ran:?}");
 }

@@ -3,15 +3,17 @@
 #![cfg(target_os = "linux")]
 
 mod fake;
+mod home;
 
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-use fake::{Fake, Ran, ax};
+use fake::{Fake, Ran};
+use home::{Home, flags, write_program};
 use serde_json::Value;
 
 /// Answers `show` from what it remembers: a file `enabled-UNIT` or `active-UNIT` in its folder means yes.
@@ -46,85 +48,21 @@ for unit; do
 done
 "#;
 
-/// A user's home with an installed `axd` and the stand-in. There are spaces and percent signs in every path.
-struct Home {
-    folder: tempfile::TempDir,
+fn home() -> Home {
+    let mut home = Home::new("systemd", ("systemctl", SYSTEMCTL));
+    home.set("UNITS", home.at("config/systemd/user"));
+    fs::create_dir(home.at("run")).unwrap();
+    fs::write(home.at("active-graphical-session.target"), "").unwrap();
+    home
 }
 
-impl Home {
-    fn new() -> Home {
-        let home = Home { folder: tempfile::Builder::new().prefix("a home 100%").tempdir().unwrap() };
-        for folder in ["bin", "run"] {
-            fs::create_dir(home.at(folder)).unwrap();
-        }
-        write_program(&home.at("bin/systemctl"), SYSTEMCTL);
-        write_program(&home.at("bin/axd"), "#!/bin/sh\n");
-        fs::write(home.at("active-graphical-session.target"), "").unwrap();
-        home
-    }
-
-    fn at(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
-    }
-
-    fn unit(&self, name: &str) -> PathBuf {
-        self.at("config/systemd/user").join(name)
-    }
-
-    fn ax(&self, line: &str) -> Command {
-        let mut command = ax(&format!("service {line}"));
-        command
-            .env("HOME", self.folder.path())
-            .env("XDG_CONFIG_HOME", self.at("config"))
-            .env("XDG_RUNTIME_DIR", self.at("run"))
-            .env("PATH", format!("{}:/usr/bin:/bin", self.at("bin").display()))
-            .env("AXD_BIN", self.at("bin/axd"))
-            .env("FOLDER", self.folder.path())
-            .env("UNITS", self.at("config/systemd/user"));
-        command
-    }
-
-    fn run(&self, line: &str) -> Ran {
-        Ran::of(self.ax(line).output().unwrap())
-    }
-
-    /// The `data` of an answer that is to be a success.
-    fn data(&self, line: &str) -> Value {
-        let ran = self.run(line);
-        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
-        let answer = ran.json();
-        assert_eq!((&answer["ok"], &answer["command"]), (&true.into(), &"service".into()), "{answer}");
-        answer["data"].clone()
-    }
-
-    /// The `error` of an answer that is to be a failure.
-    fn error(&self, line: &str) -> Value {
-        let ran = self.run(line);
-        assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{ran:?}");
-        ran.json()["error"].clone()
-    }
-
-    /// What systemctl was told since the last time this was asked.
-    fn log(&self) -> Vec<String> {
-        let log = fs::read_to_string(self.at("log")).unwrap_or_default();
-        let _ = fs::remove_file(self.at("log"));
-        log.lines().map(str::to_owned).collect()
-    }
-}
-
-fn write_program(path: &Path, text: &str) {
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
-}
-
-fn flags(data: &Value) -> [bool; 4] {
-    ["installed", "enabled", "active", "socket_activation"]
-        .map(|name| data["service"][name].as_bool().unwrap())
+fn unit(home: &Home, name: &str) -> PathBuf {
+    home.at("config/systemd/user").join(name)
 }
 
 #[test]
 fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_twice() {
-    let home = Home::new();
+    let home = home();
     assert_eq!(flags(&home.data("status")), [false, false, false, false]);
     for (line, told, expected) in [
         ("install", vec!["daemon-reload", "enable --now axd.service"], [true, true, true, false]),
@@ -133,7 +71,7 @@ fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_t
         ("uninstall", vec!["disable --now axd.service", "daemon-reload"], [false, false, false, false]),
     ] {
         if line != "install" {
-            assert!(home.unit("axd.service").exists(), "{line}");
+            assert!(unit(&home, "axd.service").exists(), "{line}");
         }
         assert_eq!(flags(&home.data(line)), expected, "{line}");
         assert_eq!(home.log(), told, "{line}");
@@ -141,14 +79,14 @@ fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_t
         assert_eq!(flags(&again), expected, "{line} again");
         assert_eq!((again["steps"].clone(), home.log()), (Value::Null, vec![]), "{line} again");
     }
-    assert!(!home.unit("axd.service").exists());
+    assert!(!unit(&home, "axd.service").exists());
 }
 
 #[test]
 fn the_unit_file_names_axd_as_it_was_found_and_is_readable_by_all() {
-    let home = Home::new();
+    let home = home();
     let data = home.data("install --platform sim");
-    let unit = home.unit("axd.service");
+    let unit = unit(&home, "axd.service");
     assert_eq!(data["service"]["unit"], unit.display().to_string());
     assert_eq!(unit.metadata().unwrap().permissions().mode() & 0o777, 0o644);
     let axd = home.at("bin/axd").display().to_string().replace('%', "%%");
@@ -158,7 +96,7 @@ fn the_unit_file_names_axd_as_it_was_found_and_is_readable_by_all() {
 
 #[test]
 fn a_changed_unit_is_written_anew_and_the_daemon_restarted() {
-    let home = Home::new();
+    let home = home();
     home.data("install");
     home.log();
     home.data("install --platform sim");
@@ -167,14 +105,16 @@ fn a_changed_unit_is_written_anew_and_the_daemon_restarted() {
 
 #[test]
 fn with_socket_activation_the_socket_is_enabled_and_the_last_install_wins() {
-    let home = Home::new();
+    let home = home();
     assert_eq!(flags(&home.data("install --socket-activation")), [true, true, false, true]);
     assert_eq!(home.log(), ["daemon-reload", "enable --now axd.socket"]);
-    assert!(fs::read_to_string(home.unit("axd.socket")).unwrap().contains("ListenStream=%t/axd/axd.sock\n"));
+    assert!(
+        fs::read_to_string(unit(&home, "axd.socket")).unwrap().contains("ListenStream=%t/axd/axd.sock\n")
+    );
     assert_eq!(flags(&home.data("start")), [true, true, true, true]);
     assert_eq!(home.log(), ["start axd.socket axd.service"]);
     assert_eq!(flags(&home.data("install")), [true, true, true, false]);
-    assert!(!home.unit("axd.socket").exists());
+    assert!(!unit(&home, "axd.socket").exists());
     home.data("install --socket-activation");
     home.log();
     home.data("uninstall");
@@ -184,7 +124,7 @@ fn with_socket_activation_the_socket_is_enabled_and_the_last_install_wins() {
 
 #[test]
 fn a_dry_run_says_the_steps_and_changes_nothing() {
-    let home = Home::new();
+    let home = home();
     let data = home.data("install --dry-run --socket-activation");
     let steps: Vec<&str> =
         data["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap()).collect();
@@ -196,36 +136,36 @@ fn a_dry_run_says_the_steps_and_changes_nothing() {
     assert_eq!(data["dry_run"], true);
     assert_eq!(home.log(), Vec::<String>::new());
     assert!(!home.at("config").exists());
-    let text = home.run("install --dry-run --text").out;
+    let text = home.run("service install --dry-run --text").out;
     assert!(text.ends_with("would run systemctl --user enable --now axd.service\nnote: not installed: `ax service install` sets it up; until then ax starts axd by itself\n"), "{text}");
     home.data("install");
     home.log();
     home.data("uninstall --dry-run");
-    assert!(home.unit("axd.service").exists() && home.log().is_empty());
+    assert!(unit(&home, "axd.service").exists() && home.log().is_empty());
 }
 
 #[test]
 fn an_axd_in_a_build_folder_is_refused_unless_forced() {
-    let home = Home::new();
+    let home = home();
     let built = home.at("target/release/axd");
     fs::create_dir_all(built.parent().unwrap()).unwrap();
     write_program(&built, "#!/bin/sh\n");
-    let ran = Ran::of(home.ax("install").env("AXD_BIN", &built).output().unwrap());
+    let ran = Ran::of(home.ax("service install").env("AXD_BIN", &built).output().unwrap());
     assert_eq!(ran.code, Some(1));
     let error = &ran.json()["error"];
     assert!(error["message"].as_str().unwrap().contains("build folder"), "{error}");
     assert!(error["suggestion"].as_str().unwrap().contains("install it first"), "{error}");
     assert!(!home.at("config").exists());
-    let ran = Ran::of(home.ax("install --force").env("AXD_BIN", &built).output().unwrap());
+    let ran = Ran::of(home.ax("service install --force").env("AXD_BIN", &built).output().unwrap());
     assert_eq!(ran.code, Some(0), "{ran:?}");
     // The ax of this test is itself in a build folder, and there may be an axd beside it.
-    let ran = Ran::of(home.ax("print").env_remove("AXD_BIN").output().unwrap());
+    let ran = Ran::of(home.ax("service print").env_remove("AXD_BIN").output().unwrap());
     assert!(ran.code == Some(0) || ran.out.contains("build folder"), "{ran:?}");
 }
 
 #[test]
 fn print_shows_what_install_would_write_and_needs_no_systemd() {
-    let home = Home::new();
+    let home = home();
     fs::remove_file(home.at("bin/systemctl")).unwrap();
     let data = home.data("print --socket-activation");
     assert_eq!(data["files"].as_array().unwrap().len(), 2);
@@ -235,14 +175,14 @@ fn print_shows_what_install_would_write_and_needs_no_systemd() {
         let written = fs::read_to_string(file["path"].as_str().unwrap()).unwrap();
         assert_eq!(written, file["text"].as_str().unwrap());
     }
-    let text = home.run("print --text").out;
+    let text = home.run("service print --text").out;
     assert!(text.starts_with("# ") && text.contains("\n[Service]\n"), "{text}");
 }
 
 #[test]
 fn without_systemd_or_without_a_user_manager_it_says_what_to_do() {
-    let home = Home::new();
-    let ran = Ran::of(home.ax("status").env("PATH", home.at("empty")).output().unwrap());
+    let home = home();
+    let ran = Ran::of(home.ax("service status").env("PATH", home.at("empty")).output().unwrap());
     let error = &ran.json()["error"];
     assert_eq!((ran.code, &error["code"]), (Some(1), &"PLATFORM_NOT_SUPPORTED".into()));
     assert!(error["message"].as_str().unwrap().contains("no systemctl"), "{error}");
@@ -255,14 +195,14 @@ fn without_systemd_or_without_a_user_manager_it_says_what_to_do() {
         assert!(error["suggestion"].as_str().unwrap().contains("without sudo"), "{error}");
     }
     assert!(!home.at("config").exists());
-    let ran = home.run("status --text");
+    let ran = home.run("service status --text");
     assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""));
     assert!(ran.err.starts_with("error: no systemd user manager answers"), "{ran:?}");
 }
 
 #[test]
 fn a_service_that_does_not_start_is_an_error_with_systemctls_words() {
-    let home = Home::new();
+    let home = home();
     let error = home.error("start");
     assert_eq!(
         (&error["code"], &error["retry_command"]),
@@ -279,11 +219,13 @@ fn a_service_that_does_not_start_is_an_error_with_systemctls_words() {
 
 #[test]
 fn a_daemon_that_ax_started_makes_room_and_any_other_is_named() {
-    let home = Home::new();
+    let home = home();
     let idle =
         r#"{"id":1,"ok":true,"command":"status","data":{"pid":4711,"idle_exit_s":900,"clients":[{}]}}"#;
     let daemon = Fake::saying(idle);
-    let at = |daemon: &Fake, line: &str| home.ax(line).arg("--socket").arg(daemon.socket()).output().unwrap();
+    let at = |daemon: &Fake, line: &str| {
+        home.ax(&format!("service {line}")).arg("--socket").arg(daemon.socket()).output().unwrap()
+    };
     let ran = Ran::of(at(&daemon, "install --dry-run"));
     assert_eq!(ran.json()["data"]["steps"][0], "stop the daemon that ax started (pid 4711)", "{ran:?}");
     let ran = Ran::of(at(&daemon, "install"));
@@ -301,13 +243,13 @@ fn a_daemon_that_ax_started_makes_room_and_any_other_is_named() {
         let error = &ran.json()["error"];
         assert_eq!((ran.code, &error["retry_command"]), (Some(1), &"shutdown".into()));
         assert!(error["message"].as_str().unwrap().contains(said), "{error}");
-        assert!(home.log().is_empty() && !home.unit("axd.service").exists());
+        assert!(home.log().is_empty() && !unit(&home, "axd.service").exists());
     }
 }
 
 #[test]
 fn nobody_asks_at_a_socket_that_would_start_the_service() {
-    let home = Home::new();
+    let home = home();
     home.data("install --socket-activation");
     fs::create_dir(home.at("run/axd")).unwrap();
     let listener = UnixListener::bind(home.at("run/axd/axd.sock")).unwrap();
@@ -320,9 +262,9 @@ fn nobody_asks_at_a_socket_that_would_start_the_service() {
 
 #[test]
 fn a_platform_that_is_none_and_an_action_that_is_none_are_bad_usage() {
-    let home = Home::new();
+    let home = home();
     for (line, tip) in [("install --platform amiga", "sim"), ("instal", "install")] {
-        let ran = home.run(line);
+        let ran = home.run(&format!("service {line}"));
         assert_eq!(ran.code, Some(2), "{ran:?}");
         assert!(ran.json()["error"]["suggestion"].as_str().unwrap().contains(tip), "{ran:?}");
     }
@@ -335,13 +277,13 @@ fn systemd_itself_finds_no_fault_with_the_units() {
         let _ = writeln!(std::io::stderr(), "skipped: there is no systemd-analyze here to read the units");
         return;
     }
-    let home = Home::new();
+    let home = home();
     for options in ["", "--platform sim --socket /tmp/a%b$c/axd.sock"] {
         home.data(&format!("install --socket-activation {options}"));
         let verified = Command::new("systemd-analyze")
             .args(["--user", "verify"])
-            .args([home.unit("axd.service"), home.unit("axd.socket")])
-            .env("HOME", home.folder.path())
+            .args([unit(&home, "axd.service"), unit(&home, "axd.socket")])
+            .env("HOME", home.at(""))
             .env("XDG_RUNTIME_DIR", home.at("run"))
             .output()
             .unwrap();

@@ -4,6 +4,7 @@
 mod descriptor;
 pub mod engine;
 pub mod logging;
+mod memory;
 pub mod options;
 pub mod platform;
 pub mod policy;

@@ -15,6 +15,7 @@ use tracing::{info, warn};
 
 use crate::engine::{About, Engine};
 use crate::logging;
+use crate::memory;
 use crate::options::{Options, PlatformChoice};
 use crate::platform::Platform;
 use crate::ready::Ready;
@@ -50,6 +51,7 @@ pub struct MainLoop {
 
 /// Runs the daemon. Called on thread 0.
 pub fn run(options: Options, desktops: Desktops) -> ExitCode {
+    memory::keep_little();
     let choice = options.platform(|name| std::env::var_os(name));
     let main_loop = choice.ok().and_then(desktops.main_loop).filter(|_| !options.doctor);
     let Some(MainLoop { run, stop }) = main_loop else { return start(&options, desktops) };
@@ -161,6 +163,7 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
         let options = ServerOptions { idle_exit: options.idle_exit(), ..ServerOptions::default() };
         let served = server::run(listener, engine.clone(), sessions, stop, options).await;
         engine.let_go_of_everything().await;
+        engine.say_farewell().await;
         served.map_err(Failure::from)
     });
     // Not waited for: whatever still runs belongs to no client.

@@ -35,6 +35,8 @@ pub struct Call {
     pub command: Command,
     /// How the answer is to be written.
     pub format: Format,
+    /// Whether its data is wanted beside its text.
+    pub with_data: bool,
     /// When the client stops waiting, if it said so.
     pub deadline: Option<Instant>,
     /// Who asks.

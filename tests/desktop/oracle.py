@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -341,16 +342,20 @@ class Walker:
     def tell(self, raw: Raw) -> Node:
         """The native answers in axd's words."""
         role = told_role(raw.number, raw.native)
-        text = None
+        if self.toolkit == "gecko" and raw.answers.get("text"):
+            raw.answers["text"] = re.sub("([\U00010000-\U0010ffff])\ufeff", r"\1", raw.answers["text"])  # its padding
+        text, own = None, raw.count <= 0 or self.toolkit == "gecko"
         if raw.answers.get("length") is not None:
             text = (raw.answers.get("text") or "").replace("\ufffc", "")
         name = raw.name if raw.name.strip() else raw.answers.get("label") or ""
-        if not name.strip() and role in TEXT_IS_NAME and raw.count <= 0:
-            name = text or ""
+        if not name.strip() and own and (role in TEXT_IS_NAME or self.toolkit == "gecko" and role in ("group", "landmark")):
+            name = between(raw.answers.get("text") or "")
         if role in HAS_NUMBER and raw.answers.get("number") is not None:
             value = plain_number(raw.answers["number"])
         elif holds_its_text(role, raw.native):
             value = text
+        elif role == "cell" and "editable" in raw.native and (text or "").strip() and text != name:
+            value = text  # of a spreadsheet: it is called by its place
         else:
             value = raw.answers.get("chosen") or None
         return Node(
@@ -422,6 +427,13 @@ def told_states(role: str, raw: Raw, toolkit: str) -> list[str]:
     if role == "tab" and toolkit == "qt" and "focused" in told:
         told = told - {"focused"} | {"selected"}
     return sorted(told)
+
+
+def between(text: str) -> str:
+    """What a text says between the elements in it: Gecko has no elements for that."""
+    if "\ufffc" not in text:
+        return text
+    return " ".join(piece.strip() for piece in text.split("\ufffc") if piece.strip())
 
 
 def holds_its_text(role: str, native: set[str]) -> bool:

@@ -56,6 +56,22 @@ fn json_is_the_daemons_own_line_and_text_is_for_people() {
 }
 
 #[test]
+fn a_batch_tells_each_of_its_answers_in_the_words_of_that_command() {
+    let daemon = Daemon::start();
+    let alone = |words: &[&str]| daemon.ax(words).run();
+    let items = json!([
+        { "command": "find", "args": { "selector": "button:7", "app": "Calculator" } },
+        { "command": "get", "args": { "target": "$0.matches.0.id", "property": ["name"] } },
+        { "command": "get", "args": { "target": "button:Nobody", "app": "Calculator" } },
+    ]);
+    let told = daemon.ax(&["batch", &items.to_string(), "--text"]).run().exits(0).out;
+    let found = alone(&["find", "button:7", "--app", "Calculator", "--text"]).exits(0).out;
+    let found: String = found.lines().map(|line| format!("  {line}\n")).collect();
+    let failed = alone(&["get", "button:Nobody", "--app", "Calculator", "--text"]).exits(1).err;
+    assert_eq!(told, format!("0 find\n{found}1 get: 7\n2 get: {failed}2 succeeded, 1 failed\n"));
+}
+
+#[test]
 fn an_error_is_json_on_standard_output_and_text_on_standard_error() {
     let daemon = Daemon::start();
     let ran = daemon.ax(&["get", "button", "--app", "Calculator", "--json"]).run().exits(1);

@@ -2,8 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use axd_client::ClientError;
 use axd_client::protocol::command::{DoctorAnswer, Finding};
+use axd_client::{ClientError, DaemonStart};
 
 use super::Exit;
 use super::output::{self, Mode};
@@ -14,6 +14,18 @@ pub fn run(fault: &ClientError, options: &Options, mode: Mode) -> Exit {
     let error = fault.to_error();
     let mut checks =
         vec![Finding::missing("daemon", error.message, "mend what is missing below, then try again")];
+    // On macOS leave is given to whoever is responsible for a process: here that is the terminal.
+    if (DaemonStart { platform: options.platform.clone(), ..DaemonStart::default() }).is_launchds() {
+        let remedy = match options.no_autostart {
+            true => {
+                "let ax start the daemon (no --no-autostart, no AXD_NO_AUTOSTART): then that one is asked"
+            }
+            false => "mend what keeps the daemon from running, then try again: then that one is asked",
+        };
+        let whose =
+            "what is allowed is told of the program that ax runs in, not of the daemon that launchd starts";
+        checks.push(Finding::limited("permissions", whose, remedy));
+    }
     checks.extend(look(options));
     output::answer("doctor", &DoctorAnswer::of(checks), mode, Exit::Unavailable)
 }

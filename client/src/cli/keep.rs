@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use axd_client::ClientError;
 use axd_client::protocol::command::{ClipKind, ClipboardGetAnswer, Command, PictureFormat, ScreenshotAnswer};
 use axd_client::protocol::render::Render;
-use axd_client::protocol::{Error, ErrorCode};
+use axd_client::protocol::{Error, ErrorCode, NodeId, Role};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE_64;
 use serde::Serialize;
@@ -32,6 +32,11 @@ pub fn prepare(command: &mut Command) -> Result<Option<Keep>, Usage> {
     match command {
         Command::Screenshot(args) => {
             let Some(path) = args.path.take() else { return Ok(None) };
+            if let Some(element) = path.to_str().filter(|path| is_element(path)) {
+                let message = format!("'{element}' is an element, and here stands the file to write");
+                let tip = format!("say --element {element}, and a file such as shot.png");
+                return Err(usage("screenshot", message, &tip));
+            }
             let keep = Keep::at("screenshot", path)?;
             if let (Keep::File(path), None) = (&keep, args.format) {
                 args.format = format_of(path)?;
@@ -73,6 +78,13 @@ fn make_whole(path: &mut PathBuf) {
 }
 
 /// The format that a file's ending says; none if it says PNG, which is what comes unless asked.
+/// Whether what stands in the place of a file is the id or the selector of an element: no picture is called like that.
+fn is_element(path: &str) -> bool {
+    let is_role = |name: &str| Role::ALL.iter().any(|role| role.name() == name);
+    let selects = path.split_once(':').is_some_and(|(role, _)| is_role(role));
+    Path::new(path).extension().is_none() && (selects || NodeId::parse(path).is_some())
+}
+
 fn format_of(path: &Path) -> Result<Option<PictureFormat>, Usage> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match ending.as_deref() {
@@ -266,6 +278,20 @@ mod tests {
             assert_eq!(format_of(Path::new(jpeg)).unwrap(), Some(PictureFormat::Jpeg));
         }
         assert!(format_of(Path::new("a.webp")).unwrap_err().message.contains(".webp"));
+    }
+
+    #[test]
+    fn an_element_is_not_taken_for_a_file() {
+        for (path, expected) in [
+            ("button:Save", true),
+            ("btn_4k2p9x", true),
+            ("shot.png", false),
+            ("button:Save.png", false),
+            ("shot", false),
+            ("12:30", false),
+        ] {
+            assert_eq!(is_element(path), expected, "{path}");
+        }
     }
 
     #[test]

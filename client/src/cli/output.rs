@@ -6,7 +6,6 @@ use axd_client::ClientError;
 use axd_client::protocol::command::family;
 use axd_client::protocol::envelope::Head;
 use axd_client::protocol::render::Render;
-use axd_client::protocol::text::write_ref;
 use axd_client::protocol::{Error, ErrorCode, PROTOCOL_VERSION};
 use serde::Serialize;
 
@@ -112,24 +111,9 @@ pub fn failure(command: &str, fault: &ClientError, mode: Mode) -> Exit {
 
 /// Prints an error for people.
 pub fn error_text(error: &Error) {
-    eprint!("{}", render_error(error));
-}
-
-/// An error for people: what is wrong, what to do, what may have been meant.
-pub fn render_error(error: &Error) -> String {
-    let mut out = format!("error: {}\n", error.message);
-    if !error.suggestion.is_empty() {
-        out.push_str(&format!("  try: {}\n", error.suggestion));
-    }
-    for candidate in &error.candidates {
-        out.push_str("  - ");
-        write_ref(candidate, &mut out);
-        out.push('\n');
-    }
-    if let Some(command) = &error.retry_command {
-        out.push_str(&format!("  run: ax {command}\n"));
-    }
-    out
+    let mut text = String::new();
+    error.render(&mut text);
+    eprint!("{text}");
 }
 
 /// An error of the client's own, in the form of the daemon's.
@@ -146,27 +130,4 @@ fn write_error_line(command: &str, error: &Error) -> io::Result<()> {
     let mut bytes = serde_json::to_vec(&line)?;
     bytes.push(b'\n');
     Stdout.write_all(&bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use axd_client::protocol::{NodeId, NodeRef, Role};
-
-    #[test]
-    fn an_error_says_what_to_do_and_what_may_have_been_meant() {
-        let save = NodeRef {
-            id: NodeId::parse("btn_4k2p9x").unwrap(),
-            role: Role::Button,
-            name: Some("Save".into()),
-        };
-        let error = Error::new(ErrorCode::StaleRef, "btn_000000 is gone")
-            .suggest("use one of these")
-            .candidates(vec![save])
-            .retry("find 'button:Save' --app Notes");
-        assert_eq!(
-            render_error(&error),
-            "error: btn_000000 is gone\n  try: use one of these\n  - button \"Save\" btn_4k2p9x\n  run: ax find 'button:Save' --app Notes\n"
-        );
-    }
 }

@@ -90,7 +90,9 @@ pub fn parse(args: &[OsString]) -> Parsed {
         Some(name) => root().subcommands(subcommand(name)),
         None => all(),
     };
-    let argv = std::iter::once(OsString::from("ax")).chain(args.iter().cloned());
+    let argv = one.and_then(|name| with_dashed_words(args, name, &root));
+    let argv = argv.as_deref().unwrap_or(args);
+    let argv = std::iter::once(OsString::from("ax")).chain(argv.iter().cloned());
     let read = root.try_get_matches_from(argv).and_then(|matches| {
         // A subcommand is required, so there is one.
         let (name, matched) = matches.subcommand().unwrap_or((ALL_NAMES[0], &matches));
@@ -104,6 +106,48 @@ pub fn parse(args: &[OsString]) -> Parsed {
         }
         _ => Parsed::Usage(usage(&fault, named.unwrap_or_default())),
     })
+}
+
+/// The command line with its last word after a `--`, if a word begins with a single dash and the command takes such words:
+/// there is no option that it could be. `None` if there is nothing to do.
+fn with_dashed_words(args: &[OsString], name: &str, root: &Command) -> Option<Vec<OsString>> {
+    let command = root.find_subcommand(name)?;
+    if !command.get_positionals().any(Arg::is_allow_hyphen_values_set) {
+        return None;
+    }
+    let takes_value = |option: &str| {
+        let known = root.get_arguments().chain(command.get_arguments());
+        let mut named = known.filter(|arg| arg.get_long().is_some_and(|long| option[2..] == *long));
+        named.any(|arg| arg.get_action().takes_values())
+    };
+    let (mut options, mut words) = (Vec::new(), Vec::new());
+    let mut dashed = false;
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        match arg.to_str().unwrap_or_default() {
+            "--" => {
+                words.extend(rest.by_ref().cloned());
+            }
+            "-h" | "-V" => return None,
+            option if option.starts_with("--") => {
+                options.push(arg.clone());
+                if takes_value(option) {
+                    options.extend(rest.next().cloned());
+                }
+            }
+            word => {
+                dashed |= word.len() > 1 && word.starts_with('-');
+                words.push(arg.clone());
+            }
+        }
+    }
+    if !dashed || words.len() < 2 {
+        return None;
+    }
+    // The first word is the command itself; what comes after `--` is taken for the last that it has.
+    let (command, last) = (words.remove(0), words.pop()?);
+    let line = [command].into_iter().chain(options).chain(words);
+    Some(line.chain([OsString::from("--"), last]).collect())
 }
 
 /// The form asked for on a command line that may make no sense otherwise.
@@ -282,6 +326,16 @@ mod tests {
                 r#"{"id":1,"command":"type","args":{"target":"textfield:Search","text":"-5","app":"Notes"}}"#,
             ),
             (
+                "type textfield:Search -hello --app Notes",
+                r#"{"id":1,"command":"type","args":{"target":"textfield:Search","text":"-hello","app":"Notes"}}"#,
+            ),
+            ("--text type -word", r#"{"id":1,"command":"type","args":{"text":"-word"}}"#),
+            (
+                "type 5,10 -x --window Inbox --no-effects",
+                r#"{"id":1,"command":"type","args":{"target":"5,10","text":"-x","window":"Inbox","no_effects":true}}"#,
+            ),
+            ("type a -- --b", r#"{"id":1,"command":"type","args":{"target":"a","text":"--b"}}"#),
+            (
                 "set-value slider:Volume -3 --route semantic",
                 r#"{"id":1,"command":"set-value","args":{"target":"slider:Volume","value":"-3","route":"semantic"}}"#,
             ),
@@ -353,6 +407,7 @@ mod tests {
             ("get x --propertyy name", "unexpected argument '--propertyy' found", Some("--property")),
             ("is x --property visibl", "invalid value 'visibl'", Some("visible")),
             ("changes --since yesterday", "'yesterday' is not a clock token", None),
+            ("wait button:Save", "to wait for an element, write --for \"button:Save\"", None),
             ("--deadline-ms soon get x", "invalid value 'soon'", None),
             ("--json", "no command", None),
         ] {
@@ -368,6 +423,9 @@ mod tests {
         for line in ["--help", "-h", "help", "-h get"] {
             let Parsed::Plain(text) = read(line) else { panic!("{line}") };
             assert!(text.contains("Exit codes") && text.contains("  snapshot  "), "{line}: {text}");
+        }
+        for line in ["type -h", "type textfield:Name --help", "click -h"] {
+            assert!(matches!(read(line), Parsed::Plain(_)), "{line}");
         }
         for line in ["get --help", "get -h", "help get", "--json get --help"] {
             let Parsed::Plain(text) = read(line) else { panic!("{line}") };

@@ -27,25 +27,33 @@ impl<'c> Answer<'c> {
 
     /// Answers with a value that can be written in either form.
     pub fn value(&mut self, clock: Option<Clock>, app: Option<&AppInfo>, value: &(impl Serialize + Render)) {
-        if self.is_text() {
+        let text = || {
             let mut text = String::new();
             value.render(&mut text);
-            self.text(clock, app, &text);
-        } else {
-            self.head(clock, app).write_data(value, &mut self.line);
-        }
+            text
+        };
+        // Writing to a Vec cannot fail, and no answer can fail to serialise.
+        self.either(clock, app, text, |out| drop(serde_json::to_writer(out, value)));
     }
 
-    /// Answers with text.
-    pub fn text(&mut self, clock: Option<Clock>, app: Option<&AppInfo>, text: &str) {
-        self.head(clock, app).write_text(text, &mut self.line);
-    }
-
-    /// Answers with data that `write` writes as JSON, straight into the line.
-    pub fn data(&mut self, clock: Option<Clock>, app: Option<&AppInfo>, write: impl FnOnce(&mut Vec<u8>)) {
+    /// Answers in the form that was asked for: with a text, or with data that `data` writes as JSON, straight into the
+    /// line. A part of a batch that later ones refer to has both.
+    pub fn either(
+        &mut self,
+        clock: Option<Clock>,
+        app: Option<&AppInfo>,
+        text: impl FnOnce() -> String,
+        data: impl FnOnce(&mut Vec<u8>),
+    ) {
         self.head(clock, app).write(&mut self.line);
-        self.line.extend_from_slice(b",\"data\":");
-        write(&mut self.line);
+        if !self.is_text() || self.call.with_data {
+            self.line.extend_from_slice(b",\"data\":");
+            data(&mut self.line);
+        }
+        if self.is_text() {
+            self.line.extend_from_slice(b",\"text\":");
+            let _ = serde_json::to_writer(&mut self.line, &text());
+        }
         self.line.extend_from_slice(b"}\n");
     }
 

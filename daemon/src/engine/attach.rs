@@ -17,6 +17,7 @@ use super::Engine;
 use super::answer::Answer;
 use super::app::App;
 use super::desktop::DesktopChange;
+use crate::memory;
 use crate::platform::{AppSeen, Batch, Cause, DesktopEvent, ElementKey, FromWorker, Update, WindowSeen};
 use crate::service::Call;
 use crate::tree::Notice;
@@ -323,20 +324,10 @@ async fn take_in(engine: Weak<Engine>, app: Arc<App>, pid: u32, mut from_worker:
                     engine.happened(Event::AppState, info, None, None, None);
                 });
                 if first_walk_is_over && app.tree.read().len() > LARGE {
-                    tokio::task::spawn_blocking(give_back_memory);
+                    tokio::task::spawn_blocking(memory::give_back);
                 }
             }
             FromWorker::Answer { ticket, result } => app.answered(ticket, result),
         }
-    }
-}
-
-/// Gives the system back what the first walk of a large app used and no longer needs: glibc keeps it, because texts that
-/// stay lie between texts that went.
-fn give_back_memory() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it takes a number and may be called at any time, from any thread.
-    unsafe {
-        nix::libc::malloc_trim(0);
     }
 }

@@ -1,9 +1,11 @@
 //! `batch`: several commands in one request, checked before the first is carried out.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axd_protocol::command::{ALL_NAMES, Batch, BatchAnswer, Command, Item};
-use axd_protocol::{Clock, Error, ErrorCode, Format, Result};
+use axd_protocol::render::Render;
+use axd_protocol::{Clock, Error, ErrorCode, Result};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -27,16 +29,19 @@ impl Engine {
     ) -> Result<()> {
         let items = &args.items.0;
         check(items)?;
+        // What a later one refers to must be there as data, also where all is for reading.
+        let referred: BTreeSet<usize> =
+            items.iter().filter_map(|item| references(item).ok()).flatten().map(|(index, _)| index).collect();
         let mut answers: Vec<Vec<u8>> = Vec::new();
         let (mut succeeded, mut failed) = (0, 0);
         // Where an event may have happened that the next wait waits for.
         let mut before_last = self.clock.now();
-        for item in items {
+        for (index, item) in items.iter().enumerate() {
             if call.gate.is_closed() || (args.stop_on_error && failed > 0) {
                 break;
             }
             let before = self.clock.now();
-            let line = self.item(call, item, &answers, before_last).await;
+            let line = self.item(call, item, referred.contains(&index), &answers, before_last).await;
             if item.command != "wait" {
                 before_last = before;
             }
@@ -49,17 +54,18 @@ impl Engine {
         }
         let skipped = (items.len() - answers.len()) as u32;
         let clock = Some(self.clock.now());
-        if answer.is_text() {
+        let text = || {
             let read = |(index, line): (usize, &Vec<u8>)| {
                 let mut result: Value = serde_json::from_slice(line).unwrap_or_default();
                 result["index"] = index.into();
                 result
             };
             let results = answers.iter().enumerate().map(read).collect();
-            answer.value(clock, None, &BatchAnswer { succeeded, failed, skipped, results });
-            return Ok(());
-        }
-        answer.data(clock, None, |out| {
+            let mut text = String::new();
+            BatchAnswer { succeeded, failed, skipped, results }.render(&mut text);
+            text
+        };
+        answer.either(clock, None, text, |out| {
             out.extend_from_slice(
                 format!(
                     "{{\"succeeded\":{succeeded},\"failed\":{failed},\"skipped\":{skipped},\"results\":["
@@ -83,6 +89,7 @@ impl Engine {
         self: &Arc<Self>,
         call: &Call,
         item: &Item,
+        with_data: bool,
         answers: &[Vec<u8>],
         before_last: Clock,
     ) -> Vec<u8> {
@@ -100,7 +107,8 @@ impl Engine {
         let part = Call {
             id: None,
             command,
-            format: Format::Json,
+            format: call.format,
+            with_data,
             deadline: call.deadline,
             session: Arc::clone(&call.session),
             sub: 0,

@@ -41,7 +41,7 @@ impl Engine {
             if remembered { tree.changes_since(since.tick) } else { None }
         };
         let info = if let [(_, info, _)] = &trees[..] { Some(info) } else { None };
-        if answer.is_text() {
+        let text = || {
             let mut out = String::new();
             for (app, info, tree) in &trees {
                 let changes = known(app, tree);
@@ -64,10 +64,9 @@ impl Engine {
             if out.is_empty() {
                 out.push_str("nothing changed\n");
             }
-            answer.text(Some(clock), info, &out);
-            return Ok(());
-        }
-        answer.data(Some(clock), info, |out| {
+            out
+        };
+        answer.either(Some(clock), info, text, |out| {
             out.extend_from_slice(b"{\"apps\":[");
             let start = out.len();
             for (app, info, tree) in &trees {

@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use axd_protocol::command::{ClipKind, ClipboardGet, ClipboardGetAnswer, ClipboardSet, ClipboardSetAnswer};
 use axd_protocol::{Error, ErrorCode, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE_64;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
+use tracing::warn;
 
 use super::Engine;
 use super::answer::Answer;
@@ -16,10 +18,23 @@ use super::ask_desktop::unexpected;
 use crate::platform::{Clip, ClipboardKind, DesktopAnswer, DesktopCall};
 use crate::service::Call;
 
+/// How long giving away what is on the clipboard may keep the daemon from ending.
+const FAREWELL: Duration = Duration::from_secs(3);
 /// The largest image that is put on the clipboard.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;
 
 impl Engine {
+    /// The daemon is going down: what it has put on the clipboard is to stay there, where anybody can keep it.
+    pub async fn say_farewell(&self) {
+        match timeout(FAREWELL, self.platform.farewell()).await {
+            Ok(Ok(Ok(_))) => {}
+            Ok(Ok(Err(failure))) => warn!(%failure, "what is on the clipboard goes with axd"),
+            Ok(Err(_)) | Err(_) => {
+                warn!("what is on the clipboard goes with axd: it was not given away in time")
+            }
+        }
+    }
+
     pub(super) async fn clipboard_get(
         &self,
         call: &Call,

@@ -123,29 +123,24 @@ impl Engine {
         if !properties.is_empty() || answer.is_text() {
             tree.write_node(ix, NodeFields::ALL, place, &mut node);
         }
-        if answer.is_text() {
-            let text = if properties.is_empty() {
+        let text = || {
+            if properties.is_empty() {
                 node_text(&tree, ix, &node, place)
             } else {
                 properties_text(&node, properties)
-            };
-            answer.text(clock, Some(&info), &text);
-        } else if properties.is_empty() {
-            answer.data(clock, Some(&info), |out| {
-                out.extend_from_slice(b"{\"node\":");
+            }
+        };
+        answer.either(clock, Some(&info), text, |out| {
+            out.extend_from_slice(b"{\"node\":");
+            if properties.is_empty() {
                 tree.write_node(ix, NodeFields::ALL, place, out);
                 out.extend_from_slice(b",\"path\":");
                 write_path(&tree.path(ix), out);
-                out.push(b'}');
-            });
-        } else {
-            let node = only(&node, properties);
-            answer.data(clock, Some(&info), |out| {
-                out.extend_from_slice(b"{\"node\":");
-                let _ = serde_json::to_writer(&mut *out, &node);
-                out.push(b'}');
-            });
-        }
+            } else {
+                let _ = serde_json::to_writer(&mut *out, &only(&node, properties));
+            }
+            out.push(b'}');
+        });
         Ok(())
     }
 }

@@ -56,12 +56,9 @@ impl Engine {
             return Err(self.none_found(&app, &selector.to_string(), found.count));
         }
         let (clock, info) = (Some(self.clock.now()), app.info());
-        if answer.is_text() {
-            answer.text(clock, Some(&info), &find_text(&tree, matches, found.count, args.count));
-            return Ok(());
-        }
         let complete = app.is_complete();
-        answer.data(clock, Some(&info), |out| {
+        let text = || find_text(&tree, matches, found.count, args.count);
+        answer.either(clock, Some(&info), text, |out| {
             out.extend_from_slice(format!(r#"{{"complete":{complete},"count":{}"#, found.count).as_bytes());
             if !args.count {
                 out.extend_from_slice(br#","matches":["#);

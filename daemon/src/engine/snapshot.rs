@@ -73,7 +73,7 @@ impl Engine {
         let (clock, info, complete) = (Some(self.clock.now()), app.info(), app.is_complete());
         heavy(tree.len(), || {
             let showing = tree.show(root, &view);
-            if answer.is_text() {
+            let text = || {
                 let mut out = String::with_capacity(showing.nodes.len() * 48);
                 tree.write_text(&showing, &view, &mut out);
                 if !complete {
@@ -84,23 +84,21 @@ impl Engine {
                         showing.nodes.len()
                     ));
                 }
-                answer.text(clock, Some(&info), &out);
-            } else {
-                answer.data(clock, Some(&info), |out| {
-                    out.reserve(showing.nodes.len() * 160);
-                    let (nodes, truncated) = (showing.nodes.len(), showing.truncated);
-                    out.extend_from_slice(
-                        format!(r#"{{"complete":{complete},"nodes":{nodes},"truncated":{truncated}"#)
-                            .as_bytes(),
-                    );
-                    if let Some(age) = age {
-                        out.extend_from_slice(format!(r#","bounds_age_ms":{}"#, age.as_millis()).as_bytes());
-                    }
-                    out.extend_from_slice(br#","tree":"#);
-                    tree.write_json(&showing, &view, fields, out);
-                    out.push(b'}');
-                });
-            }
+                out
+            };
+            answer.either(clock, Some(&info), text, |out| {
+                out.reserve(showing.nodes.len() * 160);
+                let (nodes, truncated) = (showing.nodes.len(), showing.truncated);
+                out.extend_from_slice(
+                    format!(r#"{{"complete":{complete},"nodes":{nodes},"truncated":{truncated}"#).as_bytes(),
+                );
+                if let Some(age) = age {
+                    out.extend_from_slice(format!(r#","bounds_age_ms":{}"#, age.as_millis()).as_bytes());
+                }
+                out.extend_from_slice(br#","tree":"#);
+                tree.write_json(&showing, &view, fields, out);
+                out.push(b'}');
+            });
         });
         Ok(())
     }

@@ -244,6 +244,10 @@ fn still_reading(app: &App) -> Error {
 }
 
 /// The one element a selector means below `root`.
+/// What to do if there are others that may have been meant.
+pub(in crate::engine) const MEANT: &str =
+    "use one of the candidates, if it is what was meant; else look with `ax snapshot`";
+
 fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix> {
     let found = tree.find(selector, Scope { root }, Some(CANDIDATES));
     match (found.count, &found.matches[..]) {
@@ -253,12 +257,10 @@ fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix
             let last = selector.paths()[0].last();
             let role = if let RoleTest::Role(role) = last.role { role } else { Role::Unknown };
             let near = tree.like(role, last.name.as_deref(), CANDIDATES);
-            Err(Error::new(
-                ErrorCode::ElementNotFound,
-                format!("nothing in {} matches {selector}", app.seen().name),
-            )
-            .candidates(near)
-            .retry(format!("snapshot --app '{}'", app.seen().name)))
+            let said = format!("nothing in {} matches {selector}", app.seen().name);
+            let error = Error::new(ErrorCode::ElementNotFound, said);
+            let error = if near.is_empty() { error } else { error.suggest(MEANT).candidates(near) };
+            Err(error.retry(format!("snapshot --app '{}'", app.seen().name)))
         }
         (count, matches) => {
             let candidates = matches.iter().map(|ix| tree.node_ref(*ix)).collect();

@@ -81,6 +81,14 @@ pub trait Platform: Send + Sync + 'static {
         false
     }
 
+    /// The daemon is about to end: what others still want of it is given into other hands, where there are any.
+    /// Answered when that is done.
+    fn farewell(&self) -> Reply<DesktopAnswer> {
+        let (answer, reply) = oneshot::channel();
+        let _ = answer.send(Ok(DesktopAnswer::Done));
+        reply
+    }
+
     /// Does to an app of the built-in desktop what a person would.
     fn sim(&self, _act: Sim) -> Reply<SimAnswer> {
         let (answer, reply) = oneshot::channel();

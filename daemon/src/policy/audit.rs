@@ -14,6 +14,8 @@ use tracing_appender::rolling::{RollingFileAppender, Rotation};
 
 /// How many days are kept.
 const DAYS: usize = 7;
+/// How many lines may wait to be written. Room for all of them is taken at the start, so it is not to be much.
+const LINES: usize = 4_096;
 
 /// One action.
 #[derive(Debug, Clone, Serialize)]
@@ -60,8 +62,8 @@ impl Audit {
         match file {
             Ok(file) => {
                 // Waits rather than drops: an action without its line is worse than one that takes a little longer.
-                let writer = NonBlockingBuilder::default().lossy(false).thread_name("audit").finish(file);
-                Audit(Some(Mutex::new(writer)))
+                let writer = NonBlockingBuilder::default().lossy(false).buffered_lines_limit(LINES);
+                Audit(Some(Mutex::new(writer.thread_name("audit").finish(file))))
             }
             Err(fault) => {
                 warn!(%fault, "there is no audit: its file cannot be written");

@@ -73,6 +73,7 @@ impl Connection {
             id: id.clone(),
             command,
             format: request.format,
+            with_data: false,
             deadline,
             session: self.session.clone(),
             sub: self.next_sub,

@@ -118,6 +118,6 @@ impl Tree {
 }
 
 fn fields_since(node: &Node, since: Tick) -> Fields {
-    let changed = Field::ALL.iter().filter(|field| node.ticks[**field as usize] > since);
+    let changed = Field::ALL.iter().filter(|field| node.changed(**field) > since);
     Fields(changed.fold(0, |mask, field| mask | 1 << *field as u8))
 }

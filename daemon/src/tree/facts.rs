@@ -39,14 +39,14 @@ impl Apply<'_> {
             (Field::Actions, replace(&mut node.actions, actions)),
         ];
         node.row = facts.row;
-        node.window = facts.window;
         tree.text_bytes += node.text_bytes();
         let mut any = false;
         for (field, _) in changed.into_iter().filter(|(_, changed)| *changed) {
-            node.ticks[field as usize] = self.tick;
+            node.set_changed(field, self.tick);
             any = true;
         }
         let is_focused = node.states.has(State::Focused);
+        tree.store.set_window(ix, facts.window);
         if old_role != facts.role {
             tree.index.enter_role(&mut tree.store, ix);
         }
@@ -68,7 +68,7 @@ impl Apply<'_> {
     pub(super) fn set_total(&mut self, ix: Ix, total: Option<u32>) {
         let node = &mut self.tree.store[ix];
         if replace(&mut node.total, total) {
-            node.ticks[Field::ChildrenCount as usize] = self.tick;
+            node.set_changed(Field::ChildrenCount, self.tick);
             self.touch(ix);
         }
     }

@@ -24,7 +24,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use axd_protocol::{Field, NodeId, NodeRef, Role, States, Tick};
+use axd_protocol::{NodeId, NodeRef, Role, States, Tick};
 use rustc_hash::FxHashMap;
 
 use crate::platform::ElementKey;
@@ -164,7 +164,7 @@ impl Tree {
 
     /// The window system's number of a window.
     pub fn window_number(&self, ix: Ix) -> Option<u64> {
-        self.store[ix].window
+        self.store.window(ix)
     }
 
     /// An element by its worker's key.
@@ -313,12 +313,11 @@ impl Node {
             actions: None,
             total: None,
             row: None,
-            window: None,
             parent: None,
             index: 0,
             children: Vec::new(),
-            ticks: [tick; Field::ALL.len()],
             born: tick,
+            ticks: None,
             reparented: tick,
             reordered: tick,
             touched: tick,

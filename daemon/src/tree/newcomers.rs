@@ -55,7 +55,7 @@ impl Apply<'_> {
 
     fn window_number(&self, child: Child) -> Option<u64> {
         match child {
-            Child::Known(ix) => self.tree.store[ix].window,
+            Child::Known(ix) => self.tree.store.window(ix),
             Child::New(key) => self.staged.get(&key)?.window,
         }
     }

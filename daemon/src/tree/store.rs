@@ -47,12 +47,10 @@ pub(super) struct Node {
     pub key: Option<ElementKey>,
     /// Hash of the keys from the window down to here, as they were when the node came.
     pub path: u64,
-    /// The window system's number.
-    pub window: Option<u64>,
 
-    /// When each field last changed.
-    pub ticks: [Tick; Field::ALL.len()],
     pub born: Tick,
+    /// When each field last changed, if one has since the node came: most never do.
+    pub ticks: Option<Box<[Tick; Field::ALL.len()]>>,
     /// When it last got another parent (or came).
     pub reparented: Tick,
     /// When it last changed its order among its siblings.
@@ -71,11 +69,28 @@ pub(super) struct Node {
     pub role_slot: u32,
 }
 
+impl Node {
+    /// When a field last changed.
+    pub fn changed(&self, field: Field) -> Tick {
+        self.ticks.as_ref().map_or(self.born, |ticks| ticks[field as usize])
+    }
+
+    /// Notes that a field changed.
+    pub fn set_changed(&mut self, field: Field, tick: Tick) {
+        if self.changed(field) != tick {
+            let born = self.born;
+            self.ticks.get_or_insert_with(|| Box::new([born; Field::ALL.len()]))[field as usize] = tick;
+        }
+    }
+}
+
 /// All nodes of one app.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     slots: Vec<Option<Node>>,
     free: Vec<Ix>,
+    /// The window system's numbers, of the few nodes that are windows.
+    windows: FxHashMap<Ix, u64>,
     pub strings: Strings,
 }
 
@@ -100,9 +115,23 @@ impl Store {
     pub fn remove(&mut self, ix: Ix) -> Option<Node> {
         let node = self.slots[ix.slot()].take();
         if node.is_some() {
+            self.windows.remove(&ix);
             self.free.push(ix);
         }
         node
+    }
+
+    /// The window system's number of a node.
+    pub fn window(&self, ix: Ix) -> Option<u64> {
+        self.windows.get(&ix).copied()
+    }
+
+    /// Notes it.
+    pub fn set_window(&mut self, ix: Ix, window: Option<u64>) {
+        match window {
+            Some(window) => drop(self.windows.insert(ix, window)),
+            None => drop(self.windows.remove(&ix)),
+        }
     }
 
     /// Takes a node out of its parent's children, and closes the gap.

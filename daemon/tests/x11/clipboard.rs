@@ -10,6 +10,7 @@ use axd::platform::{
 };
 
 use crate::desk::{Desk, inside, root};
+use crate::manager::{Manager, Manner};
 
 fn app(words: &[&str]) -> Command {
     let mut command = Command::new("/usr/bin/python3");
@@ -157,4 +158,34 @@ async fn a_secret_is_not_read_and_an_owner_that_hangs_holds_nobody_up() {
     let call = DesktopCall::ClipboardSet(Some(Clip::Text("never".into())));
     assert_eq!(desk.platform.call(call, gate).await.unwrap().unwrap_err().kind, FailureKind::Closed);
     assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(Clip::Text("late".into()))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_axd_put_there_stays_with_the_clipboard_manager_when_axd_ends() {
+    if !inside("clipboard::what_axd_put_there_stays_with_the_clipboard_manager_when_axd_ends", &[]) {
+        return;
+    }
+    let manager = Manager::start(Manner::Saves);
+    // The second is handed out in pieces.
+    for text in ["Grüße, 世界 🙂".to_owned(), "Zwölf Boxkämpfer ".repeat(50_000)] {
+        let desk = Desk::new().await;
+        // With nothing of ours on it there is nothing to give away.
+        desk.platform.farewell().await.unwrap().unwrap();
+        set(&desk, Some(Clip::Text(text.clone()))).await;
+        desk.platform.farewell().await.unwrap().unwrap();
+        drop(desk);
+        assert_eq!(read_by_another("text").await, serde_json::json!(text));
+    }
+    drop(manager);
+
+    let desk = Desk::new().await;
+    set(&desk, Some(Clip::Text("mine".into()))).await;
+    desk.platform.farewell().await.unwrap().expect("without a manager nobody is waited for");
+    for (manner, kind) in
+        [(Manner::Refuses, FailureKind::Refused), (Manner::Hangs, FailureKind::Unresponsive)]
+    {
+        let _manager = Manager::start(manner);
+        assert_eq!(desk.platform.farewell().await.unwrap().unwrap_err().kind, kind);
+        assert_eq!(read_by_another("text").await, serde_json::json!("mine"));
+    }
 }

@@ -6,6 +6,7 @@ mod apps;
 mod clipboard;
 mod desk;
 mod keyboard;
+mod manager;
 mod painted;
 mod pictures;
 mod typing;

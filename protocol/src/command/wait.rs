@@ -21,7 +21,7 @@ args! {
     ///   ax wait 250
     struct Wait {
         /// So many milliseconds, whatever happens.
-        optional ms: Option<u64> [value_name = "MS"],
+        optional ms: Option<u64> [value_name = "MS", value_parser = milliseconds],
         /// Until this selector matches something; may be repeated.
         optional r#for: Vec<String> [long, value_name = "SELECTOR"],
         /// Until this selector matches nothing; may be repeated.
@@ -55,6 +55,14 @@ args! {
         /// Events since this clock count.
         optional since: Option<Clock> [long, value_name = "CLOCK"],
     }
+}
+
+/// Reads a time. A selector comes here easily, because all other commands have theirs without a word before it.
+#[cfg(feature = "cli")]
+fn milliseconds(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| {
+        format!("that is no number of milliseconds; to wait for an element, write --for {text:?}")
+    })
 }
 
 /// The answer to `wait`.

@@ -5,7 +5,7 @@ mod desktop;
 mod observe;
 mod wait;
 
-use crate::error::{Delivery, Disposition};
+use crate::error::{Delivery, Disposition, Error};
 use crate::geometry::Bounds;
 use crate::text::{quote, write_ref};
 
@@ -13,6 +13,24 @@ use crate::text::{quote, write_ref};
 pub trait Render {
     /// Writes it, whole lines.
     fn render(&self, out: &mut String);
+}
+
+impl Render for Error {
+    /// What is wrong, what to do, what may have been meant.
+    fn render(&self, out: &mut String) {
+        out.push_str(&format!("error: {}\n", self.message));
+        if !self.suggestion.is_empty() {
+            out.push_str(&format!("  try: {}\n", self.suggestion));
+        }
+        for candidate in &self.candidates {
+            out.push_str("  - ");
+            write_ref(candidate, out);
+            out.push('\n');
+        }
+        if let Some(command) = &self.retry_command {
+            out.push_str(&format!("  run: ax {command}\n"));
+        }
+    }
 }
 
 /// The value of a property, or the elements a `get` or `find` answered, are written by whoever holds the tree; this is
@@ -104,6 +122,7 @@ impl<const N: usize> Table<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ErrorCode, NodeId, NodeRef, Role};
 
     #[test]
     fn columns_line_up_and_no_line_ends_in_blanks() {
@@ -112,6 +131,25 @@ mod tests {
         let mut out = String::new();
         table.write(&mut out);
         assert_eq!(out, "A          LONG\nwide cell\n");
+    }
+
+    #[test]
+    fn an_error_says_what_to_do_and_what_may_have_been_meant() {
+        let save = NodeRef {
+            id: NodeId::parse("btn_4k2p9x").unwrap(),
+            role: Role::Button,
+            name: Some("Save".into()),
+        };
+        let error = Error::new(ErrorCode::StaleRef, "btn_000000 is gone")
+            .suggest("use one of these")
+            .candidates(vec![save])
+            .retry("find 'button:Save' --app Notes");
+        let mut out = String::new();
+        error.render(&mut out);
+        assert_eq!(
+            out,
+            "error: btn_000000 is gone\n  try: use one of these\n  - button \"Save\" btn_4k2p9x\n  run: ax find 'button:Save' --app Notes\n"
+        );
     }
 
     #[test]

@@ -8,9 +8,6 @@ use crate::error::Error;
 use crate::event::{Event, Observed};
 use crate::text::{quote, write_ref};
 
-/// The longest answer that is shown as JSON on its line; more is cut, and says so.
-const MOST: usize = 200;
-
 impl Render for WaitAnswer {
     fn render(&self, out: &mut String) {
         let what = if self.met.is_empty() { "the time".to_owned() } else { self.met.join(", ") };
@@ -68,26 +65,22 @@ impl Render for BatchAnswer {
     }
 }
 
-/// One answer of several: a line, and what it says below that, indented.
+/// One answer of several, in the words it has alone: on its line if there is one, else below it, indented.
 fn render_result(result: &Value, out: &mut String) {
     let command = result["command"].as_str().unwrap_or("?");
     out.push_str(&format!("{} {command}", result["index"]));
     if let Ok(error) = serde_json::from_value::<Error>(result["error"].clone()) {
-        out.push_str(&format!(": {}: {}\n", error.code.name(), error.message));
-        out.push_str(&format!("  try: {}\n", error.suggestion));
-    } else if let Some(text) = result["text"].as_str() {
-        match text.trim_end().split_once('\n') {
-            None => out.push_str(&format!(": {}\n", text.trim_end())),
-            Some(_) => {
-                out.push('\n');
-                text.trim_end().lines().for_each(|line| out.push_str(&format!("  {line}\n")));
-            }
+        out.push_str(": ");
+        error.render(out);
+        return;
+    }
+    match result["text"].as_str().unwrap_or_default().trim_end() {
+        "" => out.push('\n'),
+        text if text.contains('\n') => {
+            out.push('\n');
+            text.lines().for_each(|line| out.push_str(&format!("  {line}\n")));
         }
-    } else {
-        let data = result["data"].to_string();
-        let cut: String = data.chars().take(MOST).collect();
-        let more = if cut.len() < data.len() { "…" } else { "" };
-        out.push_str(&format!(": {cut}{more}\n"));
+        text => out.push_str(&format!(": {text}\n")),
     }
 }
 
@@ -136,13 +129,13 @@ mod tests {
             results: vec![
                 json!({ "index": 0, "ok": true, "command": "is", "text": "true\n" }),
                 json!({ "index": 1, "ok": true, "command": "find", "text": "button a\nbutton b\n" }),
-                json!({ "index": 2, "ok": true, "command": "attach", "data": { "nodes": 7 } }),
+                json!({ "index": 2, "ok": true, "command": "get", "data": { "nodes": 7 }, "text": "" }),
                 json!({ "index": 3, "ok": false, "command": "wait", "error": error }),
             ],
         };
         assert_eq!(
             told(&answer),
-            "0 is: true\n1 find\n  button a\n  button b\n2 attach: {\"nodes\":7}\n3 wait: TIMEOUT: it did not come\n  try: wait longer\n3 succeeded, 1 failed\n"
+            "0 is: true\n1 find\n  button a\n  button b\n2 get\n3 wait: error: it did not come\n  try: wait longer\n3 succeeded, 1 failed\n"
         );
     }
 }

@@ -25,11 +25,11 @@ def named(widget: QWidget, name: str) -> QWidget:
 
 
 class Window:
-    def __init__(self) -> None:
+    def __init__(self, toolkit: str) -> None:
         self.counted = self.made = 0
         self.box: QMessageBox | None = None
         self.window = QMainWindow()
-        self.window.setWindowTitle("Test Qt6")
+        self.window.setWindowTitle(f"Test {toolkit}")
         self.window.resize(900, 640)
         for title, items in (("File", ("New", "Open", "Quit")), ("Help", ("About",))):
             menu = self.window.menuBar().addMenu(title)
@@ -209,12 +209,13 @@ class Window:
         }
 
 
-def main() -> None:
-    args = storm.options("The test app in Qt 6.")
-    app = QApplication(["axd-test-qt6"])
-    app.setApplicationName("axd-test-qt6")
+def main(toolkit: str = "Qt6") -> None:
+    args = storm.options(f"The test app in {toolkit}.")
+    name = f"axd-test-{toolkit.lower()}"
+    app = QApplication([name])
+    app.setApplicationName(name)
     weather = storm.Weather(
-        Window(),
+        Window(toolkit),
         args,
         after=lambda ms, act: QTimer.singleShot(ms, act),
         when_idle=lambda act: QTimer.singleShot(0, act),

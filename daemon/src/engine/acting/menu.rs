@@ -12,6 +12,7 @@ use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
 use super::choose::CANDIDATES;
 use super::physical::clicks;
 use super::scene::{Done, Scene};
+use crate::engine::target::MEANT;
 use crate::platform::{Act, Sent};
 use crate::tree::{Ix, Resolved, Tree};
 
@@ -107,7 +108,8 @@ impl Scene<'_> {
     }
 
     fn no_such_item(&self, name: &str, above: &[&str]) -> Error {
-        let place = if above.is_empty() { "menu bar".to_owned() } else { format!("'{}'", above.join(" > ")) };
+        let place =
+            if above.is_empty() { "menu bar".to_owned() } else { format!("menu '{}'", above.join(" > ")) };
         let mut candidates = Vec::new();
         // Looked for before the tree is held: one lock is not taken twice.
         let opened = self.menu_item(above, false);
@@ -134,9 +136,9 @@ impl Scene<'_> {
                     .suggest("open the menu by the button it has, with `ax click`");
             }
         }
-        Error::new(ErrorCode::ElementNotFound, format!("there is no '{name}' in the {place}"))
-            .candidates(candidates)
-            .retry("snapshot --menubar")
+        let error = Error::new(ErrorCode::ElementNotFound, format!("there is no '{name}' in the {place}"));
+        let error = if candidates.is_empty() { error } else { error.suggest(MEANT).candidates(candidates) };
+        error.retry("snapshot --menubar")
     }
 }
 

@@ -53,11 +53,12 @@ impl Scene<'_> {
         };
         let Some(app) = &self.app else {
             let clock = self.engine.clock.now();
-            if answer.is_text() {
-                answer.text(Some(clock), None, &text_of(&told, None, None));
-            } else {
-                answer.data(Some(clock), None, |out| write(&told, None, None, out));
-            }
+            answer.either(
+                Some(clock),
+                None,
+                || text_of(&told, None, None),
+                |out| write(&told, None, None, out),
+            );
             return Ok(());
         };
         let info = app.info();
@@ -69,12 +70,12 @@ impl Scene<'_> {
             told.effects = Some(Effects { since, clock, difference: Difference::default(), truncated });
         }
         let changes = changes.as_ref().filter(|_| !self.options.no_effects);
-        if answer.is_text() {
-            let text = text_of(&told, changes, Some(&tree));
-            answer.text(Some(clock), Some(&info), &text);
-        } else {
-            answer.data(Some(clock), Some(&info), |out| write(&told, changes, Some(&tree), out));
-        }
+        answer.either(
+            Some(clock),
+            Some(&info),
+            || text_of(&told, changes, Some(&tree)),
+            |out| write(&told, changes, Some(&tree), out),
+        );
         Ok(())
     }
 }

@@ -46,6 +46,13 @@ impl Calls {
         let _ = self.out.set(out);
     }
 
+    /// Gives what axd has on the clipboard to who keeps it.
+    pub fn farewell(&self) -> Reply<DesktopAnswer> {
+        let (answer, reply) = oneshot::channel();
+        self.clipboard.hand_over(answer);
+        reply
+    }
+
     /// Does what is asked, elsewhere.
     pub fn take(&self, call: DesktopCall, gate: Gate, displays: Vec<DisplayInfo>) -> Reply<DesktopAnswer> {
         let (answer, reply) = oneshot::channel();

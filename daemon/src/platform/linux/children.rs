@@ -128,15 +128,15 @@ impl Reader {
         outline: &Outline,
         detail: &mut Details,
     ) -> Result<(), Failure> {
-        let range = self.shown_range(outline.key, outline.child_count).await?;
-        let calls =
-            range.clone().map(|index| self.call(outline.key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
+        let Outline { key, child_count, interfaces, .. } = outline;
+        let shown = self.shown_children(*key, *child_count, interfaces.table).await?;
+        let calls = shown.iter().map(|index| self.call(*key, ACCESSIBLE, "GetChildAtIndex", &(*index,)));
         let answers = self.ask_all(calls.collect()).await?;
         let before: HashMap<u32, ElementKey> = match self.partial.remove(&outline.key) {
             Some(children) => children.iter().filter_map(|key| Some((*self.rows.get(key)?, *key))).collect(),
             None => HashMap::new(),
         };
-        for (index, answer) in range.zip(&answers) {
+        for (index, answer) in shown.into_iter().zip(&answers) {
             if let Some(at) = body::<Ref>(answer).filter(Ref::is_some) {
                 let row = index.unsigned_abs();
                 let key = self.in_place_of(before.get(&row).copied(), &at);

@@ -122,6 +122,10 @@ impl Platform for LinuxDesktop {
         self.calls.take(call, gate, displays.unwrap_or_default())
     }
 
+    fn farewell(&self) -> Reply<DesktopAnswer> {
+        self.calls.farewell()
+    }
+
     fn semantic_method(&self) -> &'static str {
         "atspi"
     }

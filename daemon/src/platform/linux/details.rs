@@ -155,10 +155,13 @@ impl Reader {
             worth.push(For::Value);
         }
         if interfaces.text && outline.number != PASSWORD_TEXT {
-            match text_is(*role, *natives) {
+            let between = self.toolkit.has_text_in_boxes();
+            match text_is(*role, *natives, self.toolkit) {
                 TextIs::Long => worth.push(For::Length),
-                TextIs::Value => worth.push(For::Text),
-                TextIs::Name if outline.name.is_empty() && *child_count == 0 => worth.push(For::Text),
+                TextIs::Value | TextIs::NameOrValue => worth.push(For::Text),
+                TextIs::Name if outline.name.is_empty() && (*child_count == 0 || between) => {
+                    worth.push(For::Text);
+                }
                 TextIs::Name | TextIs::Nothing => {}
             }
         }

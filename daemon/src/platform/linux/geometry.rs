@@ -9,13 +9,15 @@ use axd_protocol::{Bounds, Point, Role};
 
 use super::reader::Reader;
 use super::states::{Native, Natives};
-use super::wire::{ACCESSIBLE, COMPONENT, Ref, body};
+use super::wire::{ACCESSIBLE, COMPONENT, Ref, TABLE, body, number};
 use super::x11::Screen;
 use crate::platform::mirror::Mirror;
 use crate::platform::{ElementKey, Failure, Measured};
 
 /// How many children of a very large container are read.
 const SOME_CHILDREN: i32 = 200;
+/// How many cells of a spreadsheet are read at most.
+const MOST_CELLS: usize = 1000;
 /// How many elements are measured at most to find the one at a point.
 const MOST_MEASURED: usize = 500;
 /// Deeper than any chain of answers to "what is at this point".
@@ -210,12 +212,17 @@ impl Reader {
     }
 
     /// The indices of the children of a very large container that are on the screen, as far as it tells.
-    pub async fn shown_range(&mut self, key: ElementKey, count: i32) -> Result<Range<i32>, Failure> {
-        let start = 0..SOME_CHILDREN.min(count);
+    pub async fn shown_children(
+        &mut self,
+        key: ElementKey,
+        count: i32,
+        table: bool,
+    ) -> Result<Vec<i32>, Failure> {
+        let start = || (0..SOME_CHILDREN.min(count)).collect();
         let call = self.call(key, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),));
         let answer = self.ask_all(vec![call]).await?.pop();
         let Some(place) = answer.as_ref().and_then(body::<(i32, i32, i32, i32)>).and_then(bounds) else {
-            return Ok(start);
+            return Ok(start());
         };
         let calls = grid(place).map(|(x, y)| {
             self.call(key, COMPONENT, "GetAccessibleAtPoint", &(x, y, self.toolkit.coordinates()))
@@ -226,11 +233,22 @@ impl Reader {
                 hit.push(self.handles.key(&at));
             }
         }
-        let calls = hit.iter().map(|key| self.call(*key, ACCESSIBLE, "GetIndexInParent", &())).collect();
+        let mut calls: Vec<_> =
+            hit.iter().map(|key| self.call(*key, ACCESSIBLE, "GetIndexInParent", &())).collect();
+        calls.extend(table.then(|| self.get(key, TABLE, "NColumns")));
         let answers = self.ask_all(calls).await?;
-        let found: Vec<i32> =
-            answers.iter().filter_map(body::<i32>).filter(|at| (0..count).contains(at)).collect();
-        Ok(around(&found, count).unwrap_or(start))
+        let columns = answers.get(hit.len()).and_then(number).map_or(0, |columns| columns as i32);
+        let found: Vec<i32> = answers
+            .iter()
+            .take(hit.len())
+            .filter_map(body::<i32>)
+            .filter(|at| (0..count).contains(at))
+            .collect();
+        let shown = match columns > SOME_CHILDREN {
+            true => square(&found, columns),
+            false => around(&found, count).map(Iterator::collect),
+        };
+        Ok(shown.unwrap_or_else(start))
     }
 }
 
@@ -260,6 +278,19 @@ fn around(found: &[i32], count: i32) -> Option<Range<i32>> {
     Some((first - margin).max(0)..(last + 1 + margin).min(count).min(first + 4 * SOME_CHILDREN))
 }
 
+/// The cells between the corners of what was found in a table that is wider than the screen: of a spreadsheet, a row is
+/// thousands of cells long.
+fn square(found: &[i32], columns: i32) -> Option<Vec<i32>> {
+    let span = |of: fn(i32, i32) -> i32| {
+        let found = || found.iter().map(|index| of(*index, columns));
+        Some((found().min()?, found().max()?))
+    };
+    let (top, bottom) = span(|index, columns| index / columns)?;
+    let (left, right) = span(|index, columns| index % columns)?;
+    let cells = (top..=bottom).flat_map(|row| (left..=right).map(move |column| row * columns + column));
+    Some(cells.take(MOST_CELLS).collect())
+}
+
 /// The window an element is in.
 pub(super) fn window_of(key: ElementKey, mirror: &Mirror) -> Option<ElementKey> {
     let mut at = key;
@@ -284,6 +315,17 @@ mod tests {
         assert_eq!(bounds((i32::MIN, i32::MIN, 10, 10)), None);
         assert_eq!(bounds((5, 5, 0, 10)), None);
         assert_eq!(bounds((-5, 5, 1, 1)), Some(Bounds { x: -5, y: 5, width: 1, height: 1 }));
+    }
+
+    #[test]
+    fn the_shown_part_of_a_spreadsheet_is_a_square() {
+        assert_eq!(
+            square(&[16_385, 3, 32_770], 16_384),
+            Some(vec![1, 2, 3, 16_385, 16_386, 16_387, 32_769, 32_770, 32_771])
+        );
+        assert_eq!(square(&[7], 16_384), Some(vec![7]));
+        assert_eq!(square(&[], 16_384), None);
+        assert_eq!(square(&[0, i32::MAX], 16_384).map(|cells| cells.len()), Some(MOST_CELLS));
     }
 
     #[test]

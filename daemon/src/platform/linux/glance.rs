@@ -210,8 +210,8 @@ fn asked(known: &Known, hint: &Hint, toolkit: Toolkit) -> Option<Vec<Kinds>> {
     let mut asked = Vec::new();
     let (mut name, mut digits) = (kinds.has(Kinds::NAME), kinds.has(Kinds::NUMBER));
     if kinds.has(Kinds::TEXT) {
-        match text_is(*role, *natives) {
-            TextIs::Long => return None,
+        match text_is(*role, *natives, toolkit) {
+            TextIs::Long | TextIs::NameOrValue => return None,
             TextIs::Value if interfaces.text && *number != PASSWORD_TEXT => asked.push(Kinds::TEXT),
             // Where it is announced, that comes at once.
             TextIs::Name => name |= !toolkit.announces_names_of_text(),

@@ -14,7 +14,7 @@ use tracing::debug;
 use zbus::Message;
 
 use super::cached::Cached;
-use super::content::{TextIs, has_number, text_is};
+use super::content::{TextIs, has_number, text_is, without_elements, without_padding};
 use super::details::Details;
 use super::glance::Memory;
 use super::handles::{Handle, Handles};
@@ -191,11 +191,17 @@ impl Reader {
         facts.native_role = roles::native_name(number).map(str::to_owned);
         facts.states = states::states(natives, role, self.toolkit);
         facts.states.set(State::Secure, number == PASSWORD_TEXT);
-        let text = details.text.map(|text| text.replace('\u{fffc}', ""));
+        let padded = self.toolkit.pads_wide_characters();
+        let text = details.text.map(|text| if padded { without_padding(&text) } else { text });
         facts.name = some(&outline.name).or(details.label.as_deref().and_then(some));
-        match text_is(role, natives) {
-            TextIs::Name if facts.name.is_none() => facts.name = text.as_deref().and_then(some),
-            TextIs::Value | TextIs::Long => facts.value = text,
+        match text_is(role, natives, self.toolkit) {
+            TextIs::Name | TextIs::NameOrValue if facts.name.is_none() => {
+                facts.name = text.as_deref().map(without_elements).as_deref().and_then(some);
+            }
+            TextIs::Value | TextIs::Long => facts.value = text.map(|text| text.replace('\u{fffc}', "")),
+            TextIs::NameOrValue => {
+                facts.value = text.filter(|text| Some(text) != facts.name.as_ref()).as_deref().and_then(some)
+            }
             TextIs::Name | TextIs::Nothing => {}
         }
         facts.value = details.value.or(facts.value).filter(|_| number != PASSWORD_TEXT);

@@ -169,6 +169,16 @@ impl Toolkit {
         self != Toolkit::Gecko
     }
 
+    /// Whether text between elements is no element of its own, but the text of the box that they are in.
+    pub fn has_text_in_boxes(self) -> bool {
+        self == Toolkit::Gecko
+    }
+
+    /// Whether a byte order mark follows each character that takes two halves of UTF-16, so that both are counted alike.
+    pub fn pads_wide_characters(self) -> bool {
+        self == Toolkit::Gecko
+    }
+
     /// Whether the characters of texts are counted in halves of UTF-16.
     pub fn counts_utf16(self) -> bool {
         self == Toolkit::Qt

@@ -116,8 +116,8 @@ struct Node {
     told: Option<u64>,
     /// The children it claims and is believed to have.
     listed: Vec<ElementKey>,
-    /// Those of them that were told.
-    shown: Vec<ElementKey>,
+    /// A hash of those of them that were told, in order, and of the total; 0 if none were.
+    shown: u64,
     total: Option<u32>,
 }
 
@@ -327,11 +327,7 @@ impl Mirror {
             orphans.extend(dropped.flat_map(|child| [*child, key]));
             node.listed = believed;
         }
-        if node.total != reading.total {
-            node.total = reading.total;
-            // An order that can never be equal, so that the children are told again.
-            node.shown = vec![ElementKey::APP];
-        }
+        node.total = reading.total;
         touched.push(key);
     }
 
@@ -392,15 +388,25 @@ impl Mirror {
             let node = &self.nodes[&parent];
             let order: Vec<ElementKey> =
                 node.listed.iter().filter(|child| self.has_told(**child)).copied().collect();
-            if order != node.shown {
-                let total = node.total;
-                learned.updates.push(Update::Children { parent, order: order.clone(), total });
+            let (total, print) = (node.total, order_print(&order, node.total));
+            if print != node.shown {
+                learned.updates.push(Update::Children { parent, order, total });
                 if let Some(node) = self.nodes.get_mut(&parent) {
-                    node.shown = order;
+                    node.shown = print;
                 }
             }
         }
     }
+}
+
+/// Children with the same print are the same, in the same order; no children at all have 0.
+fn order_print(order: &[ElementKey], total: Option<u32>) -> u64 {
+    if order.is_empty() && total.is_none() {
+        return 0;
+    }
+    let mut hasher = DefaultHasher::new();
+    (order, total).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Two facts with the same print are the same facts.

@@ -73,7 +73,7 @@ impl<L: Line> Lined<L> {
 }
 
 impl<L: Line> App for Lined<L> {
-    const STEPS: Steps = Steps { first: L::MOST, growth: 4, largest: 16_384 };
+    const STEPS: Steps = Steps { first: L::MOST, growth: 4, largest: 4_096 };
     const SILENT_BY_FENCE: bool = true;
     const ENDED: &'static str = "the app has ended";
 

@@ -1,8 +1,10 @@
 //! The clipboard, on a thread of its own: X11 keeps nothing there itself, so as long as axd runs it hands out what it
-//! has put on it. The thread speaks the protocol itself (`owner` hands out, `reader` asks), because a clipboard that
-//! fails has to say how: an owner that does not answer, a kind that nobody offers, a secret.
+//! has put on it, and before it ends gives it to the clipboard manager, if there is one (`handover`). The thread speaks
+//! the protocol itself (`owner` hands out, `reader` asks), because a clipboard that fails has to say how: an owner that
+//! does not answer, a kind that nobody offers, a secret.
 
 mod formats;
+mod handover;
 mod owner;
 mod reader;
 
@@ -27,8 +29,10 @@ x11rb::atom_manager! {
     pub(self) Atoms: AtomsCookie {
         ATOM_PAIR,
         CLIPBOARD,
+        CLIPBOARD_MANAGER,
         INCR,
         MULTIPLE,
+        SAVE_TARGETS,
         TARGETS,
         TEXT,
         TIMESTAMP,
@@ -45,6 +49,8 @@ pub(super) enum Wish {
     Get(ClipboardKind),
     /// To put this on it, or to empty it.
     Set(Option<Clip>, Gate),
+    /// To give what is ours on it to the clipboard manager.
+    HandOver,
 }
 
 /// The way to the thread; started when it is first needed.
@@ -63,6 +69,16 @@ struct Job {
 }
 
 impl Clipboard {
+    /// Gives what is on it to the clipboard manager; answers when it is done.
+    pub fn hand_over(&self, answer: oneshot::Sender<Result<DesktopAnswer, Failure>>) {
+        // Where there is no thread, nothing was put there.
+        match *self.0.lock() {
+            Some(_) => {}
+            None => return drop(answer.send(Ok(DesktopAnswer::Done))),
+        }
+        self.ask(Wish::HandOver, answer);
+    }
+
     /// Does what is wished; answers when it is done.
     pub fn ask(&self, wish: Wish, answer: oneshot::Sender<Result<DesktopAnswer, Failure>>) {
         let mut line = self.0.lock();
@@ -184,6 +200,7 @@ impl Seat {
         match wish {
             Wish::Get(kind) => self.read(kind).map(DesktopAnswer::Clipboard),
             Wish::Set(clip, gate) => self.put(clip, &gate).map(|()| DesktopAnswer::Done),
+            Wish::HandOver => self.hand_over().map(|()| DesktopAnswer::Done),
         }
     }
 

@@ -151,7 +151,7 @@ impl Owner {
     ) -> XResult<bool> {
         let (connection, Some(held)) = (&display.connection, &self.held) else { return Ok(false) };
         if target == atoms.TARGETS {
-            let mut targets = vec![atoms.TARGETS, atoms.TIMESTAMP, atoms.MULTIPLE];
+            let mut targets = vec![atoms.TARGETS, atoms.TIMESTAMP, atoms.MULTIPLE, atoms.SAVE_TARGETS];
             targets.extend(held.forms.iter().map(|form| form.target));
             connection
                 .change_property32(PropMode::REPLACE, to, property, AtomEnum::ATOM, &targets)?
@@ -163,6 +163,11 @@ impl Owner {
             connection
                 .change_property32(PropMode::REPLACE, to, property, AtomEnum::INTEGER, &since)?
                 .check()?;
+            return Ok(true);
+        }
+        if target == atoms.SAVE_TARGETS {
+            // Asked for only to see that we let it be saved.
+            connection.change_property32(PropMode::REPLACE, to, property, AtomEnum::NONE, &[])?.check()?;
             return Ok(true);
         }
         let Some(form) = held.forms.iter().find(|form| form.target == target) else { return Ok(false) };
