@@ -154,6 +154,7 @@ async fn text_is_text_whatever_is_locked_or_held() {
         other.key(SHIFT_R, true);
         let gate = Gate::new();
         let asked = desk.platform.call(DesktopCall::Input(text(TEXT)), gate.clone());
+        // That nothing is sent can only be seen by waiting for it in vain.
         tokio::time::sleep(Duration::from_millis(200)).await;
         assert!(!gate.is_sent());
         other.key(SHIFT_R, false);
@@ -168,12 +169,10 @@ async fn text_is_text_whatever_is_locked_or_held() {
     assert_eq!((failure.kind, failure.sent), (FailureKind::Refused, Sent::No), "{failure}");
     let gate = Gate::new();
     let asked = desk.platform.call(DesktopCall::Input(text("no")), gate.clone());
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    let closed = Instant::now();
     gate.close();
+    // Whoever waits to the end is refused instead.
     let failure = asked.await.unwrap().unwrap_err();
     assert_eq!((failure.kind, failure.sent), (FailureKind::Closed, Sent::No), "{failure}");
-    assert!(closed.elapsed() < Duration::from_secs(1), "it was waited for to the end");
     other.key(SHIFT_R, false);
 }
 
