@@ -12,6 +12,7 @@ mod appkit;
 mod attributes;
 mod calls;
 mod capture;
+mod children;
 mod clipboard;
 mod content;
 mod desktop;
