@@ -77,7 +77,6 @@ fn make_whole(path: &mut PathBuf) {
     }
 }
 
-/// The format that a file's ending says; none if it says PNG, which is what comes unless asked.
 /// Whether what stands in the place of a file is the id or the selector of an element: no picture is called like that.
 fn is_element(path: &str) -> bool {
     let is_role = |name: &str| Role::ALL.iter().any(|role| role.name() == name);
@@ -85,6 +84,7 @@ fn is_element(path: &str) -> bool {
     Path::new(path).extension().is_none() && (selects || NodeId::parse(path).is_some())
 }
 
+/// The format that a file's ending says; none if it says PNG, which is what comes unless asked.
 fn format_of(path: &Path) -> Result<Option<PictureFormat>, Usage> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match ending.as_deref() {
