@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use axd::platform::{DesktopAnswer, DesktopCall, FailureKind, Gate, InputStep, Platform, Sent};
 use axd_protocol::keys::{Button, Key, Modifier, Named};
 use axd_protocol::{Bounds, Point};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xkb::{ConnectionExt as _, Group, ID};
@@ -235,6 +237,25 @@ async fn a_script_that_is_stopped_lets_go_of_what_it_pressed_and_of_nothing_else
     assert_eq!((failure.kind, failure.sent), (FailureKind::Invalid, Sent::No));
 }
 
+/// Stops an app. One that happens to have the X server to itself just then would stop everybody: it goes on, and is
+/// stopped again.
+fn stop(pid: Pid) {
+    const ANSWERS: Duration = Duration::from_secs(2);
+    loop {
+        kill(pid, Signal::SIGSTOP).unwrap();
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            Other::new().mask();
+            tell.send(()).unwrap();
+        });
+        if told.recv_timeout(ANSWERS).is_ok() {
+            return;
+        }
+        kill(pid, Signal::SIGCONT).unwrap();
+        told.recv().unwrap();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_app_that_hangs_is_not_typed_to_with_a_map_it_has_not_read() {
     if !inside("keyboard::an_app_that_hangs_is_not_typed_to_with_a_map_it_has_not_read", &[]) {
@@ -244,11 +265,11 @@ async fn an_app_that_hangs_is_not_typed_to_with_a_map_it_has_not_read() {
     let window = desk.echo("gtk3").await;
     desk.click(window).await;
     let before = other.mapping();
-    let pid = nix::unistd::Pid::from_raw(desk.window(window).pid as i32);
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).unwrap();
+    let pid = Pid::from_raw(desk.window(window).pid as i32);
+    stop(pid);
     let failure = desk.input(text("ab世界")).await.unwrap_err();
     assert_eq!((failure.kind, failure.sent), (FailureKind::Unresponsive, Sent::Yes), "{failure}");
-    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGCONT).unwrap();
+    kill(pid, Signal::SIGCONT).unwrap();
     holds(&mut desk, window, "ab").await;
     desk.input(text("世界!")).await.unwrap();
     holds(&mut desk, window, "ab世界!").await;
