@@ -72,6 +72,10 @@ fn without_permission_everything_says_which_program_to_allow_and_where() {
         let permission = &told["permissions"][at];
         assert_eq!((&permission["name"], &permission["granted"]), (&json!(name), &json!(false)), "{told}");
     }
+    let doctor = client.data("doctor", json!({}));
+    let checks = doctor["checks"].as_array().unwrap();
+    assert!(checks.iter().any(|check| check["what"] == "accessibility" && check["verdict"] == "missing"));
+    assert!(!checks.iter().any(|check| check["what"] == "Notes"), "no app is to blame: {doctor}");
     let text = daemon.ax(&["permissions", "--text"]).run();
     assert!(text.out.contains("MISSING  accessibility"), "{text:?}");
 }

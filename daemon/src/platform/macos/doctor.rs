@@ -44,7 +44,7 @@ fn finding(permission: Permission, missing: fn(&str, String, String) -> Finding)
     let Permission { name, program, needed_for, remedy, .. } = permission;
     match remedy {
         None => Finding::ok(&name, format!("{program} is allowed")),
-        Some(remedy) => missing(&name, format!("{program} is not allowed: there is no {needed_for}"), remedy),
+        Some(remedy) => missing(&name, format!("{program} is not allowed; {needed_for} needs it"), remedy),
     }
 }
 
