@@ -20,12 +20,7 @@ use crate::platform::{CaptureOf, Failure, FailureKind, Picture};
 
 /// Takes a picture. Blocks.
 pub fn take(of: CaptureOf, cursor: bool, displays: &[Display]) -> Result<Picture, Failure> {
-    let permission = permissions::pictures();
-    if !permission.granted {
-        // The first time, the system asks the user.
-        permissions::ask_for_pictures();
-        return Err(permissions::refusal(&permission));
-    }
+    permissions::require_pictures()?;
     match of {
         CaptureOf::All => screen(whole(displays).ok_or_else(no_displays)?, cursor, displays),
         CaptureOf::Region(part) => {

@@ -111,9 +111,8 @@ fn seen(app: &HostApp) -> AppSeen {
 impl MacDesktop {
     /// The desktop of the session we run in. Thread 0's loop must run, or be about to.
     pub fn connect() -> MacDesktop {
-        let permission = permissions::apps();
-        if !permission.granted {
-            warn!("{}", permissions::text(&permission));
+        if let Err(failure) = permissions::require_apps() {
+            warn!("{failure}");
             permissions::ask_for_apps();
         }
         // For all elements that have no time of their own: what hangs is not waited for.
@@ -188,7 +187,7 @@ impl Platform for MacDesktop {
     }
 
     fn not_allowed(&self) -> Option<Failure> {
-        Some(permissions::apps()).filter(|permission| !permission.granted).as_ref().map(permissions::refusal)
+        permissions::require_apps().err()
     }
 
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {

@@ -59,8 +59,21 @@ pub fn pictures() -> Permission {
     }
 }
 
-/// The failure of what is not allowed.
-pub fn refusal(permission: &Permission) -> Failure {
+/// Fails unless other apps may be used.
+pub fn require_apps() -> Result<(), Failure> {
+    if may_use_apps() { Ok(()) } else { Err(refusal(&apps())) }
+}
+
+/// Fails unless pictures may be taken; the first time, the system asks the user.
+pub fn require_pictures() -> Result<(), Failure> {
+    if may_take_pictures() {
+        return Ok(());
+    }
+    ask_for_pictures();
+    Err(refusal(&pictures()))
+}
+
+fn refusal(permission: &Permission) -> Failure {
     Failure::new(FailureKind::NotAllowed, text(permission))
 }
 
@@ -72,13 +85,13 @@ pub fn text(permission: &Permission) -> String {
 }
 
 /// Whether we may use the accessibility interface.
-pub fn may_use_apps() -> bool {
+fn may_use_apps() -> bool {
     // SAFETY: it takes nothing and only answers.
     unsafe { AXIsProcessTrusted() }
 }
 
 /// Whether we may take pictures.
-pub fn may_take_pictures() -> bool {
+fn may_take_pictures() -> bool {
     // SAFETY: it takes nothing and only answers.
     unsafe { CGPreflightScreenCaptureAccess() }
 }
@@ -93,7 +106,7 @@ pub fn ask_for_apps() {
 }
 
 /// The same for pictures; the user's answer counts from the next start on.
-pub fn ask_for_pictures() {
+fn ask_for_pictures() {
     // SAFETY: it takes nothing and only answers.
     let _ = unsafe { CGRequestScreenCaptureAccess() };
 }

@@ -33,10 +33,7 @@ pub fn serve(jobs: &Receiver<Job>) {
 
 fn run(hands: &mut Option<Hands>, job: &Job) -> Result<DesktopAnswer, Failure> {
     // Without it nothing arrives, and nobody is told.
-    let permission = permissions::apps();
-    if !permission.granted {
-        return Err(permissions::refusal(&permission));
-    }
+    permissions::require_apps()?;
     let hands = match hands {
         Some(hands) => hands,
         None => hands.insert(Hands::open()?),
