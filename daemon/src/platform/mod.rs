@@ -13,6 +13,7 @@ pub mod linux;
 #[cfg(target_os = "macos")]
 pub mod macos;
 pub mod mirror;
+mod receiver;
 pub mod schedule;
 pub mod sim;
 pub mod worker;
@@ -29,6 +30,7 @@ pub use act::{
     Picture, WindowOp,
 };
 pub use gate::Gate;
+pub use receiver::{Input, Judge, Receiver, Stretch};
 
 /// A desktop.
 pub trait Platform: Send + Sync + 'static {
@@ -454,4 +456,6 @@ pub enum FailureKind {
     Closed,
     /// The user has not allowed it.
     NotAllowed,
+    /// It would have gone elsewhere: the receiver was not the right one.
+    Elsewhere,
 }

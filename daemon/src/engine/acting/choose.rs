@@ -8,7 +8,7 @@ use axd_protocol::keys::{Button, Combo, Key, Named};
 use axd_protocol::selector::fold;
 use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, Role, State};
 
-use super::physical::{clicks, press};
+use super::physical::press;
 use super::scene::{Done, Scene};
 use crate::platform::{Act, InputStep};
 use crate::tree::{Ix, Tree};
@@ -80,8 +80,7 @@ impl Scene<'_> {
         {
             return self.choose_by_keys(holder, item).await;
         }
-        let at = self.reach(&app, item).await?;
-        self.input(clicks(at, Button::Left, 1, &[])).await.map(drop)
+        self.click_on(item).await.map(drop)
     }
 
     /// Whether an item and all between it and its holder is shown, as far as it says.
@@ -118,15 +117,15 @@ impl Scene<'_> {
         let arrow = if to > from { Named::Down } else { Named::Up };
         let steps: Vec<InputStep> = (0..to.abs_diff(from)).flat_map(|_| key(arrow)).collect();
         if !steps.is_empty() {
-            self.input(steps).await?;
+            self.by_keys(steps).await?;
             self.pause(|| self.pointed_at(holder) == Some(to)).await;
         }
         // What the keyboard is not at is not taken.
         if self.pointed_at(holder) != Some(to) {
-            self.input(key(Named::Escape)).await?;
+            self.by_keys(key(Named::Escape)).await?;
             return Err(self.not_achieved("selected"));
         }
-        self.input(key(Named::Return)).await.map(drop)
+        self.by_keys(key(Named::Return)).await.map(drop)
     }
 
     /// Whether the item is what is chosen: it says so, or what holds it shows its name.
