@@ -142,7 +142,7 @@ impl Engine {
 /// Whether a window is as it was asked to be.
 fn is_done(op: WindowOp, window: &WindowSeen, active: Option<u64>) -> bool {
     match op {
-        WindowOp::Focus => active == Some(window.window),
+        WindowOp::Focus | WindowOp::Insist => active == Some(window.window),
         WindowOp::Move(to) => window.bounds.is_some_and(|bounds| (bounds.x, bounds.y) == (to.x, to.y)),
         WindowOp::Resize { width, height } => window.bounds.is_some_and(|bounds| {
             (i64::from(bounds.width), i64::from(bounds.height)) == (i64::from(width), i64::from(height))

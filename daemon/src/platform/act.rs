@@ -130,6 +130,8 @@ pub enum InputStep {
 pub enum WindowOp {
     /// Brings it to the front and gives it the focus.
     Focus,
+    /// The same, because it was asked for before and did not come to be: also in ways that go around the window manager.
+    Insist,
     /// Moves its top left corner there.
     Move(Point),
     /// Makes it this large.

@@ -23,8 +23,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 const MOVES: usize = 4;
 /// How thick the edge of a popup may be that its app does not count in.
 const POPUP_EDGE: i32 = 12;
-/// How long a window may take to come to the front.
-const RAISE: Duration = Duration::from_millis(1_500);
+/// How long a window may take to come to the front before it is asked for again.
+const RAISE: Duration = Duration::from_millis(300);
 
 /// Whether an element can be reached now.
 enum Reached {
@@ -32,6 +32,17 @@ enum Reached {
     At(Point),
     /// It cannot, for this reason.
     Not(String),
+    /// It cannot, because another window lies there.
+    Covered(String),
+}
+
+/// What has been done to reach an element.
+#[derive(Default)]
+struct Tries {
+    /// Its app was told to scroll to it.
+    scrolled: bool,
+    /// Its window was brought to the front, and another one lay over it.
+    covered: bool,
 }
 
 /// An element as it is about to be reached.
@@ -103,13 +114,17 @@ impl Scene<'_> {
     pub async fn reach(&self, app: &Arc<App>, id: NodeId) -> Result<Point> {
         let end = self.patience();
         let mut pulse = self.engine.pulse.subscribe();
-        let mut scrolled = false;
+        let mut tries = Tries::default();
         loop {
             pulse.mark_unchanged();
             let taken = self.take_hands().await?;
-            let why = match self.try_to_reach(app, id, &mut scrolled).await? {
+            let why = match self.try_to_reach(app, id, &mut tries).await? {
                 Reached::At(point) => return Ok(point),
                 Reached::Not(why) => why,
+                Reached::Covered(why) => {
+                    tries.covered = true;
+                    why
+                }
             };
             // Others need not wait for what this waits for.
             if taken {
@@ -133,10 +148,13 @@ impl Scene<'_> {
 
     /// Whether an element can be reached now.
     pub async fn can_reach(&self, app: &Arc<App>, id: NodeId) -> Result<bool> {
-        Ok(matches!(self.try_to_reach(app, id, &mut true).await?, Reached::At(_)))
+        Ok(matches!(
+            self.try_to_reach(app, id, &mut Tries { scrolled: true, covered: false }).await?,
+            Reached::At(_)
+        ))
     }
 
-    async fn try_to_reach(&self, app: &Arc<App>, id: NodeId, scrolled: &mut bool) -> Result<Reached> {
+    async fn try_to_reach(&self, app: &Arc<App>, id: NodeId, tries: &mut Tries) -> Result<Reached> {
         let not = |why: &str| Ok(Reached::Not(why.to_owned()));
         let sight = {
             let tree = app.tree.read();
@@ -149,11 +167,11 @@ impl Scene<'_> {
                 return not("is hidden");
             }
             let Some(key) = tree.key(ix) else { return not("is about to be replaced") };
-            let window = tree.window_of(ix).and_then(|window| tree.window_number(window));
+            let window = self.window_number(app, &tree, ix);
             Sight { key, window, pops_up: pops_up(&tree, ix) }
         };
         if !sight.pops_up {
-            self.raise(sight.window, false).await?;
+            self.raise(sight.window, tries.covered).await?;
         }
         let places = Places::to_act(app, vec![sight.key], self.deadline).await;
         if places.age.is_some() {
@@ -163,7 +181,7 @@ impl Scene<'_> {
             return not("has no place on the screen");
         };
         if visible == Some(false) {
-            if !std::mem::replace(scrolled, true) {
+            if !std::mem::replace(&mut tries.scrolled, true) {
                 let gate = self.call.gate.part();
                 // If it cannot, the next look says so.
                 let _ = app.perform(sight.key, Act::ScrollTo, gate, self.deadline).await;
@@ -171,10 +189,7 @@ impl Scene<'_> {
             return not("is scrolled out of sight, and its app does not scroll to it");
         }
         let Some(point) = self.middle(bounds, &sight) else { return not("is off the screen") };
-        match self.covered(app, id, point, &sight).await? {
-            Some(why) => Ok(Reached::Not(why)),
-            None => Ok(Reached::At(point)),
-        }
+        Ok(self.covered(app, id, point, &sight).await?.unwrap_or(Reached::At(point)))
     }
 
     /// The middle of the part of an element that is on the screen and in its window.
@@ -200,7 +215,7 @@ impl Scene<'_> {
         id: NodeId,
         point: Point,
         sight: &Sight,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<Reached>> {
         let expected = match (sight.pops_up, sight.window) {
             (true, _) => Expected::Popup(app.pid()),
             (false, Some(window)) => Expected::Window(app.pid(), window),
@@ -208,7 +223,7 @@ impl Scene<'_> {
         };
         let receiver = match self.receiver_at(point, expected).await? {
             Ok(receiver) => receiver,
-            Err(why) => return Ok(Some(why)),
+            Err(why) => return Ok(Some(Reached::Covered(why))),
         };
         let hit = app.ask_raw(self.deadline, |ticket| ToWorker::HitTest { point, ticket }).await.ok();
         self.note_hit(app, hit.clone());
@@ -232,7 +247,7 @@ impl Scene<'_> {
         }
         let mut what = String::new();
         axd_protocol::text::write_ref(&cover, &mut what);
-        Ok(Some(format!("is covered by {what}")))
+        Ok(Some(Reached::Not(format!("is covered by {what}"))))
     }
 
     /// Whether the popup that an element is in is where the desktop shows this popup. Then what the app says of places in it can be
@@ -279,14 +294,33 @@ impl Scene<'_> {
 
     /// The window system's number of the window of an element.
     pub fn window_of(&self, id: NodeId) -> Result<Option<u64>> {
-        self.look(id, |tree, ix| tree.window_of(ix).and_then(|window| tree.window_number(window)))
+        let app = self.app()?;
+        let tree = app.tree.read();
+        let ix = alive(app, &tree, id)?;
+        Ok(self.window_number(app, &tree, ix))
+    }
+
+    /// The same for an element in a tree. Some apps do not say of a window that it is one: then it is the window of the app that has
+    /// the title, else the only one it has.
+    fn window_number(&self, app: &App, tree: &Tree, ix: Ix) -> Option<u64> {
+        if let Some(window) = tree.window_of(ix) {
+            return tree.window_number(window);
+        }
+        let top = std::iter::successors(Some(ix), |at| tree.parent(*at))
+            .take_while(|at| Some(*at) != tree.root())
+            .last()?;
+        let desktop = self.engine.desktop.read();
+        let of_app: Vec<_> = desktop.windows.iter().filter(|window| window.pid == app.pid()).collect();
+        let titled = of_app.iter().find(|window| tree.name(top) == Some(window.title.as_str()));
+        let only = || of_app.first().filter(|_| of_app.len() == 1);
+        titled.or_else(only).map(|window| window.window)
     }
 
     /// Whether the window of an element is the active one, as far as is known.
     pub fn is_in_front(&self, id: NodeId) -> bool {
         match self.window_of(id) {
             Ok(Some(number)) => self.engine.desktop.read().active_window == Some(number),
-            _ => true,
+            _ => self.app.as_ref().is_some_and(|app| self.engine.desktop.read().frontmost == Some(app.pid())),
         }
     }
 
@@ -304,8 +338,8 @@ impl Scene<'_> {
             return Ok(());
         }
         self.take_hands().await?;
-        let call = DesktopCall::Window { window, op: WindowOp::Focus };
-        let asked = self.engine.platform.call(call, Gate::new());
+        let op = if again { WindowOp::Insist } else { WindowOp::Focus };
+        let asked = self.engine.platform.call(DesktopCall::Window { window, op }, Gate::new());
         if let Ok(Ok(Ok(_))) = timeout_at(self.deadline, asked).await {
             let end = self.deadline.min(Instant::now() + RAISE);
             self.until(end, is_active).await?;

@@ -97,10 +97,18 @@ impl Scene<'_> {
     pub async fn focus_to_type(&self) -> Result<()> {
         let Ok(id) = self.id() else { return Ok(()) };
         self.take_hands().await?;
-        if self.holds_focus(id) && self.is_in_front(id) {
+        let in_front = self.is_in_front(id);
+        if self.holds_focus(id) && in_front {
             return Ok(());
         }
         self.bring_to_front(id).await?;
+        // A window that comes to the front gives the focus back to who had it in it: then the caret is where it was left.
+        if !in_front {
+            self.read_again(id).await?;
+            if self.holds_focus(id) {
+                return Ok(());
+            }
+        }
         if !self.holds_focus(id) && self.perform(id, Act::Focus).await.is_ok() {
             self.pause(|| self.holds_focus(id)).await;
         }
@@ -197,7 +205,11 @@ impl Scene<'_> {
                 };
                 let tree = app.tree.read();
                 let focused = || self.engine.focused_window(&tree).and_then(|ix| tree.window_number(ix));
-                Ok(active.or_else(focused))
+                let first = || {
+                    let desktop = self.engine.desktop.read();
+                    desktop.windows.iter().find(|seen| seen.pid == pid).map(|seen| seen.window)
+                };
+                Ok(active.or_else(focused).or_else(first))
             }
             _ => Ok(None),
         }

@@ -18,7 +18,7 @@ use crate::engine::hands::Turn;
 use crate::platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch};
 
 /// How long a window that is to receive keys may take to get the input focus.
-const RAISE: Duration = Duration::from_millis(1_500);
+const RAISE: Duration = Duration::from_millis(3_000);
 /// So long it is waited, at most, before it is looked again whether it has.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
@@ -85,9 +85,7 @@ impl Scene<'_> {
     /// Who has to receive what is meant for an element.
     pub fn expected_of(&self, id: NodeId) -> Result<Expected> {
         let pid = self.app()?.pid();
-        let window =
-            self.look(id, |tree, ix| tree.window_of(ix).and_then(|window| tree.window_number(window)))?;
-        Ok(window.map_or(Expected::App(pid), |window| Expected::Window(pid, window)))
+        Ok(self.window_of(id)?.map_or(Expected::App(pid), |window| Expected::Window(pid, window)))
     }
 
     /// Who has to receive input that is meant for no element: who was named.

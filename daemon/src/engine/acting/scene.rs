@@ -113,9 +113,7 @@ impl<'c> Scene<'c> {
     pub async fn begin(&mut self) -> Result<()> {
         let Some(app) = self.app.clone() else { return Ok(()) };
         if let Some(id) = self.target {
-            let key = self.key(id)?;
-            let until = self.deadline.min(Instant::now() + READ_AGAIN);
-            app.ask(until, |ticket| ToWorker::Read { keys: vec![key], ticket }).await?;
+            self.read_again(id).await?;
             self.before = Some(self.brief(id)?);
         }
         // Nothing can be applied while the tree is held, so what comes after is after this clock.
@@ -123,6 +121,13 @@ impl<'c> Scene<'c> {
         self.since = self.engine.clock.now();
         drop(tree);
         Ok(())
+    }
+
+    /// Has an element read again.
+    pub async fn read_again(&self, id: NodeId) -> Result<()> {
+        let (app, key) = (self.app()?, self.key(id)?);
+        let until = self.deadline.min(Instant::now() + READ_AGAIN);
+        app.ask(until, |ticket| ToWorker::Read { keys: vec![key], ticket }).await.map(drop)
     }
 
     /// The app; actions on elements have one.

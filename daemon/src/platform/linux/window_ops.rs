@@ -30,6 +30,7 @@ pub(super) fn apply(display: &Display, window: u64, op: WindowOp, gate: &Gate) -
     let asked = Asked { display, window, attributes, manager: Manager::find(display)?, gate };
     match op {
         WindowOp::Focus => asked.focus()?,
+        WindowOp::Insist => asked.insist()?,
         WindowOp::Move(to) => asked.go(to)?,
         WindowOp::Resize { width, height } => asked.resize(width, height)?,
         WindowOp::Minimize => asked.minimize()?,
@@ -55,14 +56,26 @@ impl Asked<'_> {
         if self.offers(self.display.atoms._NET_ACTIVE_WINDOW) {
             return Ok(self.activate()?);
         }
-        let raise = || -> XResult<()> {
-            let front = ConfigureWindowAux::new().stack_mode(StackMode::ABOVE);
-            let connection = &self.display.connection;
-            connection.configure_window(self.window, &front)?.check()?;
-            connection.set_input_focus(InputFocus::PARENT, self.window, x11rb::CURRENT_TIME)?.check()?;
-            Ok(())
-        };
-        Ok(raise()?)
+        Ok(self.take_focus()?)
+    }
+
+    /// Some window managers ask with the time of the last event they saw, and the server takes a request for the focus that is older
+    /// than the last change for a late one. So the focus is also given directly.
+    fn insist(&self) -> Result<(), Failure> {
+        self.focus()?;
+        if self.offers(self.display.atoms._NET_ACTIVE_WINDOW) {
+            self.display.sync()?;
+            self.take_focus()?;
+        }
+        Ok(())
+    }
+
+    fn take_focus(&self) -> XResult<()> {
+        let front = ConfigureWindowAux::new().stack_mode(StackMode::ABOVE);
+        let connection = &self.display.connection;
+        connection.configure_window(self.window, &front)?.check()?;
+        connection.set_input_focus(InputFocus::PARENT, self.window, x11rb::CURRENT_TIME)?.check()?;
+        Ok(())
     }
 
     /// Moves the window, so that its bounds begin there. Window managers disagree about whether a place is that of the

@@ -51,7 +51,7 @@ pub fn apply(
     let displays = &shared.displays.lock().clone();
     let mut subject = find(window, shared, gate)?;
     match op {
-        WindowOp::Focus => subject.focus(),
+        WindowOp::Focus | WindowOp::Insist => subject.focus(),
         WindowOp::Move(to) => subject.steadily(|subject| subject.move_to(to)),
         WindowOp::Resize { width, height } => subject.steadily(|subject| subject.resize(width, height)),
         WindowOp::Minimize => subject.set(n::kAXMinimizedAttribute, &from_truth(true)),

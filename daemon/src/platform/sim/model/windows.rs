@@ -103,7 +103,7 @@ impl Model {
         let was_away = frame.minimized;
         let mut bounds = self.given_window_bounds(window);
         match op {
-            WindowOp::Focus => return self.raise(window),
+            WindowOp::Focus | WindowOp::Insist => return self.raise(window),
             WindowOp::Move(point) => {
                 (bounds[0], bounds[1]) = (point.x, point.y);
                 frame.before = None;

@@ -267,7 +267,7 @@ impl App {
                     let was_away = self.model.frame(window).minimized;
                     self.model.arrange(window, op);
                     let is_back = was_away && !self.model.frame(window).minimized;
-                    let activated = op == WindowOp::Focus || is_back;
+                    let activated = matches!(op, WindowOp::Focus | WindowOp::Insist) || is_back;
                     self.desk.arrange(self.pid, windows_of(self.pid, &self.model), activated);
                     self.publish();
                 }
