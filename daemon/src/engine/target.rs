@@ -109,6 +109,18 @@ impl Engine {
         };
         let app = self.attached(&seen);
         self.walked(&app, deadline).await?;
+        self.locate_point_in(app, point, deadline).await
+    }
+
+    /// The deepest element of an app at a point of the screen, whatever lies over it.
+    pub(super) async fn locate_point_in(
+        &self,
+        app: Arc<App>,
+        point: Point,
+        deadline: Instant,
+    ) -> Result<Located> {
+        let nothing =
+            || Error::new(ErrorCode::ElementNotFound, format!("there is nothing at {},{}", point.x, point.y));
         let hit = app.ask(deadline, |ticket| ToWorker::HitTest { point, ticket }).await?;
         let WorkerAnswer::Element(Some(key)) = hit else { return Err(nothing()) };
         let tree = app.tree.read();

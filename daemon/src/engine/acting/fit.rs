@@ -13,7 +13,7 @@ use crate::engine::app::App;
 use crate::engine::measure::Places;
 use crate::engine::target::{Where, alive, parse_target};
 use crate::platform::{
-    Act, DesktopCall, ElementKey, Gate, InputStep, Receiver, ToWorker, WindowOp, WorkerAnswer,
+    Act, DesktopCall, ElementKey, Gate, InputStep, Receiver, ToWorker, WindowOp, WindowSeen, WorkerAnswer,
 };
 use crate::tree::{Ix, Tree};
 
@@ -71,6 +71,19 @@ impl Scene<'_> {
         match self.point {
             Some(point) => {
                 self.take_hands().await?;
+                // With an app named, its window there comes to the front first: some window managers take the first click into a window
+                // behind others for themselves.
+                if let (Some(app), Some(_)) = (&self.app, self.options.app) {
+                    let window = {
+                        let desktop = self.engine.desktop.read();
+                        let is_there = |seen: &&WindowSeen| {
+                            let inside = seen.bounds.is_some_and(|bounds| bounds.contains(point));
+                            seen.pid == app.pid() && !seen.minimized && inside
+                        };
+                        desktop.windows.iter().find(is_there).map(|seen| seen.window)
+                    };
+                    self.raise(window, false).await?;
+                }
                 if let Some(app) = &self.app {
                     let hit = app.ask_raw(self.deadline, |ticket| ToWorker::HitTest { point, ticket }).await;
                     self.note_hit(app, hit.ok());

@@ -124,7 +124,14 @@ impl Engine {
             Aim::Element(target) => match parse_target(target)? {
                 Target::Point { x, y } => {
                     let point = self.place_of(axd_protocol::Point { x, y }, options, deadline).await?;
-                    match self.locate_point(point, deadline).await {
+                    let located = match options.app {
+                        Some(_) => {
+                            let app = self.app(options.app, deadline).await?;
+                            self.locate_point_in(app, point, deadline).await
+                        }
+                        None => self.locate_point(point, deadline).await,
+                    };
+                    match located {
                         Ok(located) => Ok((Some(located.app), Some(located.id), Some(point))),
                         // A place where nothing is known to be can be clicked all the same.
                         Err(_) if action.takes_bare_point() => {
