@@ -106,6 +106,15 @@ LABELLED_BY = 2  # AT-SPI relation
 # while GetChildAtIndex and Parent have the pages. The pages it is: there, a child's parent has it as a child.
 BY_INDEX = {"gtk4"}
 BROWSERS = {"chromium", "gecko"}
+# GTK 4 names what has no name by its class, and buttons by their label and what is in them, which is the same: no names.
+MAKES_UP_NAMES = {"gtk4"}
+CLASS_NAME = re.compile(r"(Gtk|Adw|Gsk|Gdk)[A-Z][A-Za-z0-9]*")
+# What a page says by its attributes, where browsers say less: the role of a dialog, a field for a time.
+PAGE_ROLES = {"dialog": "dialog", "alertdialog": "alert"}
+DATE_INPUTS = {"date", "time", "datetime-local", "month", "week"}
+STATIC = 116
+# In Gecko, text between elements is the text of the box they are in: of these it is the value, unless their name says it.
+BOXES_OF_TEXT = {"group", "landmark", "dialog", "alert", "document", "form"}
 
 ACCESSIBLE, REGISTRY = "org.a11y.atspi.Accessible", "org.a11y.atspi.Registry"
 ROOT, NULL = "/org/a11y/atspi/accessible/root", "/org/a11y/atspi/null"
@@ -278,6 +287,8 @@ class Walker:
                 ]), 6)
         )  # fmt: skip
         raws = [self.raw(ref, answers) for ref, answers in zip(refs, first)]
+        if self.toolkit in BROWSERS:
+            self.fill([(raw, "attributes", call(raw.ref, "Accessible", "GetAttributes")) for raw in raws if raw])
         self.details([raw for raw in raws if raw])
         return [raw and self.tell(raw) for raw in raws]
 
@@ -298,7 +309,7 @@ class Walker:
         """Asks what depends on the first answers: number, text, label, actions, place."""
         second: list[tuple[Raw, str, Any]] = []
         for raw in raws:
-            role = told_role(raw.number, raw.native)
+            role = raw.role()
             if "Value" in raw.interfaces and role in HAS_NUMBER:
                 second.append((raw, "number", get(raw.ref, "Value", "CurrentValue")))
             if "Text" in raw.interfaces and raw.number != PASSWORD_TEXT:
@@ -321,7 +332,22 @@ class Walker:
                 if not action[0] and raw.bits >> FOCUSABLE & 1:
                     third.append((raw, f"action {at}", call(raw.ref, "Action", "GetName", GLib.Variant("(i)", (at,)))))
         self.fill(third)
-        self.chosen([raw for raw in raws if told_role(raw.number, raw.native) == "combobox" and "editable" not in raw.native])
+        self.chosen([raw for raw in raws if raw.role() == "combobox" and "editable" not in raw.native])
+        if self.toolkit in BROWSERS:
+            for raw in raws:
+                if raw.role() == "datefield":
+                    raw.answers["date"] = self.reads_as(raw.ref).strip()
+
+    def reads_as(self, ref: Ref) -> str:
+        """The text of an element with the text of the elements in it in their places."""
+        whole = GLib.Variant("(ii)", (0, -1))
+        text, parts = self.bus.all([call(ref, "Text", "GetText", whole), call(ref, "Accessible", "GetChildren")])
+        inside = []
+        for part in [tuple(part) for part in parts or [] if part[1] != NULL]:
+            number, attributes = self.bus.all([call(part, "Accessible", "GetRole"), call(part, "Accessible", "GetAttributes")])
+            if number != STATIC:
+                inside.append((attributes or {}).get("valuetext") or self.reads_as(part))
+        return re.sub("\ufffc", lambda _: inside.pop(0) if inside else "", text or "")
 
     def chosen(self, boxes: list[Raw]) -> None:
         """What combo boxes show: the name of what is selected in them or, in browsers, in their list."""
@@ -341,21 +367,28 @@ class Walker:
 
     def tell(self, raw: Raw) -> Node:
         """The native answers in axd's words."""
-        role = told_role(raw.number, raw.native)
+        role = raw.role()
         if self.toolkit == "gecko" and raw.answers.get("text"):
             raw.answers["text"] = re.sub("([\U00010000-\U0010ffff])\ufeff", r"\1", raw.answers["text"])  # its padding
         text, own = None, raw.count <= 0 or self.toolkit == "gecko"
         if raw.answers.get("length") is not None:
             text = (raw.answers.get("text") or "").replace("\ufffc", "")
-        name = raw.name if raw.name.strip() else raw.answers.get("label") or ""
+        name = self.own_name(raw.name, role)
+        name = name if name.strip() else raw.answers.get("label") or ""
         if not name.strip() and own and (role in TEXT_IS_NAME or self.toolkit == "gecko" and role in ("group", "landmark")):
             name = between(raw.answers.get("text") or "")
         if role in HAS_NUMBER and raw.answers.get("number") is not None:
             value = plain_number(raw.answers["number"])
+            if role == "spinbutton":
+                value = read_aloud(value, (raw.answers.get("attributes") or {}).get("valuetext"))
+        elif role == "datefield" and self.toolkit in BROWSERS:
+            value = raw.answers["date"] or None
         elif holds_its_text(role, raw.native):
             value = text
         elif role == "cell" and "editable" in raw.native and (text or "").strip() and text != name:
             value = text  # of a spreadsheet: it is called by its place
+        elif self.toolkit == "gecko" and (role in TEXT_IS_NAME or role in BOXES_OF_TEXT):
+            value = unsaid(raw.answers.get("text") or "", name)
         else:
             value = raw.answers.get("chosen") or None
         return Node(
@@ -375,6 +408,17 @@ class Walker:
         )
 
 
+    def own_name(self, name: str, role: str) -> str:
+        if self.toolkit not in MAKES_UP_NAMES:
+            return name
+        if CLASS_NAME.fullmatch(name):
+            return ""
+        words = name.split(" ")
+        half = len(words) // 2
+        twice = role not in ("text", "heading") and half and len(words) % 2 == 0 and words[:half] == words[half:]
+        return " ".join(words[:half]) if twice else name
+
+
 @dataclass
 class Raw:
     """What the app answered."""
@@ -388,6 +432,13 @@ class Raw:
     description: str
     count: int
     answers: dict[str, Any] = field(default_factory=dict)
+
+    def role(self) -> str:
+        role, attributes = told_role(self.number, self.native), self.answers.get("attributes") or {}
+        by_page = PAGE_ROLES.get((attributes.get("xml-roles") or " ").split(" ")[0])
+        if by_page:
+            return by_page
+        return "datefield" if role == "group" and attributes.get("text-input-type") in DATE_INPUTS else role
 
 
 def told_role(number: int, native: set[str]) -> str:
@@ -434,6 +485,22 @@ def between(text: str) -> str:
     if "\ufffc" not in text:
         return text
     return " ".join(piece.strip() for piece in text.split("\ufffc") if piece.strip())
+
+
+def unsaid(text: str, name: str) -> str | None:
+    """What of the text between elements the name does not say."""
+    said = " ".join(name.split())
+    pieces = [piece.strip() for piece in text.split("\ufffc")]
+    return " ".join(piece for piece in pieces if piece and " ".join(piece.split()) not in said) or None
+
+
+def read_aloud(number: str, text: str | None) -> str:
+    """What a spin button holds: what its number reads as, unless that is the number."""
+    try:
+        same = float(text or number) == float(number)
+    except ValueError:
+        same = False
+    return number if same else text or number
 
 
 def holds_its_text(role: str, native: set[str]) -> bool:

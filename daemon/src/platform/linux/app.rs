@@ -3,7 +3,7 @@
 //! The worker is the same on every platform; this is what it has of an app here. `hearing` is what is made of events,
 //! `glance`, `survey` and `newcomers` are how it is known sooner what they say, and known at all what they do not.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -14,6 +14,7 @@ use tokio::sync::{oneshot, watch};
 use super::acting::Deed;
 use super::ear::Ear;
 use super::events::Events;
+use super::focus::Focus;
 use super::frames;
 use super::glance::Glances;
 use super::handles::Handle;
@@ -23,10 +24,10 @@ use super::reader::Reader;
 use super::survey::Survey;
 use super::windows::{self, Frame};
 use super::x11::Screen;
-use crate::platform::mirror::{Mirror, Readings};
+use crate::platform::mirror::Readings;
 use crate::platform::schedule::Pace;
 use crate::platform::worker::{App, Books, Steps, now};
-use crate::platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Update};
+use crate::platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured};
 
 /// An app on the accessibility bus.
 pub(super) struct BusApp {
@@ -48,8 +49,10 @@ pub(super) struct BusApp {
     pub(super) newcomers: Newcomers,
     /// The act that is under way; the next waits for it.
     pub(super) deed: Option<Deed>,
-    /// What was told to have the focus: when something else gets it, these may not say that they lost it.
-    pub(super) focused: HashSet<ElementKey>,
+    /// Who says to have the focus: when something else gets it, these may not say that they lost it.
+    pub(super) focused: Focus,
+    /// What the screen last called the app's windows.
+    titles: HashMap<ElementKey, String>,
 }
 
 impl BusApp {
@@ -74,7 +77,8 @@ impl BusApp {
             glances: Glances::default(),
             newcomers: Newcomers::default(),
             deed: None,
-            focused: HashSet::new(),
+            focused: Focus::default(),
+            titles: HashMap::new(),
         }
     }
 
@@ -98,6 +102,14 @@ impl BusApp {
         let frames: Vec<Frame> = keys.iter().filter_map(|key| reader.frames.get(key).cloned()).collect();
         let numbers = windows::numbers(&frames, self.pid, &screen);
         for (key, number) in keys.into_iter().zip(numbers) {
+            // Not every toolkit says that a title changed, but the screen does.
+            let title = number.and_then(|number| screen.windows.iter().find(|it| it.seen.window == number));
+            if let Some(title) = title.map(|window| &window.seen.title) {
+                let known = self.titles.insert(key, title.clone());
+                if known.is_some_and(|known| known != *title) && books.mirror.has_told(key) {
+                    books.schedule.hint(key);
+                }
+            }
             let before = reader.numbers.get(&key).copied();
             // One that went off the screen keeps its number: a minimised window is still the same.
             if let Some(number) = number.filter(|number| Some(*number) != before) {
@@ -169,6 +181,9 @@ impl App for BusApp {
                     }
                 }
             }
+            let facts =
+                read.iter_mut().filter_map(|(key, reading)| Some((*key, &mut reading.as_mut()?.facts)));
+            self.settle_focus(books, facts);
             read.into_iter().for_each(|(key, reading)| into.add(key, reading));
         }
         Ok(())
@@ -250,7 +265,7 @@ impl App for BusApp {
 
     async fn compare(&mut self, books: &mut Books, keys: &[ElementKey]) -> Result<bool, Failure> {
         match self.survey.in_turns {
-            true => self.compare_children(books, keys).await,
+            true => Ok(self.compare_children(books, keys).await? | self.compare_states(books, keys).await?),
             false => Ok(false),
         }
     }
@@ -286,13 +301,7 @@ impl App for BusApp {
     }
 
     fn appeared(&mut self, new: &[ElementKey]) {
-        if !self.reader.toolkit.announces_children() {
-            new.iter().for_each(|key| self.newcomers.add(*key, now()));
-        }
-    }
-
-    fn told(&mut self, mirror: &Mirror, updates: &[Update]) {
-        self.note_focus(mirror, updates);
+        new.iter().for_each(|key| self.newcomers.add(*key, now()));
     }
 
     fn walked(&mut self) {
@@ -301,6 +310,7 @@ impl App for BusApp {
 
     fn swept(&mut self, books: &Books) {
         let keep = |key: ElementKey| books.mirror.knows(key) || books.strangers.contains(&key);
+        self.titles.retain(|key, _| keep(*key));
         self.reader.tidy(books.mirror.len(), keep);
     }
 

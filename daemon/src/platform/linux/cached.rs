@@ -12,8 +12,8 @@ use super::states::Natives;
 use super::wire::{CACHE, CACHE_PATH, CacheItem, Interfaces, body};
 use crate::platform::{ElementKey, Failure};
 
-/// Cached elements, with their parents.
-pub(super) type Cached = HashMap<ElementKey, (ElementKey, CacheItem)>;
+/// Cached elements.
+pub(super) type Cached = HashMap<ElementKey, CacheItem>;
 
 impl Reader {
     /// Asks for everything at once, as a head start for the first walk.
@@ -28,40 +28,24 @@ impl Reader {
         // One that manages its descendants is not counted there, and may have very many.
         for item in items.into_iter().filter(|item| item.child_count >= 0) {
             let key = self.handles.key(&item.at);
-            let parent = self.handles.key(&item.parent);
-            self.cached.insert(key, (parent, item));
+            self.cached.insert(key, item);
         }
-        self.families = families(&self.cached);
         Ok(())
     }
 
     /// The first walk is done: from now on only what is asked now counts.
     pub fn drop_cache(&mut self) {
         self.cached = HashMap::new();
-        self.families = HashMap::new();
     }
-}
-
-fn families(cached: &Cached) -> HashMap<ElementKey, Vec<ElementKey>> {
-    let mut families: HashMap<ElementKey, Vec<(i32, ElementKey)>> = HashMap::new();
-    for (key, (parent, item)) in cached {
-        families.entry(*parent).or_default().push((item.index, *key));
-    }
-    let mut whole = HashMap::new();
-    for (parent, mut children) in families {
-        children.sort_unstable();
-        let counted = cached.get(&parent).is_some_and(|(_, item)| item.child_count == children.len() as i32);
-        if counted && children.iter().zip(0..).all(|((index, _), at)| *index == at) {
-            whole.insert(parent, children.into_iter().map(|(_, key)| key).collect());
-        }
-    }
-    whole
 }
 
 /// What the first round would have learned of a cached element.
-pub(super) fn from_cache(key: ElementKey, item: &CacheItem, children: Option<Vec<ElementKey>>) -> Outline {
+///
+/// Its children are asked for, where it has any: their places in the cache are not always those in which they are listed (the
+/// header bars of GTK 3).
+pub(super) fn from_cache(key: ElementKey, item: &CacheItem) -> Outline {
     let natives = Natives::from_words(&item.states);
-    let children = children.or_else(|| (item.child_count == 0).then(Vec::new));
+    let children = (item.child_count == 0).then(Vec::new);
     Outline {
         key,
         number: item.role,
@@ -70,6 +54,8 @@ pub(super) fn from_cache(key: ElementKey, item: &CacheItem, children: Option<Vec
         name: item.name.clone(),
         description: item.description.clone(),
         identifier: None,
+        reads_as: None,
+        by_page: false,
         interfaces: Interfaces::named(&item.interfaces),
         child_count: item.child_count,
         children,

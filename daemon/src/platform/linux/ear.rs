@@ -45,6 +45,10 @@ impl Kinds {
     pub const STATES: Kinds = Kinds(1 << 12);
     /// What is seen of it, whatever that is.
     pub const LOOKS: Kinds = Kinds(1 << 13);
+    /// It is the current one of its siblings.
+    pub const ITEM: Kinds = Kinds(1 << 15);
+    /// It took the focus.
+    pub const TOOK: Kinds = Kinds(1 << 14);
 
     /// Whether any of `kinds` is among them.
     pub fn has(self, kinds: Kinds) -> bool {

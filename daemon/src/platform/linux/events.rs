@@ -172,6 +172,9 @@ impl Hall {
             (OBJECT, "Announcement") => said(message).into_iter().for_each(|text| ear.say(text)),
             (OBJECT, "StateChanged") => {
                 let kinds = match first_word(message).as_str() {
+                    "focused" if first_number(message) == Some(1) => {
+                        Kinds::STATES | Kinds::FOCUS | Kinds::TOOK
+                    }
                     "focused" => Kinds::STATES | Kinds::FOCUS,
                     "defunct" => Kinds::GONE,
                     "sensitive" | "enabled" => Kinds::STATES | Kinds::BELOW,
@@ -203,7 +206,8 @@ impl Hall {
             (OBJECT, "SelectionChanged") => ear.hear(path, Kinds::SELECTION),
             (OBJECT, "ActiveDescendantChanged") => {
                 ear.hear(path, Kinds::SELECTION);
-                subject(message).into_iter().for_each(|path| ear.hear(&path, Kinds::FACTS | Kinds::FOCUS));
+                let kinds = Kinds::FACTS | Kinds::FOCUS | Kinds::TOOK | Kinds::ITEM;
+                subject(message).into_iter().for_each(|path| ear.hear(&path, kinds));
             }
             (OBJECT, _) => ear.hear(path, Kinds::CHILDREN),
             (WINDOW, _) => ear.hear(path, Kinds::WINDOW),
@@ -217,6 +221,16 @@ impl Hall {
             }
             _ => {}
         }
+    }
+}
+
+/// The first number of an event: of a state, whether it is on.
+fn first_number(message: &Message) -> Option<i32> {
+    let body = message.body();
+    let body: Structure<'_> = body.deserialize().ok()?;
+    match body.fields().get(1)? {
+        Variant::I32(number) => Some(*number),
+        _ => None,
     }
 }
 

@@ -87,12 +87,22 @@ impl Toolkit {
         matches!(self, Toolkit::Gtk3 | Toolkit::Qt)
     }
 
+    /// Whether elements without a name are named by their class, and some by their label twice: GTK 4.
+    pub fn makes_up_names(self) -> bool {
+        self == Toolkit::Gtk4
+    }
+
     /// Whether an element of this role may be renamed without a word.
     pub fn renames_silently(self, role: Role) -> bool {
         use Role::{Cell, ColumnHeader, Combobox, ListItem, RowHeader, Tab, TabList, TreeItem};
-        let shows = matches!(role, Combobox | TabList);
+        let shows = matches!(role, Combobox | TabList) || role.is_window();
         let item = matches!(role, Cell | ListItem | TreeItem | Tab | ColumnHeader | RowHeader) || shows;
         item && matches!(self, Toolkit::Qt | Toolkit::Other)
+    }
+
+    /// Whether states may change without a word.
+    pub fn restates_silently(self) -> bool {
+        matches!(self, Toolkit::Qt | Toolkit::Other)
     }
 
     /// Whether the current tab is told to have the focus, whoever has it, and never to be selected.

@@ -59,9 +59,9 @@ pub(super) struct CacheItem {
     /// Its app.
     _app: Ref,
     /// Its parent.
-    pub parent: Ref,
+    _parent: Ref,
     /// Its place among its siblings.
-    pub index: i32,
+    _index: i32,
     /// How many children it has; −1 if the app did not count.
     pub child_count: i32,
     /// What it implements.
