@@ -109,6 +109,7 @@ BROWSERS = {"chromium", "gecko"}
 # GTK 4 names what has no name by its class, and buttons by their label and what is in them, which is the same: no names.
 MAKES_UP_NAMES = {"gtk4"}
 CLASS_NAME = re.compile(r"(Gtk|Adw|Gsk|Gdk)[A-Z][A-Za-z0-9]*")
+OWN_CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9]*[A-Z][A-Za-z0-9]*")  # of a box: nobody else calls one so
 # What a page says by its attributes, where browsers say less: the role of a dialog, a field for a time.
 PAGE_ROLES = {"dialog": "dialog", "alertdialog": "alert"}
 DATE_INPUTS = {"date", "time", "datetime-local", "month", "week"}
@@ -411,7 +412,7 @@ class Walker:
     def own_name(self, name: str, role: str) -> str:
         if self.toolkit not in MAKES_UP_NAMES:
             return name
-        if CLASS_NAME.fullmatch(name):
+        if CLASS_NAME.fullmatch(name) or role == "group" and OWN_CLASS_NAME.fullmatch(name) and not name.isupper():
             return ""
         words = name.split(" ")
         half = len(words) // 2

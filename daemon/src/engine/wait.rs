@@ -6,7 +6,7 @@ use std::time::Duration;
 use axd_protocol::command::{Wait, WaitAnswer};
 use axd_protocol::event::{Event, EventKind, Observed};
 use axd_protocol::selector::{Selector, Target};
-use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick};
+use axd_protocol::{AppState, Error, ErrorCode, NodeId, NodeRef, Result, State, Tick};
 use regex_lite::{Regex, RegexBuilder};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -16,6 +16,7 @@ use super::answer::Answer;
 use super::app::App;
 use super::happenings::happening;
 use super::target::{parse_selector, parse_target};
+use crate::platform::ToWorker;
 use crate::service::Call;
 use crate::tree::{Resolved, Scope};
 
@@ -45,7 +46,14 @@ enum Test {
     /// There is a window whose title has this in it.
     Window(String),
     /// Nothing has changed for so long.
-    Idle { quiet: Duration, seen: Option<Tick>, since: Instant },
+    Idle {
+        quiet: Duration,
+        seen: Option<Tick>,
+        since: Instant,
+        /// Up to which tick the app is known to have told all. One that hangs is not idle, however quiet it is.
+        fenced: Option<Tick>,
+        wants_fence: bool,
+    },
     /// Something of this kind happened; the number of the first event that counts, and the tick after which.
     Event { kind: EventKind, from: u64, after: Tick },
 }
@@ -130,6 +138,9 @@ impl Engine {
             let mut next = end;
             let holds: Vec<Option<Holds>> =
                 conditions.iter_mut().map(|condition| self.holds(condition, &mut next)).collect();
+            if self.fence_idle(&mut conditions, end).await {
+                continue;
+            }
             let met = holds.iter().filter(|holds| holds.is_some()).count();
             if met == conditions.len() || (args.any && met > 0) {
                 let told = report(&conditions, holds, began);
@@ -214,7 +225,11 @@ impl Engine {
         }
         if args.idle {
             let quiet = args.quiet_ms.map_or(QUIET, Duration::from_millis);
-            add("idle".to_owned(), None, Test::Idle { quiet, seen: None, since: Instant::now() });
+            add(
+                "idle".to_owned(),
+                None,
+                Test::Idle { quiet, seen: None, since: Instant::now(), fenced: None, wants_fence: false },
+            );
         }
         let now = self.clock.now();
         let since = args.since.filter(|since| since.boot == now.boot);
@@ -323,7 +338,7 @@ impl Engine {
                 is.then_some(())?;
                 holding(vec![tree.node_ref(ix)])
             }
-            Test::Idle { quiet, seen, since } => {
+            Test::Idle { quiet, seen, since, fenced, wants_fence } => {
                 let tick = tree.tick();
                 if *seen != Some(tick) {
                     // The first look counts from the beginning: what was at rest before stays so.
@@ -333,14 +348,39 @@ impl Engine {
                     *seen = Some(tick);
                 }
                 let idle = *since + *quiet;
-                if Instant::now() >= idle && app.is_complete() {
-                    return holding(Vec::new());
+                if Instant::now() < idle {
+                    *next = (*next).min(idle);
+                } else if app.is_complete() {
+                    if *fenced == Some(tick) {
+                        return holding(Vec::new());
+                    }
+                    *wants_fence = true;
                 }
-                *next = (*next).min(idle);
                 None
             }
             Test::Window(_) | Test::Event { .. } => None,
         }
+    }
+
+    /// Asks apps that have been quiet for a sign of life, which comes after all they announced. True if any answered: then it
+    /// is to be looked at again.
+    async fn fence_idle(self: &Arc<Self>, conditions: &mut [Condition], end: Instant) -> bool {
+        let mut any = false;
+        for condition in conditions {
+            let wants = matches!(&condition.test, Test::Idle { wants_fence: true, .. });
+            let Some(app) = wants.then(|| self.app_of(condition)).flatten() else { continue };
+            let answered = app.ask_raw(end, |ticket| ToWorker::Fence { ticket }).await.is_ok();
+            let tick = app.tree.read().tick();
+            if let Test::Idle { since, fenced, wants_fence, .. } = &mut condition.test {
+                *wants_fence = false;
+                match answered {
+                    true => *fenced = Some(tick),
+                    false => *since = Instant::now(),
+                }
+            }
+            any |= answered;
+        }
+        any
     }
 
     fn window_holds(&self, app: Option<&str>, title: &str) -> Option<Holds> {
@@ -394,9 +434,11 @@ impl Engine {
     fn not_met(self: &Arc<Self>, conditions: &[Condition], holds: &[Option<Holds>], began: Instant) -> Error {
         let unmet = conditions.iter().zip(holds).filter(|(_, holds)| holds.is_none());
         let labels: Vec<&str> = unmet.clone().map(|(condition, _)| condition.label.as_str()).collect();
-        let message = format!("not so after {} ms: {}", began.elapsed().as_millis(), labels.join("; "));
+        let mut message = format!("not so after {} ms: {}", began.elapsed().as_millis(), labels.join("; "));
         let mut candidates = Vec::new();
+        let mut troubles: Vec<String> = Vec::new();
         for (condition, _) in unmet {
+            troubles.extend(self.trouble(condition).filter(|trouble| !troubles.contains(trouble)));
             let Some(app) = self.app_of(condition) else { continue };
             let tree = app.tree.read();
             match &condition.test {
@@ -416,9 +458,27 @@ impl Engine {
             }
         }
         candidates.truncate(NODES);
+        troubles.iter().for_each(|trouble| message.push_str(&format!("; {trouble}")));
         Error::new(ErrorCode::Timeout, message)
             .candidates(candidates)
             .suggest("give it more time with --timeout, or look at what is there with `ax snapshot`")
+    }
+}
+
+impl Engine {
+    /// What is the matter with the app that a condition is about: it ended, or it hangs.
+    fn trouble(self: &Arc<Self>, condition: &Condition) -> Option<String> {
+        if let Some(app) = self.app_of(condition) {
+            let name = app.seen().name;
+            return match app.state() {
+                AppState::Degraded => Some(format!("{name}: {}", app.degraded().unwrap_or_default())),
+                AppState::Gone => app.how_ended().map(|how| format!("{name} {how}")),
+                _ => None,
+            };
+        }
+        let desktop = self.desktop.read();
+        let spec = condition.app.as_deref()?;
+        Some(desktop.how_ended(spec).unwrap_or_else(|| format!("no app '{spec}' runs")))
     }
 }
 

@@ -11,7 +11,8 @@ pub(super) fn told(name: &str, role: Role, toolkit: Toolkit) -> Cow<'_, str> {
     if !toolkit.makes_up_names() {
         return Cow::Borrowed(name);
     }
-    if is_class(name) {
+    // What an app makes itself has other names, but hardly anybody names a box, and then not in one word.
+    if is_class(name) || role == Role::Group && is_camel(name) {
         return Cow::Borrowed("");
     }
     match role {
@@ -26,6 +27,14 @@ fn is_class(name: &str) -> bool {
     let rest = ["Gtk", "Adw", "Gsk", "Gdk"].iter().find_map(|library| name.strip_prefix(library));
     let is_word = |rest: &str| rest.chars().all(|c| c.is_ascii_alphanumeric());
     rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()) && is_word(rest))
+}
+
+/// Whether a name is one word with capitals in it, as `HistoryView`.
+fn is_camel(name: &str) -> bool {
+    let capitals = name.chars().filter(char::is_ascii_uppercase).count();
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.chars().all(|c| c.is_ascii_alphanumeric())
+        && (2..name.len()).contains(&capitals)
 }
 
 /// `4 4` is `4`: the label of a button and what is in the button.
@@ -68,6 +77,11 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(told(name, Role::Button, Toolkit::Gtk4), expected, "{name:?}");
+        }
+        assert_eq!(told("HistoryView", Role::Group, Toolkit::Gtk4), "");
+        assert_eq!(told("HistoryView", Role::Button, Toolkit::Gtk4), "HistoryView");
+        for name in ["History", "History view", "CPU"] {
+            assert_eq!(told(name, Role::Group, Toolkit::Gtk4), name);
         }
         assert_eq!(told("bye bye", Role::Text, Toolkit::Gtk4), "bye bye");
         assert_eq!(told("GtkMenuButton", Role::Button, Toolkit::Gtk3), "GtkMenuButton");

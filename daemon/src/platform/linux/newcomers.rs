@@ -75,7 +75,8 @@ impl Newcomers {
                 self.ripen(key, now);
             }
         }
-        while let Some((_, key)) = self.later.pop_front_if(|(due, _)| *due <= now) {
+        let come = self.later.iter().take_while(|(due, _)| *due <= now).count();
+        for (_, key) in self.later.drain(..come).collect::<Vec<_>>() {
             self.ripen(key, now);
         }
         let (mut first, mut last) = (Vec::new(), Vec::new());

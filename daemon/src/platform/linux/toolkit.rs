@@ -163,9 +163,10 @@ impl Toolkit {
         }
     }
 
-    /// Whether acts take effect late: GTK 4 holds a button down for 250 ms, Qt for 100 ms, before it is clicked.
+    /// Whether acts take effect late: GTK 4 holds a button down for 250 ms, Qt for 100 ms, before it is clicked; what a page of
+    /// Firefox does goes through two processes, and a dialog that it opens takes 130 ms and more.
     pub fn acts_late(self) -> bool {
-        matches!(self, Toolkit::Gtk4 | Toolkit::Qt)
+        matches!(self, Toolkit::Gtk4 | Toolkit::Qt | Toolkit::Gecko)
     }
 
     /// Whether an app hears nothing more on a connection while it does what it was told over it, as long as a dialog is
