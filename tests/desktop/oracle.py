@@ -376,6 +376,7 @@ class Walker:
             text = (raw.answers.get("text") or "").replace("\ufffc", "")
         name = self.own_name(raw.name, role)
         name = name if name.strip() else raw.answers.get("label") or ""
+        own = own and not holds_its_text(role, raw.native)  # what is edited is the value alone
         if not name.strip() and own and (role in TEXT_IS_NAME or self.toolkit == "gecko" and role in ("group", "landmark")):
             name = between(raw.answers.get("text") or "")
         if role in HAS_NUMBER and raw.answers.get("number") is not None:
