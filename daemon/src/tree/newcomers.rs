@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use axd_protocol::selector::may_borrow;
+use axd_protocol::selector::{is_item, may_borrow};
 use axd_protocol::{NodeId, Role, State};
 use rustc_hash::FxHashMap;
 
@@ -275,7 +275,7 @@ impl Tree {
                 continue;
             }
             // What can be used by itself is not what the item is about; but items may be in items.
-            let is_text = !node.role.is_interactive() || may_borrow(node.role) || node.role == Role::Link;
+            let is_text = !node.role.is_interactive() || is_item(node.role) || node.role == Role::Link;
             let name =
                 node.name.as_deref().map(str::trim).filter(|name| at != ix && is_text && !name.is_empty());
             words.extend(name);

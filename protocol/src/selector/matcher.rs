@@ -167,9 +167,14 @@ impl Matcher {
     }
 }
 
+/// Whether an element of this role is one of many in a list, a tree or a table.
+pub fn is_item(role: Role) -> bool {
+    matches!(role, Role::ListItem | Role::TreeItem | Role::Row | Role::Cell)
+}
+
 /// Whether an element of this role goes by the text in it, where it has no name.
 pub fn may_borrow(role: Role) -> bool {
-    matches!(role, Role::ListItem | Role::TreeItem | Role::Row | Role::Cell)
+    is_item(role) || matches!(role, Role::Button | Role::ToggleButton)
 }
 
 impl ReadyPath {

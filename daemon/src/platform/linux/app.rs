@@ -51,6 +51,8 @@ pub(super) struct BusApp {
     pub(super) deed: Option<Deed>,
     /// Who says to have the focus: when something else gets it, these may not say that they lost it.
     pub(super) focused: Focus,
+    /// Until when a focus that moved may be followed by what it moved for. Fences wait for that.
+    pub(super) unsettled: Option<Instant>,
     /// What the screen last called the app's windows.
     titles: HashMap<ElementKey, String>,
 }
@@ -78,6 +80,7 @@ impl BusApp {
             newcomers: Newcomers::default(),
             deed: None,
             focused: Focus::default(),
+            unsettled: None,
             titles: HashMap::new(),
         }
     }
@@ -271,11 +274,13 @@ impl App for BusApp {
     }
 
     fn next_due(&self) -> Option<Instant> {
-        let due = [self.survey.next_due(), self.newcomers.next_due(), self.glances.next_due()];
+        let due =
+            [self.survey.next_due(), self.newcomers.next_due(), self.glances.next_due(), self.unsettled];
         due.into_iter().flatten().min()
     }
 
     fn take_due(&mut self) -> Vec<ElementKey> {
+        self.unsettled = self.unsettled.filter(|until| *until > now());
         self.newcomers.take(now())
     }
 
@@ -285,6 +290,9 @@ impl App for BusApp {
 
     /// Where an app does not announce its children, they are looked through before a fence is reached.
     fn is_clear(&mut self, complete: bool, survey: &mut Option<u64>) -> bool {
+        if self.unsettled.is_some_and(|until| until > now()) {
+            return false;
+        }
         if !complete || !self.reader.toolkit.is_surveyed() {
             return survey.is_none_or(|number| self.survey.done(number));
         }

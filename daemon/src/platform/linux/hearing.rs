@@ -68,6 +68,9 @@ impl BusApp {
         if kinds.has(Kinds::GONE) {
             books.hint_known(parent);
         }
+        if kinds.has(Kinds::FOCUS) {
+            self.unsettled = self.reader.toolkit.focus_goes_before().map(|time| now() + time);
+        }
         if kinds.has(Kinds::FOCUS | Kinds::WINDOW) {
             books.hint_known(self.focused.iter().copied());
         }
@@ -93,7 +96,7 @@ impl BusApp {
             books.hint_known(books.mirror.below(&[key]));
         }
         let toolkit = self.reader.toolkit;
-        if !toolkit.announces_children() && kinds.has(Kinds::BELOW) {
+        if !toolkit.is_browser() && kinds.has(Kinds::BELOW) {
             books.hint_known(books.mirror.below(&[key]).into_iter().take(MOST_OTHERS));
         }
         if toolkit.is_surveyed() {

@@ -169,6 +169,12 @@ impl Toolkit {
         matches!(self, Toolkit::Gtk4 | Toolkit::Qt | Toolkit::Gecko)
     }
 
+    /// How long after the focus moved something may come that it moved for. A dialog that a page of Firefox opens comes 40 ms and
+    /// more after the page has lost the focus, from another process.
+    pub fn focus_goes_before(self) -> Option<Duration> {
+        (self == Toolkit::Gecko).then_some(Duration::from_millis(200))
+    }
+
     /// Whether an app hears nothing more on a connection while it does what it was told over it, as long as a dialog is
     /// open that this opened. So ATK's bridge works; Chromium uses it too but acts later, by itself.
     pub fn is_deaf_while_it_acts(self) -> bool {

@@ -156,15 +156,17 @@ const PLACES: &str = "
       8 listitem
         9 text Desktop
       10 listitem Named
-        11 text Other";
+        11 text Other
+    12 button
+      13 text More";
 
 #[test]
-fn items_without_a_name_take_the_text_in_them() {
+fn items_and_buttons_without_a_name_take_the_text_in_them() {
     let fed = Fed::of(PLACES);
     let view = View { filter: Filter::Interactive, ..View::default() };
     assert_eq!(
         show(&fed, &view),
-        "application \"App\"\n  window \"Open\"\n    list\n      listitem \"Home\"\n        button \"Eject\"\n      listitem \"Desktop\"\n      listitem \"Named\"\n",
+        "application \"App\"\n  window \"Open\"\n    list\n      listitem \"Home\"\n        button \"Eject\"\n      listitem \"Desktop\"\n      listitem \"Named\"\n    button \"More\"\n",
     );
     let found = |selector: &str| {
         let selector = Selector::parse(selector).unwrap();
@@ -175,6 +177,7 @@ fn items_without_a_name_take_the_text_in_them() {
     assert_eq!(found("listitem:Desktop"), [8]);
     assert_eq!(found("listitem:Named"), [10]);
     assert_eq!(found("listitem:Other"), [0; 0], "it has a name of its own");
+    assert_eq!(found("button:More"), [12]);
     assert_eq!(found("listitem:Home button"), [7]);
     assert_eq!(found("list > listitem:Home:nth(1)"), [3]);
 }
