@@ -135,14 +135,23 @@ impl Desktop {
 
     /// When and how the app that goes by this ended, if it did: "mousepad ended 0.3 s ago, exit status: 1".
     pub fn how_ended(&self, spec: &str) -> Option<String> {
+        let (app, at) = self.latest_ended(spec)?;
+        let how = self.failure_of(app.pid).map(|how| format!(", {how}")).unwrap_or_default();
+        Some(format!("{} ended {}{how}", app.name, ago(at.elapsed())))
+    }
+
+    /// The process that the app that goes by this had, if it ended.
+    pub fn pid_of_ended(&self, spec: &str) -> Option<u32> {
+        self.latest_ended(spec).map(|(app, _)| app.pid)
+    }
+
+    fn latest_ended(&self, spec: &str) -> Option<&(AppSeen, Instant)> {
         let wanted = Wanted::new(spec);
         let by_pid = |app: &AppSeen| spec.parse() == Ok(app.pid);
         let latest = |fits: &dyn Fn(&AppSeen) -> bool| self.ended.iter().rev().find(|(app, _)| fits(app));
-        let (app, at) = latest(&by_pid)
+        latest(&by_pid)
             .or_else(|| latest(&|app| wanted.is(app)))
-            .or_else(|| latest(&|app| wanted.begins(app)))?;
-        let how = self.failure_of(app.pid).map(|how| format!(", {how}")).unwrap_or_default();
-        Some(format!("{} ended {}{how}", app.name, ago(at.elapsed())))
+            .or_else(|| latest(&|app| wanted.begins(app)))
     }
 
     /// The app that is meant by a name, pid or identity: the whole of it in any case, else the beginning.

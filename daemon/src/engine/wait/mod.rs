@@ -1,4 +1,9 @@
 //! `wait`: conditions that are looked at whenever something changes, and never by walking an app again.
+//!
+//! `unmet` is what is said of those that did not come about; `rest` is when an app is idle.
+
+mod rest;
+mod unmet;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +11,7 @@ use std::time::Duration;
 use axd_protocol::command::{Wait, WaitAnswer};
 use axd_protocol::event::{Event, EventKind, Observed};
 use axd_protocol::selector::{Selector, Target};
-use axd_protocol::{AppState, Error, ErrorCode, NodeId, NodeRef, Result, State, Tick};
+use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick};
 use regex_lite::{Regex, RegexBuilder};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -16,7 +21,6 @@ use super::answer::Answer;
 use super::app::App;
 use super::happenings::happening;
 use super::target::{parse_selector, parse_target};
-use crate::platform::ToWorker;
 use crate::service::Call;
 use crate::tree::{Resolved, Scope};
 
@@ -362,27 +366,6 @@ impl Engine {
         }
     }
 
-    /// Asks apps that have been quiet for a sign of life, which comes after all they announced. True if any answered: then it
-    /// is to be looked at again.
-    async fn fence_idle(self: &Arc<Self>, conditions: &mut [Condition], end: Instant) -> bool {
-        let mut any = false;
-        for condition in conditions {
-            let wants = matches!(&condition.test, Test::Idle { wants_fence: true, .. });
-            let Some(app) = wants.then(|| self.app_of(condition)).flatten() else { continue };
-            let answered = app.ask_raw(end, |ticket| ToWorker::Fence { ticket }).await.is_ok();
-            let tick = app.tree.read().tick();
-            if let Test::Idle { since, fenced, wants_fence, .. } = &mut condition.test {
-                *wants_fence = false;
-                match answered {
-                    true => *fenced = Some(tick),
-                    false => *since = Instant::now(),
-                }
-            }
-            any |= answered;
-        }
-        any
-    }
-
     fn window_holds(&self, app: Option<&str>, title: &str) -> Option<Holds> {
         let desktop = self.desktop.read();
         let pid = match app {
@@ -414,71 +397,18 @@ impl Engine {
             };
             return app.iter().any(|app| app.tree.read().tick() > after).then(Holds::default);
         }
-        let wanted =
-            condition.app.as_deref().map(|spec| self.desktop.read().named(spec).map(|seen| seen.pid));
+        let wanted = condition.app.as_deref().map(|spec| {
+            let desktop = self.desktop.read();
+            desktop.named(spec).map(|seen| seen.pid).ok().or_else(|| desktop.pid_of_ended(spec))
+        });
         let happenings = self.happenings.lock();
         let fits = |event: &&Event| {
             happening(event).is_some_and(|(other, told)| {
-                let about = match &wanted {
-                    Some(Ok(pid)) => told.app.pid == *pid,
-                    Some(Err(_)) => condition.app.as_deref() == Some(told.app.name.as_str()),
-                    None => true,
-                };
-                other == kind && about
+                other == kind && wanted.is_none_or(|pid| pid == Some(told.app.pid))
             })
         };
         let event = happenings.between(from, happenings.next()).find(fits)?.clone();
         Some(Holds { events: vec![event], ..Holds::default() })
-    }
-
-    fn not_met(self: &Arc<Self>, conditions: &[Condition], holds: &[Option<Holds>], began: Instant) -> Error {
-        let unmet = conditions.iter().zip(holds).filter(|(_, holds)| holds.is_none());
-        let labels: Vec<&str> = unmet.clone().map(|(condition, _)| condition.label.as_str()).collect();
-        let mut message = format!("not so after {} ms: {}", began.elapsed().as_millis(), labels.join("; "));
-        let mut candidates = Vec::new();
-        let mut troubles: Vec<String> = Vec::new();
-        for (condition, _) in unmet {
-            troubles.extend(self.trouble(condition).filter(|trouble| !troubles.contains(trouble)));
-            let Some(app) = self.app_of(condition) else { continue };
-            let tree = app.tree.read();
-            match &condition.test {
-                Test::Match { selector, gone: true } => {
-                    if let Some(root) = tree.root() {
-                        let found = tree.find(selector, Scope { root }, Some(NODES));
-                        candidates.extend(found.matches.iter().map(|ix| tree.node_ref(*ix)));
-                    }
-                }
-                Test::Match { selector, gone: false } => {
-                    let last = selector.paths()[0].last();
-                    if let Some(name) = last.name.as_deref() {
-                        candidates.extend(tree.like(axd_protocol::Role::Unknown, Some(name), NODES));
-                    }
-                }
-                _ => {}
-            }
-        }
-        candidates.truncate(NODES);
-        troubles.iter().for_each(|trouble| message.push_str(&format!("; {trouble}")));
-        Error::new(ErrorCode::Timeout, message)
-            .candidates(candidates)
-            .suggest("give it more time with --timeout, or look at what is there with `ax snapshot`")
-    }
-}
-
-impl Engine {
-    /// What is the matter with the app that a condition is about: it ended, or it hangs.
-    fn trouble(self: &Arc<Self>, condition: &Condition) -> Option<String> {
-        if let Some(app) = self.app_of(condition) {
-            let name = app.seen().name;
-            return match app.state() {
-                AppState::Degraded => Some(format!("{name}: {}", app.degraded().unwrap_or_default())),
-                AppState::Gone => app.how_ended().map(|how| format!("{name} {how}")),
-                _ => None,
-            };
-        }
-        let desktop = self.desktop.read();
-        let spec = condition.app.as_deref()?;
-        Some(desktop.how_ended(spec).unwrap_or_else(|| format!("no app '{spec}' runs")))
     }
 }
 
