@@ -46,7 +46,21 @@ FIREFOX = ["firefox-esr", "--no-remote", "--new-instance", "--profile", "{tmp}/f
 OFFICE = ["soffice", "--norestore", "--nologo", "-env:UserInstallation=file://{tmp}/office"]
 YAD_LIST = ["yad", "--list", "--title=Choose", "--width=400", "--height=300", "--checklist", "--column=Take",
     "--column=Fruit", "--column=Kilos:NUM", *[word for n in range(12) for word in ("FALSE", f"fruit {n}", str(n))]]  # fmt: skip
-PDF = "%PDF-1.4 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]>>endobj trailer<</Root 1 0 R>>"
+# A page with nothing on it.
+PDF = """%PDF-1.4
+1 0 obj
+<</Type/Catalog/Pages 2 0 R>>
+endobj
+2 0 obj
+<</Type/Pages/Kids[3 0 R]/Count 1>>
+endobj
+3 0 obj
+<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]>>
+endobj
+trailer
+<</Root 1 0 R/Size 4>>
+%%EOF
+"""
 YAD_FORM = ["yad", "--form", "--title=Form", "--field=Name", "--field=Age:NUM", "--field=Agree:CHK",
     "--field=Colour:CB", "--field=Secret:H", "--field=Level:SCL", "Ann", "42!0..100", "TRUE", "red!green!blue", "pw", "50"]  # fmt: skip
 

@@ -104,7 +104,7 @@ class Focus:
 
     def look(self, o: Tree, a: Tree, where: str) -> None:
         if where.count("/") == 2:
-            self.active = "active" in o["native_states"]
+            self.active = "active" in o.get("native_states", ())
         if "focused" in o["states"]:
             self.said.append((o["bus"] + o["path"], self.active))
         if "focused" in (a.get("states") or []):
