@@ -259,6 +259,11 @@ impl App for BusApp {
     }
 
     async fn survey(&mut self, books: &mut Books) -> Result<bool, Failure> {
+        if let Some(many) = self.newcomers.many(now()) {
+            let worth = self.reader.altered_in_cache(&many, &books.mirror).await?;
+            self.newcomers.sift(&worth.unwrap_or_else(|| many.into_iter().collect()));
+            return Ok(true);
+        }
         let is_due = self.survey.is_due(now(), books.fences.any_passed());
         if is_due {
             self.look_through(books).await?;
@@ -281,6 +286,10 @@ impl App for BusApp {
 
     fn take_due(&mut self) -> Vec<ElementKey> {
         self.unsettled = self.unsettled.filter(|until| *until > now());
+        // Many are looked at first, with the survey.
+        if self.newcomers.many(now()).is_some() {
+            return Vec::new();
+        }
         self.newcomers.take(now())
     }
 

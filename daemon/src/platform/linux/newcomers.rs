@@ -14,6 +14,8 @@ const AGE: Duration = Duration::from_millis(700);
 const LAST: Duration = Duration::from_secs(4);
 /// How many are read again at a time.
 const SOME: usize = 48;
+/// How many are worth asking for everything at once.
+const MANY: usize = 64;
 /// How many are remembered; the sweep comes to the others.
 const MOST: usize = 8192;
 
@@ -25,6 +27,8 @@ pub(super) struct Newcomers {
     /// Those whose time has come.
     ready: VecDeque<(Instant, ElementKey)>,
     waiting: HashSet<ElementKey>,
+    /// Whether those have been looked at, and only those left that are worth reading.
+    sifted: bool,
     /// When something last happened in the app.
     moved: Option<Instant>,
     /// Those that follow something else, and when they will have.
@@ -65,10 +69,35 @@ impl Newcomers {
         [oldest, calm, later].into_iter().flatten().min()
     }
 
+    /// Those whose time has come and that were not looked at yet, if they are many: then it is cheaper to find out first which
+    /// of them are others than they were.
+    pub fn many(&mut self, now: Instant) -> Option<Vec<ElementKey>> {
+        self.ripen_due(now);
+        (!self.sifted && self.ready.len() >= MANY).then(|| self.ready.iter().map(|(_, key)| *key).collect())
+    }
+
+    /// Only these of those whose time has come are worth reading.
+    pub fn sift(&mut self, worth: &HashSet<ElementKey>) {
+        self.ready.retain(|(_, key)| worth.contains(key));
+        self.waiting.retain(|key| worth.contains(key));
+        self.sifted = !self.ready.is_empty();
+    }
+
     /// Takes some of those that are due.
     pub fn take(&mut self, now: Instant) -> Vec<ElementKey> {
+        self.ripen_due(now);
+        let count = SOME.min(self.ready.len());
+        let taken: Vec<ElementKey> = self.ready.drain(..count).map(|(_, key)| key).collect();
+        for key in &taken {
+            self.waiting.remove(key);
+        }
+        self.sifted &= !self.ready.is_empty();
+        taken
+    }
+
+    fn ripen_due(&mut self, now: Instant) {
         if self.next_due().is_none_or(|due| due > now) {
-            return Vec::new();
+            return;
         }
         if self.moved.is_some_and(|moved| moved + CALM <= now) {
             for key in std::mem::take(&mut self.fresh).into_keys() {
@@ -95,12 +124,6 @@ impl Newcomers {
             self.fresh.remove(&key);
             self.ripen(key, now);
         }
-        let count = SOME.min(self.ready.len());
-        let taken: Vec<ElementKey> = self.ready.drain(..count).map(|(_, key)| key).collect();
-        for key in &taken {
-            self.waiting.remove(key);
-        }
-        taken
     }
 
     fn ripen(&mut self, key: ElementKey, now: Instant) {
@@ -149,6 +172,22 @@ mod tests {
         assert_eq!(reads.len(), 2);
         assert!(reads[0] >= AGE && reads[0] < AGE + CALM && reads[1] >= LAST && reads[1] < LAST + CALM);
         assert_eq!(newcomers.next_due(), None);
+    }
+
+    #[test]
+    fn of_many_only_those_are_read_that_are_worth_it() {
+        let start = Instant::now();
+        let mut newcomers = Newcomers::default();
+        (0..100).for_each(|n| newcomers.add(ElementKey(n), start));
+        assert_eq!(newcomers.many(start), None);
+        let calm = start + CALM;
+        assert_eq!(newcomers.many(calm).map(|all| all.len()), Some(100));
+        newcomers.sift(&(0..70).map(ElementKey).collect());
+        assert_eq!(newcomers.many(calm), None, "once is enough");
+        assert_eq!(all(&mut newcomers, calm), 70);
+        newcomers.add(ElementKey(7), calm);
+        assert_eq!(newcomers.many(calm + CALM), None, "a few are read at once");
+        assert_eq!(newcomers.take(calm + CALM), [ElementKey(7)]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use axd_protocol::{Role, State};
 use tracing::debug;
 use zbus::Message;
 
-use super::cached::Cached;
+use super::cached::{self, Cached};
 use super::content::{TextIs, has_number, text_is, without_elements, without_padding};
 use super::details::Details;
 use super::glance::Memory;
@@ -53,6 +53,8 @@ pub(super) struct Reader {
     pub(super) named: HashMap<ElementKey, String>,
     /// The states they were last read to be in, where those change unannounced.
     pub(super) natives: HashMap<ElementKey, Natives>,
+    /// Prints of what they were last read to be, where a cache can be held against them.
+    pub(super) prints: HashMap<ElementKey, u64>,
     /// The pages of a browser.
     pub pages: HashSet<ElementKey>,
     /// What is counted for `status`.
@@ -93,6 +95,7 @@ impl Reader {
             held: HashMap::new(),
             named: HashMap::new(),
             natives: HashMap::new(),
+            prints: HashMap::new(),
             counters,
             partial: HashMap::new(),
             rows: HashMap::new(),
@@ -243,6 +246,9 @@ impl Reader {
             key,
             role.is_window() && roles::can_be_active(number) && !natives.has(Native::Active),
         );
+        if self.toolkit.serves_cache() {
+            self.prints.insert(key, cached::print(outline));
+        }
         if self.toolkit.restates_silently() {
             self.natives.insert(key, natives);
         }
@@ -282,6 +288,7 @@ impl Reader {
             self.pages.retain(|key| keep(*key));
             self.named.retain(|key, _| keep(*key));
             self.natives.retain(|key, _| keep(*key));
+            self.prints.retain(|key, _| keep(*key));
             self.frames.retain(|key, _| keep(*key));
             self.numbers.retain(|key, _| keep(*key));
         }

@@ -59,7 +59,7 @@ pub(super) struct CacheItem {
     /// Its app.
     _app: Ref,
     /// Its parent.
-    _parent: Ref,
+    pub parent: Ref,
     /// Its place among its siblings.
     _index: i32,
     /// How many children it has; −1 if the app did not count.
