@@ -1,4 +1,4 @@
-//! An app's cache: nearly everything at once, as a head start for the first walk, and believed only where it adds up.
+//! An app's cache: nearly everything at once, as a head start for the first walk, and to see later what is worth reading again.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};

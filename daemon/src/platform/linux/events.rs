@@ -191,6 +191,7 @@ impl Hall {
                             Hint {
                                 kinds: Kinds::NAME,
                                 name: said(message).filter(|name| !name.trim().is_empty()),
+                                took: 0,
                             },
                         );
                     }
@@ -205,7 +206,8 @@ impl Hall {
             (OBJECT, "AttributesChanged") => ear.hear(path, Kinds::FACTS),
             (OBJECT, "SelectionChanged") => ear.hear(path, Kinds::SELECTION),
             (OBJECT, "ActiveDescendantChanged") => {
-                ear.hear(path, Kinds::SELECTION);
+                // Who has a current item has the focus, if it says so at all. Where the item says so too, it is the item's.
+                ear.hear(path, Kinds::SELECTION | Kinds::TOOK);
                 let kinds = Kinds::FACTS | Kinds::FOCUS | Kinds::TOOK | Kinds::ITEM;
                 subject(message).into_iter().for_each(|path| ear.hear(&path, kinds));
             }

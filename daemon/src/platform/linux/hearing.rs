@@ -28,6 +28,7 @@ impl BusApp {
         if heard.events > 0 {
             self.newcomers.stir(now());
         }
+        self.note_who_took_the_focus(&heard);
         for (path, hint) in heard.hints {
             self.hint(&path, hint, books);
         }
@@ -39,6 +40,24 @@ impl BusApp {
         heard.marks.into_iter().for_each(|ticket| books.fences.pass(ticket));
         if heard.lost {
             books.end();
+        }
+    }
+
+    /// Known or not: what is not known yet is read later.
+    fn note_who_took_the_focus(&mut self, heard: &Heard) {
+        let mut took: Vec<(u64, &str)> = heard
+            .hints
+            .iter()
+            .filter(|(_, hint)| hint.took > 0)
+            .map(|(path, hint)| (hint.took, &**path))
+            .collect();
+        took.sort_unstable();
+        for (_, path) in took {
+            let key = self.reader.handles.at(path);
+            let new = || Ref::new(&self.root.bus, path);
+            if let Some(key) = key.or_else(|| new().map(|at| self.reader.handles.key(&at))) {
+                self.focused.took(key);
+            }
         }
     }
 
@@ -56,9 +75,6 @@ impl BusApp {
             }
             return;
         };
-        if kinds.has(Kinds::TOOK) {
-            self.focused.took(key);
-        }
         self.glance_or_read(key, hint, books);
         // A scroll bar that moves shows other rows of what lies beside it.
         let parent = books.mirror.parent(key);

@@ -2,7 +2,7 @@
 //!
 //! The first round asks what every element has, the second what its interfaces and role make worth asking, the
 //! third what the second round's answers name. `Cache.GetItems`, where an app serves it, answers the first round for
-//! nearly everything at once; it is used for the first walk only and believed only where it adds up.
+//! nearly everything at once; it is believed for the first walk only.
 //! `outline` is the first round, `details` are the others.
 
 use std::collections::{HashMap, HashSet};
