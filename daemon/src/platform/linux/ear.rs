@@ -14,7 +14,7 @@ const MOST_SAID: usize = 64;
 
 /// What kind of thing happened to an element; several may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Kinds(u16);
+pub(super) struct Kinds(u32);
 
 impl Kinds {
     /// Something about the element itself.
@@ -45,6 +45,8 @@ impl Kinds {
     pub const STATES: Kinds = Kinds(1 << 12);
     /// What is seen of it, whatever that is.
     pub const LOOKS: Kinds = Kinds(1 << 13);
+    /// It is shown now or no longer.
+    pub const SHOWN: Kinds = Kinds(1 << 16);
     /// It is the current one of its siblings.
     pub const ITEM: Kinds = Kinds(1 << 15);
     /// It took the focus.

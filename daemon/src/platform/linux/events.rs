@@ -178,6 +178,7 @@ impl Hall {
                     "focused" => Kinds::STATES | Kinds::FOCUS,
                     "defunct" => Kinds::GONE,
                     "sensitive" | "enabled" => Kinds::STATES | Kinds::BELOW,
+                    "showing" | "visible" => Kinds::STATES | Kinds::SHOWN,
                     _ => Kinds::STATES,
                 };
                 ear.hear(path, kinds);

@@ -23,7 +23,7 @@ use crate::platform::worker::{Books, now};
 use crate::platform::{Cause, ElementKey, Facts, Failure};
 
 /// What a glance can be at.
-const PLAIN: [Kinds; 9] = [
+const PLAIN: [Kinds; 10] = [
     Kinds::NAME,
     Kinds::DESCRIPTION,
     Kinds::NUMBER,
@@ -32,6 +32,7 @@ const PLAIN: [Kinds; 9] = [
     // What these say of other elements is seen to as ever.
     Kinds::FOCUS,
     Kinds::TOOK,
+    Kinds::SHOWN,
     Kinds::BELOW,
     // GTK 3 says this too when it says something else.
     Kinds::LOOKS,

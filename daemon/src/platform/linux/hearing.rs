@@ -112,6 +112,10 @@ impl BusApp {
             books.hint_known(books.mirror.below(&[key]));
         }
         let toolkit = self.reader.toolkit;
+        // The icon in a field of GTK 3 is no widget, and does not say that it is shown with the field.
+        if kinds.has(Kinds::SHOWN) && toolkit.showing_is_content() {
+            hint_children(key, books);
+        }
         if !toolkit.is_browser() && kinds.has(Kinds::BELOW) {
             books.hint_known(books.mirror.below(&[key]).into_iter().take(MOST_OTHERS));
         }
