@@ -28,6 +28,8 @@ pub struct Line<'a> {
     pub name: Option<&'a str>,
     /// What it holds.
     pub value: Option<&'a str>,
+    /// What it is for; shown where it has no name, as a selector has it.
+    pub description: Option<&'a str>,
     /// What is true of it.
     pub states: States,
     /// Where it is.
@@ -62,6 +64,10 @@ impl Line<'_> {
         if let Some(name) = self.name.filter(|name| !name.is_empty()) {
             out.push(' ');
             quote(name, out);
+        } else if let Some(description) = self.description.filter(|description| !description.is_empty()) {
+            out.push_str(" [description=");
+            quote(description, out);
+            out.push(']');
         }
         if let Some(value) = self.value.filter(|value| !value.is_empty()) {
             out.push_str(" = ");
@@ -124,6 +130,7 @@ impl<'a> From<&'a Node> for Line<'a> {
             native_role: node.native_role.as_deref(),
             name: node.name.as_deref(),
             value: node.value.as_deref(),
+            description: node.description.as_deref(),
             states: node.states,
             bounds: node.bounds,
             cut: node.children_count.filter(|total| *total > shown).map(|total| Cut { total, shown }),
@@ -170,6 +177,7 @@ mod tests {
             native_role: None,
             name: None,
             value: None,
+            description: None,
             states: States::NONE,
             bounds: None,
             cut: None,
@@ -182,6 +190,9 @@ mod tests {
         let states = States::NONE.with(State::Focused);
         let field = Line { name: Some("Dis\"play"), value: Some("4\n2"), states, ..line(Role::TextField) };
         check(field, "  textfield \"Dis\\\"play\" = \"4\\n2\" el_000000 focused\n");
+        let button = Line { description: Some("Main menu"), ..line(Role::Button) };
+        check(button, "  button [description=\"Main menu\"] el_000000\n");
+        check(Line { name: Some("Menu"), ..button }, "  button \"Menu\" el_000000\n");
         check(Line { native_role: Some("AXGizmo"), ..line(Role::Unknown) }, "  unknown(AXGizmo) el_000000\n");
         check(
             Line { cut: Some(Cut { total: 667, shown: 19 }), ..line(Role::List) },

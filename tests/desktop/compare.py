@@ -78,23 +78,50 @@ ALLOWED: dict[str, tuple[Callable[[str, Tree, Tree], bool], str]] = {
 def compare(told: Tree, snapshot: Tree) -> Verdict:
     """`told` is the oracle's tree; `snapshot` is the `tree` of axd's answer."""
     verdict = Verdict()
+    focus = Focus()
     stack = [(told, snapshot, "", 0)]
     while stack:
         o, a, path, index = stack.pop()
         verdict.nodes += 1
         where = f"{path}/{o['role']}" + (f":{o['name']!r}" if o.get("name") else "")
+        focus.look(o, a, where)
         compare_fields(o, a, f"{where} ({a['id']}, {o['path'].rsplit('/', 1)[-1]})", verdict)
         verdict.ids[o["bus"] + o["path"]] = (a["id"], o["role"], o.get("name"), index)
         pairs = list(children_pairs(o, a, where, verdict))
         stack.extend((left, right, where, at) for at, (left, right) in reversed(list(enumerate(pairs))))
+    verdict.differences += focus.differences()
     return verdict
+
+
+class Focus:
+    """One element has the focus at a time, as axd tells it. Apps may say so of several: all cells of a row, the element that
+    had it before, one in every window. It must be one of those, and in the active window if one of them is there."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[str, bool]] = []
+        self.told: list[str] = []
+        self.active = False
+
+    def look(self, o: Tree, a: Tree, where: str) -> None:
+        if where.count("/") == 2:
+            self.active = "active" in o.get("native_states", ())
+        if "focused" in o["states"]:
+            self.said.append((o["bus"] + o["path"], self.active))
+        if "focused" in (a.get("states") or []):
+            self.told.append(o["bus"] + o["path"])
+
+    def differences(self) -> list[Difference]:
+        best = [path for path, active in self.said if active] or [path for path, _ in self.said]
+        right = len(self.told) == 1 and self.told[0] in best if best else not self.told
+        return [] if right else [Difference("/", "focus", best, self.told)]
 
 
 def compare_fields(o: Tree, a: Tree, where: str, verdict: Verdict) -> None:
     for what in FIELDS:
         left, right = o.get(what), a.get(what)
         if what in ("states", "actions"):
-            left, right = sorted(left or []), sorted(right or [])
+            # Who has the focus is looked at for the whole app.
+            left, right = (sorted(set(side or []) - {"focused"}) for side in (left, right))
         if left == right:
             continue
         reason = next((name for name, (allows, _) in ALLOWED.items() if allows(what, o, a)), None)

@@ -22,90 +22,9 @@ from typing import Any
 
 from gi.repository import Gio, GLib
 
-# AT-SPI role number -> (what AT-SPI calls it, axd's role). Numbers are the same in every toolkit; the names that
-# toolkits send ("push button", "button") are not.
-ROLES: dict[int, tuple[str, str]] = {
-    1: ("accelerator label", "text"), 2: ("alert", "alert"), 3: ("animation", "image"), 4: ("arrow", "image"),
-    5: ("calendar", "datefield"), 6: ("canvas", "canvas"), 7: ("check box", "checkbox"),
-    8: ("check menu item", "menuitemcheckbox"), 9: ("color chooser", "colorwell"), 10: ("column header", "columnheader"),
-    11: ("combo box", "combobox"), 12: ("date editor", "datefield"), 13: ("desktop icon", "image"),
-    14: ("desktop frame", "group"), 15: ("dial", "slider"), 16: ("dialog", "dialog"), 17: ("directory pane", "group"),
-    18: ("drawing area", "canvas"), 19: ("file chooser", "dialog"), 20: ("filler", "group"),
-    21: ("focus traversable", "group"), 22: ("font chooser", "dialog"), 23: ("frame", "window"),
-    24: ("glass pane", "group"), 25: ("html container", "document"), 26: ("icon", "image"), 27: ("image", "image"),
-    28: ("internal frame", "iframe"), 29: ("label", "text"), 30: ("layered pane", "group"), 31: ("list", "list"),
-    32: ("list item", "listitem"), 33: ("menu", "menu"), 34: ("menu bar", "menubar"), 35: ("menu item", "menuitem"),
-    36: ("option pane", "group"), 37: ("page tab", "tab"), 38: ("page tab list", "tablist"), 39: ("panel", "group"),
-    40: ("password text", "textfield"), 41: ("popup menu", "menu"), 42: ("progress bar", "progressbar"),
-    43: ("push button", "button"), 44: ("radio button", "radio"), 45: ("radio menu item", "menuitemradio"),
-    46: ("root pane", "group"), 47: ("row header", "rowheader"), 48: ("scroll bar", "scrollbar"),
-    49: ("scroll pane", "scrollarea"), 50: ("separator", "separator"), 51: ("slider", "slider"),
-    52: ("spin button", "spinbutton"), 53: ("split pane", "splitgroup"), 54: ("status bar", "statusbar"),
-    55: ("table", "table"), 56: ("table cell", "cell"), 57: ("table column header", "columnheader"),
-    58: ("table row header", "rowheader"), 59: ("tearoff menu item", "menuitem"), 60: ("terminal", "textarea"),
-    61: ("text", "textfield"), 62: ("toggle button", "togglebutton"), 63: ("tool bar", "toolbar"),
-    64: ("tool tip", "tooltip"), 65: ("tree", "tree"), 66: ("tree table", "tree"), 67: ("unknown", "unknown"),
-    68: ("viewport", "group"), 69: ("window", "window"), 71: ("header", "group"), 72: ("footer", "group"),
-    73: ("paragraph", "paragraph"), 74: ("ruler", "separator"), 75: ("application", "application"),
-    76: ("autocomplete", "combobox"), 77: ("editbar", "textfield"), 78: ("embedded", "group"), 79: ("entry", "textfield"),
-    80: ("chart", "image"), 81: ("caption", "text"), 82: ("document frame", "document"), 83: ("heading", "heading"),
-    84: ("page", "group"), 85: ("section", "group"), 86: ("redundant object", "group"), 87: ("form", "form"),
-    88: ("link", "link"), 89: ("input method window", "window"), 90: ("table row", "row"), 91: ("tree item", "treeitem"),
-    92: ("document spreadsheet", "document"), 93: ("document presentation", "document"),
-    94: ("document text", "document"), 95: ("document web", "document"), 96: ("document email", "document"),
-    97: ("comment", "group"), 98: ("list box", "list"), 99: ("grouping", "group"), 100: ("image map", "image"),
-    101: ("notification", "notification"), 102: ("info bar", "notification"), 103: ("level bar", "meter"),
-    104: ("title bar", "group"), 105: ("block quote", "group"), 106: ("audio", "media"), 107: ("video", "media"),
-    108: ("definition", "text"), 109: ("article", "document"), 110: ("landmark", "landmark"), 111: ("log", "group"),
-    112: ("marquee", "text"), 113: ("math", "group"), 114: ("rating", "slider"), 115: ("timer", "text"),
-    116: ("static", "text"), 117: ("math fraction", "group"), 118: ("math root", "group"), 119: ("subscript", "text"),
-    120: ("superscript", "text"), 121: ("description list", "list"), 122: ("description term", "text"),
-    123: ("description value", "text"), 124: ("footnote", "group"), 125: ("content deletion", "group"),
-    126: ("content insertion", "group"), 127: ("mark", "group"), 128: ("suggestion", "group"),
-    129: ("push button menu", "button"), 130: ("switch", "switch"),
-}  # fmt: skip
-PASSWORD_TEXT, DOCUMENT_TEXT = 40, 94
-
-# AT-SPI state bit -> name.
-STATES = {
-    1: "active", 3: "busy", 4: "checked", 6: "defunct", 7: "editable", 8: "enabled", 9: "expandable", 10: "expanded",
-    11: "focusable", 12: "focused", 15: "iconified", 16: "modal", 17: "multi line", 18: "multiselectable", 20: "pressed",
-    22: "selectable", 23: "selected", 24: "sensitive", 25: "showing", 30: "visible", 31: "manages descendants",
-    32: "indeterminate", 33: "required", 36: "invalid entry", 41: "checkable", 42: "has popup", 43: "read only",
-}  # fmt: skip
-
-# States that are told by the same name. The others have conditions: see `told_states`.
-FOCUSABLE = 11  # AT-SPI's number.
-PLAIN_STATES = {
-    "focused": "focused", "selected": "selected", "busy": "busy", "modal": "modal", "required": "required",
-    "invalid entry": "invalid", "multiselectable": "multiselectable", "has popup": "haspopup", "editable": "editable",
-}  # fmt: skip
-NEVER_DISABLED = {"application", "window", "dialog", "alert", "separator", "unknown"}
-HOLDS_TEXT = {"textfield", "textarea", "searchfield", "combobox", "spinbutton", "datefield"}
-CHECKABLE = {"checkbox", "togglebutton", "radio", "switch", "menuitemcheckbox", "treeitem", "listitem", "cell"}
-# Of these, "showing" only says how far something is scrolled, which is geometry and not told as a state.
-SCROLLS = {"cell", "row", "listitem", "treeitem", "columnheader", "rowheader"}
-# Toolkits where "showing" follows being mapped. In browsers it follows scrolling; GTK 4 (4.8) never sets it at all.
-SHOWING_IS_CONTENT = {"gtk3", "qt"}
-# Toolkits where even "visible" says of rows and cells only how far they are scrolled.
-VISIBLE_IS_SCROLLING = {"qt"}
-# Whose number is its value.
-HAS_NUMBER = {"slider", "spinbutton", "progressbar", "meter"}
-# Whose text is its name, where it has no other.
-TEXT_IS_NAME = {
-    "text", "heading", "paragraph", "link", "cell", "listitem", "treeitem", "statusbar", "tooltip", "columnheader",
-    "rowheader", "button", "notification",
-}  # fmt: skip
-# Who is called by its label, where it has no name.
-LABELLED = {
-    "textfield", "textarea", "searchfield", "combobox", "slider", "spinbutton", "checkbox", "switch", "togglebutton",
-    "button", "progressbar", "meter", "datefield", "colorwell",
-}  # fmt: skip
-LABELLED_BY = 2  # AT-SPI relation
-# GTK 4 (4.8) contradicts itself about stacks and notebooks: GetChildren leaves out the pages and lists what is in them,
-# while GetChildAtIndex and Parent have the pages. The pages it is: there, a child's parent has it as a child.
-BY_INDEX = {"gtk4"}
-BROWSERS = {"chromium", "gecko"}
+from contract import (
+    ROLES, PASSWORD_TEXT, DOCUMENT_TEXT, STATES, FOCUSABLE, PLAIN_STATES, NEVER_DISABLED, HOLDS_TEXT, CHECKABLE, SCROLLS, SHOWING_IS_CONTENT, VISIBLE_IS_SCROLLING, HAS_NUMBER, TEXT_IS_NAME, LABELLED, LABELLED_BY, BY_INDEX, BROWSERS, MAKES_UP_NAMES, CLASS_NAME, OWN_CLASS_NAME, PAGE_ROLES, DATE_INPUTS, STATIC, BOXES_OF_TEXT,
+)  # fmt: skip
 
 ACCESSIBLE, REGISTRY = "org.a11y.atspi.Accessible", "org.a11y.atspi.Registry"
 ROOT, NULL = "/org/a11y/atspi/accessible/root", "/org/a11y/atspi/null"
@@ -278,6 +197,8 @@ class Walker:
                 ]), 6)
         )  # fmt: skip
         raws = [self.raw(ref, answers) for ref, answers in zip(refs, first)]
+        if self.toolkit in BROWSERS:
+            self.fill([(raw, "attributes", call(raw.ref, "Accessible", "GetAttributes")) for raw in raws if raw])
         self.details([raw for raw in raws if raw])
         return [raw and self.tell(raw) for raw in raws]
 
@@ -298,7 +219,7 @@ class Walker:
         """Asks what depends on the first answers: number, text, label, actions, place."""
         second: list[tuple[Raw, str, Any]] = []
         for raw in raws:
-            role = told_role(raw.number, raw.native)
+            role = raw.role()
             if "Value" in raw.interfaces and role in HAS_NUMBER:
                 second.append((raw, "number", get(raw.ref, "Value", "CurrentValue")))
             if "Text" in raw.interfaces and raw.number != PASSWORD_TEXT:
@@ -321,7 +242,22 @@ class Walker:
                 if not action[0] and raw.bits >> FOCUSABLE & 1:
                     third.append((raw, f"action {at}", call(raw.ref, "Action", "GetName", GLib.Variant("(i)", (at,)))))
         self.fill(third)
-        self.chosen([raw for raw in raws if told_role(raw.number, raw.native) == "combobox" and "editable" not in raw.native])
+        self.chosen([raw for raw in raws if raw.role() == "combobox" and "editable" not in raw.native])
+        if self.toolkit in BROWSERS:
+            for raw in raws:
+                if raw.role() == "datefield":
+                    raw.answers["date"] = self.reads_as(raw.ref).strip()
+
+    def reads_as(self, ref: Ref) -> str:
+        """The text of an element with the text of the elements in it in their places."""
+        whole = GLib.Variant("(ii)", (0, -1))
+        text, parts = self.bus.all([call(ref, "Text", "GetText", whole), call(ref, "Accessible", "GetChildren")])
+        inside = []
+        for part in [tuple(part) for part in parts or [] if part[1] != NULL]:
+            number, attributes = self.bus.all([call(part, "Accessible", "GetRole"), call(part, "Accessible", "GetAttributes")])
+            if number != STATIC:
+                inside.append((attributes or {}).get("valuetext") or self.reads_as(part))
+        return re.sub("\ufffc", lambda _: inside.pop(0) if inside else "", text or "")
 
     def chosen(self, boxes: list[Raw]) -> None:
         """What combo boxes show: the name of what is selected in them or, in browsers, in their list."""
@@ -341,21 +277,29 @@ class Walker:
 
     def tell(self, raw: Raw) -> Node:
         """The native answers in axd's words."""
-        role = told_role(raw.number, raw.native)
+        role = raw.role()
         if self.toolkit == "gecko" and raw.answers.get("text"):
             raw.answers["text"] = re.sub("([\U00010000-\U0010ffff])\ufeff", r"\1", raw.answers["text"])  # its padding
         text, own = None, raw.count <= 0 or self.toolkit == "gecko"
         if raw.answers.get("length") is not None:
             text = (raw.answers.get("text") or "").replace("\ufffc", "")
-        name = raw.name if raw.name.strip() else raw.answers.get("label") or ""
+        name = self.own_name(raw.name, role)
+        name = name if name.strip() else raw.answers.get("label") or ""
+        own = own and not holds_its_text(role, raw.native)  # what is edited is the value alone
         if not name.strip() and own and (role in TEXT_IS_NAME or self.toolkit == "gecko" and role in ("group", "landmark")):
             name = between(raw.answers.get("text") or "")
         if role in HAS_NUMBER and raw.answers.get("number") is not None:
             value = plain_number(raw.answers["number"])
+            if role == "spinbutton":
+                value = read_aloud(value, (raw.answers.get("attributes") or {}).get("valuetext"))
+        elif role == "datefield" and self.toolkit in BROWSERS:
+            value = raw.answers["date"] or None
         elif holds_its_text(role, raw.native):
             value = text
         elif role == "cell" and "editable" in raw.native and (text or "").strip() and text != name:
             value = text  # of a spreadsheet: it is called by its place
+        elif self.toolkit == "gecko" and (role in TEXT_IS_NAME or role in BOXES_OF_TEXT):
+            value = unsaid(raw.answers.get("text") or "", name)
         else:
             value = raw.answers.get("chosen") or None
         return Node(
@@ -375,6 +319,17 @@ class Walker:
         )
 
 
+    def own_name(self, name: str, role: str) -> str:
+        if self.toolkit not in MAKES_UP_NAMES:
+            return name
+        if CLASS_NAME.fullmatch(name) or role == "group" and OWN_CLASS_NAME.fullmatch(name) and not name.isupper():
+            return ""
+        words = name.split(" ")
+        half = len(words) // 2
+        twice = role not in ("text", "heading") and half and len(words) % 2 == 0 and words[:half] == words[half:]
+        return " ".join(words[:half]) if twice else name
+
+
 @dataclass
 class Raw:
     """What the app answered."""
@@ -388,6 +343,13 @@ class Raw:
     description: str
     count: int
     answers: dict[str, Any] = field(default_factory=dict)
+
+    def role(self) -> str:
+        role, attributes = told_role(self.number, self.native), self.answers.get("attributes") or {}
+        by_page = PAGE_ROLES.get((attributes.get("xml-roles") or " ").split(" ")[0])
+        if by_page:
+            return by_page
+        return "datefield" if role == "group" and attributes.get("text-input-type") in DATE_INPUTS else role
 
 
 def told_role(number: int, native: set[str]) -> str:
@@ -434,6 +396,22 @@ def between(text: str) -> str:
     if "\ufffc" not in text:
         return text
     return " ".join(piece.strip() for piece in text.split("\ufffc") if piece.strip())
+
+
+def unsaid(text: str, name: str) -> str | None:
+    """What of the text between elements the name does not say."""
+    said = " ".join(name.split())
+    pieces = [piece.strip() for piece in text.split("\ufffc")]
+    return " ".join(piece for piece in pieces if piece and " ".join(piece.split()) not in said) or None
+
+
+def read_aloud(number: str, text: str | None) -> str:
+    """What a spin button holds: what its number reads as, unless that is the number."""
+    try:
+        same = float(text or number) == float(number)
+    except ValueError:
+        same = False
+    return number if same else text or number
 
 
 def holds_its_text(role: str, native: set[str]) -> bool:

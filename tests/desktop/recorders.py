@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from trial import HERE, Skipped, Trial
+from trials import HERE, Skipped, Trial
 
 KITS = ("gtk3", "gtk4", "qt6", "chromium")
 PROBES = {

@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::acting::Queue;
 use super::clock::{Ticker, random};
+use super::desktop::ago;
 use super::failure::not_allowed;
 use crate::platform::{
     Act, AppSeen, Cause, Counters, ElementKey, Failure, FailureKind, Gate, Mailbox, Sent, ToWorker,
@@ -42,6 +43,8 @@ pub struct App {
     complete: watch::Sender<bool>,
     tickets: Mutex<HashMap<u64, oneshot::Sender<Result<WorkerAnswer, Failure>>>>,
     next_ticket: AtomicU64,
+    /// When it ended, if it did.
+    ended: Mutex<Option<Instant>>,
     /// When it was last asked about.
     used: Mutex<Instant>,
     geometry: Mutex<FxHashMap<ElementKey, Place>>,
@@ -89,6 +92,7 @@ impl App {
             complete: watch::Sender::new(false),
             tickets: Mutex::default(),
             next_ticket: AtomicU64::new(1),
+            ended: Mutex::default(),
             used: Mutex::new(Instant::now()),
             geometry: Mutex::default(),
             reread: AtomicBool::new(false),
@@ -154,6 +158,7 @@ impl App {
     pub fn connect(&self, seen: AppSeen, mailbox: Mailbox) {
         *self.seen.write() = seen;
         *self.mailbox.lock() = Some(mailbox);
+        *self.ended.lock() = None;
         *self.state.lock() = Condition { state: AppState::Warming, degraded: None };
         self.complete.send_replace(false);
     }
@@ -163,6 +168,7 @@ impl App {
         self.mailbox.lock().take();
         self.tickets.lock().clear();
         self.geometry.lock().clear();
+        *self.ended.lock() = (state == AppState::Gone).then(Instant::now);
         *self.state.lock() = Condition { state, degraded: None };
         // Whoever waits for its first walk has nothing left to wait for.
         self.complete.send_replace(true);
@@ -324,7 +330,13 @@ impl App {
             .suggest("read without --sync, --verify, --bounds or --visible to get what is known from memory")
     }
 
+    /// When it ended, if it did: "ended 0.3 s ago".
+    pub fn how_ended(&self) -> Option<String> {
+        self.ended.lock().map(|at| format!("ended {}", ago(at.elapsed())))
+    }
+
     fn ended(&self) -> Error {
-        Error::new(ErrorCode::ApplicationNotFound, format!("{} ended", self.seen.read().name))
+        let how = self.how_ended().unwrap_or_else(|| "ended".to_owned());
+        Error::new(ErrorCode::ApplicationNotFound, format!("{} {how}", self.seen.read().name))
     }
 }

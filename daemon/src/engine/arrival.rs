@@ -149,7 +149,7 @@ mod tests {
     use crate::platform::DesktopEvent;
 
     fn app(pid: u32, name: &str) -> AppSeen {
-        AppSeen { pid, name: name.into(), identity: format!("/usr/bin/{name}") }
+        AppSeen { pid, name: name.into(), identity: format!("/usr/bin/{name}"), ..AppSeen::default() }
     }
 
     fn window(window: u64, pid: u32) -> WindowSeen {

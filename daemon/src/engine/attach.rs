@@ -237,8 +237,7 @@ impl Engine {
 
     fn window_happened(&self, kind: fn(Happening) -> Event, window: &WindowSeen) {
         let seen = self.desktop.read().by_pid(window.pid).cloned();
-        let seen =
-            seen.unwrap_or_else(|| AppSeen { pid: window.pid, name: String::new(), identity: String::new() });
+        let seen = seen.unwrap_or_else(|| AppSeen { pid: window.pid, ..AppSeen::default() });
         self.happened(kind, self.info_of(&seen), None, Some(self.window_info(window)), None);
     }
 

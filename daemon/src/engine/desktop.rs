@@ -2,14 +2,17 @@
 //! about them cost no call.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use axd_protocol::selector::fold;
 use axd_protocol::{DisplayInfo, Error, ErrorCode, Point, Result};
+use tokio::time::Instant;
 
 use crate::platform::{AppSeen, DesktopEvent, WindowSeen};
 
-/// How many failed starts are remembered.
+/// How many failed starts are remembered, and how many apps that ended.
 const MOST_FAILED: usize = 64;
+const MOST_ENDED: usize = 64;
 
 /// The desktop, as last told.
 #[derive(Debug, Default)]
@@ -26,6 +29,8 @@ pub struct Desktop {
     pub active_window: Option<u64>,
     /// Processes that were started here and failed lately, and how.
     failed: VecDeque<(u32, String)>,
+    /// Apps that ended lately, and when.
+    ended: VecDeque<(AppSeen, Instant)>,
 }
 
 /// What an event changed, for those who are told of it.
@@ -59,7 +64,14 @@ impl Desktop {
                 if self.frontmost == Some(pid) {
                     (self.frontmost, self.active_window) = (None, None);
                 }
-                at.map(|at| DesktopChange::Terminated(self.apps.remove(at))).into_iter().collect()
+                let gone = at.map(|at| self.apps.remove(at));
+                if let Some(app) = &gone {
+                    self.ended.push_back((app.clone(), Instant::now()));
+                    if self.ended.len() > MOST_ENDED {
+                        self.ended.pop_front();
+                    }
+                }
+                gone.map(DesktopChange::Terminated).into_iter().collect()
             }
             DesktopEvent::Failed { pid, how } => {
                 self.failed.push_back((pid, how));
@@ -121,17 +133,41 @@ impl Desktop {
         self.apps.iter().find(|app| app.pid == pid)
     }
 
-    /// The app that is meant by a name, pid or identity.
+    /// When and how the app that goes by this ended, if it did: "mousepad ended 0.3 s ago, exit status: 1".
+    pub fn how_ended(&self, spec: &str) -> Option<String> {
+        let (app, at) = self.latest_ended(spec)?;
+        let how = self.failure_of(app.pid).map(|how| format!(", {how}")).unwrap_or_default();
+        Some(format!("{} ended {}{how}", app.name, ago(at.elapsed())))
+    }
+
+    /// The process that the app that goes by this had, if it ended.
+    pub fn pid_of_ended(&self, spec: &str) -> Option<u32> {
+        self.latest_ended(spec).map(|(app, _)| app.pid)
+    }
+
+    fn latest_ended(&self, spec: &str) -> Option<&(AppSeen, Instant)> {
+        let wanted = Wanted::new(spec);
+        let by_pid = |app: &AppSeen| spec.parse() == Ok(app.pid);
+        let latest = |fits: &dyn Fn(&AppSeen) -> bool| self.ended.iter().rev().find(|(app, _)| fits(app));
+        latest(&by_pid)
+            .or_else(|| latest(&|app| wanted.is(app)))
+            .or_else(|| latest(&|app| wanted.begins(app)))
+    }
+
+    /// The app that is meant by a name, pid or identity: the whole of it in any case, else the beginning.
     pub fn named(&self, spec: &str) -> Result<&AppSeen> {
         if let Some(app) = spec.parse().ok().and_then(|pid| self.by_pid(pid)) {
             return Ok(app);
         }
-        let wanted = fold(spec);
-        let matching: Vec<&AppSeen> =
-            self.apps.iter().filter(|app| app.identity == spec || fold(&app.name) == wanted).collect();
+        let wanted = Wanted::new(spec);
+        let mut matching: Vec<&AppSeen> = self.apps.iter().filter(|app| wanted.is(app)).collect();
+        if matching.is_empty() {
+            matching = self.apps.iter().filter(|app| wanted.begins(app)).collect();
+        }
+        let ended = || self.how_ended(spec).map(|how| format!(": {how}")).unwrap_or_default();
         match matching[..] {
             [app] => Ok(app),
-            [] => Err(Error::new(ErrorCode::ApplicationNotFound, format!("no app '{spec}' runs"))
+            [] => Err(Error::new(ErrorCode::ApplicationNotFound, format!("no app '{spec}' runs{}", ended()))
                 .suggest(format!("these run: {}", self.list(&self.apps.iter().collect::<Vec<_>>())))
                 .retry("list-apps")),
             _ => Err(Error::new(
@@ -164,12 +200,100 @@ impl Desktop {
     }
 }
 
+/// What somebody calls an app.
+struct Wanted<'a> {
+    spec: &'a str,
+    folded: std::borrow::Cow<'a, str>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(spec: &'a str) -> Wanted<'a> {
+        Wanted { spec, folded: fold(spec) }
+    }
+
+    fn any(&self, app: &AppSeen, fits: impl Fn(&str) -> bool) -> bool {
+        [&app.name, &app.identity].into_iter().chain(&app.aliases).any(|name| fits(&fold(name)))
+    }
+
+    /// Whether the app is called so.
+    fn is(&self, app: &AppSeen) -> bool {
+        app.identity == self.spec || self.any(app, |name| name == self.folded)
+    }
+
+    /// Whether something that the app is called begins so. The beginning of a number is none.
+    fn begins(&self, app: &AppSeen) -> bool {
+        let word = !self.folded.is_empty() && self.spec.parse::<u64>().is_err();
+        word && self.any(app, |name| name.starts_with(&*self.folded))
+    }
+}
+
+/// How long ago something was, for reading.
+pub fn ago(time: Duration) -> String {
+    match time.as_secs() {
+        0..10 => format!("{:.1} s ago", time.as_secs_f64()),
+        seconds @ 10..120 => format!("{seconds} s ago"),
+        seconds => format!("{} min ago", seconds / 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn app(pid: u32, name: &str) -> AppSeen {
-        AppSeen { pid, name: name.into(), identity: format!("org.example.{name}") }
+        AppSeen { pid, name: name.into(), identity: format!("org.example.{name}"), ..AppSeen::default() }
+    }
+
+    #[test]
+    fn an_app_is_found_by_all_it_goes_by_and_by_a_beginning_that_only_one_has() {
+        let mut desktop = Desktop::default();
+        let aliases = ["org.gnome.gedit", "gedit", "Text Editor", "Texteditor"].map(str::to_owned).to_vec();
+        let gedit = AppSeen { pid: 1, name: "gedit".into(), identity: "gedit".into(), aliases };
+        let firefox =
+            AppSeen { pid: 2, name: "Firefox".into(), identity: "firefox-esr".into(), ..AppSeen::default() };
+        let filer = AppSeen { pid: 3, name: "Files".into(), identity: "filer".into(), ..AppSeen::default() };
+        for seen in [gedit, firefox, filer] {
+            desktop.apply(DesktopEvent::AppUp(seen));
+        }
+        let pid = |spec: &str| desktop.named(spec).map(|app| app.pid);
+        for spec in ["gedit", "GEDIT", "Text Editor", "texteditor", "org.gnome.gedit", "gedi", "text e"] {
+            assert_eq!(pid(spec), Ok(1), "{spec}");
+        }
+        for spec in ["firefox", "Firefox", "firefox-esr", "FIREFOX-ESR", "fire"] {
+            assert_eq!(pid(spec), Ok(2), "{spec}");
+        }
+        let several = pid("fi").unwrap_err();
+        assert_eq!(several.code, ErrorCode::AmbiguousTarget);
+        assert!(several.suggestion.contains("Firefox (2), Files (3)"), "{}", several.suggestion);
+        for spec in ["", "ext", "12"] {
+            assert_eq!(pid(spec).unwrap_err().code, ErrorCode::ApplicationNotFound, "{spec}");
+        }
+    }
+
+    #[test]
+    fn whole_names_win_over_beginnings() {
+        let mut desktop = Desktop::default();
+        for seen in [app(1, "Mail"), app(2, "Mailman")] {
+            desktop.apply(DesktopEvent::AppUp(seen));
+        }
+        assert_eq!(desktop.named("mail").unwrap().pid, 1);
+        assert_eq!(desktop.named("mailm").unwrap().pid, 2);
+    }
+
+    #[test]
+    fn an_app_that_ended_is_told_of_with_when_and_how() {
+        let mut desktop = Desktop::default();
+        desktop.apply(DesktopEvent::AppUp(app(7, "Notes")));
+        desktop.apply(DesktopEvent::AppGone { pid: 7 });
+        desktop.apply(DesktopEvent::Failed { pid: 7, how: "signal: 9 (SIGKILL)".into() });
+        let error = desktop.named("notes").unwrap_err();
+        assert_eq!(error.code, ErrorCode::ApplicationNotFound);
+        assert_eq!(error.message, "no app 'notes' runs: Notes ended 0.0 s ago, signal: 9 (SIGKILL)");
+        assert_eq!(desktop.how_ended("7").as_deref(), Some("Notes ended 0.0 s ago, signal: 9 (SIGKILL)"));
+        assert_eq!(desktop.how_ended("Mail"), None);
+        for (seconds, told) in [(0, "0.0 s ago"), (12, "12 s ago"), (125, "2 min ago")] {
+            assert_eq!(ago(Duration::from_secs(seconds)), told);
+        }
     }
 
     fn window(window: u64, title: &str) -> WindowSeen {

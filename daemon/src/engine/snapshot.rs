@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axd_protocol::command::Snapshot;
-use axd_protocol::{Error, ErrorCode, Result};
+use axd_protocol::{Error, ErrorCode, Result, State};
 use tokio::time::Instant;
 
 use super::answer::Answer;
@@ -122,6 +122,15 @@ impl Engine {
     fn shown_keys(&self, app: &Arc<App>, args: &Snapshot, view: &View) -> Result<Vec<ElementKey>> {
         let tree = app.tree.read();
         let root = self.snapshot_root(app, &tree, args)?;
-        Ok(tree.show(root, view).nodes.iter().filter_map(|shown| tree.key(shown.ix)).collect())
+        // What is in sight is known only once it is measured: until then no budget may choose.
+        let whole = View { max_nodes: None, max_tokens: None, ..view.clone() };
+        let shown = tree.show(root, if args.visible { &whole } else { view });
+        let hidden = |ix: Ix| args.visible && tree.states(ix).has(State::Hidden);
+        Ok(shown
+            .nodes
+            .iter()
+            .filter(|shown| !hidden(shown.ix))
+            .filter_map(|shown| tree.key(shown.ix))
+            .collect())
     }
 }

@@ -230,7 +230,11 @@ fn stale(app: &App, was: &NodeRef, candidates: Vec<NodeRef>) -> Error {
         Some(text) if !text.is_empty() => format!("find '{}:{}' --app '{name}'", was.role, quoted(text)),
         _ => format!("snapshot --app '{name}'"),
     };
-    Error::new(ErrorCode::StaleRef, format!("{what} is gone from {name}")).candidates(candidates).retry(again)
+    let said = match app.how_ended() {
+        Some(how) => format!("{what} is gone: {name} {how}"),
+        None => format!("{what} is gone from {name}"),
+    };
+    Error::new(ErrorCode::StaleRef, said).candidates(candidates).retry(again)
 }
 
 fn quoted(text: &str) -> String {
@@ -243,7 +247,10 @@ fn no_tree(app: &App) -> Error {
     if app.is_complete() {
         Error::new(
             ErrorCode::ApplicationNotFound,
-            format!("{} has no tree: it ended, or shows nothing", app.seen().name),
+            match app.how_ended() {
+                Some(how) => format!("{} {how}", app.seen().name),
+                None => format!("{} shows nothing", app.seen().name),
+            },
         )
     } else {
         still_reading(app)

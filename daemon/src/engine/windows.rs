@@ -243,7 +243,12 @@ mod tests {
         let mut desktop = Desktop::default();
         for (pid, name) in [(1, "Notes"), (2, "Mail")] {
             let identity = format!("org.example.{name}");
-            desktop.apply(DesktopEvent::AppUp(AppSeen { pid, name: name.into(), identity }));
+            desktop.apply(DesktopEvent::AppUp(AppSeen {
+                pid,
+                name: name.into(),
+                identity,
+                ..AppSeen::default()
+            }));
         }
         desktop.apply(DesktopEvent::Windows(vec![
             window(11, 1, "Draft"),

@@ -107,7 +107,7 @@ pub trait Platform: Send + Sync + 'static {
 pub type Reply<T> = oneshot::Receiver<Result<T, Failure>>;
 
 /// A running app, as the desktop sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AppSeen {
     /// Its process.
     pub pid: u32,
@@ -115,6 +115,8 @@ pub struct AppSeen {
     pub name: String,
     /// What stays the same when it restarts: bundle id or executable.
     pub identity: String,
+    /// What else it goes by: what its desktop entry is called, in any language.
+    pub aliases: Vec<String>,
 }
 
 /// A top-level window, as the desktop sees it.

@@ -134,8 +134,12 @@ mod tests {
 
     #[test]
     fn what_holds_the_session_together_and_what_is_somebody_elses_is_left_alone() {
-        let seen =
-            |pid, name: &str, identity: &str| AppSeen { pid, name: name.into(), identity: identity.into() };
+        let seen = |pid, name: &str, identity: &str| AppSeen {
+            pid,
+            name: name.into(),
+            identity: identity.into(),
+            ..AppSeen::default()
+        };
         let shell = seen(77, "GNOME Shell", "/usr/bin/gnome-shell");
         let notes = seen(78, "Notes", "org.example.Notes");
         let on = |app| Intent { command: "click", app: Some(app), ..Intent::default() };

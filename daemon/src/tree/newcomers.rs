@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use axd_protocol::{NodeId, Role};
+use axd_protocol::selector::{is_item, may_borrow};
+use axd_protocol::{NodeId, Role, State};
 use rustc_hash::FxHashMap;
 
 use super::apply::{Apply, Child};
@@ -257,6 +258,31 @@ impl Tree {
     fn sibling_key(&self, ix: Ix) -> SiblingKey {
         let node = &self.store[ix];
         SiblingKey::of(node.role, node.identifier.as_deref(), node.name.as_deref(), || self.label(ix))
+    }
+
+    /// What an item without a name goes by: the text in it that can be seen.
+    pub(super) fn lent(&self, ix: Ix) -> Option<String> {
+        let node = &self.store[ix];
+        if !may_borrow(node.role) || node.name.as_deref().is_some_and(|name| !name.trim().is_empty()) {
+            return None;
+        }
+        // A button is about the first text in it; what else is in it came by its being pressed.
+        let most = if is_item(node.role) { LABEL_WORDS } else { 1 };
+        let mut words: Vec<&str> = Vec::new();
+        let mut stack = vec![ix];
+        for _ in 0..LABEL_REACH {
+            let Some(at) = stack.pop().filter(|_| words.len() < most) else { break };
+            let node = &self.store[at];
+            if at != ix && (node.states.has(State::Hidden) || node.states.has(State::Offscreen)) {
+                continue;
+            }
+            // What can be used by itself is not what the item is about; but items may be in items.
+            let is_text = !node.role.is_interactive() || is_item(node.role) || node.role == Role::Link;
+            let name = node.name.as_deref().map(str::trim);
+            words.extend(name.filter(|name| at != ix && is_text && !name.is_empty()));
+            stack.extend(node.children.iter().take(LABEL_REACH).rev());
+        }
+        Some(words.join(" ")).filter(|words| !words.is_empty())
     }
 
     /// The text of a node's first named descendants.

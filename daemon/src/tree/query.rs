@@ -56,6 +56,11 @@ impl Tree {
             Some(candidates) => matcher.find_among(self, scope.root, candidates, None),
             None => matcher.find_all(self, scope.root, None),
         };
+        if matches.is_empty()
+            && let Some(lending) = matcher.lending()
+        {
+            matches = lending.find_all(self, scope.root, None);
+        }
         let count = matches.len();
         matches.truncate(limit.unwrap_or(usize::MAX));
         Found { matches, count }
@@ -160,6 +165,10 @@ impl Forest for Tree {
 
     fn row_count(&self, ix: Ix) -> Option<u32> {
         self.store[ix].total
+    }
+
+    fn lent_name(&self, ix: Ix) -> Option<String> {
+        self.lent(ix)
     }
 
     fn facts(&self, ix: Ix) -> Facts<'_> {

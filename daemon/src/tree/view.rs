@@ -160,8 +160,9 @@ impl Tree {
     fn is_wanted(&self, ix: Ix, view: &View) -> bool {
         let node = &self.store[ix];
         let hidden = node.states.has(State::Hidden);
-        let in_sight =
-            view.visible.as_ref().is_none_or(|visible| visible.get(&ix).copied().unwrap_or(!hidden));
+        // What could not be measured is in sight unless its states say otherwise.
+        let shown = !hidden && !node.states.has(State::Offscreen);
+        let in_sight = view.visible.as_ref().is_none_or(|visible| visible.get(&ix).copied().unwrap_or(shown));
         in_sight
             && match view.filter {
                 Filter::All => true,
@@ -230,6 +231,7 @@ fn cut_to_budget(tree: &Tree, items: &mut [Item], view: &View) -> bool {
 fn line_tokens(node: &Node, depth: u32) -> usize {
     let text = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len().min(400) + 3);
     let states = 9 * node.states.iter().count();
-    (2 * depth as usize + node.role.name().len() + text(&node.name) + text(&node.value) + 12 + states)
+    let called = if node.name.is_some() { text(&node.name) } else { text(&node.description) };
+    (2 * depth as usize + node.role.name().len() + called + text(&node.value) + 12 + states)
         .div_ceil(BYTES_PER_TOKEN)
 }

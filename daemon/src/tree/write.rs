@@ -6,7 +6,7 @@ use axd_protocol::{Bounds, Field, NodeId, Role};
 use super::Tree;
 use super::diff::{Changes, Fields};
 use super::store::{Ix, Node};
-use super::view::{Showing, Shown, View};
+use super::view::{Filter, Showing, Shown, View};
 
 /// Which fields of a node to write, beyond the common ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,10 @@ impl Tree {
     pub fn write_text(&self, showing: &Showing, view: &View, out: &mut String) {
         for &Shown { ix, depth, cut, .. } in &showing.nodes {
             let bounds = view.bounds.as_ref().and_then(|bounds| bounds.get(&ix).copied());
-            self.line(ix, bounds, cut).write(depth as usize, out);
+            // What lends an item its name is not shown there.
+            let lent = (view.filter == Filter::Interactive).then(|| self.lent(ix)).flatten();
+            let line = self.line(ix, bounds, cut);
+            Line { name: lent.as_deref().or(line.name), ..line }.write(depth as usize, out);
         }
     }
 
@@ -103,6 +106,7 @@ impl Tree {
             native_role: node.native_role.map(|sym| self.store.strings.get(sym)),
             name: node.name.as_deref(),
             value: node.value.as_deref(),
+            description: node.description.as_deref(),
             states: node.states,
             bounds,
             cut,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 /// The name with everything taken out that a person would not call a difference: composed (NFC), trimmed, spaces
-/// collapsed, case folded, `...` written `…`. Two names are the same if their folds are equal; folding twice changes
+/// collapsed, case folded, `...` written `…`, quotes written straight. Two names are the same if their folds are equal; folding twice changes
 /// nothing. A name that is ASCII and folded already is borrowed.
 pub fn fold(name: &str) -> Cow<'_, str> {
     if is_folded_ascii(name) {
@@ -16,7 +16,7 @@ pub fn fold(name: &str) -> Cow<'_, str> {
         if !folded.is_empty() {
             folded.push(' ');
         }
-        push_lower(word, &mut folded);
+        push_folded(word, &mut folded);
     }
     if folded.contains("...") {
         folded = folded.replace("...", "…");
@@ -51,6 +51,18 @@ pub(super) fn lower(text: &str) -> Cow<'_, str> {
     let mut lowered = String::with_capacity(text.len());
     push_lower(text, &mut lowered);
     Cow::Owned(lowered)
+}
+
+/// Case folding by lowercase per character, plus the two common letters for which lowercase is not enough, and quotes, which are
+/// set one way and typed another.
+fn push_folded(text: &str, out: &mut String) {
+    for char in text.chars() {
+        match char {
+            '‘' | '’' | '‛' | 'ʼ' => out.push('\''),
+            '“' | '”' | '„' | '‟' => out.push('"'),
+            _ => push_lower(char.encode_utf8(&mut [0; 4]), out),
+        }
+    }
 }
 
 /// Case folding by lowercase per character, plus the two common letters for which lowercase is not enough.
@@ -104,6 +116,8 @@ mod tests {
         check("", "");
         check("   ", "");
         check("日本語", "日本語");
+        check("Don’t Save", "don't save");
+        check("“Quoted”", "\"quoted\"");
     }
 
     #[test]

@@ -34,6 +34,10 @@ pub trait Forest {
     fn row_count(&self, _container: Self::Node) -> Option<u32> {
         None
     }
+    /// What it may be called where it has no name: by the text in it.
+    fn lent_name(&self, _node: Self::Node) -> Option<String> {
+        None
+    }
     /// What is known of it.
     fn facts(&self, node: Self::Node) -> Facts<'_>;
 }
@@ -65,6 +69,8 @@ pub struct Facts<'a> {
 #[derive(Debug, Clone)]
 pub struct Matcher {
     pub(super) paths: Vec<ReadyPath>,
+    /// Whether items without a name go by the text in them.
+    pub(super) lends: bool,
 }
 
 /// Where to begin looking for the matches of one path: what its last step asks for that an index can answer. `None`
@@ -116,7 +122,19 @@ impl Matcher {
     /// Makes a selector ready.
     pub fn new(selector: &Selector) -> Matcher {
         let mut sites = 0;
-        Matcher { paths: selector.paths().iter().map(|path| ready_path(path, &mut sites)).collect() }
+        let paths = selector.paths().iter().map(|path| ready_path(path, &mut sites)).collect();
+        Matcher { paths, lends: false }
+    }
+
+    /// The same, by which items without a name go by the text in them; `None` if it asks for no item by name. For when
+    /// nothing is called so: a name comes before what is only lent.
+    pub fn lending(&self) -> Option<Matcher> {
+        let by_name = |step: &ReadyStep| {
+            let named = step.folded_name.as_ref().is_some_and(|name| !name.is_empty());
+            named && matches!(step.role, RoleTest::Role(role) if may_borrow(role))
+        };
+        let asks = self.paths.iter().flat_map(|path| &path.steps).any(|(_, step)| by_name(step));
+        asks.then(|| Matcher { lends: true, ..self.clone() })
     }
 
     /// Whether `node` is in the scope and matches. For many nodes, [`find_among`](Matcher::find_among) is quicker: it
@@ -147,6 +165,16 @@ impl Matcher {
     pub fn seeds(&self) -> Vec<Seed> {
         self.paths.iter().map(ReadyPath::seed).collect()
     }
+}
+
+/// Whether an element of this role is one of many in a list, a tree or a table.
+pub fn is_item(role: Role) -> bool {
+    matches!(role, Role::ListItem | Role::TreeItem | Role::Row | Role::Cell)
+}
+
+/// Whether an element of this role goes by the text in it, where it has no name.
+pub fn may_borrow(role: Role) -> bool {
+    is_item(role) || matches!(role, Role::Button | Role::ToggleButton)
 }
 
 impl ReadyPath {

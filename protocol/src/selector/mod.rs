@@ -52,7 +52,7 @@ pub use ast::{
 };
 pub use error::SelectorError;
 pub use fold::fold;
-pub use matcher::{Facts, Forest, Matcher, Seed};
+pub use matcher::{Facts, Forest, Matcher, Seed, is_item, may_borrow};
 pub use target::Target;
 
 /// The longest selector, in bytes, as written and in canonical form.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::ast::{Attr, Combinator, RoleTest};
 use super::fold::{folds_to, lower};
-use super::matcher::{Facts, Forest, Matcher, ReadyPart, ReadyPath, ReadyStep, TextTest};
+use super::matcher::{Facts, Forest, Matcher, ReadyPart, ReadyPath, ReadyStep, TextTest, may_borrow};
 use crate::state::State;
 
 /// How far a path gets at a node, a bit for each step: a selector has at most 16 in all.
@@ -103,7 +103,7 @@ impl<'q, F: Forest> Query<'q, F> {
         let step = &path.steps[last].1;
         let facts = self.forest.facts(node);
         // Cheapest first: most nodes fail by role or name, and few parts are dear.
-        heads_match(step, &facts)
+        self.head_matches(step, node, &facts)
             && (last == 0 || {
                 let above = self.reach_at(index, path, self.forest.parent(node));
                 may_follow(path, last, above)
@@ -142,7 +142,18 @@ impl<'q, F: Forest> Query<'q, F> {
     }
 
     fn step_holds(&mut self, step: &'q ReadyStep, node: F::Node, facts: &Facts<'_>) -> bool {
-        heads_match(step, facts) && self.parts_hold(&step.parts, step, node, facts)
+        self.head_matches(step, node, facts) && self.parts_hold(&step.parts, step, node, facts)
+    }
+
+    /// Whether role and name of a step fit, the name by what is lent where that counts.
+    fn head_matches(&self, step: &ReadyStep, node: F::Node, facts: &Facts<'_>) -> bool {
+        if heads_match(step, facts) {
+            return true;
+        }
+        let (true, Some(name)) = (self.matcher.lends, step.folded_name.as_deref()) else { return false };
+        let nameless = facts.name.is_none_or(|name| name.trim().is_empty()) && !name.is_empty();
+        let borrows = nameless && may_borrow(facts.role) && role_matches(step, facts);
+        borrows && self.forest.lent_name(node).is_some_and(|lent| folds_to(&lent, name))
     }
 
     /// Whether `parts`, which are the first parts of `step`, hold.
@@ -197,7 +208,9 @@ impl<'q, F: Forest> Query<'q, F> {
         for i in 0..self.forest.child_count(parent) {
             let child = self.forest.child(parent, i);
             let facts = self.forest.facts(child);
-            if heads_match(step, &facts) && self.parts_hold(&step.parts[..before], step, child, &facts) {
+            if self.head_matches(step, child, &facts)
+                && self.parts_hold(&step.parts[..before], step, child, &facts)
+            {
                 counted.push(child);
                 last_row = last_row.max(self.forest.row_index(child));
             }
@@ -291,12 +304,16 @@ fn may_follow(path: &ReadyPath, i: usize, above: Reach) -> bool {
 }
 
 /// Whether the role and the name of a step match.
-fn heads_match(step: &ReadyStep, facts: &Facts<'_>) -> bool {
-    let role = match &step.role {
+fn role_matches(step: &ReadyStep, facts: &Facts<'_>) -> bool {
+    match &step.role {
         RoleTest::Any => true,
         RoleTest::Role(role) => facts.role == *role,
         RoleTest::Native(native) => facts.native_role == Some(native),
-    };
+    }
+}
+
+fn heads_match(step: &ReadyStep, facts: &Facts<'_>) -> bool {
+    let role = role_matches(step, facts);
     // No name is the same as a blank one: `image:""` finds those without.
     role && step.folded_name.as_deref().is_none_or(|name| folds_to(facts.name.unwrap_or_default(), name))
 }

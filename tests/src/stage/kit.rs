@@ -182,7 +182,7 @@ impl Kit {
             ("Progress", _) => "progressbar:Progress",
             ("More", Sim | Double) => "button:More",
             ("More", Gtk3) => "togglebutton:More",
-            ("More", Gtk4) => "button:GtkExpander",
+            ("More", Gtk4) => "button:More",
             ("More", Qt6) => "group:More",
             ("More", Chromium | Appkit) => "*:More[collapsed], *:More[expanded]",
             ("Target", _) => "button:Target",

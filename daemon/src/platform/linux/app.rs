@@ -3,7 +3,7 @@
 //! The worker is the same on every platform; this is what it has of an app here. `hearing` is what is made of events,
 //! `glance`, `survey` and `newcomers` are how it is known sooner what they say, and known at all what they do not.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ use super::acting::Deed;
 use super::direct::Direct;
 use super::ear::Ear;
 use super::events::Events;
+use super::focus::Focus;
 use super::frames;
 use super::glance::Glances;
 use super::handles::Handle;
@@ -24,10 +25,10 @@ use super::reader::Reader;
 use super::survey::Survey;
 use super::windows::{self, Frame};
 use super::x11::Screen;
-use crate::platform::mirror::{Mirror, Readings};
+use crate::platform::mirror::Readings;
 use crate::platform::schedule::Pace;
 use crate::platform::worker::{App, Books, Steps, now};
-use crate::platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Update};
+use crate::platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured};
 
 /// An app on the accessibility bus.
 pub(super) struct BusApp {
@@ -51,8 +52,12 @@ pub(super) struct BusApp {
     pub(super) links: Arc<Direct>,
     /// The act that is under way; the next waits for it.
     pub(super) deed: Option<Deed>,
-    /// What was told to have the focus: when something else gets it, these may not say that they lost it.
-    pub(super) focused: HashSet<ElementKey>,
+    /// Who says to have the focus: when something else gets it, these may not say that they lost it.
+    pub(super) focused: Focus,
+    /// Until when a focus that moved may be followed by what it moved for. Fences wait for that.
+    pub(super) unsettled: Option<Instant>,
+    /// What the screen last called the app's windows.
+    titles: HashMap<ElementKey, String>,
 }
 
 impl BusApp {
@@ -79,7 +84,9 @@ impl BusApp {
             newcomers: Newcomers::default(),
             links,
             deed: None,
-            focused: HashSet::new(),
+            focused: Focus::default(),
+            unsettled: None,
+            titles: HashMap::new(),
         }
     }
 
@@ -103,6 +110,14 @@ impl BusApp {
         let frames: Vec<Frame> = keys.iter().filter_map(|key| reader.frames.get(key).cloned()).collect();
         let numbers = windows::numbers(&frames, self.pid, &screen);
         for (key, number) in keys.into_iter().zip(numbers) {
+            // Not every toolkit says that a title changed, but the screen does.
+            let title = number.and_then(|number| screen.windows.iter().find(|it| it.seen.window == number));
+            if let Some(title) = title.map(|window| &window.seen.title) {
+                let known = self.titles.insert(key, title.clone());
+                if known.is_some_and(|known| known != *title) && books.mirror.has_told(key) {
+                    books.schedule.hint(key);
+                }
+            }
             let before = reader.numbers.get(&key).copied();
             // One that went off the screen keeps its number: a minimised window is still the same.
             if let Some(number) = number.filter(|number| Some(*number) != before) {
@@ -174,6 +189,9 @@ impl App for BusApp {
                     }
                 }
             }
+            let facts =
+                read.iter_mut().filter_map(|(key, reading)| Some((*key, &mut reading.as_mut()?.facts)));
+            self.settle_focus(books, facts);
             read.into_iter().for_each(|(key, reading)| into.add(key, reading));
         }
         Ok(())
@@ -246,6 +264,11 @@ impl App for BusApp {
     }
 
     async fn survey(&mut self, books: &mut Books) -> Result<bool, Failure> {
+        if let Some(many) = self.newcomers.many(now()) {
+            let worth = self.reader.altered_in_cache(&many, &books.mirror).await?;
+            self.newcomers.sift(&worth.unwrap_or_else(|| many.into_iter().collect()));
+            return Ok(true);
+        }
         let is_due = self.survey.is_due(now(), books.fences.any_passed());
         if is_due {
             self.look_through(books).await?;
@@ -255,17 +278,23 @@ impl App for BusApp {
 
     async fn compare(&mut self, books: &mut Books, keys: &[ElementKey]) -> Result<bool, Failure> {
         match self.survey.in_turns {
-            true => self.compare_children(books, keys).await,
+            true => Ok(self.compare_children(books, keys).await? | self.compare_states(books, keys).await?),
             false => Ok(false),
         }
     }
 
     fn next_due(&self) -> Option<Instant> {
-        let due = [self.survey.next_due(), self.newcomers.next_due(), self.glances.next_due()];
+        let due =
+            [self.survey.next_due(), self.newcomers.next_due(), self.glances.next_due(), self.unsettled];
         due.into_iter().flatten().min()
     }
 
     fn take_due(&mut self) -> Vec<ElementKey> {
+        self.unsettled = self.unsettled.filter(|until| *until > now());
+        // Many are looked at first, with the survey.
+        if self.newcomers.many(now()).is_some() {
+            return Vec::new();
+        }
         self.newcomers.take(now())
     }
 
@@ -275,6 +304,9 @@ impl App for BusApp {
 
     /// Where an app does not announce its children, they are looked through before a fence is reached.
     fn is_clear(&mut self, complete: bool, survey: &mut Option<u64>) -> bool {
+        if self.unsettled.is_some_and(|until| until > now()) {
+            return false;
+        }
         if !complete || !self.reader.toolkit.is_surveyed() {
             return survey.is_none_or(|number| self.survey.done(number));
         }
@@ -291,13 +323,7 @@ impl App for BusApp {
     }
 
     fn appeared(&mut self, new: &[ElementKey]) {
-        if !self.reader.toolkit.announces_children() {
-            new.iter().for_each(|key| self.newcomers.add(*key, now()));
-        }
-    }
-
-    fn told(&mut self, mirror: &Mirror, updates: &[Update]) {
-        self.note_focus(mirror, updates);
+        new.iter().for_each(|key| self.newcomers.add(*key, now()));
     }
 
     fn walked(&mut self) {
@@ -306,6 +332,7 @@ impl App for BusApp {
 
     fn swept(&mut self, books: &Books) {
         let keep = |key: ElementKey| books.mirror.knows(key) || books.strangers.contains(&key);
+        self.titles.retain(|key, _| keep(*key));
         self.reader.tidy(books.mirror.len(), keep);
     }
 

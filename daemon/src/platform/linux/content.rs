@@ -18,6 +18,8 @@ pub(super) enum TextIs {
     Name,
     /// What it is called, where it has no other name; else what it holds. A cell of a spreadsheet is called by its place.
     NameOrValue,
+    /// What it holds, as far as its name does not say it.
+    Own,
     Nothing,
 }
 
@@ -27,12 +29,14 @@ pub(super) fn text_is(role: Role, natives: Natives, toolkit: Toolkit) -> TextIs 
         R::Group | R::Landmark if toolkit.has_text_in_boxes() => TextIs::Name,
         R::TextArea | R::Document if natives.has(Native::Editable) || role == R::TextArea => TextIs::Long,
         R::TextField | R::SearchField => TextIs::Value,
+        R::DateField if toolkit.is_browser() => TextIs::Nothing,
         R::Paragraph | R::Combobox | R::DateField if natives.has(Native::Editable) => TextIs::Value,
         R::Cell if natives.has(Native::Editable) => TextIs::NameOrValue,
         R::Text | R::Heading | R::Paragraph | R::Link | R::Cell | R::ListItem | R::TreeItem => TextIs::Name,
         R::StatusBar | R::Tooltip | R::ColumnHeader | R::RowHeader | R::Button | R::Notification => {
             TextIs::Name
         }
+        R::Dialog | R::Alert | R::Document | R::Form if toolkit.has_text_in_boxes() => TextIs::Own,
         _ => TextIs::Nothing,
     }
 }

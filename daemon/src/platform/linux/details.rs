@@ -127,6 +127,7 @@ impl Reader {
             }
         }
         self.read_chosen(outlines, &mut details).await?;
+        self.read_dates(outlines, &mut details).await?;
         for (outline, detail) in outlines.iter().zip(&mut details) {
             if let Some(children) = &outline.children {
                 detail.children.clone_from(children);
@@ -158,8 +159,8 @@ impl Reader {
             let between = self.toolkit.has_text_in_boxes();
             match text_is(*role, *natives, self.toolkit) {
                 TextIs::Long => worth.push(For::Length),
-                TextIs::Value | TextIs::NameOrValue => worth.push(For::Text),
-                TextIs::Name if outline.name.is_empty() && (*child_count == 0 || between) => {
+                TextIs::Value | TextIs::NameOrValue | TextIs::Own => worth.push(For::Text),
+                TextIs::Name if between || outline.name.is_empty() && *child_count == 0 => {
                     worth.push(For::Text);
                 }
                 TextIs::Name | TextIs::Nothing => {}

@@ -14,7 +14,7 @@ const MOST_SAID: usize = 64;
 
 /// What kind of thing happened to an element; several may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Kinds(u16);
+pub(super) struct Kinds(u32);
 
 impl Kinds {
     /// Something about the element itself.
@@ -45,6 +45,12 @@ impl Kinds {
     pub const STATES: Kinds = Kinds(1 << 12);
     /// What is seen of it, whatever that is.
     pub const LOOKS: Kinds = Kinds(1 << 13);
+    /// It is shown now or no longer.
+    pub const SHOWN: Kinds = Kinds(1 << 16);
+    /// It is the current one of its siblings.
+    pub const ITEM: Kinds = Kinds(1 << 15);
+    /// It took the focus.
+    pub const TOOK: Kinds = Kinds(1 << 14);
 
     /// Whether any of `kinds` is among them.
     pub fn has(self, kinds: Kinds) -> bool {
@@ -71,6 +77,8 @@ pub(super) struct Hint {
     pub kinds: Kinds,
     /// What the app says it is called now.
     pub name: Option<String>,
+    /// When it last took the focus, among all events.
+    pub took: u64,
 }
 
 impl Hint {
@@ -78,12 +86,13 @@ impl Hint {
     pub fn add(&mut self, later: Hint) {
         self.kinds = self.kinds | later.kinds;
         self.name = later.name.or(self.name.take());
+        self.took = self.took.max(later.took);
     }
 }
 
 impl From<Kinds> for Hint {
     fn from(kinds: Kinds) -> Hint {
-        Hint { kinds, name: None }
+        Hint { kinds, ..Hint::default() }
     }
 }
 
@@ -118,10 +127,14 @@ impl Ear {
     pub fn hear(&self, path: &str, hint: impl Into<Hint>) {
         let mut heard = self.heard.lock();
         heard.events += 1;
+        let mut hint: Hint = hint.into();
+        if hint.kinds.has(Kinds::TOOK) {
+            hint.took = heard.events;
+        }
         if let Some(known) = heard.hints.get_mut(path) {
-            known.add(hint.into());
+            known.add(hint);
         } else if heard.hints.len() < MOST {
-            heard.hints.insert(path.to_owned(), hint.into());
+            heard.hints.insert(path.to_owned(), hint);
         } else {
             heard.overflowed = true;
         }
@@ -197,13 +210,30 @@ mod tests {
     }
 
     #[test]
+    fn who_took_the_focus_last_is_known() {
+        let ear = Ear::default();
+        ear.hear("/a", Kinds::TOOK);
+        ear.hear("/b", Kinds::TOOK);
+        ear.hear("/a", Kinds::STATES);
+        let heard = ear.take();
+        assert!(heard.hints["/b"].took > heard.hints["/a"].took);
+        ear.hear("/b", Kinds::TOOK);
+        ear.hear("/a", Kinds::TOOK);
+        let heard = ear.take();
+        assert!(heard.hints["/a"].took > heard.hints["/b"].took);
+    }
+
+    #[test]
     fn the_name_heard_last_is_kept() {
         let ear = Ear::default();
-        let named = |name: &str| Hint { kinds: Kinds::NAME, name: Some(name.to_owned()) };
+        let named = |name: &str| Hint { kinds: Kinds::NAME, name: Some(name.to_owned()), took: 0 };
         ear.hear("/a", named("one"));
         ear.hear("/a", named("two"));
         ear.hear("/a", Kinds::TEXT);
         let heard = ear.take();
-        assert_eq!(heard.hints["/a"], Hint { kinds: Kinds::NAME | Kinds::TEXT, name: Some("two".into()) });
+        assert_eq!(
+            heard.hints["/a"],
+            Hint { kinds: Kinds::NAME | Kinds::TEXT, name: Some("two".into()), took: 0 }
+        );
     }
 }

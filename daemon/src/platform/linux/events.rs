@@ -172,9 +172,13 @@ impl Hall {
             (OBJECT, "Announcement") => said(message).into_iter().for_each(|text| ear.say(text)),
             (OBJECT, "StateChanged") => {
                 let kinds = match first_word(message).as_str() {
+                    "focused" if first_number(message) == Some(1) => {
+                        Kinds::STATES | Kinds::FOCUS | Kinds::TOOK
+                    }
                     "focused" => Kinds::STATES | Kinds::FOCUS,
                     "defunct" => Kinds::GONE,
                     "sensitive" | "enabled" => Kinds::STATES | Kinds::BELOW,
+                    "showing" | "visible" => Kinds::STATES | Kinds::SHOWN,
                     _ => Kinds::STATES,
                 };
                 ear.hear(path, kinds);
@@ -188,6 +192,7 @@ impl Hall {
                             Hint {
                                 kinds: Kinds::NAME,
                                 name: said(message).filter(|name| !name.trim().is_empty()),
+                                took: 0,
                             },
                         );
                     }
@@ -202,8 +207,10 @@ impl Hall {
             (OBJECT, "AttributesChanged") => ear.hear(path, Kinds::FACTS),
             (OBJECT, "SelectionChanged") => ear.hear(path, Kinds::SELECTION),
             (OBJECT, "ActiveDescendantChanged") => {
-                ear.hear(path, Kinds::SELECTION);
-                subject(message).into_iter().for_each(|path| ear.hear(&path, Kinds::FACTS | Kinds::FOCUS));
+                // Who has a current item has the focus, if it says so at all. Where the item says so too, it is the item's.
+                ear.hear(path, Kinds::SELECTION | Kinds::TOOK);
+                let kinds = Kinds::FACTS | Kinds::FOCUS | Kinds::TOOK | Kinds::ITEM;
+                subject(message).into_iter().for_each(|path| ear.hear(&path, kinds));
             }
             (OBJECT, _) => ear.hear(path, Kinds::CHILDREN),
             (WINDOW, _) => ear.hear(path, Kinds::WINDOW),
@@ -217,6 +224,16 @@ impl Hall {
             }
             _ => {}
         }
+    }
+}
+
+/// The first number of an event: of a state, whether it is on.
+fn first_number(message: &Message) -> Option<i32> {
+    let body = message.body();
+    let body: Structure<'_> = body.deserialize().ok()?;
+    match body.fields().get(1)? {
+        Variant::I32(number) => Some(*number),
+        _ => None,
     }
 }
 

@@ -23,7 +23,7 @@ use crate::platform::worker::{Books, now};
 use crate::platform::{Cause, ElementKey, Facts, Failure};
 
 /// What a glance can be at.
-const PLAIN: [Kinds; 8] = [
+const PLAIN: [Kinds; 10] = [
     Kinds::NAME,
     Kinds::DESCRIPTION,
     Kinds::NUMBER,
@@ -31,6 +31,8 @@ const PLAIN: [Kinds; 8] = [
     Kinds::STATES,
     // What these say of other elements is seen to as ever.
     Kinds::FOCUS,
+    Kinds::TOOK,
+    Kinds::SHOWN,
     Kinds::BELOW,
     // GTK 3 says this too when it says something else.
     Kinds::LOOKS,
@@ -132,13 +134,15 @@ impl BusApp {
     /// Glances at what is to be glanced at, and tells what is different.
     pub(super) async fn glance_at_wanted(&mut self, books: &mut Books) -> Result<(), Failure> {
         let wanted: Vec<(ElementKey, Hint)> = std::mem::take(&mut self.glances.wanted).into_iter().collect();
-        let seen = match self.reader.glance(&wanted).await {
+        let mut seen = match self.reader.glance(&wanted).await {
             Ok(seen) => seen,
             Err(failure) => {
                 wanted.into_iter().for_each(|(key, _)| books.schedule.hint(key));
                 return Err(failure);
             }
         };
+        let glanced = wanted.iter().zip(&mut seen);
+        self.settle_focus(books, glanced.filter_map(|((key, _), facts)| Some((*key, facts.as_mut()?))));
         let mut updates = Vec::new();
         for ((key, _), facts) in wanted.into_iter().zip(seen) {
             match facts {
@@ -150,7 +154,6 @@ impl BusApp {
             }
         }
         self.glances.due = self.glances.due.or(Some(now() + LATER));
-        self.note_focus(&books.mirror, &updates);
         books.tell(Cause::Event, updates);
         Ok(())
     }
@@ -211,7 +214,7 @@ fn asked(known: &Known, hint: &Hint, toolkit: Toolkit) -> Option<Vec<Kinds>> {
     let (mut name, mut digits) = (kinds.has(Kinds::NAME), kinds.has(Kinds::NUMBER));
     if kinds.has(Kinds::TEXT) {
         match text_is(*role, *natives, toolkit) {
-            TextIs::Long | TextIs::NameOrValue => return None,
+            TextIs::Long | TextIs::NameOrValue | TextIs::Own => return None,
             TextIs::Value if interfaces.text && *number != PASSWORD_TEXT => asked.push(Kinds::TEXT),
             // Where it is announced, that comes at once.
             TextIs::Name => name |= !toolkit.announces_names_of_text(),

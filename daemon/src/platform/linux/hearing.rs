@@ -1,5 +1,6 @@
 //! What is made of what is heard of an app: which elements to read again.
 
+use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
 use axd_protocol::{Role, State};
@@ -9,18 +10,25 @@ use super::app::BusApp;
 use super::ear::{Heard, Hint, Kinds};
 use super::geometry::window_of;
 use super::wire::Ref;
-use crate::platform::mirror::Mirror;
 use crate::platform::worker::{Books, now};
-use crate::platform::{ElementKey, Update};
+use crate::platform::{ElementKey, Facts};
 
 /// How many strangers wait to be placed; the sweep finds the others.
 const MOST_STRANGERS: usize = 64;
 /// How many others a change of one element is about at most; the sweep comes to the rest.
 const MOST_OTHERS: usize = 256;
+/// How many cells on either side of a cell are taken to be in its row.
+const NEIGHBOURS: usize = 8;
+/// How deep the parts of a field for a date are in it.
+const DEEPEST_PART: usize = 4;
 
 impl BusApp {
     pub(super) fn hear(&mut self, heard: Heard, books: &mut Books) {
         books.counters.events.fetch_add(heard.events, Relaxed);
+        if heard.events > 0 {
+            self.newcomers.stir(now());
+        }
+        self.note_who_took_the_focus(&heard);
         for (path, hint) in heard.hints {
             self.hint(&path, hint, books);
         }
@@ -32,6 +40,24 @@ impl BusApp {
         heard.marks.into_iter().for_each(|ticket| books.fences.pass(ticket));
         if heard.lost {
             books.end();
+        }
+    }
+
+    /// Known or not: what is not known yet is read later.
+    fn note_who_took_the_focus(&mut self, heard: &Heard) {
+        let mut took: Vec<(u64, &str)> = heard
+            .hints
+            .iter()
+            .filter(|(_, hint)| hint.took > 0)
+            .map(|(path, hint)| (hint.took, &**path))
+            .collect();
+        took.sort_unstable();
+        for (_, path) in took {
+            let key = self.reader.handles.at(path);
+            let new = || Ref::new(&self.root.bus, path);
+            if let Some(key) = key.or_else(|| new().map(|at| self.reader.handles.key(&at))) {
+                self.focused.took(key);
+            }
         }
     }
 
@@ -58,25 +84,39 @@ impl BusApp {
         if kinds.has(Kinds::GONE) {
             books.hint_known(parent);
         }
+        if kinds.has(Kinds::FOCUS) {
+            self.unsettled = self.reader.toolkit.focus_goes_before().map(|time| now() + time);
+        }
         if kinds.has(Kinds::FOCUS | Kinds::WINDOW) {
             books.hint_known(self.focused.iter().copied());
         }
         if kinds.has(Kinds::SELECTION) {
             // A combo box shows what is selected in its list.
             books.hint_known(parent);
-            hint_children(key, books);
         }
+        // Cells may be in cells, and none of them says that it was selected or has the focus now.
+        if kinds.has(Kinds::SELECTION) || kinds.has(Kinds::FOCUS) && self.holds_items(key) {
+            self.hint_items(key, books);
+        }
+        if kinds.has(Kinds::ITEM) {
+            hint_around(key, books);
+        }
+        self.hint_dates(key, books);
         // A page's title changes with its window's, and only that is announced.
         if parent == Some(ElementKey::APP) {
             let pages = self.reader.pages.iter().filter(|page| books.mirror.knows(**page));
             // The page itself follows a little later.
-            pages.for_each(|page| self.newcomers.add(*page, now()));
+            pages.for_each(|page| self.newcomers.follow(*page, now()));
         }
         if kinds.has(Kinds::SUBTREE) {
             books.hint_known(books.mirror.below(&[key]));
         }
         let toolkit = self.reader.toolkit;
-        if !toolkit.announces_children() && kinds.has(Kinds::BELOW) {
+        // The icon in a field of GTK 3 is no widget, and does not say that it is shown with the field.
+        if kinds.has(Kinds::SHOWN) && toolkit.showing_is_content() {
+            hint_children(key, books);
+        }
+        if !toolkit.is_browser() && kinds.has(Kinds::BELOW) {
             books.hint_known(books.mirror.below(&[key]).into_iter().take(MOST_OTHERS));
         }
         if toolkit.is_surveyed() {
@@ -97,18 +137,74 @@ impl BusApp {
         }
     }
 
-    pub(super) fn note_focus(&mut self, mirror: &Mirror, updates: &[Update]) {
-        for update in updates {
-            match update {
-                Update::Upsert { key, facts } if facts.states.has(State::Focused) => {
-                    self.focused.insert(*key)
-                }
-                Update::Upsert { key, .. } | Update::Gone(key) => self.focused.remove(key),
-                Update::Children { .. } => false,
-            };
-        }
-        self.focused.retain(|key| mirror.knows(*key));
+    fn holds_items(&self, key: ElementKey) -> bool {
+        use Role::{Cell, Grid, List, ListItem, Row, Table, Tree, TreeItem};
+        let role = self.reader.roles.get(&key);
+        role.is_some_and(|role| matches!(role, Cell | Grid | List | ListItem | Row | Table | Tree | TreeItem))
     }
+
+    /// Has the items in an element read again: the first of them, and those that were selected.
+    fn hint_items(&self, key: ElementKey, books: &mut Books) {
+        let below = books.mirror.below(&[key]);
+        let selected = |key: &&ElementKey| self.reader.selected.contains(*key);
+        let some: Vec<ElementKey> = below
+            .iter()
+            .skip(1)
+            .take(MOST_OTHERS)
+            .chain(below.iter().skip(1).filter(selected))
+            .copied()
+            .collect();
+        books.hint_known(some);
+    }
+
+    /// A field for a date reads as its parts do, and only they announce anything.
+    fn hint_dates(&self, key: ElementKey, books: &mut Books) {
+        if self.reader.dates.is_empty() {
+            return;
+        }
+        let mut at = books.mirror.parent(key);
+        for _ in 0..DEEPEST_PART {
+            let Some(above) = at else { return };
+            if self.reader.dates.contains(&above) {
+                books.schedule.hint(above);
+                return;
+            }
+            at = books.mirror.parent(above);
+        }
+    }
+
+    /// Finds out which of those that say so has the focus, now that these were read; the others are told not to have it.
+    pub(super) fn settle_focus<'a>(
+        &mut self,
+        books: &mut Books,
+        read: impl Iterator<Item = (ElementKey, &'a mut Facts)>,
+    ) {
+        let mut read: Vec<(ElementKey, &mut Facts)> = read.collect();
+        for (key, facts) in &read {
+            let new = !books.mirror.has_told(*key);
+            self.focused.read(*key, facts.states.has(State::Focused), new);
+        }
+        let here: HashSet<ElementKey> = read.iter().map(|(key, _)| *key).collect();
+        self.focused.retain(|key| here.contains(&key) || books.mirror.knows(key));
+        let inactive = &self.reader.inactive;
+        // What is not placed yet is being opened.
+        let is_active = |key| window_of(key, &books.mirror).is_none_or(|window| !inactive.contains(&window));
+        let others = self.focused.settle(is_active);
+        books.hint_known(others.into_iter().filter(|key| !here.contains(key)));
+        for (key, facts) in &mut read {
+            facts.states.set(State::Focused, self.focused.is_with(*key));
+        }
+    }
+}
+
+/// Has the neighbours of an item read again, which are in the same row, and what is in them.
+fn hint_around(key: ElementKey, books: &mut Books) {
+    let Some(parent) = books.mirror.parent(key) else { return };
+    let siblings = books.mirror.children(parent);
+    let Some(at) = siblings.iter().position(|sibling| *sibling == key) else { return };
+    let (from, to) = (at.saturating_sub(NEIGHBOURS), (at + NEIGHBOURS + 1).min(siblings.len()));
+    let row = books.mirror.below(&siblings[from..to]);
+    books.hint_known(row.into_iter().take(MOST_OTHERS));
 }
 
 fn hint_children(key: ElementKey, books: &mut Books) {

@@ -1,7 +1,7 @@
 //! What stays the same when an app restarts: the program it runs, as `/proc` tells.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What to call the program of a process: its executable, or, for an interpreter, the script it runs.
 pub(super) fn of_process(pid: u32) -> Option<String> {
@@ -15,6 +15,11 @@ pub(super) fn of_process(pid: u32) -> Option<String> {
         .collect();
     let executable = executable.map(|path| path.to_string_lossy().into_owned());
     of_program(executable.as_deref(), &words)
+}
+
+/// The program file of a process.
+pub(super) fn executable(pid: u32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
 /// The same, of what was read.

@@ -7,6 +7,7 @@ use tracing::debug;
 
 use super::cached::from_cache;
 use super::link::Answer;
+use super::page::Marks;
 use super::reader::Reader;
 use super::roles;
 use super::states::{Native, Natives};
@@ -23,6 +24,10 @@ pub(super) struct Outline {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) identifier: Option<String>,
+    /// What a number reads as, where the app says so.
+    pub(super) reads_as: Option<String>,
+    /// Whether it is what it is by what its page says.
+    pub(super) by_page: bool,
     pub(super) interfaces: Interfaces,
     pub(super) child_count: i32,
     /// The children, where they are known already.
@@ -55,16 +60,17 @@ impl Reader {
         let mut outlines = Vec::with_capacity(keys.len());
         for key in keys {
             let mut outline = match self.cached.get(key) {
-                Some((_, item)) => Some(from_cache(*key, item, self.families.get(key).cloned())),
+                Some(item) => Some(from_cache(*key, item)),
                 None => {
                     let common: Vec<Answer> = answers.by_ref().take(COMMON).collect();
                     from_answers(*key, &common)
                 }
             };
             if identified && let Some(answer) = answers.next() {
-                let identifier = match by_attribute {
-                    true => body::<HashMap<String, String>>(&answer).and_then(|mut all| all.remove("id")),
-                    false => text(&answer),
+                let role = outline.as_ref().map_or(Role::Unknown, |outline| outline.role);
+                let marks = match by_attribute {
+                    true => Marks::of(body::<HashMap<String, String>>(&answer).unwrap_or_default(), role),
+                    false => Marks { identifier: text(&answer), ..Marks::default() },
                 };
                 let never = matches!(&answer, Err(name) if lacks_property(name));
                 if !by_attribute && never && outline.is_some() {
@@ -72,7 +78,10 @@ impl Reader {
                     self.has_ids = false;
                 }
                 if let Some(outline) = &mut outline {
-                    outline.identifier = identifier.filter(|identifier| !identifier.is_empty());
+                    outline.identifier = marks.identifier.filter(|identifier| !identifier.is_empty());
+                    outline.reads_as = marks.reads_as;
+                    outline.by_page = marks.role.is_some();
+                    outline.role = marks.role.unwrap_or(outline.role);
                 }
             }
             outlines.push(outline);
@@ -98,6 +107,8 @@ fn from_answers(key: ElementKey, answers: &[Answer]) -> Option<Outline> {
         name: text(name).unwrap_or_default(),
         description: text(description).unwrap_or_default(),
         identifier: None,
+        reads_as: None,
+        by_page: false,
         interfaces: Interfaces::named(&body::<Vec<String>>(interfaces).unwrap_or_default()),
         // An app that does not count may have some.
         child_count: self::number(count).map_or(-1, |count| count as i32),

@@ -2,7 +2,7 @@
 //!
 //! The first round asks what every element has, the second what its interfaces and role make worth asking, the
 //! third what the second round's answers name. `Cache.GetItems`, where an app serves it, answers the first round for
-//! nearly everything at once; it is used for the first walk only and believed only where it adds up.
+//! nearly everything at once; it is believed for the first walk only.
 //! `outline` is the first round, `details` are the others.
 
 use std::collections::{HashMap, HashSet};
@@ -13,15 +13,17 @@ use axd_protocol::{Role, State};
 use tracing::debug;
 use zbus::Message;
 
-use super::cached::Cached;
+use super::cached::{self, Cached};
 use super::content::{TextIs, has_number, text_is, without_elements, without_padding};
 use super::details::Details;
 use super::glance::Memory;
 use super::handles::{Handle, Handles};
 use super::link::{Answer, Link, call, get};
+use super::names::beyond;
 use super::outline::Outline;
+use super::page;
 use super::roles::{self, PASSWORD_TEXT};
-use super::states;
+use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, APPLICATION, Ref, reference, text};
 use crate::platform::mirror::Reading;
@@ -44,11 +46,15 @@ pub(super) struct Reader {
     pub frames: HashMap<ElementKey, super::windows::Frame>,
     /// The numbers of windows, by their elements.
     pub numbers: HashMap<ElementKey, u64>,
-    /// What elements were last read to be, where that is asked for again: in apps that announce no children.
+    /// What elements were last read to be.
     pub roles: HashMap<ElementKey, Role>,
     /// What else such apps change unannounced: the numbers that elements were last read to hold, and names of items.
     pub(super) held: HashMap<ElementKey, Option<String>>,
     pub(super) named: HashMap<ElementKey, String>,
+    /// The states they were last read to be in, where those change unannounced.
+    pub(super) natives: HashMap<ElementKey, Natives>,
+    /// Prints of what they were last read to be, where a cache can be held against them.
+    pub(super) prints: HashMap<ElementKey, u64>,
     /// The pages of a browser.
     pub pages: HashSet<ElementKey>,
     /// What is counted for `status`.
@@ -61,8 +67,12 @@ pub(super) struct Reader {
     pub(super) memory: Memory,
     /// What the cache said, until the first walk is done.
     pub(super) cached: Cached,
-    /// The children of every cached element whose children the cache holds all of, in order.
-    pub(super) families: HashMap<ElementKey, Vec<ElementKey>>,
+    /// Elements that were last read to be selected.
+    pub(super) selected: HashSet<ElementKey>,
+    /// Windows that were last read not to be the active one.
+    pub(super) inactive: HashSet<ElementKey>,
+    /// Fields for dates that are made of parts.
+    pub(super) dates: HashSet<ElementKey>,
     /// The children of views whose headers are made anew whenever they are listed.
     pub(super) views: HashMap<ElementKey, Vec<ElementKey>>,
     /// Elements whose children are had by index only.
@@ -84,12 +94,16 @@ impl Reader {
             pages: HashSet::new(),
             held: HashMap::new(),
             named: HashMap::new(),
+            natives: HashMap::new(),
+            prints: HashMap::new(),
             counters,
             partial: HashMap::new(),
             rows: HashMap::new(),
             memory: Memory::default(),
             cached: HashMap::new(),
-            families: HashMap::new(),
+            selected: HashSet::new(),
+            inactive: HashSet::new(),
+            dates: HashSet::new(),
             views: HashMap::new(),
             by_index: HashSet::new(),
             has_ids: true,
@@ -193,18 +207,28 @@ impl Reader {
         facts.states.set(State::Secure, number == PASSWORD_TEXT);
         let padded = self.toolkit.pads_wide_characters();
         let text = details.text.map(|text| if padded { without_padding(&text) } else { text });
-        facts.name = some(&outline.name).or(details.label.as_deref().and_then(some));
+        let own_name = super::names::told(&outline.name, role, self.toolkit);
+        facts.name = some(&own_name).or(details.label.as_deref().and_then(some));
         match text_is(role, natives, self.toolkit) {
             TextIs::Name | TextIs::NameOrValue if facts.name.is_none() => {
                 facts.name = text.as_deref().map(without_elements).as_deref().and_then(some);
+            }
+            // Text in a box that is called something else would be nowhere.
+            TextIs::Name if !self.toolkit.has_text_in_boxes() => {}
+            TextIs::Name | TextIs::Own => {
+                let name = facts.name.as_deref();
+                facts.value = text.and_then(|text| beyond(name, &text, LONGEST_TEXT as usize));
             }
             TextIs::Value | TextIs::Long => facts.value = text.map(|text| text.replace('\u{fffc}', "")),
             TextIs::NameOrValue => {
                 facts.value = text.filter(|text| Some(text) != facts.name.as_ref()).as_deref().and_then(some)
             }
-            TextIs::Name | TextIs::Nothing => {}
+            TextIs::Nothing => {}
         }
         facts.value = details.value.or(facts.value).filter(|_| number != PASSWORD_TEXT);
+        if role == Role::SpinButton {
+            facts.value = page::reading(facts.value, outline.reads_as.as_deref());
+        }
         facts.description = some(&outline.description);
         facts.identifier.clone_from(&outline.identifier);
         facts.actions = details.actions;
@@ -214,11 +238,21 @@ impl Reader {
             Some(_) => self.partial.insert(key, details.children.clone()),
             None => self.partial.remove(&key),
         };
-        if self.toolkit.fills_silently(role) {
-            self.roles.insert(key, role);
+        self.roles.insert(key, role);
+        remember(&mut self.selected, key, facts.states.has(State::Selected));
+        remember(&mut self.dates, key, role == Role::DateField && self.toolkit.is_browser());
+        remember(
+            &mut self.inactive,
+            key,
+            role.is_window() && roles::can_be_active(number) && !natives.has(Native::Active),
+        );
+        if self.toolkit.serves_cache() {
+            self.prints.insert(key, cached::print(outline));
+        }
+        if self.toolkit.restates_silently() {
+            self.natives.insert(key, natives);
         }
         if !self.toolkit.announces_children() {
-            self.roles.insert(key, role);
             if has_number(role) {
                 self.held.insert(key, facts.value.clone());
             }
@@ -229,7 +263,8 @@ impl Reader {
         if role == Role::Document && self.toolkit.is_browser() {
             self.pages.insert(key);
         }
-        if role.is_window() {
+        // A dialog that a page shows is no window of the screen.
+        if role.is_window() && !outline.by_page {
             let frame = super::windows::Frame { title: outline.name.clone(), bounds: details.bounds };
             self.frames.insert(key, frame);
             facts.window = self.numbers.get(&key).copied();
@@ -246,13 +281,25 @@ impl Reader {
             self.views.retain(|key, _| keep(*key));
             self.partial.retain(|key, _| keep(*key));
             self.roles.retain(|key, _| keep(*key));
+            self.selected.retain(|key| keep(*key));
+            self.inactive.retain(|key| keep(*key));
+            self.dates.retain(|key| keep(*key));
             self.held.retain(|key, _| keep(*key));
             self.pages.retain(|key| keep(*key));
             self.named.retain(|key, _| keep(*key));
+            self.natives.retain(|key, _| keep(*key));
+            self.prints.retain(|key, _| keep(*key));
             self.frames.retain(|key, _| keep(*key));
             self.numbers.retain(|key, _| keep(*key));
         }
     }
+}
+
+fn remember(keys: &mut HashSet<ElementKey>, key: ElementKey, is: bool) {
+    match is {
+        true => keys.insert(key),
+        false => keys.remove(&key),
+    };
 }
 
 fn some(text: &str) -> Option<String> {

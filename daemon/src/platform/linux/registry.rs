@@ -8,6 +8,7 @@ use tracing::debug;
 
 use super::handles::Handle;
 use super::identity;
+use super::launch;
 use super::link::{Link, bus_call, call, get};
 use super::wire::{ACCESSIBLE, REGISTRY, ROOT, Ref, body, text};
 use crate::platform::AppSeen;
@@ -60,6 +61,11 @@ pub(super) async fn describe(calls: &Link, root: Handle) -> Option<Listed> {
     let program = identity::of_process(pid);
     let identity = program.or_else(|| name.clone()).unwrap_or_else(|| format!("pid-{pid}"));
     let name = name.unwrap_or_else(|| identity.clone());
-    debug!(pid, name, identity, bus = &*root.bus, "an app");
-    Some(Listed { root, seen: AppSeen { pid, name, identity }, late: Arc::default() })
+    // Reading files is nothing to wait for here.
+    let program = identity::executable(pid);
+    let of = identity.clone();
+    let aliases = tokio::task::spawn_blocking(move || launch::aliases(&of, program.as_deref()));
+    let aliases = aliases.await.unwrap_or_default();
+    debug!(pid, name, identity, ?aliases, bus = &*root.bus, "an app");
+    Some(Listed { root, seen: AppSeen { pid, name, identity, aliases }, late: Arc::default() })
 }

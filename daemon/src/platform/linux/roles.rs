@@ -9,6 +9,8 @@ use super::states::{Native, Natives};
 pub(super) const PASSWORD_TEXT: u32 = 40;
 /// The number of the role "panel".
 pub(super) const PANEL: u32 = 39;
+/// The number of the role "static".
+pub(super) const STATIC: u32 = 116;
 /// The number of the role "application".
 pub(super) const APPLICATION: u32 = 75;
 
@@ -152,6 +154,12 @@ pub(super) fn native_name(number: u32) -> Option<&'static str> {
     ROLES.get(number as usize).filter(|_| number != 0).map(|(name, _)| *name)
 }
 
+/// Whether a window of this role is the active one or not; popups are neither.
+pub(super) fn can_be_active(number: u32) -> bool {
+    // Alert, dialog, file chooser, font chooser, frame.
+    matches!(number, 2 | 16 | 19 | 22 | 23)
+}
+
 /// What an element of this role and in these states is.
 pub(super) fn role(number: u32, states: Natives) -> Role {
     let role = ROLES.get(number as usize).map_or(Role::Unknown, |(_, role)| *role);
@@ -180,6 +188,7 @@ mod tests {
             (79, "entry", Role::TextField),
             (95, "document web", Role::Document),
             (110, "landmark", Role::Landmark),
+            (STATIC, "static", Role::Text),
             (130, "switch", Role::Switch),
         ] {
             assert_eq!(native_name(number), Some(name));

@@ -40,7 +40,7 @@ pub(super) enum Native {
 }
 
 /// A set of native states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Natives(u64);
 
 impl Natives {

@@ -111,7 +111,10 @@ impl BusApp {
         let windows = self.survey.begin(began);
         let whole = windows.contains(&ElementKey::APP);
         let all = books.mirror.below(&windows);
-        let outcome = self.compare_children(books, &all).await;
+        let mut outcome = self.compare_children(books, &all).await;
+        if outcome.is_ok() {
+            outcome = self.compare_states(books, &all).await;
+        }
         self.survey.end(began, whole, now());
         outcome.map(|_| ())
     }

@@ -87,12 +87,22 @@ impl Toolkit {
         matches!(self, Toolkit::Gtk3 | Toolkit::Qt)
     }
 
+    /// Whether elements without a name are named by their class, and some by their label twice: GTK 4.
+    pub fn makes_up_names(self) -> bool {
+        self == Toolkit::Gtk4
+    }
+
     /// Whether an element of this role may be renamed without a word.
     pub fn renames_silently(self, role: Role) -> bool {
         use Role::{Cell, ColumnHeader, Combobox, ListItem, RowHeader, Tab, TabList, TreeItem};
-        let shows = matches!(role, Combobox | TabList);
+        let shows = matches!(role, Combobox | TabList) || role.is_window();
         let item = matches!(role, Cell | ListItem | TreeItem | Tab | ColumnHeader | RowHeader) || shows;
         item && matches!(self, Toolkit::Qt | Toolkit::Other)
+    }
+
+    /// Whether states may change without a word.
+    pub fn restates_silently(self) -> bool {
+        matches!(self, Toolkit::Qt | Toolkit::Other)
     }
 
     /// Whether the current tab is told to have the focus, whoever has it, and never to be selected.
@@ -153,9 +163,16 @@ impl Toolkit {
         }
     }
 
-    /// Whether acts take effect late: GTK 4 holds a button down for 250 ms, Qt for 100 ms, before it is clicked.
+    /// Whether acts take effect late: GTK 4 holds a button down for 250 ms, Qt for 100 ms, before it is clicked; what a page of
+    /// Firefox does goes through two processes, and a dialog that it opens takes 130 ms and more.
     pub fn acts_late(self) -> bool {
-        matches!(self, Toolkit::Gtk4 | Toolkit::Qt)
+        matches!(self, Toolkit::Gtk4 | Toolkit::Qt | Toolkit::Gecko)
+    }
+
+    /// How long after the focus moved something may come that it moved for. A dialog that a page of Firefox opens comes 40 ms and
+    /// more after the page has lost the focus, from another process.
+    pub fn focus_goes_before(self) -> Option<Duration> {
+        (self == Toolkit::Gecko).then_some(Duration::from_millis(200))
     }
 
     /// Whether an app hears nothing more on a connection while it does what it was told over it, as long as a dialog is

@@ -61,7 +61,7 @@ pub(super) struct CacheItem {
     /// Its parent.
     pub parent: Ref,
     /// Its place among its siblings.
-    pub index: i32,
+    _index: i32,
     /// How many children it has; −1 if the app did not count.
     pub child_count: i32,
     /// What it implements.

@@ -105,7 +105,7 @@ fn seen(app: &HostApp) -> AppSeen {
     let program = program.map(|name| name.to_string_lossy().into_owned());
     let name = if app.name.is_empty() { program.clone().unwrap_or_default() } else { app.name.clone() };
     let identity = app.bundle.clone().or(program).unwrap_or_else(|| name.clone());
-    AppSeen { pid: app.pid, name, identity }
+    AppSeen { pid: app.pid, name, identity, ..AppSeen::default() }
 }
 
 impl MacDesktop {

@@ -145,7 +145,12 @@ impl Desk {
         let mut model = Model::started(Arc::clone(script), u64::from(pid) * 100, plan, now);
         model.take_displays(&self.screens());
         let windows = process::windows_of(pid, &model);
-        let seen = AppSeen { pid, name: script.name.clone(), identity: script.identity.clone() };
+        let seen = AppSeen {
+            pid,
+            name: script.name.clone(),
+            identity: script.identity.clone(),
+            ..AppSeen::default()
+        };
         // One that ends at once must not be gone before it is there.
         let mut state = self.state.lock();
         let process = process::spawn(pid, model, Arc::clone(self));

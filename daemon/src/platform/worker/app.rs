@@ -6,8 +6,8 @@ use axd_protocol::Point;
 use tokio::sync::oneshot;
 
 use super::Books;
-use crate::platform::mirror::{Mirror, Readings};
-use crate::platform::{Act, ElementKey, Failure, Gate, Measured, Update};
+use crate::platform::mirror::Readings;
+use crate::platform::{Act, ElementKey, Failure, Gate, Measured};
 
 /// An app that a worker is attached to.
 ///
@@ -135,9 +135,6 @@ pub trait App: Send + 'static {
 
     /// Elements were read for the first time, in the first walk or after an event.
     fn appeared(&mut self, _new: &[ElementKey]) {}
-
-    /// This is about to be told.
-    fn told(&mut self, _mirror: &Mirror, _updates: &[Update]) {}
 
     /// The first walk is done.
     fn walked(&mut self) {}

@@ -6,7 +6,7 @@ use axd_protocol::Point;
 use tracing::{debug, trace};
 
 use super::{App, Worker, now};
-use crate::platform::mirror::Readings;
+use crate::platform::mirror::{Learned, Readings};
 use crate::platform::schedule::Due;
 use crate::platform::{Cause, ElementKey, Failure, FailureKind, ToWorker, Update, WorkerAnswer};
 
@@ -183,7 +183,7 @@ impl<A: App> Worker<A> {
             debug!(cut = learned.cut, "the app claims cycles or second parents; they are left out");
         }
         self.app.appeared(&learned.new);
-        self.tell(cause, learned.updates);
+        self.books.tell(cause, learned.updates);
         learned.unread
     }
 
@@ -191,7 +191,8 @@ impl<A: App> Worker<A> {
     fn learn_unannounced(&mut self, readings: Readings, cause: Cause) -> u64 {
         // What the app announced before it answered has mostly come by now, so it is known what it did not announce.
         self.take_in();
-        let updates = self.books.mirror.apply(readings).updates;
+        let Learned { updates, new, .. } = self.books.mirror.apply(readings);
+        self.app.appeared(&new);
         let mut missed = 0;
         for update in &updates {
             let (Update::Gone(key) | Update::Upsert { key, .. } | Update::Children { parent: key, .. }) =
@@ -206,12 +207,7 @@ impl<A: App> Worker<A> {
             }
         }
         self.books.counters.missed.fetch_add(missed, Ordering::Relaxed);
-        self.tell(if missed == 0 { Cause::Event } else { cause }, updates);
+        self.books.tell(if missed == 0 { Cause::Event } else { cause }, updates);
         missed
-    }
-
-    fn tell(&mut self, cause: Cause, updates: Vec<Update>) {
-        self.app.told(&self.books.mirror, &updates);
-        self.books.tell(cause, updates);
     }
 }

@@ -143,3 +143,53 @@ fn the_index_finds_what_a_walk_finds() {
         assert_eq!(found, keys, "{selector}");
     }
 }
+
+const PLACES: &str = "
+0 application App
+  1 window Open
+    2 list
+      3 listitem
+        4 group
+          5 image
+          6 text Home
+          7 button Eject
+      8 listitem
+        9 text Desktop
+      10 listitem Named
+        11 text Other
+    12 button
+      13 text More";
+
+#[test]
+fn items_and_buttons_without_a_name_take_the_text_in_them() {
+    let fed = Fed::of(PLACES);
+    let view = View { filter: Filter::Interactive, ..View::default() };
+    assert_eq!(
+        show(&fed, &view),
+        "application \"App\"\n  window \"Open\"\n    list\n      listitem \"Home\"\n        button \"Eject\"\n      listitem \"Desktop\"\n      listitem \"Named\"\n    button \"More\"\n",
+    );
+    let found = |selector: &str| {
+        let selector = Selector::parse(selector).unwrap();
+        let found = fed.tree.find(&selector, Scope { root: fed.tree.root().unwrap() }, None);
+        found.matches.iter().map(|ix| fed.tree.key(*ix).unwrap().0).collect::<Vec<_>>()
+    };
+    assert_eq!(found("listitem:home"), [3]);
+    assert_eq!(found("listitem:Desktop"), [8]);
+    assert_eq!(found("listitem:Named"), [10]);
+    assert_eq!(found("listitem:Other"), [0; 0], "it has a name of its own");
+    assert_eq!(found("button:More"), [12]);
+    assert_eq!(found("listitem:Home button"), [7]);
+    assert_eq!(found("list > listitem:Home:nth(1)"), [3]);
+}
+
+#[test]
+fn what_was_not_measured_is_in_sight_only_if_its_states_allow_it() {
+    let mut fed = Fed::of(WINDOW);
+    let mut off = crate::platform::Facts::new(Role::ListItem);
+    off.name = Some("Two".to_owned());
+    off.states.set(axd_protocol::State::Offscreen, true);
+    fed.apply(vec![Update::Upsert { key: ElementKey(10), facts: Box::new(off) }]);
+    let view = View { visible: Some(Default::default()), filter: Filter::Interactive, ..View::default() };
+    let shown = show(&fed, &view);
+    assert!(shown.contains("\"One\"") && !shown.contains("\"Two\""), "{shown}");
+}

@@ -49,6 +49,30 @@ impl Catalog {
         found
     }
 
+    /// The entries that start this program: without options of their own, or else all of them.
+    pub fn of_program(&self, identity: &str, executable: Option<&Path>) -> Vec<Installed> {
+        let fits = |app: &Installed| {
+            let exec = app.entry.command(&[], &app.file).ok()?;
+            let program = exec.first()?;
+            let base = Path::new(program).file_name()?.to_str()?;
+            let fits = base == identity || self.leads_to(program, executable);
+            fits.then_some(exec.len() == 1)
+        };
+        let fitting: Vec<(bool, Installed)> =
+            self.installed().into_iter().filter_map(|app| Some((fits(&app)?, app))).collect();
+        let plain = fitting.iter().any(|(plain, _)| *plain);
+        fitting.into_iter().filter(|(is_plain, _)| *is_plain == plain).map(|(_, app)| app).collect()
+    }
+
+    /// Whether a program is a link to the executable, or to a script beside it that starts it, as LibreOffice's is.
+    fn leads_to(&self, program: &str, executable: Option<&Path>) -> bool {
+        let (Some(file), Some(executable)) = (self.program(program), executable) else { return false };
+        let Ok(file) = file.canonicalize() else { return false };
+        let is_link = self.program(program).is_some_and(|path| path != file);
+        file == executable
+            || is_link && file.parent() == executable.parent() && file.file_stem() == executable.file_stem()
+    }
+
     /// The program that a name means: a path, or one in `PATH`.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         if name.contains('/') {
@@ -166,6 +190,38 @@ mod tests {
         let mut seen: Vec<_> = catalog.installed().into_iter().map(|app| (app.id, app.entry.names)).collect();
         seen.sort();
         assert_eq!(seen, [("a".into(), vec!["Mine".to_owned()]), ("kde-c".into(), vec!["Deep".to_owned()])]);
+    }
+
+    #[test]
+    fn a_running_program_is_found_among_the_entries() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        let entry =
+            |name: &str, exec: &str| format!("[Desktop Entry]\nType=Application\nName={name}\nExec={exec}\n");
+        for (id, name, exec) in [
+            ("org.gnome.gedit", "Text Editor", "gedit %U"),
+            ("gedit-new", "New Window", "gedit --new-window"),
+            ("office", "Office", "office %U"),
+            ("only", "With options", "/opt/tool --gui"),
+        ] {
+            write(&at(&format!("share/applications/{id}.desktop")), &entry(name, exec));
+        }
+        for program in ["lib/soffice", "lib/soffice.bin"] {
+            write(&at(program), "#!/bin/sh\n");
+            std::fs::set_permissions(at(program), std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        std::fs::create_dir(at("bin")).unwrap();
+        std::os::unix::fs::symlink(at("lib/soffice"), at("bin/office")).unwrap();
+        let catalog = Catalog { applications: vec![at("share/applications")], programs: vec![at("bin")] };
+        let ids = |identity: &str, executable: &str| {
+            let found =
+                catalog.of_program(identity, Some(&at(executable).canonicalize().unwrap_or_default()));
+            found.into_iter().map(|app| app.id).collect::<Vec<_>>()
+        };
+        assert_eq!(ids("gedit", ""), ["org.gnome.gedit"]);
+        assert_eq!(ids("tool", ""), ["only"]);
+        assert_eq!(ids("soffice.bin", "lib/soffice.bin"), ["office"]);
+        assert!(ids("other", "").is_empty());
     }
 
     #[test]

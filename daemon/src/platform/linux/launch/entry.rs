@@ -8,6 +8,8 @@ use std::path::Path;
 pub(super) struct Entry {
     /// What it is called, then what it is called in other languages.
     pub names: Vec<String>,
+    /// What kind of app it is called, in any language: "Text Editor".
+    pub kinds: Vec<String>,
     /// Its command line, with field codes.
     pub exec: Option<String>,
     /// The program that must be there for it to count as installed.
@@ -41,6 +43,8 @@ impl Entry {
                 "Type" => is_app = value == "Application",
                 "Name" => entry.names.insert(0, value),
                 _ if key.starts_with("Name[") => entry.names.push(value),
+                "GenericName" => entry.kinds.push(value),
+                _ if key.starts_with("GenericName[") => entry.kinds.push(value),
                 "Exec" => entry.exec = Some(value),
                 "TryExec" => entry.try_exec = Some(value),
                 "Path" => entry.path = Some(value).filter(|path| !path.is_empty()),

@@ -29,6 +29,24 @@ pub(super) fn launch(
     Ok(DesktopAnswer::Launched { pid, identity })
 }
 
+/// What the desktop entry of a running program is called: its id, the last part of that, and its names in all languages.
+pub(super) fn aliases(identity: &str, executable: Option<&Path>) -> Vec<String> {
+    let catalog = Catalog::of(|name| std::env::var_os(name));
+    let entries = catalog.of_program(identity, executable);
+    let mut aliases: Vec<String> = Vec::new();
+    for app in entries {
+        let last = app.id.rsplit('.').next().map(str::to_owned);
+        for alias in
+            [Some(app.id.clone()), last].into_iter().flatten().chain(app.entry.names).chain(app.entry.kinds)
+        {
+            if !alias.is_empty() && !aliases.contains(&alias) {
+                aliases.push(alias);
+            }
+        }
+    }
+    aliases
+}
+
 /// What a plan means.
 fn resolve(plan: &LaunchPlan, catalog: &Catalog) -> Result<Start, Failure> {
     let name = plan.app.trim();

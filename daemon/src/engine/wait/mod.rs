@@ -1,4 +1,9 @@
 //! `wait`: conditions that are looked at whenever something changes, and never by walking an app again.
+//!
+//! `unmet` is what is said of those that did not come about; `rest` is when an app is idle.
+
+mod rest;
+mod unmet;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +50,14 @@ enum Test {
     /// There is a window whose title has this in it.
     Window(String),
     /// Nothing has changed for so long.
-    Idle { quiet: Duration, seen: Option<Tick>, since: Instant },
+    Idle {
+        quiet: Duration,
+        seen: Option<Tick>,
+        since: Instant,
+        /// Up to which tick the app is known to have told all. One that hangs is not idle, however quiet it is.
+        fenced: Option<Tick>,
+        wants_fence: bool,
+    },
     /// Something of this kind happened; the number of the first event that counts, and the tick after which.
     Event { kind: EventKind, from: u64, after: Tick },
 }
@@ -130,6 +142,9 @@ impl Engine {
             let mut next = end;
             let holds: Vec<Option<Holds>> =
                 conditions.iter_mut().map(|condition| self.holds(condition, &mut next)).collect();
+            if self.fence_idle(&mut conditions, end).await {
+                continue;
+            }
             let met = holds.iter().filter(|holds| holds.is_some()).count();
             if met == conditions.len() || (args.any && met > 0) {
                 let told = report(&conditions, holds, began);
@@ -214,7 +229,11 @@ impl Engine {
         }
         if args.idle {
             let quiet = args.quiet_ms.map_or(QUIET, Duration::from_millis);
-            add("idle".to_owned(), None, Test::Idle { quiet, seen: None, since: Instant::now() });
+            add(
+                "idle".to_owned(),
+                None,
+                Test::Idle { quiet, seen: None, since: Instant::now(), fenced: None, wants_fence: false },
+            );
         }
         let now = self.clock.now();
         let since = args.since.filter(|since| since.boot == now.boot);
@@ -323,7 +342,7 @@ impl Engine {
                 is.then_some(())?;
                 holding(vec![tree.node_ref(ix)])
             }
-            Test::Idle { quiet, seen, since } => {
+            Test::Idle { quiet, seen, since, fenced, wants_fence } => {
                 let tick = tree.tick();
                 if *seen != Some(tick) {
                     // The first look counts from the beginning: what was at rest before stays so.
@@ -333,10 +352,14 @@ impl Engine {
                     *seen = Some(tick);
                 }
                 let idle = *since + *quiet;
-                if Instant::now() >= idle && app.is_complete() {
-                    return holding(Vec::new());
+                if Instant::now() < idle {
+                    *next = (*next).min(idle);
+                } else if app.is_complete() {
+                    if *fenced == Some(tick) {
+                        return holding(Vec::new());
+                    }
+                    *wants_fence = true;
                 }
-                *next = (*next).min(idle);
                 None
             }
             Test::Window(_) | Test::Event { .. } => None,
@@ -374,51 +397,18 @@ impl Engine {
             };
             return app.iter().any(|app| app.tree.read().tick() > after).then(Holds::default);
         }
-        let wanted =
-            condition.app.as_deref().map(|spec| self.desktop.read().named(spec).map(|seen| seen.pid));
+        let wanted = condition.app.as_deref().map(|spec| {
+            let desktop = self.desktop.read();
+            desktop.named(spec).map(|seen| seen.pid).ok().or_else(|| desktop.pid_of_ended(spec))
+        });
         let happenings = self.happenings.lock();
         let fits = |event: &&Event| {
             happening(event).is_some_and(|(other, told)| {
-                let about = match &wanted {
-                    Some(Ok(pid)) => told.app.pid == *pid,
-                    Some(Err(_)) => condition.app.as_deref() == Some(told.app.name.as_str()),
-                    None => true,
-                };
-                other == kind && about
+                other == kind && wanted.is_none_or(|pid| pid == Some(told.app.pid))
             })
         };
         let event = happenings.between(from, happenings.next()).find(fits)?.clone();
         Some(Holds { events: vec![event], ..Holds::default() })
-    }
-
-    fn not_met(self: &Arc<Self>, conditions: &[Condition], holds: &[Option<Holds>], began: Instant) -> Error {
-        let unmet = conditions.iter().zip(holds).filter(|(_, holds)| holds.is_none());
-        let labels: Vec<&str> = unmet.clone().map(|(condition, _)| condition.label.as_str()).collect();
-        let message = format!("not so after {} ms: {}", began.elapsed().as_millis(), labels.join("; "));
-        let mut candidates = Vec::new();
-        for (condition, _) in unmet {
-            let Some(app) = self.app_of(condition) else { continue };
-            let tree = app.tree.read();
-            match &condition.test {
-                Test::Match { selector, gone: true } => {
-                    if let Some(root) = tree.root() {
-                        let found = tree.find(selector, Scope { root }, Some(NODES));
-                        candidates.extend(found.matches.iter().map(|ix| tree.node_ref(*ix)));
-                    }
-                }
-                Test::Match { selector, gone: false } => {
-                    let last = selector.paths()[0].last();
-                    if let Some(name) = last.name.as_deref() {
-                        candidates.extend(tree.like(axd_protocol::Role::Unknown, Some(name), NODES));
-                    }
-                }
-                _ => {}
-            }
-        }
-        candidates.truncate(NODES);
-        Error::new(ErrorCode::Timeout, message)
-            .candidates(candidates)
-            .suggest("give it more time with --timeout, or look at what is there with `ax snapshot`")
     }
 }
 
