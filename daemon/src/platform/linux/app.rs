@@ -174,6 +174,23 @@ impl App for BusApp {
         Ok(())
     }
 
+    async fn list(
+        &mut self,
+        books: &mut Books,
+        keys: &[ElementKey],
+        into: &mut Readings,
+    ) -> Result<(), Failure> {
+        let mut others = Vec::new();
+        for (key, children) in keys.iter().zip(self.reader.children(keys).await?) {
+            match children.filter(|_| !self.reader.partial.contains_key(key)) {
+                Some(children) => into.add_list(*key, children),
+                // It is gone, or shows only some of them.
+                None => others.push(*key),
+            }
+        }
+        self.read(books, &others, into).await
+    }
+
     async fn front(&mut self, _: &Books, windows: &[ElementKey]) -> Result<Option<ElementKey>, Failure> {
         let active = self.screen().and_then(|screen| screen.active);
         let is_active =

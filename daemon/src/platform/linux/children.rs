@@ -10,10 +10,29 @@ use super::details::Details;
 use super::link::Answer;
 use super::outline::Outline;
 use super::reader::Reader;
+use super::states::Native;
 use super::wire::{ACCESSIBLE, Ref, VALUE, body, number, reference, text};
+use crate::platform::mirror::MOST_ELEMENTS;
 use crate::platform::{ElementKey, Failure};
 
+/// A virtual container with more children than this is not read whole.
+const MOST_CHILDREN: i32 = 1000;
+
 impl Reader {
+    /// Whether only those children of an element are read that are on the screen.
+    pub(super) fn shows_some(&self, outline: &Outline) -> bool {
+        let Outline { key, natives, interfaces, child_count, .. } = outline;
+        let is_view = natives.has(Native::ManagesDescendants) || interfaces.table;
+        is_read_in_part(*child_count, is_view && !self.is_web(*key))
+    }
+
+    /// Whether an element is of a web page: there even tables are made of elements that all exist. A part that another
+    /// process lends is one too, as far as is known: WebKit's pages are.
+    fn is_web(&self, key: ElementKey) -> bool {
+        let at = |key| self.handles.get(key).map(|handle| &handle.bus);
+        self.toolkit.is_browser() || at(key) != at(ElementKey::APP)
+    }
+
     /// Only the children of elements, to see whether they are still the same. `None`: it does not say.
     pub async fn children(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Vec<ElementKey>>>, Failure> {
         let ask = |key: &ElementKey| match self.views.contains_key(key) {
@@ -146,5 +165,32 @@ impl Reader {
         }
         detail.total = Some(outline.child_count.unsigned_abs());
         Ok(())
+    }
+}
+
+/// Whether a container of so many children is read in part: it is a view of a model, whose children are made when somebody
+/// asks for them, or it has more than an app may have. Everything else is read whole.
+fn is_read_in_part(count: i32, is_view: bool) -> bool {
+    (is_view && count > MOST_CHILDREN) || usize::try_from(count).is_ok_and(|count| count > MOST_ELEMENTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_views_are_read_in_part_and_what_is_larger_than_an_app_may_be() {
+        for (count, is_view, in_part) in [
+            (5000, true, true),
+            (5000, false, false),
+            (1000, true, false),
+            (250_000, false, false),
+            (250_001, false, true),
+            // What a spreadsheet says, and what does not count its children.
+            (i32::MAX, false, true),
+            (-1, true, false),
+        ] {
+            assert_eq!(is_read_in_part(count, is_view), in_part, "{count} {is_view}");
+        }
     }
 }

@@ -27,8 +27,6 @@ use super::wire::{ACCESSIBLE, APPLICATION, Ref, reference, text};
 use crate::platform::mirror::Reading;
 use crate::platform::{Counters, ElementKey, Facts, Failure};
 
-/// A container with more children than this shows only those on the screen.
-pub(super) const MOST_CHILDREN: i32 = 1000;
 /// The longest text that is read of one element, in characters.
 pub(super) const LONGEST_TEXT: i32 = 32_768;
 

@@ -32,6 +32,7 @@ pub(super) enum Native {
     Sensitive = 24,
     Showing = 25,
     Visible = 30,
+    ManagesDescendants = 31,
     Indeterminate = 32,
     Required = 33,
     InvalidEntry = 36,

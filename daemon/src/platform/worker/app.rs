@@ -37,6 +37,16 @@ pub trait App: Send + 'static {
         into: &mut Readings,
     ) -> impl Future<Output = Result<(), Failure>> + Send;
 
+    /// Reads only the children of elements, where that is less; else the elements.
+    fn list(
+        &mut self,
+        books: &mut Books,
+        keys: &[ElementKey],
+        into: &mut Readings,
+    ) -> impl Future<Output = Result<(), Failure>> + Send {
+        self.read(books, keys, into)
+    }
+
     /// The window in front, which is walked first. Asked once the windows are read.
     fn front(
         &mut self,
