@@ -69,6 +69,19 @@ impl Node {
     }
 }
 
+/// A container of which only a part was looked at: what is not in that part may be there all the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Unread {
+    /// The container.
+    #[serde(flatten)]
+    pub node: NodeRef,
+    /// How many of its rows, or of what else it holds, were looked at.
+    pub read: u32,
+    /// How many it has.
+    pub total: u32,
+}
+
 /// An element, named: enough to choose between candidates or to show a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

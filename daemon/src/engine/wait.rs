@@ -6,7 +6,7 @@ use std::time::Duration;
 use axd_protocol::command::{Wait, WaitAnswer};
 use axd_protocol::event::{Event, EventKind, Observed};
 use axd_protocol::selector::{Selector, Target};
-use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick};
+use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick, Unread};
 use regex_lite::{Regex, RegexBuilder};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -15,9 +15,9 @@ use super::acting::Watch;
 use super::answer::Answer;
 use super::app::App;
 use super::happenings::happening;
-use super::target::{parse_selector, parse_target};
+use super::target::{not_looked_at, parse_selector, parse_target};
 use crate::service::Call;
-use crate::tree::{Resolved, Scope};
+use crate::tree::{Resolved, Scope, Tree};
 
 /// How long to wait at most, if nobody says.
 const TIMEOUT: Duration = Duration::from_millis(10_000);
@@ -36,8 +36,10 @@ struct Condition {
 }
 
 enum Test {
-    /// A selector matches something, or nothing.
-    Match { selector: Selector, gone: bool },
+    /// A selector matches something.
+    Match(Selector),
+    /// A selector matches nothing; what it matched before.
+    Gone { selector: Selector, seen: Vec<NodeId> },
     /// An element has a state, or has it not.
     State { target: Named, state: Word, on: bool },
     /// An element's value is so.
@@ -154,7 +156,11 @@ impl Engine {
                 let selector = parse_selector(text)?;
                 let app = selector.leading_app().map(str::to_owned);
                 let label = format!("{} {text}", if gone { "gone" } else { "for" });
-                add(label, app, Test::Match { selector, gone });
+                let test = match gone {
+                    true => Test::Gone { selector, seen: Vec::new() },
+                    false => Test::Match(selector),
+                };
+                add(label, app, test);
             }
         }
         let named = |what: &str| -> Result<(Named, Option<String>)> {
@@ -274,7 +280,7 @@ impl Engine {
         }
         let Some(app) = self.app_of(condition) else {
             // Nothing is in an app that does not run.
-            return matches!(condition.test, Test::Match { gone: true, .. }).then(Holds::default);
+            return matches!(condition.test, Test::Gone { .. }).then(Holds::default);
         };
         let tree = app.tree.read();
         let reread = app.was_reread();
@@ -291,14 +297,19 @@ impl Engine {
             Named::Selector(selector) => find(selector)?.matches.first().copied(),
         };
         match &mut condition.test {
-            Test::Match { selector, gone: false } => {
+            Test::Match(selector) => {
                 let found = find(selector)?;
                 (found.count > 0).then_some(())?;
                 holding(found.matches.iter().map(|ix| tree.node_ref(*ix)).collect())
             }
-            Test::Match { selector, gone: true } => {
-                let none = find(selector).is_none_or(|found| found.count == 0);
-                (none && app.is_complete()).then_some(())?;
+            Test::Gone { selector, seen } => {
+                let all = |root| tree.find(selector, Scope { root }, None).matches;
+                let found = tree.root().map_or_else(Vec::new, all);
+                seen.extend(found.iter().map(|ix| tree.id(*ix)));
+                seen.sort_unstable();
+                seen.dedup();
+                (found.is_empty() && app.is_complete()).then_some(())?;
+                is_gone(&tree, selector, seen).then_some(())?;
                 holding(Vec::new())
             }
             Test::State { target, state, on } => {
@@ -395,18 +406,22 @@ impl Engine {
         let unmet = conditions.iter().zip(holds).filter(|(_, holds)| holds.is_none());
         let labels: Vec<&str> = unmet.clone().map(|(condition, _)| condition.label.as_str()).collect();
         let message = format!("not so after {} ms: {}", began.elapsed().as_millis(), labels.join("; "));
-        let mut candidates = Vec::new();
+        let (mut candidates, mut unread) = (Vec::new(), Vec::<Unread>::new());
         for (condition, _) in unmet {
             let Some(app) = self.app_of(condition) else { continue };
             let tree = app.tree.read();
             match &condition.test {
-                Test::Match { selector, gone: true } => {
+                Test::Gone { selector, .. } => {
                     if let Some(root) = tree.root() {
                         let found = tree.find(selector, Scope { root }, Some(NODES));
                         candidates.extend(found.matches.iter().map(|ix| tree.node_ref(*ix)));
+                        unread.extend(tree.unread(selector, Scope { root }));
                     }
                 }
-                Test::Match { selector, gone: false } => {
+                Test::Match(selector) => {
+                    if let Some(root) = tree.root() {
+                        unread.extend(tree.unread(selector, Scope { root }));
+                    }
                     let last = selector.paths()[0].last();
                     if let Some(name) = last.name.as_deref() {
                         candidates.extend(tree.like(axd_protocol::Role::Unknown, Some(name), NODES));
@@ -416,10 +431,23 @@ impl Engine {
             }
         }
         candidates.truncate(NODES);
-        Error::new(ErrorCode::Timeout, message)
+        unread.dedup();
+        let error = Error::new(ErrorCode::Timeout, message)
             .candidates(candidates)
-            .suggest("give it more time with --timeout, or look at what is there with `ax snapshot`")
+            .suggest("give it more time with --timeout, or look at what is there with `ax snapshot`");
+        not_looked_at(error, unread)
     }
+}
+
+/// Whether what a selector matched, and does not match now, is gone: everything was looked at that could match, or all that
+/// it matched before is known to be gone or to be something else now.
+fn is_gone(tree: &Tree, selector: &Selector, seen: &[NodeId]) -> bool {
+    let Some(root) = tree.root() else { return true };
+    tree.unread(selector, Scope { root }).is_empty()
+        || match seen {
+            [] => tree.has_removed(selector),
+            seen => !seen.iter().any(|id| tree.is_unseen(*id)),
+        }
 }
 
 fn report(conditions: &[Condition], holds: Vec<Option<Holds>>, began: Instant) -> WaitAnswer {

@@ -25,7 +25,7 @@ mod write;
 mod tests;
 
 use axd_protocol::{NodeId, NodeRef, Role, States, Tick};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::platform::ElementKey;
 use journal::Journal;
@@ -51,6 +51,8 @@ pub struct Tree {
     index: index::Index,
     journal: Journal,
     focused: Option<Ix>,
+    /// Containers that hold more than was read of them.
+    partial: FxHashSet<Ix>,
     tick: Tick,
     text_bytes: usize,
     suspect: u64,
@@ -107,6 +109,7 @@ impl Tree {
             index: index::Index::default(),
             journal: Journal::default(),
             focused: None,
+            partial: FxHashSet::default(),
             tick: 0,
             text_bytes: 0,
             suspect: 0,

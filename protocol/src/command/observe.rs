@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::args;
 use crate::change::Difference;
 use crate::clock::Clock;
-use crate::node::{Node, NodeRef};
+use crate::node::{Node, NodeRef, Unread};
 
 args! {
     /// Show a tree of elements.
@@ -112,6 +112,9 @@ pub struct AppChanges {
 args! {
     /// Find elements by selector.
     ///
+    /// Very large tables and lists are read as far as they are on the screen. If one of them may hold a match, the answer says
+    /// so: `complete` is false, and `unread` names it and how much of it was looked at.
+    ///
     /// Examples:
     ///   ax find button:Save
     ///   ax find 'window:Inbox list > row:nth(3)'
@@ -140,13 +143,16 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindAnswer {
-    /// Whether all of the scope has been read.
+    /// Whether everything was looked at that could match. Only then is what was not found not there.
     pub complete: bool,
     /// How many match.
     pub count: u32,
     /// Those asked for, in tree order; absent with `--count`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Match>,
+    /// The containers that may hold more, and how much of each was looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
 }
 
 /// An element that was found.
@@ -265,6 +271,11 @@ pub struct IsAnswer {
     pub property: Condition,
     /// Whether it is true.
     pub value: bool,
+    /// Whether everything was looked at that the target could mean; if not, it may mean another element too.
+    pub complete: bool,
+    /// The containers that may hold such another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
 }
 
 args! {

@@ -18,10 +18,11 @@ impl<A: App> Worker<A> {
             return Ok(true);
         }
         let has_hints = self.books.schedule.has_hints();
-        if has_hints && self.held_up().is_none() {
+        if has_hints {
+            if self.held_up().is_some() {
+                return Ok(false);
+            }
             self.read_hints().await?;
-        } else if has_hints {
-            return Ok(false);
         } else if !self.books.is_complete() {
             return Ok(false);
         } else if !self.books.strangers.is_empty() {
