@@ -7,6 +7,7 @@ use axd_protocol::{Error, ErrorCode, Result, Unread, render};
 
 use super::answer::Answer;
 use super::app::App;
+use super::deep::{self, Depth};
 use super::element::write_path;
 use super::target::{Where, not_looked_at, parse_selector};
 use super::{Engine, heavy};
@@ -37,6 +38,19 @@ impl Engine {
             }
             _ => self.app(args.app.as_deref().or(selector.leading_app()), deadline).await?,
         };
+        let depth = match args.deep {
+            true => {
+                let root = {
+                    let tree = app.tree.read();
+                    let root = self.scope(&app, &tree, args.window.as_deref(), args.root.as_deref())?;
+                    tree.id(root)
+                };
+                let enough =
+                    if args.first { 1 } else { args.limit.map_or(MAX_MATCHES, |most| most as usize) };
+                deep::look_through(&app, &selector, root, enough, deadline).await
+            }
+            false => Depth::default(),
+        };
         let tree = app.tree.read();
         let root = self.scope(&app, &tree, args.window.as_deref(), args.root.as_deref())?;
         let limit = if args.nth.is_some() {
@@ -46,7 +60,7 @@ impl Engine {
         };
         let plan = tree.plan(&selector);
         let found = heavy(tree.reach(&plan), || tree.find_by(plan, Scope { root }, limit));
-        let unread = tree.unread(&selector, Scope { root });
+        let unread = depth.left_of(tree.unread(&selector, Scope { root }));
         let matches = match (args.first, args.nth) {
             _ if args.count => &[][..],
             (true, _) => &found.matches[..found.matches.len().min(1)],
@@ -71,6 +85,9 @@ impl Engine {
                     out.pop();
                     out.extend_from_slice(b",\"path\":");
                     write_path(&tree.path(*ix), out);
+                    if let Some(row) = tree.row_of(*ix) {
+                        out.extend_from_slice(format!(r#","row":{}"#, row + 1).as_bytes());
+                    }
                     out.push(b'}');
                 }
                 out.push(b']');
@@ -120,6 +137,9 @@ fn find_text(tree: &Tree, matches: &[Ix], count: usize, only_count: bool, unread
         let path = tree.path(*ix);
         if !path.is_empty() {
             out.push_str("  ");
+            if let Some(row) = tree.row_of(*ix) {
+                out.push_str(&format!("row {} ", row + 1));
+            }
             render::write_path(&path, &mut out);
         }
     }

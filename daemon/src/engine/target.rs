@@ -252,7 +252,10 @@ fn still_reading(app: &App) -> Error {
 /// Says what was not looked at by whoever found nothing.
 pub(in crate::engine) fn not_looked_at(error: Error, unread: Vec<Unread>) -> Error {
     let Some(first) = unread.first() else { return error };
-    let what = format!("scroll it into sight with `ax scroll-to {} --row N`", first.node.id);
+    let what = format!(
+        "look through all of it with `ax find --deep`, or scroll it into sight with `ax scroll-to {} --row N`",
+        first.node.id
+    );
     let said = format!("{}; not all of it was looked at", error.message);
     Error { message: said, retry_command: None, ..error }.suggest(what).unread(unread)
 }

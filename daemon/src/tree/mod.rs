@@ -175,6 +175,11 @@ impl Tree {
         self.by_key.get(&key).copied()
     }
 
+    /// A living element by its id.
+    pub fn by_id(&self, id: NodeId) -> Option<Ix> {
+        self.by_id.get(&id).copied()
+    }
+
     /// An element's native key; `None` only for a node that is about to go.
     pub fn key(&self, ix: Ix) -> Option<ElementKey> {
         self.store[ix].key

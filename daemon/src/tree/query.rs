@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::Tree;
 use super::store::Ix;
+use crate::platform::{self, ElementKey, Update};
 
 /// Where to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +73,38 @@ impl Tree {
         let mut unread: Vec<Ix> = self.partial.iter().copied().filter(may_hold).collect();
         unread.sort_unstable();
         unread.into_iter().filter_map(|ix| self.unread_of(ix)).collect()
+    }
+
+    /// An element and what it is in, without anything else, as updates for an empty tree.
+    pub fn excerpt(&self, ix: Ix) -> Vec<Update> {
+        let mut chain: Vec<Ix> = std::iter::once(ix).chain(self.store.ancestors(ix)).collect();
+        chain.reverse();
+        let keys: Vec<ElementKey> = chain.iter().filter_map(|ix| self.store[*ix].key).collect();
+        let mut updates = Vec::with_capacity(2 * chain.len());
+        for (ix, key) in chain.iter().zip(&keys) {
+            let of = Forest::facts(self, *ix);
+            let text = |text: Option<&str>| text.map(str::to_owned);
+            let facts = platform::Facts {
+                native_role: text(of.native_role),
+                name: text(of.name),
+                value: text(of.value),
+                description: text(of.description),
+                identifier: text(of.identifier),
+                states: of.states,
+                row: self.store[*ix].row,
+                ..platform::Facts::new(of.role)
+            };
+            updates.push(Update::Upsert { key: *key, facts: Box::new(facts) });
+        }
+        for pair in keys.windows(2) {
+            updates.push(Update::Children { parent: pair[0], order: vec![pair[1]], total: None });
+        }
+        updates
+    }
+
+    /// The number of the row that an element is or is in, where its container shows only some of them.
+    pub fn row_of(&self, ix: Ix) -> Option<u32> {
+        std::iter::once(ix).chain(self.store.ancestors(ix)).find_map(|above| self.store[above].row)
     }
 
     /// How much of a container was read, if that is not all.

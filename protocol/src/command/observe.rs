@@ -113,9 +113,12 @@ args! {
     /// Find elements by selector.
     ///
     /// Very large tables and lists are read as far as they are on the screen. If one of them may hold a match, the answer says
-    /// so: `complete` is false, and `unread` names it and how much of it was looked at.
+    /// so: `complete` is false, and `unread` names it and how much of it was looked at. With --deep the rest is read, page by page, until
+    /// the deadline; the rows that match stay in the tree, so that their ids can be acted on, and are told with their numbers, which
+    /// `scroll-to --row` takes. That asks the app. It works where the app tells its rows by number: on Linux, except for sheets.
     ///
     /// Examples:
+    ///   ax find 'cell:Total' --deep
     ///   ax find button:Save
     ///   ax find 'window:Inbox list > row:nth(3)'
     ///   ax find '*[text~="total"]' --app Numbers --count
@@ -136,6 +139,8 @@ args! {
         optional count: bool [long, conflicts_with = "limit"],
         /// At most so many; 100 unless said.
         optional limit: Option<u32> [long, value_name = "N"],
+        /// Also in the rows that tables and lists do not show. Asks the app.
+        optional deep: bool [long],
     }
 }
 
@@ -164,6 +169,9 @@ pub struct Match {
     pub node: Node,
     /// What it is in, from the window down.
     pub path: Vec<NodeRef>,
+    /// The number of its row, from 1, where it is in a container that shows only some of its rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u32>,
 }
 
 args! {

@@ -4,6 +4,7 @@
 //! `glance`, `survey` and `newcomers` are how it is known sooner what they say, and known at all what they do not.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -189,6 +190,14 @@ impl App for BusApp {
             }
         }
         self.read(books, &others, into).await
+    }
+
+    async fn rows(&mut self, key: ElementKey, rows: Range<u32>) -> Result<Vec<ElementKey>, Failure> {
+        self.reader.look_at_rows(key, rows).await
+    }
+
+    fn keep(&mut self, key: ElementKey, rows: Vec<u32>) {
+        self.reader.keep_rows(key, rows);
     }
 
     async fn front(&mut self, _: &Books, windows: &[ElementKey]) -> Result<Option<ElementKey>, Failure> {

@@ -1,12 +1,9 @@
 //! The children of elements: all of them, those on the screen, or whether they are still the same; and what each toolkit
 //! gets wrong about them.
 
-use std::collections::HashMap;
-
 use axd_protocol::Role;
 
 use super::content::plain_number;
-use super::details::Details;
 use super::link::Answer;
 use super::outline::Outline;
 use super::reader::Reader;
@@ -139,32 +136,6 @@ impl Reader {
         let answers = self.ask_all(calls.collect()).await?;
         let refs: Vec<Ref> = answers.iter().filter_map(body).collect();
         Ok(self.keys(&refs))
-    }
-
-    /// The children on the screen of a container that has too many.
-    pub(super) async fn some_children(
-        &mut self,
-        outline: &Outline,
-        detail: &mut Details,
-    ) -> Result<(), Failure> {
-        let Outline { key, child_count, interfaces, .. } = outline;
-        let shown = self.shown_children(*key, *child_count, interfaces.table).await?;
-        let calls = shown.iter().map(|index| self.call(*key, ACCESSIBLE, "GetChildAtIndex", &(*index,)));
-        let answers = self.ask_all(calls.collect()).await?;
-        let before: HashMap<u32, ElementKey> = match self.partial.remove(&outline.key) {
-            Some(children) => children.iter().filter_map(|key| Some((*self.rows.get(key)?, *key))).collect(),
-            None => HashMap::new(),
-        };
-        for (index, answer) in shown.into_iter().zip(&answers) {
-            if let Some(at) = body::<Ref>(answer).filter(Ref::is_some) {
-                let row = index.unsigned_abs();
-                let key = self.in_place_of(before.get(&row).copied(), &at);
-                self.rows.insert(key, row);
-                detail.children.push(key);
-            }
-        }
-        detail.total = Some(outline.child_count.unsigned_abs());
-        Ok(())
     }
 }
 

@@ -42,6 +42,7 @@ mod outline;
 mod reader;
 mod registry;
 mod roles;
+mod rows;
 mod states;
 mod survey;
 mod toolkit;

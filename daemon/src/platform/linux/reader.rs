@@ -21,6 +21,7 @@ use super::handles::{Handle, Handles};
 use super::link::{Answer, Link, call, get};
 use super::outline::Outline;
 use super::roles::{self, PASSWORD_TEXT};
+use super::rows::Extent;
 use super::states;
 use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, APPLICATION, Ref, reference, text};
@@ -55,6 +56,9 @@ pub(super) struct Reader {
     pub partial: HashMap<ElementKey, Vec<ElementKey>>,
     /// The rows of those.
     pub(super) rows: HashMap<ElementKey, u32>,
+    /// How large those containers are, and the rows of them that are listed wherever they are scrolled to.
+    pub(super) extents: HashMap<ElementKey, Extent>,
+    pub(super) kept: HashMap<ElementKey, Vec<u32>>,
     /// What was last read of elements that something happens to.
     pub(super) memory: Memory,
     /// What the cache said, until the first walk is done.
@@ -85,6 +89,8 @@ impl Reader {
             counters,
             partial: HashMap::new(),
             rows: HashMap::new(),
+            extents: HashMap::new(),
+            kept: HashMap::new(),
             memory: Memory::default(),
             cached: HashMap::new(),
             families: HashMap::new(),
@@ -210,7 +216,10 @@ impl Reader {
         facts.row = self.rows.get(&key).copied();
         match details.total {
             Some(_) => self.partial.insert(key, details.children.clone()),
-            None => self.partial.remove(&key),
+            None => {
+                self.extents.remove(&key);
+                self.partial.remove(&key)
+            }
         };
         if self.toolkit.fills_silently(role) {
             self.roles.insert(key, role);
@@ -243,6 +252,8 @@ impl Reader {
             self.by_index.retain(|key| keep(*key));
             self.views.retain(|key, _| keep(*key));
             self.partial.retain(|key, _| keep(*key));
+            self.extents.retain(|key, _| keep(*key));
+            self.kept.retain(|key, _| keep(*key));
             self.roles.retain(|key, _| keep(*key));
             self.held.retain(|key, _| keep(*key));
             self.pages.retain(|key| keep(*key));

@@ -31,6 +31,7 @@ pub(super) enum Native {
     Selected = 23,
     Sensitive = 24,
     Showing = 25,
+    Vertical = 29,
     Visible = 30,
     ManagesDescendants = 31,
     Indeterminate = 32,

@@ -106,6 +106,29 @@ impl Readings {
         self.order.is_empty()
     }
 
+    /// Children that are listed and were not read.
+    pub fn listed(&self) -> Vec<ElementKey> {
+        let mut listed = Vec::new();
+        let mut seen = KeySet::default();
+        for (_, found) in self.living() {
+            listed.extend(found.children.iter().filter(|child| !self.has(**child) && seen.insert(**child)));
+        }
+        listed
+    }
+
+    /// What was read, as it would be told to somebody who knows nothing.
+    pub fn into_updates(mut self) -> Vec<Update> {
+        let mut updates = Vec::with_capacity(2 * self.order.len());
+        for key in self.order {
+            let Some(Some(Found { facts, children, total })) = self.found.remove(&key) else { continue };
+            updates.extend(facts.map(|facts| Update::Upsert { key, facts: Box::new(facts) }));
+            if !children.is_empty() {
+                updates.push(Update::Children { parent: key, order: children, total });
+            }
+        }
+        updates
+    }
+
     fn living(&self) -> impl Iterator<Item = (ElementKey, &Found)> {
         self.order.iter().filter_map(|key| Some((*key, self.found.get(key)?.as_ref()?)))
     }

@@ -250,6 +250,8 @@ impl<A: App> Worker<A> {
             | To::Walk { ticket, .. }
             | To::Measure { ticket, .. }
             | To::Read { ticket, .. }
+            | To::Look { ticket, .. }
+            | To::Keep { ticket, .. }
             | To::Perform { ticket, .. }
             | To::HitTest { ticket, .. } => self.books.tell_answer(ticket, Err(self.books.failure())),
         }

@@ -1,5 +1,6 @@
 //! What a worker reads and what it makes of it: hints, interests, the sweep, and questions.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -138,6 +139,12 @@ impl<A: App> Worker<A> {
                 (ticket, self.app.measure(&self.books, &keys).await.map(WorkerAnswer::Geometry))
             }
             ToWorker::HitTest { point, ticket } => (ticket, self.hit(point).await),
+            ToWorker::Look { key, rows, ticket } => (ticket, self.look_at(key, rows).await),
+            ToWorker::Keep { key, rows, ticket } => {
+                self.app.keep(key, rows);
+                let read = self.read_again(vec![key], Cause::Reread).await;
+                (ticket, read.map(|_| WorkerAnswer::Done))
+            }
             ToWorker::Perform { key, act, gate, ticket } => {
                 self.app.perform(&mut self.books, key, act, gate, ticket);
                 return Ok(true);
@@ -164,6 +171,18 @@ impl<A: App> Worker<A> {
         let readings = self.gather(all, true).await?;
         self.learn_unannounced(readings, Cause::Walk);
         Ok(WorkerAnswer::Done)
+    }
+
+    /// Reads rows that are not on the screen. What is in them is answered, and not told.
+    async fn look_at(&mut self, key: ElementKey, rows: Range<u32>) -> Result<WorkerAnswer, Failure> {
+        let order = self.app.rows(key, rows).await?;
+        let mut readings = Readings::default();
+        let mut next = order.clone();
+        while !next.is_empty() {
+            self.app.read(&mut self.books, &next, &mut readings).await?;
+            next = readings.listed();
+        }
+        Ok(WorkerAnswer::Rows { order, updates: readings.into_updates() })
     }
 
     async fn hit(&mut self, point: Point) -> Result<WorkerAnswer, Failure> {
