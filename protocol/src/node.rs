@@ -39,7 +39,7 @@ pub struct Node {
     /// Where it is on the screen; only when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Bounds>,
-    /// How many children it has, where that is more than are shown.
+    /// How many children it has, or rows if it is a table of cells, where that is more than are shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children_count: Option<u32>,
     /// Whether some of its children are not shown.

@@ -13,6 +13,9 @@ use super::states::{Native, Natives};
 use super::wire::{ACCESSIBLE, Interfaces, body, number, text};
 use crate::platform::{ElementKey, Failure};
 
+/// The role of text in Chromium's pages.
+const STATIC: u32 = 116;
+
 /// What the first round learned of an element.
 #[derive(Clone)]
 pub(super) struct Outline {
@@ -45,6 +48,9 @@ impl Reader {
                 calls.push(self.call(*key, ACCESSIBLE, "GetInterfaces", &()));
                 calls.push(self.get(*key, ACCESSIBLE, "ChildCount"));
             }
+            if self.is_plain_text(*key) {
+                continue;
+            }
             if by_attribute {
                 calls.push(self.call(*key, ACCESSIBLE, "GetAttributes", &()));
             } else if identified {
@@ -61,7 +67,10 @@ impl Reader {
                     from_answers(*key, &common)
                 }
             };
-            if identified && let Some(answer) = answers.next() {
+            if identified
+                && !self.is_plain_text(*key)
+                && let Some(answer) = answers.next()
+            {
                 let identifier = match by_attribute {
                     true => body::<HashMap<String, String>>(&answer).and_then(|mut all| all.remove("id")),
                     false => text(&answer),
@@ -78,6 +87,13 @@ impl Reader {
             outlines.push(outline);
         }
         Ok(outlines)
+    }
+}
+
+impl Reader {
+    /// Whether an element is known to be nothing but text of a page, which has no attribute `id`.
+    fn is_plain_text(&self, key: ElementKey) -> bool {
+        self.toolkit.is_browser() && self.cached.get(&key).is_some_and(|(_, item)| item.role == STATIC)
     }
 }
 
