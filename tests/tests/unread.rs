@@ -132,3 +132,19 @@ fn a_plain_list_of_thousands_is_kept_whole() {
         "{found}"
     );
 }
+
+#[test]
+fn where_rows_cannot_be_asked_for_a_deep_find_says_what_it_did_not_look_at() {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    let deep = |selector: &str| json!({ "selector": selector, "app": "Table", "deep": true });
+    let found = client.ok("find", deep("cell:\"File 9000\""));
+    assert_eq!((&found["data"]["count"], &found["data"]["complete"]), (&json!(0), &json!(false)), "{found}");
+    assert_eq!(unread(&found["data"]), [(&json!("Files"), &json!(20), &json!(10_000))], "{found}");
+    // What is there is told with its row, as scroll-to takes it.
+    let found = client.ok("find", deep("cell:\"File 3\""));
+    let row = found["data"]["matches"][0]["row"].clone();
+    client.ok("scroll-to", json!({ "target": "table:Files", "row": row, "app": "Table" }));
+    let found = client.ok("find", json!({ "selector": "cell:\"File 3\"", "app": "Table" }));
+    assert_eq!((&found["data"]["count"], &found["data"]["matches"][0]["row"]), (&json!(1), &row), "{found}");
+}
