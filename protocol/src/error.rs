@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::node::NodeRef;
+use crate::node::{NodeRef, Unread};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $suggestion:literal;)+) => {
@@ -132,6 +132,10 @@ pub struct Error {
     /// Elements that may have been meant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<NodeRef>,
+    /// Containers of which only a part was looked at: what was not found may be in them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[allow(clippy::box_collection, reason = "errors are to stay small, and this is hardly ever there")]
+    pub unread: Option<Box<Vec<Unread>>>,
     /// How far an action got.
     pub disposition: Disposition,
     /// How many characters of a text were sent, if only some were.
@@ -148,6 +152,7 @@ impl Error {
             suggestion: code.suggestion().to_owned(),
             retry_command: None,
             candidates: Vec::new(),
+            unread: None,
             disposition: Disposition::of(Delivery::NotDelivered),
             delivered_chars: None,
         }
@@ -171,6 +176,13 @@ impl Error {
     #[must_use]
     pub fn retry(mut self, command: impl Into<String>) -> Error {
         self.retry_command = Some(command.into());
+        self
+    }
+
+    /// Names containers of which only a part was looked at.
+    #[must_use]
+    pub fn unread(mut self, unread: Vec<Unread>) -> Error {
+        self.unread = (!unread.is_empty()).then(|| Box::new(unread));
         self
     }
 

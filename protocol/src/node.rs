@@ -39,7 +39,7 @@ pub struct Node {
     /// Where it is on the screen; only when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Bounds>,
-    /// How many children it has, where that is more than are shown.
+    /// How many children it has, or rows if it is a table of cells, where that is more than are shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children_count: Option<u32>,
     /// Whether some of its children are not shown.
@@ -67,6 +67,19 @@ impl Node {
             Some(node)
         })
     }
+}
+
+/// A container of which only a part was looked at: what is not in that part may be there all the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Unread {
+    /// The container.
+    #[serde(flatten)]
+    pub node: NodeRef,
+    /// How many of its rows, or of what else it holds, were looked at.
+    pub read: u32,
+    /// How many it has.
+    pub total: u32,
 }
 
 /// An element, named: enough to choose between candidates or to show a path.

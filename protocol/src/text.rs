@@ -91,7 +91,7 @@ impl Line<'_> {
 }
 
 /// What the children of an element are called when they are counted.
-fn children_noun(role: Role, count: u32) -> &'static str {
+pub(crate) fn children_noun(role: Role, count: u32) -> &'static str {
     let (one, many) = match role {
         Role::Table | Role::Grid | Role::List => ("row", "rows"),
         Role::Tree | Role::Menu | Role::Combobox => ("item", "items"),

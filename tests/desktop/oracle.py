@@ -141,7 +141,8 @@ def toolkit_of(bus: Bus, ref: Ref) -> str:
 class Walker:
     """Walks one app, level by level, so that each level is one burst of calls."""
 
-    # A container with more children than this is not read whole: `first_children` of it are, and how many it has.
+    # A container with more children than this is not read whole, unless it is of a web page: `first_children` of it are, and how
+    # many it has, of a table how many rows.
     MOST_CHILDREN = 1000
 
     def __init__(self, bus: Bus, root: Ref, extents: bool = False, first_children: int = 300) -> None:
@@ -169,7 +170,7 @@ class Walker:
     def children(self, refs: list[Ref], nodes: list[Node]) -> list[list[Ref]]:
         calls, owners = [], []
         for at, (ref, node) in enumerate(zip(refs, nodes)):
-            node.truncated = node.children_count > self.MOST_CHILDREN
+            node.truncated = node.children_count > self.MOST_CHILDREN and self.toolkit not in BROWSERS
             if node.truncated or (self.toolkit in BY_INDEX and node.children_count > 0):
                 for index in range(min(node.children_count, self.first_children if node.truncated else self.MOST_CHILDREN)):
                     calls.append(call(ref, "Accessible", "GetChildAtIndex", GLib.Variant("(i)", (index,))))
@@ -181,6 +182,9 @@ class Walker:
         for at, answer in zip(owners, self.bus.all(calls)):
             found = [answer] if isinstance(answer, tuple) else answer or []
             lists[at] += [tuple(child) for child in found if child[1] != NULL]
+        large = [(ref, node) for ref, node in zip(refs, nodes) if node.truncated]
+        for (_, node), rows in zip(large, self.bus.all([get(ref, "Table", "NRows") for ref, _ in large])):
+            node.children_count = rows or node.children_count
         return lists
 
     def read(self, refs: list[Ref]) -> list[Node | None]:

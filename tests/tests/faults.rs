@@ -96,7 +96,7 @@ fn an_app_that_hangs_from_the_start_is_read_once_it_wakes() {
     let id = client.begin_within("snapshot", json!({ "app": "Table" }), Some(50));
     let answer = client.answer(id);
     assert!(answer["error"]["code"] == "TIMEOUT" || answer["data"]["complete"] == false, "{answer}");
-    let id = client.begin_within("find", json!({ "selector": "table", "app": "Table" }), Some(600_000));
+    let id = client.begin_within("find", json!({ "selector": "window", "app": "Table" }), Some(600_000));
     hand.is_served();
     hand.sim("Table", &["heal"]);
     let answer = client.answer(id);

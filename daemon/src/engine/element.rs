@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use axd_protocol::command::{Condition, ElementAt, Focused, Get, Is, IsAnswer, Property};
+use axd_protocol::selector::Target;
 use axd_protocol::{Bounds, Error, ErrorCode, NodeRef, Point, Result, State, render};
 use tokio::time::Instant;
 
 use super::Engine;
 use super::answer::Answer;
 use super::measure::Places;
-use super::target::{Located, Where, alive};
+use super::target::{Located, Where, alive, parse_target};
 use crate::service::Call;
-use crate::tree::{Ix, NodeFields, Tree};
+use crate::tree::{Ix, NodeFields, Scope, Tree};
 
 impl Engine {
     pub(super) async fn get(
@@ -91,7 +92,16 @@ impl Engine {
             Condition::Expanded => states.has(State::Expanded),
             Condition::Selected => states.has(State::Selected),
         };
-        let told = IsAnswer { node: tree.node_ref(ix), property: args.property, value };
+        // An id means one element; a selector may mean one more that was not looked at.
+        let unread = match parse_target(&args.target)? {
+            Target::Selector(selector) => {
+                let root = self.scope(&app, &tree, args.window.as_deref(), None)?;
+                tree.unread(&selector, Scope { root })
+            }
+            Target::Id(_) | Target::Point { .. } => Vec::new(),
+        };
+        let complete = app.is_complete() && unread.is_empty();
+        let told = IsAnswer { node: tree.node_ref(ix), property: args.property, value, complete, unread };
         answer.value(Some(self.clock.now()), Some(&app.info()), &told);
         Ok(())
     }

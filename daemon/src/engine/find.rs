@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use axd_protocol::command::Find;
-use axd_protocol::{Error, ErrorCode, Result, render};
+use axd_protocol::{Error, ErrorCode, Result, Unread, render};
 
 use super::answer::Answer;
 use super::app::App;
+use super::deep::{self, Depth};
 use super::element::write_path;
-use super::target::{Where, parse_selector};
+use super::target::{Where, not_looked_at, parse_selector};
 use super::{Engine, heavy};
 use crate::service::Call;
 use crate::tree::{Ix, NodeFields, Scope, Tree};
@@ -37,6 +38,19 @@ impl Engine {
             }
             _ => self.app(args.app.as_deref().or(selector.leading_app()), deadline).await?,
         };
+        let depth = match args.deep {
+            true => {
+                let root = {
+                    let tree = app.tree.read();
+                    let root = self.scope(&app, &tree, args.window.as_deref(), args.root.as_deref())?;
+                    tree.id(root)
+                };
+                let enough =
+                    if args.first { 1 } else { args.limit.map_or(MAX_MATCHES, |most| most as usize) };
+                deep::look_through(&app, &selector, root, enough, deadline).await
+            }
+            false => Depth::default(),
+        };
         let tree = app.tree.read();
         let root = self.scope(&app, &tree, args.window.as_deref(), args.root.as_deref())?;
         let limit = if args.nth.is_some() {
@@ -46,6 +60,7 @@ impl Engine {
         };
         let plan = tree.plan(&selector);
         let found = heavy(tree.reach(&plan), || tree.find_by(plan, Scope { root }, limit));
+        let unread = depth.left_of(tree.unread(&selector, Scope { root }));
         let matches = match (args.first, args.nth) {
             _ if args.count => &[][..],
             (true, _) => &found.matches[..found.matches.len().min(1)],
@@ -53,11 +68,11 @@ impl Engine {
             _ => &found.matches[..],
         };
         if matches.is_empty() && !args.count && (args.first || args.nth.is_some()) {
-            return Err(self.none_found(&app, &selector.to_string(), found.count));
+            return Err(self.none_found(&app, &selector.to_string(), found.count, unread));
         }
         let (clock, info) = (Some(self.clock.now()), app.info());
-        let complete = app.is_complete();
-        let text = || find_text(&tree, matches, found.count, args.count);
+        let complete = app.is_complete() && unread.is_empty();
+        let text = || find_text(&tree, matches, found.count, args.count, &unread);
         answer.either(clock, Some(&info), text, |out| {
             out.extend_from_slice(format!(r#"{{"complete":{complete},"count":{}"#, found.count).as_bytes());
             if !args.count {
@@ -70,16 +85,23 @@ impl Engine {
                     out.pop();
                     out.extend_from_slice(b",\"path\":");
                     write_path(&tree.path(*ix), out);
+                    if let Some(row) = tree.row_of(*ix) {
+                        out.extend_from_slice(format!(r#","row":{}"#, row + 1).as_bytes());
+                    }
                     out.push(b'}');
                 }
                 out.push(b']');
+            }
+            if !unread.is_empty() {
+                out.extend_from_slice(br#","unread":"#);
+                let _ = serde_json::to_writer(&mut *out, &unread);
             }
             out.push(b'}');
         });
         Ok(())
     }
 
-    fn none_found(&self, app: &App, selector: &str, count: usize) -> Error {
+    fn none_found(&self, app: &App, selector: &str, count: usize, unread: Vec<Unread>) -> Error {
         let name = app.seen().name;
         let (code, said) = match (app.is_complete(), count) {
             (false, _) => {
@@ -90,7 +112,7 @@ impl Engine {
                 (ErrorCode::ElementNotFound, format!("only {count} elements in {name} match {selector}"))
             }
         };
-        Error::new(code, said)
+        not_looked_at(Error::new(code, said), unread)
     }
 }
 
@@ -103,25 +125,32 @@ fn nth_of(matches: &[Ix], nth: i32) -> &[Ix] {
     at.and_then(|at| matches.get(at..at + 1)).unwrap_or_default()
 }
 
-fn find_text(tree: &Tree, matches: &[Ix], count: usize, only_count: bool) -> String {
-    if only_count {
-        return format!("{count}\n");
-    }
+fn find_text(tree: &Tree, matches: &[Ix], count: usize, only_count: bool, unread: &[Unread]) -> String {
     let mut out = String::new();
+    if only_count {
+        out.push_str(&format!("{count}\n"));
+        render::write_unread(unread, &mut out);
+        return out;
+    }
     for ix in matches {
         tree.line(*ix, None, None).write(0, &mut out);
         let path = tree.path(*ix);
         if !path.is_empty() {
             out.push_str("  ");
+            if let Some(row) = tree.row_of(*ix) {
+                out.push_str(&format!("row {} ", row + 1));
+            }
             render::write_path(&path, &mut out);
         }
     }
     match count {
+        0 if !unread.is_empty() => out.push_str("nothing that was looked at matches\n"),
         0 => out.push_str("nothing matches\n"),
         count if count > matches.len() => {
             out.push_str(&format!("({count} match, {} shown)\n", matches.len()))
         }
         _ => {}
     }
+    render::write_unread(unread, &mut out);
     out
 }

@@ -14,6 +14,7 @@ mod changes;
 mod clipboard;
 mod clock;
 mod daemon;
+mod deep;
 mod desktop;
 mod element;
 mod failure;

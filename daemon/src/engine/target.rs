@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axd_protocol::selector::{RoleTest, Selector, SelectorError, Target, fold};
-use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Point, Result, Role};
+use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, Unread};
 use tokio::time::Instant;
 
 use super::Engine;
@@ -170,7 +170,7 @@ impl Engine {
 pub(super) fn alive(app: &App, tree: &Tree, id: NodeId) -> Result<Ix> {
     match tree.resolve(id) {
         Resolved::Alive(ix) => Ok(ix),
-        Resolved::Dead { was, candidates } => Err(stale(app, &was, candidates)),
+        Resolved::Dead { was, candidates } => Err(stale(app, tree, &was, candidates)),
         Resolved::Unknown => {
             Err(Error::new(ErrorCode::ElementNotFound, format!("{id} was never seen in {}", app.seen().name)))
         }
@@ -199,7 +199,8 @@ fn among(apps: &[Arc<App>], id: NodeId) -> Result<Option<Located>> {
     let mut dead = None;
     let mut found: Option<Located> = None;
     for app in apps {
-        match app.tree.read().resolve(id) {
+        let tree = app.tree.read();
+        match tree.resolve(id) {
             Resolved::Alive(_) if found.is_some() => {
                 return Err(Error::new(
                     ErrorCode::AmbiguousTarget,
@@ -208,7 +209,7 @@ fn among(apps: &[Arc<App>], id: NodeId) -> Result<Option<Located>> {
                 .suggest("name the app with --app"));
             }
             Resolved::Alive(_) => found = Some(Located { app: Arc::clone(app), id }),
-            Resolved::Dead { was, candidates } => dead = Some(stale(app, &was, candidates)),
+            Resolved::Dead { was, candidates } => dead = Some(stale(app, &tree, &was, candidates)),
             Resolved::Unknown => {}
         }
     }
@@ -222,10 +223,15 @@ fn among(apps: &[Arc<App>], id: NodeId) -> Result<Option<Located>> {
     }
 }
 
-fn stale(app: &App, was: &NodeRef, candidates: Vec<NodeRef>) -> Error {
+fn stale(app: &App, tree: &Tree, was: &NodeRef, candidates: Vec<NodeRef>) -> Error {
     let name = app.seen().name;
     let mut what = String::new();
     axd_protocol::text::write_ref(was, &mut what);
+    if let Some(unread) = tree.unseen_in(was.id) {
+        let said = format!("{what} is out of sight in {name}");
+        let error = Error::new(ErrorCode::StaleRef, said).candidates(candidates);
+        return not_looked_at(error, vec![unread]);
+    }
     let again = match &was.name {
         Some(text) if !text.is_empty() => format!("find '{}:{}' --app '{name}'", was.role, quoted(text)),
         _ => format!("snapshot --app '{name}'"),
@@ -262,11 +268,22 @@ fn still_reading(app: &App) -> Error {
         .suggest("try again, or give it more time with --deadline-ms")
 }
 
-/// The one element a selector means below `root`.
+/// Says what was not looked at by whoever found nothing.
+pub(in crate::engine) fn not_looked_at(error: Error, unread: Vec<Unread>) -> Error {
+    let Some(first) = unread.first() else { return error };
+    let what = format!(
+        "look through all of it with `ax find --deep`, or scroll it into sight with `ax scroll-to {} --row N`",
+        first.node.id
+    );
+    let said = format!("{}; not all of it was looked at", error.message);
+    Error { message: said, retry_command: None, ..error }.suggest(what).unread(unread)
+}
+
 /// What to do if there are others that may have been meant.
 pub(in crate::engine) const MEANT: &str =
     "use one of the candidates, if it is what was meant; else look with `ax snapshot`";
 
+/// The one element a selector means below `root`.
 fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix> {
     let found = tree.find(selector, Scope { root }, Some(CANDIDATES));
     match (found.count, &found.matches[..]) {
@@ -279,7 +296,8 @@ fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix
             let said = format!("nothing in {} matches {selector}", app.seen().name);
             let error = Error::new(ErrorCode::ElementNotFound, said);
             let error = if near.is_empty() { error } else { error.suggest(MEANT).candidates(near) };
-            Err(error.retry(format!("snapshot --app '{}'", app.seen().name)))
+            let error = error.retry(format!("snapshot --app '{}'", app.seen().name));
+            Err(not_looked_at(error, tree.unread(selector, Scope { root })))
         }
         (count, matches) => {
             let candidates = matches.iter().map(|ix| tree.node_ref(*ix)).collect();

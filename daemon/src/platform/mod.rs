@@ -18,6 +18,7 @@ pub mod schedule;
 pub mod sim;
 pub mod worker;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -296,6 +297,13 @@ pub enum WorkerAnswer {
     Geometry(Vec<Measured>),
     /// The element at a point, if any.
     Element(Option<ElementKey>),
+    /// What is in the rows that were asked for.
+    Rows {
+        /// The children of the container that these rows are.
+        order: Vec<ElementKey>,
+        /// How they are, and all below them.
+        updates: Vec<Update>,
+    },
 }
 
 /// Where an element is.
@@ -323,6 +331,24 @@ pub enum ToWorker {
     Read {
         /// Which.
         keys: Vec<ElementKey>,
+        /// For the answer.
+        ticket: u64,
+    },
+    /// Read these rows of a container that shows only some of them, with all that is in them. Nothing is told; the answer has them.
+    Look {
+        /// The container.
+        key: ElementKey,
+        /// Which rows, counted from 0.
+        rows: Range<u32>,
+        /// For the answer.
+        ticket: u64,
+    },
+    /// Tell these rows of a container with those it shows from now on, and no others.
+    Keep {
+        /// The container.
+        key: ElementKey,
+        /// Which rows, counted from 0.
+        rows: Vec<u32>,
         /// For the answer.
         ticket: u64,
     },

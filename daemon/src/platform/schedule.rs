@@ -4,7 +4,8 @@
 //! next. Hints are kept as a set, so a flood of events costs as much as there are elements, never as many as there
 //! are events.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use super::ElementKey;
@@ -45,6 +46,15 @@ pub enum Due {
     Sweep,
 }
 
+/// Elements that were hinted at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// To be read.
+    pub whole: Vec<ElementKey>,
+    /// Of which only the children are to be read.
+    pub lists: Vec<ElementKey>,
+}
+
 /// What a worker is to read again, and when.
 #[derive(Debug)]
 pub struct Schedule {
@@ -52,6 +62,8 @@ pub struct Schedule {
     /// Hinted elements and the stamp of the hint that put them in; `queue` has them in order.
     hinted: HashMap<ElementKey, u64>,
     queue: VecDeque<ElementKey>,
+    /// Those of them of which only the children are to be read.
+    lists: HashSet<ElementKey>,
     stamp: u64,
     watches: BTreeMap<u64, Watch>,
     sweep_due: Instant,
@@ -75,6 +87,7 @@ impl Schedule {
             pace,
             hinted: HashMap::new(),
             queue: VecDeque::new(),
+            lists: HashSet::new(),
             stamp: 0,
             watches: BTreeMap::new(),
             sweep_due: now + pace.sweep_every,
@@ -90,11 +103,24 @@ impl Schedule {
 
     /// Something happened to the element: it must be read again. Said twice before it is read, it is read once.
     pub fn hint(&mut self, key: ElementKey) {
-        self.stamp += 1;
-        if let std::collections::hash_map::Entry::Vacant(entry) = self.hinted.entry(key) {
-            entry.insert(self.stamp);
-            self.queue.push_back(key);
+        self.lists.remove(&key);
+        self.put(key);
+    }
+
+    /// Nothing but the children of the element is different: it is enough to list those.
+    pub fn hint_list(&mut self, key: ElementKey) {
+        if self.put(key) {
+            self.lists.insert(key);
         }
+    }
+
+    /// True if it was not hinted at before.
+    fn put(&mut self, key: ElementKey) -> bool {
+        self.stamp += 1;
+        let Entry::Vacant(entry) = self.hinted.entry(key) else { return false };
+        entry.insert(self.stamp);
+        self.queue.push_back(key);
+        true
     }
 
     /// The stamp of the latest hint.
@@ -119,13 +145,23 @@ impl Schedule {
     }
 
     /// Takes up to `limit` hinted elements, the oldest first.
-    pub fn take_hints(&mut self, limit: usize) -> Vec<ElementKey> {
+    pub fn take_hints(&mut self, limit: usize) -> Hints {
         let count = limit.min(self.queue.len());
-        let taken: Vec<ElementKey> = self.queue.drain(..count).collect();
-        for key in &taken {
-            self.hinted.remove(key);
+        let mut taken = Hints::default();
+        for key in self.queue.drain(..count) {
+            self.hinted.remove(&key);
+            match self.lists.remove(&key) {
+                true => taken.lists.push(key),
+                false => taken.whole.push(key),
+            }
         }
         taken
+    }
+
+    /// Puts back what was taken and could not be read.
+    pub fn put_back(&mut self, hints: Hints) {
+        hints.whole.into_iter().for_each(|key| self.hint(key));
+        hints.lists.into_iter().for_each(|key| self.hint_list(key));
     }
 
     /// Somebody waits on these elements.
@@ -208,8 +244,22 @@ mod tests {
         for _ in 0..10_000 {
             schedule.hint(key(7));
         }
-        assert_eq!(schedule.take_hints(256), [key(7)]);
+        assert_eq!(schedule.take_hints(256).whole, [key(7)]);
         assert!(!schedule.has_hints());
+    }
+
+    #[test]
+    fn what_is_hinted_at_for_more_than_its_children_is_read() {
+        let mut schedule = Schedule::new(Pace::default(), Instant::now());
+        schedule.hint_list(key(1));
+        schedule.hint_list(key(2));
+        schedule.hint(key(2));
+        schedule.hint(key(3));
+        schedule.hint_list(key(3));
+        let taken = schedule.take_hints(256);
+        assert_eq!(taken, Hints { whole: vec![key(2), key(3)], lists: vec![key(1)] });
+        schedule.put_back(taken);
+        assert_eq!(schedule.take_hints(256).lists, [key(1)]);
     }
 
     #[test]

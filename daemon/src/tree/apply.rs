@@ -54,6 +54,8 @@ pub(super) struct Apply<'t> {
     pub(super) placed: FxHashSet<Ix>,
     /// Children as they were before this batch, of the parents it changes.
     pub(super) before: FxHashMap<Ix, Vec<Ix>>,
+    /// By how many rows a container got smaller that shows only a part of them.
+    pub(super) shrunk: FxHashMap<Ix, u32>,
     pub(super) applied: Applied,
 }
 
@@ -82,6 +84,7 @@ impl<'t> Apply<'t> {
             departed: FxHashMap::default(),
             placed: FxHashSet::default(),
             before: FxHashMap::default(),
+            shrunk: FxHashMap::default(),
             applied: Applied::default(),
         }
     }
@@ -196,7 +199,7 @@ impl<'t> Apply<'t> {
     }
 
     fn place(&mut self, parent: Ix, parent_key: ElementKey, list: List) {
-        let total = list.total.filter(|total| *total as usize > list.order.len());
+        let total = list.total.filter(|total| *total as usize > self.rows_in(&list.order));
         self.set_total(parent, total);
         let children = self.resolve(parent, parent_key, &list.order);
         let same = children.len() == self.tree.store[parent].children.len()
@@ -239,6 +242,16 @@ impl<'t> Apply<'t> {
         self.mark_reordered(parent, &order);
         self.tree.store[parent].children = order;
         self.applied.changed = true;
+    }
+
+    /// How many rows a list holds: as many as it has entries, unless several are cells of the same row.
+    fn rows_in(&self, order: &[ElementKey]) -> usize {
+        let row = |key: &ElementKey| match self.staged.get(key) {
+            Some(facts) => facts.row,
+            None => self.tree.by_key.get(key).and_then(|ix| self.tree.store[*ix].row),
+        };
+        let rows: FxHashSet<u32> = order.iter().filter_map(row).collect();
+        if rows.is_empty() { order.len() } else { rows.len() }
     }
 
     /// Which children a list can mean, without those that would make the tree something else.

@@ -1,6 +1,7 @@
 //! Burial: what nobody placed is gone, and leaves a grave.
 
 use axd_protocol::{NodeId, NodeRef, Role};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Notice;
 use super::apply::Apply;
@@ -12,31 +13,55 @@ impl Apply<'_> {
     pub(super) fn bury_orphans(&mut self) {
         let orphans: Vec<(Ix, Option<Ix>)> = self.orphans.drain().collect();
         // Parents' ids are looked up before any of them is buried itself.
-        let mut roots: Vec<(Ix, Option<NodeId>)> = orphans
+        let left = self.rows_left(&orphans);
+        let mut roots: Vec<(Ix, Option<NodeId>, bool)> = orphans
             .into_iter()
-            .map(|(ix, parent)| (ix, parent.map(|parent| self.tree.store[parent].id)))
+            .map(|(ix, parent)| {
+                let id = parent.map(|parent| self.tree.store[parent].id);
+                let unseen = parent.is_some_and(|parent| self.may_still_hold(parent, &left));
+                (ix, id, unseen)
+            })
             .collect();
-        roots.sort_unstable_by_key(|(ix, _)| *ix);
-        for (root, former) in roots {
+        roots.sort_unstable_by_key(|(ix, ..)| *ix);
+        for (root, former, unseen) in roots {
             let doomed: Vec<Ix> = self.tree.store.subtree(root).collect();
             let parents: Vec<Option<NodeId>> = doomed
                 .iter()
                 .map(|ix| self.tree.store[*ix].parent.map(|parent| self.tree.store[parent].id).or(former))
                 .collect();
             for (ix, parent) in doomed.into_iter().zip(parents) {
-                self.bury(ix, parent, ix == root);
+                self.bury(ix, parent, ix == root, unseen);
             }
             self.applied.changed = true;
         }
     }
 
-    fn bury(&mut self, ix: Ix, parent: Option<NodeId>, root: bool) {
+    /// How many rows left each container that shows only a part of them.
+    fn rows_left(&self, orphans: &[(Ix, Option<Ix>)]) -> FxHashMap<Ix, usize> {
+        let mut rows: FxHashMap<Ix, FxHashSet<Result<u32, Ix>>> = FxHashMap::default();
+        for (ix, parent) in orphans {
+            if let Some(parent) = parent.filter(|parent| self.tree.store[*parent].total.is_some()) {
+                rows.entry(parent).or_default().insert(self.tree.store[*ix].row.ok_or(*ix));
+            }
+        }
+        rows.into_iter().map(|(parent, rows)| (parent, rows.len())).collect()
+    }
+
+    /// Whether what left a container may still be in it. What it no longer shows ends, natively, as what is removed does; but it has
+    /// not fewer rows than before.
+    fn may_still_hold(&self, parent: Ix, left: &FxHashMap<Ix, usize>) -> bool {
+        let removed = self.shrunk.get(&parent).copied().unwrap_or_default() as usize;
+        left.get(&parent).is_some_and(|left| *left > removed)
+    }
+
+    fn bury(&mut self, ix: Ix, parent: Option<NodeId>, root: bool, unseen: bool) {
         let tree = &mut *self.tree;
         tree.index.leave(&mut tree.store, ix);
         tree.journal.unlink(&mut tree.store, ix);
         if tree.focused == Some(ix) {
             tree.focused = None;
         }
+        tree.partial.remove(&ix);
         let Some(node) = tree.store.remove(ix) else { return };
         tree.by_id.remove(&node.id);
         if let Some(key) = node.key {
@@ -59,6 +84,7 @@ impl Apply<'_> {
             born: node.born,
             reparented: node.reparented,
             root,
+            unseen,
         });
     }
 }

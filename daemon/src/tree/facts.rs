@@ -67,7 +67,15 @@ impl Apply<'_> {
 
     pub(super) fn set_total(&mut self, ix: Ix, total: Option<u32>) {
         let node = &mut self.tree.store[ix];
+        if let (Some(before), Some(now)) = (node.total, total) {
+            self.shrunk.insert(ix, before.saturating_sub(now));
+        }
         if replace(&mut node.total, total) {
+            match total {
+                Some(_) => self.tree.partial.insert(ix),
+                None => self.tree.partial.remove(&ix),
+            };
+            let node = &mut self.tree.store[ix];
             node.set_changed(Field::ChildrenCount, self.tick);
             self.touch(ix);
         }

@@ -45,6 +45,8 @@ pub(super) struct Grave {
     pub reparented: Tick,
     /// Whether it was the root of what went with it.
     pub root: bool,
+    /// Whether it may still be there: what held it shows only a part, and no longer showed it.
+    pub unseen: bool,
 }
 
 impl Journal {
@@ -127,6 +129,11 @@ impl Journal {
     pub fn grave(&self, id: NodeId) -> Option<&Grave> {
         let number = *self.by_id.get(&id)?;
         self.graves.get((number - self.forgotten) as usize)
+    }
+
+    /// All graves, the last one first.
+    pub fn graves(&self) -> impl Iterator<Item = &Grave> {
+        self.graves.iter().rev()
     }
 
     /// Those who died after `since`, the first one first.

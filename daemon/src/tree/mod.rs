@@ -25,7 +25,7 @@ mod write;
 mod tests;
 
 use axd_protocol::{NodeId, NodeRef, Role, States, Tick};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::platform::ElementKey;
 use journal::Journal;
@@ -51,6 +51,8 @@ pub struct Tree {
     index: index::Index,
     journal: Journal,
     focused: Option<Ix>,
+    /// Containers that hold more than was read of them.
+    partial: FxHashSet<Ix>,
     tick: Tick,
     text_bytes: usize,
     suspect: u64,
@@ -107,6 +109,7 @@ impl Tree {
             index: index::Index::default(),
             journal: Journal::default(),
             focused: None,
+            partial: FxHashSet::default(),
             tick: 0,
             text_bytes: 0,
             suspect: 0,
@@ -170,6 +173,11 @@ impl Tree {
     /// An element by its worker's key.
     pub fn by_key(&self, key: ElementKey) -> Option<Ix> {
         self.by_key.get(&key).copied()
+    }
+
+    /// A living element by its id.
+    pub fn by_id(&self, id: NodeId) -> Option<Ix> {
+        self.by_id.get(&id).copied()
     }
 
     /// An element's native key; `None` only for a node that is about to go.

@@ -1,10 +1,12 @@
 //! Finding elements: by selector, with the index, and by likeness, for those who asked for something that is not there.
 
-use axd_protocol::selector::{Facts, Forest, Matcher, Selector, fold};
-use axd_protocol::{NodeRef, Role};
+use axd_protocol::selector::{Facts, Forest, Matcher, RoleTest, Selector, fold};
+use axd_protocol::{NodeId, NodeRef, Role, Unread};
+use rustc_hash::FxHashSet;
 
 use super::Tree;
 use super::store::Ix;
+use crate::platform::{self, ElementKey, Update};
 
 /// Where to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +66,91 @@ impl Tree {
         let count = matches.len();
         matches.truncate(limit.unwrap_or(usize::MAX));
         Found { matches, count }
+    }
+
+    /// The containers in the scope of which only a part was read, and which may hold what the selector means.
+    pub fn unread(&self, selector: &Selector, scope: Scope) -> Vec<Unread> {
+        if self.partial.is_empty() {
+            return Vec::new();
+        }
+        let matcher = Matcher::new(selector);
+        let may_hold = |ix: &Ix| self.is_within(*ix, scope.root) && matcher.may_match_in(self, *ix);
+        let mut unread: Vec<Ix> = self.partial.iter().copied().filter(may_hold).collect();
+        unread.sort_unstable();
+        unread.into_iter().filter_map(|ix| self.unread_of(ix)).collect()
+    }
+
+    /// An element and what it is in, without anything else, as updates for an empty tree.
+    pub fn excerpt(&self, ix: Ix) -> Vec<Update> {
+        let mut chain: Vec<Ix> = std::iter::once(ix).chain(self.store.ancestors(ix)).collect();
+        chain.reverse();
+        let keys: Vec<ElementKey> = chain.iter().filter_map(|ix| self.store[*ix].key).collect();
+        let mut updates = Vec::with_capacity(2 * chain.len());
+        for (ix, key) in chain.iter().zip(&keys) {
+            let of = Forest::facts(self, *ix);
+            let text = |text: Option<&str>| text.map(str::to_owned);
+            let facts = platform::Facts {
+                native_role: text(of.native_role),
+                name: text(of.name),
+                value: text(of.value),
+                description: text(of.description),
+                identifier: text(of.identifier),
+                states: of.states,
+                row: self.store[*ix].row,
+                ..platform::Facts::new(of.role)
+            };
+            updates.push(Update::Upsert { key: *key, facts: Box::new(facts) });
+        }
+        for pair in keys.windows(2) {
+            updates.push(Update::Children { parent: pair[0], order: vec![pair[1]], total: None });
+        }
+        updates
+    }
+
+    /// The number of the row that an element is or is in, where its container shows only some of them.
+    pub fn row_of(&self, ix: Ix) -> Option<u32> {
+        std::iter::once(ix).chain(self.store.ancestors(ix)).find_map(|above| self.store[above].row)
+    }
+
+    /// How much of a container was read, if that is not all.
+    pub fn unread_of(&self, ix: Ix) -> Option<Unread> {
+        let total = self.store[ix].total?;
+        let children = &self.store[ix].children;
+        let rows: FxHashSet<u32> = children.iter().filter_map(|child| self.store[*child].row).collect();
+        // The cells of a row have the number of the row; headers have none.
+        let read = if rows.is_empty() { children.len() } else { rows.len() } as u32;
+        Some(Unread { node: self.node_ref(ix), read, total })
+    }
+
+    /// The container that one which is gone was in, if that shows only a part and may still have it.
+    pub fn unseen_in(&self, id: NodeId) -> Option<Unread> {
+        let mut grave = self.journal.grave(id).filter(|grave| grave.unseen)?;
+        // What was below a row went with the row.
+        while !grave.root {
+            grave = self.journal.grave(grave.parent?)?;
+        }
+        self.unread_of(*self.by_id.get(&grave.parent?)?)
+    }
+
+    /// Whether nobody knows if an element is gone: it is out of sight, or no longer remembered.
+    pub fn is_unseen(&self, id: NodeId) -> bool {
+        !self.by_id.contains_key(&id) && self.journal.grave(id).is_none_or(|grave| grave.unseen)
+    }
+
+    /// Whether something that the selector means was here and is known to be gone. Only what can be told by role and name.
+    pub fn has_removed(&self, selector: &Selector) -> bool {
+        let [path] = selector.paths() else { return false };
+        let step = path.last();
+        let (RoleTest::Role(role), true, true) = (&step.role, path.rest.is_empty(), step.parts.is_empty())
+        else {
+            return false;
+        };
+        let name = step.name.as_deref().map(fold);
+        self.journal.graves().any(|grave| {
+            let same_name =
+                || name.as_ref().is_none_or(|name| fold(grave.name.as_deref().unwrap_or_default()) == *name);
+            !grave.unseen && grave.role == *role && same_name()
+        })
     }
 
     /// All that the last steps of the selector's paths could mean, if the index can tell.

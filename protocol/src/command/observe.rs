@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::args;
 use crate::change::Difference;
 use crate::clock::Clock;
-use crate::node::{Node, NodeRef};
+use crate::node::{Node, NodeRef, Unread};
 
 args! {
     /// Show a tree of elements.
@@ -112,7 +112,13 @@ pub struct AppChanges {
 args! {
     /// Find elements by selector.
     ///
+    /// Very large tables and lists are read as far as they are on the screen. If one of them may hold a match, the answer says
+    /// so: `complete` is false, and `unread` names it and how much of it was looked at. With --deep the rest is read, page by page, until
+    /// the deadline; the rows that match stay in the tree, so that their ids can be acted on, and are told with their numbers, which
+    /// `scroll-to --row` takes. That asks the app. It works where the app tells its rows by number: on Linux, except for sheets.
+    ///
     /// Examples:
+    ///   ax find 'cell:Total' --deep
     ///   ax find button:Save
     ///   ax find 'window:Inbox list > row:nth(3)'
     ///   ax find '*[text~="total"]' --app Numbers --count
@@ -133,6 +139,8 @@ args! {
         optional count: bool [long, conflicts_with = "limit"],
         /// At most so many; 100 unless said.
         optional limit: Option<u32> [long, value_name = "N"],
+        /// Also in the rows that tables and lists do not show. Asks the app.
+        optional deep: bool [long],
     }
 }
 
@@ -140,13 +148,16 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindAnswer {
-    /// Whether all of the scope has been read.
+    /// Whether everything was looked at that could match. Only then is what was not found not there.
     pub complete: bool,
     /// How many match.
     pub count: u32,
     /// Those asked for, in tree order; absent with `--count`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Match>,
+    /// The containers that may hold more, and how much of each was looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
 }
 
 /// An element that was found.
@@ -158,6 +169,9 @@ pub struct Match {
     pub node: Node,
     /// What it is in, from the window down.
     pub path: Vec<NodeRef>,
+    /// The number of its row, from 1, where it is in a container that shows only some of its rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u32>,
 }
 
 args! {
@@ -265,6 +279,11 @@ pub struct IsAnswer {
     pub property: Condition,
     /// Whether it is true.
     pub value: bool,
+    /// Whether everything was looked at that the target could mean; if not, it may mean another element too.
+    pub complete: bool,
+    /// The containers that may hold such another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
 }
 
 args! {

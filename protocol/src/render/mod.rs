@@ -7,7 +7,8 @@ mod wait;
 
 use crate::error::{Delivery, Disposition, Error};
 use crate::geometry::Bounds;
-use crate::text::{quote, write_ref};
+use crate::node::Unread;
+use crate::text::{children_noun, quote, write_ref};
 
 /// An answer that can be read.
 pub trait Render {
@@ -27,9 +28,19 @@ impl Render for Error {
             write_ref(candidate, out);
             out.push('\n');
         }
+        write_unread(self.unread.as_deref().map_or(&[], Vec::as_slice), out);
         if let Some(command) = &self.retry_command {
             out.push_str(&format!("  run: ax {command}\n"));
         }
+    }
+}
+
+/// What was looked at of containers that may hold more, a line each: `  looked at 40 of 5000 rows of table "Big" tbl_4k2p9x`.
+pub fn write_unread(unread: &[Unread], out: &mut String) {
+    for Unread { node, read, total } in unread {
+        out.push_str(&format!("  looked at {read} of {total} {} of ", children_noun(node.role, *total)));
+        write_ref(node, out);
+        out.push('\n');
     }
 }
 

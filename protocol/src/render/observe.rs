@@ -1,11 +1,12 @@
 //! Looking at what is there. Trees and elements are written by whoever holds them.
 
-use super::{Render, file_size, place};
+use super::{Render, file_size, place, write_unread};
 use crate::command::{IsAnswer, PictureFormat, ScreenshotAnswer, SubscribeAnswer};
 
 impl Render for IsAnswer {
     fn render(&self, out: &mut String) {
         out.push_str(if self.value { "true\n" } else { "false\n" });
+        write_unread(&self.unread, out);
     }
 }
 

@@ -517,3 +517,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_was_not_read_may_match_where_the_path_leads_into_its_container() {
+    let forest = Text::new(
+        r#"
+        window "Inbox"
+          toolbar
+            button "New"
+          table "Mails" %rows=5000
+            row "one" %row=0
+        "#,
+    );
+    let table = forest.nodes.iter().position(|node| node.role == Some(Role::Table)).unwrap();
+    for (selector, may) in [
+        ("row:two", true),
+        ("*[name~=two]", true),
+        ("button:Go", true),
+        ("window:Inbox row:two", true),
+        ("table > row:two", true),
+        ("window > table row", true),
+        ("window:has(row:two)", true),
+        ("window:Outbox row:two", false),
+        ("window > button:Go", false),
+        ("toolbar button:Go", false),
+        ("dialog", false),
+        ("window:Outbox", false),
+        ("dialog button:OK", false),
+        ("dialog, row:two", true),
+    ] {
+        let matcher = Matcher::new(&Selector::parse(selector).unwrap());
+        assert_eq!(matcher.may_match_in(&forest, table), may, "{selector}");
+    }
+}

@@ -161,6 +161,11 @@ impl Matcher {
         Query::new(self, forest).pick(scope, candidates, limit.unwrap_or(usize::MAX))
     }
 
+    /// Whether something may match that is in `container` and that the forest does not hold: a row that was not read.
+    pub fn may_match_in<F: Forest>(&self, forest: &F, container: F::Node) -> bool {
+        Query::new(self, forest).may_match_in(container)
+    }
+
     /// Where an index may begin, one seed a path: what matches a path is in its seed.
     pub fn seeds(&self) -> Vec<Seed> {
         self.paths.iter().map(ReadyPath::seed).collect()

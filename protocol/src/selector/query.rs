@@ -111,6 +111,21 @@ impl<'q, F: Forest> Query<'q, F> {
             && self.parts_hold(&step.parts, step, node, &facts)
     }
 
+    /// Whether any path may lead to something in `container` that the forest does not hold. Of that nothing is known but
+    /// that it is below the container, and what no container of rows holds.
+    pub fn may_match_in(&mut self, container: F::Node) -> bool {
+        let matcher = self.matcher;
+        matcher.paths.iter().enumerate().any(|(index, path)| {
+            // What is not held may decide a `:has` of anything above it.
+            if path.steps.iter().any(|(_, step)| looks_below(step)) {
+                return true;
+            }
+            let above = self.reach_at(index, path, Some(container));
+            let may_be_there = |from: usize| path.steps[from..].iter().all(|(_, step)| may_be_a_row(step));
+            (0..path.steps.len()).any(|from| may_follow(path, from, above) && may_be_there(from))
+        })
+    }
+
     /// How far a path gets at `node`, its last step left out: that may be dear, and is asked of the node that is meant.
     fn reach_at(&mut self, index: usize, path: &'q ReadyPath, node: Option<F::Node>) -> Reach {
         let mut unknown = Vec::new();
@@ -290,6 +305,25 @@ impl<'q, F: Forest> Query<'q, F> {
             self.up_from(Some(node)).filter_map(|node| self.forest.index_in_parent(node)).collect();
         place.reverse();
         place
+    }
+}
+
+/// Whether what a step means depends on what is below it.
+fn looks_below(step: &ReadyStep) -> bool {
+    step.parts.iter().any(|part| match part {
+        ReadyPart::Has { .. } => true,
+        ReadyPart::Not(step) => looks_below(step),
+        _ => false,
+    })
+}
+
+/// Whether a step may mean something in a container of rows.
+fn may_be_a_row(step: &ReadyStep) -> bool {
+    use crate::role::Role as R;
+    match &step.role {
+        RoleTest::Role(R::Application | R::MenuBar | R::Toolbar | R::StatusBar) => false,
+        RoleTest::Role(role) => !role.is_window(),
+        RoleTest::Any | RoleTest::Native(_) => true,
     }
 }
 

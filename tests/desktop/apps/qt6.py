@@ -25,7 +25,7 @@ def named(widget: QWidget, name: str) -> QWidget:
 
 
 class Window:
-    def __init__(self, toolkit: str) -> None:
+    def __init__(self, toolkit: str, big: bool = False) -> None:
         self.counted = self.made = 0
         self.box: QMessageBox | None = None
         self.window = QMainWindow()
@@ -38,7 +38,7 @@ class Window:
         halves = QWidget()
         layout = QHBoxLayout(halves)
         layout.addWidget(self.controls())
-        layout.addWidget(self.pages(), 1)
+        layout.addWidget(self.pages(big), 1)
         self.window.setCentralWidget(halves)
         self.window.show()
         self.press.setFocus()
@@ -82,12 +82,14 @@ class Window:
         button.clicked.connect(lambda *_: act(0))
         return button
 
-    def pages(self) -> QTabWidget:
+    def pages(self, big: bool) -> QTabWidget:
         self.tabs = QTabWidget()
         self.tabs.addTab(self.list_page(), "List")
         self.tabs.addTab(self.table_page(), "Table")
         self.text = named(QPlainTextEdit("first line\nsecond line"), "Notes")
         self.tabs.addTab(self.text, "Text")
+        if big:
+            self.tabs.addTab(self.big_page(), "Big")
         return self.tabs
 
     def list_page(self) -> QWidget:
@@ -103,6 +105,14 @@ class Window:
         for _ in range(3):
             self.add_row(0)
         return page
+
+    def big_page(self) -> QTableWidget:
+        table = named(QTableWidget(5000, 2), "Big")
+        table.setHorizontalHeaderLabels(["Key", "Value"])
+        for row in range(5000):
+            table.setItem(row, 0, QTableWidgetItem(f"r{row}"))
+            table.setItem(row, 1, QTableWidgetItem(f"v{row}"))
+        return table
 
     def table_page(self) -> QTableWidget:
         self.table = named(QTableWidget(20, 2), "Table")
@@ -215,7 +225,7 @@ def main(toolkit: str = "Qt6") -> None:
     app = QApplication([name])
     app.setApplicationName(name)
     weather = storm.Weather(
-        Window(toolkit),
+        Window(toolkit, args.big),
         args,
         after=lambda ms, act: QTimer.singleShot(ms, act),
         when_idle=lambda act: QTimer.singleShot(0, act),

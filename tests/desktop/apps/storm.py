@@ -83,7 +83,7 @@ def options(description: str) -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=200, metavar="N", help="changes per storm asked for by SIGUSR1")
     parser.add_argument("--pace-ms", type=int, default=3, help="time between changes")
     parser.add_argument("--once", action="store_true", help="end after the first storm")
-    parser.add_argument("--big", action="store_true", help="with a table of 5,000 rows (GTK 3 only)")
+    parser.add_argument("--big", action="store_true", help="with a table of 5,000 rows (GTK 3 and Qt only)")
     return parser.parse_args()
 
 

@@ -10,6 +10,7 @@ use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, Role, State};
 
 use super::physical::press;
 use super::scene::{Done, Scene};
+use crate::engine::target::not_looked_at;
 use crate::platform::{Act, InputStep};
 use crate::tree::{Ix, Tree};
 
@@ -176,9 +177,11 @@ impl Scene<'_> {
         let candidates = self.look(holder, |tree, ix| {
             items(tree, ix).take(CANDIDATES).map(|item| tree.node_ref(item)).collect::<Vec<NodeRef>>()
         })?;
-        Err(Error::new(ErrorCode::ElementNotFound, format!("{} has no item '{name}'", self.called()))
+        let error = Error::new(ErrorCode::ElementNotFound, format!("{} has no item '{name}'", self.called()))
             .candidates(candidates)
-            .suggest("use the name of one of the candidates, or its number"))
+            .suggest("use the name of one of the candidates, or its number");
+        let unread = self.look(holder, |tree, ix| tree.unread_of(ix))?;
+        Err(not_looked_at(error, unread.into_iter().collect()))
     }
 
     /// An item below its holder, or, once that is open, anywhere in the app if there is only one of the name.

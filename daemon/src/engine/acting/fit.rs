@@ -190,15 +190,14 @@ impl Scene<'_> {
         if places.age.is_some() {
             return not("does not say where it is: the app does not answer");
         }
-        let (Some(bounds), visible) = (places.bounds(sight.key), places.visible(sight.key)) else {
-            return not("has no place on the screen");
-        };
-        if visible == Some(false) {
-            if !std::mem::replace(&mut tries.scrolled, true) {
-                let gate = self.call.gate.part();
-                // If it cannot, the next look says so.
-                let _ = app.perform(sight.key, Act::ScrollTo, gate, self.deadline).await;
-            }
+        // What is scrolled away has no place at all in some toolkits.
+        if places.visible(sight.key) == Some(false) && !std::mem::replace(&mut tries.scrolled, true) {
+            let gate = self.call.gate.part();
+            // If it cannot, the next look says so.
+            let _ = app.perform(sight.key, Act::ScrollTo, gate, self.deadline).await;
+        }
+        let Some(bounds) = places.bounds(sight.key) else { return not("has no place on the screen") };
+        if places.visible(sight.key) == Some(false) {
             return not("is scrolled out of sight, and its app does not scroll to it");
         }
         let Some(point) = self.middle(bounds, &sight) else { return not("is off the screen") };

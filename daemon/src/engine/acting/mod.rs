@@ -210,7 +210,7 @@ impl Engine {
 
 /// A process that is none of the apps.
 fn unknown(pid: u32) -> crate::platform::AppSeen {
-    crate::platform::AppSeen { pid, name: format!("process {pid}"), identity: String::new() }
+    crate::platform::AppSeen { pid, name: format!("process {pid}"), ..Default::default() }
 }
 
 fn out_of_time(why: &str) -> Error {

@@ -8,10 +8,14 @@ use super::choose::row_of;
 use super::physical::turn;
 use super::scene::{Done, Scene};
 use crate::engine::measure::Places;
-use crate::platform::{Act, Direction, InputStep};
+use crate::platform::{Act, Direction, InputStep, ToWorker};
+use crate::tree::Ix;
 
 /// How many turns of the wheel it takes at most to bring something into sight.
 const MOST_TURNS: u32 = 400;
+/// How many notches of the wheel a turn has.
+const FEWEST_NOTCHES: u32 = 2;
+const MOST_NOTCHES: u32 = 60;
 /// How many elements on each side of one are looked at to find out where it lies.
 const MOST_BESIDE: usize = 256;
 
@@ -20,11 +24,19 @@ impl Scene<'_> {
     pub async fn scroll_to(&mut self, row: Option<u32>) -> Result<Done> {
         if let Some(row) = row {
             let row = row - 1;
-            let Some(done) = self.by_app(Act::Reveal(row)).await? else {
-                return Err(self.not_offered("scroll to a row by its number"));
-            };
             let holder = self.id()?;
             let find = || self.look(holder, |tree, ix| row_of(tree, ix, row)).ok().flatten();
+            let Some(done) = self.by_app(Act::Reveal(row)).await? else {
+                // It may be known by its number all the same; then it is like any element that is out of sight.
+                let (app, key) = (self.app()?, self.key(holder)?);
+                app.ask(self.deadline, |ticket| ToWorker::Keep { key, rows: vec![row], ticket }).await?;
+                let Some(found) = find() else {
+                    return Err(self.not_offered("scroll to a row by its number"));
+                };
+                self.target = Some(found);
+                self.before = None;
+                return Box::pin(self.scroll_to(None)).await;
+            };
             self.until(self.patience(), || find().is_some()).await?;
             let Some(found) = find() else { return Err(self.not_achieved("scrolled to that row")) };
             self.target = Some(found);
@@ -54,11 +66,16 @@ impl Scene<'_> {
             let Some((at, frame)) = self.holder_in_sight().await else {
                 return Err(self.not_actionable("is in nothing that can be scrolled"));
             };
+            let mut notches = FEWEST_NOTCHES;
             let now = match self.in_sight().await {
                 Some((Some(bounds), _)) => (toward(bounds, frame), Progress::At(bounds)),
                 // Some toolkits do not tell the places of what is scrolled away, but its order.
                 Some((None, _)) | None => match self.way_by_order().await {
-                    Some((direction, first)) => (direction, Progress::Past(first)),
+                    Some((direction, first, rows)) => {
+                        // A notch is about three rows; half the way, so as not to pass it.
+                        notches = (rows / 6).clamp(FEWEST_NOTCHES, MOST_NOTCHES);
+                        (direction, Progress::Past(first, rows))
+                    }
                     None => return Err(self.not_actionable("has no place to scroll to")),
                 },
             };
@@ -68,7 +85,7 @@ impl Scene<'_> {
                 break;
             }
             before = Some(now);
-            self.input(vec![InputStep::Move(at), turn(now.0, 2)]).await?;
+            self.input(vec![InputStep::Move(at), turn(now.0, notches)]).await?;
             self.rest().await;
             if self.in_sight().await.is_some_and(|(_, visible)| visible) {
                 let method = self.engine.platform.input_method();
@@ -79,8 +96,8 @@ impl Scene<'_> {
         Err(self.not_achieved("in sight"))
     }
 
-    /// Which way the target lies from those beside it that are in sight, and the place of the first of these.
-    async fn way_by_order(&self) -> Option<(Direction, usize)> {
+    /// Which way the target lies from those beside it that are in sight, the place of the first of these, and how many rows lie between.
+    async fn way_by_order(&self) -> Option<(Direction, usize, u32)> {
         let app = self.app.as_ref()?;
         let (own, beside) = self
             .look(self.id().ok()?, |tree, ix| {
@@ -88,13 +105,16 @@ impl Scene<'_> {
                 let own = beside.iter().position(|other| *other == ix)?;
                 let from = own.saturating_sub(MOST_BESIDE);
                 let some = beside.iter().enumerate().skip(from).take(2 * MOST_BESIDE);
-                Some((own, some.filter_map(|(place, ix)| Some((place, tree.key(*ix)?))).collect::<Vec<_>>()))
+                let rows = |other: Ix| tree.row(ix).unwrap_or(0).abs_diff(tree.row(other).unwrap_or(0));
+                let placed = some.filter_map(|(place, ix)| Some((place, tree.key(*ix)?, rows(*ix))));
+                Some((own, placed.collect::<Vec<_>>()))
             })
             .ok()??;
-        let places = Places::to_act(app, beside.iter().map(|(_, key)| *key).collect(), self.deadline).await;
-        let mut seen = beside.iter().filter(|(_, key)| places.visible(*key) == Some(true));
-        let first = seen.next()?.0;
-        Some((if own > first { Direction::Down } else { Direction::Up }, first))
+        let places =
+            Places::to_act(app, beside.iter().map(|(_, key, _)| *key).collect(), self.deadline).await;
+        let mut seen = beside.iter().filter(|(_, key, _)| places.visible(*key) == Some(true));
+        let (first, _, rows) = *seen.next()?;
+        Some((if own > first { Direction::Down } else { Direction::Up }, first, rows))
     }
 
     /// Where the target is, and whether it can be seen.
@@ -138,8 +158,8 @@ impl Scene<'_> {
 enum Progress {
     /// The target is here.
     At(Bounds),
-    /// Of those beside the target, this is the first in sight.
-    Past(usize),
+    /// Of those beside the target, this is the first in sight, and so many rows lie between.
+    Past(usize, u32),
 }
 
 /// The way to scroll so that what is at `bounds` comes into `frame`.

@@ -22,7 +22,7 @@ use super::app::App;
 use super::happenings::happening;
 use super::target::{parse_selector, parse_target};
 use crate::service::Call;
-use crate::tree::{Resolved, Scope};
+use crate::tree::{Resolved, Scope, Tree};
 
 /// How long to wait at most, if nobody says.
 const TIMEOUT: Duration = Duration::from_millis(10_000);
@@ -41,8 +41,10 @@ struct Condition {
 }
 
 enum Test {
-    /// A selector matches something, or nothing.
-    Match { selector: Selector, gone: bool },
+    /// A selector matches something.
+    Match(Selector),
+    /// A selector matches nothing; what it matched before.
+    Gone { selector: Selector, seen: Vec<NodeId> },
     /// An element has a state, or has it not.
     State { target: Named, state: Word, on: bool },
     /// An element's value is so.
@@ -169,7 +171,11 @@ impl Engine {
                 let selector = parse_selector(text)?;
                 let app = selector.leading_app().map(str::to_owned);
                 let label = format!("{} {text}", if gone { "gone" } else { "for" });
-                add(label, app, Test::Match { selector, gone });
+                let test = match gone {
+                    true => Test::Gone { selector, seen: Vec::new() },
+                    false => Test::Match(selector),
+                };
+                add(label, app, test);
             }
         }
         let named = |what: &str| -> Result<(Named, Option<String>)> {
@@ -293,7 +299,7 @@ impl Engine {
         }
         let Some(app) = self.app_of(condition) else {
             // Nothing is in an app that does not run.
-            return matches!(condition.test, Test::Match { gone: true, .. }).then(Holds::default);
+            return matches!(condition.test, Test::Gone { .. }).then(Holds::default);
         };
         let tree = app.tree.read();
         let reread = app.was_reread();
@@ -310,14 +316,19 @@ impl Engine {
             Named::Selector(selector) => find(selector)?.matches.first().copied(),
         };
         match &mut condition.test {
-            Test::Match { selector, gone: false } => {
+            Test::Match(selector) => {
                 let found = find(selector)?;
                 (found.count > 0).then_some(())?;
                 holding(found.matches.iter().map(|ix| tree.node_ref(*ix)).collect())
             }
-            Test::Match { selector, gone: true } => {
-                let none = find(selector).is_none_or(|found| found.count == 0);
-                (none && app.is_complete()).then_some(())?;
+            Test::Gone { selector, seen } => {
+                let all = |root| tree.find(selector, Scope { root }, None).matches;
+                let found = tree.root().map_or_else(Vec::new, all);
+                seen.extend(found.iter().map(|ix| tree.id(*ix)));
+                seen.sort_unstable();
+                seen.dedup();
+                (found.is_empty() && app.is_complete()).then_some(())?;
+                is_gone(&tree, selector, seen).then_some(())?;
                 holding(Vec::new())
             }
             Test::State { target, state, on } => {
@@ -410,6 +421,17 @@ impl Engine {
         let event = happenings.between(from, happenings.next()).find(fits)?.clone();
         Some(Holds { events: vec![event], ..Holds::default() })
     }
+}
+
+/// Whether what a selector matched, and does not match now, is gone: everything was looked at that could match, or all that
+/// it matched before is known to be gone or to be something else now.
+fn is_gone(tree: &Tree, selector: &Selector, seen: &[NodeId]) -> bool {
+    let Some(root) = tree.root() else { return true };
+    tree.unread(selector, Scope { root }).is_empty()
+        || match seen {
+            [] => tree.has_removed(selector),
+            seen => !seen.iter().any(|id| tree.is_unseen(*id)),
+        }
 }
 
 fn report(conditions: &[Condition], holds: Vec<Option<Holds>>, began: Instant) -> WaitAnswer {

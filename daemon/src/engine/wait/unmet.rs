@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use axd_protocol::{AppState, Error, ErrorCode};
+use axd_protocol::{AppState, Error, ErrorCode, Unread};
 use tokio::time::Instant;
 
 use super::{Condition, Holds, NODES, Test};
 use crate::engine::Engine;
+use crate::engine::target::not_looked_at;
 use crate::tree::Scope;
 
 impl Engine {
@@ -19,20 +20,24 @@ impl Engine {
         let unmet = conditions.iter().zip(holds).filter(|(_, holds)| holds.is_none());
         let labels: Vec<&str> = unmet.clone().map(|(condition, _)| condition.label.as_str()).collect();
         let mut message = format!("not so after {} ms: {}", began.elapsed().as_millis(), labels.join("; "));
-        let mut candidates = Vec::new();
+        let (mut candidates, mut unread) = (Vec::new(), Vec::<Unread>::new());
         let mut troubles: Vec<String> = Vec::new();
         for (condition, _) in unmet {
             troubles.extend(self.trouble(condition).filter(|trouble| !troubles.contains(trouble)));
             let Some(app) = self.app_of(condition) else { continue };
             let tree = app.tree.read();
             match &condition.test {
-                Test::Match { selector, gone: true } => {
+                Test::Gone { selector, .. } => {
                     if let Some(root) = tree.root() {
                         let found = tree.find(selector, Scope { root }, Some(NODES));
                         candidates.extend(found.matches.iter().map(|ix| tree.node_ref(*ix)));
+                        unread.extend(tree.unread(selector, Scope { root }));
                     }
                 }
-                Test::Match { selector, gone: false } => {
+                Test::Match(selector) => {
+                    if let Some(root) = tree.root() {
+                        unread.extend(tree.unread(selector, Scope { root }));
+                    }
                     let last = selector.paths()[0].last();
                     if let Some(name) = last.name.as_deref() {
                         candidates.extend(tree.like(axd_protocol::Role::Unknown, Some(name), NODES));
@@ -43,9 +48,11 @@ impl Engine {
         }
         candidates.truncate(NODES);
         troubles.iter().for_each(|trouble| message.push_str(&format!("; {trouble}")));
-        Error::new(ErrorCode::Timeout, message)
+        unread.dedup();
+        let error = Error::new(ErrorCode::Timeout, message)
             .candidates(candidates)
-            .suggest("give it more time with --timeout, or look at what is there with `ax snapshot`")
+            .suggest("give it more time with --timeout, or look at what is there with `ax snapshot`");
+        not_looked_at(error, unread)
     }
 
     /// What is the matter with the app that a condition is about: it ended, or it hangs.

@@ -4,6 +4,7 @@
 //! `glance`, `survey` and `newcomers` are how it is known sooner what they say, and known at all what they do not.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -195,6 +196,31 @@ impl App for BusApp {
             read.into_iter().for_each(|(key, reading)| into.add(key, reading));
         }
         Ok(())
+    }
+
+    async fn list(
+        &mut self,
+        books: &mut Books,
+        keys: &[ElementKey],
+        into: &mut Readings,
+    ) -> Result<(), Failure> {
+        let mut others = Vec::new();
+        for (key, children) in keys.iter().zip(self.reader.children(keys).await?) {
+            match children.filter(|_| !self.reader.partial.contains_key(key)) {
+                Some(children) => into.add_list(*key, children),
+                // It is gone, or shows only some of them.
+                None => others.push(*key),
+            }
+        }
+        self.read(books, &others, into).await
+    }
+
+    async fn rows(&mut self, key: ElementKey, rows: Range<u32>) -> Result<Vec<ElementKey>, Failure> {
+        self.reader.look_at_rows(key, rows).await
+    }
+
+    fn keep(&mut self, key: ElementKey, rows: Vec<u32>) {
+        self.reader.keep_rows(key, rows);
     }
 
     async fn front(&mut self, _: &Books, windows: &[ElementKey]) -> Result<Option<ElementKey>, Failure> {

@@ -1,19 +1,35 @@
 //! The children of elements: all of them, those on the screen, or whether they are still the same; and what each toolkit
 //! gets wrong about them.
 
-use std::collections::HashMap;
-
 use axd_protocol::Role;
 
 use super::content::plain_number;
-use super::details::Details;
 use super::link::Answer;
 use super::outline::Outline;
 use super::reader::Reader;
+use super::states::Native;
 use super::wire::{ACCESSIBLE, Ref, VALUE, body, number, reference, text};
+use crate::platform::mirror::MOST_ELEMENTS;
 use crate::platform::{ElementKey, Failure};
 
+/// A virtual container with more children than this is not read whole.
+const MOST_CHILDREN: i32 = 1000;
+
 impl Reader {
+    /// Whether only those children of an element are read that are on the screen.
+    pub(super) fn shows_some(&self, outline: &Outline) -> bool {
+        let Outline { key, natives, interfaces, child_count, .. } = outline;
+        let is_view = natives.has(Native::ManagesDescendants) || interfaces.table;
+        is_read_in_part(*child_count, is_view && !self.is_web(*key))
+    }
+
+    /// Whether an element is of a web page: there even tables are made of elements that all exist. A part that another
+    /// process lends is one too, as far as is known: WebKit's pages are.
+    fn is_web(&self, key: ElementKey) -> bool {
+        let at = |key| self.handles.get(key).map(|handle| &handle.bus);
+        self.toolkit.is_browser() || at(key) != at(ElementKey::APP)
+    }
+
     /// Only the children of elements, to see whether they are still the same. `None`: it does not say.
     pub async fn children(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Vec<ElementKey>>>, Failure> {
         let ask = |key: &ElementKey| match self.views.contains_key(key) {
@@ -121,30 +137,31 @@ impl Reader {
         let refs: Vec<Ref> = answers.iter().filter_map(body).collect();
         Ok(self.keys(&refs))
     }
+}
 
-    /// The children on the screen of a container that has too many.
-    pub(super) async fn some_children(
-        &mut self,
-        outline: &Outline,
-        detail: &mut Details,
-    ) -> Result<(), Failure> {
-        let Outline { key, child_count, interfaces, .. } = outline;
-        let shown = self.shown_children(*key, *child_count, interfaces.table).await?;
-        let calls = shown.iter().map(|index| self.call(*key, ACCESSIBLE, "GetChildAtIndex", &(*index,)));
-        let answers = self.ask_all(calls.collect()).await?;
-        let before: HashMap<u32, ElementKey> = match self.partial.remove(&outline.key) {
-            Some(children) => children.iter().filter_map(|key| Some((*self.rows.get(key)?, *key))).collect(),
-            None => HashMap::new(),
-        };
-        for (index, answer) in shown.into_iter().zip(&answers) {
-            if let Some(at) = body::<Ref>(answer).filter(Ref::is_some) {
-                let row = index.unsigned_abs();
-                let key = self.in_place_of(before.get(&row).copied(), &at);
-                self.rows.insert(key, row);
-                detail.children.push(key);
-            }
+/// Whether a container of so many children is read in part: it is a view of a model, whose children are made when somebody
+/// asks for them, or it has more than an app may have. Everything else is read whole.
+fn is_read_in_part(count: i32, is_view: bool) -> bool {
+    (is_view && count > MOST_CHILDREN) || usize::try_from(count).is_ok_and(|count| count > MOST_ELEMENTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_views_are_read_in_part_and_what_is_larger_than_an_app_may_be() {
+        for (count, is_view, in_part) in [
+            (5000, true, true),
+            (5000, false, false),
+            (1000, true, false),
+            (250_000, false, false),
+            (250_001, false, true),
+            // What a spreadsheet says, and what does not count its children.
+            (i32::MAX, false, true),
+            (-1, true, false),
+        ] {
+            assert_eq!(is_read_in_part(count, is_view), in_part, "{count} {is_view}");
         }
-        detail.total = Some(outline.child_count.unsigned_abs());
-        Ok(())
     }
 }

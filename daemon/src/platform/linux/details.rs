@@ -6,7 +6,7 @@ use zbus::Message;
 use super::content::{TextIs, has_number, plain_number, text_is, wants_label};
 use super::link::get;
 use super::outline::Outline;
-use super::reader::{LONGEST_TEXT, MOST_CHILDREN, Reader};
+use super::reader::{LONGEST_TEXT, Reader};
 use super::roles::{self, PASSWORD_TEXT};
 use super::states::Native;
 use super::wire::{ACCESSIBLE, ACTION, COMPONENT, LABELLED_BY, Ref, TEXT, VALUE, body, number, text};
@@ -131,7 +131,7 @@ impl Reader {
         for (outline, detail) in outlines.iter().zip(&mut details) {
             if let Some(children) = &outline.children {
                 detail.children.clone_from(children);
-            } else if outline.child_count > MOST_CHILDREN {
+            } else if self.shows_some(outline) {
                 self.some_children(outline, detail).await?;
             } else if self.same_view(outline.key, outline.child_count) {
                 detail.children = self.views.get(&outline.key).cloned().unwrap_or_default();
@@ -146,10 +146,11 @@ impl Reader {
         let mut worth = Vec::new();
         let Outline { role, natives, interfaces, child_count, .. } = outline;
         let listed = outline.children.is_some() || self.same_view(outline.key, *child_count);
-        if !listed && *child_count != 0 && *child_count <= MOST_CHILDREN {
+        if !listed && *child_count != 0 && !self.shows_some(outline) {
             worth.push(For::Children);
         }
-        if interfaces.action {
+        // Browsers name no actions in a list, and only those of what can have the focus are asked for one by one.
+        if interfaces.action && (natives.has(Native::Focusable) || !self.toolkit.is_browser()) {
             worth.push(For::Actions);
         }
         if interfaces.value && has_number(*role) {

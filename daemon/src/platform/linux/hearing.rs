@@ -75,14 +75,22 @@ impl BusApp {
             }
             return;
         };
-        self.glance_or_read(key, hint, books);
-        // A scroll bar that moves shows other rows of what lies beside it.
         let parent = books.mirror.parent(key);
+        match self.reader.toolkit.tells_children_apart() {
+            // One that ended is no longer among its parent's children.
+            true if kinds == Kinds::GONE && parent.is_some() => {}
+            true if kinds == Kinds::CHILDREN => books.schedule.hint_list(key),
+            _ => self.glance_or_read(key, hint, books),
+        }
+        // A scroll bar that moves shows other rows of what lies beside it.
         let scrolled = self.reader.partial.keys().filter(|other| books.mirror.parent(**other) == parent);
         scrolled.for_each(|other| books.schedule.hint(*other));
         self.hint_tabs(key, books);
         if kinds.has(Kinds::GONE) {
-            books.hint_known(parent);
+            match self.reader.toolkit.tells_children_apart() {
+                true => parent.into_iter().for_each(|parent| books.schedule.hint_list(parent)),
+                false => books.hint_known(parent),
+            }
         }
         if kinds.has(Kinds::FOCUS) {
             self.unsettled = self.reader.toolkit.focus_goes_before().map(|time| now() + time);

@@ -48,6 +48,7 @@ mod reader;
 mod registry;
 mod restated;
 mod roles;
+mod rows;
 mod states;
 mod survey;
 mod toolkit;

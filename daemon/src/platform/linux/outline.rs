@@ -14,6 +14,9 @@ use super::states::{Native, Natives};
 use super::wire::{ACCESSIBLE, Interfaces, body, number, text};
 use crate::platform::{ElementKey, Failure};
 
+/// The role of text in Chromium's pages.
+const STATIC: u32 = 116;
+
 /// What the first round learned of an element.
 #[derive(Clone)]
 pub(super) struct Outline {
@@ -50,6 +53,9 @@ impl Reader {
                 calls.push(self.call(*key, ACCESSIBLE, "GetInterfaces", &()));
                 calls.push(self.get(*key, ACCESSIBLE, "ChildCount"));
             }
+            if self.is_plain_text(*key) {
+                continue;
+            }
             if by_attribute {
                 calls.push(self.call(*key, ACCESSIBLE, "GetAttributes", &()));
             } else if identified {
@@ -66,7 +72,10 @@ impl Reader {
                     from_answers(*key, &common)
                 }
             };
-            if identified && let Some(answer) = answers.next() {
+            if identified
+                && !self.is_plain_text(*key)
+                && let Some(answer) = answers.next()
+            {
                 let role = outline.as_ref().map_or(Role::Unknown, |outline| outline.role);
                 let marks = match by_attribute {
                     true => Marks::of(body::<HashMap<String, String>>(&answer).unwrap_or_default(), role),
@@ -87,6 +96,13 @@ impl Reader {
             outlines.push(outline);
         }
         Ok(outlines)
+    }
+}
+
+impl Reader {
+    /// Whether an element is known to be nothing but text of a page, which has no attribute `id`.
+    fn is_plain_text(&self, key: ElementKey) -> bool {
+        self.toolkit.is_browser() && self.cached.get(&key).is_some_and(|item| item.role == STATIC)
     }
 }
 

@@ -23,14 +23,13 @@ use super::names::beyond;
 use super::outline::Outline;
 use super::page;
 use super::roles::{self, PASSWORD_TEXT};
+use super::rows::Extent;
 use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, APPLICATION, Ref, reference, text};
 use crate::platform::mirror::Reading;
 use crate::platform::{Counters, ElementKey, Facts, Failure};
 
-/// A container with more children than this shows only those on the screen.
-pub(super) const MOST_CHILDREN: i32 = 1000;
 /// The longest text that is read of one element, in characters.
 pub(super) const LONGEST_TEXT: i32 = 32_768;
 
@@ -63,6 +62,9 @@ pub(super) struct Reader {
     pub partial: HashMap<ElementKey, Vec<ElementKey>>,
     /// The rows of those.
     pub(super) rows: HashMap<ElementKey, u32>,
+    /// How large those containers are, and the rows of them that are listed wherever they are scrolled to.
+    pub(super) extents: HashMap<ElementKey, Extent>,
+    pub(super) kept: HashMap<ElementKey, Vec<u32>>,
     /// What was last read of elements that something happens to.
     pub(super) memory: Memory,
     /// What the cache said, until the first walk is done.
@@ -99,6 +101,8 @@ impl Reader {
             counters,
             partial: HashMap::new(),
             rows: HashMap::new(),
+            extents: HashMap::new(),
+            kept: HashMap::new(),
             memory: Memory::default(),
             cached: HashMap::new(),
             selected: HashSet::new(),
@@ -236,7 +240,10 @@ impl Reader {
         facts.row = self.rows.get(&key).copied();
         match details.total {
             Some(_) => self.partial.insert(key, details.children.clone()),
-            None => self.partial.remove(&key),
+            None => {
+                self.extents.remove(&key);
+                self.partial.remove(&key)
+            }
         };
         self.roles.insert(key, role);
         remember(&mut self.selected, key, facts.states.has(State::Selected));
@@ -280,6 +287,8 @@ impl Reader {
             self.by_index.retain(|key| keep(*key));
             self.views.retain(|key, _| keep(*key));
             self.partial.retain(|key, _| keep(*key));
+            self.extents.retain(|key, _| keep(*key));
+            self.kept.retain(|key, _| keep(*key));
             self.roles.retain(|key, _| keep(*key));
             self.selected.retain(|key| keep(*key));
             self.inactive.retain(|key| keep(*key));

@@ -63,6 +63,11 @@ impl Toolkit {
         !matches!(self, Toolkit::Gtk4 | Toolkit::Qt | Toolkit::Other)
     }
 
+    /// Whether an element that has got other children is otherwise as it was, unless that is announced too.
+    pub fn tells_children_apart(self) -> bool {
+        self.is_browser()
+    }
+
     /// Whether children of elements of this role may come without a word, though others do not: of GTK 3, the rows that are
     /// put into a list box.
     pub fn fills_silently(self, role: Role) -> bool {

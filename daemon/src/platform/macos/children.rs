@@ -32,11 +32,11 @@ impl Reader {
         if counts_children(native) {
             let count = lenient(element.count(n::kAXChildrenAttribute))?.unwrap_or_default();
             if count > MOST_CHILDREN {
-                let mut shown = lenient(element.elements(n::kAXVisibleChildrenAttribute))?;
-                if shown.is_empty() {
-                    shown = lenient(element.some(n::kAXChildrenAttribute, 0, MOST_CHILDREN))?;
+                // One that does not tell what is on the screen, as of a web page, has them all.
+                let shown = lenient(element.elements(n::kAXVisibleChildrenAttribute))?;
+                if !shown.is_empty() {
+                    return Ok((self.keys(&shown), u32::try_from(count).ok()));
                 }
-                return Ok((self.keys(&shown), u32::try_from(count).ok()));
             }
             let children = lenient(element.elements(n::kAXChildrenAttribute))?;
             return Ok((self.keys(&children), None));

@@ -11,6 +11,9 @@ use axd_protocol::role::Keyed;
 
 use super::{ElementKey, Facts, Update};
 
+/// How many elements of one app are kept. What an app has beyond that is not read, and the app is degraded.
+pub const MOST_ELEMENTS: usize = 250_000;
+
 type KeyMap<V> = HashMap<ElementKey, V, BuildHasherDefault<KeyHasher>>;
 type KeySet = HashSet<ElementKey, BuildHasherDefault<KeyHasher>>;
 
@@ -47,13 +50,33 @@ pub struct Reading {
 #[derive(Debug, Default)]
 pub struct Readings {
     order: Vec<ElementKey>,
-    found: KeyMap<Option<Reading>>,
+    found: KeyMap<Option<Found>>,
+}
+
+/// One element as far as it was read.
+#[derive(Debug)]
+struct Found {
+    /// `None`: only its children were read.
+    facts: Option<Facts>,
+    children: Vec<ElementKey>,
+    total: Option<u32>,
 }
 
 impl Readings {
     /// Adds what was read of an element.
     pub fn add(&mut self, key: ElementKey, reading: Option<Reading>) {
-        if self.found.insert(key, reading).is_none() {
+        let found =
+            reading.map(|Reading { facts, children, total }| Found { facts: Some(facts), children, total });
+        self.insert(key, found);
+    }
+
+    /// Adds the children of an element, all of them, of which nothing else was read.
+    pub fn add_list(&mut self, key: ElementKey, children: Vec<ElementKey>) {
+        self.insert(key, Some(Found { facts: None, children, total: None }));
+    }
+
+    fn insert(&mut self, key: ElementKey, found: Option<Found>) {
+        if self.found.insert(key, found).is_none() {
             self.order.push(key);
         }
     }
@@ -83,7 +106,30 @@ impl Readings {
         self.order.is_empty()
     }
 
-    fn living(&self) -> impl Iterator<Item = (ElementKey, &Reading)> {
+    /// Children that are listed and were not read.
+    pub fn listed(&self) -> Vec<ElementKey> {
+        let mut listed = Vec::new();
+        let mut seen = KeySet::default();
+        for (_, found) in self.living() {
+            listed.extend(found.children.iter().filter(|child| !self.has(**child) && seen.insert(**child)));
+        }
+        listed
+    }
+
+    /// What was read, as it would be told to somebody who knows nothing.
+    pub fn into_updates(mut self) -> Vec<Update> {
+        let mut updates = Vec::with_capacity(2 * self.order.len());
+        for key in self.order {
+            let Some(Some(Found { facts, children, total })) = self.found.remove(&key) else { continue };
+            updates.extend(facts.map(|facts| Update::Upsert { key, facts: Box::new(facts) }));
+            if !children.is_empty() {
+                updates.push(Update::Children { parent: key, order: children, total });
+            }
+        }
+        updates
+    }
+
+    fn living(&self) -> impl Iterator<Item = (ElementKey, &Found)> {
         self.order.iter().filter_map(|key| Some((*key, self.found.get(key)?.as_ref()?)))
     }
 }
@@ -107,6 +153,10 @@ pub struct Mirror {
     nodes: KeyMap<Node>,
     /// Who claims an element and was not believed. When it leaves the parent that was, they are asked again.
     denied: KeyMap<BTreeSet<ElementKey>>,
+    /// How many elements are kept at most.
+    most: usize,
+    /// Elements of which not all children are kept, because there would be too many.
+    short: KeySet,
 }
 
 #[derive(Debug, Default)]
@@ -123,11 +173,31 @@ struct Node {
 
 impl Default for Mirror {
     fn default() -> Mirror {
-        Mirror { nodes: KeyMap::from_iter([(ElementKey::APP, Node::default())]), denied: KeyMap::default() }
+        Mirror::of(MOST_ELEMENTS)
     }
 }
 
 impl Mirror {
+    /// Nothing but the app is known; no more than so many elements are ever kept.
+    pub fn of(most: usize) -> Mirror {
+        Mirror {
+            nodes: KeyMap::from_iter([(ElementKey::APP, Node::default())]),
+            denied: KeyMap::default(),
+            most,
+            short: KeySet::default(),
+        }
+    }
+
+    /// Whether the app has more elements than are kept.
+    pub fn is_short(&self) -> bool {
+        !self.short.is_empty()
+    }
+
+    /// How it is said that it has.
+    pub fn shortage(&self) -> String {
+        format!("it has more than {} elements; the rest is not read", self.most)
+    }
+
     /// Whether the element is known, read or only listed.
     pub fn knows(&self, key: ElementKey) -> bool {
         self.nodes.contains_key(&key)
@@ -186,17 +256,20 @@ impl Mirror {
     /// only those whose parents' ids are made from them.
     pub fn wanting(&self, readings: &Readings, whole: bool) -> Vec<ElementKey> {
         let mut wanting = BTreeSet::new();
+        let room = self.most.saturating_sub(self.len() + readings.len());
         // A row's id may come from a text deep inside it. What is inside was read after it, so one pass finds it.
         let mut inside = KeySet::default();
         for (key, reading) in readings.living() {
-            let below = whole || reading.facts.role.keyed() == Keyed::ByContent || inside.contains(&key);
+            let by_content = |facts: &Facts| facts.role.keyed() == Keyed::ByContent;
+            let below = whole || reading.facts.as_ref().is_some_and(by_content) || inside.contains(&key);
             if below && !whole {
                 inside.extend(reading.children.iter().copied());
             }
             for child in reading.children.iter().filter(|child| !readings.has(**child)) {
                 match self.nodes.get(child) {
                     Some(node) if node.told.is_some() || node.parent != Some(key) => {}
-                    _ if below => drop(wanting.insert(*child)),
+                    // What there is no room for would be read for nothing.
+                    _ if below && wanting.len() < room => drop(wanting.insert(*child)),
                     _ => {}
                 }
             }
@@ -279,7 +352,7 @@ impl Mirror {
     fn list(
         &mut self,
         key: ElementKey,
-        reading: &Reading,
+        reading: &Found,
         readings: &Readings,
         touched: &mut Vec<ElementKey>,
         orphans: &mut Vec<ElementKey>,
@@ -290,6 +363,7 @@ impl Mirror {
             !parents.is_empty()
         });
         let mut believed = Vec::with_capacity(reading.children.len());
+        let mut is_short = false;
         let mut seen =
             KeySet::with_capacity_and_hasher(reading.children.len(), BuildHasherDefault::default());
         for child in reading.children.iter().copied() {
@@ -298,6 +372,10 @@ impl Mirror {
                 continue;
             }
             match self.parent(child) {
+                None if !self.knows(child) && self.nodes.len() >= self.most => {
+                    is_short = true;
+                    continue;
+                }
                 None if !self.knows(child) => {
                     self.nodes.insert(child, Node { parent: Some(key), ..Node::default() });
                     learned.unread.push(child);
@@ -327,7 +405,14 @@ impl Mirror {
             orphans.extend(dropped.flat_map(|child| [*child, key]));
             node.listed = believed;
         }
-        node.total = reading.total;
+        node.total = match is_short {
+            true => reading.total.max(u32::try_from(reading.children.len()).ok()),
+            false => reading.total,
+        };
+        match is_short {
+            true => self.short.insert(key),
+            false => self.short.remove(&key),
+        };
         touched.push(key);
     }
 
@@ -354,6 +439,7 @@ impl Mirror {
         let mut going = vec![root];
         while let Some(key) = going.pop() {
             self.denied.remove(&key);
+            self.short.remove(&key);
             if let Some(node) = self.nodes.remove(&key) {
                 going.extend(node.listed.into_iter().filter(|child| self.parent(*child) == Some(key)));
             }
@@ -366,7 +452,8 @@ impl Mirror {
             let (Some(Some(reading)), Some(node)) = (found.remove(&key), self.nodes.get_mut(&key)) else {
                 continue;
             };
-            let print = fingerprint(&reading.facts);
+            let Some(facts) = reading.facts else { continue };
+            let print = fingerprint(&facts);
             if node.told == Some(print) {
                 continue;
             }
@@ -375,7 +462,7 @@ impl Mirror {
                 learned.new.push(key);
             }
             node.told = Some(print);
-            learned.updates.push(Update::Upsert { key, facts: Box::new(reading.facts) });
+            learned.updates.push(Update::Upsert { key, facts: Box::new(facts) });
         }
     }
 

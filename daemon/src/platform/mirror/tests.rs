@@ -171,3 +171,43 @@ fn a_parent_and_its_child_can_trade_places() {
     assert_eq!(order(&learned, 4), Some(vec![3]));
     assert_eq!(mirror.parent(key(3)), Some(key(4)));
 }
+
+#[test]
+fn what_there_is_no_room_for_is_not_kept_and_its_parent_says_how_many_it_has() {
+    let mut mirror = Mirror::of(4);
+    let learned = read(&mut mirror, &[(0, reading("app", &[1])), (1, reading("a", &[2, 3, 4, 5]))]);
+    assert_eq!((&learned.unread[..], mirror.is_short()), (&[key(2), key(3)][..], true));
+    let learned = read(&mut mirror, &[(2, reading("b", &[])), (3, reading("c", &[]))]);
+    let told = Update::Children { parent: key(1), order: vec![key(2), key(3)], total: Some(4) };
+    assert!(learned.updates.contains(&told), "{learned:?}");
+    // It gets other children when there is room again.
+    read(&mut mirror, &[(2, None)]);
+    let learned = read(&mut mirror, &[(1, reading("a", &[3, 4]))]);
+    assert_eq!((&learned.unread[..], mirror.is_short()), (&[key(4)][..], false));
+    let learned = read(&mut mirror, &[(4, reading("d", &[]))]);
+    let told = Update::Children { parent: key(1), order: vec![key(3), key(4)], total: None };
+    assert!(learned.updates.contains(&told), "{learned:?}");
+}
+
+#[test]
+fn what_there_is_no_room_for_is_not_asked_for() {
+    let mut mirror = Mirror::of(4);
+    read(&mut mirror, &[(0, reading("app", &[1])), (1, reading("a", &[]))]);
+    let mut readings = Readings::default();
+    readings.add(key(1), reading("a", &[2, 3, 4, 5]));
+    assert!(mirror.wanting(&readings, true).len() < 3);
+}
+
+#[test]
+fn a_list_of_children_leaves_what_the_element_is_as_it_was() {
+    let mut mirror = two_groups();
+    let mut readings = Readings::default();
+    readings.add_list(key(1), vec![key(5)]);
+    assert_eq!(mirror.wanting(&readings, true), [key(5)]);
+    readings.add(key(5), reading("e", &[]));
+    let learned = mirror.apply(readings);
+    assert_eq!((order(&learned, 1), &learned.new[..]), (Some(vec![5]), &[key(5)][..]));
+    let is_about = |update: &Update, n| matches!(update, Update::Upsert { key, .. } if key.0 == n);
+    assert!(!learned.updates.iter().any(|update| is_about(update, 1)), "{learned:?}");
+    assert!(!mirror.knows(key(4)), "what was below the one that left is gone with it");
+}

@@ -1,5 +1,6 @@
 //! An app as its worker has it: what must be had of it to read it and to have things done, and where it may do more than others.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use axd_protocol::Point;
@@ -7,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::Books;
 use crate::platform::mirror::Readings;
-use crate::platform::{Act, ElementKey, Failure, Gate, Measured};
+use crate::platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured};
 
 /// An app that a worker is attached to.
 ///
@@ -36,6 +37,29 @@ pub trait App: Send + 'static {
         keys: &[ElementKey],
         into: &mut Readings,
     ) -> impl Future<Output = Result<(), Failure>> + Send;
+
+    /// Reads only the children of elements, where that is less; else the elements.
+    fn list(
+        &mut self,
+        books: &mut Books,
+        keys: &[ElementKey],
+        into: &mut Readings,
+    ) -> impl Future<Output = Result<(), Failure>> + Send {
+        self.read(books, keys, into)
+    }
+
+    /// What is in these rows of a container that shows only some of them.
+    fn rows(
+        &mut self,
+        _key: ElementKey,
+        _rows: Range<u32>,
+    ) -> impl Future<Output = Result<Vec<ElementKey>, Failure>> + Send {
+        let why = "rows that are not on the screen cannot be asked for here";
+        std::future::ready(Err(Failure::new(FailureKind::NotSupported, why)))
+    }
+
+    /// Has these rows of a container listed with those on the screen from now on, and no others.
+    fn keep(&mut self, _key: ElementKey, _rows: Vec<u32>) {}
 
     /// The window in front, which is walked first. Asked once the windows are read.
     fn front(

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
 
 use super::fences::Fences;
+use super::flood::Flood;
 use super::{now, silent};
 use crate::platform::mirror::Mirror;
 use crate::platform::schedule::{Pace, Schedule};
@@ -29,10 +30,13 @@ pub struct Books {
     pub fences: Fences,
     /// What is counted for `status`.
     pub counters: Arc<Counters>,
+    pub(super) flood: Flood,
     pub(super) health: Health,
     pub(super) walk: Walk,
     /// What the app cannot be observed in, and why.
     refused: Option<String>,
+    /// Whether it has more elements than are kept.
+    short: bool,
     outgoing: VecDeque<FromWorker>,
     ended: &'static str,
 }
@@ -68,9 +72,11 @@ impl Books {
             strangers: HashSet::new(),
             fences: Fences::default(),
             counters,
+            flood: Flood::new(now()),
             health: Health::Well,
             walk: Walk::Registering,
             refused: None,
+            short: false,
             outgoing: VecDeque::new(),
             ended,
         }
@@ -124,6 +130,14 @@ impl Books {
         }
     }
 
+    /// Something was taken in: tells if the app has more elements than are kept now, or no longer has.
+    pub(super) fn note_room(&mut self) {
+        if self.short != self.mirror.is_short() {
+            self.short = !self.short;
+            self.tell_state();
+        }
+    }
+
     /// Why nothing can be had of the app.
     pub fn failure(&self) -> Failure {
         match self.health {
@@ -149,7 +163,7 @@ impl Books {
     /// Tells how the app is.
     pub(super) fn tell_state(&mut self) {
         let degraded = match self.health {
-            Health::Well => self.refused.clone(),
+            Health::Well => self.refused.clone().or_else(|| self.short.then(|| self.mirror.shortage())),
             // Why it is silent, where that is known: it may be that nobody is allowed to ask.
             Health::Silent(_) => self.refused.clone().or_else(|| Some(self.failure().native)),
             Health::Ended => Some(self.failure().native),

@@ -5,7 +5,7 @@
 //! taking in hints, which are a set and stay small, and reads nothing. So a slow listener costs no memory, and an app that
 //! hangs holds up nobody but its own worker.
 //!
-//! It knows nothing native: `app` is all it has of the app. `books` (with `fences`) is what it keeps, `walk` how it begins,
+//! It knows nothing native: `app` is all it has of the app. `books` (with `fences` and `flood`) is what it keeps, `walk` how it begins,
 //! `reading` how it goes on and how it answers. `lined` is an app that is reached over a `line`, as all are that keep
 //! their elements in a thread of their own; `acting` is how that one acts.
 
@@ -13,6 +13,7 @@ mod acting;
 mod app;
 mod books;
 mod fences;
+mod flood;
 mod line;
 mod lined;
 mod reading;
@@ -154,7 +155,9 @@ impl<A: App> Worker<A> {
         let reads = self.books.is_well() && self.books.is_complete();
         let routine = reads.then(|| self.books.schedule.next_due());
         let more = if reads { self.app.next_due() } else { None };
-        let due = self.books.fences.deadline().into_iter().chain(routine).chain(more).min();
+        let held_up = if self.books.is_well() { self.held_up() } else { None };
+        let fence = self.books.fences.deadline();
+        let due = [fence, routine, more, held_up].into_iter().flatten().min();
         let health = &mut self.books.health;
         let back = async {
             match health {
@@ -247,6 +250,8 @@ impl<A: App> Worker<A> {
             | To::Walk { ticket, .. }
             | To::Measure { ticket, .. }
             | To::Read { ticket, .. }
+            | To::Look { ticket, .. }
+            | To::Keep { ticket, .. }
             | To::Perform { ticket, .. }
             | To::HitTest { ticket, .. } => self.books.tell_answer(ticket, Err(self.books.failure())),
         }

@@ -1,13 +1,15 @@
 //! What a worker reads and what it makes of it: hints, interests, the sweep, and questions.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use axd_protocol::Point;
 use tracing::{debug, trace};
 
-use super::{App, Worker, now};
+use super::{App, Books, Worker, now};
 use crate::platform::mirror::{Learned, Readings};
-use crate::platform::schedule::Due;
+use crate::platform::schedule::{Due, Hints};
 use crate::platform::{Cause, ElementKey, Failure, FailureKind, ToWorker, Update, WorkerAnswer};
 
 impl<A: App> Worker<A> {
@@ -16,7 +18,11 @@ impl<A: App> Worker<A> {
         if self.app.glance(&mut self.books, !self.todo.is_empty()).await? {
             return Ok(true);
         }
-        if self.books.schedule.has_hints() {
+        let has_hints = self.books.schedule.has_hints();
+        if has_hints {
+            if self.held_up().is_some() {
+                return Ok(false);
+            }
             self.read_hints().await?;
         } else if !self.books.is_complete() {
             return Ok(false);
@@ -28,21 +34,37 @@ impl<A: App> Worker<A> {
         Ok(true)
     }
 
+    /// When what is hinted at is read next, if that has to wait because there is too much of it.
+    pub(super) fn held_up(&mut self) -> Option<Instant> {
+        let Books { flood, schedule, fences, .. } = &mut self.books;
+        flood.look(schedule.stamp(), now());
+        let is_waited_for = fences.any_passed() || !schedule.has_hints();
+        flood.holds_up(A::STEPS.first).filter(|_| !is_waited_for)
+    }
+
     async fn read_hints(&mut self) -> Result<(), Failure> {
         let hinted = self.books.schedule.take_hints(A::STEPS.first);
+        self.books.flood.read(hinted.whole.len() + hinted.lists.len());
         let mut known = hinted.clone();
-        known.retain(|key| self.books.mirror.has_told(*key));
-        self.app.reading(&known);
-        match self.gather(known, true).await {
+        known.whole.retain(|key| self.books.mirror.has_told(*key));
+        known.lists.retain(|key| self.books.mirror.has_told(*key));
+        self.app.reading(&known.whole);
+        match self.gather_hinted(known).await {
             Ok(readings) => {
                 self.learn(readings, Cause::Event);
                 Ok(())
             }
             Err(failure) => {
-                hinted.into_iter().for_each(|key| self.books.schedule.hint(key));
+                self.books.schedule.put_back(hinted);
                 Err(failure)
             }
         }
+    }
+
+    async fn gather_hinted(&mut self, hints: Hints) -> Result<Readings, Failure> {
+        let mut readings = Readings::default();
+        self.app.list(&mut self.books, &hints.lists, &mut readings).await?;
+        self.gather_into(readings, hints.whole, true).await
     }
 
     /// Finds out where elements are that announced something but were never listed.
@@ -117,6 +139,12 @@ impl<A: App> Worker<A> {
                 (ticket, self.app.measure(&self.books, &keys).await.map(WorkerAnswer::Geometry))
             }
             ToWorker::HitTest { point, ticket } => (ticket, self.hit(point).await),
+            ToWorker::Look { key, rows, ticket } => (ticket, self.look_at(key, rows).await),
+            ToWorker::Keep { key, rows, ticket } => {
+                self.app.keep(key, rows);
+                let read = self.read_again(vec![key], Cause::Reread).await;
+                (ticket, read.map(|_| WorkerAnswer::Done))
+            }
             ToWorker::Perform { key, act, gate, ticket } => {
                 self.app.perform(&mut self.books, key, act, gate, ticket);
                 return Ok(true);
@@ -145,6 +173,18 @@ impl<A: App> Worker<A> {
         Ok(WorkerAnswer::Done)
     }
 
+    /// Reads rows that are not on the screen. What is in them is answered, and not told.
+    async fn look_at(&mut self, key: ElementKey, rows: Range<u32>) -> Result<WorkerAnswer, Failure> {
+        let order = self.app.rows(key, rows).await?;
+        let mut readings = Readings::default();
+        let mut next = order.clone();
+        while !next.is_empty() {
+            self.app.read(&mut self.books, &next, &mut readings).await?;
+            next = readings.listed();
+        }
+        Ok(WorkerAnswer::Rows { order, updates: readings.into_updates() })
+    }
+
     async fn hit(&mut self, point: Point) -> Result<WorkerAnswer, Failure> {
         let path = self.app.at(&self.books, point).await?;
         let Some(deepest) = path.last().copied() else { return Ok(WorkerAnswer::Element(None)) };
@@ -167,18 +207,29 @@ impl<A: App> Worker<A> {
 
     /// Reads elements, and whatever must be read with them.
     pub(super) async fn gather(&mut self, seeds: Vec<ElementKey>, whole: bool) -> Result<Readings, Failure> {
-        let mut readings = Readings::default();
-        let mut next = seeds;
-        while !next.is_empty() {
+        self.gather_into(Readings::default(), seeds, whole).await
+    }
+
+    async fn gather_into(
+        &mut self,
+        mut readings: Readings,
+        seeds: Vec<ElementKey>,
+        whole: bool,
+    ) -> Result<Readings, Failure> {
+        self.app.read(&mut self.books, &seeds, &mut readings).await?;
+        loop {
+            let next = self.books.mirror.wanting(&readings, whole);
+            if next.is_empty() {
+                return Ok(readings);
+            }
             self.app.read(&mut self.books, &next, &mut readings).await?;
-            next = self.books.mirror.wanting(&readings, whole);
         }
-        Ok(readings)
     }
 
     /// Tells what follows from readings; answers what they list and is not read yet.
     pub(super) fn learn(&mut self, readings: Readings, cause: Cause) -> Vec<ElementKey> {
         let learned = self.books.mirror.apply(readings);
+        self.books.note_room();
         if learned.cut > 0 {
             debug!(cut = learned.cut, "the app claims cycles or second parents; they are left out");
         }
@@ -192,6 +243,7 @@ impl<A: App> Worker<A> {
         // What the app announced before it answered has mostly come by now, so it is known what it did not announce.
         self.take_in();
         let Learned { updates, new, .. } = self.books.mirror.apply(readings);
+        self.books.note_room();
         self.app.appeared(&new);
         let mut missed = 0;
         for update in &updates {

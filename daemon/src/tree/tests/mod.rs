@@ -3,4 +3,5 @@
 mod app;
 mod ids;
 mod properties;
+mod unread;
 mod views;
