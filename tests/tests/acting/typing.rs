@@ -98,6 +98,28 @@ fn keys_go_to_what_has_the_focus() {
 }
 
 #[test]
+fn backspace_deletes_before_the_caret_and_delete_after_it() {
+    let mut stage = Stage::start();
+    let args = stage.on_with("Entry", json!({ "text": "abcdef" }));
+    stage.act("type", args);
+    stage.holds("Entry", "abcdef");
+    let args = stage.on("Entry");
+    stage.act("focus", args);
+    // The Mac's key of that name deletes what is before the caret.
+    let delete = if stage.kit.is_appkit() { "forwarddelete" } else { "delete" };
+    for (combo, left) in [("home", "abcdef"), (delete, "bcdef"), ("del", "cdef"), ("right", "cdef")] {
+        let args = stage.args(json!({ "combo": combo }));
+        stage.act("press", args);
+        stage.holds("Entry", left);
+    }
+    for (combo, left) in [("backspace", "def"), ("forwarddelete", "ef"), ("end", "ef"), ("backspace", "e")] {
+        let args = stage.args(json!({ "combo": combo }));
+        stage.act("press", args);
+        stage.holds("Entry", left);
+    }
+}
+
+#[test]
 fn shortcuts_work() {
     let mut stage = Stage::start();
     let args = stage.on_with("Entry", json!({ "text": "copied" }));

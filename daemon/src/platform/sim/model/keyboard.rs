@@ -239,8 +239,8 @@ impl Model {
                 }
             }
             Key::Named(Named::Space) => drop(self.insert_text(field, " ", now)),
-            Key::Named(Named::Delete) => self.delete_text(field, false, now),
-            Key::Named(Named::ForwardDelete) => self.delete_text(field, true, now),
+            Key::Named(Named::Backspace) => self.delete_text(field, false, now),
+            Key::Named(Named::Delete | Named::ForwardDelete) => self.delete_text(field, true, now),
             Key::Char('a') if command => self.select_all(field),
             Key::Char('c') if command => return self.selected_text(field),
             Key::Char('x') if command => {
