@@ -8,8 +8,8 @@ use axd_protocol::{DisplayInfo, Error, ErrorCode, Point, Result};
 
 use crate::platform::{AppSeen, DesktopEvent, WindowSeen};
 
-/// How many failed starts are remembered.
-const MOST_FAILED: usize = 64;
+/// How many processes that were started here and ended are remembered.
+const MOST_ENDED: usize = 64;
 
 /// The desktop, as last told.
 #[derive(Debug, Default)]
@@ -24,8 +24,8 @@ pub struct Desktop {
     pub frontmost: Option<u32>,
     /// The active window.
     pub active_window: Option<u64>,
-    /// Processes that were started here and failed lately, and how.
-    failed: VecDeque<(u32, String)>,
+    /// Processes that were started here and ended lately, and how if not well.
+    ended: VecDeque<(u32, Option<String>)>,
 }
 
 /// What an event changed, for those who are told of it.
@@ -61,10 +61,10 @@ impl Desktop {
                 }
                 at.map(|at| DesktopChange::Terminated(self.apps.remove(at))).into_iter().collect()
             }
-            DesktopEvent::Failed { pid, how } => {
-                self.failed.push_back((pid, how));
-                if self.failed.len() > MOST_FAILED {
-                    self.failed.pop_front();
+            DesktopEvent::Ended { pid, how } => {
+                self.ended.push_back((pid, how));
+                if self.ended.len() > MOST_ENDED {
+                    self.ended.pop_front();
                 }
                 Vec::new()
             }
@@ -99,9 +99,9 @@ impl Desktop {
         changes
     }
 
-    /// How a process that was started here failed, if it did.
-    pub fn failure_of(&self, pid: u32) -> Option<&str> {
-        self.failed.iter().find(|(failed, _)| *failed == pid).map(|(_, how)| how.as_str())
+    /// Whether a process that was started here has ended; `Some` with how it was, if not well.
+    pub fn end_of(&self, pid: u32) -> Option<Option<&str>> {
+        self.ended.iter().rev().find(|(ended, _)| *ended == pid).map(|(_, how)| how.as_deref())
     }
 
     /// A window by its number.

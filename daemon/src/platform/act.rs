@@ -143,6 +143,8 @@ pub struct LaunchPlan {
     pub env: Vec<(String, String)>,
     /// Where it starts.
     pub cwd: Option<PathBuf>,
+    /// What this start is called, when it is asked what came of it; no other has it.
+    pub mark: String,
 }
 
 /// What is asked of the clipboard.

@@ -11,7 +11,7 @@ use super::clipboard::{Clipboard, Wish};
 use super::close;
 use super::display::Display;
 use super::input::{self, pointer};
-use super::launch;
+use super::launch::{self, Starts};
 use super::window_ops;
 use crate::platform::input_thread::{InputThread, Job};
 use crate::platform::{DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Reply};
@@ -23,6 +23,8 @@ pub(super) struct Calls {
     capture: Arc<Capture>,
     /// For short questions and requests.
     display: Arc<Shared>,
+    /// What was started.
+    pub starts: Arc<Starts>,
     /// Where it is told what becomes of what was started.
     out: OnceLock<mpsc::UnboundedSender<DesktopEvent>>,
 }
@@ -34,6 +36,7 @@ impl Default for Calls {
             clipboard: Clipboard::default(),
             capture: Arc::default(),
             display: Arc::default(),
+            starts: Arc::default(),
             out: OnceLock::new(),
         }
     }
@@ -72,11 +75,12 @@ impl Calls {
             }
             DesktopCall::Launch(plan) => {
                 let out = self.out.get().cloned();
-                let failed = move |pid, how| {
+                let ended = move |pid, how| {
                     // Nobody listens any more when the daemon stops.
-                    let _ = out.map(|out| out.send(DesktopEvent::Failed { pid, how }));
+                    let _ = out.map(|out| out.send(DesktopEvent::Ended { pid, how }));
                 };
-                blocking(answer, move || launch::launch(&plan, &gate, failed));
+                let starts = Arc::clone(&self.starts);
+                blocking(answer, move || launch::launch(&plan, &gate, &starts, ended));
             }
             DesktopCall::Close { pid, force: true } => {
                 blocking(answer, move || done(close::force(pid, &gate)))

@@ -20,8 +20,8 @@ use super::registry::{self, Listed};
 use super::x11::{Screen, X11};
 use crate::platform::worker;
 use crate::platform::{
-    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, FromWorker, Gate, Mailbox, Platform, Reply,
-    ToWorker,
+    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, FromWorker, Gate, Kinship, Mailbox,
+    Platform, Reply, ToWorker,
 };
 
 /// How long to wait before looking for a lost bus again, at first and at most.
@@ -136,6 +136,14 @@ impl Platform for LinuxDesktop {
 
     fn is_ours(&self, pid: u32) -> bool {
         identity::owner(pid).is_none_or(|owner| owner == geteuid().as_raw())
+    }
+
+    fn kinship(&self, mark: &str, pid: u32) -> Kinship {
+        self.calls.starts.kinship(mark, pid)
+    }
+
+    fn is_at_work(&self, mark: &str) -> bool {
+        self.calls.starts.is_at_work(mark)
     }
 
     fn is_late(&self, pid: u32) -> bool {
