@@ -1,7 +1,7 @@
 //! Acting: resolve, check the policy, read again, perform, settle, answer with what it changed.
 //!
 //! `verb` says what each command comes to, `scene` is one action while it is under way, `semantic` and `physical` are
-//! the two ways of doing things, `fit` waits until an element can be reached with the mouse, `choose` finds items,
+//! the two ways of doing things, `typing` is about text, `fit` waits until an element can be reached with the mouse, `choose` finds items,
 //! `menu` those of menus, `scroll` what is out of sight, `settle` waits for rest, `report` tells what came of it, `queue`
 //! lets one act at a time.
 
@@ -15,6 +15,7 @@ mod scene;
 mod scroll;
 mod semantic;
 mod settle;
+mod typing;
 mod verb;
 
 pub(super) use queue::Queue;

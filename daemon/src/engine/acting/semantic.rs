@@ -55,7 +55,7 @@ impl Action<'_> {
                 Some(done) => Ok(done),
                 None => scene.click(button, count).await,
             },
-            Action::Type { text, .. } => scene.type_text(text).await,
+            Action::Type { text, target } => scene.type_text(text, target.is_some()).await,
             Action::SetValue { value, .. } => scene.set_value(value).await,
             Action::Clear { .. } => scene.clear().await,
             Action::Focus { .. } => scene.focus().await,
@@ -142,103 +142,6 @@ impl Scene<'_> {
         };
         let done = self.by_semantics(Delivery::Uncertain);
         Ok(Done { note: Some(note.to_owned()), ..done })
-    }
-
-    async fn type_text(&self, text: &str) -> Result<Done> {
-        let Some(id) = self.target else { return self.keys(text).await };
-        let is_secure = self.has(State::Secure);
-        let is_text = self.has(State::Editable) || self.role().is_some_and(is_text);
-        if is_text && let Some(mut done) = self.by_app(Act::Insert(text.to_owned())).await? {
-            if !is_secure && done.delivery == Delivery::DeliveredUnverified {
-                let holds =
-                    || self.brief(id).ok().and_then(|now| now.value).is_some_and(|now| now.contains(text));
-                self.pause(holds).await;
-                if holds() {
-                    done.delivery = Delivery::DeliveredVerified;
-                }
-            }
-            return Ok(done);
-        }
-        if self.options.route == Some(Route::Semantic) {
-            return Err(self.not_offered("take text from the app's side; use --route input"));
-        }
-        self.until_enabled().await?;
-        self.focus_to_type().await?;
-        let before = self.now().and_then(|now| now.value);
-        let mut done = self.keys(text).await?;
-        if !is_secure {
-            let took = || {
-                let now = self.now().and_then(|now| now.value);
-                now != before && now.is_some_and(|now| now.contains(text.trim_end_matches('\n')))
-            };
-            self.pause(took).await;
-            if took() {
-                done.delivery = Delivery::DeliveredVerified;
-            }
-        }
-        Ok(done)
-    }
-
-    async fn set_value(&self, value: &str) -> Result<Done> {
-        let unsupported = || {
-            Error::new(
-                ErrorCode::ActionNotSupported,
-                format!("{}: element does not support set_value; try 'type'", self.called()),
-            )
-            .suggest("type the text with `ax type`, or choose an item with `ax select`")
-        };
-        if self.options.route == Some(Route::Input) {
-            return Err(unsupported());
-        }
-        self.until_enabled().await?;
-        let id = self.id()?;
-        match self.perform(id, Act::SetValue(value.to_owned())).await {
-            Ok(()) => {}
-            Err(failure) if failure.kind == FailureKind::NotSupported && failure.sent == Sent::No => {
-                return Err(unsupported());
-            }
-            Err(failure) if failure.kind == FailureKind::Unresponsive && failure.sent != Sent::No => {}
-            Err(failure) => return Err(self.failed(&failure)),
-        }
-        if self.has(State::Secure) {
-            return Ok(self.by_semantics(Delivery::DeliveredUnverified));
-        }
-        let holds = || self.now().is_some_and(|now| same_value(now.value.as_deref().unwrap_or(""), value));
-        self.pause(holds).await;
-        if holds() {
-            return Ok(self.by_semantics(Delivery::DeliveredVerified));
-        }
-        let mut done = self.by_semantics(Delivery::DeliveredUnverified);
-        done.note =
-            Some("the app took the value and holds another: it has limits or a form of its own".to_owned());
-        Ok(done)
-    }
-
-    async fn clear(&self) -> Result<Done> {
-        let is_empty = |now: &Brief| now.value.as_deref().unwrap_or("").is_empty();
-        if !self.has(State::Secure) && self.now().is_some_and(|now| is_empty(&now)) {
-            return Ok(Done::already("it was empty already"));
-        }
-        if let Some(done) = self.by_app(Act::SetValue(String::new())).await? {
-            self.pause(|| self.now().is_some_and(|now| is_empty(&now))).await;
-            if self.has(State::Secure) {
-                return Ok(done);
-            }
-            if self.now().is_some_and(|now| is_empty(&now)) {
-                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
-            }
-            // It is read back, and to empty it twice does no harm.
-            if self.options.route == Some(Route::Semantic) {
-                return Err(self.not_achieved("empty"));
-            }
-        }
-        self.until_enabled().await?;
-        self.focus_to_type().await?;
-        let done = self.erase().await?;
-        if self.has(State::Secure) {
-            return Ok(done);
-        }
-        self.verified(done, "empty", is_empty).await
     }
 
     async fn focus(&self) -> Result<Done> {
@@ -371,30 +274,11 @@ impl Scene<'_> {
 }
 
 /// Whether elements of this role hold text that is edited.
-fn is_text(role: Role) -> bool {
+pub(super) fn is_text(role: Role) -> bool {
     matches!(role, Role::TextField | Role::TextArea | Role::SearchField | Role::SpinButton | Role::Document)
 }
 
 /// Whether elements of this role are checked and unchecked by a press.
 fn is_checkable(role: Role) -> bool {
     matches!(role, Role::Checkbox | Role::Switch | Role::ToggleButton | Role::MenuItemCheckbox)
-}
-
-/// Whether an app holds the value it was given, in a form of its own: 30 is 30.0.
-fn same_value(holds: &str, given: &str) -> bool {
-    holds == given
-        || matches!((holds.trim().parse::<f64>(), given.trim().parse::<f64>()), (Ok(a), Ok(b)) if (a - b).abs() < 1e-9)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_is_the_same_in_any_form() {
-        assert!(same_value("30.0", "30"));
-        assert!(same_value("", ""));
-        assert!(!same_value("30", "31"));
-        assert!(!same_value("a", "b"));
-    }
 }

@@ -38,6 +38,9 @@ impl Model {
             return None;
         }
         match (key, focus) {
+            (Key::Named(Named::Tab), Some(focus)) if plain && !modifiers.shift && self.takes_tabs(focus) => {
+                let _ = self.insert_text(focus, "\t", now);
+            }
             (Key::Named(Named::Tab), _) => self.tab(window, modifiers.shift, now),
             (Key::Named(Named::Escape), _) => self.escape(window, now),
             (Key::Named(Named::Menu), Some(focus)) => drop(self.show_menu(focus, None)),
@@ -167,6 +170,12 @@ impl Model {
         let can_be = |other: &&Handle| !self.has(**other, State::Hidden);
         let chosen = siblings.iter().filter(can_be).find(|other| self.has(**other, state));
         chosen.or_else(|| siblings.iter().find(can_be)) == Some(&handle)
+    }
+
+    /// Whether a tab is text there, as in areas of several lines that can be edited.
+    fn takes_tabs(&self, handle: Handle) -> bool {
+        let is_area = self.widget(handle).is_some_and(|widget| widget.role == Role::TextArea);
+        is_area && self.takes_text(handle).is_ok()
     }
 
     /// Leaves a dialog by its button for that, or closes it.
