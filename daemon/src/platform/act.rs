@@ -31,6 +31,8 @@ pub enum Act {
     Expand,
     /// Hides what it holds.
     Collapse,
+    /// Nothing; done if the app says of the element whether it is checked, not supported if it does not.
+    TellsChecked,
     /// Scrolls it into view.
     ScrollTo,
     /// Scrolls a container to its row of this index (from 0), which then becomes an element if it was none.

@@ -99,6 +99,12 @@ pub trait Platform: Send + Sync + 'static {
         false
     }
 
+    /// Whether what is on top at a point is a popup of the app that a window belongs to; `None` where that is not known. May
+    /// block.
+    fn popup_at(&self, _window: u64, _point: axd_protocol::Point) -> Option<bool> {
+        None
+    }
+
     /// Whether an app is known to answer an act late: after more than 150 ms.
     fn is_late(&self, _pid: u32) -> bool {
         false

@@ -33,6 +33,8 @@ struct Sight {
     window: Option<u64>,
     /// Whether it pops up over windows, and need not lie within its own.
     pops_up: bool,
+    /// Whether it is one of the choices of a combo box, which may lie in a popup.
+    is_choice: bool,
 }
 
 impl Scene<'_> {
@@ -110,7 +112,9 @@ impl Scene<'_> {
                 Some(tree.role(at))
             })
             .any(|role| matches!(role, Role::Menu | Role::Tooltip));
-            Sight { key, window, pops_up }
+            let is_choice = std::iter::successors(tree.parent(ix), |at| tree.parent(*at))
+                .any(|at| tree.role(at) == Role::Combobox);
+            Sight { key, window, pops_up, is_choice }
         };
         if !sight.pops_up {
             self.raise(sight.window).await?;
@@ -126,6 +130,11 @@ impl Scene<'_> {
                 let _ = app.perform(sight.key, Act::ScrollTo, gate, self.deadline).await;
             }
             return not("is scrolled out of sight, and its app does not scroll to it");
+        }
+        if (sight.is_choice || sight.pops_up)
+            && let Some(point) = self.spot_in_popup(bounds, sight.window).await
+        {
+            return Ok(Reached::At(point));
         }
         let Some(point) = self.middle(bounds, &sight) else { return not("is off the screen") };
         if let Some(cover) = self.covered(app, id, point, &sight).await {

@@ -11,6 +11,11 @@ use super::physical::{clicks, turn, with};
 use super::scene::{Done, Scene};
 use super::verb::Action;
 use crate::platform::{Act, Failure, FailureKind, InputStep, Sent};
+use crate::tree::{Ix, Tree};
+
+/// What is said of a press whose outcome cannot be seen.
+const NOT_TOLD: &str =
+    "its app does not say whether it is checked; look at it with `ax screenshot` before pressing it again";
 
 impl Action<'_> {
     /// Whether it is done with mouse and keyboard only.
@@ -178,7 +183,26 @@ impl Scene<'_> {
             Some(done) => done,
             None => self.click(Button::Left, 1).await?,
         };
-        self.verified_or_not(done, |now| now.checked != was).await
+        let done = self.verified_or_not(done, |now| now.checked != was).await?;
+        match done.delivery {
+            Delivery::DeliveredVerified => Ok(done),
+            _ => Ok(self.with_doubt(done).await),
+        }
+    }
+
+    /// Whether the app says of the target whether it is checked.
+    async fn tells_checked(&self) -> bool {
+        let Ok(id) = self.id() else { return true };
+        let told = self.perform(id, Act::TellsChecked).await;
+        !matches!(told, Err(failure) if failure.kind == FailureKind::NotSupported)
+    }
+
+    /// Says so if it cannot be known what a press came to: else somebody presses again, and undoes it.
+    async fn with_doubt(&self, done: Done) -> Done {
+        match self.tells_checked().await {
+            true => done,
+            false => Done { note: Some(NOT_TOLD.to_owned()), ..done },
+        }
     }
 
     async fn check(&self, on: bool) -> Result<Done> {
@@ -188,7 +212,9 @@ impl Scene<'_> {
             let what = if on { "be checked" } else { "be unchecked" };
             return Err(self.not_offered(what));
         }
-        if self.before.as_ref().is_some_and(|before| before.checked == on) && !self.has(State::Mixed) {
+        let is_so =
+            self.before.as_ref().is_some_and(|before| before.checked == on) && !self.has(State::Mixed);
+        if is_so {
             return Ok(Done::already(if on { "it was checked already" } else { "it was unchecked already" }));
         }
         let done = match self.by_app(Act::Press).await? {
@@ -196,10 +222,19 @@ impl Scene<'_> {
             None => self.click(Button::Left, 1).await?,
         };
         // A press that was taken is not repeated, though it is read back: it would undo what came late.
-        self.verified(done, if on { "checked" } else { "unchecked" }, |now| now.checked == on).await
+        let what = if on { "checked" } else { "unchecked" };
+        match self.verified(done.clone(), what, |now| now.checked == on).await {
+            Err(error) if error.code == ErrorCode::ActionFailed && !self.tells_checked().await => {
+                Ok(Done { note: Some(NOT_TOLD.to_owned()), ..done })
+            }
+            verified => verified,
+        }
     }
 
     async fn expand(&self, on: bool) -> Result<Done> {
+        if self.opens_popup() {
+            return self.unfold(on).await;
+        }
         if !self.has(State::Expanded) && !self.has(State::Collapsed) && !self.has(State::Haspopup) {
             return Err(self.not_offered(if on { "be expanded" } else { "be collapsed" }));
         }
@@ -223,6 +258,44 @@ impl Scene<'_> {
         }
         let done = self.click(Button::Left, 1).await?;
         self.verified(done, what, |now| now.expanded == on).await
+    }
+
+    /// Whether the target opens a popup: a combo box, a menu, an item with a menu of its own.
+    fn opens_popup(&self) -> bool {
+        let holds_menu = || {
+            self.target.is_some_and(|id| {
+                let is_menu = |tree: &Tree, ix: Ix| tree.role(ix) == Role::Menu;
+                let below = |tree: &Tree, ix: Ix| tree.children(ix).iter().any(|at| is_menu(tree, *at));
+                self.look(id, below).unwrap_or(false)
+            })
+        };
+        match self.role() {
+            Some(Role::Combobox | Role::Menu) => true,
+            Some(Role::MenuItem) => holds_menu(),
+            _ => false,
+        }
+    }
+
+    /// Opens the popup of the target, or closes it. Closed again if it is not seen to have opened.
+    async fn unfold(&self, on: bool) -> Result<Done> {
+        let id = self.id()?;
+        match (self.is_open(id).await, on) {
+            (Some(true), true) => return Ok(Done::already("it was expanded already")),
+            (Some(false), false) => return Ok(Done::already("it was collapsed already")),
+            (None, false) => {
+                let note = Some("nothing of it is seen to be open".to_owned());
+                return Ok(Done { note, ..Done::by("none", Route::Auto, Delivery::DeliveredUnverified) });
+            }
+            _ => {}
+        }
+        if on {
+            return self.open(id).await;
+        }
+        match self.close(id).await? {
+            // Some have nothing any more to tell it by.
+            Some(done) if self.is_open(id).await != Some(true) => Ok(done),
+            _ => Err(self.not_achieved("collapsed")),
+        }
     }
 
     async fn native(&self, action: &str) -> Result<Done> {

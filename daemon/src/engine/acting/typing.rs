@@ -28,12 +28,11 @@ impl Scene<'_> {
             return Err(Error::new(ErrorCode::ActionNotSupported, message)
                 .suggest("leave --route out, or use --route input; or leave them out of the text"));
         }
-        // Keys reach also what takes no text by itself, as the display of a calculator.
-        let for_keys = with_keys || !aimed && self.has(State::Readonly);
-        if is_text
-            && !for_keys
-            && let Some(mut done) = self.by_app_to_type(text).await?
-        {
+        let by_app = match is_text && !with_keys {
+            true => self.by_app_to_type(text, aimed).await?,
+            false => None,
+        };
+        if let Some(mut done) = by_app {
             if !is_secure && done.delivery == Delivery::DeliveredUnverified {
                 let holds =
                     || self.brief(id).ok().and_then(|now| now.value).is_some_and(|now| now.contains(text));
@@ -68,17 +67,20 @@ impl Scene<'_> {
         Ok(done)
     }
 
-    /// Has the app put text in; of what cannot be edited it is said what else there is.
-    async fn by_app_to_type(&self, text: &str) -> Result<Option<Done>> {
+    /// Has the app put text in; `None` if another way is to be taken. Keys reach also what takes no text by itself, as the display
+    /// of a calculator: they are sent to it if it just has the focus; if it was named, it is said that they can be.
+    async fn by_app_to_type(&self, text: &str, aimed: bool) -> Result<Option<Done>> {
         let done = self.by_app(Act::Insert(text.to_owned())).await;
-        done.map_err(|error| {
-            let refused =
-                error.code == ErrorCode::ActionFailed && error.disposition.delivery == Delivery::NotDelivered;
-            match refused {
-                true => error.suggest("--route input sends it keys, if it takes any"),
-                false => error,
-            }
-        })
+        let refused = |error: &Error| {
+            error.code == ErrorCode::ActionFailed && error.disposition.delivery == Delivery::NotDelivered
+        };
+        match done {
+            Err(error) if refused(&error) && self.options.route != Some(Route::Semantic) => match aimed {
+                true => Err(error.suggest("--route input sends it keys, if it takes any")),
+                false => Ok(None),
+            },
+            done => done,
+        }
     }
 
     /// Types into an area with the keyboard. In some, as on web pages, Tab goes to the next field: then nothing of what

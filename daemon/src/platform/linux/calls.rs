@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use axd_protocol::DisplayInfo;
+use axd_protocol::{DisplayInfo, Point};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
@@ -12,6 +12,7 @@ use super::close;
 use super::display::Display;
 use super::input::{self, pointer};
 use super::launch::{self, Starts};
+use super::popups;
 use super::window_ops;
 use crate::platform::input_thread::{InputThread, Job};
 use crate::platform::{DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Reply};
@@ -54,6 +55,11 @@ impl Calls {
         let (answer, reply) = oneshot::channel();
         self.clipboard.hand_over(answer);
         reply
+    }
+
+    /// Whether a popup of the app of a window is on top at a point. Blocks.
+    pub fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
+        self.display.ask(|display| popups::covers(display, window, point)).ok()
     }
 
     /// Does what is asked, elsewhere.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use axd_protocol::Point;
 use axd_protocol::command::Finding;
 use nix::unistd::geteuid;
 use parking_lot::Mutex;
@@ -144,6 +145,10 @@ impl Platform for LinuxDesktop {
 
     fn is_at_work(&self, mark: &str) -> bool {
         self.calls.starts.is_at_work(mark)
+    }
+
+    fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
+        self.calls.popup_at(window, point)
     }
 
     fn is_late(&self, pid: u32) -> bool {

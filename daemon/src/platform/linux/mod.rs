@@ -39,6 +39,7 @@ mod link;
 mod manager;
 mod newcomers;
 mod outline;
+mod popups;
 mod reader;
 mod registry;
 mod roles;
