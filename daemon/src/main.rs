@@ -15,6 +15,11 @@ use clap::Parser;
 use tokio::runtime::Runtime;
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if std::env::args_os().nth(1).is_some_and(|option| option == linux::KEEP_CONNECTIONS) {
+        linux::keep_connections();
+        return ExitCode::SUCCESS;
+    }
     axd::run::run(Options::parse(), Desktops { open, examine, main_loop })
 }
 
@@ -26,7 +31,8 @@ fn open(choice: PlatformChoice, runtime: &Runtime) -> Result<Box<dyn Platform>, 
         PlatformChoice::Sim => Ok(Box::new(SimDesktop::new(SimOptions::from_env()))),
         #[cfg(target_os = "linux")]
         PlatformChoice::Auto | PlatformChoice::Linux => match runtime.block_on(LinuxDesktop::connect()) {
-            Ok(desktop) => Ok(Box::new(desktop)),
+            // The running program by this name is there also when its file has been replaced.
+            Ok(desktop) => Ok(Box::new(desktop.kept_by("/proc/self/exe".into()))),
             Err(missing) => Err(missing.to_string()),
         },
         #[cfg(target_os = "macos")]

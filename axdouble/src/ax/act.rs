@@ -123,7 +123,10 @@ fn error_of(failure: &Failure, about: About) -> Error {
         (FailureKind::NotSupported, About::Action) => Error::ActionUnsupported,
         (FailureKind::Invalid, _) => Error::IllegalArgument,
         (FailureKind::Unresponsive, _) => Error::CannotComplete,
-        (FailureKind::Refused | FailureKind::Closed | FailureKind::NotAllowed, _) => Error::Failure,
+        (
+            FailureKind::Refused | FailureKind::Closed | FailureKind::NotAllowed | FailureKind::Elsewhere,
+            _,
+        ) => Error::Failure,
     }
 }
 

@@ -201,7 +201,7 @@ async fn carry_out(world: &Inner, event: &Posted, held: &mut BTreeSet<Modifier>)
         return;
     }
     match event.pid.map(u32::try_from) {
-        None => drop(world.sim.call(DesktopCall::Input(steps), Gate::new()).await),
+        None => drop(world.sim.call(DesktopCall::input(steps), Gate::new()).await),
         Some(Ok(pid)) => world.sim.type_to(pid, steps).await,
         // There is no such process.
         Some(Err(_)) => {}

@@ -153,7 +153,7 @@ fn the_mouse_reaches_a_display_with_negative_coordinates() {
     assert_eq!(app.at(middle), Some(app.key("press")));
     let click = [true, false].map(|down| InputStep::Button(Button::Left, down));
     desktop
-        .call(DesktopCall::Input([InputStep::Move(middle)].into_iter().chain(click).collect()))
+        .call(DesktopCall::input([InputStep::Move(middle)].into_iter().chain(click).collect::<Vec<_>>()))
         .expect("it is clicked");
     app.until("the click arrived", |app| app.says(Role::Text, "pressed"));
     assert_eq!(desktop.call(DesktopCall::Pointer), Ok(DesktopAnswer::Pointer(middle)));

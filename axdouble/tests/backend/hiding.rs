@@ -66,7 +66,9 @@ fn a_click_where_a_hidden_window_was_goes_to_what_is_there_now() {
     let at = Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
     world.hide("App");
     let click = [true, false].map(|down| InputStep::Button(Button::Left, down));
-    desktop.call(DesktopCall::Input([InputStep::Move(at)].into_iter().chain(click).collect())).unwrap();
+    desktop
+        .call(DesktopCall::input([InputStep::Move(at)].into_iter().chain(click).collect::<Vec<_>>()))
+        .unwrap();
     other.until("what was behind it was pressed", |other| other.says(Role::Text, "pressed"));
 }
 

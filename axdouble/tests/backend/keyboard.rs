@@ -19,11 +19,11 @@ fn keys_are_doubtful_while_somebody_has_the_keyboard_to_itself_and_the_mouse_is_
     let world = World::of(&[APP]);
     let desktop = Desktop::start();
     let key = Key::Char('a');
-    let presses = || DesktopCall::Input(vec![InputStep::Key(key, true), InputStep::Key(key, false)]);
+    let presses = || DesktopCall::input(vec![InputStep::Key(key, true), InputStep::Key(key, false)]);
     assert_eq!(desktop.call(presses()), Ok(DesktopAnswer::Done));
     // It may have ended without giving it back.
     world.secure_input(4711, true);
-    for call in [presses(), DesktopCall::Input(vec![InputStep::Text("a".into())])] {
+    for call in [presses(), DesktopCall::input(vec![InputStep::Text("a".into())])] {
         let sent = desktop.call(call);
         assert!(
             matches!(&sent, Ok(DesktopAnswer::Doubtful(why)) if why.contains("process 4711")),
@@ -32,7 +32,7 @@ fn keys_are_doubtful_while_somebody_has_the_keyboard_to_itself_and_the_mouse_is_
     }
     let button = |down| InputStep::Button(Button::Left, down);
     let click = vec![InputStep::Move(Point { x: 700, y: 300 }), button(true), button(false)];
-    assert_eq!(desktop.call(DesktopCall::Input(click)), Ok(DesktopAnswer::Done));
+    assert_eq!(desktop.call(DesktopCall::input(click)), Ok(DesktopAnswer::Done));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn what_is_made_does_not_silence_the_users_own_mouse_and_keyboard() {
     let at = Point { x: 100, y: 100 };
     let steps =
         vec![InputStep::Move(at), InputStep::Text("a".into()), InputStep::Wheel { right: 0, down: 1 }];
-    desktop.call(DesktopCall::Input(steps)).unwrap();
+    desktop.call(DesktopCall::input(steps)).unwrap();
     settled(&world);
     let posted = world.input().posted();
     assert!(posted.len() >= 4 && posted.iter().all(|event| event.suppresses == 0.0), "{posted:?}");
@@ -55,7 +55,7 @@ fn the_wheel_turns_where_the_pointer_is_going_though_it_has_not_got_there() {
     for to in [Point { x: 120, y: 90 }, Point { x: 333, y: 222 }] {
         world.input().forget();
         let steps = vec![InputStep::Move(to), InputStep::Wheel { right: 0, down: 1 }];
-        desktop.call(DesktopCall::Input(steps)).unwrap();
+        desktop.call(DesktopCall::input(steps)).unwrap();
         settled(&world);
         let turned = world.input().posted().into_iter().find(|event| event.wheel != (0, 0)).unwrap();
         assert_eq!((turned.at.x, turned.at.y), (f64::from(to.x), f64::from(to.y)));
@@ -83,8 +83,9 @@ fn what_goes_down_and_comes_up_belongs_together_and_to_nothing_else() {
     let desktop = Desktop::start();
     for _ in 0..2 {
         let buttons = [true, false].map(|down| InputStep::Button(Button::Left, down));
-        let steps = [InputStep::Move(Point { x: 700, y: 300 })].into_iter().chain(buttons).collect();
-        desktop.call(DesktopCall::Input(steps)).unwrap();
+        let steps: Vec<InputStep> =
+            [InputStep::Move(Point { x: 700, y: 300 })].into_iter().chain(buttons).collect();
+        desktop.call(DesktopCall::input(steps)).unwrap();
     }
     settled(&world);
     let posted = world.input().posted();

@@ -315,6 +315,7 @@ impl App {
             FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, failure.native.clone()),
             FailureKind::Closed => Error::new(ErrorCode::Cancelled, failure.native.clone()),
             FailureKind::NotAllowed => not_allowed(failure.native.clone()),
+            FailureKind::Elsewhere => Error::new(ErrorCode::NotActionable, failure.native.clone()),
         }
     }
 

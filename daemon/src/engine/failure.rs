@@ -19,6 +19,7 @@ pub(super) fn of_desktop(failure: Failure) -> Error {
         FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, native),
         FailureKind::Closed => Error::new(ErrorCode::Cancelled, native),
         FailureKind::NotAllowed => not_allowed(native),
+        FailureKind::Elsewhere => Error::new(ErrorCode::NotActionable, native),
     };
     error.delivered(delivery(sent))
 }

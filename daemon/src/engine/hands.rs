@@ -7,12 +7,14 @@ use std::time::Duration;
 use axd_protocol::command::HeldStatus;
 use axd_protocol::keys::{Button, Key};
 use parking_lot::Mutex;
-use tokio::sync::{MutexGuard, Notify};
+use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio::time::{Instant, timeout_at};
 use tracing::{info, warn};
 
 use super::Engine;
-use crate::platform::{DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, InputStep, Sent};
+use crate::platform::{
+    DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, Input, InputStep, Judge, Sent,
+};
 
 /// How long a key is held if nobody says.
 pub(super) const HOLD: Duration = Duration::from_secs(10);
@@ -66,21 +68,28 @@ impl Held {
 /// Mouse and keyboard.
 #[derive(Debug, Default)]
 pub(super) struct Hands {
-    turn: tokio::sync::Mutex<()>,
+    turn: Arc<tokio::sync::Mutex<()>>,
     held: Mutex<(u64, Vec<Held>)>,
     let_go: Notify,
 }
 
+/// The turn of one action with mouse and keyboard. Dropping it lets the next one have them.
+#[derive(Debug)]
+pub(super) struct Turn {
+    _turn: OwnedMutexGuard<()>,
+}
+
 impl Hands {
     /// Waits until nobody else uses them, or holds anything; for input that `client` wants made.
-    async fn take(&self, client: u64, deadline: Instant) -> Result<MutexGuard<'_, ()>, Failure> {
+    async fn take(&self, client: u64, deadline: Instant) -> Result<Turn, Failure> {
         loop {
             let let_go = self.let_go.notified();
             tokio::pin!(let_go);
             let_go.as_mut().enable();
             let busy =
                 || Failure::new(FailureKind::Unresponsive, "mouse and keyboard are in use by another client");
-            let turn = timeout_at(deadline, self.turn.lock()).await.map_err(|_| busy())?;
+            let turn = Arc::clone(&self.turn).lock_owned();
+            let turn = Turn { _turn: timeout_at(deadline, turn).await.map_err(|_| busy())? };
             let Some(other) = self.held_by_another(client) else { return Ok(turn) };
             drop(turn);
             if timeout_at(deadline, let_go).await.is_err() {
@@ -124,25 +133,19 @@ impl Hands {
 }
 
 impl Engine {
-    /// Makes input for a client, alone. Answers why it may be lost on the way, if it may.
-    pub(super) async fn input(
-        &self,
-        client: u64,
-        steps: Vec<InputStep>,
-        gate: &Gate,
-        deadline: Instant,
-    ) -> Result<Option<String>, Failure> {
-        let _turn = self.hands.take(client, deadline).await?;
-        self.input_in_turn(steps, gate, deadline).await
+    /// Takes mouse and keyboard for a client, alone.
+    pub(super) async fn take_hands(&self, client: u64, deadline: Instant) -> Result<Turn, Failure> {
+        self.hands.take(client, deadline).await
     }
 
-    async fn input_in_turn(
+    /// Makes input, for who has taken mouse and keyboard. Answers why it may be lost on the way, if it may.
+    pub(super) async fn input(
         &self,
-        steps: Vec<InputStep>,
+        input: Input,
         gate: &Gate,
         deadline: Instant,
     ) -> Result<Option<String>, Failure> {
-        let answer = self.platform.call(DesktopCall::Input(steps), gate.clone());
+        let answer = self.platform.call(DesktopCall::Input(input), gate.clone());
         match timeout_at(deadline, answer).await {
             Ok(Ok(Ok(DesktopAnswer::Doubtful(why)))) => Ok(Some(why)),
             Ok(Ok(Ok(_))) => Ok(None),
@@ -155,17 +158,17 @@ impl Engine {
         }
     }
 
-    /// Presses things and holds them: until they are let go of, the time is over or, if so said, the client is gone.
+    /// Presses things and holds them: until they are let go of, the time is over or, if so said, the client is gone. For who has
+    /// taken mouse and keyboard.
     pub(super) async fn hold(
         self: &Arc<Self>,
         client: u64,
-        before: Vec<InputStep>,
+        before: Input,
         what: &[Holdable],
         lease: Option<Duration>,
         gate: &Gate,
         deadline: Instant,
     ) -> Result<Option<String>, Failure> {
-        let _turn = self.hands.take(client, deadline).await?;
         let until = Instant::now() + lease.unwrap_or(HOLD);
         // Noted first: if the client goes in the middle of it, this is what is let go of.
         let numbers: Vec<u64> = {
@@ -181,8 +184,8 @@ impl Engine {
             held.extend(&new);
             new.iter().map(|held| held.number).collect()
         };
-        let steps = before.into_iter().chain(what.iter().map(|what| what.step(true))).collect();
-        let sent = self.input_in_turn(steps, gate, deadline).await;
+        let steps = before.steps.into_iter().chain(what.iter().map(|what| what.step(true))).collect();
+        let sent = self.input(Input { steps, judge: before.judge }, gate, deadline).await;
         let doubt = sent.inspect_err(|_| self.forget(|held| numbers.contains(&held.number)))?;
         let engine = Arc::downgrade(self);
         let held: Vec<Holdable> = what.to_vec();
@@ -198,18 +201,16 @@ impl Engine {
         Ok(doubt)
     }
 
-    /// Lets go of things that a client holds.
+    /// Lets go of things that are held, for who has taken mouse and keyboard. It needs nobody's leave.
     pub(super) async fn release(
         &self,
-        client: u64,
         before: Vec<InputStep>,
         what: &[Holdable],
         gate: &Gate,
         deadline: Instant,
     ) -> Result<Option<String>, Failure> {
-        let _turn = self.hands.take(client, deadline).await?;
         let steps = before.into_iter().chain(what.iter().rev().map(|what| what.step(false))).collect();
-        let doubt = self.input_in_turn(steps, gate, deadline).await?;
+        let doubt = self.input(Input { steps, judge: Judge::anyone() }, gate, deadline).await?;
         self.forget(|held| what.contains(&held.what));
         Ok(doubt)
     }
@@ -238,8 +239,8 @@ impl Engine {
             return;
         }
         info!(?what, "letting go of what was held");
-        let steps = what.iter().map(|what| what.step(false)).collect();
-        if let Err(failure) = self.input_in_turn(steps, &Gate::new(), Instant::now() + LET_GO).await {
+        let steps: Vec<InputStep> = what.iter().map(|what| what.step(false)).collect();
+        if let Err(failure) = self.input(steps.into(), &Gate::new(), Instant::now() + LET_GO).await {
             warn!(%failure, "cannot let go of what was held");
         }
         self.forget(|held| what.contains(&held.what));

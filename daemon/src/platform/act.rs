@@ -10,6 +10,8 @@ use std::time::Duration;
 use axd_protocol::keys::{Button, Key};
 use axd_protocol::{Bounds, Point};
 
+use super::Input;
+
 /// What is done to an element by its app, without the mouse or the keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
@@ -57,8 +59,9 @@ pub enum Direction {
 /// What a desktop is asked to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DesktopCall {
-    /// Moves the pointer, presses buttons and keys, as a person would. Answered by `Done` once all of it is sent.
-    Input(Vec<InputStep>),
+    /// Moves the pointer, presses buttons and keys, as a person would. Answered by `Done` once all of it is sent; fails with
+    /// `Elsewhere` where the judge said no, and with what was sent by then.
+    Input(Input),
     /// Where the pointer is. Answered by `Pointer`.
     Pointer,
     /// Does something to a window. Answered by `Done` once it is asked for; the desktop tells what came of it.
@@ -90,6 +93,13 @@ pub enum DesktopCall {
     },
 }
 
+impl DesktopCall {
+    /// Has input made; without a judge, whoever receives it is right.
+    pub fn input(input: impl Into<Input>) -> DesktopCall {
+        DesktopCall::Input(input.into())
+    }
+}
+
 /// A step of what a person does with mouse and keyboard.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InputStep {
@@ -110,6 +120,11 @@ pub enum InputStep {
     Text(String),
     /// Waits that long before the next step: a drag that jumps is none.
     Pause(Duration),
+    /// Waits until the app under the pointer has read where the pointer is, where it can be asked, and not for long: some apps
+    /// say where things are only then.
+    Arrive,
+    /// Fails unless what is at this point may receive input.
+    Expect(Point),
 }
 
 /// What is done to a window.

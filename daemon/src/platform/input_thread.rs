@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use super::{DesktopAnswer, Failure, FailureKind, Gate, InputStep};
+use super::{DesktopAnswer, Failure, FailureKind, Gate, Input};
 
 /// The way to the thread; started when it is first needed, and again if it has ended.
 pub struct InputThread {
@@ -15,8 +15,8 @@ pub struct InputThread {
 
 /// Input to make.
 pub struct Job {
-    /// What.
-    pub steps: Vec<InputStep>,
+    /// What, and who may receive it.
+    pub input: Input,
     /// To be passed before each step.
     pub gate: Gate,
     /// Who wants to know when all of it is sent.
@@ -70,7 +70,7 @@ mod tests {
             // Whoever comes between the answer and the end gets none, and asks again.
             loop {
                 let (answer, reply) = oneshot::channel();
-                thread.run(Job { steps: Vec::new(), gate: Gate::new(), answer });
+                thread.run(Job { input: Vec::new().into(), gate: Gate::new(), answer });
                 if let Ok(answered) = reply.await {
                     assert_eq!(answered, Ok(DesktopAnswer::Done));
                     break;

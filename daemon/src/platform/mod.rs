@@ -13,6 +13,7 @@ pub mod linux;
 #[cfg(target_os = "macos")]
 pub mod macos;
 pub mod mirror;
+mod receiver;
 pub mod schedule;
 pub mod sim;
 pub mod worker;
@@ -29,6 +30,7 @@ pub use act::{
     Picture, WindowOp,
 };
 pub use gate::Gate;
+pub use receiver::{Input, Judge, Receiver, Stretch};
 
 /// How a process is related to something that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -483,4 +485,6 @@ pub enum FailureKind {
     Closed,
     /// The user has not allowed it.
     NotAllowed,
+    /// It would have gone elsewhere: the receiver was not the right one.
+    Elsewhere,
 }

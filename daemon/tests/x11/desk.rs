@@ -201,7 +201,7 @@ impl Desk {
     }
 
     pub async fn input(&self, steps: Vec<InputStep>) -> Result<DesktopAnswer, Failure> {
-        self.call(DesktopCall::Input(steps)).await
+        self.call(DesktopCall::input(steps)).await
     }
 
     /// Clicks into the middle of a window.

@@ -155,7 +155,7 @@ async fn text_is_text_whatever_is_locked_or_held() {
         desk.input(vec![InputStep::Key(SHIFT, held_by_us_too)]).await.unwrap();
         other.key(SHIFT_R, true);
         let gate = Gate::new();
-        let asked = desk.platform.call(DesktopCall::Input(text(TEXT)), gate.clone());
+        let asked = desk.platform.call(DesktopCall::input(text(TEXT)), gate.clone());
         // That nothing is sent can only be seen by waiting for it in vain.
         tokio::time::sleep(Duration::from_millis(200)).await;
         assert!(!gate.is_sent());
@@ -170,7 +170,7 @@ async fn text_is_text_whatever_is_locked_or_held() {
     let failure = desk.input(text("no")).await.unwrap_err();
     assert_eq!((failure.kind, failure.sent), (FailureKind::Refused, Sent::No), "{failure}");
     let gate = Gate::new();
-    let asked = desk.platform.call(DesktopCall::Input(text("no")), gate.clone());
+    let asked = desk.platform.call(DesktopCall::input(text("no")), gate.clone());
     gate.close();
     // Whoever waits to the end is refused instead.
     let failure = asked.await.unwrap().unwrap_err();
@@ -198,7 +198,7 @@ async fn a_script_that_is_stopped_lets_go_of_what_it_pressed_and_of_nothing_else
         pause.clone(),
     ];
     let started = Instant::now();
-    let asked = desk.platform.call(DesktopCall::Input(steps), gate.clone());
+    let asked = desk.platform.call(DesktopCall::input(steps), gate.clone());
     desk.until_true("both are down", || {
         other.keys_down().len() == 2 && u16::from(other.mask()) & u16::from(KeyButMask::BUTTON2) != 0
     })
@@ -215,12 +215,12 @@ async fn a_script_that_is_stopped_lets_go_of_what_it_pressed_and_of_nothing_else
     // Closed before anything was sent.
     let gate = Gate::new();
     gate.close();
-    let failure = desk.platform.call(DesktopCall::Input(text("never")), gate).await.unwrap().unwrap_err();
+    let failure = desk.platform.call(DesktopCall::input(text("never")), gate).await.unwrap().unwrap_err();
     assert_eq!((failure.kind, failure.sent), (FailureKind::Closed, Sent::No));
     // Closed in the middle of a text: what is there is the beginning of it, as long as was counted.
     // A title has room for so many characters only.
     let (gate, long) = (Gate::new(), "abcdefghij".repeat(190));
-    let asked = desk.platform.call(DesktopCall::Input(text(&long)), gate.clone());
+    let asked = desk.platform.call(DesktopCall::input(text(&long)), gate.clone());
     while gate.characters() <= 50 {
         std::hint::spin_loop();
     }

@@ -28,6 +28,12 @@ pub struct ActAnswer {
     pub settled: Settled,
     /// How long that took.
     pub waited_ms: u64,
+    /// Who received what was sent by mouse or keyboard, by what the desktop said just before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<Receiver>,
+    /// The element that the mouse was over just before it was pressed, by what the app said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hit: Option<NodeRef>,
     /// What changed in the app since just before; absent with `--no-effects`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
@@ -36,6 +42,24 @@ pub struct ActAnswer {
     /// What is worth knowing beside that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// Who received what was sent by mouse or keyboard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Receiver {
+    /// The app, if it is one that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app: Option<String>,
+    /// Its process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// The window system's number of the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+    /// The window's title.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
 }
 
 /// An element, as far as actions change it.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axd_protocol::command::Route;
 use axd_protocol::error::Delivery;
-use axd_protocol::keys::{Button, Combo, Key, Named};
+use axd_protocol::keys::{Combo, Key, Named};
 use axd_protocol::selector::fold;
 use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, Role, State};
 
 use tokio::time::Instant;
 
-use super::physical::{clicks, press};
+use super::physical::press;
 use super::popup::{COMES, is_shown, twin};
 use super::scene::{Done, Scene};
 use crate::platform::{Act, FailureKind, InputStep};
@@ -54,9 +54,7 @@ impl Scene<'_> {
         if self.options.route == Some(Route::Semantic) {
             return Err(self.not_achieved("selected"));
         }
-        let app = Arc::clone(self.app()?);
-        let at = self.reach(&app, chosen).await?;
-        let done = self.input(clicks(at, Button::Left, 1, &[])).await?;
+        let done = self.click_on(chosen).await?;
         self.pause(|| is_chosen(self)).await;
         if is_chosen(self) {
             Ok(Done { delivery: Delivery::DeliveredVerified, ..done })
@@ -171,8 +169,7 @@ impl Scene<'_> {
         {
             return self.choose_by_keys(popup, choice).await;
         }
-        let at = self.reach(&app, choice).await?;
-        self.input(clicks(at, Button::Left, 1, &[])).await
+        self.click_on(choice).await
     }
 
     /// Whether the keyboard is at an item of an open popup that is not far from this one.
@@ -236,14 +233,14 @@ impl Scene<'_> {
         let arrow = if to > from { Named::Down } else { Named::Up };
         let steps: Vec<InputStep> = (0..to.abs_diff(from)).flat_map(|_| key(arrow)).collect();
         if !steps.is_empty() {
-            self.input(steps).await?;
+            self.by_keys(steps).await?;
             self.pause(|| self.pointed_at(holder) == Some(to)).await;
         }
         // What the keyboard is not at is not taken.
         if self.pointed_at(holder) != Some(to) {
             return Err(self.not_achieved("selected"));
         }
-        self.input(key(Named::Return)).await
+        self.by_keys(key(Named::Return)).await
     }
 
     /// Whether the item is what is chosen: it says so, or what holds it shows its name.

@@ -7,14 +7,22 @@ use axd_protocol::selector::Target;
 use axd_protocol::{Bounds, ErrorCode, NodeId, Point, Result, Role, State};
 use tokio::time::{Instant, timeout_at};
 
+use super::receiver::Expected;
 use super::scene::Scene;
 use crate::engine::app::App;
 use crate::engine::measure::Places;
 use crate::engine::target::{Where, alive, parse_target};
-use crate::platform::{Act, DesktopCall, ElementKey, ToWorker, WindowOp, WorkerAnswer};
+use crate::platform::{
+    Act, DesktopCall, ElementKey, Gate, InputStep, Receiver, ToWorker, WindowOp, WorkerAnswer,
+};
+use crate::tree::{Ix, Tree};
 
 /// Where things are is announced badly: so often it is looked at again while somebody waits.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// So often an element may be somewhere else when the pointer has got there.
+const MOVES: usize = 4;
+/// How thick the edge of a popup may be that its app does not count in.
+const POPUP_EDGE: i32 = 12;
 /// How long a window may take to come to the front.
 const RAISE: Duration = Duration::from_millis(1_500);
 
@@ -33,8 +41,6 @@ struct Sight {
     window: Option<u64>,
     /// Whether it pops up over windows, and need not lie within its own.
     pops_up: bool,
-    /// Whether it is one of the choices of a combo box, which may lie in a popup.
-    is_choice: bool,
 }
 
 impl Scene<'_> {
@@ -49,6 +55,39 @@ impl Scene<'_> {
         }
     }
 
+    /// Points at the target, or at the place that was named: afterwards the pointer is there, and what it is over is known.
+    pub async fn point_at(&self) -> Result<Point> {
+        match self.point {
+            Some(point) => {
+                self.take_hands().await?;
+                if let Some(app) = &self.app {
+                    let hit = app.ask_raw(self.deadline, |ticket| ToWorker::HitTest { point, ticket }).await;
+                    self.note_hit(app, hit.ok());
+                }
+                Ok(point)
+            }
+            None => {
+                let (app, id) = (Arc::clone(self.app()?), self.id()?);
+                self.point_at_element(&app, id).await
+            }
+        }
+    }
+
+    /// Points at an element. Some apps say where things are only when the pointer has been in their window, so the pointer goes
+    /// there first, and it is looked again until the element is where it is said to be.
+    pub async fn point_at_element(&self, app: &Arc<App>, id: NodeId) -> Result<Point> {
+        let mut at = self.reach(app, id).await?;
+        for _ in 0..MOVES {
+            self.send(vec![InputStep::Move(at), InputStep::Arrive], Expected::Anyone).await?;
+            let there = self.reach(app, id).await?;
+            if there == at {
+                return Ok(at);
+            }
+            at = there;
+        }
+        Err(self.not_actionable("does not stay where it is"))
+    }
+
     /// The place of another target.
     pub async fn spot_of(&self, target: &str) -> Result<Point> {
         if let Target::Point { x, y } = parse_target(target)? {
@@ -60,16 +99,22 @@ impl Scene<'_> {
     }
 
     /// Waits until an element can be reached, and says where.
+    /// Mouse and keyboard are then taken: the element can be reached because its window was brought to the front.
     pub async fn reach(&self, app: &Arc<App>, id: NodeId) -> Result<Point> {
         let end = self.patience();
         let mut pulse = self.engine.pulse.subscribe();
         let mut scrolled = false;
         loop {
             pulse.mark_unchanged();
+            let taken = self.take_hands().await?;
             let why = match self.try_to_reach(app, id, &mut scrolled).await? {
                 Reached::At(point) => return Ok(point),
                 Reached::Not(why) => why,
             };
+            // Others need not wait for what this waits for.
+            if taken {
+                self.give_back_hands();
+            }
             if Instant::now() >= end {
                 let mut what = String::new();
                 let node = app.tree.read().resolve(id);
@@ -105,21 +150,15 @@ impl Scene<'_> {
             }
             let Some(key) = tree.key(ix) else { return not("is about to be replaced") };
             let window = tree.window_of(ix).and_then(|window| tree.window_number(window));
-            let mut above = Some(ix);
-            let pops_up = std::iter::from_fn(|| {
-                let at = above?;
-                above = tree.parent(at);
-                Some(tree.role(at))
-            })
-            .any(|role| matches!(role, Role::Menu | Role::Tooltip));
-            let is_choice = std::iter::successors(tree.parent(ix), |at| tree.parent(*at))
-                .any(|at| tree.role(at) == Role::Combobox);
-            Sight { key, window, pops_up, is_choice }
+            Sight { key, window, pops_up: pops_up(&tree, ix) }
         };
         if !sight.pops_up {
-            self.raise(sight.window).await?;
+            self.raise(sight.window, false).await?;
         }
         let places = Places::to_act(app, vec![sight.key], self.deadline).await;
+        if places.age.is_some() {
+            return not("does not say where it is: the app does not answer");
+        }
         let (Some(bounds), visible) = (places.bounds(sight.key), places.visible(sight.key)) else {
             return not("has no place on the screen");
         };
@@ -131,16 +170,11 @@ impl Scene<'_> {
             }
             return not("is scrolled out of sight, and its app does not scroll to it");
         }
-        if (sight.is_choice || sight.pops_up)
-            && let Some(point) = self.spot_in_popup(bounds, sight.window).await
-        {
-            return Ok(Reached::At(point));
-        }
         let Some(point) = self.middle(bounds, &sight) else { return not("is off the screen") };
-        if let Some(cover) = self.covered(app, id, point, &sight).await {
-            return Ok(Reached::Not(format!("is covered by {cover}")));
+        match self.covered(app, id, point, &sight).await? {
+            Some(why) => Ok(Reached::Not(why)),
+            None => Ok(Reached::At(point)),
         }
-        Ok(Reached::At(point))
     }
 
     /// The middle of the part of an element that is on the screen and in its window.
@@ -158,36 +192,99 @@ impl Scene<'_> {
         Some(Point { x: shown.x + shown.width / 2, y: shown.y + shown.height / 2 })
     }
 
-    /// What lies over an element at a point, if anything does.
-    async fn covered(&self, app: &Arc<App>, id: NodeId, point: Point, sight: &Sight) -> Option<String> {
-        if !sight.pops_up {
-            let desktop = self.engine.desktop.read();
-            let top = desktop.window_at(point);
-            if let (Some(top), Some(own)) = (top, sight.window)
-                && top.window != own
-                && top.pid != app.pid()
-            {
-                let whose = desktop.by_pid(top.pid).map_or("another app", |app| app.name.as_str());
-                return Some(format!("the window \"{}\" of {whose}", top.title));
+    /// What lies over an element at a point, if anything does: another window, by what the desktop says, or another element, by what
+    /// the app says.
+    async fn covered(
+        &self,
+        app: &Arc<App>,
+        id: NodeId,
+        point: Point,
+        sight: &Sight,
+    ) -> Result<Option<String>> {
+        let expected = match (sight.pops_up, sight.window) {
+            (true, _) => Expected::Popup(app.pid()),
+            (false, Some(window)) => Expected::Window(app.pid(), window),
+            (false, None) => Expected::App(app.pid()),
+        };
+        let receiver = match self.receiver_at(point, expected).await? {
+            Ok(receiver) => receiver,
+            Err(why) => return Ok(Some(why)),
+        };
+        let hit = app.ask_raw(self.deadline, |ticket| ToWorker::HitTest { point, ticket }).await.ok();
+        self.note_hit(app, hit.clone());
+        let Some(WorkerAnswer::Element(Some(key))) = hit else { return Ok(None) };
+        let cover = {
+            let tree = app.tree.read();
+            let Some(top) = tree.by_key(key) else { return Ok(None) };
+            let ix = alive(app, &tree, id)?;
+            if tree.is_within(top, ix) || tree.is_within(ix, top) {
+                return Ok(None);
             }
-        }
-        let hit = app.ask_raw(self.deadline, |ticket| ToWorker::HitTest { point, ticket }).await;
-        let Ok(WorkerAnswer::Element(Some(key))) = hit else { return None };
-        let tree = app.tree.read();
-        let (ix, top) = (alive(app, &tree, id).ok()?, tree.by_key(key)?);
-        if tree.is_within(top, ix) || tree.is_within(ix, top) {
-            return None;
+            tree.node_ref(top)
+        };
+        // Some apps do not look into what pops up when they say what is where.
+        if sight.pops_up
+            && let Some(Receiver { popup: true, bounds: Some(window), .. }) = receiver
+            && self.is_popup_there(app, id, window).await?
+        {
+            self.note_hit(app, Some(WorkerAnswer::Element(Some(sight.key))));
+            return Ok(None);
         }
         let mut what = String::new();
-        axd_protocol::text::write_ref(&tree.node_ref(top), &mut what);
-        Some(what)
+        axd_protocol::text::write_ref(&cover, &mut what);
+        Ok(Some(format!("is covered by {what}")))
+    }
+
+    /// Whether the popup that an element is in is where the desktop shows this popup. Then what the app says of places in it can be
+    /// gone by.
+    async fn is_popup_there(&self, app: &App, id: NodeId, window: Bounds) -> Result<bool> {
+        let popup = {
+            let tree = app.tree.read();
+            let ix = alive(app, &tree, id)?;
+            let above = std::iter::successors(Some(ix), |at| tree.parent(*at));
+            let inside = above.take_while(|at| tree.role(*at) != Role::Combobox);
+            // The menu itself, or what is directly below the combo box.
+            let mut popup = None;
+            for at in inside {
+                popup = Some(at);
+                if tree.role(at) == Role::Menu {
+                    break;
+                }
+            }
+            popup.and_then(|at| tree.key(at))
+        };
+        let Some(popup) = popup else { return Ok(false) };
+        let places = Places::to_act(app, vec![popup], self.deadline).await;
+        let Some(said) = places.bounds(popup).filter(|_| places.age.is_none()) else { return Ok(false) };
+        let edges = [
+            said.x - window.x,
+            said.y - window.y,
+            said.x + said.width - window.x - window.width,
+            said.y + said.height - window.y - window.height,
+        ];
+        Ok(edges.iter().all(|edge| edge.abs() <= POPUP_EDGE))
+    }
+
+    /// Notes the element that a hit test found.
+    fn note_hit(&self, app: &App, hit: Option<WorkerAnswer>) {
+        let Some(WorkerAnswer::Element(Some(key))) = hit else { return };
+        let tree = app.tree.read();
+        *self.hit.lock() = tree.by_key(key).map(|ix| tree.node_ref(ix));
+    }
+
+    /// Whether an element is shown by what pops up over windows.
+    pub fn pops_up(&self, id: NodeId) -> bool {
+        self.look(id, pops_up).unwrap_or(false)
+    }
+
+    /// The window system's number of the window of an element.
+    pub fn window_of(&self, id: NodeId) -> Result<Option<u64>> {
+        self.look(id, |tree, ix| tree.window_of(ix).and_then(|window| tree.window_number(window)))
     }
 
     /// Whether the window of an element is the active one, as far as is known.
     pub fn is_in_front(&self, id: NodeId) -> bool {
-        let number =
-            self.look(id, |tree, ix| tree.window_of(ix).and_then(|window| tree.window_number(window)));
-        match number {
+        match self.window_of(id) {
             Ok(Some(number)) => self.engine.desktop.read().active_window == Some(number),
             _ => true,
         }
@@ -195,24 +292,36 @@ impl Scene<'_> {
 
     /// Brings the window of an element to the front.
     pub async fn bring_to_front(&self, id: NodeId) -> Result<()> {
-        let number =
-            self.look(id, |tree, ix| tree.window_of(ix).and_then(|window| tree.window_number(window)))?;
-        self.raise(number).await
+        self.raise(self.window_of(id)?, false).await
     }
 
-    /// Brings a window to the front, if it is not, and waits until it is. One that does not come is seen to be covered.
-    async fn raise(&self, window: Option<u64>) -> Result<()> {
+    /// Brings a window to the front, if it is not, and waits until it is. One that does not come is seen to be covered, or not to
+    /// receive keys. With `again` also one that is said to be there.
+    pub async fn raise(&self, window: Option<u64>, again: bool) -> Result<()> {
         let Some(window) = window else { return Ok(()) };
         let is_active = || self.engine.desktop.read().active_window == Some(window);
-        if is_active() {
+        if is_active() && !again {
             return Ok(());
         }
+        self.take_hands().await?;
         let call = DesktopCall::Window { window, op: WindowOp::Focus };
-        let asked = self.engine.platform.call(call, self.call.gate.part());
+        let asked = self.engine.platform.call(call, Gate::new());
         if let Ok(Ok(Ok(_))) = timeout_at(self.deadline, asked).await {
             let end = self.deadline.min(Instant::now() + RAISE);
             self.until(end, is_active).await?;
         }
         Ok(())
     }
+}
+
+/// Whether an element is, or is in, what pops up over windows: a menu, a tooltip, the list of a combo box.
+fn pops_up(tree: &Tree, ix: Ix) -> bool {
+    let is_popup = |at: Ix| match tree.role(at) {
+        Role::Menu | Role::Tooltip => true,
+        Role::Combobox => {
+            at != ix && !matches!(tree.role(ix), Role::TextField | Role::Button | Role::ToggleButton)
+        }
+        _ => false,
+    };
+    std::iter::successors(Some(ix), |at| tree.parent(*at)).any(is_popup)
 }

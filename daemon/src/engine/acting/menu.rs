@@ -1,16 +1,13 @@
 //! Menus: picking an item by the names from the menu bar down.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axd_protocol::command::Route;
 use axd_protocol::error::Delivery;
-use axd_protocol::keys::Button;
 use axd_protocol::selector::fold;
 use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
 
 use super::choose::CANDIDATES;
-use super::physical::clicks;
 use super::popup::is_shown;
 use super::scene::{Done, Scene};
 use crate::engine::target::MEANT;
@@ -93,11 +90,7 @@ impl Scene<'_> {
     async fn pick(&self, id: NodeId) -> Result<Done> {
         match self.by_app_on(id, Act::Press).await? {
             Some(done) => Ok(done),
-            None => {
-                let app = Arc::clone(self.app()?);
-                let at = self.reach(&app, id).await?;
-                self.input(clicks(at, Button::Left, 1, &[])).await
-            }
+            None => self.click_on(id).await,
         }
     }
 

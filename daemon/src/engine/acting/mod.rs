@@ -1,9 +1,10 @@
 //! Acting: resolve, check the policy, read again, perform, settle, answer with what it changed.
 //!
 //! `verb` says what each command comes to, `scene` is one action while it is under way, `semantic` and `physical` are
-//! the two ways of doing things, `typing` is about text, `fit` waits until an element can be reached with the mouse, `choose` finds items,
-//! `menu` those of menus, `popup` opens and closes what they are in, `scroll` what is out of sight, `settle` waits for rest, `report` tells what came of it, `queue`
-//! lets one act at a time, `again` looks for what was replaced.
+//! the two ways of doing things, `typing` is about text, `fit` waits until an element can be reached with the mouse, `receiver`
+//! makes sure that input reaches who it is meant for, `choose` finds items, `menu` those of menus, `popup` opens and closes
+//! what they are in, `scroll` what is out of sight, `settle` waits for rest, `report` tells what came of it, `queue` lets one act
+//! at a time, `again` looks for what was replaced.
 
 mod again;
 mod choose;
@@ -12,6 +13,7 @@ mod menu;
 mod physical;
 mod popup;
 mod queue;
+mod receiver;
 mod report;
 mod scene;
 mod scroll;
@@ -109,7 +111,16 @@ impl Engine {
         let mut scene = Scene::new(self, call, options, deadline, app.clone(), target, point);
         scene.begin().await?;
         let done =
-            if options.dry_run { scene.rehearse(action) } else { action.carry_out(&mut scene).await? };
+            if options.dry_run { Ok(scene.rehearse(action)) } else { action.carry_out(&mut scene).await };
+        scene.give_back_hands();
+        // Whoever received it is who it was done to, whatever was named.
+        if let Some(received) = scene.received.last().and_then(|receiver| receiver.pid)
+            && about.app.as_ref().is_none_or(|app| app.pid != received)
+        {
+            about.app =
+                Some(self.desktop.read().by_pid(received).cloned().unwrap_or_else(|| unknown(received)));
+        }
+        let done = done?;
         let settled = if options.dry_run { scene.unsettled() } else { scene.come_to_rest(action).await? };
         scene.report(&done, settled, answer)?;
         Ok(done.delivery)
@@ -202,6 +213,11 @@ impl Engine {
         };
         Some(self.attached(&seen))
     }
+}
+
+/// A process that is none of the apps.
+fn unknown(pid: u32) -> crate::platform::AppSeen {
+    crate::platform::AppSeen { pid, name: format!("process {pid}"), identity: String::new() }
 }
 
 fn out_of_time(why: &str) -> Error {

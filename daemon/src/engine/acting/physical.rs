@@ -1,5 +1,6 @@
 //! Doing things with mouse and keyboard.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axd_protocol::command::Route;
@@ -7,9 +8,10 @@ use axd_protocol::error::Delivery;
 use axd_protocol::keys::{Button, Combo, Key, Modifier, Named};
 use axd_protocol::{NodeId, Point, Result, Role, State};
 
+use super::receiver::Expected;
 use super::scene::{Done, Scene};
 use crate::engine::hands::Holdable;
-use crate::platform::{Act, Direction, InputStep};
+use crate::platform::{Act, Direction, Input, InputStep};
 
 /// A drag is so many moves, so far apart: what jumps is not taken for one.
 const DRAG_MOVES: i32 = 10;
@@ -18,44 +20,48 @@ const DRAG_PAUSE: Duration = Duration::from_millis(16);
 const CLICK_PAUSE: Duration = Duration::from_millis(30);
 
 impl Scene<'_> {
-    /// Makes input.
+    /// Makes input at the place that this action is about.
     pub async fn input(&self, steps: Vec<InputStep>) -> Result<Done> {
-        let gate = self.call.gate.part();
-        let client = self.call.session.client;
-        match self.engine.input(client, steps, &gate, self.deadline).await {
-            Ok(doubt) => Ok(self.by_input(doubt)),
-            Err(failure) => {
-                let mut error = self.failed(&failure);
-                error.delivered_chars = Some(gate.characters()).filter(|typed| *typed > 0);
-                Err(error)
-            }
-        }
+        let expected = self.expected_at_spot()?;
+        self.send(steps, expected).await
     }
 
-    fn by_input(&self, doubt: Option<String>) -> Done {
+    pub fn by_input(&self, doubt: Option<String>) -> Done {
         let method = self.engine.platform.input_method();
         Done { doubt, ..Done::by(method, Route::Input, Delivery::DeliveredUnverified) }
     }
 
     /// Clicks the target, or the place that was named.
     pub async fn click(&self, button: Button, count: u32) -> Result<Done> {
-        let at = self.spot().await?;
+        let at = self.point_at().await?;
         self.input(clicks(at, button, count, &[])).await
+    }
+
+    /// Clicks another element of the app.
+    pub async fn click_on(&self, id: NodeId) -> Result<Done> {
+        let app = Arc::clone(self.app()?);
+        let at = self.point_at_element(&app, id).await?;
+        let expected = match self.pops_up(id) {
+            true => Expected::Popup(app.pid()),
+            false => self.expected_of(id)?,
+        };
+        self.send(clicks(at, Button::Left, 1, &[]), expected).await
     }
 
     /// Moves the pointer over the target.
     pub async fn hover(&self) -> Result<Done> {
-        let at = self.spot().await?;
-        self.input(vec![InputStep::Move(at)]).await
+        let at = self.point_at().await?;
+        self.input(vec![InputStep::Expect(at), InputStep::Move(at)]).await
     }
 
     /// Drags the target to another element or place.
     pub async fn drag(&self, to: &str) -> Result<Done> {
-        let from = self.spot().await?;
+        // The way there may scroll or cover where it begins, so that is looked at last.
+        self.spot().await?;
         let to = self.spot_of(to).await?;
-        // The way there may have scrolled or covered where it begins.
-        let from = if self.point.is_some() { from } else { self.spot().await? };
-        let mut steps = vec![InputStep::Move(from), InputStep::Button(Button::Left, true)];
+        let from = self.point_at().await?;
+        let mut steps =
+            vec![InputStep::Expect(to), InputStep::Move(from), InputStep::Button(Button::Left, true)];
         for step in 1..=DRAG_MOVES {
             let part = |from: i32, to: i32| from + (to - from) * step / DRAG_MOVES;
             steps.push(InputStep::Pause(DRAG_PAUSE));
@@ -68,18 +74,29 @@ impl Scene<'_> {
 
     /// Turns the wheel over the target.
     pub async fn wheel(&self, direction: Direction, amount: u32) -> Result<Done> {
-        let at = self.spot().await?;
+        let at = self.point_at().await?;
         self.input(vec![InputStep::Move(at), turn(direction, amount)]).await
     }
 
-    /// Types where the focus is.
+    /// Types: into the target, which has the focus, or into the app that was named.
     pub async fn keys(&self, text: &str) -> Result<Done> {
-        self.input(vec![InputStep::Text(text.to_owned())]).await
+        self.by_keys(vec![InputStep::Text(text.to_owned())]).await
     }
 
-    /// Gives the target the focus, so that what is typed goes there: by the app, else by a click into it.
+    /// Makes input by the keyboard: for the target, or for who was named.
+    pub async fn by_keys(&self, steps: Vec<InputStep>) -> Result<Done> {
+        let (window, expected) = match self.target {
+            Some(id) => (self.window_of(id)?, self.expected_of(id)?),
+            None => (self.window_to_front()?, self.expected_by_name()?),
+        };
+        self.send_keys(steps, window, expected).await
+    }
+
+    /// Gives the target the focus, so that what is typed goes there: by the app, else by a click into it. Mouse and keyboard are
+    /// taken before, so that nobody takes the focus away between this and the typing.
     pub async fn focus_to_type(&self) -> Result<()> {
         let Ok(id) = self.id() else { return Ok(()) };
+        self.take_hands().await?;
         if self.holds_focus(id) && self.is_in_front(id) {
             return Ok(());
         }
@@ -115,19 +132,19 @@ impl Scene<'_> {
         let all = if self.engine.platform.name() == "macos" { Modifier::Cmd } else { Modifier::Ctrl };
         let mut steps = press(&Combo { modifiers: vec![all], key: Key::Char('a') });
         steps.extend(press(&Combo { modifiers: Vec::new(), key: Key::Named(Named::Backspace) }));
-        self.input(steps).await
+        self.by_keys(steps).await
     }
 
     /// Presses keys and lets go of them.
     pub async fn press(&self, combo: &Combo) -> Result<Done> {
-        self.bring_app_to_front().await?;
-        self.input(press(combo)).await
+        self.by_keys(press(combo)).await
     }
 
     /// Presses keys and holds them.
     pub async fn hold_keys(&self, combo: &Combo, lease: Option<Duration>) -> Result<Done> {
-        self.bring_app_to_front().await?;
-        self.hold(Vec::new(), &held(combo), lease).await
+        self.take_hands().await?;
+        self.raise(self.window_to_front()?, false).await?;
+        self.hold(Vec::new(), self.expected_by_name()?, &held(combo), lease).await
     }
 
     /// Lets go of keys.
@@ -137,7 +154,8 @@ impl Scene<'_> {
 
     /// Presses a mouse button somewhere and holds it.
     pub async fn hold_button(&self, at: Point, button: Button, lease: Option<Duration>) -> Result<Done> {
-        self.hold(vec![InputStep::Move(at)], &[Holdable::Button(button)], lease).await
+        let expected = self.expected_at_spot()?;
+        self.hold(vec![InputStep::Move(at)], expected, &[Holdable::Button(button)], lease).await
     }
 
     /// Lets go of a mouse button somewhere.
@@ -145,34 +163,43 @@ impl Scene<'_> {
         self.release(vec![InputStep::Move(at)], &[Holdable::Button(button)]).await
     }
 
-    async fn hold(&self, before: Vec<InputStep>, what: &[Holdable], lease: Option<Duration>) -> Result<Done> {
+    async fn hold(
+        &self,
+        before: Vec<InputStep>,
+        expected: Expected,
+        what: &[Holdable],
+        lease: Option<Duration>,
+    ) -> Result<Done> {
+        self.take_hands().await?;
         let gate = self.call.gate.part();
         let client = self.call.session.client;
+        let before = Input { steps: before, judge: self.judge(expected) };
         let held = self.engine.hold(client, before, what, lease, &gate, self.deadline).await;
-        held.map(|doubt| self.by_input(doubt)).map_err(|failure| self.failed(&failure))
+        held.map(|doubt| self.by_input(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
     }
 
     async fn release(&self, before: Vec<InputStep>, what: &[Holdable]) -> Result<Done> {
+        self.take_hands().await?;
         let gate = self.call.gate.part();
-        let client = self.call.session.client;
-        let released = self.engine.release(client, before, what, &gate, self.deadline).await;
+        let released = self.engine.release(before, what, &gate, self.deadline).await;
         released.map(|doubt| self.by_input(doubt)).map_err(|failure| self.failed(&failure))
     }
 
-    /// With an app named, keys go to it: its window is brought to the front first.
-    async fn bring_app_to_front(&self) -> Result<()> {
-        match (&self.app, self.options.app) {
-            (Some(app), Some(_)) => {
-                let window = {
-                    let tree = app.tree.read();
-                    self.engine.focused_window(&tree).map(|ix| tree.id(ix))
+    /// The window to bring to the front for keys that are meant for no element: with a window or an app named, theirs.
+    fn window_to_front(&self) -> Result<Option<u64>> {
+        match (&self.app, self.expected_by_name()?) {
+            (_, Expected::Window(_, window)) => Ok(Some(window)),
+            (Some(app), Expected::App(pid)) => {
+                // Any window of the app will do, so one that has the keyboard keeps it.
+                let active = {
+                    let desktop = self.engine.desktop.read();
+                    desktop.active_window.filter(|_| desktop.frontmost == Some(pid))
                 };
-                match window {
-                    Some(window) => self.bring_to_front(window).await,
-                    None => Ok(()),
-                }
+                let tree = app.tree.read();
+                let focused = || self.engine.focused_window(&tree).and_then(|ix| tree.window_number(ix));
+                Ok(active.or_else(focused))
             }
-            _ => Ok(()),
+            _ => Ok(None),
         }
     }
 }

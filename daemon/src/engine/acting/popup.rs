@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use axd_protocol::command::Route;
 use axd_protocol::error::Delivery;
-use axd_protocol::keys::{Button, Combo, Key, Named};
+use axd_protocol::keys::{Combo, Key, Named};
 use axd_protocol::{Bounds, NodeId, Point, Result, Role, State};
 use tokio::time::{Instant, timeout_at};
 
 use super::choose::{is_item, items, label};
 use super::physical::press;
+use super::receiver::Expected;
 use super::scene::{Done, Scene};
 use crate::engine::measure::Places;
 use crate::platform::{Act, FailureKind, Gate, Sent};
@@ -65,17 +66,10 @@ impl Scene<'_> {
     }
 
     /// Whether a popup of the app of a window is on top at a point.
-    pub async fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
+    async fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
         let engine = Arc::clone(self.engine);
         let asked = tokio::task::spawn_blocking(move || engine.platform.popup_at(window, point));
         asked.await.ok().flatten()
-    }
-
-    /// Where an item of a combo box can be clicked, if it lies in a popup: that is over everything, and some apps do not
-    /// know it when they are asked what is at a point.
-    pub async fn spot_in_popup(&self, bounds: Bounds, window: Option<u64>) -> Option<Point> {
-        let point = middle(bounds);
-        (self.popup_at(window?, point).await == Some(true)).then_some(point)
     }
 
     /// Waits until a popup is open, or closed; whether it is known to be.
@@ -118,10 +112,7 @@ impl Scene<'_> {
         if self.options.route == Some(Route::Semantic) {
             return Err(self.not_offered("be opened by its app"));
         }
-        let app = Arc::clone(self.app()?);
-        let at =
-            if self.target == Some(holder) { self.spot().await? } else { self.reach(&app, holder).await? };
-        let done = self.input(super::physical::clicks(at, Button::Left, 1, &[])).await?;
+        let done = self.click_on(holder).await?;
         self.opened(holder, done).await
     }
 
@@ -160,7 +151,7 @@ impl Scene<'_> {
                 }
             }
             let escape = press(&Combo { modifiers: Vec::new(), key: Key::Named(Named::Escape) });
-            let pressed = self.input(escape).await?;
+            let pressed = self.send(escape, Expected::Popup(self.app()?.pid())).await?;
             let closed = self.until_open(holder, false).await?;
             let delivery = if closed { Delivery::DeliveredVerified } else { pressed.delivery };
             done = Some(Done { delivery, ..pressed });

@@ -1,6 +1,6 @@
 //! Telling what came of an action.
 
-use axd_protocol::command::{ActAnswer, Aspect, Effects, Route, Settled};
+use axd_protocol::command::{ActAnswer, Aspect, Effects, Receiver, Route, Settled};
 use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::{Difference, Result};
 
@@ -47,6 +47,8 @@ impl Scene<'_> {
             changed,
             settled: rest.settled,
             waited_ms: rest.waited.as_millis() as u64,
+            receiver: self.received.last().map(|receiver| self.named(receiver)),
+            hit: self.hit.lock().clone().filter(|_| done.route == Route::Input),
             effects: None,
             disposition: Disposition::of(done.delivery),
             note: done.note.as_ref().or(doubt).cloned(),
@@ -77,6 +79,15 @@ impl Scene<'_> {
             |out| write(&told, changes, Some(&tree), out),
         );
         Ok(())
+    }
+}
+
+impl Scene<'_> {
+    /// A receiver, with the name of its app.
+    fn named(&self, receiver: crate::platform::Receiver) -> Receiver {
+        let desktop = self.engine.desktop.read();
+        let app = receiver.pid.and_then(|pid| desktop.by_pid(pid)).map(|app| app.name.clone());
+        Receiver { app, pid: receiver.pid, window: receiver.window, title: receiver.title }
     }
 }
 

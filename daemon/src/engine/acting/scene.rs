@@ -5,14 +5,17 @@ use std::time::Duration;
 
 use axd_protocol::command::{ActOptions, Brief, Route, Settled};
 use axd_protocol::error::Delivery;
-use axd_protocol::{Clock, Error, ErrorCode, NodeId, Point, Result, Role, State};
+use axd_protocol::{Clock, Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, State};
+use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 
+use super::receiver::Received;
 use super::settle::{Pace, Watch, Within};
 use super::verb::Action;
 use crate::engine::Engine;
 use crate::engine::app::App;
 use crate::engine::failure::not_allowed;
+use crate::engine::hands::Turn;
 use crate::engine::target::alive;
 use crate::platform::{ElementKey, Failure, FailureKind, Sent, ToWorker};
 use crate::service::Call;
@@ -40,6 +43,12 @@ pub(super) struct Scene<'c> {
     pub point: Option<Point>,
     pub before: Option<Brief>,
     pub since: Clock,
+    /// Mouse and keyboard, while this action has them.
+    pub hands: Mutex<Option<Turn>>,
+    /// Who received its input.
+    pub received: Received,
+    /// The element that the mouse was over just before it was pressed.
+    pub hit: Mutex<Option<NodeRef>>,
 }
 
 /// How an action was done.
@@ -84,7 +93,20 @@ impl<'c> Scene<'c> {
         point: Option<Point>,
     ) -> Scene<'c> {
         let since = engine.clock.now();
-        Scene { engine, call, options, deadline, app, target, point, before: None, since }
+        Scene {
+            engine,
+            call,
+            options,
+            deadline,
+            app,
+            target,
+            point,
+            before: None,
+            since,
+            hands: Mutex::default(),
+            received: Received::default(),
+            hit: Mutex::default(),
+        }
     }
 
     /// Reads the target again, and remembers how it is: what is acted on is what is there now.
@@ -319,6 +341,7 @@ impl<'c> Scene<'c> {
             }
             FailureKind::Closed => self.cancelled(),
             FailureKind::NotAllowed => not_allowed(failure.native.clone()),
+            FailureKind::Elsewhere => Error::new(ErrorCode::NotActionable, format!("{what}: {failure}")),
         };
         match failure.sent {
             Sent::No => error,

@@ -8,6 +8,7 @@ use axd_protocol::keys::Button;
 use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
 
 use super::physical::{clicks, turn, with};
+use super::receiver::Expected;
 use super::scene::{Done, Scene};
 use super::verb::Action;
 use crate::platform::{Act, Failure, FailureKind, InputStep, Sent};
@@ -84,16 +85,19 @@ impl Action<'_> {
             Action::Press { combo } => scene.press(combo).await,
             Action::KeyDown { combo, lease } => scene.hold_keys(combo, lease).await,
             Action::KeyUp { combo } => scene.release_keys(combo).await,
-            Action::MouseMove { .. } => scene.input(vec![InputStep::Move(scene.spot().await?)]).await,
+            Action::MouseMove { .. } => {
+                let at = scene.spot().await?;
+                scene.send(vec![InputStep::Move(at)], Expected::Anyone).await
+            }
             Action::MouseClick { button, count, modifiers, .. } => {
-                scene.input(clicks(scene.spot().await?, button, count, modifiers)).await
+                scene.input(clicks(scene.point_at().await?, button, count, modifiers)).await
             }
             Action::MouseDown { button, lease, .. } => {
                 scene.hold_button(scene.spot().await?, button, lease).await
             }
             Action::MouseUp { button, .. } => scene.release_button(scene.spot().await?, button).await,
             Action::MouseWheel { direction, amount, modifiers, .. } => {
-                let at = scene.spot().await?;
+                let at = scene.point_at().await?;
                 scene.input(with(modifiers, vec![InputStep::Move(at), turn(direction, amount)])).await
             }
         }

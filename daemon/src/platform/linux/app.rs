@@ -12,6 +12,7 @@ use axd_protocol::Point;
 use tokio::sync::{oneshot, watch};
 
 use super::acting::Deed;
+use super::direct::Direct;
 use super::ear::Ear;
 use super::events::Events;
 use super::frames;
@@ -46,6 +47,8 @@ pub(super) struct BusApp {
     pub(super) survey: Survey,
     pub(super) glances: Glances,
     pub(super) newcomers: Newcomers,
+    /// The connections to apps themselves, for acts.
+    pub(super) links: Arc<Direct>,
     /// The act that is under way; the next waits for it.
     pub(super) deed: Option<Deed>,
     /// What was told to have the focus: when something else gets it, these may not say that they lost it.
@@ -61,6 +64,7 @@ impl BusApp {
         events: Arc<Events>,
         late: Arc<AtomicBool>,
         screen: Option<watch::Receiver<Arc<Screen>>>,
+        links: Arc<Direct>,
     ) -> BusApp {
         BusApp {
             pid,
@@ -73,6 +77,7 @@ impl BusApp {
             survey: Survey::new(now()),
             glances: Glances::default(),
             newcomers: Newcomers::default(),
+            links,
             deed: None,
             focused: HashSet::new(),
         }

@@ -66,7 +66,7 @@ impl Calls {
     pub fn take(&self, call: DesktopCall, gate: Gate, displays: Vec<DisplayInfo>) -> Reply<DesktopAnswer> {
         let (answer, reply) = oneshot::channel();
         match call {
-            DesktopCall::Input(steps) => self.input.run(Job { steps, gate, answer }),
+            DesktopCall::Input(input) => self.input.run(Job { input, gate, answer }),
             DesktopCall::Pointer => {
                 let display = Arc::clone(&self.display);
                 blocking(answer, move || {

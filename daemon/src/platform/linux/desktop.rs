@@ -1,5 +1,6 @@
 //! The Linux desktop as a [`Platform`]: apps from the accessibility bus, windows and displays from X11.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -14,8 +15,10 @@ use tracing::{Instrument, info, info_span, warn};
 use super::app::BusApp;
 use super::bus::{Missing, Session, Traffic};
 use super::calls::Calls;
+use super::direct::Direct;
 use super::frames::{self, FrameSeen};
 use super::identity;
+use super::keeper::Keeper;
 use super::reader::Reader;
 use super::registry::{self, Listed};
 use super::x11::{Screen, X11};
@@ -33,6 +36,8 @@ const LOOK_AGAIN_AT_MOST: Duration = Duration::from_secs(5);
 pub struct LinuxDesktop {
     shared: Arc<Shared>,
     calls: Calls,
+    /// Connections to apps themselves.
+    links: Arc<Direct>,
     /// What [`Platform::start`] takes over.
     beginning: Mutex<Option<Beginning>>,
 }
@@ -76,8 +81,16 @@ impl LinuxDesktop {
         Ok(LinuxDesktop {
             shared,
             calls: Calls::default(),
+            links: Arc::default(),
             beginning: Mutex::new(Some(Beginning { traffic, told })),
         })
+    }
+
+    /// Has what must stay open when axd ends kept by this program: `axd` itself.
+    #[must_use]
+    pub fn kept_by(mut self, program: PathBuf) -> LinuxDesktop {
+        self.links = Arc::new(Direct::kept_by(Keeper::new(program)));
+        self
     }
 }
 
@@ -196,6 +209,7 @@ impl Platform for LinuxDesktop {
                 Arc::clone(&session.events),
                 Arc::clone(&listed.late),
                 self.shared.screen.clone(),
+                Arc::clone(&self.links),
             );
             let work = worker::work_for(attached, inbox, out, counters);
             tokio::spawn(work.instrument(info_span!("app", pid = app.pid)));

@@ -109,12 +109,18 @@ x11rb::atom_manager! {
         _NET_MOVERESIZE_WINDOW,
         _NET_SUPPORTED,
         _NET_SUPPORTING_WM_CHECK,
+        _NET_WM_NAME,
         _NET_WM_PID,
         _NET_WM_PING,
         _NET_WM_STATE,
         _NET_WM_STATE_HIDDEN,
         _NET_WM_STATE_MAXIMIZED_HORZ,
         _NET_WM_STATE_MAXIMIZED_VERT,
+        _NET_WM_WINDOW_TYPE,
+        _NET_WM_WINDOW_TYPE_COMBO,
+        _NET_WM_WINDOW_TYPE_DROPDOWN_MENU,
+        _NET_WM_WINDOW_TYPE_MENU,
+        _NET_WM_WINDOW_TYPE_POPUP_MENU,
     }
 }
 
@@ -156,6 +162,19 @@ impl Display {
     pub fn sync(&self) -> XResult<()> {
         self.connection.get_input_focus()?.reply()?;
         Ok(())
+    }
+
+    /// Does something while nobody else can change anything on the display. It must not wait for an app: no app is served.
+    pub fn alone<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        let lost = |fault: ConnectionError| Failure::from(XFault::from(fault));
+        self.connection.grab_server().map_err(lost)?;
+        let result = work();
+        // Also if it failed; if the connection is lost, the server has let go by itself.
+        let let_go = self.connection.ungrab_server().and_then(|_| self.connection.flush());
+        match result {
+            Ok(done) => let_go.map(|()| done).map_err(lost),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// The next event; `None` if none comes until then, or when `also` becomes readable.

@@ -76,13 +76,22 @@ impl Link {
         Link::over(Builder::session(), None).await
     }
 
-    /// Connects to an app itself, at the address it tells. Only sockets: an address can also name a program to run.
-    pub async fn direct(address: &str) -> zbus::Result<Link> {
-        let socket = address.starts_with("unix:path=") || address.starts_with("unix:abstract=");
-        if !socket || address.contains(';') {
-            return Err(zbus::Error::Unsupported);
-        }
-        Link::over(Builder::address(address).p2p(), None).await
+    /// A connection to an app itself; `lost` is called when it has ended.
+    pub async fn to_app(
+        stream: std::os::unix::net::UnixStream,
+        lost: impl Fn() + Send + Sync + 'static,
+    ) -> zbus::Result<Link> {
+        let sink: Sink = Box::new(move |delivery| {
+            if matches!(delivery, Delivery::Lost) {
+                lost();
+            }
+        });
+        Link::over(Builder::unix_stream(stream).p2p(), Some(sink)).await
+    }
+
+    /// Whether nothing that was asked is without an answer.
+    pub fn is_answered(&self) -> bool {
+        self.pending.lock().is_empty()
     }
 
     async fn over(builder: Builder<'_>, sink: Option<Sink>) -> zbus::Result<Link> {

@@ -3,7 +3,7 @@
 //! `link` is a connection to a bus, `wire` what AT-SPI puts on it, `bus` finds it. `roles`, `states`, `toolkit`,
 //! `identity` and `windows` are pure: what native things mean. `events` brings what apps announce to their `ear`,
 //! `reader` (with `outline`, `details`, `cached`, `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells
-//! them what to do. `app` is all of that as a worker has it, and `hearing`, `survey` and `newcomers` are how it is kept
+//! them what to do, over `direct` connections where that is needed, which a `keeper` keeps. `app` is all of that as a worker has it, and `hearing`, `survey` and `newcomers` are how it is kept
 //! true. `frames` stands in for `x11` where there is none.
 //!
 //! `calls` says where what is asked of the whole desktop goes: `input`, `window_ops` and `close` (with `manager`, which
@@ -23,6 +23,7 @@ mod close;
 mod content;
 mod desktop;
 mod details;
+mod direct;
 mod display;
 mod doctor;
 mod ear;
@@ -34,6 +35,7 @@ mod handles;
 mod hearing;
 mod identity;
 mod input;
+mod keeper;
 mod launch;
 mod link;
 mod manager;
@@ -54,3 +56,4 @@ mod x11;
 pub use bus::Missing;
 pub use desktop::LinuxDesktop;
 pub use doctor::examine;
+pub use keeper::{OPTION as KEEP_CONNECTIONS, keep_connections};

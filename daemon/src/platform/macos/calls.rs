@@ -29,7 +29,7 @@ impl Calls {
     pub fn take(&self, call: DesktopCall, gate: Gate, shared: &Arc<Shared>) -> Reply<DesktopAnswer> {
         let (answer, reply) = oneshot::channel();
         match call {
-            DesktopCall::Input(steps) => self.input.run(Job { steps, gate, answer }),
+            DesktopCall::Input(input) => self.input.run(Job { input, gate, answer }),
             DesktopCall::Pointer => blocking(answer, || {
                 let at = events::pointer().map(DesktopAnswer::Pointer);
                 at.ok_or_else(|| {

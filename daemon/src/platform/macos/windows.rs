@@ -1,6 +1,7 @@
 //! The windows, as the window server lists them, and what apps say of theirs.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use axd_protocol::Bounds;
 use core_foundation::base::{CFType, TCFType};
@@ -50,28 +51,36 @@ pub struct Said {
 
 /// The windows on the screen, front to back.
 pub fn on_screen() -> Vec<Listed> {
-    list(kCGWindowListOptionOnScreenOnly | kCGWindowListExcludeDesktopElements)
+    list(kCGWindowListOptionOnScreenOnly | kCGWindowListExcludeDesktopElements, 0..TOO_HIGH)
+}
+
+/// What lies above windows: menus, the menu bar, the Dock. Front to back.
+pub fn above() -> Vec<Listed> {
+    list(kCGWindowListOptionOnScreenOnly | kCGWindowListExcludeDesktopElements, TOO_HIGH..i64::MAX)
 }
 
 /// The process of a window, wherever that is.
 pub fn owner(window: u64) -> Option<u32> {
-    list(kCGWindowListOptionAll).into_iter().find(|listed| listed.window == window).map(|listed| listed.pid)
+    list(kCGWindowListOptionAll, 0..TOO_HIGH)
+        .into_iter()
+        .find(|listed| listed.window == window)
+        .map(|listed| listed.pid)
 }
 
-fn list(options: u32) -> Vec<Listed> {
+fn list(options: u32, layers: Range<i64>) -> Vec<Listed> {
     // SAFETY: what is handed out is ours; nothing is if it is null.
     let all = unsafe { value::own_array(CGWindowListCopyWindowInfo(options, kCGNullWindowID)) };
-    all.iter().filter_map(listed).collect()
+    all.iter().filter_map(|window| listed(window, &layers)).collect()
 }
 
-fn listed(window: &CFType) -> Option<Listed> {
+fn listed(window: &CFType, layers: &Range<i64>) -> Option<Listed> {
     let number = |key: CFStringRef| get(window, key).as_ref().and_then(value::number);
     // SAFETY: the keys are constants of the system.
     let (layer, alpha, pid, id, name, place) = unsafe {
         (kCGWindowLayer, kCGWindowAlpha, kCGWindowOwnerPID, kCGWindowNumber, kCGWindowName, kCGWindowBounds)
     };
     let layer = number(layer).unwrap_or_default() as i64;
-    if !(0..TOO_HIGH).contains(&layer) || number(alpha) == Some(0.0) {
+    if !layers.contains(&layer) || number(alpha) == Some(0.0) {
         return None;
     }
     let mut rect = CGRect::default();

@@ -22,7 +22,7 @@ impl Desk {
         gate: Gate,
     ) -> Result<DesktopAnswer, Failure> {
         match call {
-            DesktopCall::Input(steps) => self.input(steps, &gate).await,
+            DesktopCall::Input(input) => self.input(input, &gate).await,
             DesktopCall::Pointer => Ok(DesktopAnswer::Pointer(self.hands.lock().pointer())),
             DesktopCall::Window { window, op } => self.arrange_window(window, op, &gate).await,
             DesktopCall::Launch(plan) => self.start_app(plan, &gate).await,

@@ -16,7 +16,9 @@ use super::calls::ask;
 use super::desk::Desk;
 use super::model::{Gesture, Heard, Modifiers, SCREEN};
 use super::process::{Control, Request};
-use crate::platform::{DesktopAnswer, Failure, FailureKind, Gate, InputStep, Sent, WindowOp};
+use crate::platform::{
+    DesktopAnswer, Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch, WindowOp,
+};
 
 /// How long an app has to take in a step before the next.
 const MOMENT: Duration = Duration::from_millis(100);
@@ -115,13 +117,14 @@ struct Holding {
 
 impl Desk {
     /// Does the steps in turn. When the gate is closed it stops, and lets go of what it holds.
-    pub(super) async fn input(&self, steps: Vec<InputStep>, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+    pub(super) async fn input(&self, input: Input, gate: &Gate) -> Result<DesktopAnswer, Failure> {
         let mut holding = Holding::default();
+        let Input { steps, judge } = input;
         let count = steps.len();
         for (done, step) in steps.into_iter().enumerate() {
-            if self.step(step, gate, &mut holding).await.is_none() {
+            if let Err(failure) = self.step(step, &judge, gate, &mut holding).await {
                 if !holding.any {
-                    return Err(Failure::closed());
+                    return Err(failure);
                 }
                 for key in holding.keys.into_iter().rev() {
                     self.key(key, false).await;
@@ -129,35 +132,62 @@ impl Desk {
                 for button in holding.buttons.into_iter().rev() {
                     self.button(button, false).await;
                 }
-                let text = format!("it was cancelled after {done} of {count} steps of input");
-                return Err(Failure::new(FailureKind::Closed, text).sent(Sent::Yes));
+                return Err(match failure.kind {
+                    FailureKind::Closed => {
+                        let text = format!("it was cancelled after {done} of {count} steps of input");
+                        Failure::new(FailureKind::Closed, text)
+                    }
+                    _ => failure,
+                }
+                .sent(Sent::Yes));
             }
         }
         Ok(DesktopAnswer::Done)
     }
 
-    /// Does a step; nothing once the gate is closed.
-    async fn step(&self, step: InputStep, gate: &Gate, holding: &mut Holding) -> Option<()> {
-        if let InputStep::Pause(time) = step {
-            return tokio::select! {
-                biased;
-                () = gate.closed() => None,
-                () = tokio::time::sleep(time) => Some(()),
-            };
-        }
-        if let InputStep::Text(text) = step {
-            for character in text.chars() {
-                gate.pass().then_some(())?;
-                holding.any = true;
-                self.to_active(Gesture::Text(character)).await;
-                gate.typed(1);
+    /// Does a step; nothing once the gate is closed, or where the judge says no.
+    async fn step(
+        &self,
+        step: InputStep,
+        judge: &Judge,
+        gate: &Gate,
+        holding: &mut Holding,
+    ) -> Result<(), Failure> {
+        match step {
+            InputStep::Pause(time) => {
+                return tokio::select! {
+                    biased;
+                    () = gate.closed() => Err(Failure::closed()),
+                    () = tokio::time::sleep(time) => Ok(()),
+                };
             }
-            return Some(());
+            InputStep::Text(text) => {
+                for character in text.chars() {
+                    self.may_receive(judge, Stretch::Keys).await?;
+                    gate.enter()?;
+                    holding.any = true;
+                    self.to_active(Gesture::Text(character)).await;
+                    gate.typed(1);
+                }
+                return Ok(());
+            }
+            InputStep::Move(_) if gate.is_closed() => return Err(Failure::closed()),
+            InputStep::Move(point) => {
+                self.move_to(point).await;
+                return Ok(());
+            }
+            InputStep::Arrive => return Ok(()),
+            InputStep::Expect(point) => return self.may_receive(judge, Stretch::Pointer(point)).await,
+            InputStep::Key(_, true) => self.may_receive(judge, Stretch::Keys).await?,
+            InputStep::Button(_, true) | InputStep::Wheel { .. } => {
+                let at = self.hands.lock().pointer;
+                self.may_receive(judge, Stretch::Pointer(at)).await?;
+            }
+            InputStep::Key(_, false) | InputStep::Button(_, false) => {}
         }
-        gate.pass().then_some(())?;
+        gate.enter()?;
         holding.any = true;
         match step {
-            InputStep::Move(point) => self.move_to(point).await,
             InputStep::Button(button, down) => {
                 holding.buttons.retain(|other| *other != button);
                 holding.buttons.extend(down.then_some(button));
@@ -175,9 +205,24 @@ impl Desk {
                     self.deliver(pid, Gesture::Wheel { at, down }).await;
                 }
             }
-            InputStep::Text(_) | InputStep::Pause(_) => {}
+            InputStep::Move(_)
+            | InputStep::Text(_)
+            | InputStep::Pause(_)
+            | InputStep::Arrive
+            | InputStep::Expect(_) => {}
         }
-        Some(())
+        Ok(())
+    }
+
+    /// Asks about who would receive this.
+    async fn may_receive(&self, judge: &Judge, stretch: Stretch) -> Result<(), Failure> {
+        let (pid, window) = match stretch {
+            Stretch::Keys => self.active(),
+            Stretch::Pointer(point) => self.at(point).await.unzip(),
+        };
+        let title = self.windows().into_iter().find(|seen| Some(seen.window) == window);
+        let title = title.map(|seen| seen.title).unwrap_or_default();
+        judge.decide(stretch, &Receiver { pid, window, title, ..Receiver::default() })
     }
 
     async fn move_to(&self, point: Point) {

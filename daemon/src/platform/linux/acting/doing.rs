@@ -121,6 +121,8 @@ impl Actor {
         if !busy.is_zero() {
             // The app measures the time too, and begins a moment later.
             tokio::time::sleep(busy + MOMENT).await;
+            // A busy app may not have noticed yet that the time is over; once it answers, it has.
+            self.natives(&self.at).await.map_err(|failure| failure.sent(Sent::Yes))?;
         }
         Ok(())
     }

@@ -24,6 +24,7 @@ use tracing::debug;
 use zbus::Message;
 
 use super::app::BusApp;
+use super::direct::Direct;
 use super::ear::Ear;
 use super::geometry::window_of;
 use super::handles::Handle;
@@ -31,7 +32,7 @@ use super::link::{Answer, Link, call, get};
 use super::roles::{self, PASSWORD_TEXT};
 use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
-use super::wire::{ACCESSIBLE, APPLICATION, Interfaces, body};
+use super::wire::{ACCESSIBLE, APPLICATION, Interfaces, Ref, body};
 use crate::platform::worker::{Books, PATIENCE, now, silent};
 use crate::platform::{Act, Counters, ElementKey, Failure, FailureKind, Gate, Sent, WorkerAnswer};
 
@@ -67,6 +68,7 @@ impl BusApp {
                     gate,
                     ear: Arc::clone(&self.ear),
                     direct: OnceCell::new(),
+                    links: Arc::clone(&self.links),
                     app: self.root.clone(),
                     at: at.clone(),
                     above: above
@@ -132,6 +134,8 @@ struct Actor {
     ear: Arc<Ear>,
     /// The connection that this act goes over, once it is known; see [`Actor::wire`].
     direct: OnceCell<Link>,
+    /// The connections to apps themselves.
+    links: Arc<Direct>,
     /// The app's own element.
     app: Handle,
     /// The element.
@@ -238,9 +242,6 @@ impl Actor {
                     answer = &mut reply => answer,
                     answers = later => {
                         answers.map_err(|failure| failure.sent(Sent::Maybe))?.ok();
-                        let wire = wire.clone();
-                        // The connection stays until the app has answered.
-                        tokio::spawn(async move { (reply.await.is_ok(), wire) });
                         return Ok(None);
                     }
                     () = tokio::time::sleep(PATIENCE - EARLY) => Err(silent()),
@@ -255,14 +256,21 @@ impl Actor {
     }
 
     /// The connection for what acts: the one everything is asked over, or, to an app that would be deaf on that one while
-    /// it acts, one to the app itself, for this act alone.
+    /// it acts, one to the app itself, for this act alone ([`super::direct`]).
     async fn wire(&self) -> Result<Link, Failure> {
         if !self.toolkit.is_deaf_while_it_acts() || self.at.bus != self.app.bus {
             return Ok(self.calls.clone());
         }
-        let asked = call(&self.app.bus, &self.app.path, APPLICATION, "GetApplicationBusAddress", &());
-        let address: String = body(&self.ask_one(asked).await?).unwrap_or_default();
-        match timeout(PATIENCE, Link::direct(&address)).await {
+        let Handle { bus, path } = &self.app;
+        let asked = vec![
+            call(bus, path, APPLICATION, "GetApplicationBusAddress", &()),
+            call(bus, path, ACCESSIBLE, "GetChildren", &()),
+        ];
+        let answers = self.ask(asked).await?;
+        let address: String = answers.first().and_then(body).unwrap_or_default();
+        let windows: Vec<Ref> = answers.get(1).and_then(body).unwrap_or_default();
+        let connected = self.links.connect(bus, &address, windows.into_iter().collect());
+        match timeout(PATIENCE, connected).await {
             Ok(Ok(link)) => Ok(link),
             Ok(Err(fault)) => {
                 debug!(address, %fault, "the app lets nobody connect to it; it may be deaf while it acts");

@@ -26,8 +26,14 @@ pub(super) enum Heard {
 }
 
 /// Asks the app that has the focus, and waits for its answer.
-pub(super) fn ask(display: &Display, token: u32, patience: Duration) -> XResult<Heard> {
-    let Some(window) = asked(display)? else { return Ok(Heard::CannotSay) };
+pub(super) fn ask_focus(display: &Display, token: u32, patience: Duration) -> XResult<Heard> {
+    let focus = display.connection.get_input_focus()?.reply()?.focus;
+    ask(display, focus, token, patience)
+}
+
+/// Asks the app of a window, or of a part of one, and waits for its answer.
+pub(super) fn ask(display: &Display, window: Window, token: u32, patience: Duration) -> XResult<Heard> {
+    let Some(window) = asked(display, window)? else { return Ok(Heard::CannotSay) };
     let (connection, root, atoms) = (&display.connection, display.root, &display.atoms);
     let listen = |mask| {
         let change = ChangeWindowAttributesAux::new().event_mask(mask);
@@ -56,9 +62,8 @@ pub(super) fn ask(display: &Display, token: u32, patience: Duration) -> XResult<
     Ok(heard)
 }
 
-/// The window of the app with the focus that takes such questions.
-fn asked(display: &Display) -> XResult<Option<Window>> {
-    let mut window = display.connection.get_input_focus()?.reply()?.focus;
+/// The window that takes such questions for this one.
+fn asked(display: &Display, mut window: Window) -> XResult<Option<Window>> {
     // 0 and 1 are "none" and "whatever is under the pointer".
     while window > 1 && window != display.root {
         let Ok(protocols) = display.numbers(window, display.atoms.WM_PROTOCOLS) else { return Ok(None) };

@@ -6,18 +6,21 @@ use axd_protocol::keys::Key;
 use x11rb::connection::Connection;
 use x11rb::protocol::xinput::{ConnectionExt as _, Device, EventMask, XIEventMask};
 use x11rb::protocol::xkb::{ConnectionExt as _, ID, MapPart};
-use x11rb::protocol::xproto::{ConnectionExt as _, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, ModMask};
+use x11rb::protocol::xproto::{ConnectionExt as _, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, ModMask, Window};
 use x11rb::protocol::xtest::ConnectionExt as _;
 
 use super::borrowed::Borrowed;
 use super::heard::{self, Heard};
 use super::keymap::{Keymap, Stroke, bits};
 use super::keys;
+use super::text::stretch;
 use crate::platform::linux::display::{Display, XFault, XResult};
 use crate::platform::{Failure, FailureKind, Gate};
 
 /// How long an app may take to read what was typed before the map it needs is changed.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long an app may take to read where the pointer is.
+const ARRIVES: Duration = Duration::from_millis(300);
 /// How long an app that cannot say whether it has read something is given for it.
 const PAUSE: Duration = Duration::from_millis(60);
 
@@ -110,12 +113,39 @@ impl Keyboard {
         Err(Failure::new(FailureKind::NotSupported, said))
     }
 
+    /// Waits until the app of this window has read where the pointer is, where it can be asked, and not for long.
+    pub fn until_arrived(&mut self, display: &Display, window: Window) -> XResult<()> {
+        self.token = self.token.wrapping_add(1);
+        heard::ask(display, window, self.token, ARRIVES)?;
+        Ok(())
+    }
+
+    /// Sees to it that the next keys can be pressed without waiting for anybody; for how many that is so. At least one.
+    pub fn prepare(&mut self, display: &Display, keys: &[(Key, bool)]) -> XResult<usize> {
+        let held = self.held_keycodes();
+        let room = self.borrowed.room(&held);
+        // What is lent now may be taken back for what follows, so only the keyboard's own keys count.
+        let lacking = keys.iter().map(|(key, down)| match self.own_stroke(*key) {
+            None if *down => Some(keys::symbol(*key)),
+            _ => None,
+        });
+        let (count, symbols) = stretch(lacking, room);
+        if count == 0 {
+            return Err(XFault::Missing("a spare key"));
+        }
+        if symbols.iter().any(|symbol| self.borrowed.key_of(*symbol).is_none()) {
+            if self.borrowed.is_lent() {
+                self.until_heard(display)?;
+            }
+            self.borrowed.lend(display, &symbols, &held)?;
+            self.until_heard(display)?;
+        }
+        Ok(count)
+    }
+
     /// Presses a key, and holds it.
     pub fn press(&mut self, display: &Display, key: Key) -> XResult<()> {
-        let stroke = match self.stroke(key) {
-            Some(stroke) => stroke,
-            None => self.lend_one(display, keys::symbol(key))?,
-        };
+        let stroke = self.stroke(key).ok_or(XFault::Missing("a key for a character"))?;
         let down = self.held_modifiers();
         let helpers = self.holders(stroke.modifiers & !down);
         for keycode in helpers.iter().chain([&stroke.keycode]) {
@@ -142,7 +172,7 @@ impl Keyboard {
     /// Waits until the app with the focus has read all keys so far. False if it does not read.
     pub fn until_heard(&mut self, display: &Display) -> XResult<bool> {
         self.token = self.token.wrapping_add(1);
-        match heard::ask(display, self.token, PATIENCE)? {
+        match heard::ask_focus(display, self.token, PATIENCE)? {
             Heard::Yes => Ok(true),
             Heard::NotYet => Ok(false),
             Heard::CannotSay => {
@@ -237,21 +267,16 @@ impl Keyboard {
         if let Some(keycode) = self.borrowed.key_of(symbol) {
             return Some(Stroke { keycode, modifiers: 0 });
         }
+        self.own_stroke(key)
+    }
+
+    /// The way to a key without the help of lent ones.
+    fn own_stroke(&self, key: Key) -> Option<Stroke> {
+        let symbol = keys::symbol(key);
         match key {
             Key::Char(character) => self.map.key_of(character, self.group),
             _ => self.map.symbol(symbol, self.group),
         }
-    }
-
-    /// Puts a symbol on a spare key, and waits until the app knows.
-    fn lend_one(&mut self, display: &Display, symbol: u32) -> XResult<Stroke> {
-        if self.borrowed.is_lent() {
-            self.until_heard(display)?;
-        }
-        self.borrowed.lend(display, &[symbol], &self.held_keycodes())?;
-        self.until_heard(display)?;
-        let keycode = self.borrowed.key_of(symbol).ok_or(XFault::Missing("a spare key"))?;
-        Ok(Stroke { keycode, modifiers: 0 })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Mouse and keyboard through XTEST, on a thread of its own with a connection of its own: a drag pauses on its way.
 //!
-//! `script` runs the steps. `keymap` and `keys` are pure: which key gives what. `keyboard` presses keys, `text` types
+//! `script` runs the steps, and `receiver` says who would receive them. `keymap` and `keys` are pure: which key gives what. `keyboard` presses keys, `text` types
 //! with it, `borrowed` lends keys to characters that have none, and `heard` asks apps whether they have read them.
 
 mod borrowed;
@@ -9,6 +9,7 @@ mod keyboard;
 mod keymap;
 mod keys;
 pub(super) mod pointer;
+mod receiver;
 mod script;
 mod text;
 
@@ -48,7 +49,7 @@ fn run(hands: &mut Option<Hands>, job: &Job) -> Result<(), Failure> {
         Some(ready) => ready,
         None => hands.insert(Hands::open()?),
     };
-    let result = ready.run(&job.steps, &job.gate);
+    let result = ready.run(&job.input, &job.gate);
     if !ready.lost {
         return result;
     }

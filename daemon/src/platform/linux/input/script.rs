@@ -1,17 +1,21 @@
 //! Runs a script of input steps. A script that is stopped or fails lets go of what it pressed itself.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axd_protocol::keys::Key;
 
 use super::keyboard::Keyboard;
-use super::{keys, pointer, text};
+use super::{keys, pointer, receiver, text};
 use crate::platform::linux::display::{Display, XFault, XResult};
-use crate::platform::{Failure, FailureKind, Gate, InputStep, Sent};
+use crate::platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Sent, Stretch};
+
+/// So many notches of the wheel are turned before the receiver is looked at again.
+const NOTCHES: usize = 32;
 
 /// Mouse and keyboard of a display.
 pub(super) struct Hands {
-    display: Display,
+    display: Arc<Display>,
     keyboard: Keyboard,
     /// The connection is lost; these hands are of no use any more.
     pub lost: bool,
@@ -40,17 +44,24 @@ impl Hands {
 
     fn on(display: Display) -> Result<Hands, Failure> {
         let keyboard = Keyboard::new(&display)?;
-        Ok(Hands { display, keyboard, lost: false })
+        Ok(Hands { display: Arc::new(display), keyboard, lost: false })
     }
 
     /// Runs a script. When it succeeds the server has processed all of it.
-    pub fn run(&mut self, steps: &[InputStep], gate: &Gate) -> Result<(), Failure> {
+    pub fn run(&mut self, input: &Input, gate: &Gate) -> Result<(), Failure> {
+        let Input { steps, judge } = input;
         if steps.iter().any(|step| matches!(step, InputStep::Key(..) | InputStep::Text(_))) {
             self.keyboard.look(&self.display).map_err(|fault| self.failed(fault))?;
         }
         self.check(steps)?;
         let mut done = Done::default();
-        let mut result = steps.iter().try_for_each(|step| self.step(step, gate, &mut done));
+        let is_key = |step: &InputStep| matches!(step, InputStep::Key(..));
+        let mut result = steps.chunk_by(|one, next| is_key(one) && is_key(next)).try_for_each(|steps| {
+            if steps.iter().all(is_key) {
+                return self.keys(steps, judge, gate, &mut done);
+            }
+            steps.iter().try_for_each(|step| self.step(step, judge, gate, &mut done))
+        });
         if result.is_err() {
             let released = done.down.iter().rev().try_for_each(|down| self.release(*down));
             if let Err(fault) = released {
@@ -87,53 +98,138 @@ impl Hands {
         })
     }
 
-    fn step(&mut self, step: &InputStep, gate: &Gate, done: &mut Done) -> Result<(), Failure> {
+    /// Presses and lets go of keys, all with one receiver.
+    fn keys(
+        &mut self,
+        steps: &[InputStep],
+        judge: &Judge,
+        gate: &Gate,
+        done: &mut Done,
+    ) -> Result<(), Failure> {
+        let keys: Vec<(Key, bool)> = steps
+            .iter()
+            .filter_map(|step| match step {
+                InputStep::Key(key, down) => Some((*key, *down)),
+                _ => None,
+            })
+            .collect();
+        let mut rest = &keys[..];
+        while !rest.is_empty() {
+            let count = self.keyboard.prepare(&self.display, rest).map_err(|fault| self.failed(fault))?;
+            let (now, later) = rest.split_at(count);
+            self.row_of_keys(now, judge, gate, done)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn row_of_keys(
+        &mut self,
+        keys: &[(Key, bool)],
+        judge: &Judge,
+        gate: &Gate,
+        done: &mut Done,
+    ) -> Result<(), Failure> {
+        self.alone(|hands| {
+            // To let go of a key needs nobody's leave.
+            if keys.iter().any(|(_, down)| *down) {
+                judge.decide(Stretch::Keys, &receiver::of(&hands.display, Stretch::Keys)?)?;
+            }
+            keys.iter().try_for_each(|(key, down)| {
+                gate.enter()?;
+                done.sent = true;
+                match down {
+                    true => {
+                        done.down.push(Down::Key(*key));
+                        hands.press(Down::Key(*key))
+                    }
+                    false => {
+                        done.up(Down::Key(*key));
+                        hands.let_go(Down::Key(*key))
+                    }
+                }
+            })
+        })
+    }
+
+    fn step(&mut self, step: &InputStep, judge: &Judge, gate: &Gate, done: &mut Done) -> Result<(), Failure> {
         match step {
-            InputStep::Pause(time) => return pause(*time, gate),
+            InputStep::Pause(time) => pause(*time, gate),
             InputStep::Text(text) => {
                 let taps = text::taps(text)?;
                 if taps.is_empty() {
                     return Ok(());
                 }
-                let typed = text::type_taps(&self.display, &mut self.keyboard, &taps, gate);
+                let typed = text::type_taps(&self.display, &mut self.keyboard, &taps, judge, gate);
                 done.sent |= typed.as_ref().map_or_else(|failure| failure.sent != Sent::No, |()| true);
-                return typed;
+                typed
             }
             InputStep::Wheel { right, down } => {
-                for button in pointer::notches(*right, *down) {
-                    gate.enter()?;
-                    done.sent = true;
-                    self.press(Down::Button(button))?;
-                    self.let_go(Down::Button(button))?;
-                }
-                return Ok(());
+                let notches: Vec<u8> = pointer::notches(*right, *down).collect();
+                notches.chunks(NOTCHES).try_for_each(|notches| {
+                    self.alone(|hands| {
+                        hands.may_point(judge)?;
+                        notches.iter().try_for_each(|button| {
+                            gate.enter()?;
+                            done.sent = true;
+                            hands.press(Down::Button(*button))?;
+                            hands.let_go(Down::Button(*button))
+                        })
+                    })
+                })
             }
-            _ => {}
-        }
-        gate.enter()?;
-        done.sent = true;
-        match step {
-            InputStep::Move(to) => pointer::go(&self.display, *to).map_err(|fault| self.failed(fault)),
+            InputStep::Arrive => {
+                let at = pointer::place(&self.display).map_err(|fault| self.failed(fault))?;
+                let window = receiver::window_at(&self.display, at).map_err(|fault| self.failed(fault))?;
+                let Some(window) = window else { return Ok(()) };
+                self.keyboard.until_arrived(&self.display, window).map_err(|fault| self.failed(fault))
+            }
+            InputStep::Expect(point) => {
+                let stretch = Stretch::Pointer(*point);
+                let receiver = receiver::of(&self.display, stretch).map_err(|fault| self.failed(fault))?;
+                judge.decide(stretch, &receiver)
+            }
+            InputStep::Move(to) => {
+                // Where the pointer is changes nothing in an app: it is not noted as sent.
+                if gate.is_closed() {
+                    return Err(Failure::closed());
+                }
+                pointer::go(&self.display, *to).map_err(|fault| self.failed(fault))
+            }
             InputStep::Button(button, true) => {
                 let down = Down::Button(keys::button(*button));
-                done.down.push(down);
-                self.press(down)
-            }
-            InputStep::Key(key, true) => {
-                done.down.push(Down::Key(*key));
-                self.press(Down::Key(*key))
+                self.alone(|hands| {
+                    hands.may_point(judge)?;
+                    gate.enter()?;
+                    done.sent = true;
+                    done.down.push(down);
+                    hands.press(down)
+                })
             }
             InputStep::Button(button, false) => {
+                gate.enter()?;
+                done.sent = true;
                 let down = Down::Button(keys::button(*button));
                 done.up(down);
                 self.let_go(down)
             }
-            InputStep::Key(key, false) => {
-                done.up(Down::Key(*key));
-                self.let_go(Down::Key(*key))
-            }
-            InputStep::Pause(_) | InputStep::Text(_) | InputStep::Wheel { .. } => Ok(()),
+            // They come in rows of their own.
+            InputStep::Key(..) => self.keys(std::slice::from_ref(step), judge, gate, done),
         }
+    }
+
+    /// Asks about what is under the pointer.
+    fn may_point(&mut self, judge: &Judge) -> Result<(), Failure> {
+        let at = pointer::place(&self.display).map_err(|fault| self.failed(fault))?;
+        let stretch = Stretch::Pointer(at);
+        let receiver = receiver::of(&self.display, stretch).map_err(|fault| self.failed(fault))?;
+        judge.decide(stretch, &receiver)
+    }
+
+    /// Does something while nobody else can change anything on the display; see [`Display::alone`].
+    fn alone(&mut self, work: impl FnOnce(&mut Hands) -> Result<(), Failure>) -> Result<(), Failure> {
+        let display = Arc::clone(&self.display);
+        display.alone(|| work(self))
     }
 
     fn press(&mut self, what: Down) -> Result<(), Failure> {

@@ -4,9 +4,12 @@ use axd_protocol::keys::{Key, Named};
 
 use super::keyboard::{Keyboard, key_event};
 use super::keymap::Stroke;
-use super::keys;
+use super::{keys, receiver};
 use crate::platform::linux::display::{Display, XFault, XResult};
-use crate::platform::{Failure, FailureKind, Gate, Sent};
+use crate::platform::{Failure, FailureKind, Gate, Judge, Sent, Stretch};
+
+/// So many characters are typed before the receiver is looked at again; the display belongs to us alone meanwhile.
+const STRETCH: usize = 32;
 
 /// What is typed: keys, each with how many characters of the text it stands for.
 pub(super) fn taps(text: &str) -> Result<Vec<(Key, u32)>, Failure> {
@@ -35,6 +38,7 @@ pub(super) fn type_taps(
     display: &Display,
     keyboard: &mut Keyboard,
     taps: &[(Key, u32)],
+    judge: &Judge,
     gate: &Gate,
 ) -> Result<(), Failure> {
     if !keyboard.until_let_go(display, gate)? {
@@ -47,7 +51,7 @@ pub(super) fn type_taps(
     gate.enter()?;
     let before = keyboard.quieten(display)?;
     let mut typing = Typing { display, keyboard, holding: Vec::new(), sent: false };
-    let result = typing.all(taps, gate);
+    let result = typing.all(taps, judge, gate);
     let sent = if typing.sent { Sent::Yes } else { Sent::No };
     let put_back = typing.hold(0).and_then(|()| keyboard.restore(display, &before));
     result.map_err(|failure| failure.sent(sent))?;
@@ -63,18 +67,28 @@ struct Typing<'a> {
 }
 
 impl Typing<'_> {
-    fn all(&mut self, taps: &[(Key, u32)], gate: &Gate) -> Result<(), Failure> {
+    fn all(&mut self, taps: &[(Key, u32)], judge: &Judge, gate: &Gate) -> Result<(), Failure> {
         let mut rest = taps;
         while !rest.is_empty() {
             let (now, later) = rest.split_at(self.prepare(rest)?);
-            for (key, characters) in now {
+            now.chunks(STRETCH).try_for_each(|taps| self.stretch(taps, judge, gate))?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Types a few characters, all to the receiver that the judge was asked about.
+    fn stretch(&mut self, taps: &[(Key, u32)], judge: &Judge, gate: &Gate) -> Result<(), Failure> {
+        let display = self.display;
+        display.alone(|| {
+            judge.decide(Stretch::Keys, &receiver::of(display, Stretch::Keys)?)?;
+            for (key, characters) in taps {
                 gate.enter()?;
                 self.tap(*key)?;
                 gate.typed(*characters);
             }
-            rest = later;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Sees to it that the next taps have keys; how many do. At least one.
@@ -143,7 +157,7 @@ impl Typing<'_> {
 }
 
 /// How many taps can be made before keys have to be lent anew, and the symbols that need one for it.
-fn stretch(lacking: impl Iterator<Item = Option<u32>>, room: usize) -> (usize, Vec<u32>) {
+pub(super) fn stretch(lacking: impl Iterator<Item = Option<u32>>, room: usize) -> (usize, Vec<u32>) {
     let mut symbols = Vec::new();
     let mut count = 0;
     for symbol in lacking {

@@ -1,10 +1,11 @@
 //! Mouse and keyboard by CGEvent, on a thread of its own: a drag pauses on its way.
 //!
-//! `script` runs the steps, `events` makes and sends what they come to. `keys` and `text` are pure: which key gives what,
+//! `script` runs the steps, `receiver` says who would receive them, `events` makes and sends what they come to. `keys` and `text` are pure: which key gives what,
 //! and how much text one event carries.
 
 pub mod events;
 pub mod keys;
+mod receiver;
 mod script;
 pub mod text;
 
@@ -39,10 +40,10 @@ fn run(hands: &mut Option<Hands>, job: &Job) -> Result<DesktopAnswer, Failure> {
         None => hands.insert(Hands::open()?),
     };
     // The layout may have been switched since the last time.
-    let presses = job.steps.iter().any(|step| matches!(step, InputStep::Key(..)));
+    let presses = job.input.steps.iter().any(|step| matches!(step, InputStep::Key(..)));
     let layout = if presses { host::ask_waiting(appkit::keyboard) } else { None };
-    let types = presses || job.steps.iter().any(|step| matches!(step, InputStep::Text(_)));
+    let types = presses || job.input.steps.iter().any(|step| matches!(step, InputStep::Text(_)));
     let held = if types { secure_input() } else { None };
-    hands.run(&job.steps, &Keymap::new(layout.unwrap_or_default()), &job.gate)?;
+    hands.run(&job.input, &Keymap::new(layout.unwrap_or_default()), &job.gate)?;
     Ok(held.map_or(DesktopAnswer::Done, |held| DesktopAnswer::Doubtful(held.doubt())))
 }

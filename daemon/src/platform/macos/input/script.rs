@@ -7,6 +7,7 @@ use axd_protocol::keys::{Button, Key};
 
 use super::events::{Event, Source, is_button_down, is_key_down, pointer};
 use super::keys::{Keymap, RETURN, Stroke, TAB, flag_of};
+use super::receiver;
 use super::text::{Piece, pieces};
 use crate::platform::macos::ffi::cg::{
     CGEventFlags, CGEventType, CGMouseButton, kCGEventLeftMouseDown, kCGEventLeftMouseDragged,
@@ -14,7 +15,7 @@ use crate::platform::macos::ffi::cg::{
     kCGEventOtherMouseUp, kCGEventRightMouseDown, kCGEventRightMouseDragged, kCGEventRightMouseUp,
     kCGMouseButtonCenter, kCGMouseButtonLeft, kCGMouseButtonRight,
 };
-use crate::platform::{Failure, FailureKind, Gate, InputStep, Sent};
+use crate::platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Sent, Stretch};
 
 /// A little time between pieces of a text: the queue of an app is not endless.
 const BETWEEN: Duration = Duration::from_millis(2);
@@ -70,12 +71,17 @@ impl Hands {
     }
 
     /// Runs a script.
-    pub fn run(&mut self, steps: &[InputStep], keymap: &Keymap, gate: &Gate) -> Result<(), Failure> {
+    pub fn run(&mut self, input: &Input, keymap: &Keymap, gate: &Gate) -> Result<(), Failure> {
+        let Input { steps, judge } = input;
         check(steps, keymap)?;
         // Clicks of another script are another matter, however soon they come.
         (self.clicks, self.at, self.last) = (None, None, None);
         let (mut down, mut sent) = (Vec::new(), false);
-        let result = steps.iter().try_for_each(|step| self.step(step, keymap, gate, &mut down, &mut sent));
+        let mut asked = None;
+        let result = steps.iter().try_for_each(|step| {
+            self.ask(step, judge, &mut asked)?;
+            self.step(step, (keymap, judge, gate), &mut down, &mut sent)
+        });
         if result.is_err() {
             for held in down.into_iter().rev() {
                 // There is nobody left to tell what goes wrong now.
@@ -97,14 +103,24 @@ impl Hands {
     fn step(
         &mut self,
         step: &InputStep,
-        keymap: &Keymap,
-        gate: &Gate,
+        (keymap, judge, gate): (&Keymap, &Judge, &Gate),
         down: &mut Vec<Down>,
         sent: &mut bool,
     ) -> Result<(), Failure> {
         match step {
             InputStep::Pause(time) => return pause(*time, gate),
-            InputStep::Text(text) => return self.text(text, gate, sent),
+            InputStep::Text(text) => return self.text(text, judge, gate, sent),
+            InputStep::Move(to) => {
+                if gate.is_closed() {
+                    return Err(Failure::closed());
+                }
+                return self.go(*to);
+            }
+            InputStep::Arrive => {
+                self.arrive();
+                return Ok(());
+            }
+            InputStep::Expect(_) => return Ok(()),
             InputStep::Wheel { right, down } => {
                 for (right, down) in turns(*right, *down) {
                     gate.enter()?;
@@ -123,7 +139,6 @@ impl Hands {
         gate.enter()?;
         *sent = true;
         match step {
-            InputStep::Move(to) => self.go(*to),
             InputStep::Button(button, is_down) => {
                 note(down, Down::Button(*button), *is_down);
                 self.button(*button, *is_down)
@@ -132,8 +147,37 @@ impl Hands {
                 note(down, Down::Key(*key), *is_down);
                 self.key(*key, *is_down, keymap)
             }
-            InputStep::Pause(_) | InputStep::Text(_) | InputStep::Wheel { .. } => Ok(()),
+            InputStep::Move(_)
+            | InputStep::Pause(_)
+            | InputStep::Text(_)
+            | InputStep::Wheel { .. }
+            | InputStep::Arrive
+            | InputStep::Expect(_) => Ok(()),
         }
+    }
+
+    /// Asks about who would receive a step, before each stretch: keys in a row are one, each press of a button is. (Text asks by
+    /// itself, piece by piece.) The system lets nobody send to a receiver of his choice only, so what happens between the
+    /// question and the sending is not ruled out, only made unlikely.
+    fn ask(&self, step: &InputStep, judge: &Judge, asked: &mut Option<Stretch>) -> Result<(), Failure> {
+        let stretch = match step {
+            InputStep::Key(_, true) => Stretch::Keys,
+            InputStep::Button(_, true) | InputStep::Wheel { .. } => {
+                *asked = None;
+                let at = self.at.or_else(pointer);
+                Stretch::Pointer(at.ok_or_else(|| refused("the system does not say where the pointer is"))?)
+            }
+            InputStep::Expect(point) => Stretch::Pointer(*point),
+            InputStep::Key(_, false) => return Ok(()),
+            _ => {
+                *asked = None;
+                return Ok(());
+            }
+        };
+        if asked.replace(stretch) == Some(Stretch::Keys) && stretch == Stretch::Keys {
+            return Ok(());
+        }
+        judge.decide(stretch, &receiver::of(stretch))
     }
 
     /// Waits until the system has taken in what was sent last, but not for long: it is asked next what came of it.
@@ -211,11 +255,12 @@ impl Hands {
         Ok(())
     }
 
-    fn text(&mut self, text: &str, gate: &Gate, sent: &mut bool) -> Result<(), Failure> {
+    fn text(&mut self, text: &str, judge: &Judge, gate: &Gate, sent: &mut bool) -> Result<(), Failure> {
         for (at, piece) in pieces(text).iter().enumerate() {
             if at > 0 {
                 std::thread::sleep(BETWEEN);
             }
+            judge.decide(Stretch::Keys, &receiver::of(Stretch::Keys))?;
             gate.enter()?;
             *sent = true;
             for down in [true, false] {

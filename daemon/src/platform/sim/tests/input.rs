@@ -245,7 +245,7 @@ async fn a_closed_gate_stops_input_and_nothing_stays_held() {
     let steps: Vec<InputStep> =
         ["hold:shift", "down:left", "a", "pause:1000", "b"].iter().flat_map(|word| steps(word)).collect();
     let gate = Gate::new();
-    let reply = rig.desktop.call(DesktopCall::Input(steps.clone()), gate.clone());
+    let reply = rig.desktop.call(DesktopCall::input(steps.clone()), gate.clone());
     while gate.characters() == 0 {
         tokio::task::yield_now().await;
     }
@@ -256,7 +256,7 @@ async fn a_closed_gate_stops_input_and_nothing_stays_held() {
     assert_eq!(rig.sim("Notes held").await, "nothing is held");
     let gate = Gate::new();
     gate.close();
-    let answer = rig.call(DesktopCall::Input(steps), &gate).await;
+    let answer = rig.call(DesktopCall::input(steps), &gate).await;
     assert_eq!(answer, Err(Failure::closed()));
     // What is held on purpose stays held until it is let go, or it would not be seen when it is stuck.
     rig.input(&["hold:ctrl"]).await;

@@ -98,8 +98,8 @@ impl Rig {
     /// Does with mouse and keyboard what is written: `move:X,Y`, `down:BUTTON`, `up:BUTTON`, `click:BUTTON`, `wheel:N`,
     /// `key:COMBO`, `hold:KEY`, `let:KEY`; anything else is typed.
     async fn input(&mut self, words: &[&str]) {
-        let steps = words.iter().flat_map(|word| steps(word)).collect();
-        let answer = self.call(DesktopCall::Input(steps), &Gate::new()).await;
+        let steps: Vec<InputStep> = words.iter().flat_map(|word| steps(word)).collect();
+        let answer = self.call(DesktopCall::input(steps), &Gate::new()).await;
         assert_eq!(answer, Ok(DesktopAnswer::Done), "{words:?}");
     }
 
