@@ -144,9 +144,14 @@ fn an_item_of_a_menu_is_picked_with_the_mouse_through_the_menus_on_the_way() {
     if stage.kit == Kit::Chromium {
         return;
     }
-    let args = stage.args(json!({ "path": "File > Open", "route": "input" }));
-    let done = stage.act("menu", args);
-    assert_eq!(done["route"], "input", "{done}");
+    let args = stage.args(json!({ "path": "File > Open", "route": "input", "timeout_ms": 2_000 }));
+    if stage.kit == Kit::Gtk4 {
+        // It does not say where its popups are. What was opened is closed again.
+        stage.fails("NOT_ACTIONABLE", "menu", args);
+    } else {
+        let done = stage.act("menu", args);
+        assert_eq!(done["route"], "input", "{done}");
+    }
     let args = stage.on_with("Press", json!({ "route": "input" }));
     stage.act("click", args);
     stage.counts(1);

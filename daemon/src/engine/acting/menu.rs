@@ -50,7 +50,8 @@ impl Scene<'_> {
                 return Err(self.no_such_item(opened[depth - 1], &path[..depth - 1]));
             };
             // What is known to hold other items is not opened to find that out, and what holds none is not picked.
-            if self.menu_item(next, false).is_none() && (self.holds_items(menu) || !self.opens(menu)) {
+            let opens = depth == 1 || self.opens(menu);
+            if self.menu_item(next, false).is_none() && (self.holds_items(menu) || !opens) {
                 return Err(self.no_such_item(path[depth], opened));
             }
             first.get_or_insert(menu);
@@ -74,14 +75,15 @@ impl Scene<'_> {
             .unwrap_or(false)
     }
 
-    /// Whether a part of a menu opens another menu, as far as it says.
+    /// Whether a part of a menu (those of a menu bar do) opens another menu, as far as it says. To press an item that does not would be to pick it.
     fn opens(&self, id: NodeId) -> bool {
         self.look(id, |tree, ix| {
-            let states = tree.states(ix);
+            let is_item =
+                matches!(tree.role(ix), Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio);
             let says_so = [State::Haspopup, State::Collapsed, State::Expanded];
-            !matches!(tree.role(ix), Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio)
-                || !tree.children(ix).is_empty()
-                || says_so.iter().any(|state| states.has(*state))
+            !is_item
+                || says_so.iter().any(|state| tree.states(ix).has(*state))
+                || tree.subtree(ix).skip(1).any(|below| tree.role(below) == Role::Menu)
         })
         .unwrap_or(false)
     }

@@ -14,6 +14,7 @@ use super::choose::{is_item, items, label};
 use super::physical::press;
 use super::receiver::Expected;
 use super::scene::{Done, Scene};
+use crate::engine::app::App;
 use crate::engine::measure::Places;
 use crate::platform::{Act, FailureKind, Gate, Sent};
 use crate::tree::{Ix, Tree};
@@ -22,6 +23,10 @@ use crate::tree::{Ix, Tree};
 pub(super) const COMES: Duration = Duration::from_millis(1_500);
 /// What the window system shows is not told: so often it is looked.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// How far the items of a popup may be from its edges: its frame, and the shadow that some draw around it.
+const FRAME: i32 = 40;
+/// How many items of a popup are measured.
+const MOST_BESIDE: usize = 64;
 /// How many popups, each opened by the one before, are closed at most.
 const MOST_LEVELS: usize = 8;
 
@@ -70,6 +75,28 @@ impl Scene<'_> {
         let engine = Arc::clone(self.engine);
         let asked = tokio::task::spawn_blocking(move || engine.platform.popup_at(window, point));
         asked.await.ok().flatten()
+    }
+
+    /// Whether the items beside an element, and the element, fill a popup that the desktop shows: the menus of some toolkits have
+    /// no element of their own in the tree, only items.
+    pub async fn are_items_there(&self, app: &App, id: NodeId, popup: Bounds) -> Result<bool> {
+        let beside = self.look(id, |tree, ix| {
+            let parent = tree.parent(ix);
+            let all = parent.map_or(&[][..], |parent| tree.children(parent));
+            all.iter().filter_map(|at| tree.key(*at)).take(MOST_BESIDE).collect::<Vec<_>>()
+        })?;
+        let places = Places::to_act(app, beside.clone(), self.deadline).await;
+        let bounds: Vec<Bounds> = beside.iter().filter_map(|key| places.bounds(*key)).collect();
+        let (Some(left), Some(top)) =
+            (bounds.iter().map(|at| at.x).min(), bounds.iter().map(|at| at.y).min())
+        else {
+            return Ok(false);
+        };
+        let right = bounds.iter().map(|at| at.x + at.width).max().unwrap_or(left);
+        let bottom = bounds.iter().map(|at| at.y + at.height).max().unwrap_or(top);
+        let edges =
+            [left - popup.x, top - popup.y, popup.x + popup.width - right, popup.y + popup.height - bottom];
+        Ok(places.age.is_none() && edges.iter().all(|edge| (0..=FRAME).contains(edge)))
     }
 
     /// Waits until a popup is open, or closed; whether it is known to be.
