@@ -14,6 +14,9 @@ use crate::platform::{Act, FailureKind, Sent};
 impl Scene<'_> {
     /// Types into the target; `aimed` says that it was named, and is not just what has the focus.
     pub async fn type_text(&mut self, text: &str, aimed: bool) -> Result<Done> {
+        if !aimed {
+            self.turn_to_focus();
+        }
         self.turn_to_field();
         let Some(id) = self.target else { return self.keys(text).await };
         let is_secure = self.has(State::Secure);
@@ -47,7 +50,10 @@ impl Scene<'_> {
             return Err(self.not_offered("take text from the app's side; use --route input"));
         }
         self.until_enabled().await?;
-        self.focus_to_type().await?;
+        // What only had the focus is not given it again: keys go where it is now.
+        if aimed {
+            self.focus_to_type().await?;
+        }
         let before = self.now().and_then(|now| now.value);
         let mut done = match text.split_once('\t') {
             Some((first, rest)) if is_area => self.keys_with_tab(id, first, rest).await?,
@@ -99,6 +105,18 @@ impl Scene<'_> {
         .suggest("type it without tabs, or put it on the clipboard and paste it");
         error.delivered_chars = Some(first.chars().count() as u32 + 1);
         Err(error)
+    }
+
+    /// What has the focus may have given it away since it was looked for.
+    fn turn_to_focus(&mut self) {
+        let focused = self.app.as_ref().and_then(|app| {
+            let tree = app.tree.read();
+            tree.focused().map(|ix| tree.id(ix))
+        });
+        if focused != self.target {
+            self.target = focused;
+            self.before = self.now();
+        }
     }
 
     /// A combo box that can be typed into has a field for that: it is what is meant.
