@@ -101,7 +101,7 @@ impl HostSide {
             DesktopEvent::Frontmost { .. }
             | DesktopEvent::Windows(_)
             | DesktopEvent::Displays(_)
-            | DesktopEvent::Failed { .. } => {}
+            | DesktopEvent::Ended { .. } => {}
         }
     }
 }
@@ -245,6 +245,7 @@ pub fn launch(plan: &HostLaunch, done: Launched) {
         args: plan.args.iter().map(text).collect(),
         env: plan.env.iter().map(|(name, value)| (text(name), text(value))).collect(),
         cwd: plan.cwd.clone(),
+        ..LaunchPlan::default()
     };
     let runtime = world.runtime.clone();
     runtime.spawn(async move {

@@ -386,7 +386,7 @@ async fn hear(world: Weak<Inner>, mut events: mpsc::UnboundedReceiver<DesktopEve
             // The last of what is told at the start.
             DesktopEvent::Displays(_) => first = false,
             // Scripted apps start or are not there.
-            DesktopEvent::Failed { .. } => {}
+            DesktopEvent::Ended { .. } => {}
             DesktopEvent::Windows(_) | DesktopEvent::Frontmost { .. } => {}
         }
         world.host.hear(&world, &event);

@@ -33,6 +33,9 @@ macro_rules! names {
                 match self { $($type::$variant => $name,)+ }
             }
 
+            /// All that each can be called, what it is called first.
+            pub const NAMES: &'static [&'static [&'static str]] = &[$(&[$name $(, $alias)*],)+];
+
             fn by_name(name: &str) -> Option<$type> {
                 match name { $($name $(| $alias)* => Some($type::$variant),)+ _ => None }
             }
@@ -50,7 +53,9 @@ names! {
         /// The space bar.
         Space = "space" | "spacebar";
         /// Deletes what is before the caret.
-        Delete = "delete" | "backspace";
+        Backspace = "backspace";
+        /// What is written on the key: deletes what is after the caret; on a Mac, whose key of that name does so, what is before.
+        Delete = "delete";
         /// Deletes what is after the caret.
         ForwardDelete = "forwarddelete" | "del";
         /// Leaves, or cancels.
@@ -257,6 +262,26 @@ mod tests {
             assert_eq!(key.to_string().parse(), Ok(key), "{key}");
             let combo = Combo { modifiers: vec![Modifier::Ctrl, Modifier::Shift], key };
             assert_eq!(combo.to_string().parse(), Ok(combo));
+        }
+    }
+
+    #[test]
+    fn delete_is_a_key_of_its_own_beside_backspace_and_forward_delete() {
+        assert_eq!(combo("delete").key, Key::Named(Named::Delete));
+        assert_eq!(combo("Backspace").key, Key::Named(Named::Backspace));
+        assert_eq!(combo("del"), combo("forwarddelete"));
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn the_help_of_press_has_every_name_of_a_key() {
+        let command = crate::command::Invocation::clap_command("press").unwrap();
+        let help = command.get_long_about().unwrap().to_string();
+        let words: Vec<&str> = help.split([' ', ',', '\n']).collect();
+        // The arrows have a second name that nobody misses.
+        let names = Named::NAMES.iter().chain(Modifier::NAMES).copied().flatten();
+        for name in names.filter(|name| !name.starts_with("arrow") && **name != "spacebar") {
+            assert!(words.contains(name), "{name} is not in: {help}");
         }
     }
 

@@ -112,7 +112,7 @@ fn happy(name: &str, clock: &str, point: &str) -> Try {
             json!({ "app": "Paint", "wait": true }),
             &["app"],
             |data| data["launched"]["name"] == "Paint" && data["window"]["id"].is_string(),
-            "Paint runs as",
+            "handed over to Paint",
         ),
         "close-app" => tried(json!({ "app": "Paint" }), &["app"], |data| data["closed"] == true, "closed"),
         "focus-window" => tried(

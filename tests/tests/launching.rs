@@ -104,6 +104,7 @@ fn an_app_that_runs_already_comes_forward() {
     let data = client.data("launch", json!({ "app": "Paint", "wait": true }));
     assert_eq!((&data["pid"], &data["window"]["window"]), (&before["pid"], &before["window"]), "{data}");
     assert_eq!(data["window"]["focused"], true);
+    assert_eq!(data["handed_over_to"], before["pid"], "{data}");
 }
 
 #[test]

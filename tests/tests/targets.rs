@@ -47,6 +47,52 @@ fn a_dead_id_is_stale_and_names_who_may_be_meant_and_what_to_run() {
     client.fails("STALE_REF", "subscribe", json!({ "within": first }));
 }
 
+/// An app that makes a new button of the same name, and is asked not to say so.
+const REPLACES: &str = r#"
+name = "Replaces"
+identity = "test.replaces"
+[[window]]
+id = "main"
+title = "Replaces"
+children = [
+  { role = "button", id = "swap", name = "Swap" },
+  { role = "text", id = "count", name = "Pressed", value = "0" },
+  { role = "group", id = "holder", children = [{ role = "button", id = "old", name = "Thing" }] },
+]
+[template.thing]
+role = "button"
+id = "thing-{n}"
+name = "Thing"
+[[rule]]
+on = "press:swap"
+do = [{ remove = "old" }, { add = "thing", into = "holder" }]
+[[rule]]
+on = "press:old"
+do = [{ set = "count", text = "old" }]
+[[rule]]
+on = "press:thing-1"
+do = [{ increase = "count" }]
+"#;
+
+#[test]
+fn what_a_selector_means_is_found_again_if_it_was_replaced_and_what_an_id_means_is_not() {
+    let daemon = Setup::new().app(REPLACES).start();
+    let mut client = daemon.client();
+    let before = find(&sync(&mut client, "Replaces"), "old").id.to_string();
+    client.sim("Replaces", &["fault", "drop-events"]);
+    client.sim("Replaces", &["press", "swap"]);
+    client.sim("Replaces", &["heal"]);
+    // The tree still has the button that is gone.
+    let seen = client.data("get", json!({ "target": "button:Thing", "app": "Replaces" }));
+    assert_eq!(seen["node"]["id"], before, "{seen}");
+    let done = client.data("click", json!({ "target": "button:Thing", "app": "Replaces" }));
+    assert_ne!(done["before"]["id"], before, "{done}");
+    let count =
+        client.data("get", json!({ "target": "text:Pressed", "app": "Replaces", "property": ["value"] }));
+    assert_eq!(count["node"]["value"], "1", "{count}");
+    client.fails("STALE_REF", "click", json!({ "target": before, "app": "Replaces" }));
+}
+
 #[test]
 fn the_retry_command_of_a_stale_id_can_be_run_as_it_is() {
     let daemon = Daemon::start();

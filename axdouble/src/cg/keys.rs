@@ -57,7 +57,7 @@ const NAMED: &[(u16, Key)] = &[
     (36, Key::Named(Named::Return)),
     (48, Key::Named(Named::Tab)),
     (49, Key::Named(Named::Space)),
-    (51, Key::Named(Named::Delete)),
+    (51, Key::Named(Named::Backspace)),
     (53, Key::Named(Named::Escape)),
     (57, Key::Named(Named::CapsLock)),
     (76, Key::Named(Named::Return)),

@@ -56,8 +56,8 @@ fn mouse_and_keyboard_are_made_of_events() {
         InputStep::Key(Key::Char('a'), true),
         InputStep::Key(Key::Char('a'), false),
         InputStep::Key(Key::Modifier(Modifier::Cmd), false),
-        InputStep::Key(Key::Named(Named::Delete), true),
-        InputStep::Key(Key::Named(Named::Delete), false),
+        InputStep::Key(Key::Named(Named::Backspace), true),
+        InputStep::Key(Key::Named(Named::Backspace), false),
     ];
     desktop.call(DesktopCall::input(keys.to_vec())).unwrap();
     app.until("all was selected and deleted", |app| {

@@ -72,9 +72,9 @@ fn a_program_that_comes_to_nothing_is_told() {
         panic!("it was not launched")
     };
     let is_it =
-        |event: &DesktopEvent| matches!(event, DesktopEvent::Failed { pid: other, .. } if *other == pid);
-    let DesktopEvent::Failed { how, .. } = desktop.hears(is_it) else { unreachable!("it was looked for") };
-    assert_eq!(how, "exit status: 3");
+        |event: &DesktopEvent| matches!(event, DesktopEvent::Ended { pid: other, .. } if *other == pid);
+    let DesktopEvent::Ended { how, .. } = desktop.hears(is_it) else { unreachable!("it was looked for") };
+    assert_eq!(how.as_deref(), Some("exit status: 3"));
 }
 
 #[test]

@@ -50,12 +50,15 @@ pub fn run(args: Vec<OsString>) -> Exit {
         Ok(args) => args,
         Err((error, mode)) => return output::failure("batch", &error.into(), Mode::of(mode)),
     };
-    let (invocation, options) = match parse::parse(&args) {
+    let (mut invocation, options) = match parse::parse(&args) {
         Parsed::Run(invocation, options) => (*invocation, options),
         Parsed::Plain(text) => return output::plain(&text),
         Parsed::Usage(usage) => return output::usage(&usage, parse::mode_asked(&args)),
     };
     let mode = Mode::of(options.mode);
+    if let Err(error) = stdin::fill_in_text(&mut invocation, &args) {
+        return output::failure("type", &error.into(), mode);
+    }
     match invocation {
         Invocation::Wire(command) => match *command {
             Command::Subscribe(what) => watch::run(what, &options, mode),

@@ -108,8 +108,8 @@ pub fn parse(args: &[OsString]) -> Parsed {
     })
 }
 
-/// The command line with its last word after a `--`, if a word begins with a single dash and the command takes such words:
-/// there is no option that it could be. `None` if there is nothing to do.
+/// The command line with its last word after a `--`, if a word begins with a dash, or comes after a `--`, and the command takes
+/// such words: there is no option that it could be. `None` if there is nothing to do.
 fn with_dashed_words(args: &[OsString], name: &str, root: &Command) -> Option<Vec<OsString>> {
     let command = root.find_subcommand(name)?;
     if !command.get_positionals().any(Arg::is_allow_hyphen_values_set) {
@@ -120,6 +120,11 @@ fn with_dashed_words(args: &[OsString], name: &str, root: &Command) -> Option<Ve
         let mut named = known.filter(|arg| arg.get_long().is_some_and(|long| option[2..] == *long));
         named.any(|arg| arg.get_action().takes_values())
     };
+    // What has something else than a name before its value is text.
+    let is_option = |word: &str| {
+        let name = word[2..].split('=').next().unwrap_or_default();
+        name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+    };
     let (mut options, mut words) = (Vec::new(), Vec::new());
     let mut dashed = false;
     let mut rest = args.iter();
@@ -127,9 +132,10 @@ fn with_dashed_words(args: &[OsString], name: &str, root: &Command) -> Option<Ve
         match arg.to_str().unwrap_or_default() {
             "--" => {
                 words.extend(rest.by_ref().cloned());
+                dashed = true;
             }
             "-h" | "-V" => return None,
-            option if option.starts_with("--") => {
+            option if option.starts_with("--") && is_option(option) => {
                 options.push(arg.clone());
                 if takes_value(option) {
                     options.extend(rest.next().cloned());
@@ -336,6 +342,16 @@ mod tests {
             ),
             ("type a -- --b", r#"{"id":1,"command":"type","args":{"target":"a","text":"--b"}}"#),
             (
+                "type --app Notes -- textarea --help",
+                r#"{"id":1,"command":"type","args":{"target":"textarea","text":"--help","app":"Notes"}}"#,
+            ),
+            ("type -- --b", r#"{"id":1,"command":"type","args":{"text":"--b"}}"#),
+            ("type a -- -", r#"{"id":1,"command":"type","args":{"target":"a","text":"-"}}"#),
+            (
+                "type a --«help,me»! --app Notes",
+                r#"{"id":1,"command":"type","args":{"target":"a","text":"--«help,me»!","app":"Notes"}}"#,
+            ),
+            (
                 "set-value slider:Volume -3 --route semantic",
                 r#"{"id":1,"command":"set-value","args":{"target":"slider:Volume","value":"-3","route":"semantic"}}"#,
             ),
@@ -374,6 +390,15 @@ mod tests {
         ] {
             assert_eq!(sent(line).0, request, "{line}");
         }
+    }
+
+    #[test]
+    fn a_text_of_several_words_may_begin_with_dashes() {
+        let words = ["type", "textarea", "--help me", "--app", "Notes"].map(OsString::from);
+        let Parsed::Run(invocation, _) = parse(&words) else { panic!("it is no command") };
+        let Invocation::Wire(command) = *invocation else { panic!("it is not sent") };
+        let sent = request_line(1, &command, Ask::any_protocol()).unwrap();
+        assert!(sent.contains(r#""text":"--help me""#) && sent.contains(r#""app":"Notes""#), "{sent}");
     }
 
     #[test]

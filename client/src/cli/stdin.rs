@@ -1,8 +1,9 @@
-//! `ax batch -`: what is to be done comes on standard input.
+//! `-` is standard input: what `ax batch -` is to do, what `ax type TARGET -` is to type.
 
 use std::ffi::OsString;
 use std::io::Read;
 
+use axd_client::protocol::command::{Command, Invocation};
 use axd_client::protocol::{Error, ErrorCode, MAX_REQUEST_BYTES};
 
 use super::output::Mode;
@@ -17,13 +18,34 @@ pub fn fill_in(mut args: Vec<OsString>) -> Result<Vec<OsString>, (Error, Option<
     // The common command line has none, and is not looked at further.
     let Some(at) = args.iter().position(|arg| arg == STDIN) else { return Ok(args) };
     if parse::named_command(&args) == Some("batch") {
-        let items = read(std::io::stdin().lock()).map_err(|error| (error, parse::mode_asked(&args)))?;
+        let items = read(std::io::stdin().lock(), "a JSON list of commands")
+            .map_err(|error| (error, parse::mode_asked(&args)))?;
         args[at] = items.into();
     }
     Ok(args)
 }
 
-fn read(input: impl Read) -> Result<String, Error> {
+/// Puts what comes on standard input in the place of a text that is `-`. After a `--` a dash is a dash.
+pub fn fill_in_text(invocation: &mut Invocation, args: &[OsString]) -> Result<(), Error> {
+    if let Some(text) = dash_of(invocation, args) {
+        *text = read(std::io::stdin().lock(), "the text")?;
+    }
+    Ok(())
+}
+
+/// The text of a command that stands for standard input.
+fn dash_of<'a>(invocation: &'a mut Invocation, args: &[OsString]) -> Option<&'a mut String> {
+    let Invocation::Wire(command) = invocation else { return None };
+    let text = match &mut **command {
+        Command::Type(args) => &mut args.text.0,
+        Command::SetValue(args) => &mut args.value.0,
+        _ => return None,
+    };
+    let is_meant = text == STDIN && !args.iter().any(|arg| arg == "--");
+    is_meant.then_some(text)
+}
+
+fn read(input: impl Read, what: &str) -> Result<String, Error> {
     let mut bytes = Vec::new();
     let came = input.take(MAX_REQUEST_BYTES as u64 + 1).read_to_end(&mut bytes);
     came.map_err(|fault| {
@@ -32,30 +54,44 @@ fn read(input: impl Read) -> Result<String, Error> {
     if bytes.len() > MAX_REQUEST_BYTES {
         let message = format!("more than {} MiB came on standard input", MAX_REQUEST_BYTES >> 20);
         return Err(Error::new(ErrorCode::PayloadTooLarge, message)
-            .suggest("split it into several batches, or send many requests through `ax pipe`"));
+            .suggest("split it into several parts, or send many requests through `ax pipe`"));
     }
     String::from_utf8(bytes).map_err(|_| {
         Error::new(ErrorCode::InvalidArgs, "what came on standard input is not UTF-8")
-            .suggest("send a JSON list of commands, in UTF-8")
+            .suggest(format!("send {what}, in UTF-8"))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::parse::Parsed;
 
     #[test]
     fn what_comes_in_is_at_most_a_request_and_is_text() {
-        assert_eq!(read(&b"[]"[..]).unwrap(), "[]");
+        let read = |input: &mut dyn Read| read(input, "text");
+        assert_eq!(read(&mut &b"[]"[..]).unwrap(), "[]");
         let most = vec![b' '; MAX_REQUEST_BYTES];
-        assert_eq!(read(&most[..]).unwrap().len(), MAX_REQUEST_BYTES);
-        assert_eq!(read(std::io::repeat(b' ')).unwrap_err().code, ErrorCode::PayloadTooLarge);
-        assert!(read(&[0xff][..]).unwrap_err().message.contains("UTF-8"));
+        assert_eq!(read(&mut &most[..]).unwrap().len(), MAX_REQUEST_BYTES);
+        assert_eq!(read(&mut std::io::repeat(b' ')).unwrap_err().code, ErrorCode::PayloadTooLarge);
+        assert!(read(&mut &[0xff][..]).unwrap_err().message.contains("UTF-8"));
     }
 
     #[test]
-    fn a_dash_is_standard_input_only_for_a_batch() {
+    fn a_dash_is_standard_input_only_for_a_batch_and_for_text() {
         let args: Vec<OsString> = ["screenshot", "-"].map(Into::into).to_vec();
         assert_eq!(fill_in(args.clone()).unwrap(), args);
+        for (line, is_meant) in [
+            ("type textarea -", true),
+            ("type -", true),
+            ("type - --app Notes", true),
+            ("set-value textfield:Name -", true),
+            ("type textarea -- -", false),
+            ("clipboard-set -", false),
+        ] {
+            let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            let Parsed::Run(mut invocation, _) = parse::parse(&args) else { panic!("{line}") };
+            assert_eq!(dash_of(&mut invocation, &args).is_some(), is_meant, "{line}");
+        }
     }
 }

@@ -10,8 +10,7 @@ use tokio::time::Instant;
 
 use crate::platform::{AppSeen, DesktopEvent, WindowSeen};
 
-/// How many failed starts are remembered, and how many apps that ended.
-const MOST_FAILED: usize = 64;
+/// How many processes that were started here and ended are remembered, and how many apps.
 const MOST_ENDED: usize = 64;
 
 /// The desktop, as last told.
@@ -27,8 +26,8 @@ pub struct Desktop {
     pub frontmost: Option<u32>,
     /// The active window.
     pub active_window: Option<u64>,
-    /// Processes that were started here and failed lately, and how.
-    failed: VecDeque<(u32, String)>,
+    /// Processes that were started here and ended lately, and how if not well.
+    processes: VecDeque<(u32, Option<String>)>,
     /// Apps that ended lately, and when.
     ended: VecDeque<(AppSeen, Instant)>,
 }
@@ -73,10 +72,10 @@ impl Desktop {
                 }
                 gone.map(DesktopChange::Terminated).into_iter().collect()
             }
-            DesktopEvent::Failed { pid, how } => {
-                self.failed.push_back((pid, how));
-                if self.failed.len() > MOST_FAILED {
-                    self.failed.pop_front();
+            DesktopEvent::Ended { pid, how } => {
+                self.processes.push_back((pid, how));
+                if self.processes.len() > MOST_ENDED {
+                    self.processes.pop_front();
                 }
                 Vec::new()
             }
@@ -111,9 +110,9 @@ impl Desktop {
         changes
     }
 
-    /// How a process that was started here failed, if it did.
-    pub fn failure_of(&self, pid: u32) -> Option<&str> {
-        self.failed.iter().find(|(failed, _)| *failed == pid).map(|(_, how)| how.as_str())
+    /// Whether a process that was started here has ended; `Some` with how it was, if not well.
+    pub fn end_of(&self, pid: u32) -> Option<Option<&str>> {
+        self.processes.iter().rev().find(|(ended, _)| *ended == pid).map(|(_, how)| how.as_deref())
     }
 
     /// A window by its number.
@@ -136,7 +135,7 @@ impl Desktop {
     /// When and how the app that goes by this ended, if it did: "mousepad ended 0.3 s ago, exit status: 1".
     pub fn how_ended(&self, spec: &str) -> Option<String> {
         let (app, at) = self.latest_ended(spec)?;
-        let how = self.failure_of(app.pid).map(|how| format!(", {how}")).unwrap_or_default();
+        let how = self.end_of(app.pid).flatten().map(|how| format!(", {how}")).unwrap_or_default();
         Some(format!("{} ended {}{how}", app.name, ago(at.elapsed())))
     }
 
@@ -285,7 +284,7 @@ mod tests {
         let mut desktop = Desktop::default();
         desktop.apply(DesktopEvent::AppUp(app(7, "Notes")));
         desktop.apply(DesktopEvent::AppGone { pid: 7 });
-        desktop.apply(DesktopEvent::Failed { pid: 7, how: "signal: 9 (SIGKILL)".into() });
+        desktop.apply(DesktopEvent::Ended { pid: 7, how: Some("signal: 9 (SIGKILL)".into()) });
         let error = desktop.named("notes").unwrap_err();
         assert_eq!(error.code, ErrorCode::ApplicationNotFound);
         assert_eq!(error.message, "no app 'notes' runs: Notes ended 0.0 s ago, signal: 9 (SIGKILL)");

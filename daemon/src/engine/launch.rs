@@ -1,25 +1,55 @@
 //! Starting apps and closing them.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, SystemTime};
 
 use axd_protocol::command::{CloseApp, CloseAppAnswer, Launch, LaunchAnswer};
 use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::{Error, ErrorCode, NodeRef, Result, Role};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::Engine;
 use super::answer::Answer;
-use super::arrival::{Before, Came, Started};
+use super::arrival::{Before, Came, Phase, Started};
 use super::ask_desktop::{Waited, unexpected};
 use super::failure::about_an_app;
 use crate::platform::{AppSeen, DesktopAnswer, DesktopCall, LaunchPlan, WindowSeen};
 use crate::service::Call;
 
 /// How long it is waited for an app's first window, unless said.
-const LAUNCH_MS: u64 = 10_000;
+const LAUNCH_MS: u64 = 30_000;
+/// How long after its end, and that of all it started, something may still be seen of an app that it handed over to.
+const HANDS_OVER: Duration = Duration::from_millis(2_500);
+/// The same after a bad end, which few hand over with.
+const FAILED: Duration = Duration::from_millis(400);
+/// How long a window may take to be in its app's tree.
+const IN_TREE: Duration = Duration::from_millis(3_000);
+/// Nobody tells when the last of several processes ends: so often it is looked.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// How long it is waited until an app is gone, unless said.
 const CLOSE_MS: u64 = 5_000;
+
+/// What came of a start.
+#[derive(Debug, Clone, Default)]
+struct Arrived {
+    seen: Option<AppSeen>,
+    window: Option<WindowSeen>,
+    /// Whether it is an app that ran before.
+    handed_over: bool,
+    /// Whether it is known that it came of it.
+    verified: bool,
+    note: Option<&'static str>,
+}
+
+impl Arrived {
+    fn with(seen: AppSeen, window: WindowSeen) -> Arrived {
+        Arrived { seen: Some(seen), window: Some(window), verified: true, ..Arrived::default() }
+    }
+}
 
 impl Engine {
     pub(super) async fn launch(
@@ -35,74 +65,116 @@ impl Engine {
         }
         self.catch_up_with_desktop();
         let before = Before::of(&self.desktop.read(), self.happenings.lock().next());
+        let mark = plan.mark.clone();
         let launched = self.have(DesktopCall::Launch(plan), &call.gate, Engine::deadline(call)).await;
         let started = match launched.map_err(no_such_app)? {
-            DesktopAnswer::Launched { pid, identity } => Started { pid, identity, program: args.app.clone() },
+            DesktopAnswer::Launched { pid, identity } => {
+                Started { pid, identity, program: args.app.clone(), mark }
+            }
             other => return Err(unexpected(&other)),
         };
         self.catch_up_with_desktop();
-        let (seen, window) = if args.wait {
-            let (seen, window) = self.arrival(call, args, &before, &started).await?;
-            (Some(seen), Some(window))
+        let arrived = if args.wait {
+            self.arrival(call, args, &before, &started).await?
         } else {
-            (started.pid.and_then(|pid| self.desktop.read().by_pid(pid).cloned()), None)
+            let seen = started.pid.and_then(|pid| self.desktop.read().by_pid(pid).cloned());
+            Arrived { seen, ..Arrived::default() }
         };
-        let info = seen.map(|seen| self.info_of(&seen));
+        let info = arrived.seen.as_ref().map(|seen| self.info_of(seen));
         let delivery =
-            if window.is_some() { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
+            if arrived.verified { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
         let told = LaunchAnswer {
             pid: started.pid.or(info.as_ref().map(|app| app.pid)),
+            handed_over_to: info.as_ref().map(|app| app.pid).filter(|_| arrived.handed_over),
             launched: info.clone(),
-            window: window.map(|window| self.window_info(&window)),
+            window: arrived.window.map(|window| self.window_info(&window)),
             waited_ms: began.elapsed().as_millis() as u64,
             disposition: Disposition::of(delivery),
+            note: arrived.note.map(str::to_owned),
         };
         answer.value(Some(self.clock.now()), info.as_ref(), &told);
         Ok(())
     }
 
-    /// Waits for what was started and its first window. The app is attached then, so that its window has an id.
+    /// Waits for what came of a start. The app is attached then, so that its window has an id. The time is only for what
+    /// may still come: once nothing of what was started runs any more, it is not waited to the end.
     async fn arrival(
         self: &Arc<Self>,
         call: &Call,
         args: &Launch,
         before: &Before,
         started: &Started,
-    ) -> Result<(AppSeen, WindowSeen)> {
+    ) -> Result<Arrived> {
         let until = Engine::within(call, args.timeout_ms, LAUNCH_MS);
-        let (mut came, mut pid, mut how) = (Came::Nothing, started.pid, None);
-        let waited = self
-            .until(until, &call.gate, || {
-                let desktop = self.desktop.read();
-                came = before.what_came(&desktop, started);
-                match &came {
-                    Came::Window(..) => Some(()),
-                    Came::App(seen) => {
-                        pid = Some(seen.pid);
-                        None
+        let related = Mutex::new(HashMap::new());
+        // How a process is related does not change; it is asked once.
+        let kin =
+            |pid| *related.lock().entry(pid).or_insert_with(|| self.platform.kinship(&started.mark, pid));
+        let (mut came, mut app_pid, mut how) = (Came::Nothing, started.pid, None);
+        let mut idle_since = None;
+        let waited = loop {
+            let mut ended = started.pid.is_none();
+            let look_again =
+                if idle_since.is_some() { until.min(Instant::now() + LOOK_AGAIN) } else { until };
+            let waited = self
+                .until(look_again, &call.gate, || {
+                    let desktop = self.desktop.read();
+                    let end = started.pid.and_then(|pid| desktop.end_of(pid));
+                    how = end.flatten().map(str::to_owned);
+                    ended |= end.is_some();
+                    ended |= app_pid.is_some_and(|pid| before.has_ended(pid, &self.happenings.lock()));
+                    let while_idle = if how.is_some() { FAILED } else { HANDS_OVER };
+                    let phase = match idle_since {
+                        Some(since) if ended && Instant::now() >= since + while_idle => Phase::Over,
+                        _ if ended || Instant::now() >= until => Phase::Ended,
+                        _ => Phase::Running,
+                    };
+                    came = before.what_came(&desktop, started, phase, &kin);
+                    match &came {
+                        Came::Window(..) | Came::HandedOver(..) | Came::Perhaps(..) => Some(true),
+                        Came::App(seen) => {
+                            app_pid = Some(seen.pid);
+                            None
+                        }
+                        Came::Nothing if phase == Phase::Over => Some(true),
+                        // From now on it is looked whether anything of it still runs.
+                        Came::Nothing => (ended && idle_since.is_none()).then_some(false),
                     }
-                    // Unless it handed over to another instance, nothing more comes of one that ended.
-                    Came::Nothing => {
-                        how = pid.and_then(|pid| desktop.failure_of(pid)).map(str::to_owned);
-                        let ended = pid.is_some_and(|pid| before.has_ended(pid, &self.happenings.lock()));
-                        let over = (ended || how.is_some()) && !before.has_heirs(&desktop, started);
-                        over.then_some(())
-                    }
-                }
-            })
-            .await;
+                })
+                .await;
+            match waited {
+                Waited::Late if Instant::now() < until => {}
+                Waited::Seen(false) => {}
+                waited => break waited,
+            }
+            let mark = started.mark.clone();
+            let engine = Arc::clone(self);
+            let at_work = tokio::task::spawn_blocking(move || engine.platform.is_at_work(&mark)).await;
+            match at_work {
+                Ok(true) => idle_since = Some(Instant::now()),
+                _ => idle_since = idle_since.or(Some(Instant::now())),
+            }
+        };
         let name = &args.app;
         let (code, message) = match (waited, came) {
-            (Waited::Seen(()), Came::Window(seen, window)) => {
-                let app = self.attached(&seen);
-                // Whoever cancels now is not to wait for a walk.
-                tokio::select! {
-                    _ = app.completed(until) => {}
-                    () = call.gate.closed() => {}
-                }
-                return Ok((seen, window));
+            (Waited::Seen(_) | Waited::Late, Came::Window(seen, window)) => {
+                return Ok(self.arrived(call, until, Arrived::with(seen, window)).await);
             }
-            (Waited::Seen(()), _) => {
+            (Waited::Seen(_) | Waited::Late, Came::HandedOver(seen, window)) => {
+                let arrived = Arrived { handed_over: true, ..Arrived::with(seen, window) };
+                return Ok(self.arrived(call, until, arrived).await);
+            }
+            (Waited::Seen(_), Came::Perhaps(seen, window)) if how.is_none() => {
+                let is_new = window.as_ref().is_some_and(|window| before.is_new(window));
+                let note = match is_new {
+                    true => "its window came while this was started; nothing else says that it came of it",
+                    false => "nothing is new about it yet",
+                };
+                let seen = Some(seen);
+                let arrived = Arrived { seen, window, handed_over: true, verified: false, note: Some(note) };
+                return Ok(self.arrived(call, until, arrived).await);
+            }
+            (Waited::Seen(_), _) => {
                 let how = how.map(|how| format!(" with {how}")).unwrap_or_default();
                 (ErrorCode::ActionFailed, format!("{name} ended{how} before it showed a window"))
             }
@@ -121,6 +193,26 @@ impl Engine {
             .suggest("see what runs with `ax list-apps` and `ax list-windows` before starting it again; --timeout-ms gives it more time")
             .retry("list-windows");
         Err(error.delivered(Delivery::Uncertain))
+    }
+
+    /// Attaches what arrived, so that its window has an id. Whoever cancels now is not to wait for a walk.
+    async fn arrived(self: &Arc<Self>, call: &Call, until: Instant, mut arrived: Arrived) -> Arrived {
+        if let Some(seen) = &arrived.seen {
+            let app = self.attached(seen);
+            tokio::select! {
+                _ = app.completed(until) => {}
+                () = call.gate.closed() => {}
+            }
+        }
+        if let Some(window) = arrived.window.take() {
+            let soon = until.min(Instant::now() + IN_TREE);
+            let known = || self.window_info(&window).id.is_some().then_some(());
+            self.until(soon, &call.gate, known).await;
+            // Its title may have come after it.
+            let now = self.desktop.read().window(window.window).cloned();
+            arrived.window = Some(now.unwrap_or(window));
+        }
+        arrived
     }
 
     pub(super) async fn close_app(
@@ -230,7 +322,15 @@ fn plan(args: &Launch) -> Result<LaunchPlan> {
             .suggest("write --env LANG=C, once for each variable")),
     });
     let env = env.collect::<Result<_>>()?;
-    Ok(LaunchPlan { app: app.to_owned(), args: args.arg.clone(), env, cwd: args.cwd.clone() })
+    let (app, cwd) = (app.to_owned(), args.cwd.clone());
+    Ok(LaunchPlan { app, args: args.arg.clone(), env, cwd, mark: mark() })
+}
+
+/// What no other start is called, by this daemon or another.
+fn mark() -> String {
+    static STARTS: AtomicU64 = AtomicU64::new(0);
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+    format!("{}-{since:x}-{}", std::process::id(), STARTS.fetch_add(1, Relaxed))
 }
 
 /// Fails unless there is such a folder.

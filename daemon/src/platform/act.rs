@@ -33,6 +33,8 @@ pub enum Act {
     Expand,
     /// Hides what it holds.
     Collapse,
+    /// Nothing; done if the app says of the element whether it is checked, not supported if it does not.
+    TellsChecked,
     /// Scrolls it into view.
     ScrollTo,
     /// Scrolls a container to its row of this index (from 0), which then becomes an element if it was none.
@@ -160,6 +162,8 @@ pub struct LaunchPlan {
     pub env: Vec<(String, String)>,
     /// Where it starts.
     pub cwd: Option<PathBuf>,
+    /// What this start is called, when it is asked what came of it; no other has it.
+    pub mark: String,
 }
 
 /// What is asked of the clipboard.

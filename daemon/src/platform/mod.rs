@@ -33,6 +33,19 @@ pub use act::{
 pub use gate::Gate;
 pub use receiver::{Input, Judge, Receiver, Stretch};
 
+/// How a process is related to something that was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kinship {
+    /// It came of it.
+    Own,
+    /// It did not, but what was started may have handed over to it: it runs the same program.
+    Heir,
+    /// It came of another start.
+    Foreign,
+    /// Nothing is known of it.
+    Unknown,
+}
+
 /// A desktop.
 pub trait Platform: Send + Sync + 'static {
     /// Its name, as every answer carries it.
@@ -77,6 +90,22 @@ pub trait Platform: Send + Sync + 'static {
     /// Whether a process belongs to the user whose desktop this is.
     fn is_ours(&self, _pid: u32) -> bool {
         true
+    }
+
+    /// How a process is related to a start, named by the mark of its plan.
+    fn kinship(&self, _mark: &str, _pid: u32) -> Kinship {
+        Kinship::Unknown
+    }
+
+    /// Whether a process that came of a start still runs, as far as is known. Looks at every process: not for each event.
+    fn is_at_work(&self, _mark: &str) -> bool {
+        false
+    }
+
+    /// Whether what is on top at a point is a popup of the app that a window belongs to; `None` where that is not known. May
+    /// block.
+    fn popup_at(&self, _window: u64, _point: axd_protocol::Point) -> Option<bool> {
+        None
     }
 
     /// Whether an app is known to answer an act late: after more than 150 ms.
@@ -147,12 +176,12 @@ pub enum DesktopEvent {
         /// Its process.
         pid: u32,
     },
-    /// What was started here failed: its process ended otherwise than well.
-    Failed {
+    /// A process that was started here ended.
+    Ended {
         /// The process.
         pid: u32,
-        /// How it ended.
-        how: String,
+        /// How, if that was not well.
+        how: Option<String>,
     },
     /// The windows that are open now, front to back.
     Windows(Vec<WindowSeen>),

@@ -180,7 +180,7 @@ impl Desk {
                     DesktopEvent::AppUp(app) => self.seen.push(app),
                     DesktopEvent::AppGone { pid } => self.seen.retain(|app| app.pid != pid),
                     // Some are ended by force.
-                    DesktopEvent::Failed { .. } => {}
+                    DesktopEvent::Ended { .. } => {}
                 },
                 () = &mut limit => panic!("in vain: {what}; windows {:#?}, in front {:?}", self.windows, self.front),
             }

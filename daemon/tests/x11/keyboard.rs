@@ -75,7 +75,7 @@ async fn holds(desk: &mut Desk, window: u64, wanted: &str) {
 
 async fn clear(desk: &mut Desk, window: u64) {
     let mut steps = combo(CTRL, Key::Char('a'));
-    steps.extend(tap(Key::Named(Named::Delete)));
+    steps.extend(tap(Key::Named(Named::Backspace)));
     desk.input(steps).await.unwrap();
     desk.until("it is empty", |desk| desk.echoed(window).is_empty()).await;
 }

@@ -129,16 +129,22 @@ act_args! {
 act_args! {
     /// Type text into an element, or where the focus is.
     ///
-    /// What the field holds stays; the text comes in at the caret.
+    /// What the field holds stays; the text comes in at the caret. A line end is the Enter key and a tab the Tab key, and then
+    /// the keyboard is used; an area of several lines takes them as text.
+    ///
+    /// `-` is what comes on standard input, as it is; a lone dash is typed with `ax type TARGET -- -`. A text that begins with
+    /// dashes and could be an option stands after `--`.
     ///
     /// Examples:
     ///   ax type textfield:Search 'quarterly report'
     ///   ax type 'hello'
+    ///   ax type textarea - < letter.txt
+    ///   ax type textfield:Options -- --help
     #[cfg_attr(feature = "cli", command(allow_missing_positional = true))]
     struct Type {
         /// The element: an id, a selector or a point; what has the focus unless said.
         optional target: Option<String> [value_name = "TARGET", allow_negative_numbers = true],
-        /// What to type.
+        /// What to type; `-` is standard input.
         required text: Plain [value_name = "TEXT", allow_hyphen_values = true],
     }
 }

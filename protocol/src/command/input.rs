@@ -95,8 +95,18 @@ act_args! {
     ///
     /// Goes to what has the focus; with --app, the app's window is brought to the front first.
     ///
+    /// Keys are single characters (a, 5, é, /) and these names, in any case:
+    ///   return enter tab space escape esc backspace delete forwarddelete del insert ins
+    ///   left right up down home end pageup pgup pagedown pgdn f1 to f24 plus minus
+    ///   capslock menu contextmenu printscreen print
+    /// Modifiers: ctrl control, alt option opt, shift, cmd command super meta win windows (on Linux the Super key).
+    ///
+    /// `backspace` deletes what is before the caret; `delete` what is after it, but on a Mac it is the key with that word on it,
+    /// which deletes what is before. `forwarddelete` and `del` delete what is after it everywhere.
+    ///
     /// Examples:
     ///   ax press ctrl+s
+    ///   ax press delete
     ///   ax press escape --app Notes
     struct Press {
         /// The keys: modifiers and a key, with + between.

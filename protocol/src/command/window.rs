@@ -57,7 +57,9 @@ impl<'de> Deserialize<'de> for Size {
 args! {
     /// Start an app.
     ///
-    /// With --wait the answer comes when its first window is up.
+    /// With --wait the answer comes when its first window is up, with the app and the window. What hands over is followed: to a
+    /// process that it starts, or to an instance of the app that runs already (`handed over to …`). Nothing is waited for
+    /// once nothing of what was started runs any more.
     ///
     /// Examples:
     ///   ax launch Notes --wait
@@ -73,7 +75,7 @@ args! {
         optional cwd: Option<PathBuf> [long, value_name = "FOLDER"],
         /// Wait until its window is up.
         optional wait: bool [long],
-        /// How long to wait for it; 10,000 ms unless said.
+        /// How long to wait for it; 30,000 ms unless said.
         optional timeout_ms: Option<u64> [long, value_name = "MS"],
     }
 }
@@ -91,10 +93,16 @@ pub struct LaunchAnswer {
     /// Its window, with `--wait`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<WindowInfo>,
+    /// The process that what was started handed over to, with `--wait`: its app ran already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed_over_to: Option<u32>,
     /// How long that took.
     pub waited_ms: u64,
     /// How surely it was delivered.
     pub disposition: Disposition,
+    /// What is worth knowing beside that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 args! {

@@ -67,6 +67,9 @@ impl Render for AttachAnswer {
 impl Render for LaunchAnswer {
     fn render(&self, out: &mut String) {
         match (&self.launched, self.pid) {
+            (Some(app), _) if self.handed_over_to == Some(app.pid) => {
+                out.push_str(&format!("handed over to {} (pid {})", app.name, app.pid));
+            }
             (Some(app), _) => out.push_str(&format!("{} runs as {}", app.name, app.pid)),
             (None, Some(pid)) => out.push_str(&format!("started, as {pid}")),
             (None, None) => out.push_str("started"),
@@ -75,6 +78,9 @@ impl Render for LaunchAnswer {
             out.push_str("; its window is ");
             write_window(window, out);
             out.push_str(&format!(" (after {} ms)", self.waited_ms));
+        }
+        if let Some(note) = &self.note {
+            out.push_str(&format!("\n  {note}"));
         }
         out.push('\n');
     }

@@ -92,3 +92,67 @@ fn an_item_that_no_menu_has_is_answered_with_those_there_are() {
     let args = stage.args(json!({ "path": "File > " }));
     stage.fails("INVALID_ARGS", "menu", args);
 }
+
+#[test]
+fn a_combo_box_is_opened_and_closed() {
+    let mut stage = Stage::start();
+    let args = stage.on("Combo");
+    stage.act("expand", args.clone());
+    let again = stage.act("expand", args.clone());
+    assert_eq!(again["method"], "none", "{again}");
+    stage.act("collapse", args.clone());
+    assert_eq!(stage.act("collapse", args)["method"], "none");
+    // Nothing that is open takes the mouse.
+    let args = stage.on_with("Press", json!({ "route": "input" }));
+    stage.act("click", args);
+    stage.counts(1);
+}
+
+#[test]
+fn what_was_opened_to_choose_what_is_not_there_is_closed_again() {
+    for route in ["auto", "input"] {
+        let mut stage = Stage::start();
+        let args = stage.on_with("Combo", json!({ "value": "seven", "route": route }));
+        stage.fails("ELEMENT_NOT_FOUND", "select", args);
+        if stage.kit != Kit::Chromium {
+            let args = stage.args(json!({ "path": "File > Open > Nothing", "route": route }));
+            stage.fails("ELEMENT_NOT_FOUND", "menu", args);
+        }
+        let args = stage.on_with("Press", json!({ "route": "input" }));
+        stage.act("click", args);
+        stage.counts(1);
+    }
+}
+
+#[test]
+fn a_choice_is_taken_with_mouse_and_keyboard() {
+    let mut stage = Stage::start();
+    let args = stage.on_with("Combo", json!({ "value": "three", "route": "input" }));
+    let done = stage.act("select", args);
+    assert_eq!(
+        (&done["route"], &done["disposition"]["delivery"]),
+        (&json!("input"), &json!("delivered_verified")),
+        "{done}"
+    );
+    let chosen = stage.the("Chosen").replace("{}", "three");
+    stage.wait(json!({ "for": [chosen] }));
+}
+
+#[test]
+fn an_item_of_a_menu_is_picked_with_the_mouse_through_the_menus_on_the_way() {
+    let mut stage = Stage::start();
+    if stage.kit == Kit::Chromium {
+        return;
+    }
+    let args = stage.args(json!({ "path": "File > Open", "route": "input", "timeout_ms": 2_000 }));
+    if stage.kit == Kit::Gtk4 {
+        // It does not say where its popups are. What was opened is closed again.
+        stage.fails("NOT_ACTIONABLE", "menu", args);
+    } else {
+        let done = stage.act("menu", args);
+        assert_eq!(done["route"], "input", "{done}");
+    }
+    let args = stage.on_with("Press", json!({ "route": "input" }));
+    stage.act("click", args);
+    stage.counts(1);
+}

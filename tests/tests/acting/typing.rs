@@ -65,6 +65,60 @@ fn lines_are_typed_into_a_text_area() {
 }
 
 #[test]
+fn a_line_end_and_a_tab_are_keys_in_a_field_of_one_line_by_either_route() {
+    for route in ["auto", "input"] {
+        let mut stage = Stage::start();
+        for text in ["foo\n", "bar\tx"] {
+            let args = stage.on_with("Entry", json!({ "text": text, "route": route }));
+            let done = stage.act("type", args);
+            assert_eq!(done["route"], "input", "{done}");
+            assert_eq!(done["disposition"]["delivery"], "delivered_unverified", "{done}");
+        }
+        stage.holds("Entry", "foobar");
+        stage.is("Entry", "focused=false");
+    }
+}
+
+#[test]
+fn a_line_end_that_no_key_may_be_pressed_for_is_refused_in_a_field_of_one_line() {
+    let mut stage = Stage::start();
+    for (command, args, code) in [
+        ("type", json!({ "text": "foo\n", "route": "semantic" }), "ACTION_NOT_SUPPORTED"),
+        ("type", json!({ "text": "a\tb", "route": "semantic" }), "ACTION_NOT_SUPPORTED"),
+        ("set-value", json!({ "value": "foo\nbar" }), "INVALID_ARGS"),
+    ] {
+        let args = stage.on_with("Entry", args);
+        let error = stage.fails(code, command, args);
+        assert!(error["message"].as_str().unwrap().contains("several lines"), "{error}");
+        assert_eq!(error["disposition"]["retry"], "safe", "{error}");
+    }
+    stage.holds("Entry", "");
+}
+
+#[test]
+fn a_text_area_takes_lines_and_tabs_as_they_are() {
+    let mut stage = Stage::start();
+    let text = "one\n\ttwo\tthree";
+    if stage.kit == Kit::Chromium {
+        // Its keyboard goes to the next field with a tab, and nothing is typed there.
+        let args = stage.on_with("Notes", json!({ "text": text }));
+        let error = stage.fails("ACTION_FAILED", "type", args);
+        assert_eq!(error["delivered_chars"], 5, "{error}");
+        return;
+    }
+    let args = stage.on("Text");
+    stage.act("select", args);
+    for route in ["auto", "input"] {
+        let args = stage.on("Notes");
+        stage.act("clear", args);
+        stage.holds("Notes", "");
+        let args = stage.on_with("Notes", json!({ "text": text, "route": route }));
+        stage.act("type", args);
+        stage.holds("Notes", text);
+    }
+}
+
+#[test]
 fn a_secret_that_is_typed_or_set_shows_nowhere() {
     let mut stage = Stage::start();
     let secret = "Zyx9-SESAME";
@@ -95,6 +149,28 @@ fn keys_go_to_what_has_the_focus() {
         assert_eq!(done["route"], "input", "{done}");
     }
     stage.holds("Entry", "aX");
+}
+
+#[test]
+fn backspace_deletes_before_the_caret_and_delete_after_it() {
+    let mut stage = Stage::start();
+    let args = stage.on_with("Entry", json!({ "text": "abcdef" }));
+    stage.act("type", args);
+    stage.holds("Entry", "abcdef");
+    let args = stage.on("Entry");
+    stage.act("focus", args);
+    // The Mac's key of that name deletes what is before the caret.
+    let delete = if stage.kit.is_appkit() { "forwarddelete" } else { "delete" };
+    for (combo, left) in [("home", "abcdef"), (delete, "bcdef"), ("del", "cdef"), ("right", "cdef")] {
+        let args = stage.args(json!({ "combo": combo }));
+        stage.act("press", args);
+        stage.holds("Entry", left);
+    }
+    for (combo, left) in [("backspace", "def"), ("forwarddelete", "ef"), ("end", "ef"), ("backspace", "e")] {
+        let args = stage.args(json!({ "combo": combo }));
+        stage.act("press", args);
+        stage.holds("Entry", left);
+    }
 }
 
 #[test]

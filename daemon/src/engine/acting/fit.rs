@@ -252,7 +252,7 @@ impl Scene<'_> {
         // Some apps do not look into what pops up when they say what is where.
         if sight.pops_up
             && let Some(Receiver { popup: true, bounds: Some(window), .. }) = receiver
-            && self.is_popup_there(app, id, window).await?
+            && (self.is_popup_there(app, id, window).await? || self.are_items_there(app, id, window).await?)
         {
             self.note_hit(app, Some(WorkerAnswer::Element(Some(sight.key))));
             return Ok(None);

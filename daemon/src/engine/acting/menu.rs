@@ -8,14 +8,27 @@ use axd_protocol::selector::fold;
 use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
 
 use super::choose::CANDIDATES;
+use super::popup::is_shown;
 use super::scene::{Done, Scene};
 use crate::engine::target::MEANT;
 use crate::platform::{Act, Sent};
 use crate::tree::{Ix, Resolved, Tree};
 
 impl Scene<'_> {
-    /// Picks an item of a menu: at once if the app lets it, else by opening one menu after the other.
+    /// Picks an item of a menu: at once if the app lets it, else by opening one menu after the other. If that comes to nothing
+    /// what was opened is closed again: an open menu has the pointer and the keyboard to itself.
     pub async fn menu(&mut self, path: &[&str]) -> Result<Done> {
+        let mut opened = None;
+        let done = self.walk_menus(path, &mut opened).await;
+        if let (Some(menu), Err(_)) = (opened, &done) {
+            // That it could not be closed is less than why it was to be.
+            let _ = self.close(menu).await;
+        }
+        done
+    }
+
+    /// The same; the first menu that was opened is told.
+    async fn walk_menus(&mut self, path: &[&str], first: &mut Option<NodeId>) -> Result<Done> {
         let Some((last, above)) = path.split_last() else { return Err(self.no_such_item("", &[])) };
         if self.options.route != Some(Route::Input)
             && let Some(leaf) = self.menu_item(path, false)
@@ -36,10 +49,12 @@ impl Scene<'_> {
             let Some(menu) = self.menu_item(opened, depth > 1) else {
                 return Err(self.no_such_item(opened[depth - 1], &path[..depth - 1]));
             };
-            // What is known to hold other items is not opened to find that out.
-            if self.menu_item(next, false).is_none() && self.holds_items(menu) {
+            // What is known to hold other items is not opened to find that out, and what holds none is not picked.
+            let opens = depth == 1 || self.opens(menu);
+            if self.menu_item(next, false).is_none() && (self.holds_items(menu) || !opens) {
                 return Err(self.no_such_item(path[depth], opened));
             }
+            first.get_or_insert(menu);
             self.pick(menu).await?;
             let end = self.patience().min(tokio::time::Instant::now() + Duration::from_secs(2));
             self.until(end, || self.menu_item(next, true).is_some()).await?;
@@ -58,6 +73,19 @@ impl Scene<'_> {
     fn holds_items(&self, menu: NodeId) -> bool {
         self.look(menu, |tree, ix| tree.subtree(ix).skip(1).any(|below| is_menu(tree.role(below))))
             .unwrap_or(false)
+    }
+
+    /// Whether a part of a menu (those of a menu bar do) opens another menu, as far as it says. To press an item that does not would be to pick it.
+    fn opens(&self, id: NodeId) -> bool {
+        self.look(id, |tree, ix| {
+            let is_item =
+                matches!(tree.role(ix), Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio);
+            let says_so = [State::Haspopup, State::Collapsed, State::Expanded];
+            !is_item
+                || says_so.iter().any(|state| tree.states(ix).has(*state))
+                || tree.subtree(ix).skip(1).any(|below| tree.role(below) == Role::Menu)
+        })
+        .unwrap_or(false)
     }
 
     /// Presses a menu or an item of one.
@@ -84,15 +112,13 @@ impl Scene<'_> {
             let fits = |ix: &Ix| {
                 is_menu(tree.role(*ix))
                     && tree.name(*ix).is_some_and(|name| fold(name) == wanted)
-                    && !(shown && tree.states(*ix).has(State::Hidden))
+                    && (!shown || is_shown(&tree, *ix))
             };
             let found = at.iter().find_map(|above| nearest(&tree, *above, &fits)).or_else(|| {
                 // What a menu opens may hang elsewhere in the tree.
                 (depth > 0).then(|| {
                     let menus = tree.subtree(root).filter(|ix| tree.role(*ix) == Role::Menu);
-                    menus
-                        .filter(|menu| !tree.states(*menu).has(State::Hidden))
-                        .find_map(|menu| nearest(&tree, menu, &fits))
+                    menus.filter(|menu| is_shown(&tree, *menu)).find_map(|menu| nearest(&tree, menu, &fits))
                 })?
             })?;
             at = vec![found];

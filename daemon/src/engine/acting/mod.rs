@@ -1,14 +1,17 @@
 //! Acting: resolve, check the policy, read again, perform, settle, answer with what it changed.
 //!
 //! `verb` says what each command comes to, `scene` is one action while it is under way, `semantic` and `physical` are
-//! the two ways of doing things, `fit` waits until an element can be reached with the mouse, `choose` finds items,
-//! `receiver` makes sure that input reaches who it is meant for, `menu` those of menus, `scroll` what is out of sight, `settle` waits for rest, `report` tells what came of it, `queue`
-//! lets one act at a time.
+//! the two ways of doing things, `typing` is about text, `fit` waits until an element can be reached with the mouse, `receiver`
+//! makes sure that input reaches who it is meant for, `choose` finds items, `menu` those of menus, `popup` opens and closes
+//! what they are in, `scroll` what is out of sight, `settle` waits for rest, `report` tells what came of it, `queue` lets one act
+//! at a time, `again` looks for what was replaced.
 
+mod again;
 mod choose;
 mod fit;
 mod menu;
 mod physical;
+mod popup;
 mod queue;
 mod receiver;
 mod report;
@@ -16,6 +19,7 @@ mod scene;
 mod scroll;
 mod semantic;
 mod settle;
+mod typing;
 mod verb;
 
 pub(super) use queue::Queue;
@@ -50,7 +54,17 @@ impl Engine {
         };
         let deadline = call.deadline.unwrap_or_else(|| Instant::now() + PATIENCE);
         let mut about = About { keys: action.keys(), text: action.text(), ..About::default() };
-        let done = self.act_on(call, &action, options, deadline, &mut about, answer).await;
+        let mut tries = 0;
+        let done = loop {
+            let done = self.act_on(call, &action, options, deadline, &mut about, answer).await;
+            match &done {
+                Err(error) if action.is_lost(error, tries) && !call.gate.is_sent() => {
+                    self.find_again(about.app.as_ref(), tries, deadline).await;
+                    tries += 1;
+                }
+                _ => break done,
+            }
+        };
         let delivery = match &done {
             Ok(delivery) => *delivery,
             Err(error) => error.disposition.delivery,

@@ -139,7 +139,7 @@ impl Scene<'_> {
     pub async fn erase(&self) -> Result<Done> {
         let all = if self.engine.platform.name() == "macos" { Modifier::Cmd } else { Modifier::Ctrl };
         let mut steps = press(&Combo { modifiers: vec![all], key: Key::Char('a') });
-        steps.extend(press(&Combo { modifiers: Vec::new(), key: Key::Named(Named::Delete) }));
+        steps.extend(press(&Combo { modifiers: Vec::new(), key: Key::Named(Named::Backspace) }));
         self.by_keys(steps).await
     }
 

@@ -12,6 +12,11 @@ use super::receiver::Expected;
 use super::scene::{Done, Scene};
 use super::verb::Action;
 use crate::platform::{Act, Failure, FailureKind, InputStep, Sent};
+use crate::tree::{Ix, Tree};
+
+/// What is said of a press whose outcome cannot be seen.
+const NOT_TOLD: &str =
+    "its app does not say whether it is checked; look at it with `ax screenshot` before pressing it again";
 
 impl Action<'_> {
     /// Whether it is done with mouse and keyboard only.
@@ -56,7 +61,7 @@ impl Action<'_> {
                 Some(done) => Ok(done),
                 None => scene.click(button, count).await,
             },
-            Action::Type { text, .. } => scene.type_text(text).await,
+            Action::Type { text, target } => scene.type_text(text, target.is_some()).await,
             Action::SetValue { value, .. } => scene.set_value(value).await,
             Action::Clear { .. } => scene.clear().await,
             Action::Focus { .. } => scene.focus().await,
@@ -148,103 +153,6 @@ impl Scene<'_> {
         Ok(Done { note: Some(note.to_owned()), ..done })
     }
 
-    async fn type_text(&self, text: &str) -> Result<Done> {
-        let Some(id) = self.target else { return self.keys(text).await };
-        let is_secure = self.has(State::Secure);
-        let is_text = self.has(State::Editable) || self.role().is_some_and(is_text);
-        if is_text && let Some(mut done) = self.by_app(Act::Insert(text.to_owned())).await? {
-            if !is_secure && done.delivery == Delivery::DeliveredUnverified {
-                let holds =
-                    || self.brief(id).ok().and_then(|now| now.value).is_some_and(|now| now.contains(text));
-                self.pause(holds).await;
-                if holds() {
-                    done.delivery = Delivery::DeliveredVerified;
-                }
-            }
-            return Ok(done);
-        }
-        if self.options.route == Some(Route::Semantic) {
-            return Err(self.not_offered("take text from the app's side; use --route input"));
-        }
-        self.until_enabled().await?;
-        self.focus_to_type().await?;
-        let before = self.now().and_then(|now| now.value);
-        let mut done = self.keys(text).await?;
-        if !is_secure {
-            let took = || {
-                let now = self.now().and_then(|now| now.value);
-                now != before && now.is_some_and(|now| now.contains(text.trim_end_matches('\n')))
-            };
-            self.pause(took).await;
-            if took() {
-                done.delivery = Delivery::DeliveredVerified;
-            }
-        }
-        Ok(done)
-    }
-
-    async fn set_value(&self, value: &str) -> Result<Done> {
-        let unsupported = || {
-            Error::new(
-                ErrorCode::ActionNotSupported,
-                format!("{}: element does not support set_value; try 'type'", self.called()),
-            )
-            .suggest("type the text with `ax type`, or choose an item with `ax select`")
-        };
-        if self.options.route == Some(Route::Input) {
-            return Err(unsupported());
-        }
-        self.until_enabled().await?;
-        let id = self.id()?;
-        match self.perform(id, Act::SetValue(value.to_owned())).await {
-            Ok(()) => {}
-            Err(failure) if failure.kind == FailureKind::NotSupported && failure.sent == Sent::No => {
-                return Err(unsupported());
-            }
-            Err(failure) if failure.kind == FailureKind::Unresponsive && failure.sent != Sent::No => {}
-            Err(failure) => return Err(self.failed(&failure)),
-        }
-        if self.has(State::Secure) {
-            return Ok(self.by_semantics(Delivery::DeliveredUnverified));
-        }
-        let holds = || self.now().is_some_and(|now| same_value(now.value.as_deref().unwrap_or(""), value));
-        self.pause(holds).await;
-        if holds() {
-            return Ok(self.by_semantics(Delivery::DeliveredVerified));
-        }
-        let mut done = self.by_semantics(Delivery::DeliveredUnverified);
-        done.note =
-            Some("the app took the value and holds another: it has limits or a form of its own".to_owned());
-        Ok(done)
-    }
-
-    async fn clear(&self) -> Result<Done> {
-        let is_empty = |now: &Brief| now.value.as_deref().unwrap_or("").is_empty();
-        if !self.has(State::Secure) && self.now().is_some_and(|now| is_empty(&now)) {
-            return Ok(Done::already("it was empty already"));
-        }
-        if let Some(done) = self.by_app(Act::SetValue(String::new())).await? {
-            self.pause(|| self.now().is_some_and(|now| is_empty(&now))).await;
-            if self.has(State::Secure) {
-                return Ok(done);
-            }
-            if self.now().is_some_and(|now| is_empty(&now)) {
-                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
-            }
-            // It is read back, and to empty it twice does no harm.
-            if self.options.route == Some(Route::Semantic) {
-                return Err(self.not_achieved("empty"));
-            }
-        }
-        self.until_enabled().await?;
-        self.focus_to_type().await?;
-        let done = self.erase().await?;
-        if self.has(State::Secure) {
-            return Ok(done);
-        }
-        self.verified(done, "empty", is_empty).await
-    }
-
     async fn focus(&self) -> Result<Done> {
         let id = self.id()?;
         if self.holds_focus(id) && self.is_in_front(id) {
@@ -279,7 +187,26 @@ impl Scene<'_> {
             Some(done) => done,
             None => self.click(Button::Left, 1).await?,
         };
-        self.verified_or_not(done, |now| now.checked != was).await
+        let done = self.verified_or_not(done, |now| now.checked != was).await?;
+        match done.delivery {
+            Delivery::DeliveredVerified => Ok(done),
+            _ => Ok(self.with_doubt(done).await),
+        }
+    }
+
+    /// Whether the app says of the target whether it is checked.
+    async fn tells_checked(&self) -> bool {
+        let Ok(id) = self.id() else { return true };
+        let told = self.perform(id, Act::TellsChecked).await;
+        !matches!(told, Err(failure) if failure.kind == FailureKind::NotSupported)
+    }
+
+    /// Says so if it cannot be known what a press came to: else somebody presses again, and undoes it.
+    async fn with_doubt(&self, done: Done) -> Done {
+        match self.tells_checked().await {
+            true => done,
+            false => Done { note: Some(NOT_TOLD.to_owned()), ..done },
+        }
     }
 
     async fn check(&self, on: bool) -> Result<Done> {
@@ -289,7 +216,9 @@ impl Scene<'_> {
             let what = if on { "be checked" } else { "be unchecked" };
             return Err(self.not_offered(what));
         }
-        if self.before.as_ref().is_some_and(|before| before.checked == on) && !self.has(State::Mixed) {
+        let is_so =
+            self.before.as_ref().is_some_and(|before| before.checked == on) && !self.has(State::Mixed);
+        if is_so {
             return Ok(Done::already(if on { "it was checked already" } else { "it was unchecked already" }));
         }
         let done = match self.by_app(Act::Press).await? {
@@ -297,10 +226,19 @@ impl Scene<'_> {
             None => self.click(Button::Left, 1).await?,
         };
         // A press that was taken is not repeated, though it is read back: it would undo what came late.
-        self.verified(done, if on { "checked" } else { "unchecked" }, |now| now.checked == on).await
+        let what = if on { "checked" } else { "unchecked" };
+        match self.verified(done.clone(), what, |now| now.checked == on).await {
+            Err(error) if error.code == ErrorCode::ActionFailed && !self.tells_checked().await => {
+                Ok(Done { note: Some(NOT_TOLD.to_owned()), ..done })
+            }
+            verified => verified,
+        }
     }
 
     async fn expand(&self, on: bool) -> Result<Done> {
+        if self.opens_popup() {
+            return self.unfold(on).await;
+        }
         if !self.has(State::Expanded) && !self.has(State::Collapsed) && !self.has(State::Haspopup) {
             return Err(self.not_offered(if on { "be expanded" } else { "be collapsed" }));
         }
@@ -324,6 +262,44 @@ impl Scene<'_> {
         }
         let done = self.click(Button::Left, 1).await?;
         self.verified(done, what, |now| now.expanded == on).await
+    }
+
+    /// Whether the target opens a popup: a combo box, a menu, an item with a menu of its own.
+    fn opens_popup(&self) -> bool {
+        let holds_menu = || {
+            self.target.is_some_and(|id| {
+                let is_menu = |tree: &Tree, ix: Ix| tree.role(ix) == Role::Menu;
+                let below = |tree: &Tree, ix: Ix| tree.children(ix).iter().any(|at| is_menu(tree, *at));
+                self.look(id, below).unwrap_or(false)
+            })
+        };
+        match self.role() {
+            Some(Role::Combobox | Role::Menu) => true,
+            Some(Role::MenuItem) => holds_menu(),
+            _ => false,
+        }
+    }
+
+    /// Opens the popup of the target, or closes it. Closed again if it is not seen to have opened.
+    async fn unfold(&self, on: bool) -> Result<Done> {
+        let id = self.id()?;
+        match (self.is_open(id).await, on) {
+            (Some(true), true) => return Ok(Done::already("it was expanded already")),
+            (Some(false), false) => return Ok(Done::already("it was collapsed already")),
+            (None, false) => {
+                let note = Some("nothing of it is seen to be open".to_owned());
+                return Ok(Done { note, ..Done::by("none", Route::Auto, Delivery::DeliveredUnverified) });
+            }
+            _ => {}
+        }
+        if on {
+            return self.open(id).await;
+        }
+        match self.close(id).await? {
+            // Some have nothing any more to tell it by.
+            Some(done) if self.is_open(id).await != Some(true) => Ok(done),
+            _ => Err(self.not_achieved("collapsed")),
+        }
     }
 
     async fn native(&self, action: &str) -> Result<Done> {
@@ -375,30 +351,11 @@ impl Scene<'_> {
 }
 
 /// Whether elements of this role hold text that is edited.
-fn is_text(role: Role) -> bool {
+pub(super) fn is_text(role: Role) -> bool {
     matches!(role, Role::TextField | Role::TextArea | Role::SearchField | Role::SpinButton | Role::Document)
 }
 
 /// Whether elements of this role are checked and unchecked by a press.
 fn is_checkable(role: Role) -> bool {
     matches!(role, Role::Checkbox | Role::Switch | Role::ToggleButton | Role::MenuItemCheckbox)
-}
-
-/// Whether an app holds the value it was given, in a form of its own: 30 is 30.0.
-fn same_value(holds: &str, given: &str) -> bool {
-    holds == given
-        || matches!((holds.trim().parse::<f64>(), given.trim().parse::<f64>()), (Ok(a), Ok(b)) if (a - b).abs() < 1e-9)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_is_the_same_in_any_form() {
-        assert!(same_value("30.0", "30"));
-        assert!(same_value("", ""));
-        assert!(!same_value("30", "31"));
-        assert!(!same_value("a", "b"));
-    }
 }

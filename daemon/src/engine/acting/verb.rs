@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use axd_protocol::command::{ActOptions, Acting, Command, Direction as Way, Route};
+use axd_protocol::error::Delivery;
 use axd_protocol::keys::{Button, Combo, Modifier};
+use axd_protocol::selector::Target;
 use axd_protocol::{Error, ErrorCode, Point, Result};
 
 use crate::platform::Direction;
@@ -54,6 +56,8 @@ pub(super) enum Aim<'a> {
 /// The most clicks, and the most notches of the wheel, that one request makes.
 const MOST_CLICKS: u32 = 10;
 const MOST_NOTCHES: u32 = 1_000;
+/// How often an element that was replaced is looked for again.
+const MOST_TRIES: u32 = 2;
 /// The longest that something may be held down.
 const LONGEST_HOLD: u64 = 600_000;
 
@@ -163,6 +167,21 @@ impl<'a> Action<'a> {
         }
     }
 
+    /// Whether it failed because the element that its selector meant was replaced, and it is worth to look for it again. An id
+    /// means one element and no other.
+    pub fn is_lost(&self, error: &Error, tries: u32) -> bool {
+        let Aim::Element(target) = self.aim() else { return false };
+        let is_gone = match error.code {
+            ErrorCode::StaleRef => true,
+            ErrorCode::ElementNotFound => tries > 0,
+            _ => false,
+        };
+        is_gone
+            && tries < MOST_TRIES
+            && error.disposition.delivery == Delivery::NotDelivered
+            && matches!(Target::parse(target), Ok(Target::Selector(_)))
+    }
+
     /// Whether it can be done at a place where no element is known.
     pub fn takes_bare_point(&self) -> bool {
         matches!(
@@ -255,6 +274,18 @@ mod tests {
         for wrong in ["", "File >", "> Save", "File > > Save"] {
             assert_eq!(menu_path(wrong).unwrap_err().code, ErrorCode::InvalidArgs, "{wrong}");
         }
+    }
+
+    #[test]
+    fn only_a_selector_is_looked_for_again_and_only_if_nothing_was_sent() {
+        let click = |target| Action::Click { target, button: Button::Left, count: 1 };
+        let gone = || Error::new(ErrorCode::StaleRef, "gone");
+        assert!(click("button:Save").is_lost(&gone(), 0) && click("button:Save").is_lost(&gone(), 1));
+        assert!(!click("button:Save").is_lost(&gone(), MOST_TRIES), "not for ever");
+        assert!(!click("btn_4k2p9x").is_lost(&gone(), 0), "an id means one element");
+        assert!(!click("button:Save").is_lost(&gone().delivered(Delivery::Uncertain), 0));
+        let missing = Error::new(ErrorCode::ElementNotFound, "there is none");
+        assert!(!click("button:Save").is_lost(&missing, 0) && click("button:Save").is_lost(&missing, 1));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use axd_protocol::DisplayInfo;
+use axd_protocol::{DisplayInfo, Point};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
@@ -11,7 +11,8 @@ use super::clipboard::{Clipboard, Wish};
 use super::close;
 use super::display::Display;
 use super::input::{self, pointer};
-use super::launch;
+use super::launch::{self, Starts};
+use super::popups;
 use super::window_ops;
 use crate::platform::input_thread::{InputThread, Job};
 use crate::platform::{DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Reply};
@@ -23,6 +24,8 @@ pub(super) struct Calls {
     capture: Arc<Capture>,
     /// For short questions and requests.
     display: Arc<Shared>,
+    /// What was started.
+    pub starts: Arc<Starts>,
     /// Where it is told what becomes of what was started.
     out: OnceLock<mpsc::UnboundedSender<DesktopEvent>>,
 }
@@ -34,6 +37,7 @@ impl Default for Calls {
             clipboard: Clipboard::default(),
             capture: Arc::default(),
             display: Arc::default(),
+            starts: Arc::default(),
             out: OnceLock::new(),
         }
     }
@@ -51,6 +55,11 @@ impl Calls {
         let (answer, reply) = oneshot::channel();
         self.clipboard.hand_over(answer);
         reply
+    }
+
+    /// Whether a popup of the app of a window is on top at a point. Blocks.
+    pub fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
+        self.display.ask(|display| popups::covers(display, window, point)).ok()
     }
 
     /// Does what is asked, elsewhere.
@@ -72,11 +81,12 @@ impl Calls {
             }
             DesktopCall::Launch(plan) => {
                 let out = self.out.get().cloned();
-                let failed = move |pid, how| {
+                let ended = move |pid, how| {
                     // Nobody listens any more when the daemon stops.
-                    let _ = out.map(|out| out.send(DesktopEvent::Failed { pid, how }));
+                    let _ = out.map(|out| out.send(DesktopEvent::Ended { pid, how }));
                 };
-                blocking(answer, move || launch::launch(&plan, &gate, failed));
+                let starts = Arc::clone(&self.starts);
+                blocking(answer, move || launch::launch(&plan, &gate, &starts, ended));
             }
             DesktopCall::Close { pid, force: true } => {
                 blocking(answer, move || done(close::force(pid, &gate)))

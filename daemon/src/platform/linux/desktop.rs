@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use axd_protocol::Point;
 use axd_protocol::command::Finding;
 use nix::unistd::geteuid;
 use parking_lot::Mutex;
@@ -23,8 +24,8 @@ use super::registry::{self, Listed};
 use super::x11::{Screen, X11};
 use crate::platform::worker;
 use crate::platform::{
-    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, FromWorker, Gate, Mailbox, Platform, Reply,
-    ToWorker,
+    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, FromWorker, Gate, Kinship, Mailbox,
+    Platform, Reply, ToWorker,
 };
 
 /// How long to wait before looking for a lost bus again, at first and at most.
@@ -149,6 +150,18 @@ impl Platform for LinuxDesktop {
 
     fn is_ours(&self, pid: u32) -> bool {
         identity::owner(pid).is_none_or(|owner| owner == geteuid().as_raw())
+    }
+
+    fn kinship(&self, mark: &str, pid: u32) -> Kinship {
+        self.calls.starts.kinship(mark, pid)
+    }
+
+    fn is_at_work(&self, mark: &str) -> bool {
+        self.calls.starts.is_at_work(mark)
+    }
+
+    fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
+        self.calls.popup_at(window, point)
     }
 
     fn is_late(&self, pid: u32) -> bool {

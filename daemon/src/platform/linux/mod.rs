@@ -44,6 +44,7 @@ mod names;
 mod newcomers;
 mod outline;
 mod page;
+mod popups;
 mod reader;
 mod registry;
 mod restated;

@@ -37,6 +37,7 @@ pub(super) enum Native {
     Indeterminate = 32,
     Required = 33,
     InvalidEntry = 36,
+    Checkable = 41,
     HasPopup = 42,
     ReadOnly = 43,
 }

@@ -44,11 +44,11 @@ impl Calls {
             }
             DesktopCall::Launch(plan) => {
                 let out = shared.out.get().cloned();
-                let failed = move |pid, how| {
+                let ended = move |pid, how| {
                     // Nobody listens any more when the daemon stops.
-                    let _ = out.map(|out| out.send(DesktopEvent::Failed { pid, how }));
+                    let _ = out.map(|out| out.send(DesktopEvent::Ended { pid, how }));
                 };
-                blocking(answer, move || launch::launch(&plan, &gate, failed));
+                blocking(answer, move || launch::launch(&plan, &gate, ended));
             }
             DesktopCall::Close { pid, force } => {
                 let known = shared.has(pid);

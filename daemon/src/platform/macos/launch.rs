@@ -20,11 +20,11 @@ use crate::platform::{DesktopAnswer, Failure, FailureKind, Gate, LaunchPlan, Sen
 /// How long an app may take to come up.
 const COMES_UP: Duration = Duration::from_secs(30);
 
-/// Starts an app. Blocks while it is started. `failed` is told later, if a program that was started comes to nothing.
+/// Starts an app. Blocks while it is started. `ended` is told later, when a program that was started ends.
 pub fn launch(
     plan: &LaunchPlan,
     gate: &Gate,
-    failed: impl FnOnce(u32, String) + Send + 'static,
+    ended: impl FnOnce(u32, Option<String>) + Send + 'static,
 ) -> Result<DesktopAnswer, Failure> {
     let name = plan.app.trim().to_owned();
     if name.is_empty() {
@@ -41,10 +41,10 @@ pub fn launch(
     let found = host::ask_waiting(move || appkit::find_app(&called)).ok_or_else(stopped)?;
     match found {
         Some(bundle) => open(bundle, plan, gate),
-        None if name.contains('/') && is_program(path) => run(path, plan, gate, failed),
+        None if name.contains('/') && is_program(path) => run(path, plan, gate, ended),
         None if name.contains('/') => Err(invalid(format!("{name} is neither an app nor a program"))),
         None => match in_path(&name) {
-            Some(program) => run(&program, plan, gate, failed),
+            Some(program) => run(&program, plan, gate, ended),
             None => Err(absent(format!(
                 "no app or program is called '{name}'; give an app's name or bundle identifier, a program in PATH, or a path"
             ))),
@@ -88,7 +88,7 @@ fn run(
     program: &Path,
     plan: &LaunchPlan,
     gate: &Gate,
-    failed: impl FnOnce(u32, String) + Send + 'static,
+    ended: impl FnOnce(u32, Option<String>) + Send + 'static,
 ) -> Result<DesktopAnswer, Failure> {
     let mut command = Command::new(program);
     command
@@ -106,7 +106,7 @@ fn run(
         .spawn()
         .map_err(|fault| Failure::new(FailureKind::Refused, format!("{}: {fault}", program.display())))?;
     let pid = child.id();
-    reap(child, failed);
+    reap(child, ended);
     let identity = program.file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(DesktopAnswer::Launched { pid: Some(pid), identity })
 }

@@ -8,6 +8,7 @@ use super::choice::{self, Named};
 use super::{Actor, Subject, not_done, not_offered};
 use crate::platform::linux::link::call;
 use crate::platform::linux::states::{Native, Natives};
+use crate::platform::linux::toolkit::Toolkit;
 use crate::platform::linux::wire::{ACCESSIBLE, ACTION, COMPONENT, Ref, body};
 use crate::platform::{Failure, FailureKind, Sent};
 
@@ -66,10 +67,14 @@ impl Actor {
         if natives.has(Native::Expandable) {
             return Ok(Some(natives.has(Native::Expanded)));
         }
-        // Menus and the choices of GTK 3 and Qt are there all the time, and shown when they are open.
-        if !matches!(subject.role, Role::Menu | Role::MenuItem | Role::Combobox)
-            || !self.toolkit.showing_is_content()
-        {
+        // Menus and the choices of GTK 3 and Qt are there all the time, and shown when they are open. A combo box of Qt 5 says of its
+        // choices that they are shown, open or not; one of Qt 6 says itself whether it is open.
+        let tells = match subject.role {
+            Role::Menu | Role::MenuItem => self.toolkit.showing_is_content(),
+            Role::Combobox => self.toolkit == Toolkit::Gtk3,
+            _ => false,
+        };
+        if !tells {
             return Ok(None);
         }
         let first = call(&self.at.bus, &self.at.path, ACCESSIBLE, "GetChildAtIndex", &(0,));
@@ -79,6 +84,15 @@ impl Actor {
         let state = call(&child.bus, child.path.as_str(), ACCESSIBLE, "GetState", &());
         let words: Option<Vec<u32>> = body(&self.ask_one(state).await?);
         Ok(words.map(|words| Natives::from_words(&words).has(Native::Showing)))
+    }
+
+    /// Whether the element says that it can be checked. The buttons of GTK 3's menus of models do not, and are never seen to be.
+    pub(super) fn tells_checked(&self, subject: &Subject) -> Result<(), Failure> {
+        let told = [Native::Checkable, Native::Checked, Native::Pressed, Native::Indeterminate];
+        match self.toolkit != Toolkit::Gtk3 || told.iter().any(|state| subject.natives.has(*state)) {
+            true => Ok(()),
+            false => Err(not_offered("the app does not say whether it is checked")),
+        }
     }
 
     /// The element's actions. Their names are asked for one by one: lists of them are translated, or nameless.

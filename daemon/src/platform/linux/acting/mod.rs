@@ -170,6 +170,7 @@ impl Actor {
             Act::Select => self.select(&subject).await,
             Act::Expand => self.unfold(&subject, true).await,
             Act::Collapse => self.unfold(&subject, false).await,
+            Act::TellsChecked => self.tells_checked(&subject),
             Act::ScrollTo => self.scroll_to(&self.at, &subject).await,
             Act::Reveal(row) => self.reveal(&subject, *row).await,
             Act::Scroll(..) => Err(not_offered("AT-SPI has no call that scrolls by steps")),

@@ -1,29 +1,36 @@
 //! Starting apps: by the name or id of a desktop entry, or as a program.
 //!
-//! `entry` and `environment` are pure; `catalog` knows what is installed; `spawn` starts it.
+//! `entry` and `environment` are pure; `catalog` knows what is installed; `spawn` starts it; `kin` knows what came of it.
 
 mod catalog;
 mod entry;
 mod environment;
+mod kin;
 mod spawn;
 
 use std::path::{Path, PathBuf};
 
+pub(super) use self::kin::Starts;
+
 use self::catalog::{Catalog, Installed};
 use self::entry::Entry;
+use self::kin::{MARK, Origin};
 use self::spawn::Start;
 use super::identity;
 use crate::platform::{DesktopAnswer, Failure, FailureKind, Gate, LaunchPlan};
 
-/// Starts an app. Blocks while it is started, not longer; how its process ends is told to `failed` if that is bad.
+/// Starts an app. Blocks while it is started, not longer; that its process ended is told to `ended`, and how if that was bad.
 pub(super) fn launch(
     plan: &LaunchPlan,
     gate: &Gate,
-    failed: impl FnOnce(u32, String) + Send + 'static,
+    starts: &Starts,
+    ended: impl FnOnce(u32, Option<String>) + Send + 'static,
 ) -> Result<DesktopAnswer, Failure> {
-    let start = resolve(plan, &Catalog::of(|name| std::env::var_os(name)))?;
+    let mut start = resolve(plan, &Catalog::of(|name| std::env::var_os(name)))?;
+    start.env.push((MARK.to_owned(), plan.mark.clone()));
     gate.enter()?;
-    let pid = spawn::start(&start, failed)?;
+    let pid = spawn::start(&start, ended)?;
+    starts.remember(Origin { mark: plan.mark.clone(), pid, program: start.program.clone() });
     // One that has handed over and ended already goes by the name of its program.
     let identity = pid.and_then(identity::of_process).or_else(|| name_of(&start.program));
     Ok(DesktopAnswer::Launched { pid, identity })

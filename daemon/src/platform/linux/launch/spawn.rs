@@ -26,14 +26,19 @@ pub(super) struct Start {
     pub cwd: Option<PathBuf>,
 }
 
-/// Starts it; its process, where that is known. If that ends otherwise than well, `failed` is told.
+/// Starts it; its process, where that is known. `ended` is told when that has ended, and how if not well.
 pub(super) fn start(
     start: &Start,
-    failed: impl FnOnce(u32, String) + Send + 'static,
+    ended: impl FnOnce(u32, Option<String>) + Send + 'static,
 ) -> Result<Option<u32>, Failure> {
     if let Some(manager) = systemd() {
         match through(&manager, start) {
-            Ok(pid) => return Ok(pid),
+            Ok(pid) => {
+                if let Some(pid) = pid {
+                    follow(pid, |pid| ended(pid, None));
+                }
+                return Ok(pid);
+            }
             Err(Refusal::Failed(why)) => {
                 return Err(Failure::new(FailureKind::Refused, why).sent(Sent::Maybe));
             }
@@ -41,14 +46,35 @@ pub(super) fn start(
         }
     }
     // Nothing runs if this fails: the system says so before the program is in place.
-    directly(start, failed).map(Some).map_err(|why| Failure::new(FailureKind::Refused, why))
+    directly(start, ended).map(Some).map_err(|why| Failure::new(FailureKind::Refused, why))
 }
 
-fn directly(start: &Start, failed: impl FnOnce(u32, String) + Send + 'static) -> Result<u32, String> {
+fn directly(start: &Start, ended: impl FnOnce(u32, Option<String>) + Send + 'static) -> Result<u32, String> {
     let child = detached(start).map_err(|fault| format!("{}: {fault}", start.program.display()))?;
     let pid = child.id();
-    reap(child, failed);
+    reap(child, ended);
     Ok(pid)
+}
+
+/// Tells when a process that is no child of ours has ended; how is not known.
+fn follow(pid: u32, ended: impl FnOnce(u32) + Send + 'static) {
+    use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+    // SAFETY: no memory is involved.
+    let fd = unsafe { nix::libc::syscall(nix::libc::SYS_pidfd_open, pid, 0) };
+    let Some(fd) = i32::try_from(fd).ok().filter(|fd| *fd >= 0) else { return ended(pid) };
+    // SAFETY: the call returned it, and nobody else has it.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    let wait = move || {
+        use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+        while let Err(nix::errno::Errno::EINTR) =
+            poll(&mut [PollFd::new(fd.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE)
+        {}
+        ended(pid);
+    };
+    let waiting = std::thread::Builder::new().name("axd-child".to_owned()).stack_size(64 * 1024);
+    if let Err(fault) = waiting.spawn(wait) {
+        warn!(%fault, "nobody waits for the end of an app");
+    }
 }
 
 fn detached(start: &Start) -> io::Result<Child> {
@@ -262,16 +288,27 @@ mod tests {
     }
 
     #[test]
-    fn one_that_fails_is_told_to_have() {
+    fn how_one_ended_is_told() {
         let (tell, told) = std::sync::mpsc::channel();
         let start = Start { cwd: None, ..start_of("/bin/sh", &["sh", "-c", "exit 3"]) };
         let pid = directly(&start, move |pid, how| tell.send((pid, how)).unwrap()).unwrap();
-        assert_eq!(told.recv().unwrap(), (pid, "exit status: 3".to_owned()));
+        assert_eq!(told.recv().unwrap(), (pid, Some("exit status: 3".to_owned())));
         // One that ends well may have handed over to another.
         let (tell, told) = std::sync::mpsc::channel();
         let start = Start { line: vec!["sh".into(), "-c".into(), "true".into()], ..start };
-        directly(&start, move |pid, how| tell.send((pid, how)).unwrap()).unwrap();
-        assert!(told.recv().is_err());
+        let pid = directly(&start, move |pid, how| tell.send((pid, how)).unwrap()).unwrap();
+        assert_eq!(told.recv().unwrap(), (pid, None));
+    }
+
+    #[test]
+    fn the_end_of_a_process_that_is_not_ours_to_wait_for_is_told() {
+        let mut child = Command::new("/bin/sh").args(["-c", "read x"]).stdin(Stdio::piped()).spawn().unwrap();
+        let (tell, told) = std::sync::mpsc::channel();
+        follow(child.id(), move |pid| tell.send(pid).unwrap());
+        assert!(told.try_recv().is_err(), "it runs");
+        drop(child.stdin.take());
+        assert_eq!(told.recv().unwrap(), child.id());
+        child.wait().unwrap();
     }
 
     #[test]
@@ -286,10 +323,9 @@ mod tests {
             cwd: Some(folder.path().to_owned()),
             ..start_of("/bin/sh", &["sh", "-c", &format!("{script}; mv env done")])
         };
-        let (tell, told) = std::sync::mpsc::channel::<String>();
+        let (tell, told) = std::sync::mpsc::channel();
         let pid = directly(&start, move |_, how| tell.send(how).unwrap()).unwrap();
-        // Whoever would have been told is let go of when somebody has waited for its end.
-        assert!(told.recv().is_err());
+        assert_eq!(told.recv().unwrap(), None);
         assert!(!PathBuf::from(format!("/proc/{pid}")).exists(), "it stayed as a zombie");
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert!(!read("fds").contains("/open"), "{}", read("fds"));

@@ -66,6 +66,7 @@ impl App {
             Act::Select => actor.select(),
             Act::Expand => actor.unfold(true),
             Act::Collapse => actor.unfold(false),
+            Act::TellsChecked => Ok(()),
             Act::ScrollTo => actor.scroll_to(),
             Act::Reveal(row) => actor.reveal(*row),
             Act::Scroll(direction, steps) => actor.scroll(*direction, *steps),

@@ -126,7 +126,8 @@ fn stroke_of(named: Named) -> Stroke {
         Named::Return => (RETURN, 0),
         Named::Tab => (TAB, 0),
         Named::Space => (49, 0),
-        Named::Delete => (51, 0),
+        // A Mac has "delete" on the key that others call Backspace.
+        Named::Delete | Named::Backspace => (51, 0),
         Named::Escape => (53, 0),
         Named::CapsLock => (57, 0),
         Named::ForwardDelete => (117, FN),
@@ -178,7 +179,8 @@ mod tests {
     fn every_key_that_has_a_name_is_on_the_keyboard_once() {
         let map = Keymap::default();
         let mut codes = HashSet::new();
-        let named = Named::ALL.iter().copied().filter(|named| *named != Named::PrintScreen).map(Key::Named);
+        let shared = [Named::PrintScreen, Named::Delete];
+        let named = Named::ALL.iter().copied().filter(|named| !shared.contains(named)).map(Key::Named);
         let modifiers = Modifier::ALL.iter().copied().map(Key::Modifier);
         let functions = (1..=20).map(Key::Function);
         let characters = ANSI.iter().map(|(_, low, _)| Key::Char(*low));
@@ -188,6 +190,7 @@ mod tests {
         }
         assert_eq!(map.stroke(Key::Function(21)), None);
         assert_eq!(map.stroke(Key::Named(Named::PrintScreen)), map.stroke(Key::Function(13)));
+        assert_eq!(map.stroke(Key::Named(Named::Delete)), map.stroke(Key::Named(Named::Backspace)));
     }
 
     #[test]

@@ -38,6 +38,9 @@ impl Model {
             return None;
         }
         match (key, focus) {
+            (Key::Named(Named::Tab), Some(focus)) if plain && !modifiers.shift && self.takes_tabs(focus) => {
+                let _ = self.insert_text(focus, "\t", now);
+            }
             (Key::Named(Named::Tab), _) => self.tab(window, modifiers.shift, now),
             (Key::Named(Named::Escape), _) => self.escape(window, now),
             (Key::Named(Named::Menu), Some(focus)) => drop(self.show_menu(focus, None)),
@@ -169,6 +172,12 @@ impl Model {
         chosen.or_else(|| siblings.iter().find(can_be)) == Some(&handle)
     }
 
+    /// Whether a tab is text there, as in areas of several lines that can be edited.
+    fn takes_tabs(&self, handle: Handle) -> bool {
+        let is_area = self.widget(handle).is_some_and(|widget| widget.role == Role::TextArea);
+        is_area && self.takes_text(handle).is_ok()
+    }
+
     /// Leaves a dialog by its button for that, or closes it.
     fn escape(&mut self, window: Handle, now: Instant) {
         let Some(widget) = self.widget(window) else { return };
@@ -239,8 +248,8 @@ impl Model {
                 }
             }
             Key::Named(Named::Space) => drop(self.insert_text(field, " ", now)),
-            Key::Named(Named::Delete) => self.delete_text(field, false, now),
-            Key::Named(Named::ForwardDelete) => self.delete_text(field, true, now),
+            Key::Named(Named::Backspace) => self.delete_text(field, false, now),
+            Key::Named(Named::Delete | Named::ForwardDelete) => self.delete_text(field, true, now),
             Key::Char('a') if command => self.select_all(field),
             Key::Char('c') if command => return self.selected_text(field),
             Key::Char('x') if command => {

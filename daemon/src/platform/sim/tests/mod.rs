@@ -63,7 +63,7 @@ impl Rig {
             match event {
                 DesktopEvent::AppUp(app) => self.apps.push(app),
                 DesktopEvent::AppGone { pid } => self.apps.retain(|app| app.pid != pid),
-                DesktopEvent::Failed { pid, how } => panic!("{pid} failed: {how}"),
+                DesktopEvent::Ended { pid, how } => panic!("{pid} ended: {how:?}"),
                 DesktopEvent::Windows(windows) => self.windows = windows,
                 DesktopEvent::Frontmost { pid, .. } => self.frontmost = pid,
                 DesktopEvent::Displays(displays) => self.displays = displays.len(),

@@ -100,6 +100,7 @@ async fn apps_are_launched_once_or_several_times_with_what_they_are_given() {
         args: vec!["--all".to_owned(), "/tmp".to_owned()],
         env: vec![("FILES_GREETING".to_owned(), " hello".to_owned())],
         cwd: Some("/home".into()),
+        ..LaunchPlan::default()
     };
     let first = rig.launch(given).await.unwrap();
     let app = rig.attach("Files").await;

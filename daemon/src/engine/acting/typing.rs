@@ -1,0 +1,237 @@
+//! Text and values: what is put into fields.
+//!
+//! A line end and a tab are keys wherever a person would press them: in fields of one line, cells and documents of office
+//! programs. Only an area of several lines takes them as text. That is so by either route.
+
+use axd_protocol::command::{Brief, Route};
+use axd_protocol::error::Delivery;
+use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
+
+use super::scene::{Done, Scene};
+use super::semantic::is_text;
+use crate::platform::{Act, FailureKind, Sent};
+
+impl Scene<'_> {
+    /// Types into the target; `aimed` says that it was named, and is not just what has the focus.
+    pub async fn type_text(&mut self, text: &str, aimed: bool) -> Result<Done> {
+        if !aimed {
+            self.turn_to_focus();
+        }
+        self.turn_to_field();
+        let Some(id) = self.target else { return self.keys(text).await };
+        let is_secure = self.has(State::Secure);
+        let is_text = self.has(State::Editable) || self.role().is_some_and(is_text);
+        let is_area = self.role() == Some(Role::TextArea);
+        let with_keys = has_keys(text) && !is_area;
+        if with_keys && self.options.route == Some(Route::Semantic) {
+            let message = format!(
+                "{} is not an area of several lines: line ends and tabs are keys there",
+                self.called()
+            );
+            return Err(Error::new(ErrorCode::ActionNotSupported, message)
+                .suggest("leave --route out, or use --route input; or leave them out of the text"));
+        }
+        let by_app = match is_text && !with_keys {
+            true => self.by_app_to_type(text, aimed).await?,
+            false => None,
+        };
+        if let Some(mut done) = by_app {
+            if !is_secure && done.delivery == Delivery::DeliveredUnverified {
+                let holds =
+                    || self.brief(id).ok().and_then(|now| now.value).is_some_and(|now| now.contains(text));
+                self.pause(holds).await;
+                if holds() {
+                    done.delivery = Delivery::DeliveredVerified;
+                }
+            }
+            return Ok(done);
+        }
+        if self.options.route == Some(Route::Semantic) {
+            return Err(self.not_offered("take text from the app's side; use --route input"));
+        }
+        self.until_enabled().await?;
+        // What only had the focus is not given it again: keys go where it is now.
+        if aimed {
+            self.focus_to_type().await?;
+        }
+        let before = self.now().and_then(|now| now.value);
+        let mut done = match text.split_once('\t') {
+            Some((first, rest)) if is_area => self.keys_with_tab(id, first, rest).await?,
+            _ => self.keys(text).await?,
+        };
+        // What keys come to is not seen in the field they were pressed in.
+        if !is_secure && !with_keys {
+            let took = || {
+                let now = self.now().and_then(|now| now.value);
+                now != before && now.is_some_and(|now| now.contains(text.trim_end_matches('\n')))
+            };
+            self.pause(took).await;
+            if took() {
+                done.delivery = Delivery::DeliveredVerified;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Has the app put text in; `None` if another way is to be taken. Keys reach also what takes no text by itself, as the display
+    /// of a calculator: they are sent to it if it just has the focus; if it was named, it is said that they can be.
+    async fn by_app_to_type(&self, text: &str, aimed: bool) -> Result<Option<Done>> {
+        let done = self.by_app(Act::Insert(text.to_owned())).await;
+        let refused = |error: &Error| {
+            error.code == ErrorCode::ActionFailed && error.disposition.delivery == Delivery::NotDelivered
+        };
+        match done {
+            Err(error) if refused(&error) && self.options.route != Some(Route::Semantic) => match aimed {
+                true => Err(error.suggest("--route input sends it keys, if it takes any")),
+                false => Ok(None),
+            },
+            done => done,
+        }
+    }
+
+    /// Types into an area with the keyboard. In some, as on web pages, Tab goes to the next field: then nothing of what
+    /// follows is typed there.
+    async fn keys_with_tab(&self, id: NodeId, first: &str, rest: &str) -> Result<Done> {
+        self.keys(&format!("{first}\t")).await?;
+        self.pause(|| !self.holds_focus(id)).await;
+        if self.holds_focus(id) {
+            return self.keys(rest).await;
+        }
+        let mut error = Error::new(
+            ErrorCode::ActionFailed,
+            format!("{} gave the focus away at the first tab; what follows it was not typed", self.called()),
+        )
+        .delivered(Delivery::Uncertain)
+        .suggest("type it without tabs, or put it on the clipboard and paste it");
+        error.delivered_chars = Some(first.chars().count() as u32 + 1);
+        Err(error)
+    }
+
+    /// What has the focus may have given it away since it was looked for.
+    fn turn_to_focus(&mut self) {
+        let focused = self.app.as_ref().and_then(|app| {
+            let tree = app.tree.read();
+            tree.focused().map(|ix| tree.id(ix))
+        });
+        if focused != self.target {
+            self.target = focused;
+            self.before = self.now();
+        }
+    }
+
+    /// A combo box that can be typed into has a field for that: it is what is meant.
+    fn turn_to_field(&mut self) {
+        let Some(id) = self.target.filter(|_| self.role() == Some(Role::Combobox)) else { return };
+        let field = self.look(id, |tree, ix| {
+            let is_field = |at| {
+                matches!(tree.role(at), Role::TextField | Role::SearchField)
+                    && !tree.states(at).has(State::Readonly)
+            };
+            let itself = tree.states(ix).has(State::Editable) && tree.children(ix).is_empty();
+            let mut fields = tree.subtree(ix).skip(1).filter(|at| !itself && is_field(*at));
+            fields.next().filter(|_| fields.next().is_none()).map(|at| tree.id(at))
+        });
+        if let Ok(Some(field)) = field {
+            self.target = Some(field);
+            self.before = self.now();
+        }
+    }
+
+    pub async fn set_value(&mut self, value: &str) -> Result<Done> {
+        self.turn_to_field();
+        let role = self.role().unwrap_or(Role::Unknown);
+        if value.contains(['\n', '\r'])
+            && role != Role::TextArea
+            && (is_text(role) || self.has(State::Editable))
+        {
+            let message =
+                format!("{} is not an area of several lines, and the value has a line end", self.called());
+            return Err(Error::new(ErrorCode::InvalidArgs, message)
+                .suggest("leave the line end out; to press Enter in it, use `ax type` or `ax press enter`"));
+        }
+        let unsupported = || {
+            Error::new(
+                ErrorCode::ActionNotSupported,
+                format!("{}: element does not support set_value; try 'type'", self.called()),
+            )
+            .suggest("type the text with `ax type`, or choose an item with `ax select`")
+        };
+        if self.options.route == Some(Route::Input) {
+            return Err(unsupported());
+        }
+        self.until_enabled().await?;
+        let id = self.id()?;
+        match self.perform(id, Act::SetValue(value.to_owned())).await {
+            Ok(()) => {}
+            Err(failure) if failure.kind == FailureKind::NotSupported && failure.sent == Sent::No => {
+                return Err(unsupported());
+            }
+            Err(failure) if failure.kind == FailureKind::Unresponsive && failure.sent != Sent::No => {}
+            Err(failure) => return Err(self.failed(&failure)),
+        }
+        if self.has(State::Secure) {
+            return Ok(self.by_semantics(Delivery::DeliveredUnverified));
+        }
+        let holds = || self.now().is_some_and(|now| same_value(now.value.as_deref().unwrap_or(""), value));
+        self.pause(holds).await;
+        if holds() {
+            return Ok(self.by_semantics(Delivery::DeliveredVerified));
+        }
+        let mut done = self.by_semantics(Delivery::DeliveredUnverified);
+        done.note =
+            Some("the app took the value and holds another: it has limits or a form of its own".to_owned());
+        Ok(done)
+    }
+
+    pub async fn clear(&mut self) -> Result<Done> {
+        self.turn_to_field();
+        let is_empty = |now: &Brief| now.value.as_deref().unwrap_or("").is_empty();
+        if !self.has(State::Secure) && self.now().is_some_and(|now| is_empty(&now)) {
+            return Ok(Done::already("it was empty already"));
+        }
+        if let Some(done) = self.by_app(Act::SetValue(String::new())).await? {
+            self.pause(|| self.now().is_some_and(|now| is_empty(&now))).await;
+            if self.has(State::Secure) {
+                return Ok(done);
+            }
+            if self.now().is_some_and(|now| is_empty(&now)) {
+                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+            }
+            // It is read back, and to empty it twice does no harm.
+            if self.options.route == Some(Route::Semantic) {
+                return Err(self.not_achieved("empty"));
+            }
+        }
+        self.until_enabled().await?;
+        self.focus_to_type().await?;
+        let done = self.erase().await?;
+        if self.has(State::Secure) {
+            return Ok(done);
+        }
+        self.verified(done, "empty", is_empty).await
+    }
+}
+
+/// Whether there is something in a text that is a key where there is only one line.
+fn has_keys(text: &str) -> bool {
+    text.contains(['\n', '\r', '\t'])
+}
+
+/// Whether an app holds the value it was given, in a form of its own: 30 is 30.0.
+fn same_value(holds: &str, given: &str) -> bool {
+    holds == given
+        || matches!((holds.trim().parse::<f64>(), given.trim().parse::<f64>()), (Ok(a), Ok(b)) if (a - b).abs() < 1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_the_same_in_any_form() {
+        assert!(same_value("30.0", "30"));
+        assert!(same_value("", ""));
+        assert!(!same_value("30", "31"));
+        assert!(!same_value("a", "b"));
+    }
+}
