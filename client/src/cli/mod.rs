@@ -48,7 +48,7 @@ impl From<Exit> for ExitCode {
 pub fn run(args: Vec<OsString>) -> Exit {
     let args = match stdin::fill_in(args) {
         Ok(args) => args,
-        Err((error, mode)) => return output::failure("batch", &error.into(), Mode::of(mode)),
+        Err(unread) => return output::failure("batch", &(*unread.error).into(), Mode::of(unread.mode)),
     };
     let (mut invocation, options) = match parse::parse(&args) {
         Parsed::Run(invocation, options) => (*invocation, options),

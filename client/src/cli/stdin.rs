@@ -12,14 +12,20 @@ use super::parse;
 /// Stands for standard input.
 const STDIN: &str = "-";
 
-/// The command line, with what came on standard input in the place of the `-` of a batch. The error says in which form
-/// it is to be told.
-pub fn fill_in(mut args: Vec<OsString>) -> Result<Vec<OsString>, (Error, Option<Mode>)> {
+/// Why standard input could not be read, and in which form that is to be told.
+#[derive(Debug)]
+pub struct Unread {
+    pub error: Box<Error>,
+    pub mode: Option<Mode>,
+}
+
+/// The command line, with what came on standard input in the place of the `-` of a batch.
+pub fn fill_in(mut args: Vec<OsString>) -> Result<Vec<OsString>, Unread> {
     // The common command line has none, and is not looked at further.
     let Some(at) = args.iter().position(|arg| arg == STDIN) else { return Ok(args) };
     if parse::named_command(&args) == Some("batch") {
         let items = read(std::io::stdin().lock(), "a JSON list of commands")
-            .map_err(|error| (error, parse::mode_asked(&args)))?;
+            .map_err(|error| Unread { error: Box::new(error), mode: parse::mode_asked(&args) })?;
         args[at] = items.into();
     }
     Ok(args)
