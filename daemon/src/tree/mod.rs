@@ -165,6 +165,11 @@ impl Tree {
         children.iter().copied().filter(|ix| self.store[*ix].role.is_window())
     }
 
+    /// Whether an element came after this tick.
+    pub fn came_after(&self, ix: Ix, tick: Tick) -> bool {
+        self.store[ix].born > tick
+    }
+
     /// The window system's number of a window.
     pub fn window_number(&self, ix: Ix) -> Option<u64> {
         self.store.window(ix)

@@ -34,6 +34,9 @@ pub struct ActAnswer {
     /// The element that the mouse was over just before it was pressed, by what the app said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit: Option<NodeRef>,
+    /// A modal dialog that is open over what this was about, and does not hold it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modal: Option<Modal>,
     /// What changed in the app since just before; absent with `--no-effects`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
@@ -60,6 +63,17 @@ pub struct Receiver {
     /// The window's title.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
+}
+
+/// A modal dialog that is open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Modal {
+    /// The dialog.
+    #[serde(flatten)]
+    pub node: NodeRef,
+    /// What its buttons are called.
+    pub buttons: Vec<String>,
 }
 
 /// An element, as far as actions change it.

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axd_protocol::command::Route;
+use axd_protocol::error::Delivery;
 use axd_protocol::selector::Target;
-use axd_protocol::{Bounds, ErrorCode, NodeId, Point, Result, Role, State};
+use axd_protocol::{Bounds, Error, ErrorCode, NodeId, Point, Result, Role, State};
 use tokio::time::{Instant, timeout_at};
 
 use super::receiver::Expected;
-use super::scene::Scene;
+use super::scene::{Done, Scene};
 use crate::engine::app::App;
 use crate::engine::measure::Places;
 use crate::engine::target::{Where, alive, parse_target};
@@ -290,6 +292,27 @@ impl Scene<'_> {
             said.y + said.height - window.y - window.height,
         ];
         Ok(edges.iter().all(|edge| edge.abs() <= POPUP_EDGE))
+    }
+
+    /// Fails if a click on an item got to another item beside it: that has the focus now, and had not before.
+    pub fn hit_what_was_meant(&self, done: &Done) -> Result<()> {
+        let (Some(id), Some(app), None) = (self.target, &self.app, self.point) else { return Ok(()) };
+        if done.route != Route::Input || done.delivery == Delivery::DeliveredVerified {
+            return Ok(());
+        }
+        let tree = app.tree.read();
+        let (Ok(ix), Some(focused)) = (alive(app, &tree, id), tree.focused()) else { return Ok(()) };
+        let is_item =
+            matches!(tree.role(ix), Role::Cell | Role::Row | Role::ListItem | Role::TreeItem | Role::Tab);
+        let beside = tree.parent(focused) == tree.parent(ix) && tree.role(focused) == tree.role(ix);
+        if !is_item || focused == ix || !beside || self.focused == Some(tree.id(focused)) {
+            return Ok(());
+        }
+        let mut other = String::new();
+        axd_protocol::text::write_ref(&tree.node_ref(focused), &mut other);
+        Err(Error::new(ErrorCode::ActionFailed, format!("the click on {} got to {other}", self.called()))
+            .delivered(Delivery::Uncertain)
+            .suggest("the app says wrongly where things are; look with `ax snapshot`, then use the keyboard or --route semantic"))
     }
 
     /// Notes the element that a hit test found.

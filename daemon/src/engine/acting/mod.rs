@@ -122,6 +122,9 @@ impl Engine {
         }
         let done = done?;
         let settled = if options.dry_run { scene.unsettled() } else { scene.come_to_rest(action).await? };
+        if action.is_single_click() {
+            scene.hit_what_was_meant(&done)?;
+        }
         scene.report(&done, settled, answer)?;
         Ok(done.delivery)
     }

@@ -1,16 +1,18 @@
 //! Telling what came of an action.
 
-use axd_protocol::command::{ActAnswer, Aspect, Effects, Receiver, Route, Settled};
+use axd_protocol::command::{ActAnswer, Aspect, Effects, Modal, Receiver, Route, Settled};
 use axd_protocol::error::{Delivery, Disposition};
-use axd_protocol::{Difference, Result};
+use axd_protocol::{Difference, Result, Role, State};
 
 use super::scene::{Done, Rest, Scene};
 use super::verb::Action;
 use crate::engine::answer::Answer;
-use crate::tree::{Changes, Tree};
+use crate::tree::{Changes, Ix, Resolved, Tree};
 
 /// More changes than this are not told one by one: the caller is better off with a look.
 const MOST_CHANGES: usize = 5_000;
+/// So many buttons of a dialog are named.
+const MOST_BUTTONS: usize = 6;
 
 impl Scene<'_> {
     /// What would be done, without doing it.
@@ -49,6 +51,7 @@ impl Scene<'_> {
             waited_ms: rest.waited.as_millis() as u64,
             receiver: self.received.last().map(|receiver| self.named(receiver)),
             hit: self.hit.lock().clone().filter(|_| done.route == Route::Input),
+            modal: None,
             effects: None,
             disposition: Disposition::of(done.delivery),
             note: done.note.as_ref().or(doubt).cloned(),
@@ -65,6 +68,7 @@ impl Scene<'_> {
         };
         let info = app.info();
         let tree = app.tree.read();
+        told.modal = self.modal(&tree);
         let clock = self.engine.clock.now();
         let changes = tree.changes_since(self.since.tick).filter(|changes| size(changes) <= MOST_CHANGES);
         if !self.options.no_effects {
@@ -88,6 +92,29 @@ impl Scene<'_> {
         let desktop = self.engine.desktop.read();
         let app = receiver.pid.and_then(|pid| desktop.by_pid(pid)).map(|app| app.name.clone());
         Receiver { app, pid: receiver.pid, window: receiver.window, title: receiver.title }
+    }
+}
+
+impl Scene<'_> {
+    /// The modal dialog that is open over what this was about, if one is: it waits for an answer.
+    fn modal(&self, tree: &Tree) -> Option<Modal> {
+        let target = self.target.and_then(|id| match tree.resolve(id) {
+            Resolved::Alive(ix) => Some(ix),
+            _ => None,
+        });
+        let is_over = |window: &Ix| {
+            let states = tree.states(*window);
+            let holds = target.is_some_and(|target| tree.is_within(target, *window));
+            states.has(State::Modal) && !states.has(State::Hidden) && !holds
+        };
+        // One that this opened is in the effects.
+        let window =
+            tree.windows().filter(is_over).find(|window| !tree.came_after(*window, self.since.tick))?;
+        let buttons = tree
+            .subtree(window)
+            .filter(|ix| tree.role(*ix) == Role::Button && !tree.states(*ix).has(State::Hidden));
+        let names = buttons.filter_map(|ix| tree.name(ix).map(str::to_owned)).take(MOST_BUTTONS);
+        Some(Modal { node: tree.node_ref(window), buttons: names.collect() })
     }
 }
 
@@ -137,6 +164,11 @@ fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
     out.push('\n');
     if let Some(note) = &told.note {
         out.push_str(&format!("  {note}\n"));
+    }
+    if let Some(modal) = &told.modal {
+        out.push_str("  modal: ");
+        axd_protocol::text::write_ref(&modal.node, &mut out);
+        out.push_str(&format!(": {}\n", modal.buttons.join(", ")));
     }
     if let Some(tree) = tree {
         match changes {

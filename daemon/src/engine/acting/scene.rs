@@ -49,6 +49,8 @@ pub(super) struct Scene<'c> {
     pub received: Received,
     /// The element that the mouse was over just before it was pressed.
     pub hit: Mutex<Option<NodeRef>>,
+    /// The element that had the focus before.
+    pub focused: Option<NodeId>,
 }
 
 /// How an action was done.
@@ -106,6 +108,7 @@ impl<'c> Scene<'c> {
             hands: Mutex::default(),
             received: Received::default(),
             hit: Mutex::default(),
+            focused: None,
         }
     }
 
@@ -119,6 +122,7 @@ impl<'c> Scene<'c> {
         // Nothing can be applied while the tree is held, so what comes after is after this clock.
         let tree = app.tree.read();
         self.since = self.engine.clock.now();
+        self.focused = tree.focused().map(|ix| tree.id(ix));
         drop(tree);
         Ok(())
     }

@@ -5,7 +5,7 @@
 
 use axd_protocol::command::{Brief, Route};
 use axd_protocol::error::Delivery;
-use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
+use axd_protocol::{AppState, Error, ErrorCode, NodeId, Result, Role, State};
 
 use super::scene::{Done, Scene};
 use super::semantic::is_text;
@@ -59,6 +59,8 @@ impl Scene<'_> {
             Some((first, rest)) if is_area => self.keys_with_tab(id, first, rest).await?,
             _ => self.keys(text).await?,
         };
+        // Others need not wait while it is seen what came of it.
+        self.give_back_hands();
         // What keys come to is not seen in the field they were pressed in.
         if !is_secure && !with_keys {
             let took = || {
@@ -68,9 +70,27 @@ impl Scene<'_> {
             self.pause(took).await;
             if took() {
                 done.delivery = Delivery::DeliveredVerified;
+            } else if is_text && before.is_some() && !text.trim().is_empty() {
+                self.until_it_holds_another(before.as_deref()).await?;
             }
         }
         Ok(done)
+    }
+
+    /// Fails if a field holds what it held before, a while after text was typed into it: then none of the text is there, wherever it is.
+    async fn until_it_holds_another(&self, before: Option<&str>) -> Result<()> {
+        if self.app()?.state() == AppState::Gone {
+            let message = format!("the app of {} ended while it was typed", self.called());
+            return Err(Error::new(ErrorCode::ApplicationNotFound, message).delivered(Delivery::Uncertain));
+        }
+        let is_other = || self.now().is_none_or(|now| now.value.as_deref() != before);
+        if is_other() || self.until(self.soon(), is_other).await? {
+            return Ok(());
+        }
+        let message = format!("{} holds what it held before: nothing of the text is in it", self.called());
+        Err(Error::new(ErrorCode::ActionFailed, message)
+            .delivered(Delivery::Uncertain)
+            .suggest("its window got the keys; look with `ax snapshot` where they went, and whether the field takes text"))
     }
 
     /// Has the app put text in; `None` if another way is to be taken. Keys reach also what takes no text by itself, as the display

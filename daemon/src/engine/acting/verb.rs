@@ -202,6 +202,11 @@ impl<'a> Action<'a> {
         )
     }
 
+    /// Whether it is one click on an element.
+    pub fn is_single_click(&self) -> bool {
+        matches!(self, Action::Click { button: Button::Left, count: 1, .. })
+    }
+
     /// Whether it lets go of something that is held.
     pub fn lets_go(&self) -> bool {
         matches!(self, Action::KeyUp { .. } | Action::MouseUp { .. })
