@@ -28,9 +28,10 @@ class Skipped(Exception):
 
 
 def run(
-    trials: list[Callable[[Trial], None]], about: str, script: str, extra: dict[str, str] | None = None, limit_s: int = LIMIT_S
+    trials: list[Callable[[Any], None]], about: str, script: str, extra: dict[str, str] | None = None, limit_s: int = LIMIT_S,
+    kind: Callable[[Path, Path], Any] | None = None,
 ) -> int:
-    """Runs trials, each in a desktop of its own. `extra` are those that need more than scripts/install-desktop installs, and which program."""
+    """Runs trials, each in a desktop of its own, on what `kind` makes. `extra` are those that need more than scripts/install-desktop installs, and which program."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--ax", required=True, type=Path)
     parser.add_argument("--axd", required=True, type=Path)
@@ -42,7 +43,7 @@ def run(
     known = {trial.__name__: trial for trial in trials}
     if args.inside:
         try:
-            known[args.inside](Trial(args.ax, args.axd))
+            known[args.inside]((kind or Trial)(args.ax, args.axd))
         except Skipped as why:
             print(why)
             return SKIPPED
@@ -89,8 +90,8 @@ class Trial:
         self.ax, self.axd = ax, axd
         os.environ["AXD_BIN"] = str(axd)
 
-    def run(self, *words: str) -> dict[str, Any]:
-        told = subprocess.run([self.ax, "--json", *words], capture_output=True, text=True)
+    def run(self, *words: str, stdin: str | None = None) -> dict[str, Any]:
+        told = subprocess.run([self.ax, "--json", *words], capture_output=True, text=True, input=stdin)
         assert told.stdout, f"ax {' '.join(words)}: exit {told.returncode}: {told.stderr}"
         return json.loads(told.stdout)
 
