@@ -21,22 +21,21 @@ on = "press:add"
 do = [{ rename = "count", text = "1" }]
 "#;
 
-fn typed(daemon: &Daemon) -> (Value, Value) {
-    let mut client = daemon.client();
-    sync(&mut client, "Notes");
-    let by_hand = json!({ "app": "Notes", "target": "textfield:Note", "text": "hello", "route": "input" });
-    let typed = client.ok("type", by_hand);
-    let clicked = client.ok("click", json!({ "app": "Notes", "target": "button:Add", "route": "input" }));
-    (typed["data"].clone(), clicked["data"].clone())
+/// Text by the keyboard.
+fn by_hand() -> Value {
+    json!({ "app": "Notes", "target": "textfield:Note", "text": "hello", "route": "input" })
 }
 
 #[test]
 fn keys_that_come_to_nothing_are_explained_and_the_mouse_still_works() {
     let held = Setup::new().platform("macos").app(APP).env("AXD_DOUBLE", "secure-input=4711").start();
-    let (typed, clicked) = typed(&held);
-    assert_eq!(typed["after"]["value"], json!(""), "{typed}");
-    let note = typed["note"].as_str().unwrap_or_default();
-    assert!(note.contains("secure input") && note.contains("process 4711"), "{typed}");
+    let mut client = held.client();
+    sync(&mut client, "Notes");
+    let error = client.fails("ACTION_FAILED", "type", by_hand());
+    let said = error["message"].as_str().unwrap_or_default();
+    assert!(said.contains("secure input") && said.contains("process 4711"), "{error}");
+    assert_eq!(error["disposition"]["delivery"], "uncertain", "{error}");
+    let clicked = client.data("click", json!({ "app": "Notes", "target": "button:Add", "route": "input" }));
     assert!(clicked["note"].is_null() && clicked["settled"] == "quiet", "{clicked}");
     let doctor = held.ax(&["doctor"]).run();
     assert!(doctor.out.contains("process 4711"), "{doctor:?}");
@@ -44,7 +43,10 @@ fn keys_that_come_to_nothing_are_explained_and_the_mouse_still_works() {
 
 #[test]
 fn keys_that_arrive_need_no_word() {
-    let (typed, _) = typed(&Setup::new().platform("macos").app(APP).start());
+    let daemon = Setup::new().platform("macos").app(APP).start();
+    let mut client = daemon.client();
+    sync(&mut client, "Notes");
+    let typed = client.data("type", by_hand());
     assert_eq!((&typed["after"]["value"], &typed["note"]), (&json!("hello"), &Value::Null), "{typed}");
 }
 

@@ -71,14 +71,15 @@ impl Scene<'_> {
             if took() {
                 done.delivery = Delivery::DeliveredVerified;
             } else if is_text && before.is_some() && !text.trim().is_empty() {
-                self.until_it_holds_another(before.as_deref()).await?;
+                self.until_it_holds_another(before.as_deref(), done.doubt.as_deref()).await?;
             }
         }
         Ok(done)
     }
 
     /// Fails if a field holds what it held before, a while after text was typed into it: then none of the text is there, wherever it is.
-    async fn until_it_holds_another(&self, before: Option<&str>) -> Result<()> {
+    /// `doubt` is why it may have been lost on the way.
+    async fn until_it_holds_another(&self, before: Option<&str>, doubt: Option<&str>) -> Result<()> {
         if self.app()?.state() == AppState::Gone {
             let message = format!("the app of {} ended while it was typed", self.called());
             return Err(Error::new(ErrorCode::ApplicationNotFound, message).delivered(Delivery::Uncertain));
@@ -87,7 +88,11 @@ impl Scene<'_> {
         if is_other() || self.until(self.soon(), is_other).await? {
             return Ok(());
         }
-        let message = format!("{} holds what it held before: nothing of the text is in it", self.called());
+        let mut message =
+            format!("{} holds what it held before: nothing of the text is in it", self.called());
+        if let Some(doubt) = doubt {
+            message.push_str(&format!(" ({doubt})"));
+        }
         Err(Error::new(ErrorCode::ActionFailed, message)
             .delivered(Delivery::Uncertain)
             .suggest("its window got the keys; look with `ax snapshot` where they went, and whether the field takes text"))
