@@ -2,7 +2,7 @@
 //! with the macOS backend, on the double.
 #![cfg(not(target_os = "macos"))]
 
-use axd_tests::{Daemon, Setup, sync};
+use axd_tests::{Setup, sync};
 use serde_json::{Value, json};
 
 const APP: &str = r#"
