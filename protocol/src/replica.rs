@@ -214,7 +214,8 @@ impl Replica {
             let held = &self.nodes[&id];
             let mut node = held.facts.clone();
             node.children = held.children.iter().filter_map(|child| finished.remove(child)).collect();
-            node.truncated = node.children_count.is_some_and(|total| total as usize > node.children.len());
+            // Of a whole tree the count is told only where some are missing. It may count rows, of which each has several children.
+            node.truncated = node.children_count.is_some();
             finished.insert(id, node);
         }
         finished.remove(&id).unwrap_or_else(|| self.nodes[&id].facts.clone())
