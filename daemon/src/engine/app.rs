@@ -43,6 +43,8 @@ pub struct App {
     complete: watch::Sender<bool>,
     tickets: Mutex<HashMap<u64, oneshot::Sender<Result<WorkerAnswer, Failure>>>>,
     next_ticket: AtomicU64,
+    /// Where it will be told that an act is over whose client did not wait for it.
+    unfinished: Mutex<Option<Answered>>,
     /// When it ended, if it did.
     ended: Mutex<Option<Instant>>,
     /// When it was last asked about.
@@ -74,6 +76,15 @@ pub struct Place {
 const WALK_AGAIN: Duration = Duration::from_millis(100);
 const WALK_AGAIN_AT_MOST: Duration = Duration::from_secs(60);
 
+/// Where the worker's answer comes.
+type Answered = oneshot::Receiver<Result<WorkerAnswer, Failure>>;
+
+/// What the worker was asked.
+struct Asked {
+    ticket: u64,
+    answered: Answered,
+}
+
 impl App {
     /// An app that is about to be attached.
     pub fn new(slot: u32, ordinal: u32, seen: AppSeen, clock: &Ticker) -> App {
@@ -92,6 +103,7 @@ impl App {
             complete: watch::Sender::new(false),
             tickets: Mutex::default(),
             next_ticket: AtomicU64::new(1),
+            unfinished: Mutex::default(),
             ended: Mutex::default(),
             used: Mutex::new(Instant::now()),
             geometry: Mutex::default(),
@@ -230,14 +242,26 @@ impl App {
         deadline: Instant,
     ) -> Result<(), Failure> {
         let guard = gate.clone();
-        let done = self.ask_raw(deadline, |ticket| ToWorker::Perform { key, act, gate, ticket }).await;
+        let asked = self.post(|ticket| ToWorker::Perform { key, act, gate, ticket })?;
+        let (done, unanswered) = self.answer_of(asked, deadline).await;
         done.map(drop).map_err(|failure| match (failure.kind, failure.sent) {
             // Nobody waits any more: either it has been sent by now, or it never will be.
             (FailureKind::Unresponsive | FailureKind::Gone, Sent::No) if !guard.close() => {
+                *self.unfinished.lock() = unanswered;
                 failure.sent(Sent::Maybe)
             }
             _ => failure,
         })
+    }
+
+    /// Waits until an act is over that nobody waits for any more, and not for long: some buttons swallow what comes while they
+    /// are at it.
+    pub async fn until_finished(&self, deadline: Instant) {
+        const AT_MOST: Duration = Duration::from_secs(1);
+        let unfinished = self.unfinished.lock().take();
+        if let Some(unfinished) = unfinished {
+            let _ = timeout_at(deadline.min(Instant::now() + AT_MOST), unfinished).await;
+        }
     }
 
     /// The same as [`App::ask`], with the failure as the platform told it.
@@ -246,6 +270,17 @@ impl App {
         deadline: Instant,
         letter: impl FnOnce(u64) -> ToWorker,
     ) -> Result<WorkerAnswer, Failure> {
+        let asked = self.post(letter)?;
+        let ticket = asked.ticket;
+        let (answer, unanswered) = self.answer_of(asked, deadline).await;
+        if unanswered.is_some() {
+            self.tickets.lock().remove(&ticket);
+        }
+        answer
+    }
+
+    /// Asks the worker something.
+    fn post(&self, letter: impl FnOnce(u64) -> ToWorker) -> Result<Asked, Failure> {
         let ticket = self.next_ticket.fetch_add(1, Relaxed);
         let (answer, answered) = oneshot::channel();
         self.tickets.lock().insert(ticket, answer);
@@ -254,12 +289,22 @@ impl App {
             self.tickets.lock().remove(&ticket);
             return Err(Failure::new(FailureKind::Gone, "the app ended"));
         }
-        let result = timeout_at(deadline, answered).await;
-        self.tickets.lock().remove(&ticket);
-        match result {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(Failure::new(FailureKind::Gone, "the app ended")),
-            Err(_) => Err(Failure::new(FailureKind::Unresponsive, "did not answer in time")),
+        Ok(Asked { ticket, answered })
+    }
+
+    /// Waits for an answer. If none comes in time, where it may come yet.
+    async fn answer_of(
+        &self,
+        mut asked: Asked,
+        deadline: Instant,
+    ) -> (Result<WorkerAnswer, Failure>, Option<Answered>) {
+        match timeout_at(deadline, &mut asked.answered).await {
+            Ok(Ok(answer)) => (answer, None),
+            Ok(Err(_)) => (Err(Failure::new(FailureKind::Gone, "the app ended")), None),
+            Err(_) => {
+                let late = Failure::new(FailureKind::Unresponsive, "did not answer in time");
+                (Err(late), Some(asked.answered))
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use axd_protocol::keys::{Button, Key};
 use axd_protocol::{Bounds, Point};
 
-use super::Input;
+use super::{Input, Stretch};
 
 /// What is done to an element by its app, without the mouse or the keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,8 +123,8 @@ pub enum InputStep {
     /// Waits until the app under the pointer has read where the pointer is, where it can be asked, and not for long: some apps
     /// say where things are only then.
     Arrive,
-    /// Fails unless what is at this point may receive input.
-    Expect(Point),
+    /// Fails unless who would receive this now may.
+    Expect(Stretch),
 }
 
 /// What is done to a window.

@@ -33,6 +33,9 @@ pub use act::{
 pub use gate::Gate;
 pub use receiver::{Input, Judge, Receiver, Stretch};
 
+/// The longest text that is read of one element; in UTF-16 units or characters, as the platform counts.
+pub const LONGEST_TEXT: usize = 32_768;
+
 /// How a process is related to something that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kinship {

@@ -123,6 +123,15 @@ impl Desk {
 
     /// Starts the echo app of a toolkit; its window, once it is in front.
     pub async fn echo(&mut self, toolkit: &str) -> u64 {
+        self.echo_beside(toolkit, None).await
+    }
+
+    /// Starts another one.
+    pub async fn another_echo(&mut self, toolkit: &str, first: u64) -> u64 {
+        self.echo_beside(toolkit, Some(first)).await
+    }
+
+    async fn echo_beside(&mut self, toolkit: &str, other: Option<u64>) -> u64 {
         let apps = root().join("tests/desktop/apps");
         if toolkit == "chromium" {
             let page = format!("--app=file://{}", apps.join("echo.html").display());
@@ -142,9 +151,9 @@ impl Desk {
             self.start("/usr/bin/python3", &[&apps.join("echo.py").display().to_string(), toolkit]);
         }
         self.until("the app is in front", |desk| {
-            desk.windows
-                .iter()
-                .any(|window| window.title.starts_with("echo") && Some(window.window) == desk.front)
+            desk.windows.iter().any(|window| {
+                window.title.starts_with("echo") && Some(window.window) == desk.front && desk.front != other
+            })
         })
         .await;
         self.front.unwrap()

@@ -1,8 +1,9 @@
 //! Keys, modifiers and scripts that are stopped on the way.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use axd::platform::{DesktopAnswer, DesktopCall, FailureKind, Gate, InputStep, Platform, Sent};
+use axd::platform::{DesktopAnswer, DesktopCall, FailureKind, Gate, Input, InputStep, Judge, Platform, Sent};
 use axd_protocol::keys::{Button, Key, Modifier, Named};
 use axd_protocol::{Bounds, Point};
 use nix::sys::signal::{Signal, kill};
@@ -11,7 +12,8 @@ use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xkb::{ConnectionExt as _, Group, ID};
 use x11rb::protocol::xproto::{
-    AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, KeyButMask, ModMask, PropMode,
+    AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, InputFocus, KeyButMask, ModMask,
+    PropMode,
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 use x11rb::rust_connection::RustConnection;
@@ -56,6 +58,16 @@ impl Other {
 
     fn mask(&self) -> KeyButMask {
         self.0.query_pointer(self.1).unwrap().reply().unwrap().mask
+    }
+
+    /// Takes the focus, as soon as the server lets anybody.
+    fn focus(&self, window: u32) {
+        self.0.set_input_focus(InputFocus::PARENT, window, x11rb::CURRENT_TIME).unwrap();
+        self.0.flush().unwrap();
+    }
+
+    fn focused(&self) -> u32 {
+        self.0.get_input_focus().unwrap().reply().unwrap().focus
     }
 
     fn mapping(&self) -> Vec<u32> {
@@ -274,6 +286,40 @@ async fn an_app_that_hangs_is_not_typed_to_with_a_map_it_has_not_read() {
     desk.input(text("世界!")).await.unwrap();
     holds(&mut desk, window, "ab世界!").await;
     assert_eq!(other.mapping(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_map_stays_until_who_got_the_keys_has_read_them_whoever_has_the_focus_then() {
+    let name = "keyboard::the_map_stays_until_who_got_the_keys_has_read_them_whoever_has_the_focus_then";
+    if !inside(name, &[]) {
+        return;
+    }
+    let (mut desk, other) = (Desk::new().await, Other::new());
+    let before = other.mapping();
+    let thief = desk.echo("gtk3").await;
+    let window = desk.another_echo("gtk3", thief).await;
+    desk.click(window).await;
+    let pid = Pid::from_raw(desk.window(window).pid as i32);
+    let (at_once, asked) = (Other::new(), AtomicU32::new(0));
+    let judge = Judge::new(move |_, receiver| {
+        assert_eq!(receiver.window, Some(window));
+        // The first time it is asked the app has not read yet how keys are lent. The second time the keys follow: the app does not
+        // come to read them, and somebody takes the focus as soon as anybody else can do anything.
+        if asked.fetch_add(1, Relaxed) == 1 {
+            kill(pid, Signal::SIGSTOP).unwrap();
+            at_once.focus(thief as u32);
+        }
+        Ok(())
+    });
+    let mut steps = text("世");
+    steps.push(InputStep::Pause(Duration::from_millis(100)));
+    let input = Input { steps, judge };
+    desk.call(DesktopCall::Input(input)).await.unwrap();
+    desk.until_true("the focus is taken", || other.focused() != window as u32).await;
+    assert!(other.mapping() != before, "given back before it was read");
+    kill(pid, Signal::SIGCONT).unwrap();
+    holds(&mut desk, window, "世").await;
+    desk.until_true("the keys are given back", || other.mapping() == before).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,7 +15,8 @@ use crate::engine::app::App;
 use crate::engine::measure::Places;
 use crate::engine::target::{Where, alive, parse_target};
 use crate::platform::{
-    Act, DesktopCall, ElementKey, Gate, InputStep, Receiver, ToWorker, WindowOp, WindowSeen, WorkerAnswer,
+    Act, DesktopCall, ElementKey, Gate, InputStep, Receiver, Stretch, ToWorker, WindowOp, WindowSeen,
+    WorkerAnswer,
 };
 use crate::tree::{Ix, Tree};
 
@@ -235,9 +236,9 @@ impl Scene<'_> {
             (false, Some(window)) => Expected::Window(app.pid(), window),
             (false, None) => Expected::App(app.pid()),
         };
-        let receiver = match self.receiver_at(point, expected).await? {
+        let receiver = match self.receiver_of(Stretch::Pointer(point), expected).await? {
             Ok(receiver) => receiver,
-            Err(why) => return Ok(Some(Reached::Covered(why))),
+            Err(why) => return Ok(Some(Reached::Covered(format!("is {why}")))),
         };
         let hit = app.ask_raw(self.deadline, |ticket| ToWorker::HitTest { point, ticket }).await.ok();
         self.note_hit(app, hit.clone());

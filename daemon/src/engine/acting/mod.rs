@@ -1,7 +1,7 @@
 //! Acting: resolve, check the policy, read again, perform, settle, answer with what it changed.
 //!
 //! `verb` says what each command comes to, `scene` is one action while it is under way, `semantic` and `physical` are
-//! the two ways of doing things, `typing` is about text, `fit` waits until an element can be reached with the mouse, `receiver`
+//! the two ways of doing things, `typing` is about text, `typed` about what has come of it, `fit` waits until an element can be reached with the mouse, `receiver`
 //! makes sure that input reaches who it is meant for, `choose` finds items, `menu` those of menus, `popup` opens and closes
 //! what they are in, `scroll` what is out of sight, `settle` waits for rest, `report` tells what came of it, `queue` lets one act
 //! at a time, `again` looks for what was replaced.
@@ -19,6 +19,7 @@ mod scene;
 mod scroll;
 mod semantic;
 mod settle;
+mod typed;
 mod typing;
 mod verb;
 
@@ -108,6 +109,9 @@ impl Engine {
             Some(None) => return Err(out_of_time("another action on this app is still under way")),
             turn => turn.flatten(),
         };
+        if let Some(app) = &app {
+            app.until_finished(deadline).await;
+        }
         let mut scene = Scene::new(self, call, options, deadline, app.clone(), target, point);
         scene.begin().await?;
         let done =

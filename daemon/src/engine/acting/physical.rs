@@ -11,7 +11,7 @@ use axd_protocol::{NodeId, Point, Result, Role, State};
 use super::receiver::Expected;
 use super::scene::{Done, Scene};
 use crate::engine::hands::Holdable;
-use crate::platform::{Act, Direction, Input, InputStep};
+use crate::platform::{Act, Direction, Input, InputStep, Stretch};
 
 /// A drag is so many moves, so far apart: what jumps is not taken for one.
 const DRAG_MOVES: i32 = 10;
@@ -51,7 +51,7 @@ impl Scene<'_> {
     /// Moves the pointer over the target.
     pub async fn hover(&self) -> Result<Done> {
         let at = self.point_at().await?;
-        self.input(vec![InputStep::Expect(at), InputStep::Move(at)]).await
+        self.input(vec![InputStep::Expect(Stretch::Pointer(at)), InputStep::Move(at)]).await
     }
 
     /// Drags the target to another element or place.
@@ -60,8 +60,11 @@ impl Scene<'_> {
         self.spot().await?;
         let to = self.spot_of(to).await?;
         let from = self.point_at().await?;
-        let mut steps =
-            vec![InputStep::Expect(to), InputStep::Move(from), InputStep::Button(Button::Left, true)];
+        let mut steps = vec![
+            InputStep::Expect(Stretch::Pointer(to)),
+            InputStep::Move(from),
+            InputStep::Button(Button::Left, true),
+        ];
         for step in 1..=DRAG_MOVES {
             let part = |from: i32, to: i32| from + (to - from) * step / DRAG_MOVES;
             steps.push(InputStep::Pause(DRAG_PAUSE));

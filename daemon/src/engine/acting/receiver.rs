@@ -130,16 +130,16 @@ impl Scene<'_> {
         self.engine.input(input, gate, self.deadline).await
     }
 
-    /// Who is at a point, if it is the one who is expected; else, in words, why not.
-    pub async fn receiver_at(
+    /// Who would receive something now, if it is the one who is expected; else, in words, why not.
+    pub async fn receiver_of(
         &self,
-        point: axd_protocol::Point,
+        stretch: Stretch,
         expected: Expected,
     ) -> Result<std::result::Result<Option<Receiver>, String>> {
         let gate = self.call.gate.part();
-        match self.try_to_send(vec![InputStep::Expect(point)], expected, &gate).await {
+        match self.try_to_send(vec![InputStep::Expect(stretch)], expected, &gate).await {
             Ok(_) => Ok(Ok(self.received.last())),
-            Err(failure) if failure.kind == FailureKind::Elsewhere => Ok(Err(format!("is {failure}"))),
+            Err(failure) if failure.kind == FailureKind::Elsewhere => Ok(Err(failure.to_string())),
             Err(failure) => Err(self.failed(&failure)),
         }
     }

@@ -6,10 +6,15 @@
 use axd_protocol::command::{Brief, Route};
 use axd_protocol::error::Delivery;
 use axd_protocol::{AppState, Error, ErrorCode, NodeId, Result, Role, State};
+use tokio::time::Instant;
 
 use super::scene::{Done, Scene};
 use super::semantic::is_text;
-use crate::platform::{Act, FailureKind, Sent};
+use super::typed::{Came, came};
+use crate::platform::{Act, FailureKind, Sent, Stretch};
+
+/// Said of text that is not in the field as it was typed.
+const OTHERWISE: &str = "the field holds another text than was typed: the app may have changed it";
 
 impl Scene<'_> {
     /// Types into the target; `aimed` says that it was named, and is not just what has the focus.
@@ -31,20 +36,16 @@ impl Scene<'_> {
             return Err(Error::new(ErrorCode::ActionNotSupported, message)
                 .suggest("leave --route out, or use --route input; or leave them out of the text"));
         }
+        let before = self.now().and_then(|now| now.value);
         let by_app = match is_text && !with_keys {
             true => self.by_app_to_type(text, aimed).await?,
             false => None,
         };
-        if let Some(mut done) = by_app {
-            if !is_secure && done.delivery == Delivery::DeliveredUnverified {
-                let holds =
-                    || self.brief(id).ok().and_then(|now| now.value).is_some_and(|now| now.contains(text));
-                self.pause(holds).await;
-                if holds() {
-                    done.delivery = Delivery::DeliveredVerified;
-                }
-            }
-            return Ok(done);
+        if let Some(done) = by_app {
+            return match is_secure || done.delivery != Delivery::DeliveredUnverified {
+                true => Ok(done),
+                false => self.with_what_came(done, before.as_deref(), text).await,
+            };
         }
         if self.options.route == Some(Route::Semantic) {
             return Err(self.not_offered("take text from the app's side; use --route input"));
@@ -55,47 +56,88 @@ impl Scene<'_> {
             self.focus_to_type().await?;
         }
         let before = self.now().and_then(|now| now.value);
-        let mut done = match text.split_once('\t') {
+        let done = match text.split_once('\t') {
             Some((first, rest)) if is_area => self.keys_with_tab(id, first, rest).await?,
             _ => self.keys(text).await?,
         };
         // Others need not wait while it is seen what came of it.
         self.give_back_hands();
         // What keys come to is not seen in the field they were pressed in.
-        if !is_secure && !with_keys {
-            let took = || {
-                let now = self.now().and_then(|now| now.value);
-                now != before && now.is_some_and(|now| now.contains(text.trim_end_matches('\n')))
-            };
-            self.pause(took).await;
-            if took() {
-                done.delivery = Delivery::DeliveredVerified;
-            } else if is_text && before.is_some() && !text.trim().is_empty() {
-                self.until_it_holds_another(before.as_deref(), done.doubt.as_deref()).await?;
-            }
+        match is_secure || with_keys {
+            true => Ok(done),
+            false => self.with_what_came(done, before.as_deref(), text).await,
+        }
+    }
+
+    /// Looks what has come of text: it is there, which is told, or it is not, which is an error where it can be known.
+    async fn with_what_came(&self, mut done: Done, before: Option<&str>, text: &str) -> Result<Done> {
+        let holds = || self.now().and_then(|now| now.value).unwrap_or_default();
+        let was = before.unwrap_or_default();
+        let is_whole = || came(was, &holds(), text) == Came::Whole;
+        self.pause(is_whole).await;
+        let is_text = self.has(State::Editable) || self.role().is_some_and(is_text);
+        if is_whole() {
+            done.delivery = Delivery::DeliveredVerified;
+        } else if is_text && before.is_some() && !text.trim().is_empty() {
+            self.until_it_has_come(was, text, &mut done).await?;
         }
         Ok(done)
     }
 
-    /// Fails if a field holds what it held before, a while after text was typed into it: then none of the text is there, wherever it is.
-    /// `doubt` is why it may have been lost on the way.
-    async fn until_it_holds_another(&self, before: Option<&str>, doubt: Option<&str>) -> Result<()> {
+    /// Fails if, a while after text was typed into a field, none of it or only some of it is there, wherever the rest is.
+    async fn until_it_has_come(&self, before: &str, text: &str, done: &mut Done) -> Result<()> {
         if self.app()?.state() == AppState::Gone {
             let message = format!("the app of {} ended while it was typed", self.called());
             return Err(Error::new(ErrorCode::ApplicationNotFound, message).delivered(Delivery::Uncertain));
         }
-        let is_other = || self.now().is_none_or(|now| now.value.as_deref() != before);
-        if is_other() || self.until(self.soon(), is_other).await? {
+        // A field that is gone says nothing more.
+        let holds = || self.now().map(|now| now.value.unwrap_or_default());
+        let is_missing = |now: &str| matches!(came(before, now, text), Came::Nothing | Came::Short(_));
+        // As long as more comes, it is waited for.
+        loop {
+            let last = holds();
+            let has_moved = || holds() != last;
+            let is_over = || holds().is_none_or(|now| !is_missing(&now));
+            if is_over() || !self.until(self.soon(), has_moved).await? || Instant::now() >= self.deadline {
+                break;
+            }
+        }
+        // What is not announced is looked for.
+        if let Some(id) = self.target {
+            let _ = self.read_again(id).await;
+        }
+        let Some(now) = holds() else { return Ok(()) };
+        let missing = match came(before, &now, text) {
+            Came::Whole => {
+                done.delivery = Delivery::DeliveredVerified;
+                return Ok(());
+            }
+            Came::Unknown => return Ok(()),
+            Came::Otherwise => {
+                done.note.get_or_insert(OTHERWISE.to_owned());
+                return Ok(());
+            }
+            Came::Nothing => "holds what it held before: nothing of the text is in it".to_owned(),
+            Came::Short(came) => format!(
+                "has only {} of the {} characters that were typed: {came:?}",
+                came.chars().count(),
+                text.chars().count()
+            ),
+        };
+        // A browser that has lost the focus may tell of its fields seconds later.
+        if let Err(where_else) = self.receiver_of(Stretch::Keys, self.expected_of(self.id()?)?).await? {
+            let note =
+                format!("as far as the app tells, the field {missing}; but it may tell late: {where_else}");
+            done.note.get_or_insert(note);
             return Ok(());
         }
-        let mut message =
-            format!("{} holds what it held before: nothing of the text is in it", self.called());
-        if let Some(doubt) = doubt {
+        let mut message = format!("{} {missing}", self.called());
+        if let Some(doubt) = &done.doubt {
             message.push_str(&format!(" ({doubt})"));
         }
-        Err(Error::new(ErrorCode::ActionFailed, message)
-            .delivered(Delivery::Uncertain)
-            .suggest("its window got the keys; look with `ax snapshot` where they went, and whether the field takes text"))
+        Err(Error::new(ErrorCode::ActionFailed, message).delivered(Delivery::Uncertain).suggest(
+            "its window got the keys; look with `ax snapshot` where they went, and whether the field takes such text",
+        ))
     }
 
     /// Has the app put text in; `None` if another way is to be taken. Keys reach also what takes no text by itself, as the display

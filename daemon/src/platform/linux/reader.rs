@@ -30,8 +30,8 @@ use super::wire::{ACCESSIBLE, APPLICATION, Ref, reference, text};
 use crate::platform::mirror::Reading;
 use crate::platform::{Counters, ElementKey, Facts, Failure};
 
-/// The longest text that is read of one element, in characters.
-pub(super) const LONGEST_TEXT: i32 = 32_768;
+/// The longest text that is read of one element, as AT-SPI counts.
+pub(super) const LONGEST_TEXT: i32 = crate::platform::LONGEST_TEXT as i32;
 
 /// An app on the accessibility bus, as far as it is read.
 pub(super) struct Reader {

@@ -3,10 +3,7 @@
 use axd_protocol::{Role, State, States};
 
 use super::roles::is_secure;
-use crate::platform::Facts;
-
-/// The longest text that is read of one element, in UTF-16 units.
-pub const LONGEST_TEXT: usize = 32_768;
+use crate::platform::{Facts, LONGEST_TEXT};
 
 /// What an element holds.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,7 @@ use tracing::debug;
 
 use super::attributes::{Lists, More};
 use super::children::{counts_children, has_rows, opens_menu};
-use super::content::{self, Held, LONGEST_TEXT, facts, has_value, holds_text};
+use super::content::{self, Held, facts, has_value, holds_text};
 use super::element::Element;
 use super::fault::Fault;
 use super::ffi::names as n;
@@ -19,7 +19,7 @@ use super::handles::Handles;
 use super::roles;
 use super::value::{self, TextRange};
 use crate::platform::mirror::Reading;
-use crate::platform::{ElementKey, Facts};
+use crate::platform::{ElementKey, Facts, LONGEST_TEXT};
 
 /// A container with more children than this shows only those on the screen.
 pub const MOST_CHILDREN: usize = 1000;

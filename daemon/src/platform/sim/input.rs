@@ -177,7 +177,7 @@ impl Desk {
                 return Ok(());
             }
             InputStep::Arrive => return Ok(()),
-            InputStep::Expect(point) => return self.may_receive(judge, Stretch::Pointer(point)).await,
+            InputStep::Expect(stretch) => return self.may_receive(judge, stretch).await,
             InputStep::Key(_, true) => self.may_receive(judge, Stretch::Keys).await?,
             InputStep::Button(_, true) | InputStep::Wheel { .. } => {
                 let at = self.hands.lock().pointer;

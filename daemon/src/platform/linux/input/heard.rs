@@ -1,4 +1,4 @@
-//! Whether the app that has the focus has read what was typed.
+//! Whether an app has read what was typed.
 //!
 //! An app translates a key by the map that the server has when the app comes to read the key, not when it was pressed.
 //! So the map must stay until then. Window managers ask apps whether they still live with `_NET_WM_PING`; the answer
@@ -23,12 +23,6 @@ pub(super) enum Heard {
     CannotSay,
     /// It did not answer in time.
     NotYet,
-}
-
-/// Asks the app that has the focus, and waits for its answer.
-pub(super) fn ask_focus(display: &Display, token: u32, patience: Duration) -> XResult<Heard> {
-    let focus = display.connection.get_input_focus()?.reply()?.focus;
-    ask(display, focus, token, patience)
 }
 
 /// Asks the app of a window, or of a part of one, and waits for its answer.

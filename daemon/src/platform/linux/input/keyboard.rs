@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use axd_protocol::keys::Key;
+use tracing::debug;
 use x11rb::connection::Connection;
 use x11rb::protocol::xinput::{ConnectionExt as _, Device, EventMask, XIEventMask};
 use x11rb::protocol::xkb::{ConnectionExt as _, ID, MapPart};
@@ -13,9 +14,10 @@ use super::borrowed::Borrowed;
 use super::heard::{self, Heard};
 use super::keymap::{Keymap, Stroke, bits};
 use super::keys;
+use super::receiver;
 use super::text::stretch;
 use crate::platform::linux::display::{Display, XFault, XResult};
-use crate::platform::{Failure, FailureKind, Gate};
+use crate::platform::{Failure, FailureKind, Gate, Judge, Stretch};
 
 /// How long an app may take to read what was typed before the map it needs is changed.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -32,6 +34,10 @@ pub(super) struct Keyboard {
     pub borrowed: Borrowed,
     /// Keys that are down because they were asked to be.
     held: Vec<Held>,
+    /// The windows that got keys since keys were lent last, and may not have read them yet.
+    readers: Vec<Window>,
+    /// The windows whose apps have read how the keys are lent now.
+    informed: Vec<Window>,
     /// Numbers the questions to apps.
     token: u32,
 }
@@ -42,6 +48,14 @@ struct Held {
     keycode: u8,
     /// What had to be held with it, and is released with it.
     helpers: Vec<u8>,
+}
+
+/// Whether keys may be pressed now.
+pub(super) enum MayType {
+    /// They may.
+    Yes,
+    /// Once the app of this window has read how keys are lent.
+    OnceInformed(Window),
 }
 
 /// What the keyboard's modifiers were before text was typed, to be put back.
@@ -59,8 +73,15 @@ impl Keyboard {
         display.needs("XTEST")?;
         display.connection.xkb_use_extension(1, 0)?.reply()?;
         let borrowed = Borrowed::new(display)?;
-        let mut keyboard =
-            Keyboard { map: Keymap::default(), group: 0, borrowed, held: Vec::new(), token: 0x0a5d_0000 };
+        let mut keyboard = Keyboard {
+            map: Keymap::default(),
+            group: 0,
+            borrowed,
+            held: Vec::new(),
+            readers: Vec::new(),
+            informed: Vec::new(),
+            token: 0x0a5d_0000,
+        };
         keyboard.look(display)?;
         Ok(keyboard)
     }
@@ -113,15 +134,54 @@ impl Keyboard {
         Err(Failure::new(FailureKind::NotSupported, said))
     }
 
-    /// Waits until the app of this window has read where the pointer is, where it can be asked, and not for long.
+    /// Waits until the app of this window has done with all that was sent to it, where it can be asked, and not for long.
+    ///
+    /// It is asked twice: while GTK 4 paints it reads ahead, and answers for what it has not handed on yet. By the second
+    /// question it has.
     pub fn until_arrived(&mut self, display: &Display, window: Window) -> XResult<()> {
-        self.token = self.token.wrapping_add(1);
-        heard::ask(display, window, self.token, ARRIVES)?;
+        for _ in 0..2 {
+            self.token = self.token.wrapping_add(1);
+            match heard::ask(display, window, self.token, ARRIVES)? {
+                Heard::Yes => {}
+                Heard::CannotSay => break,
+                Heard::NotYet => {
+                    debug!(window, "the app has not read its input yet");
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks who would get keys now; fails if that is not the right one.
+    pub fn may_type(&mut self, display: &Display, judge: &Judge) -> Result<MayType, Failure> {
+        let receiver = receiver::of(display, Stretch::Keys)?;
+        judge.decide(Stretch::Keys, &receiver)?;
+        let Some(window) = receiver.window.and_then(|window| Window::try_from(window).ok()) else {
+            return Ok(MayType::Yes);
+        };
+        if self.borrowed.is_lent() {
+            if !self.informed.contains(&window) {
+                return Ok(MayType::OnceInformed(window));
+            }
+            if !self.readers.contains(&window) {
+                self.readers.push(window);
+            }
+        }
+        Ok(MayType::Yes)
+    }
+
+    /// Waits until the app of a window has read how keys are lent now.
+    pub fn inform(&mut self, display: &Display, window: Window) -> Result<(), Failure> {
+        if !self.until_read(display, window)? {
+            return Err(does_not_read("the app with the focus"));
+        }
+        self.informed.push(window);
         Ok(())
     }
 
     /// Sees to it that the next keys can be pressed without waiting for anybody; for how many that is so. At least one.
-    pub fn prepare(&mut self, display: &Display, keys: &[(Key, bool)]) -> XResult<usize> {
+    pub fn prepare(&mut self, display: &Display, keys: &[(Key, bool)]) -> Result<usize, Failure> {
         let held = self.held_keycodes();
         let room = self.borrowed.room(&held);
         // What is lent now may be taken back for what follows, so only the keyboard's own keys count.
@@ -131,16 +191,23 @@ impl Keyboard {
         });
         let (count, symbols) = stretch(lacking, room);
         if count == 0 {
-            return Err(XFault::Missing("a spare key"));
+            return Err(XFault::Missing("a spare key").into());
         }
         if symbols.iter().any(|symbol| self.borrowed.key_of(*symbol).is_none()) {
-            if self.borrowed.is_lent() {
-                self.until_heard(display)?;
-            }
-            self.borrowed.lend(display, &symbols, &held)?;
-            self.until_heard(display)?;
+            self.lend(display, &symbols)?;
         }
         Ok(count)
+    }
+
+    /// Lends keys to symbols, once all that was typed with what was lent before has been read.
+    pub fn lend(&mut self, display: &Display, symbols: &[u32]) -> Result<(), Failure> {
+        if !self.until_all_read(display)? {
+            // It is not waited for a second time.
+            self.readers.pop();
+            return Err(does_not_read("an app that was typed into"));
+        }
+        self.informed.clear();
+        Ok(self.borrowed.lend(display, symbols, &self.held_keycodes())?)
     }
 
     /// Presses a key, and holds it.
@@ -169,10 +236,22 @@ impl Keyboard {
         held.helpers.iter().rev().try_for_each(|keycode| key_event(display, *keycode, false))
     }
 
-    /// Waits until the app with the focus has read all keys so far. False if it does not read.
-    pub fn until_heard(&mut self, display: &Display) -> XResult<bool> {
+    /// Waits until everybody who got keys has read them. False if somebody does not. It is asked who got them, and not who has the
+    /// focus now: that may have been taken meanwhile.
+    fn until_all_read(&mut self, display: &Display) -> XResult<bool> {
+        while let Some(window) = self.readers.last().copied() {
+            if !self.until_read(display, window)? {
+                return Ok(false);
+            }
+            self.readers.pop();
+        }
+        Ok(true)
+    }
+
+    /// Waits until the app of a window has read all that was sent to it. False if it does not read.
+    fn until_read(&mut self, display: &Display, window: Window) -> XResult<bool> {
         self.token = self.token.wrapping_add(1);
-        match heard::ask_focus(display, self.token, PATIENCE)? {
+        match heard::ask(display, window, self.token, PATIENCE)? {
             Heard::Yes => Ok(true),
             Heard::NotYet => Ok(false),
             Heard::CannotSay => {
@@ -183,10 +262,11 @@ impl Keyboard {
         }
     }
 
-    /// Gives back keys that were lent, once the app has read what was typed with them.
+    /// Gives back keys that were lent, once all that was typed with them has been read.
     pub fn tidy(&mut self, display: &Display) -> XResult<()> {
-        if self.borrowed.is_lent() && self.until_heard(display)? {
+        if self.borrowed.is_lent() && self.until_all_read(display)? {
             self.borrowed.give_back(display, &self.held_keycodes())?;
+            self.informed.clear();
         }
         display.sync()
     }
@@ -278,6 +358,11 @@ impl Keyboard {
             _ => self.map.symbol(symbol, self.group),
         }
     }
+}
+
+fn does_not_read(who: &str) -> Failure {
+    let said = format!("{who} does not read what is typed; it hangs or is busy");
+    Failure::new(FailureKind::Unresponsive, said)
 }
 
 /// Has it told whenever a key is let go of, whichever window that is meant for, or no longer.

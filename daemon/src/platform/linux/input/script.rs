@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axd_protocol::keys::Key;
+use parking_lot::Mutex;
+use x11rb::protocol::xproto::Window;
 
-use super::keyboard::Keyboard;
+use super::keyboard::{Keyboard, MayType};
 use super::{keys, pointer, receiver, text};
 use crate::platform::linux::display::{Display, XFault, XResult};
 use crate::platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Sent, Stretch};
@@ -50,6 +52,7 @@ impl Hands {
     /// Runs a script. When it succeeds the server has processed all of it.
     pub fn run(&mut self, input: &Input, gate: &Gate) -> Result<(), Failure> {
         let Input { steps, judge } = input;
+        let (judge, receivers) = noting(judge);
         if steps.iter().any(|step| matches!(step, InputStep::Key(..) | InputStep::Text(_))) {
             self.keyboard.look(&self.display).map_err(|fault| self.failed(fault))?;
         }
@@ -58,9 +61,9 @@ impl Hands {
         let is_key = |step: &InputStep| matches!(step, InputStep::Key(..));
         let mut result = steps.chunk_by(|one, next| is_key(one) && is_key(next)).try_for_each(|steps| {
             if steps.iter().all(is_key) {
-                return self.keys(steps, judge, gate, &mut done);
+                return self.keys(steps, &judge, gate, &mut done);
             }
-            steps.iter().try_for_each(|step| self.step(step, judge, gate, &mut done))
+            steps.iter().try_for_each(|step| self.step(step, &judge, gate, &mut done))
         });
         if result.is_err() {
             let released = done.down.iter().rev().try_for_each(|down| self.release(*down));
@@ -72,11 +75,25 @@ impl Hands {
             let failure = self.failed(fault);
             result = result.and(Err(failure.sent(Sent::Maybe)));
         }
+        if done.sent && !self.lost {
+            self.until_arrived(&receivers.lock());
+        }
         result.map_err(|failure| match (done.sent, failure.sent) {
             (true, Sent::No) if self.lost => failure.sent(Sent::Maybe),
             (true, Sent::No) => failure.sent(Sent::Yes),
             _ => failure,
         })
+    }
+
+    /// Waits until the apps that got input have read it, where they can be asked, and not for long: what is asked of them next another
+    /// way must not overtake it.
+    fn until_arrived(&mut self, windows: &[Window]) {
+        for window in windows {
+            if let Err(fault) = self.keyboard.until_arrived(&self.display, *window) {
+                // What was sent has been sent all the same.
+                self.failed(fault);
+            }
+        }
     }
 
     /// Gives back what the keyboard lent; waits until the server has done all of it.
@@ -115,7 +132,7 @@ impl Hands {
             .collect();
         let mut rest = &keys[..];
         while !rest.is_empty() {
-            let count = self.keyboard.prepare(&self.display, rest).map_err(|fault| self.failed(fault))?;
+            let count = self.keyboard.prepare(&self.display, rest)?;
             let (now, later) = rest.split_at(count);
             self.row_of_keys(now, judge, gate, done)?;
             rest = later;
@@ -130,26 +147,36 @@ impl Hands {
         gate: &Gate,
         done: &mut Done,
     ) -> Result<(), Failure> {
-        self.alone(|hands| {
-            // To let go of a key needs nobody's leave.
-            if keys.iter().any(|(_, down)| *down) {
-                judge.decide(Stretch::Keys, &receiver::of(&hands.display, Stretch::Keys)?)?;
-            }
-            keys.iter().try_for_each(|(key, down)| {
-                gate.enter()?;
-                done.sent = true;
-                match down {
-                    true => {
-                        done.down.push(Down::Key(*key));
-                        hands.press(Down::Key(*key))
-                    }
-                    false => {
-                        done.up(Down::Key(*key));
-                        hands.let_go(Down::Key(*key))
-                    }
+        loop {
+            let mut may = MayType::Yes;
+            self.alone(|hands| {
+                // To let go of a key needs nobody's leave.
+                if keys.iter().any(|(_, down)| *down) {
+                    may = hands.keyboard.may_type(&hands.display, judge)?;
                 }
-            })
-        })
+                if let MayType::OnceInformed(_) = may {
+                    return Ok(());
+                }
+                keys.iter().try_for_each(|(key, down)| {
+                    gate.enter()?;
+                    done.sent = true;
+                    match down {
+                        true => {
+                            done.down.push(Down::Key(*key));
+                            hands.press(Down::Key(*key))
+                        }
+                        false => {
+                            done.up(Down::Key(*key));
+                            hands.let_go(Down::Key(*key))
+                        }
+                    }
+                })
+            })?;
+            match may {
+                MayType::Yes => return Ok(()),
+                MayType::OnceInformed(window) => self.keyboard.inform(&self.display, window)?,
+            }
+        }
     }
 
     fn step(&mut self, step: &InputStep, judge: &Judge, gate: &Gate, done: &mut Done) -> Result<(), Failure> {
@@ -184,10 +211,9 @@ impl Hands {
                 let Some(window) = window else { return Ok(()) };
                 self.keyboard.until_arrived(&self.display, window).map_err(|fault| self.failed(fault))
             }
-            InputStep::Expect(point) => {
-                let stretch = Stretch::Pointer(*point);
-                let receiver = receiver::of(&self.display, stretch).map_err(|fault| self.failed(fault))?;
-                judge.decide(stretch, &receiver)
+            InputStep::Expect(stretch) => {
+                let receiver = receiver::of(&self.display, *stretch).map_err(|fault| self.failed(fault))?;
+                judge.decide(*stretch, &receiver)
             }
             InputStep::Move(to) => {
                 // Where the pointer is changes nothing in an app: it is not noted as sent.
@@ -263,6 +289,21 @@ impl Done {
             self.down.remove(at);
         }
     }
+}
+
+/// A judge that decides like this one, and the windows that it let receive something.
+fn noting(judge: &Judge) -> (Judge, Arc<Mutex<Vec<Window>>>) {
+    let windows = Arc::new(Mutex::new(Vec::new()));
+    let (judge, noted) = (judge.clone(), Arc::clone(&windows));
+    let noting = Judge::new(move |stretch, receiver| {
+        judge.decide(stretch, receiver)?;
+        let window = receiver.window.and_then(|window| Window::try_from(window).ok());
+        let mut noted = noted.lock();
+        let new = window.filter(|window| !noted.contains(window));
+        noted.extend(new);
+        Ok(())
+    });
+    (noting, windows)
 }
 
 /// Waits that long, unless the gate is closed.

@@ -2,11 +2,11 @@
 
 use axd_protocol::keys::{Key, Named};
 
-use super::keyboard::{Keyboard, key_event};
+use super::keyboard::{Keyboard, MayType, key_event};
 use super::keymap::Stroke;
-use super::{keys, receiver};
+use super::keys;
 use crate::platform::linux::display::{Display, XFault, XResult};
-use crate::platform::{Failure, FailureKind, Gate, Judge, Sent, Stretch};
+use crate::platform::{Failure, FailureKind, Gate, Judge, Sent};
 
 /// So many characters are typed before the receiver is looked at again; the display belongs to us alone meanwhile.
 const STRETCH: usize = 32;
@@ -80,15 +80,23 @@ impl Typing<'_> {
     /// Types a few characters, all to the receiver that the judge was asked about.
     fn stretch(&mut self, taps: &[(Key, u32)], judge: &Judge, gate: &Gate) -> Result<(), Failure> {
         let display = self.display;
-        display.alone(|| {
-            judge.decide(Stretch::Keys, &receiver::of(display, Stretch::Keys)?)?;
-            for (key, characters) in taps {
-                gate.enter()?;
-                self.tap(*key)?;
-                gate.typed(*characters);
+        loop {
+            let may = display.alone(|| {
+                let may = self.keyboard.may_type(display, judge)?;
+                if let MayType::Yes = may {
+                    for (key, characters) in taps {
+                        gate.enter()?;
+                        self.tap(*key)?;
+                        gate.typed(*characters);
+                    }
+                }
+                Ok(may)
+            })?;
+            match may {
+                MayType::Yes => return Ok(()),
+                MayType::OnceInformed(window) => self.keyboard.inform(display, window)?,
             }
-            Ok(())
-        })
+        }
     }
 
     /// Sees to it that the next taps have keys; how many do. At least one.
@@ -109,14 +117,7 @@ impl Typing<'_> {
             let said = "the keyboard lacks a character of the text, and has no spare key to put it on";
             return Err(Failure::new(FailureKind::NotSupported, said));
         }
-        // What was typed with the lent keys must be read before they change, and the change before they are pressed.
-        if self.keyboard.borrowed.is_lent() && !self.keyboard.until_heard(self.display)? {
-            return Err(does_not_read());
-        }
-        self.keyboard.borrowed.lend(self.display, &symbols, &held)?;
-        if !self.keyboard.until_heard(self.display)? {
-            return Err(does_not_read());
-        }
+        self.keyboard.lend(self.display, &symbols)?;
         Ok(count)
     }
 
@@ -170,13 +171,6 @@ pub(super) fn stretch(lacking: impl Iterator<Item = Option<u32>>, room: usize) -
         count += 1;
     }
     (count, symbols)
-}
-
-fn does_not_read() -> Failure {
-    Failure::new(
-        FailureKind::Unresponsive,
-        "the app with the focus does not read what is typed; it hangs or is busy",
-    )
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ impl Hands {
                 let at = self.at.or_else(pointer);
                 Stretch::Pointer(at.ok_or_else(|| refused("the system does not say where the pointer is"))?)
             }
-            InputStep::Expect(point) => Stretch::Pointer(*point),
+            InputStep::Expect(stretch) => *stretch,
             InputStep::Key(_, false) => return Ok(()),
             _ => {
                 *asked = None;
