@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::Bounds;
 use crate::id::NodeId;
+use crate::node::NodeRef;
 
 /// An app, as every answer about it names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,9 @@ pub struct AppInfo {
     pub identity: String,
     /// How far its tree can be trusted.
     pub state: AppState,
+    /// The modal dialog that is open over what the answer is about: it waits for an answer of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modal: Option<NodeRef>,
 }
 
 /// How far an app's tree can be trusted.

@@ -129,7 +129,13 @@ impl App {
 
     fn info_in(&self, state: AppState) -> AppInfo {
         let seen = self.seen.read();
-        AppInfo { name: seen.name.clone(), pid: seen.pid, identity: seen.identity.clone(), state }
+        AppInfo {
+            name: seen.name.clone(),
+            pid: seen.pid,
+            identity: seen.identity.clone(),
+            state,
+            modal: None,
+        }
     }
 
     /// How far the tree can be trusted.

@@ -207,7 +207,13 @@ impl Engine {
     /// An app as answers name it, attached or not.
     pub(super) fn info_of(&self, seen: &AppSeen) -> AppInfo {
         let state = self.by_pid(seen.pid).map_or(AppState::Detached, |app| app.state());
-        AppInfo { name: seen.name.clone(), pid: seen.pid, identity: seen.identity.clone(), state }
+        AppInfo {
+            name: seen.name.clone(),
+            pid: seen.pid,
+            identity: seen.identity.clone(),
+            state,
+            modal: None,
+        }
     }
 
     /// A window as answers show it.

@@ -7,10 +7,10 @@ use axd_protocol::selector::Target;
 use axd_protocol::{Bounds, Error, ErrorCode, NodeRef, Point, Result, State, render};
 use tokio::time::Instant;
 
-use super::Engine;
 use super::answer::Answer;
 use super::measure::Places;
 use super::target::{Located, Where, alive, parse_target};
+use super::{Engine, modal};
 use crate::service::Call;
 use crate::tree::{Ix, NodeFields, Scope, Tree};
 
@@ -102,7 +102,7 @@ impl Engine {
         };
         let complete = app.is_complete() && unread.is_empty();
         let told = IsAnswer { node: tree.node_ref(ix), property: args.property, value, complete, unread };
-        answer.value(Some(self.clock.now()), Some(&app.info()), &told);
+        answer.value(Some(self.clock.now()), Some(&app.info_about(&tree, Some(ix))), &told);
         Ok(())
     }
 
@@ -128,14 +128,14 @@ impl Engine {
         }
         let tree = app.tree.read();
         let ix = alive(app, &tree, located.id)?;
-        let (clock, info) = (Some(self.clock.now()), app.info());
+        let (clock, info) = (Some(self.clock.now()), app.info_about(&tree, Some(ix)));
         let mut node = Vec::new();
         if !properties.is_empty() || answer.is_text() {
             tree.write_node(ix, NodeFields::ALL, place, &mut node);
         }
         let text = || {
             if properties.is_empty() {
-                node_text(&tree, ix, &node, place)
+                node_text(&tree, ix, &node, place) + &modal::line(&info)
             } else {
                 properties_text(&node, properties)
             }

@@ -10,7 +10,7 @@ use super::app::App;
 use super::deep::{self, Depth};
 use super::element::write_path;
 use super::target::{Where, not_looked_at, parse_selector};
-use super::{Engine, heavy};
+use super::{Engine, heavy, modal};
 use crate::service::Call;
 use crate::tree::{Ix, NodeFields, Scope, Tree};
 
@@ -70,9 +70,9 @@ impl Engine {
         if matches.is_empty() && !args.count && (args.first || args.nth.is_some()) {
             return Err(self.none_found(&app, &selector.to_string(), found.count, unread));
         }
-        let (clock, info) = (Some(self.clock.now()), app.info());
+        let (clock, info) = (Some(self.clock.now()), app.info_about(&tree, None));
         let complete = app.is_complete() && unread.is_empty();
-        let text = || find_text(&tree, matches, found.count, args.count, &unread);
+        let text = || find_text(&tree, matches, found.count, args.count, &unread) + &modal::line(&info);
         answer.either(clock, Some(&info), text, |out| {
             out.extend_from_slice(format!(r#"{{"complete":{complete},"count":{}"#, found.count).as_bytes());
             if !args.count {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 
-use axd_protocol::command::{CloseApp, CloseAppAnswer, Launch, LaunchAnswer};
+use axd_protocol::command::{CloseApp, CloseAppAnswer, Launch, LaunchAnswer, Modal};
 use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::{Error, ErrorCode, NodeRef, Result, Role};
 use parking_lot::Mutex;
@@ -17,6 +17,7 @@ use super::answer::Answer;
 use super::arrival::{Before, Came, Phase, Started};
 use super::ask_desktop::{Waited, unexpected};
 use super::failure::about_an_app;
+use super::modal::{described, in_words, modals};
 use crate::platform::{AppSeen, DesktopAnswer, DesktopCall, LaunchPlan, WindowSeen};
 use crate::service::Call;
 
@@ -26,6 +27,8 @@ const LAUNCH_MS: u64 = 30_000;
 const HANDS_OVER: Duration = Duration::from_millis(2_500);
 /// The same after a bad end, which few hand over with.
 const FAILED: Duration = Duration::from_millis(400);
+/// How long an app that has a modal dialog open may take to end.
+const BLOCKED: Duration = Duration::from_millis(1_000);
 /// How long a window may take to be in its app's tree.
 const IN_TREE: Duration = Duration::from_millis(3_000);
 /// Nobody tells when the last of several processes ends: so often it is looked.
@@ -225,11 +228,23 @@ impl Engine {
         let seen = self.desktop.read().named(&args.app)?.clone();
         self.permit_on(call, Some(seen.clone()))?;
         let close = DesktopCall::Close { pid: seen.pid, force: args.force };
+        let before = self.modals_of(seen.pid);
         self.have(close, &call.gate, Engine::deadline(call)).await.map_err(about_an_app)?;
         let until = Engine::within(call, args.timeout_ms, CLOSE_MS);
-        let is_gone = || self.desktop.read().by_pid(seen.pid).is_none().then_some(());
-        match self.until(until, &call.gate, is_gone).await {
-            Waited::Seen(()) => {}
+        // An app with a modal dialog open seldom ends, and need not say so.
+        let until = if before.is_empty() || args.force { until } else { until.min(began + BLOCKED) };
+        let asks = || {
+            let new = |modal: &Modal| before.iter().all(|other| other.node.id != modal.node.id);
+            self.modals_of(seen.pid).into_iter().find(new).filter(|_| !args.force)
+        };
+        let outcome = || {
+            let is_gone = self.desktop.read().by_pid(seen.pid).is_none();
+            if is_gone { Some(None) } else { asks().map(Some) }
+        };
+        match self.until(until, &call.gate, outcome).await {
+            Waited::Seen(None) => {}
+            Waited::Seen(Some(modal)) => return Err(asks_first(&seen, &modal)),
+            Waited::Late if !before.is_empty() && !args.force => return Err(asks_first(&seen, &before[0])),
             Waited::Late => return Err(self.still_there(&seen, args.force)),
             Waited::Cancelled => {
                 let message = format!("{} was asked to end; the wait for it was cancelled", seen.name);
@@ -273,6 +288,13 @@ impl Engine {
         error.candidates(dialogs).delivered(Delivery::DeliveredUnverified)
     }
 
+    /// The modal dialogs that an attached app has open.
+    fn modals_of(&self, pid: u32) -> Vec<Modal> {
+        let Some(app) = self.by_pid(pid) else { return Vec::new() };
+        let tree = app.tree.read();
+        modals(&tree, None).map(|window| described(&tree, window)).collect()
+    }
+
     /// The dialogs that an attached app has open.
     fn dialogs_of(&self, pid: u32) -> Vec<NodeRef> {
         let Some(app) = self.by_pid(pid) else { return Vec::new() };
@@ -280,6 +302,16 @@ impl Engine {
         let is_dialog = |role| matches!(role, Role::Dialog | Role::Alert);
         tree.windows().filter(|ix| is_dialog(tree.role(*ix))).map(|ix| tree.node_ref(ix)).collect()
     }
+}
+
+/// The error of an app that wants to know something before it ends.
+fn asks_first(seen: &AppSeen, modal: &Modal) -> Error {
+    let message = format!("{} was asked to end, and asks something first: {}", seen.name, in_words(modal));
+    Error::new(ErrorCode::ActionFailed, message)
+        .suggest("answer what it asks, or end it with --force: what is not saved is lost then")
+        .retry(format!("close-app {} --force", seen.pid))
+        .candidates(vec![modal.node.clone()])
+        .delivered(Delivery::DeliveredUnverified)
 }
 
 /// The error of an app that cannot be started because there is none.

@@ -25,6 +25,7 @@ mod launch;
 mod listen;
 mod lists;
 mod measure;
+mod modal;
 mod permit;
 mod picture;
 mod snapshot;

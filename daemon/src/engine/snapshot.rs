@@ -10,7 +10,7 @@ use super::answer::Answer;
 use super::app::App;
 use super::measure::Places;
 use super::target::Where;
-use super::{Engine, heavy};
+use super::{Engine, heavy, modal};
 use crate::platform::{ElementKey, ToWorker};
 use crate::service::Call;
 use crate::tree::{Filter, Ix, NodeFields, Tree, View};
@@ -70,7 +70,8 @@ impl Engine {
         let fields = NodeFields { actions: args.actions, native_role: false };
         let tree = app.tree.read();
         let root = self.snapshot_root(&app, &tree, args)?;
-        let (clock, info, complete) = (Some(self.clock.now()), app.info(), app.is_complete());
+        let (clock, info, complete) =
+            (Some(self.clock.now()), app.info_about(&tree, None), app.is_complete());
         heavy(tree.len(), || {
             let showing = tree.show(root, &view);
             let text = || {
@@ -84,6 +85,7 @@ impl Engine {
                         showing.nodes.len()
                     ));
                 }
+                out.push_str(&modal::line(&info));
                 out
             };
             answer.either(clock, Some(&info), text, |out| {

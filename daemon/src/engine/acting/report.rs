@@ -2,17 +2,16 @@
 
 use axd_protocol::command::{ActAnswer, Aspect, Effects, Modal, Receiver, Route, Settled};
 use axd_protocol::error::{Delivery, Disposition};
-use axd_protocol::{Difference, Result, Role, State};
+use axd_protocol::{Difference, Result};
 
 use super::scene::{Done, Rest, Scene};
 use super::verb::Action;
 use crate::engine::answer::Answer;
-use crate::tree::{Changes, Ix, Resolved, Tree};
+use crate::engine::modal::{described, in_words, modals};
+use crate::tree::{Changes, Resolved, Tree};
 
 /// More changes than this are not told one by one: the caller is better off with a look.
 const MOST_CHANGES: usize = 5_000;
-/// So many buttons of a dialog are named.
-const MOST_BUTTONS: usize = 6;
 
 impl Scene<'_> {
     /// What would be done, without doing it.
@@ -102,19 +101,9 @@ impl Scene<'_> {
             Resolved::Alive(ix) => Some(ix),
             _ => None,
         });
-        let is_over = |window: &Ix| {
-            let states = tree.states(*window);
-            let holds = target.is_some_and(|target| tree.is_within(target, *window));
-            states.has(State::Modal) && !states.has(State::Hidden) && !holds
-        };
         // One that this opened is in the effects.
-        let window =
-            tree.windows().filter(is_over).find(|window| !tree.came_after(*window, self.since.tick))?;
-        let buttons = tree
-            .subtree(window)
-            .filter(|ix| tree.role(*ix) == Role::Button && !tree.states(*ix).has(State::Hidden));
-        let names = buttons.filter_map(|ix| tree.name(ix).map(str::to_owned)).take(MOST_BUTTONS);
-        Some(Modal { node: tree.node_ref(window), buttons: names.collect() })
+        let mut older = modals(tree, target).filter(|window| !tree.came_after(*window, self.since.tick));
+        older.next().map(|window| described(tree, window))
     }
 }
 
@@ -166,9 +155,7 @@ fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
         out.push_str(&format!("  {note}\n"));
     }
     if let Some(modal) = &told.modal {
-        out.push_str("  modal: ");
-        axd_protocol::text::write_ref(&modal.node, &mut out);
-        out.push_str(&format!(": {}\n", modal.buttons.join(", ")));
+        out.push_str(&format!("  modal: {}\n", in_words(modal)));
     }
     if let Some(tree) = tree {
         match changes {

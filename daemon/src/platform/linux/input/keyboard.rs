@@ -21,8 +21,8 @@ use crate::platform::{Failure, FailureKind, Gate, Judge, Stretch};
 
 /// How long an app may take to read what was typed before the map it needs is changed.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long an app may take to read where the pointer is.
-const ARRIVES: Duration = Duration::from_millis(300);
+/// How long an app may take to read what the mouse and the keyboard do before something else is done.
+pub(super) const ARRIVES: Duration = Duration::from_millis(300);
 /// How long an app that cannot say whether it has read something is given for it.
 const PAUSE: Duration = Duration::from_millis(60);
 

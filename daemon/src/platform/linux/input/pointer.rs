@@ -1,5 +1,7 @@
 //! The pointer: moving it, its buttons and its wheel.
 
+use std::time::{Duration, Instant};
+
 use axd_protocol::Point;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{
@@ -32,6 +34,23 @@ pub(super) fn button(display: &Display, meaning: u8, down: bool) -> XResult<()> 
     display.connection.xtest_fake_input(kind, physical, 0, display.root, 0, 0, 0)?;
     display.connection.flush()?;
     Ok(())
+}
+
+/// Waits until the server shows these buttons as up, and not for long. A window manager that brings windows to the front when they
+/// are clicked holds back what the mouse does until it has seen the press; nothing tells when it lets it go on.
+pub(super) fn until_up(display: &Display, buttons: &[u8], patience: Duration) -> XResult<()> {
+    const LOOK_AGAIN: Duration = Duration::from_millis(2);
+    // The server tells of the first five.
+    let wanted: u16 = buttons.iter().filter(|button| **button <= 5).map(|button| 1 << (7 + button)).sum();
+    let until = Instant::now() + patience;
+    loop {
+        let down = u16::from(display.connection.query_pointer(display.root)?.reply()?.mask);
+        let now = Instant::now();
+        if down & wanted == 0 || now >= until {
+            return Ok(());
+        }
+        display.event(Some(now + LOOK_AGAIN), None)?;
+    }
 }
 
 /// The buttons that a turn of the wheel is, one a notch.

@@ -7,7 +7,7 @@ use axd_protocol::keys::Key;
 use parking_lot::Mutex;
 use x11rb::protocol::xproto::Window;
 
-use super::keyboard::{Keyboard, MayType};
+use super::keyboard::{ARRIVES, Keyboard, MayType};
 use super::{keys, pointer, receiver, text};
 use crate::platform::linux::display::{Display, XFault, XResult};
 use crate::platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Sent, Stretch};
@@ -28,6 +28,8 @@ pub(super) struct Hands {
 struct Done {
     /// What it pressed and has not let go of.
     down: Vec<Down>,
+    /// The buttons it has let go of.
+    clicked: Vec<u8>,
     /// Whether anything of it was sent.
     sent: bool,
 }
@@ -76,7 +78,7 @@ impl Hands {
             result = result.and(Err(failure.sent(Sent::Maybe)));
         }
         if done.sent && !self.lost {
-            self.until_arrived(&receivers.lock());
+            self.until_arrived(&done.clicked, &receivers.lock());
         }
         result.map_err(|failure| match (done.sent, failure.sent) {
             (true, Sent::No) if self.lost => failure.sent(Sent::Maybe),
@@ -87,7 +89,10 @@ impl Hands {
 
     /// Waits until the apps that got input have read it, where they can be asked, and not for long: what is asked of them next another
     /// way must not overtake it.
-    fn until_arrived(&mut self, windows: &[Window]) {
+    fn until_arrived(&mut self, clicked: &[u8], windows: &[Window]) {
+        if let Err(fault) = pointer::until_up(&self.display, clicked, ARRIVES) {
+            self.failed(fault);
+        }
         for window in windows {
             if let Err(fault) = self.keyboard.until_arrived(&self.display, *window) {
                 // What was sent has been sent all the same.
@@ -287,6 +292,11 @@ impl Done {
     fn up(&mut self, what: Down) {
         if let Some(at) = self.down.iter().rposition(|down| *down == what) {
             self.down.remove(at);
+        }
+        if let Down::Button(button) = what
+            && !self.clicked.contains(&button)
+        {
+            self.clicked.push(button);
         }
     }
 }
