@@ -58,6 +58,23 @@ impl Toolkit {
         !matches!(self, Toolkit::Qt | Toolkit::Gtk4)
     }
 
+    /// Whether all properties of an element may be asked for at once. What answers for Chromium is ATK's bridge; nothing else was
+    /// tried but Qt, which crashes.
+    pub fn tells_all_at_once(self) -> bool {
+        self == Toolkit::Chromium
+    }
+
+    /// Whether it is asked over a connection to itself. Nothing is known against that in other toolkits with ATK's bridge, but
+    /// only browsers show so much that it matters.
+    pub fn is_asked_directly(self) -> bool {
+        self == Toolkit::Chromium
+    }
+
+    /// Whether the actions of buttons and links follow from what they are: Chromium presses the one and jumps to the other.
+    pub fn names_actions_by_role(self) -> bool {
+        self == Toolkit::Chromium
+    }
+
     /// Whether new and removed children are announced. Where not, their parents are looked through again.
     pub fn announces_children(self) -> bool {
         !matches!(self, Toolkit::Gtk4 | Toolkit::Qt | Toolkit::Other)
