@@ -47,7 +47,7 @@ ROLES: dict[int, tuple[str, str]] = {
     126: ("content insertion", "group"), 127: ("mark", "group"), 128: ("suggestion", "group"),
     129: ("push button menu", "button"), 130: ("switch", "switch"),
 }  # fmt: skip
-PASSWORD_TEXT, DOCUMENT_TEXT = 40, 94
+PASSWORD_TEXT, DOCUMENT_TEXT, FILLER = 40, 94, 20
 
 # AT-SPI state bit -> name.
 STATES = {

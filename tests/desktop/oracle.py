@@ -23,7 +23,7 @@ from typing import Any
 from gi.repository import Gio, GLib
 
 from contract import (
-    ROLES, PASSWORD_TEXT, DOCUMENT_TEXT, STATES, FOCUSABLE, PLAIN_STATES, NEVER_DISABLED, HOLDS_TEXT, CHECKABLE, SCROLLS, SHOWING_IS_CONTENT, VISIBLE_IS_SCROLLING, HAS_NUMBER, TEXT_IS_NAME, LABELLED, LABELLED_BY, BY_INDEX, BROWSERS, MAKES_UP_NAMES, CLASS_NAME, OWN_CLASS_NAME, PAGE_ROLES, DATE_INPUTS, STATIC, BOXES_OF_TEXT,
+    ROLES, PASSWORD_TEXT, DOCUMENT_TEXT, FILLER, STATES, FOCUSABLE, PLAIN_STATES, NEVER_DISABLED, HOLDS_TEXT, CHECKABLE, SCROLLS, SHOWING_IS_CONTENT, VISIBLE_IS_SCROLLING, HAS_NUMBER, TEXT_IS_NAME, LABELLED, LABELLED_BY, BY_INDEX, BROWSERS, MAKES_UP_NAMES, CLASS_NAME, OWN_CLASS_NAME, PAGE_ROLES, DATE_INPUTS, STATIC, BOXES_OF_TEXT,
 )  # fmt: skip
 
 ACCESSIBLE, REGISTRY = "org.a11y.atspi.Accessible", "org.a11y.atspi.Registry"
@@ -149,6 +149,7 @@ class Walker:
         self.bus, self.root, self.extents, self.first_children = bus, root, extents, first_children
         self.toolkit = toolkit_of(bus, root)
         self.seen: set[Ref] = set()
+        self.tops: set[Ref] = set()
 
     def walk(self) -> Node:
         self.seen = {self.root}
@@ -157,6 +158,8 @@ class Walker:
         whole = level[0][1] if level else Node(role="application")
         while level:
             lists = self.children([ref for ref, _ in level], [node for _, node in level])
+            if level[0][0] == self.root:
+                self.tops = set(lists[0])
             wanted = [(node, child) for (_, node), children in zip(level, lists) for child in children]
             fresh = [(node, child) for node, child in wanted if not (child in self.seen or self.seen.add(child))]
             nodes = self.read([child for _, child in fresh])
@@ -217,7 +220,7 @@ class Walker:
         if "defunct" in native:
             return None
         kinds = {kind.rsplit(".", 1)[-1] for kind in interfaces or []}
-        return Raw(ref, 75 if ref == self.root else number, native, bits, kinds, name or "", description or "", -1 if count is None else count)
+        return Raw(ref, 75 if ref == self.root else number, native, bits, kinds, name or "", description or "", -1 if count is None else count, ref in self.tops)
 
     def details(self, raws: list[Raw]) -> None:
         """Asks what depends on the first answers: number, text, label, actions, place."""
@@ -346,9 +349,13 @@ class Raw:
     name: str
     description: str
     count: int
+    top: bool = False  # the app itself lists it
     answers: dict[str, Any] = field(default_factory=dict)
 
     def role(self) -> str:
+        # A window of Qt that is a plain widget is called what any plain widget is.
+        if self.top and self.number == FILLER:
+            return "window"
         role, attributes = told_role(self.number, self.native), self.answers.get("attributes") or {}
         by_page = PAGE_ROLES.get((attributes.get("xml-roles") or " ").split(" ")[0])
         if by_page:

@@ -45,6 +45,9 @@ impl Reader {
                 continue;
             }
             let listed = body::<Vec<Ref>>(answer).map(|refs| self.keys(&refs));
+            if let (ElementKey::APP, Some(windows)) = (*key, &listed) {
+                self.tops = windows.iter().copied().collect();
+            }
             found.push(match listed {
                 Some(listed) if self.by_index.contains(key) => {
                     Some(self.children_by_index(*key, listed.len() as i32).await?)

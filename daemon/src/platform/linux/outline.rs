@@ -89,6 +89,9 @@ impl Reader {
                     }
                 });
             }
+            if let Some(outline) = outline.as_mut().filter(|outline| self.tops.contains(&outline.key)) {
+                outline.role = roles::top_level(outline.number, outline.role);
+            }
             outlines.push(outline);
         }
         Ok(outlines)

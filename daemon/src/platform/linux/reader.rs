@@ -49,6 +49,8 @@ pub(super) struct Reader {
     pub frames: HashMap<ElementKey, super::windows::Frame>,
     /// The numbers of windows, by their elements.
     pub numbers: HashMap<ElementKey, u64>,
+    /// What the app itself lists: its windows.
+    pub(super) tops: HashSet<ElementKey>,
     /// What elements were last read to be.
     pub roles: HashMap<ElementKey, Role>,
     /// What else such apps change unannounced: the numbers that elements were last read to hold, and names of items.
@@ -101,6 +103,7 @@ impl Reader {
             handles: Handles::new(root),
             frames: HashMap::new(),
             numbers: HashMap::new(),
+            tops: HashSet::new(),
             roles: HashMap::new(),
             pages: HashSet::new(),
             held: HashMap::new(),
@@ -289,6 +292,9 @@ impl Reader {
                 self.partial.remove(&key)
             }
         };
+        if key == ElementKey::APP {
+            self.tops = details.children.iter().copied().collect();
+        }
         self.roles.insert(key, role);
         remember(&mut self.selected, key, facts.states.has(State::Selected));
         remember(&mut self.dates, key, role == Role::DateField && self.toolkit.is_browser());
