@@ -23,7 +23,7 @@ from typing import Any
 from gi.repository import Gio, GLib
 
 from contract import (
-    ROLES, PASSWORD_TEXT, DOCUMENT_TEXT, FILLER, STATES, FOCUSABLE, PLAIN_STATES, NEVER_DISABLED, HOLDS_TEXT, CHECKABLE, SCROLLS, SHOWING_IS_CONTENT, VISIBLE_IS_SCROLLING, HAS_NUMBER, TEXT_IS_NAME, LABELLED, LABELLED_BY, BY_INDEX, BROWSERS, MAKES_UP_NAMES, CLASS_NAME, OWN_CLASS_NAME, PAGE_ROLES, DATE_INPUTS, STATIC, BOXES_OF_TEXT,
+    ROLES, PASSWORD_TEXT, DOCUMENT_TEXT, FILLER, STATES, FOCUSABLE, PLAIN_STATES, NEVER_DISABLED, HOLDS_TEXT, CHECKABLE, SCROLLS, SHOWING_IS_CONTENT, VISIBLE_IS_SCROLLING, HAS_NUMBER, TEXT_IS_NAME, LABELLED, LABELLED_BY, BY_INDEX, UNCOUNTED, COUNTED_NAMES, BROWSERS, MAKES_UP_NAMES, CLASS_NAME, OWN_CLASS_NAME, PAGE_ROLES, DATE_INPUTS, STATIC, BOXES_OF_TEXT,
 )  # fmt: skip
 
 ACCESSIBLE, REGISTRY = "org.a11y.atspi.Accessible", "org.a11y.atspi.Registry"
@@ -46,6 +46,7 @@ class Node:
     native_role: str = ""
     children_count: int = 0
     truncated: bool = False
+    uncounted: bool = False  # it may have more children than it lists
     children: list[Node] = field(default_factory=list)
     path: str = ""
     bus: str = ""
@@ -185,7 +186,10 @@ class Walker:
         for at, answer in zip(owners, self.bus.all(calls)):
             found = [answer] if isinstance(answer, tuple) else answer or []
             lists[at] += [tuple(child) for child in found if child[1] != NULL]
-        large = [(ref, node) for ref, node in zip(refs, nodes) if node.truncated]
+        for node in nodes:
+            if node.uncounted:
+                node.truncated, node.children_count = True, 0
+        large = [(ref, node) for ref, node in zip(refs, nodes) if node.truncated and not node.uncounted]
         for (_, node), rows in zip(large, self.bus.all([get(ref, "Table", "NRows") for ref, _ in large])):
             node.children_count = rows or node.children_count
         return lists
@@ -319,6 +323,7 @@ class Walker:
                      if (name := action[0] or raw.answers.get(f"action {at}"))],
             native_role=ROLES.get(raw.number, ("unknown", ""))[0],
             children_count=raw.count,
+            uncounted=raw.count > UNCOUNTED.get(self.toolkit, {}).get(raw.number, raw.count) and raw.name not in COUNTED_NAMES,
             bus=raw.ref[0],
             path=raw.ref[1],
             native_states=sorted(raw.native),

@@ -10,7 +10,7 @@ use super::reader::{LONGEST_TEXT, Reader};
 use super::roles::{self, PASSWORD_TEXT};
 use super::states::Native;
 use super::wire::{ACCESSIBLE, ACTION, COMPONENT, LABELLED_BY, Ref, TEXT, VALUE, body, number, text};
-use crate::platform::{ElementKey, Failure};
+use crate::platform::{ElementKey, Failure, UNCOUNTED};
 
 /// What the second and third rounds learned.
 #[derive(Clone, Default)]
@@ -142,6 +142,9 @@ impl Reader {
                 detail.children = self.views.get(&outline.key).cloned().unwrap_or_default();
             } else if self.by_index.contains(&outline.key) {
                 detail.children = self.children_by_index(outline.key, outline.child_count).await?;
+            }
+            if self.may_have_more(outline, detail.children.len()) {
+                detail.total = Some(UNCOUNTED);
             }
         }
         Ok(details)

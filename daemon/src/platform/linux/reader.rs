@@ -30,7 +30,7 @@ use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, APPLICATION, Ref, body, reference, text};
 use crate::platform::mirror::Reading;
 use crate::platform::worker::{PATIENCE, silent};
-use crate::platform::{Counters, ElementKey, Facts, Failure};
+use crate::platform::{Counters, ElementKey, Facts, Failure, UNCOUNTED};
 
 /// The longest text that is read of one element, in characters.
 pub(super) const LONGEST_TEXT: i32 = 32_768;
@@ -286,8 +286,8 @@ impl Reader {
         facts.actions.retain(|name| !name.is_empty());
         facts.row = self.rows.get(&key).copied();
         match details.total {
-            Some(_) => self.partial.insert(key, details.children.clone()),
-            None => {
+            Some(total) if total != UNCOUNTED => self.partial.insert(key, details.children.clone()),
+            _ => {
                 self.extents.remove(&key);
                 self.partial.remove(&key)
             }
