@@ -39,7 +39,8 @@ pub struct Node {
     /// Where it is on the screen; only when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Bounds>,
-    /// How many children it has, or rows if it is a table of cells, where that is more than are shown.
+    /// How many children it has, or rows if it is a table of cells, where that is more than are shown. 0: there may be more, and the
+    /// app does not say how many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children_count: Option<u32>,
     /// Whether some of its children are not shown.
@@ -78,8 +79,9 @@ pub struct Unread {
     pub node: NodeRef,
     /// How many of its rows, or of what else it holds, were looked at.
     pub read: u32,
-    /// How many it has.
-    pub total: u32,
+    /// How many it has; left out where the app does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u32>,
 }
 
 /// An element, named: enough to choose between candidates or to show a path.

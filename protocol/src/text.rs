@@ -41,7 +41,7 @@ pub struct Line<'a> {
 /// Children that are not all shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// How many there are.
+    /// How many there are; 0 if nobody knows.
     pub total: u32,
     /// How many are shown.
     pub shown: u32,
@@ -83,8 +83,16 @@ impl Line<'_> {
             out.push_str(&format!(" @{x},{y} {width}x{height}"));
         }
         if let Some(Cut { total, shown }) = self.cut {
-            let noun = children_noun(self.role, total);
-            out.push_str(&format!(" ({total} {noun}, {shown} shown)"));
+            match total {
+                0 => {
+                    let noun = children_noun(self.role, shown);
+                    out.push_str(&format!(" ({shown} {noun} shown, not known of how many)"));
+                }
+                total => {
+                    let noun = children_noun(self.role, total);
+                    out.push_str(&format!(" ({total} {noun}, {shown} shown)"));
+                }
+            }
         }
         out.push('\n');
     }
@@ -133,7 +141,10 @@ impl<'a> From<&'a Node> for Line<'a> {
             description: node.description.as_deref(),
             states: node.states,
             bounds: node.bounds,
-            cut: node.children_count.filter(|total| *total > shown).map(|total| Cut { total, shown }),
+            cut: node
+                .children_count
+                .filter(|total| *total > shown || *total == 0)
+                .map(|total| Cut { total, shown }),
         }
     }
 }
@@ -197,6 +208,10 @@ mod tests {
         check(
             Line { cut: Some(Cut { total: 667, shown: 19 }), ..line(Role::List) },
             "  list el_000000 (667 rows, 19 shown)\n",
+        );
+        check(
+            Line { cut: Some(Cut { total: 0, shown: 205 }), ..line(Role::List) },
+            "  list el_000000 (205 rows shown, not known of how many)\n",
         );
     }
 

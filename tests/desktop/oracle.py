@@ -23,7 +23,7 @@ from typing import Any
 from gi.repository import Gio, GLib
 
 from contract import (
-    ROLES, PASSWORD_TEXT, DOCUMENT_TEXT, STATES, FOCUSABLE, PLAIN_STATES, NEVER_DISABLED, HOLDS_TEXT, CHECKABLE, SCROLLS, SHOWING_IS_CONTENT, VISIBLE_IS_SCROLLING, HAS_NUMBER, TEXT_IS_NAME, LABELLED, LABELLED_BY, BY_INDEX, BROWSERS, MAKES_UP_NAMES, CLASS_NAME, OWN_CLASS_NAME, PAGE_ROLES, DATE_INPUTS, STATIC, BOXES_OF_TEXT,
+    ROLES, PASSWORD_TEXT, DOCUMENT_TEXT, FILLER, STATES, FOCUSABLE, PLAIN_STATES, NEVER_DISABLED, HOLDS_TEXT, CHECKABLE, SCROLLS, SHOWING_IS_CONTENT, VISIBLE_IS_SCROLLING, HAS_NUMBER, TEXT_IS_NAME, LABELLED, LABELLED_BY, BY_INDEX, UNCOUNTED, COUNTED_NAMES, BROWSERS, MAKES_UP_NAMES, CLASS_NAME, OWN_CLASS_NAME, PAGE_ROLES, DATE_INPUTS, STATIC, BOXES_OF_TEXT,
 )  # fmt: skip
 
 ACCESSIBLE, REGISTRY = "org.a11y.atspi.Accessible", "org.a11y.atspi.Registry"
@@ -46,6 +46,7 @@ class Node:
     native_role: str = ""
     children_count: int = 0
     truncated: bool = False
+    uncounted: bool = False  # it may have more children than it lists
     children: list[Node] = field(default_factory=list)
     path: str = ""
     bus: str = ""
@@ -149,6 +150,7 @@ class Walker:
         self.bus, self.root, self.extents, self.first_children = bus, root, extents, first_children
         self.toolkit = toolkit_of(bus, root)
         self.seen: set[Ref] = set()
+        self.tops: set[Ref] = set()
 
     def walk(self) -> Node:
         self.seen = {self.root}
@@ -157,6 +159,8 @@ class Walker:
         whole = level[0][1] if level else Node(role="application")
         while level:
             lists = self.children([ref for ref, _ in level], [node for _, node in level])
+            if level[0][0] == self.root:
+                self.tops = set(lists[0])
             wanted = [(node, child) for (_, node), children in zip(level, lists) for child in children]
             fresh = [(node, child) for node, child in wanted if not (child in self.seen or self.seen.add(child))]
             nodes = self.read([child for _, child in fresh])
@@ -182,7 +186,10 @@ class Walker:
         for at, answer in zip(owners, self.bus.all(calls)):
             found = [answer] if isinstance(answer, tuple) else answer or []
             lists[at] += [tuple(child) for child in found if child[1] != NULL]
-        large = [(ref, node) for ref, node in zip(refs, nodes) if node.truncated]
+        for node in nodes:
+            if node.uncounted:
+                node.truncated, node.children_count = True, 0
+        large = [(ref, node) for ref, node in zip(refs, nodes) if node.truncated and not node.uncounted]
         for (_, node), rows in zip(large, self.bus.all([get(ref, "Table", "NRows") for ref, _ in large])):
             node.children_count = rows or node.children_count
         return lists
@@ -217,7 +224,7 @@ class Walker:
         if "defunct" in native:
             return None
         kinds = {kind.rsplit(".", 1)[-1] for kind in interfaces or []}
-        return Raw(ref, 75 if ref == self.root else number, native, bits, kinds, name or "", description or "", -1 if count is None else count)
+        return Raw(ref, 75 if ref == self.root else number, native, bits, kinds, name or "", description or "", -1 if count is None else count, ref in self.tops)
 
     def details(self, raws: list[Raw]) -> None:
         """Asks what depends on the first answers: number, text, label, actions, place."""
@@ -316,6 +323,7 @@ class Walker:
                      if (name := action[0] or raw.answers.get(f"action {at}"))],
             native_role=ROLES.get(raw.number, ("unknown", ""))[0],
             children_count=raw.count,
+            uncounted=raw.count > UNCOUNTED.get(self.toolkit, {}).get(raw.number, raw.count) and raw.name not in COUNTED_NAMES,
             bus=raw.ref[0],
             path=raw.ref[1],
             native_states=sorted(raw.native),
@@ -346,9 +354,13 @@ class Raw:
     name: str
     description: str
     count: int
+    top: bool = False  # the app itself lists it
     answers: dict[str, Any] = field(default_factory=dict)
 
     def role(self) -> str:
+        # A window of Qt that is a plain widget is called what any plain widget is.
+        if self.top and self.number == FILLER:
+            return "window"
         role, attributes = told_role(self.number, self.native), self.answers.get("attributes") or {}
         by_page = PAGE_ROLES.get((attributes.get("xml-roles") or " ").split(" ")[0])
         if by_page:

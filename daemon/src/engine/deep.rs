@@ -39,7 +39,7 @@ impl Depth {
                 one.read = one.read.max(*read);
             }
         }
-        unread.retain(|one| one.read < one.total);
+        unread.retain(|one| one.total.is_none_or(|total| one.read < total));
         unread
     }
 }
@@ -88,7 +88,8 @@ fn containers(app: &App, selector: &Selector, root: NodeId) -> Vec<Container> {
     let unread = tree.unread(selector, Scope { root });
     let container = |unread: Unread| {
         let ix = tree.by_id(unread.node.id)?;
-        let (id, total) = (unread.node.id, unread.total);
+        // Where nobody knows how many rows there are, none can be asked for by number.
+        let (id, total) = (unread.node.id, unread.total?);
         Some(Container { id, key: tree.key(ix)?, total, frame: tree.excerpt(ix) })
     };
     unread.into_iter().filter_map(container).collect()

@@ -270,10 +270,14 @@ pub enum Update {
         parent: ElementKey,
         /// Those that have been read, in order.
         order: Vec<ElementKey>,
-        /// How many there are, where that is more than `order` holds: a container that shows some of its rows.
+        /// How many there are, where that is more than `order` holds: a container that shows some of its rows. [`UNCOUNTED`] where
+        /// nobody knows how many.
         total: Option<u32>,
     },
 }
+
+/// The total of a container that may have more than it lists, of which nobody knows how many.
+pub const UNCOUNTED: u32 = 0;
 
 /// What a worker learned at once. It is applied whole or not at all as far as readers can tell.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::ids;
 use super::store::Ix;
 use super::{Applied, Tree};
-use crate::platform::{Batch, ElementKey, Facts, Update};
+use crate::platform::{Batch, ElementKey, Facts, UNCOUNTED, Update};
 
 /// No interface nests deeper; an app that says so is confused, or hostile.
 pub const MAX_DEPTH: usize = 256;
@@ -199,7 +199,8 @@ impl<'t> Apply<'t> {
     }
 
     fn place(&mut self, parent: Ix, parent_key: ElementKey, list: List) {
-        let total = list.total.filter(|total| *total as usize > self.rows_in(&list.order));
+        let is_part = |total: &u32| *total == UNCOUNTED || *total as usize > self.rows_in(&list.order);
+        let total = list.total.filter(is_part);
         self.set_total(parent, total);
         let children = self.resolve(parent, parent_key, &list.order);
         let same = children.len() == self.tree.store[parent].children.len()

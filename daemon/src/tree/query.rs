@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::Tree;
 use super::store::Ix;
-use crate::platform::{self, ElementKey, Update};
+use crate::platform::{self, ElementKey, UNCOUNTED, Update};
 
 /// Where to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +119,7 @@ impl Tree {
         let rows: FxHashSet<u32> = children.iter().filter_map(|child| self.store[*child].row).collect();
         // The cells of a row have the number of the row; headers have none.
         let read = if rows.is_empty() { children.len() } else { rows.len() } as u32;
+        let total = (total != UNCOUNTED).then_some(total);
         Some(Unread { node: self.node_ref(ix), read, total })
     }
 
@@ -251,7 +252,7 @@ impl Forest for Tree {
     }
 
     fn row_count(&self, ix: Ix) -> Option<u32> {
-        self.store[ix].total
+        self.store[ix].total.filter(|total| *total != UNCOUNTED)
     }
 
     fn lent_name(&self, ix: Ix) -> Option<String> {

@@ -7,6 +7,7 @@ use super::Tree;
 use super::diff::{Changes, Fields};
 use super::store::{Ix, Node};
 use super::view::{Filter, Showing, Shown, View};
+use crate::platform::UNCOUNTED;
 
 /// Which fields of a node to write, beyond the common ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +93,8 @@ impl Tree {
     /// Writes one element without its children, as one JSON object.
     pub fn write_node(&self, ix: Ix, fields: NodeFields, bounds: Option<Bounds>, out: &mut Vec<u8>) {
         let node = &self.store[ix];
-        let count = node.total.unwrap_or(node.children.len() as u32);
+        let counted = node.total.filter(|total| *total != UNCOUNTED);
+        let count = counted.unwrap_or(node.children.len() as u32);
         self.write_open(ix, fields, bounds, (count > 0).then_some((count, false)), out);
         out.push(b'}');
     }

@@ -38,7 +38,14 @@ impl Render for Error {
 /// What was looked at of containers that may hold more, a line each: `  looked at 40 of 5000 rows of table "Big" tbl_4k2p9x`.
 pub fn write_unread(unread: &[Unread], out: &mut String) {
     for Unread { node, read, total } in unread {
-        out.push_str(&format!("  looked at {read} of {total} {} of ", children_noun(node.role, *total)));
+        match total {
+            Some(total) => out
+                .push_str(&format!("  looked at {read} of {total} {} of ", children_noun(node.role, *total))),
+            None => {
+                let noun = children_noun(node.role, *read);
+                out.push_str(&format!("  looked at {read} {noun}, the app does not say of how many, of "));
+            }
+        }
         write_ref(node, out);
         out.push('\n');
     }

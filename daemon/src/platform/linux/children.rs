@@ -23,6 +23,14 @@ impl Reader {
         is_read_in_part(*child_count, is_view && !self.is_web(*key))
     }
 
+    /// Whether an element that lists so many children may be a view of GTK 4 that has more of them than it shows.
+    pub(super) fn may_have_more(&self, outline: &Outline, listed: usize) -> bool {
+        let most = self.toolkit.shows_at_most(outline.number);
+        // Those two are named by their class, where nobody gave them another name, and have all of their rows.
+        let is_whole = matches!(outline.name.as_str(), "GtkListBox" | "GtkFlowBox");
+        most.is_some_and(|most| listed > most) && !is_whole
+    }
+
     /// Whether an element is of a web page: there even tables are made of elements that all exist. A part that another
     /// process lends is one too, as far as is known: WebKit's pages are.
     fn is_web(&self, key: ElementKey) -> bool {
@@ -45,6 +53,9 @@ impl Reader {
                 continue;
             }
             let listed = body::<Vec<Ref>>(answer).map(|refs| self.keys(&refs));
+            if let (ElementKey::APP, Some(windows)) = (*key, &listed) {
+                self.tops = windows.iter().copied().collect();
+            }
             found.push(match listed {
                 Some(listed) if self.by_index.contains(key) => {
                     Some(self.children_by_index(*key, listed.len() as i32).await?)

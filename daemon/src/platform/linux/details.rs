@@ -1,6 +1,6 @@
 //! The second and third rounds of reading: what an element's interfaces and role make worth asking, and what the answers name.
 
-use axd_protocol::Bounds;
+use axd_protocol::{Bounds, Role};
 use zbus::Message;
 
 use super::content::{TextIs, has_number, plain_number, text_is, wants_label};
@@ -10,7 +10,7 @@ use super::reader::{LONGEST_TEXT, Reader};
 use super::roles::{self, PASSWORD_TEXT};
 use super::states::Native;
 use super::wire::{ACCESSIBLE, ACTION, COMPONENT, LABELLED_BY, Ref, TEXT, VALUE, body, number, text};
-use crate::platform::{ElementKey, Failure};
+use crate::platform::{ElementKey, Failure, UNCOUNTED};
 
 /// What the second and third rounds learned.
 #[derive(Clone, Default)]
@@ -73,6 +73,10 @@ impl Reader {
                 For::Parent | For::Action(_) => {}
                 For::Actions => {
                     let actions: Vec<(String, String, String)> = body(answer).unwrap_or_default();
+                    if let Some(names) = self.usual_actions(outlines[at], actions.len()) {
+                        detail.actions = names;
+                        continue;
+                    }
                     // Listed are names in the user's language, and browsers have none. Then the native ones are
                     // asked for, of what can be used: they offer the same two actions of everything.
                     if outlines[at].natives.has(Native::Focusable) {
@@ -126,6 +130,7 @@ impl Reader {
                 }
             }
         }
+        self.learn_actions(outlines, &details);
         self.read_chosen(outlines, &mut details).await?;
         self.read_dates(outlines, &mut details).await?;
         for (outline, detail) in outlines.iter().zip(&mut details) {
@@ -138,8 +143,32 @@ impl Reader {
             } else if self.by_index.contains(&outline.key) {
                 detail.children = self.children_by_index(outline.key, outline.child_count).await?;
             }
+            if self.may_have_more(outline, detail.children.len()) {
+                detail.total = Some(UNCOUNTED);
+            }
         }
         Ok(details)
+    }
+
+    /// What the actions of an element that is read for the first time are called, if that is known of others like it: in Chromium,
+    /// buttons and links in the same states that have as many. When it is read again its own names are asked for.
+    fn usual_actions(&self, outline: &Outline, count: usize) -> Option<Vec<String>> {
+        let is_new = !self.roles.contains_key(&outline.key);
+        let kind = (outline.number, outline.natives, count);
+        self.usual.get(&kind).filter(|_| is_new).cloned()
+    }
+
+    fn learn_actions(&mut self, outlines: &[&Outline], details: &[Details]) {
+        if !self.toolkit.names_actions_by_role() {
+            return;
+        }
+        for (outline, detail) in outlines.iter().zip(details) {
+            let named = !detail.actions.is_empty() && !detail.actions.iter().any(String::is_empty);
+            if matches!(outline.role, Role::Button | Role::Link) && named {
+                let kind = (outline.number, outline.natives, detail.actions.len());
+                self.usual.insert(kind, detail.actions.clone());
+            }
+        }
     }
 
     fn worth_asking(&self, outline: &Outline) -> Vec<For> {

@@ -49,7 +49,8 @@ pub(super) async fn list(calls: &Link, root: &Handle, pid: u32) -> Result<Vec<Fr
     let mut seen = Vec::new();
     for (frame, answers) in frames.iter().zip(answers.chunks_exact(3)) {
         let states = Natives::from_words(&body::<Vec<u32>>(&answers[2]).unwrap_or_default());
-        let role = body::<u32>(&answers[1]).map_or(Role::Unknown, |number| roles::role(number, states));
+        let role = body::<u32>(&answers[1])
+            .map_or(Role::Unknown, |number| roles::top_level(number, roles::role(number, states)));
         if role.is_window() && states.has(Native::Visible) {
             let title = text(&answers[0]).unwrap_or_default();
             let minimized = states.has(Native::Iconified);

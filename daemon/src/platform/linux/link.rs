@@ -2,7 +2,8 @@
 //! delivers handed on in the order it came.
 //!
 //! One task reads the socket and never waits for anybody, so a flood on one connection stalls neither it nor the
-//! bus. Plain method calls only: a property is read with `Get`, never `GetAll`, which crashes Qt apps.
+//! bus. Plain method calls only: a property is read with `Get`, never `GetAll`, which crashes Qt apps, unless the app is known
+//! to be of another toolkit.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -232,6 +233,11 @@ pub(super) fn call<B: serde::Serialize + DynamicType>(
 /// A call that reads one property.
 pub(super) fn get(destination: &str, path: &str, interface: &str, property: &str) -> zbus::Result<Message> {
     call(destination, path, PROPERTIES, "Get", &(interface, property))
+}
+
+/// A call that reads all properties. Not to be sent to Qt apps.
+pub(super) fn get_all(destination: &str, path: &str, interface: &str) -> zbus::Result<Message> {
+    call(destination, path, PROPERTIES, "GetAll", &(interface,))
 }
 
 /// A call that sets one property.

@@ -12,6 +12,7 @@
 
 mod acting;
 mod app;
+mod at_once;
 mod bus;
 mod cached;
 mod calls;

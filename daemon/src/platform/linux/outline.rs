@@ -1,13 +1,10 @@
 //! The first round of reading: what every element has.
 
-use std::collections::HashMap;
-
 use axd_protocol::Role;
 use tracing::debug;
 
 use super::cached::from_cache;
 use super::link::Answer;
-use super::page::Marks;
 use super::reader::Reader;
 use super::roles;
 use super::states::{Native, Natives};
@@ -40,6 +37,9 @@ pub(super) struct Outline {
 impl Reader {
     /// The first round.
     pub(super) async fn outline(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Outline>>, Failure> {
+        if self.tells_all {
+            return self.outline_at_once(keys).await;
+        }
         const COMMON: usize = 6;
         let by_attribute = self.toolkit.is_browser();
         let identified = by_attribute || self.has_ids;
@@ -76,22 +76,21 @@ impl Reader {
                 && !self.is_plain_text(*key)
                 && let Some(answer) = answers.next()
             {
-                let role = outline.as_ref().map_or(Role::Unknown, |outline| outline.role);
-                let marks = match by_attribute {
-                    true => Marks::of(body::<HashMap<String, String>>(&answer).unwrap_or_default(), role),
-                    false => Marks { identifier: text(&answer), ..Marks::default() },
-                };
                 let never = matches!(&answer, Err(name) if lacks_property(name));
                 if !by_attribute && never && outline.is_some() {
                     debug!("the app knows no AccessibleId");
                     self.has_ids = false;
                 }
-                if let Some(outline) = &mut outline {
-                    outline.identifier = marks.identifier.filter(|identifier| !identifier.is_empty());
-                    outline.reads_as = marks.reads_as;
-                    outline.by_page = marks.role.is_some();
-                    outline.role = marks.role.unwrap_or(outline.role);
-                }
+                outline = outline.map(|mut outline| match by_attribute {
+                    true => outline.marked(body(&answer).unwrap_or_default()),
+                    false => {
+                        outline.identifier = text(&answer).filter(|identifier| !identifier.is_empty());
+                        outline
+                    }
+                });
+            }
+            if let Some(outline) = outline.as_mut().filter(|outline| self.tops.contains(&outline.key)) {
+                outline.role = roles::top_level(outline.number, outline.role);
             }
             outlines.push(outline);
         }
@@ -101,7 +100,7 @@ impl Reader {
 
 impl Reader {
     /// Whether an element is known to be nothing but text of a page, which has no attribute `id`.
-    fn is_plain_text(&self, key: ElementKey) -> bool {
+    pub(super) fn is_plain_text(&self, key: ElementKey) -> bool {
         self.toolkit.is_browser() && self.cached.get(&key).is_some_and(|item| item.role == STATIC)
     }
 }
@@ -112,7 +111,7 @@ fn from_answers(key: ElementKey, answers: &[Answer]) -> Option<Outline> {
     let is_app = key == ElementKey::APP;
     let number = body::<u32>(role).or(is_app.then_some(roles::APPLICATION))?;
     let natives = Natives::from_words(&body::<Vec<u32>>(state).or(is_app.then(Vec::new))?);
-    if natives.has(Native::Defunct) && !is_app {
+    if is_gone(key, natives) {
         return None;
     }
     Some(Outline {
@@ -130,6 +129,11 @@ fn from_answers(key: ElementKey, answers: &[Answer]) -> Option<Outline> {
         child_count: self::number(count).map_or(-1, |count| count as i32),
         children: None,
     })
+}
+
+/// Whether an element that still answers is no more.
+pub(super) fn is_gone(key: ElementKey, natives: Natives) -> bool {
+    natives.has(Native::Defunct) && key != ElementKey::APP
 }
 
 fn lacks_property(error: &str) -> bool {

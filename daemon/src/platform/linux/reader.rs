@@ -16,6 +16,7 @@ use zbus::Message;
 use super::cached::{self, Cached};
 use super::content::{TextIs, has_number, text_is, without_elements, without_padding};
 use super::details::Details;
+use super::direct::Short;
 use super::glance::Memory;
 use super::handles::{Handle, Handles};
 use super::link::{Answer, Link, call, get};
@@ -26,9 +27,10 @@ use super::roles::{self, PASSWORD_TEXT};
 use super::rows::Extent;
 use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
-use super::wire::{ACCESSIBLE, APPLICATION, Ref, reference, text};
+use super::wire::{ACCESSIBLE, APPLICATION, Ref, body, reference, text};
 use crate::platform::mirror::Reading;
-use crate::platform::{Counters, ElementKey, Facts, Failure};
+use crate::platform::worker::{PATIENCE, silent};
+use crate::platform::{Counters, ElementKey, Facts, Failure, UNCOUNTED};
 
 /// The longest text that is read of one element, as AT-SPI counts.
 pub(super) const LONGEST_TEXT: i32 = crate::platform::LONGEST_TEXT as i32;
@@ -37,6 +39,8 @@ pub(super) const LONGEST_TEXT: i32 = crate::platform::LONGEST_TEXT as i32;
 pub(super) struct Reader {
     /// The connection for calls.
     pub calls: Link,
+    /// A connection to the app itself, where it is asked over that.
+    short: Option<Short>,
     /// What the app is made with.
     pub toolkit: Toolkit,
     /// Its elements.
@@ -45,6 +49,8 @@ pub(super) struct Reader {
     pub frames: HashMap<ElementKey, super::windows::Frame>,
     /// The numbers of windows, by their elements.
     pub numbers: HashMap<ElementKey, u64>,
+    /// What the app itself lists: its windows.
+    pub(super) tops: HashSet<ElementKey>,
     /// What elements were last read to be.
     pub roles: HashMap<ElementKey, Role>,
     /// What else such apps change unannounced: the numbers that elements were last read to hold, and names of items.
@@ -79,6 +85,10 @@ pub(super) struct Reader {
     pub(super) views: HashMap<ElementKey, Vec<ElementKey>>,
     /// Elements whose children are had by index only.
     pub(super) by_index: HashSet<ElementKey>,
+    /// What the actions of buttons and links are called, by role, states and how many there are.
+    pub(super) usual: HashMap<(u32, Natives, usize), Vec<String>>,
+    /// Whether the app tells all properties of an element in one answer.
+    pub(super) tells_all: bool,
     /// Whether the app answers for `AccessibleId`.
     pub(super) has_ids: bool,
 }
@@ -88,10 +98,12 @@ impl Reader {
     pub fn new(calls: Link, root: Handle, counters: Arc<Counters>) -> Reader {
         Reader {
             calls,
+            short: None,
             toolkit: Toolkit::Other,
             handles: Handles::new(root),
             frames: HashMap::new(),
             numbers: HashMap::new(),
+            tops: HashSet::new(),
             roles: HashMap::new(),
             pages: HashSet::new(),
             held: HashMap::new(),
@@ -110,6 +122,8 @@ impl Reader {
             dates: HashSet::new(),
             views: HashMap::new(),
             by_index: HashSet::new(),
+            usual: HashMap::new(),
+            tells_all: false,
             has_ids: true,
         }
     }
@@ -126,6 +140,28 @@ impl Reader {
             let wake = self.call(ElementKey::APP, ACCESSIBLE, "GetAttributes", &());
             self.ask_all(vec![wake]).await?;
         }
+        if self.toolkit.tells_all_at_once() {
+            self.try_all_at_once().await?;
+        }
+        if self.toolkit.is_asked_directly() {
+            self.take_short_way().await?;
+        }
+        Ok(())
+    }
+
+    /// Connects to the app itself, if it lets anybody.
+    async fn take_short_way(&mut self) -> Result<(), Failure> {
+        let ask = self.call(ElementKey::APP, APPLICATION, "GetApplicationBusAddress", &());
+        let answer = self.ask_all(vec![ask]).await?.pop();
+        let address: String = answer.as_ref().and_then(body).unwrap_or_default();
+        self.short = match tokio::time::timeout(PATIENCE, Short::connect(&address)).await {
+            Ok(Ok(short)) => Some(short),
+            Ok(Err(fault)) => {
+                debug!(address, %fault, "the app lets nobody connect to it; it is asked over the bus");
+                None
+            }
+            Err(_) => return Err(silent()),
+        };
         Ok(())
     }
 
@@ -178,7 +214,18 @@ impl Reader {
     /// Makes calls, and counts them.
     pub async fn ask_all(&self, calls: Vec<zbus::Result<Message>>) -> Result<Vec<Answer>, Failure> {
         self.counters.calls.fetch_add(calls.len() as u64, Relaxed);
-        self.calls.ask_all(calls).await
+        match self.short.as_ref().filter(|short| !short.is_lost() && self.are_for_app(&calls)) {
+            // Where that connection has ended, the probe goes over the bus, and so does all that is asked after it.
+            Some(short) => short.ask_all(calls).await.unwrap_or_else(|| Err(silent())),
+            None => self.calls.ask_all(calls).await,
+        }
+    }
+
+    /// Whether none of these calls is for a part that another process lends to the app.
+    fn are_for_app(&self, calls: &[zbus::Result<Message>]) -> bool {
+        let app = self.handles.get(ElementKey::APP).map(|app| &*app.bus);
+        let is_for_app = |call: &Message| call.header().destination().map(|to| to.as_str()) == app;
+        calls.iter().flatten().all(is_for_app)
     }
 
     /// A call to an element.
@@ -239,12 +286,15 @@ impl Reader {
         facts.actions.retain(|name| !name.is_empty());
         facts.row = self.rows.get(&key).copied();
         match details.total {
-            Some(_) => self.partial.insert(key, details.children.clone()),
-            None => {
+            Some(total) if total != UNCOUNTED => self.partial.insert(key, details.children.clone()),
+            _ => {
                 self.extents.remove(&key);
                 self.partial.remove(&key)
             }
         };
+        if key == ElementKey::APP {
+            self.tops = details.children.iter().copied().collect();
+        }
         self.roles.insert(key, role);
         remember(&mut self.selected, key, facts.states.has(State::Selected));
         remember(&mut self.dates, key, role == Role::DateField && self.toolkit.is_browser());

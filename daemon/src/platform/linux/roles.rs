@@ -7,6 +7,8 @@ use super::states::{Native, Natives};
 
 /// The number of a role whose text must never be read.
 pub(super) const PASSWORD_TEXT: u32 = 40;
+/// The number of the role "filler".
+const FILLER: u32 = 20;
 /// The number of the role "panel".
 pub(super) const PANEL: u32 = 39;
 /// The number of the role "static".
@@ -156,8 +158,14 @@ pub(super) fn native_name(number: u32) -> Option<&'static str> {
 
 /// Whether a window of this role is the active one or not; popups are neither.
 pub(super) fn can_be_active(number: u32) -> bool {
-    // Alert, dialog, file chooser, font chooser, frame.
-    matches!(number, 2 | 16 | 19 | 22 | 23)
+    // Alert, dialog, file chooser, filler (a plain window of Qt), font chooser, frame.
+    matches!(number, 2 | 16 | 19 | FILLER | 22 | 23)
+}
+
+/// What an element is that the app itself lists, given its role. Qt calls a window that is a plain widget what it calls any plain
+/// widget: a filler. No other toolkit has one there.
+pub(super) fn top_level(number: u32, role: Role) -> Role {
+    if number == FILLER { Role::Window } else { role }
 }
 
 /// What an element of this role and in these states is.
@@ -196,6 +204,14 @@ mod tests {
         }
         assert_eq!(role(4711, states), Role::Unknown);
         assert_eq!(native_name(0), None);
+    }
+
+    #[test]
+    fn a_plain_widget_that_the_app_lists_is_a_window() {
+        assert_eq!(top_level(FILLER, Role::Group), Role::Window);
+        assert_eq!(top_level(PANEL, Role::Group), Role::Group);
+        assert_eq!(top_level(16, Role::Dialog), Role::Dialog);
+        assert!(can_be_active(FILLER));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use axd_protocol::selector::Selector;
 use axd_protocol::{NodeId, Unread};
 
 use super::app::Fed;
-use crate::platform::{ElementKey, Update};
+use crate::platform::{ElementKey, UNCOUNTED, Update};
 use crate::tree::Scope;
 
 const TABLE: &str = "
@@ -44,7 +44,7 @@ fn id(fed: &Fed, key: u64) -> NodeId {
 fn a_container_that_was_read_in_part_is_named_if_it_may_hold_what_is_meant() {
     let mut fed = fed();
     let told = unread(&fed, "row:five", 0);
-    assert_eq!(told.iter().map(|told| (told.read, told.total)).collect::<Vec<_>>(), [(2, 5000)]);
+    assert_eq!(told.iter().map(|told| (told.read, told.total)).collect::<Vec<_>>(), [(2, Some(5000))]);
     assert_eq!(told[0].node.id, id(&fed, 2));
     assert!(unread(&fed, "row:five", 6).is_empty(), "it is not in what was looked through");
     assert!(unread(&fed, "dialog", 0).is_empty(), "no table holds one");
@@ -53,6 +53,19 @@ fn a_container_that_was_read_in_part_is_named_if_it_may_hold_what_is_meant() {
     fed.apply(vec![children(2, &[3, 5], Some(3))]);
     fed.apply(vec![Update::Gone(ElementKey(2))]);
     assert!(unread(&fed, "row:five", 0).is_empty(), "it is gone");
+}
+
+#[test]
+fn of_a_container_that_nobody_has_counted_nothing_is_known_to_be_gone_or_absent() {
+    let mut fed = fed();
+    fed.apply(vec![children(6, &[7], Some(UNCOUNTED))]);
+    let told = unread(&fed, "listitem:b", 6);
+    assert_eq!(told.iter().map(|told| (told.read, told.total)).collect::<Vec<_>>(), [(1, None)]);
+    let item = id(&fed, 7);
+    fed.apply(vec![children(6, &[], Some(UNCOUNTED))]);
+    assert!(fed.tree.is_unseen(item));
+    fed.apply(vec![children(6, &[], None)]);
+    assert!(unread(&fed, "listitem:b", 6).is_empty(), "it is whole now");
 }
 
 #[test]
@@ -68,7 +81,7 @@ fn cells_of_the_same_row_are_one_row() {
     fed.apply(vec![children(1, &[2, 3, 4], Some(3))]);
     assert_eq!(
         unread(&fed, "cell", 0).iter().map(|told| (told.read, told.total)).collect::<Vec<_>>(),
-        [(2, 3)]
+        [(2, Some(3))]
     );
 }
 
