@@ -11,7 +11,7 @@ use std::time::Duration;
 use axd_protocol::command::{Wait, WaitAnswer};
 use axd_protocol::event::{Event, EventKind, Observed};
 use axd_protocol::selector::{Selector, Target};
-use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick};
+use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick, WindowInfo};
 use regex_lite::{Regex, RegexBuilder};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -89,6 +89,7 @@ enum Fits {
 #[derive(Default)]
 struct Holds {
     nodes: Vec<NodeRef>,
+    windows: Vec<WindowInfo>,
     events: Vec<Event>,
     reread: bool,
 }
@@ -124,6 +125,7 @@ impl Engine {
                 waited_ms: began.elapsed().as_millis() as u64,
                 observed: Observed::Event,
                 nodes: Vec::new(),
+                windows: Vec::new(),
                 events: Vec::new(),
             };
             answer.value(Some(self.clock.now()), None, &told);
@@ -303,7 +305,7 @@ impl Engine {
         };
         let tree = app.tree.read();
         let reread = app.was_reread();
-        let holding = |nodes| Some(Holds { nodes, events: Vec::new(), reread });
+        let holding = |nodes| Some(Holds { nodes, reread, ..Holds::default() });
         let find = |selector: &Selector| {
             let root = tree.root()?;
             Some(tree.find(selector, Scope { root }, Some(NODES)))
@@ -388,10 +390,13 @@ impl Engine {
         };
         let window = desktop.windows.iter().find(fits)?.clone();
         drop(desktop);
-        let id = self.window_info(&window).id;
-        let node =
-            id.map(|id| NodeRef { id, role: axd_protocol::Role::Window, name: Some(window.title.clone()) });
-        Some(Holds { nodes: node.into_iter().collect(), ..Holds::default() })
+        let window = self.window_info(&window);
+        let node = window.id.map(|id| NodeRef {
+            id,
+            role: axd_protocol::Role::Window,
+            name: Some(window.title.clone()),
+        });
+        Some(Holds { nodes: node.into_iter().collect(), windows: vec![window], ..Holds::default() })
     }
 
     fn event_holds(
@@ -440,12 +445,14 @@ fn report(conditions: &[Condition], holds: Vec<Option<Holds>>, began: Instant) -
         waited_ms: began.elapsed().as_millis() as u64,
         observed: Observed::Event,
         nodes: Vec::new(),
+        windows: Vec::new(),
         events: Vec::new(),
     };
     for (condition, holds) in conditions.iter().zip(holds) {
         if let Some(holds) = holds {
             told.met.push(condition.label.clone());
             told.nodes.extend(holds.nodes);
+            told.windows.extend(holds.windows);
             told.events.extend(holds.events);
             if holds.reread {
                 told.observed = Observed::Reread;
