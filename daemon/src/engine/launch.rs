@@ -27,7 +27,7 @@ const HANDS_OVER: Duration = Duration::from_millis(2_500);
 /// The same after a bad end, which few hand over with.
 const FAILED: Duration = Duration::from_millis(400);
 /// How long a window may take to be in its app's tree.
-const IN_TREE: Duration = Duration::from_millis(3_000);
+pub(super) const IN_TREE: Duration = Duration::from_millis(3_000);
 /// Nobody tells when the last of several processes ends: so often it is looked.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// How long it is waited until an app is gone, unless said.
