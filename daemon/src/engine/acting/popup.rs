@@ -201,7 +201,7 @@ enum Told {
 
 /// Points of an item: its middle, and near either end. Qt 5 says that choices are as wide as the longest text needs, however
 /// narrow the popup is that shows them.
-fn along(bounds: Bounds) -> [Point; 3] {
+pub(super) fn along(bounds: Bounds) -> [Point; 3] {
     let (half, inset) = (bounds.width / 2, bounds.width.min(bounds.height) / 2);
     let y = bounds.y + bounds.height / 2;
     [half, inset, bounds.width - inset].map(|x| Point { x: bounds.x + x, y })
