@@ -377,8 +377,11 @@ impl App {
     }
 
     fn unresponsive(&self, how: &str) -> Error {
-        Error::new(ErrorCode::AppUnresponsive, format!("{}: {how}", self.seen.read().name))
-            .suggest("read without --sync, --verify, --bounds or --visible to get what is known from memory")
+        let name = &self.seen.read().name;
+        Error::new(ErrorCode::AppUnresponsive, format!("{name}: {how}")).suggest(format!(
+            "wait until it answers with `ax wait --idle --app '{name}'`, or end it with `ax close-app '{name}' --force`; what \
+             is known from memory is read without --sync, --verify, --bounds and --visible"
+        ))
     }
 
     /// When it ended, if it did: "ended 0.3 s ago".

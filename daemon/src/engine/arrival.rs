@@ -95,7 +95,7 @@ impl Before {
     ) -> Came {
         let by_pid = started.pid.and_then(|pid| desktop.by_pid(pid));
         if let Some(app) = by_pid.or_else(|| self.newcomer(desktop, started, phase, kin)) {
-            let theirs = || desktop.windows.iter().filter(|window| window.pid == app.pid);
+            let theirs = || desktop.windows.iter().filter(|window| window.pid == app.pid && !window.splash);
             let window = theirs().find(|window| self.is_new(window)).or_else(|| theirs().next());
             return match (window, self.ran(app)) {
                 (Some(window), false) => Came::Window(app.clone(), window.clone()),
@@ -152,7 +152,8 @@ impl Before {
         };
         let heirs: Vec<&AppSeen> = desktop.apps.iter().filter(is_heir).collect();
         let of = |window: &WindowSeen| heirs.iter().find(|app| app.pid == window.pid).copied();
-        let theirs = || desktop.windows.iter().filter_map(|window| Some((of(window)?, window)));
+        let windows = || desktop.windows.iter().filter(|window| !window.splash);
+        let theirs = || windows().filter_map(|window| Some((of(window)?, window)));
         let changed = |window: &WindowSeen| {
             let before = self.windows.iter().find(|(number, _)| *number == window.window);
             before.is_some_and(|(_, title)| *title != window.title)
@@ -218,7 +219,15 @@ mod tests {
     }
 
     fn window(window: u64, pid: u32) -> WindowSeen {
-        WindowSeen { window, pid, title: "w".into(), bounds: None, minimized: false, maximized: false }
+        WindowSeen {
+            window,
+            pid,
+            title: "w".into(),
+            bounds: None,
+            minimized: false,
+            maximized: false,
+            splash: false,
+        }
     }
 
     /// A desktop with Mail in front and Notes behind it, and how that was.
@@ -248,7 +257,11 @@ mod tests {
         desktop.apply(DesktopEvent::AppUp(app(9, "other")));
         desktop.apply(DesktopEvent::AppUp(app(3, "maps")));
         assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::App(app(3, "maps")));
-        desktop.apply(DesktopEvent::Windows(vec![window(91, 9), window(31, 3), window(21, 2)]));
+        // What is shown while it starts is not what was started.
+        let splash = WindowSeen { splash: true, ..window(30, 3) };
+        desktop.apply(DesktopEvent::Windows(vec![splash.clone(), window(21, 2)]));
+        assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::App(app(3, "maps")));
+        desktop.apply(DesktopEvent::Windows(vec![splash, window(91, 9), window(31, 3), window(21, 2)]));
         assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::Window(app(3, "maps"), window(31, 3)));
     }
 

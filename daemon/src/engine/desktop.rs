@@ -296,7 +296,15 @@ mod tests {
     }
 
     fn window(window: u64, title: &str) -> WindowSeen {
-        WindowSeen { window, pid: 1, title: title.into(), bounds: None, minimized: false, maximized: false }
+        WindowSeen {
+            window,
+            pid: 1,
+            title: title.into(),
+            bounds: None,
+            minimized: false,
+            maximized: false,
+            splash: false,
+        }
     }
 
     #[test]

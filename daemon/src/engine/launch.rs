@@ -30,7 +30,7 @@ const FAILED: Duration = Duration::from_millis(400);
 /// How long an app that has a modal dialog open may take to end.
 const BLOCKED: Duration = Duration::from_millis(1_000);
 /// How long a window may take to be in its app's tree.
-const IN_TREE: Duration = Duration::from_millis(3_000);
+pub(super) const IN_TREE: Duration = Duration::from_millis(3_000);
 /// Nobody tells when the last of several processes ends: so often it is looked.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// How long it is waited until an app is gone, unless said.

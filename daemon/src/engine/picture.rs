@@ -432,6 +432,7 @@ mod tests {
             bounds: Some(Bounds { x, y: 0, width: 10, height: 10 }),
             minimized: false,
             maximized: false,
+            splash: false,
         };
         let mut windows = vec![window(1, 0), window(2, 5), window(3, 5)];
         let left = Bounds { x: 5, y: 0, width: 3, height: 3 };

@@ -236,7 +236,15 @@ mod tests {
 
     fn window(number: u64, pid: u32, title: &str) -> WindowSeen {
         let bounds = Some(Bounds { x: 10, y: 20, width: 300, height: 200 });
-        WindowSeen { window: number, pid, title: title.into(), bounds, minimized: false, maximized: false }
+        WindowSeen {
+            window: number,
+            pid,
+            title: title.into(),
+            bounds,
+            minimized: false,
+            maximized: false,
+            splash: false,
+        }
     }
 
     fn desktop() -> Desktop {

@@ -167,6 +167,8 @@ pub struct WindowSeen {
     pub minimized: bool,
     /// Whether it fills the screen, as far as the platform can tell.
     pub maximized: bool,
+    /// Whether it is a picture that is shown while its app starts.
+    pub splash: bool,
 }
 
 /// What a desktop tells by itself.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::args;
+use crate::app::WindowInfo;
 use crate::clock::Clock;
 use crate::event::{Event, EventKind, Observed};
 use crate::node::NodeRef;
@@ -78,6 +79,9 @@ pub struct WaitAnswer {
     /// What was found, of the conditions that find something.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeRef>,
+    /// The windows that came, of the conditions that wait for one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<WindowInfo>,
     /// What happened, of the conditions that wait for an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,

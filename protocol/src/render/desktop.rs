@@ -141,15 +141,17 @@ impl Render for ClipboardSetAnswer {
 }
 
 /// Writes a window, on no line of its own: `window "Notes" win_8d0c2m of Notes @10,20 300x200`.
-fn write_window(window: &WindowInfo, out: &mut String) {
+pub(super) fn write_window(window: &WindowInfo, out: &mut String) {
     out.push_str("window ");
     crate::text::quote(&window.title, out);
     match window.id {
         Some(id) => out.push_str(&format!(" {id}")),
         None => out.push_str(&format!(" {}", window.window)),
     }
-    if !window.app.is_empty() {
-        out.push_str(&format!(" of {}", window.app));
+    match &*window.app {
+        // An app that has just come has no name yet.
+        "" => out.push_str(&format!(" of process {}", window.pid)),
+        app => out.push_str(&format!(" of {app}")),
     }
     if let Some(bounds) = window.bounds {
         out.push_str(&format!(" @{}", place(bounds)));

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Render;
+use super::desktop::write_window;
 use crate::command::{BatchAnswer, WaitAnswer};
 use crate::error::Error;
 use crate::event::{Event, Observed};
@@ -16,7 +17,13 @@ impl Render for WaitAnswer {
             Observed::Reread => " (found by rereading)",
         };
         out.push_str(&format!("{what}: after {} ms{how}\n", self.waited_ms));
-        for node in &self.nodes {
+        for window in &self.windows {
+            out.push_str("  ");
+            write_window(window, out);
+            out.push('\n');
+        }
+        let is_window = |id| self.windows.iter().any(|window| window.id == Some(id));
+        for node in self.nodes.iter().filter(|node| !is_window(node.id)) {
             out.push_str("  ");
             write_ref(node, out);
             out.push('\n');
@@ -102,7 +109,11 @@ mod tests {
             "met": ["--for dialog", "--event dialog"],
             "waited_ms": 42,
             "observed": "event",
-            "nodes": [{ "id": "dlg_000000", "role": "dialog", "name": "Saved" }],
+            "nodes": [
+                { "id": "dlg_000000", "role": "dialog", "name": "Saved" },
+                { "id": "win_000000", "role": "window", "name": "Mail" },
+            ],
+            "windows": [{ "window": 8, "id": "win_000000", "title": "Mail", "app": "", "pid": 10 }],
             "events": [{
                 "event": "window-opened",
                 "clock": "c:00000001:3",
@@ -113,9 +124,9 @@ mod tests {
         .unwrap();
         assert_eq!(
             told(&answer),
-            "--for dialog, --event dialog: after 42 ms\n  dialog \"Saved\" dlg_000000\n  window-opened in Notes \"Saved\"\n"
+            "--for dialog, --event dialog: after 42 ms\n  window \"Mail\" win_000000 of process 10\n  dialog \"Saved\" dlg_000000\n  window-opened in Notes \"Saved\"\n"
         );
-        let only_time = WaitAnswer { met: vec![], nodes: vec![], events: vec![], ..answer };
+        let only_time = WaitAnswer { met: vec![], nodes: vec![], windows: vec![], events: vec![], ..answer };
         assert_eq!(told(&only_time), "the time: after 42 ms\n");
     }
 

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::physical::press;
 use super::popup::{COMES, is_shown, twin};
 use super::scene::{Done, Scene};
+use super::settle::Watch;
 use crate::engine::target::not_looked_at;
 use crate::platform::{Act, FailureKind, InputStep};
 use crate::tree::{Ix, Tree};
@@ -165,10 +166,10 @@ impl Scene<'_> {
         let app = Arc::clone(self.app()?);
         let popup = self.popup_of(holder, choice);
         // The keyboard is seen to be at what it takes. A click may come too early: Qt takes none for a while after it opened.
-        if self.is_near(popup, choice)
-            || self.pointed_at(popup).is_some() && !self.can_reach(&app, choice).await?
-        {
-            return self.choose_by_keys(popup, choice).await;
+        let by_keys = self.is_near(popup, choice)
+            || self.pointed_at(popup).is_some() && !self.can_reach(&app, choice).await?;
+        if by_keys && let Some(done) = self.choose_by_keys(popup, choice).await? {
+            return Ok(done);
         }
         self.click_on(choice).await
     }
@@ -219,31 +220,38 @@ impl Scene<'_> {
         not_looked_at(error, unread.into_iter().collect())
     }
 
-    /// The place, among the items of an open popup, of the one the keyboard is at.
+    /// The place, among the items of an open popup, of the one the keyboard is at: that has the focus, or, where something else is
+    /// said to have it, is selected.
     fn pointed_at(&self, holder: NodeId) -> Option<usize> {
-        self.look(holder, |tree, ix| items(tree, ix).position(|item| tree.states(item).has(State::Focused)))
-            .ok()
-            .flatten()
+        self.look(holder, |tree, ix| {
+            let with = |state| items(tree, ix).position(|item| tree.states(item).has(state));
+            with(State::Focused).or_else(|| with(State::Selected))
+        })
+        .ok()
+        .flatten()
     }
 
-    /// Goes to an item of an open popup with the arrow keys, and takes it.
-    async fn choose_by_keys(&self, holder: NodeId, item: NodeId) -> Result<Done> {
+    /// Goes to an item of an open popup with the arrow keys, and takes it; `None` if the keyboard is not seen to get there.
+    async fn choose_by_keys(&self, holder: NodeId, item: NodeId) -> Result<Option<Done>> {
         let place = self.look(holder, |tree, ix| items(tree, ix).position(|at| tree.id(at) == item))?;
         let (Some(from), Some(to)) = (self.pointed_at(holder), place) else {
-            return Err(self.not_achieved("selected"));
+            return Ok(None);
         };
         let key = |key| press(&Combo { modifiers: Vec::new(), key: Key::Named(key) });
         let arrow = if to > from { Named::Down } else { Named::Up };
         let steps: Vec<InputStep> = (0..to.abs_diff(from)).flat_map(|_| key(arrow)).collect();
         if !steps.is_empty() {
             self.by_keys(steps).await?;
-            self.pause(|| self.pointed_at(holder) == Some(to)).await;
+            // Qt does not announce where the keyboard is in a popup: it is looked at while somebody waits.
+            let app = Arc::clone(self.app()?);
+            let _watch = Watch::new(self.engine, &app, self.key(holder)?);
+            self.until(self.soon(), || self.pointed_at(holder) == Some(to)).await?;
         }
         // What the keyboard is not at is not taken.
         if self.pointed_at(holder) != Some(to) {
-            return Err(self.not_achieved("selected"));
+            return Ok(None);
         }
-        self.by_keys(key(Named::Return)).await
+        self.by_keys(key(Named::Return)).await.map(Some)
     }
 
     /// Whether the item is what is chosen: it says so, or what holds it shows its name.

@@ -9,6 +9,7 @@ use axd_protocol::selector::Target;
 use axd_protocol::{Bounds, Error, ErrorCode, NodeId, Point, Result, Role, State};
 use tokio::time::{Instant, timeout_at};
 
+use super::popup::along;
 use super::receiver::Expected;
 use super::scene::{Done, Scene};
 use crate::engine::app::App;
@@ -204,7 +205,14 @@ impl Scene<'_> {
             return not("is scrolled out of sight, and its app does not scroll to it");
         }
         let Some(point) = self.middle(bounds, &sight) else { return not("is off the screen") };
-        Ok(self.covered(app, id, point, &sight).await?.unwrap_or(Reached::At(point)))
+        let Some(cover) = self.covered(app, id, point, &sight).await? else { return Ok(Reached::At(point)) };
+        // An item may be said to be wider than the popup that shows it.
+        for point in along(bounds).into_iter().filter(|_| sight.pops_up) {
+            if self.covered(app, id, point, &sight).await?.is_none() {
+                return Ok(Reached::At(point));
+            }
+        }
+        Ok(cover)
     }
 
     /// The middle of the part of an element that is on the screen and in its window.

@@ -64,10 +64,14 @@ impl Scene<'_> {
         let key = self.key(id).ok()?;
         let window = self.look(id, |tree, ix| tree.window_number(tree.window_of(ix)?)).ok().flatten()?;
         let places = Places::to_act(&app, vec![key], self.deadline).await;
-        match places.bounds(key) {
-            Some(bounds) => self.popup_at(window, middle(bounds)).await,
-            None => Some(false),
+        let Some(bounds) = places.bounds(key) else { return Some(false) };
+        for point in along(bounds) {
+            match self.popup_at(window, point).await {
+                Some(false) => {}
+                known => return known,
+            }
         }
+        Some(false)
     }
 
     /// Whether a popup of the app of a window is on top at a point.
@@ -195,8 +199,12 @@ enum Told {
     Nothing,
 }
 
-fn middle(bounds: Bounds) -> Point {
-    Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 }
+/// Points of an item: its middle, and near either end. Qt 5 says that choices are as wide as the longest text needs, however
+/// narrow the popup is that shows them.
+pub(super) fn along(bounds: Bounds) -> [Point; 3] {
+    let (half, inset) = (bounds.width / 2, bounds.width.min(bounds.height) / 2);
+    let y = bounds.y + bounds.height / 2;
+    [half, inset, bounds.width - inset].map(|x| Point { x: bounds.x + x, y })
 }
 
 /// Whether an element and all it is in is shown, as far as that is told.

@@ -259,21 +259,28 @@ impl<'c> Scene<'c> {
     /// Waits until the app is at rest, and for what was asked to be waited for.
     pub async fn come_to_rest(&self, action: &Action<'_>) -> Result<Rest> {
         let began = Instant::now();
-        let mut settled = Settled::Skipped;
         let asked = self.options.settle_ms.is_some() || self.options.quiet_ms.is_some();
-        if let Some(app) = self.app.as_ref().filter(|_| asked || !action.is_small()) {
-            let pace = Pace::new(self.options.quiet_ms, self.options.settle_ms);
-            settled = self
-                .engine
-                .settle(app, self.since.tick, self.within(pace), || false, || self.is_held_down())
-                .await;
-        }
+        let waits = asked || !action.is_small();
+        let mut settled = self.settle(waits).await;
         for (selector, gone) in [(self.options.wait_for, false), (self.options.wait_for_gone, true)] {
             if let Some(selector) = selector {
                 self.await_match(selector, gone).await?;
             }
         }
+        // What was waited for came after that: how the app is since then is what is told.
+        let awaited = self.options.wait_for.or(self.options.wait_for_gone).is_some();
+        let has_changed = || self.app.as_ref().is_some_and(|app| app.tree.read().tick() > self.since.tick);
+        if awaited && matches!(settled, Settled::NoChange | Settled::Unresponsive) && has_changed() {
+            settled = self.settle(waits).await;
+        }
         Ok(Rest { settled, waited: began.elapsed() })
+    }
+
+    async fn settle(&self, waits: bool) -> Settled {
+        let Some(app) = self.app.as_ref().filter(|_| waits) else { return Settled::Skipped };
+        let pace = Pace::new(self.options.quiet_ms, self.options.settle_ms);
+        let held = || self.is_held_down();
+        self.engine.settle(app, self.since.tick, self.within(pace), || false, held).await
     }
 
     /// Nothing was done, so there is nothing to wait for.

@@ -170,7 +170,12 @@ impl<'a> Action<'a> {
     /// Whether it failed because the element that its selector meant was replaced, and it is worth to look for it again. An id
     /// means one element and no other.
     pub fn is_lost(&self, error: &Error, tries: u32) -> bool {
-        let Aim::Element(target) = self.aim() else { return false };
+        let means_what_is_there = match self.aim() {
+            Aim::Element(target) => matches!(Target::parse(target), Ok(Target::Selector(_))),
+            // Whatever has the focus by then.
+            Aim::Focus => true,
+            _ => false,
+        };
         let is_gone = match error.code {
             ErrorCode::StaleRef => true,
             ErrorCode::ElementNotFound => tries > 0,
@@ -179,7 +184,7 @@ impl<'a> Action<'a> {
         is_gone
             && tries < MOST_TRIES
             && error.disposition.delivery == Delivery::NotDelivered
-            && matches!(Target::parse(target), Ok(Target::Selector(_)))
+            && means_what_is_there
     }
 
     /// Whether it can be done at a place where no element is known.
@@ -289,6 +294,10 @@ mod tests {
         assert!(!click("button:Save").is_lost(&gone(), MOST_TRIES), "not for ever");
         assert!(!click("btn_4k2p9x").is_lost(&gone(), 0), "an id means one element");
         assert!(!click("button:Save").is_lost(&gone().delivered(Delivery::Uncertain), 0));
+        assert!(
+            Action::Type { target: None, text: "x" }.is_lost(&gone(), 0),
+            "another may have the focus now"
+        );
         let missing = Error::new(ErrorCode::ElementNotFound, "there is none");
         assert!(!click("button:Save").is_lost(&missing, 0) && click("button:Save").is_lost(&missing, 1));
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use axd_protocol::command::{Wait, WaitAnswer};
 use axd_protocol::event::{Event, EventKind, Observed};
 use axd_protocol::selector::{Selector, Target};
-use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick};
+use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick, WindowInfo};
 use regex_lite::{Regex, RegexBuilder};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -20,6 +20,7 @@ use super::acting::Watch;
 use super::answer::Answer;
 use super::app::App;
 use super::happenings::happening;
+use super::launch::IN_TREE;
 use super::target::{parse_selector, parse_target};
 use crate::service::Call;
 use crate::tree::{Resolved, Scope, Tree};
@@ -49,8 +50,8 @@ enum Test {
     State { target: Named, state: Word, on: bool },
     /// An element's value is so.
     Value { target: Named, fits: Fits },
-    /// There is a window whose title has this in it.
-    Window(String),
+    /// There is a window whose title has this in it; when one was first seen.
+    Window { title: String, came: Option<Instant> },
     /// Nothing has changed for so long.
     Idle {
         quiet: Duration,
@@ -89,6 +90,7 @@ enum Fits {
 #[derive(Default)]
 struct Holds {
     nodes: Vec<NodeRef>,
+    windows: Vec<WindowInfo>,
     events: Vec<Event>,
     reread: bool,
 }
@@ -124,6 +126,7 @@ impl Engine {
                 waited_ms: began.elapsed().as_millis() as u64,
                 observed: Observed::Event,
                 nodes: Vec::new(),
+                windows: Vec::new(),
                 events: Vec::new(),
             };
             answer.value(Some(self.clock.now()), None, &told);
@@ -231,7 +234,7 @@ impl Engine {
             .suggest("add --state, --value, --value-contains or --value-matches"));
         }
         if let Some(title) = &args.window {
-            add(format!("window {title}"), None, Test::Window(title.to_lowercase()));
+            add(format!("window {title}"), None, Test::Window { title: title.to_lowercase(), came: None });
         }
         if args.idle {
             let quiet = args.quiet_ms.map_or(QUIET, Duration::from_millis);
@@ -254,7 +257,7 @@ impl Engine {
         // A wait is about the app that was in front when it began, whatever comes to the front meanwhile.
         let frontmost = self.desktop.read().frontmost().map(|seen| seen.pid.to_string()).ok();
         for condition in conditions.iter_mut().filter(|condition| condition.app.is_none()) {
-            if !matches!(condition.test, Test::Window(_) | Test::Event { .. }) {
+            if !matches!(condition.test, Test::Window { .. } | Test::Event { .. }) {
                 condition.app.clone_from(&frontmost);
             }
         }
@@ -264,7 +267,7 @@ impl Engine {
     /// Has what is waited on read again, announced or not.
     fn watch(self: &Arc<Self>, conditions: &[Condition], watches: &mut Vec<(u32, Watch)>) {
         for condition in conditions {
-            if matches!(condition.test, Test::Window(_) | Test::Event { .. }) {
+            if matches!(condition.test, Test::Window { .. } | Test::Event { .. }) {
                 continue;
             }
             if let Some(app) = self.app_of(condition)
@@ -292,9 +295,13 @@ impl Engine {
 
     /// What makes a condition true, if it is. `next` becomes the time at which it may be true without any change.
     fn holds(self: &Arc<Self>, condition: &mut Condition, next: &mut Instant) -> Option<Holds> {
-        match &condition.test {
-            Test::Window(title) => return self.window_holds(condition.app.as_deref(), title),
-            Test::Event { kind, from, after } => return self.event_holds(condition, *kind, *from, *after),
+        match &mut condition.test {
+            Test::Window { title, came } => {
+                return self.window_holds(condition.app.as_deref(), title, came, next);
+            }
+            &mut Test::Event { kind, from, after } => {
+                return self.event_holds(condition, kind, from, after);
+            }
             _ => {}
         }
         let Some(app) = self.app_of(condition) else {
@@ -303,7 +310,7 @@ impl Engine {
         };
         let tree = app.tree.read();
         let reread = app.was_reread();
-        let holding = |nodes| Some(Holds { nodes, events: Vec::new(), reread });
+        let holding = |nodes| Some(Holds { nodes, reread, ..Holds::default() });
         let find = |selector: &Selector| {
             let root = tree.root()?;
             Some(tree.find(selector, Scope { root }, Some(NODES)))
@@ -373,11 +380,19 @@ impl Engine {
                 }
                 None
             }
-            Test::Window(_) | Test::Event { .. } => None,
+            Test::Window { .. } | Test::Event { .. } => None,
         }
     }
 
-    fn window_holds(&self, app: Option<&str>, title: &str) -> Option<Holds> {
+    /// The window system tells of a window before its app does. It is there when it can be acted on: when its app is known and,
+    /// if that is attached, has it in its tree. Some windows never are.
+    fn window_holds(
+        &self,
+        app: Option<&str>,
+        title: &str,
+        came: &mut Option<Instant>,
+        next: &mut Instant,
+    ) -> Option<Holds> {
         let desktop = self.desktop.read();
         let pid = match app {
             Some(spec) => Some(desktop.named(spec).ok()?.pid),
@@ -388,10 +403,19 @@ impl Engine {
         };
         let window = desktop.windows.iter().find(fits)?.clone();
         drop(desktop);
-        let id = self.window_info(&window).id;
-        let node =
-            id.map(|id| NodeRef { id, role: axd_protocol::Role::Window, name: Some(window.title.clone()) });
-        Some(Holds { nodes: node.into_iter().collect(), ..Holds::default() })
+        let window = self.window_info(&window);
+        let is_attached = self.by_pid(window.pid).is_some();
+        let late = *came.get_or_insert_with(Instant::now) + IN_TREE;
+        if Instant::now() < late && (window.app.is_empty() || is_attached && window.id.is_none()) {
+            *next = late.min(*next);
+            return None;
+        }
+        let node = window.id.map(|id| NodeRef {
+            id,
+            role: axd_protocol::Role::Window,
+            name: Some(window.title.clone()),
+        });
+        Some(Holds { nodes: node.into_iter().collect(), windows: vec![window], ..Holds::default() })
     }
 
     fn event_holds(
@@ -440,12 +464,14 @@ fn report(conditions: &[Condition], holds: Vec<Option<Holds>>, began: Instant) -
         waited_ms: began.elapsed().as_millis() as u64,
         observed: Observed::Event,
         nodes: Vec::new(),
+        windows: Vec::new(),
         events: Vec::new(),
     };
     for (condition, holds) in conditions.iter().zip(holds) {
         if let Some(holds) = holds {
             told.met.push(condition.label.clone());
             told.nodes.extend(holds.nodes);
+            told.windows.extend(holds.windows);
             told.events.extend(holds.events);
             if holds.reread {
                 told.observed = Observed::Reread;

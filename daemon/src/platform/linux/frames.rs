@@ -54,8 +54,15 @@ pub(super) async fn list(calls: &Link, root: &Handle, pid: u32) -> Result<Vec<Fr
         if role.is_window() && states.has(Native::Visible) {
             let title = text(&answers[0]).unwrap_or_default();
             let minimized = states.has(Native::Iconified);
-            let seen_as =
-                WindowSeen { window: number(frame), pid, title, bounds: None, minimized, maximized: false };
+            let seen_as = WindowSeen {
+                window: number(frame),
+                pid,
+                title,
+                bounds: None,
+                minimized,
+                maximized: false,
+                splash: false,
+            };
             seen.push(FrameSeen { seen: seen_as, active: states.has(Native::Active) });
         }
     }

@@ -69,8 +69,15 @@ mod tests {
     }
 
     fn window(window: u64, title: &str, bounds: Option<Bounds>) -> XWindow {
-        let seen =
-            WindowSeen { window, pid: 7, title: title.into(), bounds, minimized: false, maximized: false };
+        let seen = WindowSeen {
+            window,
+            pid: 7,
+            title: title.into(),
+            bounds,
+            minimized: false,
+            maximized: false,
+            splash: false,
+        };
         XWindow { seen, origin: (0, 0) }
     }
 

@@ -67,6 +67,8 @@ x11rb::atom_manager! {
         _NET_WM_STATE_HIDDEN,
         _NET_WM_STATE_MAXIMIZED_HORZ,
         _NET_WM_STATE_MAXIMIZED_VERT,
+        _NET_WM_WINDOW_TYPE,
+        _NET_WM_WINDOW_TYPE_SPLASH,
     }
 }
 
@@ -225,7 +227,7 @@ impl X11 {
         let ask = |atom: u32| self.connection.get_property(false, window, atom, any, 0, 1024);
         let (name, plain) = (ask(_NET_WM_NAME)?, ask(AtomEnum::WM_NAME.into())?);
         let (pid, state, old_state) = (ask(_NET_WM_PID)?, ask(_NET_WM_STATE)?, ask(WM_STATE)?);
-        let shadow = ask(_GTK_FRAME_EXTENTS)?;
+        let (shadow, kinds) = (ask(_GTK_FRAME_EXTENTS)?, ask(self.atoms._NET_WM_WINDOW_TYPE)?);
         let geometry = self.connection.get_geometry(window)?;
         let origin = self.connection.translate_coordinates(window, self.root, 0, 0)?;
 
@@ -252,6 +254,10 @@ impl X11 {
             bounds: Some(bounds),
             minimized: hidden || iconic,
             maximized,
+            splash: kinds
+                .reply()?
+                .value32()
+                .is_some_and(|mut kinds| kinds.any(|kind| kind == self.atoms._NET_WM_WINDOW_TYPE_SPLASH)),
         };
         Ok(Some(XWindow { seen, origin: (x, y) }))
     }

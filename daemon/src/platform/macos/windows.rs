@@ -132,6 +132,7 @@ pub fn seen(
             bounds: Some(window.bounds),
             minimized: false,
             maximized: fills,
+            splash: false,
         }
     });
     let mut windows: Vec<WindowSeen> = shown.collect();
@@ -146,6 +147,7 @@ pub fn seen(
         bounds: said.bounds,
         minimized: true,
         maximized: false,
+        splash: false,
     }));
     windows
 }

@@ -72,7 +72,8 @@ impl Actor {
             return Err(not_done("the app took the text and did not put it in"));
         }
         // As after typing. A toolkit that leaves the caret elsewhere has done what was asked all the same.
-        let _ = self.tell(self.caret(length)).await;
+        let end = self.count().await.unwrap_or(length);
+        let _ = self.tell(self.caret(end)).await;
         Ok(())
     }
 
@@ -120,7 +121,8 @@ impl Actor {
             return Err(not_done("the app took the text and did not put it in"));
         }
         // Toolkits differ in whether the caret goes along; the next text is to come after this one.
-        let _ = self.tell(self.caret(at + length)).await;
+        let grown = self.count().await.map_or(length, |now| now - count);
+        let _ = self.tell(self.caret(at + self.passed(text, grown))).await;
         Ok(())
     }
 
@@ -175,6 +177,13 @@ impl Actor {
         let length =
             if self.toolkit.counts_utf16() { text.encode_utf16().count() } else { text.chars().count() };
         i32::try_from(length).unwrap_or(i32::MAX)
+    }
+
+    /// How far the caret goes to be behind a text that went in. The documents of LibreOffice count halves of UTF-16, its dialogs,
+    /// which are GTK's, characters: by how much the whole has grown tells which it is.
+    fn passed(&self, text: &str, grown: i32) -> i32 {
+        let halves = i32::try_from(text.encode_utf16().count()).unwrap_or(i32::MAX);
+        if grown == halves { halves } else { self.length_of(text) }
     }
 
     /// The length of a text as `InsertText` wants it told: ATK and GTK 4 count bytes, Qt its characters, of which it makes

@@ -165,7 +165,15 @@ pub(super) fn windows_of(pid: u32, model: &Model) -> Vec<WindowSeen> {
         let Frame { minimized, before } = model.frame(window);
         let maximized = before.is_some();
         let number = widget.window;
-        seen.extend(number.map(|window| WindowSeen { window, pid, title, bounds, minimized, maximized }));
+        seen.extend(number.map(|window| WindowSeen {
+            window,
+            pid,
+            title,
+            bounds,
+            minimized,
+            maximized,
+            splash: false,
+        }));
     }
     seen
 }
