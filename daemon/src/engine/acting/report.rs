@@ -8,7 +8,7 @@ use super::scene::{Done, Rest, Scene};
 use super::verb::Action;
 use crate::engine::answer::Answer;
 use crate::engine::modal::{described, in_words, modals};
-use crate::tree::{Changes, Resolved, Tree};
+use crate::tree::{Changes, Ix, Resolved, Tree};
 
 /// More changes than this are not told one by one: the caller is better off with a look.
 const MOST_CHANGES: usize = 5_000;
@@ -101,9 +101,12 @@ impl Scene<'_> {
             Resolved::Alive(ix) => Some(ix),
             _ => None,
         });
+        // What is sent to no element in particular is about the window that receives it.
+        let received = self.received.last().and_then(|receiver| receiver.window).filter(|_| target.is_none());
+        let is_over = |window: &Ix| received.is_none() || tree.window_number(*window) != received;
         // One that this opened is in the effects.
-        let mut older = modals(tree, target).filter(|window| !tree.came_after(*window, self.since.tick));
-        older.next().map(|window| described(tree, window))
+        let mut others = modals(tree, target).filter(is_over);
+        others.find(|window| !tree.came_after(*window, self.since.tick)).map(|window| described(tree, window))
     }
 }
 
@@ -153,6 +156,11 @@ fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
     out.push('\n');
     if let Some(note) = &told.note {
         out.push_str(&format!("  {note}\n"));
+    }
+    // Who it came to is not known by what was asked.
+    if let Some(receiver) = told.receiver.as_ref().filter(|_| told.before.is_none()) {
+        let app = receiver.app.as_deref().unwrap_or("an app that is not known");
+        out.push_str(&format!("  received by {app}: {:?}\n", receiver.title));
     }
     if let Some(modal) = &told.modal {
         out.push_str(&format!("  modal: {}\n", in_words(modal)));

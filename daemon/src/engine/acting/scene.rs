@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axd_protocol::command::{ActOptions, Brief, Route, Settled};
 use axd_protocol::error::Delivery;
-use axd_protocol::{Clock, Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, State};
+use axd_protocol::{AppState, Clock, Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, State};
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 
@@ -21,6 +21,8 @@ use crate::platform::{ElementKey, Failure, FailureKind, Sent, ToWorker};
 use crate::service::Call;
 use crate::tree::{Ix, Tree};
 
+/// So long it is waited, at most, before an app that did not answer is asked again.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// How long reading the target again may take.
 const READ_AGAIN: Duration = Duration::from_millis(1_500);
 /// How long a target may take to become fit to be acted on, if nobody says.
@@ -116,7 +118,7 @@ impl<'c> Scene<'c> {
     pub async fn begin(&mut self) -> Result<()> {
         let Some(app) = self.app.clone() else { return Ok(()) };
         if let Some(id) = self.target {
-            self.read_again(id).await?;
+            self.read_once_it_answers(id).await?;
             self.before = Some(self.brief(id)?);
         }
         // Nothing can be applied while the tree is held, so what comes after is after this clock.
@@ -125,6 +127,22 @@ impl<'c> Scene<'c> {
         self.focused = tree.focused().map(|ix| tree.id(ix));
         drop(tree);
         Ok(())
+    }
+
+    /// Has an element read again. An app that is busy is waited for: nothing has been sent yet.
+    async fn read_once_it_answers(&self, id: NodeId) -> Result<()> {
+        let (app, end) = (self.app()?, self.patience());
+        let mut pulse = self.engine.pulse.subscribe();
+        loop {
+            pulse.mark_unchanged();
+            match self.read_again(id).await {
+                Err(error) if error.code == ErrorCode::AppUnresponsive && Instant::now() < end => {
+                    let _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), pulse.changed()).await;
+                    self.until(end, || app.state() != AppState::Degraded).await?;
+                }
+                read => return read,
+            }
+        }
     }
 
     /// Has an element read again.
