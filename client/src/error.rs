@@ -30,7 +30,7 @@ pub enum ClientError {
     #[error("the connection to axd was lost: {0}")]
     Io(#[from] std::io::Error),
     /// The daemon wrote something that is not an answer.
-    #[error("axd wrote what is not an answer: {0}")]
+    #[error("axd sent an invalid answer: {0}")]
     Protocol(String),
     /// The daemon answered with an error.
     #[error(transparent)]
@@ -52,7 +52,7 @@ impl ClientError {
                 let error = Error::new(ErrorCode::DaemonUnavailable, self.to_string());
                 match code {
                     Some(code) => error.suggest(code.suggestion()),
-                    None => error.suggest("run `axd` in a terminal: it says there what is wrong"),
+                    None => error.suggest("run `axd` in a terminal to see what is wrong"),
                 }
             }
             ClientError::Io(fault) if fault.kind() == std::io::ErrorKind::TimedOut => {
@@ -60,7 +60,7 @@ impl ClientError {
             }
             ClientError::Io(_) => uncertain(
                 Error::new(ErrorCode::DaemonUnavailable, self.to_string())
-                    .suggest("look at what happened before sending it again; `ax status` shows the daemon"),
+                    .suggest("check what happened before sending it again; `ax status` shows the daemon"),
             ),
             ClientError::Protocol(_) => uncertain(Error::new(ErrorCode::Internal, self.to_string())),
         }

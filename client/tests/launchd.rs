@@ -219,8 +219,9 @@ fn an_agent_whose_socket_is_gone_is_loaded_again() {
 fn a_daemon_that_cannot_run_under_launchd_is_told_with_its_own_words() {
     let home = home();
     // It listens, as launchd does in the daemon's place, and never answers.
+    // The socket has its name only once it listens.
     let script = "#!/usr/bin/env python3\nimport os, socket, time\ns = socket.socket(socket.AF_UNIX)\n\
-                  s.bind(os.environ['TEST_IS_AXD_AT'])\ns.listen()\ntime.sleep(60)\n";
+                  at = os.environ['TEST_IS_AXD_AT']\ns.bind(at + '~')\ns.listen()\nos.rename(at + '~', at)\ntime.sleep(60)\n";
     write_program(&home.at("daemon"), script);
     fs::write(home.at("exit"), "1").unwrap();
     fs::create_dir_all(home.at("state/axd")).unwrap();

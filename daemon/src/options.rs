@@ -79,7 +79,7 @@ impl Options {
             (Some(choice), _) => Ok(choice),
             (None, None) => Ok(PlatformChoice::Auto),
             (None, Some(name)) => PlatformChoice::from_str(&name.to_string_lossy(), true).map_err(|_| {
-                format!("AXD_PLATFORM is {}; it is to be auto, macos, linux or sim", name.display())
+                format!("AXD_PLATFORM is {}; it must be auto, macos, linux or sim", name.display())
             }),
         }
     }

@@ -64,13 +64,13 @@ impl<'a> Request<'a> {
     pub fn parse(line: &'a str) -> Result<Request<'a>> {
         let request: Request<'a> = serde_json::from_str(line).map_err(|fault| {
             Error::new(ErrorCode::InvalidArgs, format!("the line is not a request: {fault}"))
-                .suggest(r#"send one JSON object a line, as in {"id":1,"command":"status","args":{}}"#)
+                .suggest(r#"send one JSON object per line, as in {"id":1,"command":"status","args":{}}"#)
         })?;
         let id_is_scalar = request
             .id
             .is_none_or(|id| id.get().starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit()));
         if !id_is_scalar {
-            return Err(Error::new(ErrorCode::InvalidArgs, "id is to be a number or a string"));
+            return Err(Error::new(ErrorCode::InvalidArgs, "id must be a number or a string"));
         }
         if let Some(major) = request.protocol.filter(|major| *major != PROTOCOL) {
             return Err(Error::new(

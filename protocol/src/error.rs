@@ -30,31 +30,31 @@ macro_rules! codes {
 
 codes! {
     /// The system, or the daemon, does not allow it.
-    PermissionDenied = "PERMISSION_DENIED", "run `ax permissions`: it says what is missing and how to give it";
+    PermissionDenied = "PERMISSION_DENIED", "run `ax permissions` to see what is missing and how to grant it";
     /// No running app goes by that name, pid or identity.
     ApplicationNotFound = "APPLICATION_NOT_FOUND", "run `ax list-apps` and use a name, pid or identity it shows";
     /// The app has no such window.
     WindowNotFound = "WINDOW_NOT_FOUND", "run `ax list-windows` and use a title or id it shows";
     /// Nothing matches, and what was asked for was never seen.
-    ElementNotFound = "ELEMENT_NOT_FOUND", "take a fresh `ax snapshot`, or search with `ax find`";
+    ElementNotFound = "ELEMENT_NOT_FOUND", "take a new `ax snapshot`, or search with `ax find`";
     /// The element was there and is gone.
     StaleRef = "STALE_REF", "use one of the candidates, or find the element again";
     /// More than one element matches.
     AmbiguousTarget = "AMBIGUOUS_TARGET", "use the id of one of the candidates, or add :nth(k)";
     /// The element cannot do this.
-    ActionNotSupported = "ACTION_NOT_SUPPORTED", "see what it can do with `ax get TARGET --property actions`";
+    ActionNotSupported = "ACTION_NOT_SUPPORTED", "list its actions with `ax get TARGET --property actions`";
     /// The app refused or failed.
-    ActionFailed = "ACTION_FAILED", "look at the element again before trying another way";
+    ActionFailed = "ACTION_FAILED", "check the element before trying another way";
     /// The element is not in a condition to be acted on.
     NotActionable = "NOT_ACTIONABLE", "wait until it is visible, enabled and uncovered";
     /// The app does not answer.
     AppUnresponsive = "APP_UNRESPONSIVE", "the app hangs; try again, or close it with `ax close-app --force`";
     /// It did not happen in time.
-    Timeout = "TIMEOUT", "give it more time with --deadline-ms, or look at the app's state with `ax status`";
+    Timeout = "TIMEOUT", "increase --deadline-ms, or check the app's state with `ax status`";
     /// The request was cancelled.
-    Cancelled = "CANCELLED", "nothing: it was asked for";
+    Cancelled = "CANCELLED", "no action needed";
     /// The policy does not allow it.
-    PolicyDenied = "POLICY_DENIED", "change policy.toml if it should be allowed";
+    PolicyDenied = "POLICY_DENIED", "this action is blocked by a built-in rule";
     /// Too many requests.
     RateLimited = "RATE_LIMITED", "wait for earlier requests to finish, then send fewer at a time";
     /// The request is not well-formed.
@@ -62,13 +62,13 @@ codes! {
     /// The request or its answer is larger than the contract allows.
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", "send less at a time: a request is one line of at most 1 MiB";
     /// This platform, or this session, does not offer it.
-    PlatformNotSupported = "PLATFORM_NOT_SUPPORTED", "run `ax doctor`: it says what this machine offers";
+    PlatformNotSupported = "PLATFORM_NOT_SUPPORTED", "run `ax doctor` to see what this machine supports";
     /// Client and daemon speak different majors of the protocol.
     ProtocolMismatch = "PROTOCOL_MISMATCH", "update the older of the two, then `ax shutdown`";
     /// There is no daemon to talk to.
-    DaemonUnavailable = "DAEMON_UNAVAILABLE", "start it with `axd`, or leave auto-start on";
+    DaemonUnavailable = "DAEMON_UNAVAILABLE", "start it with `axd`, or allow auto-start";
     /// A bug in axd.
-    Internal = "INTERNAL", "this is a bug in axd; the log says more (`ax status` shows where it is)";
+    Internal = "INTERNAL", "this is a bug in axd; see the log (`ax status` shows where it is)";
 }
 
 /// How far an action got before it failed.

@@ -86,7 +86,7 @@ impl Line<'_> {
             match total {
                 0 => {
                     let noun = children_noun(self.role, shown);
-                    out.push_str(&format!(" ({shown} {noun} shown, not known of how many)"));
+                    out.push_str(&format!(" ({shown} {noun} shown, total unknown)"));
                 }
                 total => {
                     let noun = children_noun(self.role, total);
@@ -211,7 +211,7 @@ mod tests {
         );
         check(
             Line { cut: Some(Cut { total: 0, shown: 205 }), ..line(Role::List) },
-            "  list el_000000 (205 rows shown, not known of how many)\n",
+            "  list el_000000 (205 rows shown, total unknown)\n",
         );
     }
 

@@ -84,15 +84,15 @@ fn what_cannot_be_put_on_the_clipboard_leaves_it_as_it_was() {
         ("INVALID_ARGS", json!({}), "nothing to put"),
         ("INVALID_ARGS", json!({ "text": "a", "image": path("a.gif") }), "exclude each other"),
         ("INVALID_ARGS", json!({ "text": "a", "file": [path("a.gif")] }), "exclude each other"),
-        ("INVALID_ARGS", json!({ "image": "a.gif" }), "whole path"),
+        ("INVALID_ARGS", json!({ "image": "a.gif" }), "absolute path"),
         ("INVALID_ARGS", json!({ "image": path("none.png") }), "cannot read"),
         ("INVALID_ARGS", json!({ "image": daemon.folder() }), "not a file"),
         ("INVALID_ARGS", json!({ "image": path("pipe.png") }), "not a file"),
         ("INVALID_ARGS", json!({ "image": path("a.gif") }), "not a PNG"),
         ("INVALID_ARGS", json!({ "image": path("cut.png") }), "not a PNG"),
         ("PAYLOAD_TOO_LARGE", json!({ "image": path("large.png") }), "64 MiB"),
-        ("INVALID_ARGS", json!({ "file": ["a.gif"] }), "whole path"),
-        ("INVALID_ARGS", json!({ "file": [path("a.gif"), path("none")] }), "there is no"),
+        ("INVALID_ARGS", json!({ "file": ["a.gif"] }), "absolute path"),
+        ("INVALID_ARGS", json!({ "file": [path("a.gif"), path("none")] }), "not found"),
         ("INVALID_ARGS", json!({ "colour": "red" }), "colour"),
     ] {
         let error = client.fails(code, "clipboard-set", args);

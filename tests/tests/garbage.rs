@@ -162,8 +162,8 @@ fn ten_thousand_brackets_are_an_error_and_not_a_stack_overflow() {
 fn what_a_command_does_not_take_is_named() {
     let (_daemon, mut client, _good) = three();
     for (command, args, said) in [
-        ("clikc", json!({}), "there is no command 'clikc'"),
-        ("", json!({}), "there is no command ''"),
+        ("clikc", json!({}), "unknown command 'clikc'"),
+        ("", json!({}), "unknown command ''"),
         ("get", json!({ "target": "button", "colour": "red" }), "unknown field `colour`"),
         ("snapshot", json!({ "depth": "deep" }), "depth: "),
         ("snapshot", json!({ "depth": -1 }), "depth: "),
@@ -178,8 +178,8 @@ fn what_a_command_does_not_take_is_named() {
         ("changes", json!({ "since": "yesterday" }), "since: "),
         ("element-at", json!({ "point": "here" }), "point: "),
         ("subscribe", json!({ "kind": ["rumour"] }), "kind[0]: "),
-        ("find", json!({ "selector": "button", "nth": 0 }), "nth: "),
-        ("cancel", json!({ "id": {} }), "id: "),
+        ("find", json!({ "selector": "button", "nth": 0 }), "nth must"),
+        ("cancel", json!({ "id": {} }), "id must"),
         ("sim", json!({ "app": "Notes", "verb": "shout" }), "verb: "),
         ("sim", json!({ "app": "Notes", "verb": "fault", "target": "melt" }), "no fault 'melt'"),
         ("sim", json!({ "app": "Nobody", "verb": "raise" }), "no app 'Nobody'"),

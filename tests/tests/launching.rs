@@ -134,7 +134,7 @@ fn an_app_that_shows_no_window_in_time_is_said_to_be_up() {
     let mut client = daemon.client();
     let args = json!({ "app": "Quiet", "wait": true, "timeout_ms": 50 });
     let error = client.fails("TIMEOUT", "launch", args);
-    assert!(text(&error["message"]).contains("is up, but it has no window"), "{error}");
+    assert!(text(&error["message"]).contains("is running, but has no window"), "{error}");
     assert_eq!(error["disposition"], json!({ "delivery": "uncertain", "retry": "unsafe" }));
     assert!(runs(&mut client, "Quiet"));
 }
@@ -189,7 +189,7 @@ fn an_app_that_asks_before_it_ends_is_still_there_and_its_question_is_named() {
     assert!(text(&error["suggestion"]).contains("--force"), "{error}");
     assert_eq!(error["disposition"], json!({ "delivery": "delivered_unverified", "retry": "unsafe" }));
     sync(&mut client, "Asks");
-    let error = client.fails("TIMEOUT", "close-app", args);
+    let error = client.fails("ACTION_FAILED", "close-app", args);
     assert_eq!(error["candidates"][0]["name"], "Keep your letter?", "its dialog, to be answered: {error}");
     // What is suggested can be run as it is.
     let words: Vec<&str> = text(&error["retry_command"]).split(' ').collect();

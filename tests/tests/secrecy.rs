@@ -86,6 +86,7 @@ fn what_is_typed_into_a_secure_field_is_in_no_answer_no_event_and_no_log() {
     client.sim("Settings", &["set", "password", SECRET]);
     client.sim("Settings", &["type", "password", SECRET]);
     client.sim("Settings", &["focus", "password"]);
+    sync(&mut client, "Settings");
     let focused = client.ok("focused", json!({ "app": "Settings" }));
     assert_eq!(focused["data"]["node"]["name"], "Password", "{focused}");
     let received = look_everywhere(&daemon, &mut client, "Settings", &since);

@@ -48,7 +48,7 @@ fn a_find_says_which_containers_it_did_not_look_through() {
     let within = json!({ "selector": "listitem:Nobody", "app": "Table", "root": "list:Folders" });
     assert_eq!(client.ok("find", within)["data"]["complete"], true);
     let told = daemon.ax(&["find", "cell:\"File 9000\"", "--app", "Table", "--text"]).run();
-    assert!(told.out.contains("looked at 20 of 10000 rows of table \"Files\""), "{told:?}");
+    assert!(told.out.contains("searched 20 of 10000 rows of table \"Files\""), "{told:?}");
 }
 
 #[test]

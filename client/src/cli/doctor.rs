@@ -13,7 +13,7 @@ use super::parse::Options;
 pub fn run(fault: &ClientError, options: &Options, mode: Mode) -> Exit {
     let error = fault.to_error();
     let mut checks =
-        vec![Finding::missing("daemon", error.message, "mend what is missing below, then try again")];
+        vec![Finding::missing("daemon", error.message, "fix what is missing below, then try again")];
     // On macOS leave is given to whoever is responsible for a process: here that is the terminal.
     if (DaemonStart { platform: options.platform.clone(), ..DaemonStart::default() }).is_launchds() {
         let remedy = match options.no_autostart {

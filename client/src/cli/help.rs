@@ -28,16 +28,16 @@ const VARIABLES: &[(&str, &str)] = &[
 
 /// The exit codes, as the help and the reference show them.
 pub const EXIT_CODES: &[(&str, &str)] = &[
-    ("0", "It went well"),
-    ("1", "An error, told as JSON on standard output (as text on standard error)"),
-    ("2", "The command line makes no sense"),
+    ("0", "Success"),
+    ("1", "Error, as JSON on standard output or as text on standard error"),
+    ("2", "Invalid command line"),
     ("3", "No daemon could be reached or started"),
 ];
 
 /// The whole of `ax --help`.
 pub fn overview() -> String {
     let mut out = String::from(
-        "ax: see what desktop apps show, act on it, and be told as it changes.\n\
+        "ax: read desktop apps, act on them, and follow their changes.\n\
          Answers come from axd, which keeps the apps' accessibility trees live in memory.\n\n\
          Usage: ax [OPTIONS] COMMAND [ARGS]\n",
     );

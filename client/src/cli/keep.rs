@@ -33,8 +33,8 @@ pub fn prepare(command: &mut Command) -> Result<Option<Keep>, Usage> {
         Command::Screenshot(args) => {
             let Some(path) = args.path.take() else { return Ok(None) };
             if let Some(element) = path.to_str().filter(|path| is_element(path)) {
-                let message = format!("'{element}' is an element, and here stands the file to write");
-                let tip = format!("say --element {element}, and a file such as shot.png");
+                let message = format!("'{element}' looks like an element; this argument is the output file");
+                let tip = format!("use --element {element}, with an output file such as shot.png");
                 return Err(usage("screenshot", message, &tip));
             }
             let keep = Keep::at("screenshot", path)?;
@@ -92,8 +92,8 @@ fn format_of(path: &Path) -> Result<Option<PictureFormat>, Usage> {
         Some("jpg" | "jpeg") => Ok(Some(PictureFormat::Jpeg)),
         Some(other) => Err(usage(
             "screenshot",
-            format!("a picture is written as PNG or JPEG, and '.{other}' is neither"),
-            "end the path with .png or .jpg, or say --format png",
+            format!("images are written as PNG or JPEG, not '.{other}'"),
+            "use a path that ends in .png or .jpg, or --format png",
         )),
     }
 }
@@ -139,7 +139,7 @@ impl Pictured for ClipboardGetAnswer {
     fn lacking(&self) -> Option<Error> {
         Some(
             Error::new(ErrorCode::ActionFailed, "there is no image on the clipboard")
-                .suggest("`ax clipboard-get` shows what is on it")
+                .suggest("run `ax clipboard-get` to see its content")
                 .retry("clipboard-get"),
         )
     }
@@ -228,7 +228,7 @@ fn not_written(path: &Path, fault: &io::Error) -> ClientError {
         _ => ErrorCode::ActionFailed,
     };
     Error::new(code, format!("cannot write {}: {fault}", path.display()))
-        .suggest("name another file; the picture was taken, but is kept nowhere")
+        .suggest("use another file; the image was taken but not saved")
         .into()
 }
 

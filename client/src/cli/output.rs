@@ -92,7 +92,7 @@ pub fn usage(usage: &Usage, asked: Option<Mode>) -> Exit {
     }
     let known = family(&usage.command).is_some();
     let help = if known { format!("{} --help", usage.command) } else { "--help".to_owned() };
-    let suggestion = usage.tip.clone().unwrap_or_else(|| format!("`ax {help}` says what it takes"));
+    let suggestion = usage.tip.clone().unwrap_or_else(|| format!("see `ax {help}`"));
     let error = Error::new(ErrorCode::InvalidArgs, usage.message.as_str()).suggest(suggestion).retry(help);
     finish(write_error_line(&usage.command, &error), Exit::Usage)
 }

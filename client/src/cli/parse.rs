@@ -229,7 +229,7 @@ pub fn global_options() -> [Arg; 6] {
         option(DEADLINE)
             .value_name("MS")
             .value_parser(value_parser!(u64))
-            .help("Give the request so many milliseconds"),
+            .help("Deadline of the request, in ms"),
         option(SOCKET)
             .value_name("PATH")
             .value_parser(value_parser!(PathBuf))
@@ -432,7 +432,7 @@ mod tests {
             ("get x --propertyy name", "unexpected argument '--propertyy' found", Some("--property")),
             ("is x --property visibl", "invalid value 'visibl'", Some("visible")),
             ("changes --since yesterday", "'yesterday' is not a clock token", None),
-            ("wait button:Save", "to wait for an element, write --for \"button:Save\"", None),
+            ("wait button:Save", "to wait for an element, use --for \"button:Save\"", None),
             ("--deadline-ms soon get x", "invalid value 'soon'", None),
             ("--json", "no command", None),
         ] {

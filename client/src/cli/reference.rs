@@ -141,14 +141,16 @@ mod tests {
         }
         assert!(page.contains("```sh\nax snapshot\nax snapshot --app Notes --interactive\n"), "{page}");
         assert!(
-            page.contains("| `--property NAME` | What may be true. Required. One of `visible`, "),
+            page.contains("| `--property NAME` | Property to check. Required. One of `visible`, "),
             "{page}"
         );
         assert!(page.contains("| `WIDGET\\|FAULT` |"), "{page}");
         assert!(page.contains("Also: `watch`."));
-        assert_eq!(page.matches("| `--quiet-ms MS` | The app is at rest").count(), 1, "told once, linked to");
-        assert!(
-            page.contains("\n### Options of every action\n") && page.contains("(#options-of-every-action)")
+        assert_eq!(
+            page.matches("| `--quiet-ms MS` | Time without changes after").count(),
+            1,
+            "told once, linked to"
         );
+        assert!(page.contains("\n### Action options\n") && page.contains("(#action-options)"));
     }
 }

@@ -26,7 +26,7 @@ pub fn run(what: &Schema, mode: Mode) -> Exit {
     };
     let Some(shown) = shown else {
         let topic = what.topic.clone().unwrap_or_default();
-        let message = format!("there is no schema of '{topic}'");
+        let message = format!("no schema for '{topic}'");
         let tip = format!("name a command, or one of {}", TOPICS.join(", "));
         let text = format!("error: {message}\n\n  tip: {tip}\n");
         return output::usage(&Usage { command: "schema".into(), text, message, tip: Some(tip) }, Some(mode));

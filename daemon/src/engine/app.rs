@@ -308,7 +308,7 @@ impl App {
             Ok(Ok(answer)) => (answer, None),
             Ok(Err(_)) => (Err(Failure::new(FailureKind::Gone, "the app ended")), None),
             Err(_) => {
-                let late = Failure::new(FailureKind::Unresponsive, "did not answer in time");
+                let late = Failure::new(FailureKind::Unresponsive, "timed out");
                 (Err(late), Some(asked.answered))
             }
         }

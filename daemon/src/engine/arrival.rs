@@ -195,9 +195,9 @@ impl Before {
         let windows = desktop.windows.iter().filter(|window| self.is_new(window));
         came.extend(windows.map(|window| format!("the window '{}'", window.title)));
         if came.is_empty() {
-            "no app and no window came".to_owned()
+            "no app and no window appeared".to_owned()
         } else {
-            format!("it is not among what came: {}", came.join(", "))
+            format!("it is not among what appeared: {}", came.join(", "))
         }
     }
 }

@@ -49,7 +49,7 @@ impl Engine {
         let error = match result {
             Ok(Ok(answered)) => return answered.map_err(of_desktop),
             Ok(Err(_)) => Error::new(ErrorCode::Internal, "the desktop gave no answer"),
-            Err(_) => Error::new(ErrorCode::Timeout, "the desktop did not answer in time"),
+            Err(_) => Error::new(ErrorCode::Timeout, "the desktop timed out"),
         };
         // Closed first, so that what is said of it stays true.
         let sent = if gate.close() { Sent::No } else { Sent::Maybe };

@@ -133,12 +133,12 @@ fn since(command: Command, before_last: Clock) -> Command {
 fn check(items: &[Item]) -> Result<()> {
     let invalid = |index: usize, why: String| {
         Error::new(ErrorCode::InvalidArgs, format!("items[{index}]: {why}"))
-            .suggest("mend it and send the batch again: nothing was done")
+            .suggest("fix it and send the batch again; nothing was executed")
     };
     if items.is_empty() || items.len() > MOST {
         return Err(Error::new(
             ErrorCode::InvalidArgs,
-            format!("items: a batch has from 1 to {MOST} commands"),
+            format!("items must have between 1 and {MOST} commands"),
         ));
     }
     for (index, item) in items.iter().enumerate() {
@@ -146,7 +146,7 @@ fn check(items: &[Item]) -> Result<()> {
             return Err(invalid(index, format!("{} cannot be part of a batch", item.command)));
         }
         if !ALL_NAMES.contains(&item.command.as_str()) {
-            return Err(invalid(index, format!("there is no command '{}'", item.command)));
+            return Err(invalid(index, format!("unknown command '{}'", item.command)));
         }
         let references = references(item).map_err(|why| invalid(index, why))?;
         if let Some(later) = references.iter().find(|(other, _)| *other >= index) {
@@ -221,7 +221,7 @@ fn fill(value: &mut Value, answers: &[Vec<u8>]) -> Result<()> {
 fn answered(text: &str, index: usize, path: &str, answers: &[Vec<u8>]) -> Result<Value> {
     let missing = |why: &str| {
         Error::new(ErrorCode::InvalidArgs, format!("{text}: {why}"))
-            .suggest("see what the earlier command answers; paths are about its data, as in $0.matches.0.id")
+            .suggest("check the earlier command's answer; paths refer to its data, as in $0.matches.0.id")
     };
     let line = answers.get(index).ok_or_else(|| missing("that command was not carried out"))?;
     let whole: Value = serde_json::from_slice(line).map_err(|_| missing("that command has no answer"))?;
@@ -270,7 +270,7 @@ mod tests {
         let good = || item("get", r#"{"target":"button"}"#);
         assert!(check(&[good()]).is_ok());
         for (wrong, why) in [
-            (item("gte", "{}"), "no command 'gte'"),
+            (item("gte", "{}"), "unknown command 'gte'"),
             (item("get", "{}"), "missing field `target`"),
             (item("batch", r#"{"items":[]}"#), "cannot be part of a batch"),
             (item("get", r#"{"target":"$1.id"}"#), "$1 is not answered before this"),

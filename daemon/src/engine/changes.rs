@@ -55,7 +55,7 @@ impl Engine {
                         tree.write_changes_text(&changes, &mut out);
                     }
                     (None, Some(root)) => {
-                        out.push_str(" fresh: what was held of it before is void\n");
+                        out.push_str(" full tree follows; discard any earlier copy\n");
                         tree.write_text(&tree.show(root, &View::default()), &View::default(), &mut out);
                     }
                     (None, None) => out.push_str(" fresh: it has no tree now\n"),
@@ -87,7 +87,7 @@ impl Engine {
     /// Refuses a clock that this run of the daemon has not reached: nothing could be told since then, ever.
     pub(super) fn not_from_the_future(&self, since: Clock) -> Result<()> {
         if since.boot == self.clock.boot() && since.tick > self.clock.now().tick {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("since: {since} lies in the future")));
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("since: {since} is in the future")));
         }
         Ok(())
     }

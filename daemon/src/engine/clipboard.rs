@@ -76,7 +76,7 @@ impl Engine {
             }
             (None, None, _) => {
                 return Err(invalid("there is nothing to put on the clipboard".into())
-                    .suggest("give a text, --image PATH or --file PATH; `ax clipboard-clear` empties it"));
+                    .suggest("give a text, --image PATH or --file PATH; `ax clipboard-clear` clears it"));
             }
             _ => {
                 return Err(invalid("text, image and file exclude each other".into())
@@ -124,7 +124,7 @@ async fn from_disk<P: Send + 'static, T: Send + 'static>(
 ) -> Result<T> {
     match timeout_at(deadline, tokio::task::spawn_blocking(move || read(what))).await {
         Ok(Ok(read)) => read,
-        Ok(Err(fault)) => Err(Error::new(ErrorCode::Internal, format!("reading files broke off: {fault}"))),
+        Ok(Err(fault)) => Err(Error::new(ErrorCode::Internal, format!("reading files failed: {fault}"))),
         Err(_) => Err(Error::new(ErrorCode::Timeout, "the files could not be read in time")),
     }
 }
@@ -134,12 +134,12 @@ fn read_png(path: PathBuf) -> Result<Vec<u8>> {
     is_whole("image", &path)?;
     let failed = |fault: std::io::Error| {
         invalid(format!("image: cannot read {}: {fault}", path.display()))
-            .suggest("name a PNG file that axd may read")
+            .suggest("use a PNG file that axd can read")
     };
     // Asked before it is opened: to open a pipe is to wait for whoever writes to it.
     let about = path.metadata().map_err(failed)?;
     if !about.is_file() {
-        return Err(invalid(format!("image: {} is not a file", path.display())).suggest("name a PNG file"));
+        return Err(invalid(format!("image: {} is not a file", path.display())).suggest("use a PNG file"));
     }
     let too_large = || {
         let most = MAX_IMAGE_BYTES >> 20;
@@ -167,8 +167,7 @@ fn all_there(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
     for path in &paths {
         is_whole("file", path)?;
         path.symlink_metadata().map_err(|fault| {
-            invalid(format!("file: there is no {}: {fault}", path.display()))
-                .suggest("name files that are there")
+            invalid(format!("file: {} not found: {fault}", path.display())).suggest("use existing files")
         })?;
     }
     Ok(paths)
@@ -178,8 +177,8 @@ fn is_whole(arg: &str, path: &Path) -> Result<()> {
     if path.is_absolute() {
         return Ok(());
     }
-    Err(invalid(format!("{arg}: '{}' is not a whole path", path.display()))
-        .suggest("write the path from / on: axd has no folder of yours"))
+    Err(invalid(format!("{arg}: '{}' is not an absolute path", path.display()))
+        .suggest("use an absolute path; the daemon does not share your working directory"))
 }
 
 #[cfg(test)]
@@ -191,7 +190,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         let refused = |path: &Path| read_png(path.to_owned()).unwrap_err();
-        assert!(refused(Path::new("a.png")).message.contains("whole path"));
+        assert!(refused(Path::new("a.png")).message.contains("absolute path"));
         assert!(refused(&path).message.contains("cannot read"));
         assert!(refused(folder.path()).message.contains("not a file"));
         std::fs::write(&path, b"GIF89a").unwrap();
@@ -211,7 +210,7 @@ mod tests {
     fn files_are_whole_paths_to_something() {
         let folder = tempfile::tempdir().unwrap();
         assert!(all_there(vec![folder.path().to_owned()]).is_ok());
-        assert!(all_there(vec![folder.path().join("none")]).unwrap_err().message.contains("there is no"));
-        assert!(all_there(vec!["relative".into()]).unwrap_err().message.contains("whole path"));
+        assert!(all_there(vec![folder.path().join("none")]).unwrap_err().message.contains("not found"));
+        assert!(all_there(vec!["relative".into()]).unwrap_err().message.contains("absolute path"));
     }
 }

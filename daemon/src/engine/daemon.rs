@@ -62,7 +62,7 @@ impl Engine {
             Ok(Err(_)) | Err(_) => checks.push(Finding::missing(
                 "desktop",
                 "it does not answer",
-                "try again; if it stays so, restart the session's accessibility bus",
+                "try again; if this persists, restart the session's accessibility bus",
             )),
         }
         // Where nobody may look, that is said above, and no app is to blame.
@@ -72,7 +72,7 @@ impl Engine {
             Some(Finding::limited(
                 &app.seen().name,
                 why,
-                "its tree is answered as last known; restart the app if it stays so",
+                "answers use its last known tree; restart the app if this persists",
             ))
         }));
         answer.value(Some(self.clock.now()), None, &DoctorAnswer::of(checks));
@@ -148,7 +148,7 @@ impl Engine {
             }
             Ok(Ok(Err(failure))) => Err(Error::new(ErrorCode::ActionFailed, failure.native)),
             Ok(Err(_)) | Err(_) => {
-                Err(Error::new(ErrorCode::AppUnresponsive, format!("{} did not answer in time", args.app))
+                Err(Error::new(ErrorCode::AppUnresponsive, format!("{} timed out", args.app))
                     .suggest(format!("take its faults away: ax sim {} heal", args.app)))
             }
         }

@@ -166,9 +166,11 @@ impl Desktop {
         let ended = || self.how_ended(spec).map(|how| format!(": {how}")).unwrap_or_default();
         match matching[..] {
             [app] => Ok(app),
-            [] => Err(Error::new(ErrorCode::ApplicationNotFound, format!("no app '{spec}' runs{}", ended()))
-                .suggest(format!("these run: {}", self.list(&self.apps.iter().collect::<Vec<_>>())))
-                .retry("list-apps")),
+            [] => {
+                Err(Error::new(ErrorCode::ApplicationNotFound, format!("app '{spec}' not found{}", ended()))
+                    .suggest(format!("these run: {}", self.list(&self.apps.iter().collect::<Vec<_>>())))
+                    .retry("list-apps"))
+            }
             _ => Err(Error::new(
                 ErrorCode::AmbiguousTarget,
                 format!("{} apps are called '{spec}'", matching.len()),
@@ -287,7 +289,7 @@ mod tests {
         desktop.apply(DesktopEvent::Ended { pid: 7, how: Some("signal: 9 (SIGKILL)".into()) });
         let error = desktop.named("notes").unwrap_err();
         assert_eq!(error.code, ErrorCode::ApplicationNotFound);
-        assert_eq!(error.message, "no app 'notes' runs: Notes ended 0.0 s ago, signal: 9 (SIGKILL)");
+        assert_eq!(error.message, "app 'notes' not found: Notes ended 0.0 s ago, signal: 9 (SIGKILL)");
         assert_eq!(desktop.how_ended("7").as_deref(), Some("Notes ended 0.0 s ago, signal: 9 (SIGKILL)"));
         assert_eq!(desktop.how_ended("Mail"), None);
         for (seconds, told) in [(0, "0.0 s ago"), (12, "12 s ago"), (125, "2 min ago")] {

@@ -43,9 +43,9 @@ impl Engine {
         let Some(id) = focused else {
             return Err(Error::new(
                 ErrorCode::ElementNotFound,
-                format!("nothing in {} has the keyboard focus", app.seen().name),
+                format!("no element in {} has the keyboard focus", app.seen().name),
             )
-            .suggest("give something the focus, or name another app with --app"));
+            .suggest("focus an element, or name another app with --app"));
         };
         self.answer_node(&Located { app, id }, &[], false, deadline, answer).await
     }

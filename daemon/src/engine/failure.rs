@@ -10,11 +10,12 @@ pub(super) fn of_desktop(failure: Failure) -> Error {
     let Failure { kind, native, sent } = failure;
     let error = match kind {
         FailureKind::Gone => Error::new(ErrorCode::WindowNotFound, native),
-        FailureKind::Unresponsive => Error::new(ErrorCode::AppUnresponsive, native)
-            .suggest("look at what is there before trying again"),
+        FailureKind::Unresponsive => {
+            Error::new(ErrorCode::AppUnresponsive, native).suggest("check what is there before trying again")
+        }
         FailureKind::NotSupported => Error::new(ErrorCode::PlatformNotSupported, native),
         FailureKind::Refused => Error::new(ErrorCode::ActionFailed, native).suggest(
-            "look at what is there before trying another way; `ax doctor` says what this desktop offers",
+            "check what is there before trying another way; `ax doctor` shows what this desktop supports",
         ),
         FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, native),
         FailureKind::Closed => Error::new(ErrorCode::Cancelled, native),

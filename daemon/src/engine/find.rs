@@ -28,7 +28,7 @@ impl Engine {
         if args.nth == Some(0) {
             return Err(Error::new(
                 ErrorCode::InvalidArgs,
-                "nth: counting starts at 1; negative numbers count from the end",
+                "nth must not be 0: counting starts at 1, or at -1 from the end",
             ));
         }
         let deadline = Engine::deadline(call);
@@ -104,10 +104,11 @@ impl Engine {
     fn none_found(&self, app: &App, selector: &str, count: usize, unread: Vec<Unread>) -> Error {
         let name = app.seen().name;
         let (code, said) = match (app.is_complete(), count) {
-            (false, _) => {
-                (ErrorCode::Timeout, format!("{name} is still being read; nothing matches {selector} so far"))
-            }
-            (true, 0) => (ErrorCode::ElementNotFound, format!("nothing in {name} matches {selector}")),
+            (false, _) => (
+                ErrorCode::Timeout,
+                format!("{name} is still being read; no element matches {selector} so far"),
+            ),
+            (true, 0) => (ErrorCode::ElementNotFound, format!("no element in {name} matches {selector}")),
             (true, count) => {
                 (ErrorCode::ElementNotFound, format!("only {count} elements in {name} match {selector}"))
             }

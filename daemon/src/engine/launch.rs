@@ -182,18 +182,19 @@ impl Engine {
                 (ErrorCode::ActionFailed, format!("{name} ended{how} before it showed a window"))
             }
             (Waited::Cancelled, _) => {
-                (ErrorCode::Cancelled, format!("{name} was started; the wait for its window was cancelled"))
+                (ErrorCode::Cancelled, format!("{name} was started; waiting for its window was cancelled"))
             }
-            (Waited::Late, Came::App(seen)) => {
-                (ErrorCode::Timeout, format!("{} ({}) is up, but it has no window yet", seen.name, seen.pid))
-            }
+            (Waited::Late, Came::App(seen)) => (
+                ErrorCode::Timeout,
+                format!("{} ({}) is running, but has no window yet", seen.name, seen.pid),
+            ),
             (Waited::Late, _) => (
                 ErrorCode::Timeout,
                 format!("{name} was started, but {}", before.others(&self.desktop.read())),
             ),
         };
         let error = Error::new(code, message)
-            .suggest("see what runs with `ax list-apps` and `ax list-windows` before starting it again; --timeout-ms gives it more time")
+            .suggest("check `ax list-apps` and `ax list-windows` before starting it again, or increase --timeout-ms")
             .retry("list-windows");
         Err(error.delivered(Delivery::Uncertain))
     }
@@ -247,7 +248,7 @@ impl Engine {
             Waited::Late if !before.is_empty() && !args.force => return Err(asks_first(&seen, &before[0])),
             Waited::Late => return Err(self.still_there(&seen, args.force)),
             Waited::Cancelled => {
-                let message = format!("{} was asked to end; the wait for it was cancelled", seen.name);
+                let message = format!("{} was asked to quit; the wait was cancelled", seen.name);
                 return Err(
                     Error::new(ErrorCode::Cancelled, message).delivered(Delivery::DeliveredUnverified)
                 );
@@ -272,17 +273,19 @@ impl Engine {
         };
         let name = &seen.name;
         let error = if force {
-            Error::new(ErrorCode::Timeout, format!("{name} was ended, but the desktop still shows it"))
-                .suggest("look again with `ax list-apps`")
+            Error::new(ErrorCode::Timeout, format!("{name} was killed, but the desktop still lists it"))
+                .suggest("check again with `ax list-apps`")
                 .retry("list-apps")
         } else {
             let asks = match (dialogs.first().and_then(|dialog| dialog.name.as_deref()), front) {
-                (Some(dialog), _) => format!("; it may be asking something in '{dialog}'"),
-                (None, Some(title)) => format!("; it may be asking something: its front window is '{title}'"),
+                (Some(dialog), _) => format!("; it may be waiting for an answer in '{dialog}'"),
+                (None, Some(title)) => {
+                    format!("; it may be waiting for an answer: its front window is '{title}'")
+                }
                 (None, None) => String::new(),
             };
-            Error::new(ErrorCode::Timeout, format!("{name} was asked to end and still runs{asks}"))
-                .suggest("answer what it asks, or end it with --force: what is not saved is lost then")
+            Error::new(ErrorCode::Timeout, format!("{name} was asked to quit and is still running{asks}"))
+                .suggest("answer the dialog, or kill the app with --force (unsaved changes are lost)")
                 .retry(format!("close-app {} --force", seen.pid))
         };
         error.candidates(dialogs).delivered(Delivery::DeliveredUnverified)
@@ -306,9 +309,9 @@ impl Engine {
 
 /// The error of an app that wants to know something before it ends.
 fn asks_first(seen: &AppSeen, modal: &Modal) -> Error {
-    let message = format!("{} was asked to end, and asks something first: {}", seen.name, in_words(modal));
+    let message = format!("{} was asked to quit and shows a dialog first: {}", seen.name, in_words(modal));
     Error::new(ErrorCode::ActionFailed, message)
-        .suggest("answer what it asks, or end it with --force: what is not saved is lost then")
+        .suggest("answer the dialog, or kill the app with --force (unsaved changes are lost)")
         .retry(format!("close-app {} --force", seen.pid))
         .candidates(vec![modal.node.clone()])
         .delivered(Delivery::DeliveredUnverified)
@@ -319,7 +322,7 @@ fn no_such_app(error: Error) -> Error {
     let error = about_an_app(error);
     match error.code {
         ErrorCode::ApplicationNotFound => {
-            error.suggest("name an app as the desktop knows it, or a program by its whole path")
+            error.suggest("use a name the desktop knows, or the absolute path of a program")
         }
         _ => error,
     }
@@ -331,16 +334,15 @@ fn plan(args: &Launch) -> Result<LaunchPlan> {
     let app = args.app.trim();
     if app.is_empty() {
         return Err(
-            invalid("app: names no app".into()).suggest("name an app, or a program by its whole path")
+            invalid("app: names no app".into()).suggest("name an app, or the absolute path of a program")
         );
     }
     if app.contains('/') && !app.starts_with('/') {
-        return Err(invalid(format!("app: '{app}' is a path, but not a whole one"))
-            .suggest("write the program's path from / on"));
+        return Err(invalid(format!("app: '{app}' is a relative path")).suggest("use an absolute path"));
     }
     if let Some(folder) = args.cwd.as_deref().filter(|folder| !folder.is_absolute()) {
-        return Err(invalid(format!("cwd: '{}' is not a whole path", folder.display()))
-            .suggest("write the folder's path from / on"));
+        return Err(invalid(format!("cwd: '{}' is not an absolute path", folder.display()))
+            .suggest("use an absolute path"));
     }
     let has_nul = |text: &str| text.contains('\0');
     if has_nul(app) || args.arg.iter().chain(&args.env).any(|text| has_nul(text)) {
@@ -350,8 +352,8 @@ fn plan(args: &Launch) -> Result<LaunchPlan> {
     }
     let env = args.env.iter().map(|pair| match pair.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err(invalid(format!("env: '{pair}' is not of the form NAME=VALUE"))
-            .suggest("write --env LANG=C, once for each variable")),
+        _ => Err(invalid(format!("env: '{pair}' is not NAME=VALUE"))
+            .suggest("use --env LANG=C, once per variable")),
     });
     let env = env.collect::<Result<_>>()?;
     let (app, cwd) = (app.to_owned(), args.cwd.clone());
@@ -372,8 +374,8 @@ async fn is_folder(path: PathBuf) -> Result<()> {
     if is_dir {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::InvalidArgs, format!("cwd: there is no folder '{shown}'"))
-        .suggest("name a folder that is there"))
+    Err(Error::new(ErrorCode::InvalidArgs, format!("cwd: folder '{shown}' not found"))
+        .suggest("use an existing folder"))
 }
 
 #[cfg(test)]
@@ -388,13 +390,13 @@ mod tests {
     fn what_is_to_be_started_is_checked_before_anything_is() {
         let refused = |args: &Launch| plan(args).unwrap_err().message;
         assert!(refused(&launch(" ")).contains("names no app"));
-        assert!(refused(&launch("bin/app")).contains("not a whole one"));
+        assert!(refused(&launch("bin/app")).contains("relative path"));
         let with_env = |pair: &str| Launch { env: vec![pair.into()], ..launch("App") };
         for wrong in ["LANG", "=C", ""] {
             assert!(refused(&with_env(wrong)).contains("NAME=VALUE"), "{wrong}");
         }
         assert!(refused(&with_env("A=\0")).contains("NUL"));
-        assert!(refused(&Launch { cwd: Some("here".into()), ..launch("App") }).contains("whole path"));
+        assert!(refused(&Launch { cwd: Some("here".into()), ..launch("App") }).contains("absolute path"));
         let plan = plan(&with_env("A=b=c")).unwrap();
         assert_eq!((plan.app.as_str(), &plan.env[..]), ("App", &[("A".to_owned(), "b=c".to_owned())][..]));
     }

@@ -43,9 +43,9 @@ impl Engine {
         if !self.platform.capabilities().contains(&"displays") {
             return Err(Error::new(
                 ErrorCode::PlatformNotSupported,
-                "there is no X server here to tell of displays",
+                "no X server is available, so there are no displays to list",
             )
-            .suggest("everything but displays and places works without one; `ax doctor` says more"));
+            .suggest("everything except displays and positions works without one; see `ax doctor`"));
         }
         let displays = self.desktop.read().displays.clone();
         answer.value(Some(self.clock.now()), None, &ListDisplaysAnswer { displays });

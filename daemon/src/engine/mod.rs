@@ -158,8 +158,7 @@ impl Engine {
             Some(_turn) => self.carry_out(call).await,
             None => {
                 let why = "an earlier action on this connection is still under way";
-                let error =
-                    Error::new(ErrorCode::Timeout, why).suggest("give it more time with --deadline-ms");
+                let error = Error::new(ErrorCode::Timeout, why).suggest("increase --deadline-ms");
                 Answer::new(&call, self.platform.name()).finish(Err(error))
             }
         }

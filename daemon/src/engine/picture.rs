@@ -65,10 +65,7 @@ impl Engine {
         let told = match timeout_at(deadline, made).await {
             Ok(Ok(made)) => made?,
             Ok(Err(fault)) => {
-                return Err(Error::new(
-                    ErrorCode::Internal,
-                    format!("writing the picture broke off: {fault}"),
-                ));
+                return Err(Error::new(ErrorCode::Internal, format!("writing the image failed: {fault}")));
             }
             Err(_) => return Err(Error::new(ErrorCode::Timeout, "the picture was not written in time")),
         };
@@ -86,19 +83,16 @@ impl Engine {
                 desktop.displays.iter().map(|display| display.display.to_string()).collect();
             if !desktop.displays.iter().any(|display| display.display == number) {
                 let there = if displays.is_empty() { "none".into() } else { displays.join(", ") };
-                return Err(Error::new(
-                    ErrorCode::InvalidArgs,
-                    format!("display: there is no display {number}"),
-                )
-                .suggest(format!("these are there: {there}"))
-                .retry("list-displays"));
+                return Err(Error::new(ErrorCode::InvalidArgs, format!("display {number} not found"))
+                    .suggest(format!("these are there: {there}"))
+                    .retry("list-displays"));
             }
             return Ok(CaptureOf::Display(number).into());
         }
         if let Some(region) = args.region {
             let shown = self.on_screen(region.0).ok_or_else(|| {
                 Error::new(ErrorCode::InvalidArgs, format!("region: {region} is on no display"))
-                    .suggest("`ax list-displays` shows where displays are")
+                    .suggest("run `ax list-displays` to see where displays are")
                     .retry("list-displays")
             })?;
             return Ok(CaptureOf::Region(shown).into());
@@ -133,12 +127,12 @@ impl Engine {
                 ErrorCode::AppUnresponsive,
                 format!("{} does not say where {} is now", app.seen().name, located.id),
             )
-            .suggest("try again, or take a picture of its window"));
+            .suggest("try again, or capture its window"));
         }
         let bounds = places.bounds(key).filter(|bounds| bounds.width > 0 && bounds.height > 0);
         let Some(bounds) = bounds else {
             return Err(not_actionable("has no place on the screen")
-                .suggest("it may not be shown now; take a picture of its window instead"));
+                .suggest("it may not be visible; capture its window instead"));
         };
         let off_screen = || {
             not_actionable("is off the screen")
@@ -198,7 +192,7 @@ fn not_put_away(window: &WindowSeen) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(ErrorCode::NotActionable, format!("the window '{}' is minimized", window.title))
-        .suggest("bring it back first")
+        .suggest("restore it first")
         .retry(format!("restore {}", window.window)))
 }
 
@@ -218,21 +212,22 @@ fn only_one(args: &Screenshot) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(ErrorCode::InvalidArgs, format!("{} exclude each other", said.join(" and ")))
-        .suggest("take one picture at a time"))
+        .suggest("take one screenshot at a time"))
 }
 
 fn form(args: &Screenshot) -> Result<Form> {
     match (args.format.unwrap_or_default(), args.quality) {
         (PictureFormat::Png, None) => Ok(Form::Png),
         (PictureFormat::Png, Some(_)) => {
-            Err(Error::new(ErrorCode::InvalidArgs, "quality: a PNG has none: it is exact")
-                .suggest("leave quality out, or ask for format jpeg"))
+            Err(Error::new(ErrorCode::InvalidArgs, "quality applies to JPEG only")
+                .suggest("omit quality, or use --format jpeg"))
         }
         (PictureFormat::Jpeg, quality) => match quality.unwrap_or(QUALITY) {
             quality @ 1..=100 => Ok(Form::Jpeg(quality)),
-            quality => {
-                Err(Error::new(ErrorCode::InvalidArgs, format!("quality: {quality} is not from 1 to 100")))
-            }
+            quality => Err(Error::new(
+                ErrorCode::InvalidArgs,
+                format!("quality must be between 1 and 100, not {quality}"),
+            )),
         },
     }
 }
@@ -251,7 +246,10 @@ fn make(
     };
     let expected = u64::from(picture.width) * u64::from(picture.height) * 3;
     if expected == 0 || picture.rgb.len() as u64 != expected {
-        return Err(Error::new(ErrorCode::Internal, format!("the desktop gave half a picture: {picture:?}")));
+        return Err(Error::new(
+            ErrorCode::Internal,
+            format!("the desktop returned an incomplete image: {picture:?}"),
+        ));
     }
     let hash = hash(&picture);
     let unchanged = known == Some(hash.as_str());
@@ -285,7 +283,7 @@ fn cut(picture: &Picture, part: Bounds) -> Result<Picture> {
     let wanted = Bounds { x: left, y: top, width: pixels(part.width), height: pixels(part.height) };
     let Some(there) = wanted.intersection(&whole) else {
         return Err(Error::new(ErrorCode::NotActionable, "the element is not in the picture of its window")
-            .suggest("take a picture of the screen with --all, or of a part of it with --region"));
+            .suggest("capture the screen with --all, or a region with --region"));
     };
     // Within the picture by now, so none of these is negative.
     let (x, y) = (there.x as usize, there.y as usize);
@@ -312,7 +310,7 @@ fn hash(picture: &Picture) -> String {
 
 fn encode(picture: &Picture, form: Form) -> Result<Vec<u8>> {
     let failed = |fault: &dyn std::fmt::Display| {
-        Error::new(ErrorCode::Internal, format!("the picture could not be written: {fault}"))
+        Error::new(ErrorCode::Internal, format!("the image could not be written: {fault}"))
     };
     let mut file = Vec::new();
     match form {

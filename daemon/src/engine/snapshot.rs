@@ -81,7 +81,7 @@ impl Engine {
                     out.push_str("(partial: the app is still being read)\n");
                 } else if showing.truncated {
                     out.push_str(&format!(
-                        "(cut: {} elements shown; raise --max-nodes or look below one with --root)\n",
+                        "(truncated: {} elements shown; raise --max-nodes, or show one branch with --root)\n",
                         showing.nodes.len()
                     ));
                 }

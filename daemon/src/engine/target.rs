@@ -92,19 +92,21 @@ impl Engine {
             return Err(still_reading(warming));
         }
         Err(Error::new(ErrorCode::ElementNotFound, format!("{id} was never seen"))
-            .suggest("take a fresh `ax snapshot`; if the id is of an app that is not attached yet, name the app with --app")
+            .suggest(
+                "take a new `ax snapshot`; if the app of this id is not attached yet, name it with --app",
+            )
             .retry("snapshot"))
     }
 
     /// The deepest element at a point of the screen.
     pub(super) async fn locate_point(self: &Arc<Self>, point: Point, deadline: Instant) -> Result<Located> {
         let nothing =
-            || Error::new(ErrorCode::ElementNotFound, format!("there is nothing at {},{}", point.x, point.y));
+            || Error::new(ErrorCode::ElementNotFound, format!("no element at {},{}", point.x, point.y));
         let seen = {
             let desktop = self.desktop.read();
             let window = desktop
                 .window_at(point)
-                .ok_or_else(|| nothing().suggest("`ax list-windows` shows where windows are"))?;
+                .ok_or_else(|| nothing().suggest("run `ax list-windows` to see where windows are"))?;
             desktop.by_pid(window.pid).cloned().ok_or_else(nothing)?
         };
         let app = self.attached(&seen);
@@ -120,7 +122,7 @@ impl Engine {
         deadline: Instant,
     ) -> Result<Located> {
         let nothing =
-            || Error::new(ErrorCode::ElementNotFound, format!("there is nothing at {},{}", point.x, point.y));
+            || Error::new(ErrorCode::ElementNotFound, format!("no element at {},{}", point.x, point.y));
         let hit = app.ask(deadline, |ticket| ToWorker::HitTest { point, ticket }).await?;
         let WorkerAnswer::Element(Some(key)) = hit else { return Err(nothing()) };
         let tree = app.tree.read();
@@ -147,8 +149,8 @@ impl Engine {
             Some(Target::Id(id)) => alive(app, tree, id),
             Some(Target::Selector(selector)) => one_match(app, tree, &selector, within),
             Some(Target::Point { .. }) => {
-                Err(Error::new(ErrorCode::InvalidArgs, "root: a point is not a place to look below").suggest(
-                    "use an id or a selector; `ax element-at X,Y` tells the id of what is at a point",
+                Err(Error::new(ErrorCode::InvalidArgs, "root must be an element, not a point").suggest(
+                    "use an id or a selector; `ax element-at X,Y` shows the id of the element at a point",
                 ))
             }
         }
@@ -265,17 +267,17 @@ fn no_tree(app: &App) -> Error {
 
 fn still_reading(app: &App) -> Error {
     Error::new(ErrorCode::Timeout, format!("{} is still being read for the first time", app.seen().name))
-        .suggest("try again, or give it more time with --deadline-ms")
+        .suggest("try again, or increase --deadline-ms")
 }
 
 /// Says what was not looked at by whoever found nothing.
 pub(in crate::engine) fn not_looked_at(error: Error, unread: Vec<Unread>) -> Error {
     let Some(first) = unread.first() else { return error };
     let what = format!(
-        "look through all of it with `ax find --deep`, or scroll it into sight with `ax scroll-to {} --row N`",
+        "search all of it with `ax find --deep`, or scroll to a row with `ax scroll-to {} --row N`",
         first.node.id
     );
-    let said = format!("{}; not all of it was looked at", error.message);
+    let said = format!("{}; not all of it was searched", error.message);
     Error { message: said, retry_command: None, ..error }.suggest(what).unread(unread)
 }
 
@@ -293,7 +295,7 @@ fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix
             let last = selector.paths()[0].last();
             let role = if let RoleTest::Role(role) = last.role { role } else { Role::Unknown };
             let near = tree.like(role, last.name.as_deref(), CANDIDATES);
-            let said = format!("nothing in {} matches {selector}", app.seen().name);
+            let said = format!("no element in {} matches {selector}", app.seen().name);
             let error = Error::new(ErrorCode::ElementNotFound, said);
             let error = if near.is_empty() { error } else { error.suggest(MEANT).candidates(near) };
             let error = error.retry(format!("snapshot --app '{}'", app.seen().name));
@@ -303,7 +305,7 @@ fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix
             let candidates = matches.iter().map(|ix| tree.node_ref(*ix)).collect();
             Err(Error::new(
                 ErrorCode::AmbiguousTarget,
-                format!("{selector} means {count} elements in {}", app.seen().name),
+                format!("{selector} matches {count} elements in {}", app.seen().name),
             )
             .candidates(candidates)
             .retry(format!("find '{selector}' --app '{}'", app.seen().name)))

@@ -510,7 +510,7 @@ pub enum Sent {
 pub enum FailureKind {
     /// The element is gone.
     Gone,
-    /// The app did not answer in time: busy, not gone.
+    /// The app timed out: busy, not gone.
     Unresponsive,
     /// The app, or the platform, does not offer it.
     NotSupported,

@@ -53,9 +53,9 @@ fn no_fateful_keys(intent: &Intent<'_>) -> Result<(), Denied> {
     let named = |text: &str| text.parse().is_ok_and(|combo: axd_protocol::keys::Combo| combo == *keys);
     match FATEFUL.iter().find(|(combo, _)| named(combo)) {
         Some((_, what)) => Err(Denied {
-            rule: "no-fateful-keys",
+            rule: "blocked-shortcut",
             why: format!("{keys} {what}"),
-            instead: "to end an app use `ax close-app`; leave the session to the person it belongs to",
+            instead: "to quit an app, use `ax close-app`; ending the session is left to the user",
         }),
         None => Ok(()),
     }
@@ -70,7 +70,7 @@ fn no_protected_app(intent: &Intent<'_>) -> Result<(), Denied> {
         return Err(Denied {
             rule: "no-protected-app",
             why: format!("{} is protected: the session, or a password, depends on it", app.name),
-            instead: "look at it if you like; to act on it is a person's to do",
+            instead: "reading it is allowed; acting on it is not",
         });
     }
     Ok(())
@@ -79,7 +79,7 @@ fn no_protected_app(intent: &Intent<'_>) -> Result<(), Denied> {
 fn nobody_elses_app(intent: &Intent<'_>) -> Result<(), Denied> {
     match intent.app {
         Some(app) if intent.foreign => Err(Denied {
-            rule: "nobody-elses-app",
+            rule: "other-users-app",
             why: format!("{} (pid {}) belongs to another user", app.name, app.pid),
             instead: "act on apps of your own user only",
         }),
@@ -91,7 +91,7 @@ fn no_endless_text(intent: &Intent<'_>) -> Result<(), Denied> {
     let length = intent.text.map_or(0, |text| text.chars().count());
     if length > MOST_TEXT {
         return Err(Denied {
-            rule: "no-endless-text",
+            rule: "text-too-long",
             why: format!("the text has {length} characters; at most {MOST_TEXT} are put in at once"),
             instead: "send it in parts, or put it on the clipboard and paste it",
         });
@@ -145,7 +145,7 @@ mod tests {
         let on = |app| Intent { command: "click", app: Some(app), ..Intent::default() };
         assert_eq!(rule(&on(&shell)), Some("no-protected-app"));
         assert_eq!(rule(&on(&notes)), None);
-        assert_eq!(rule(&Intent { foreign: true, ..on(&notes) }), Some("nobody-elses-app"));
+        assert_eq!(rule(&Intent { foreign: true, ..on(&notes) }), Some("other-users-app"));
     }
 
     #[test]
@@ -154,6 +154,6 @@ mod tests {
         let intent = |text| Intent { command: "type", text: Some(text), ..Intent::default() };
         assert_eq!(rule(&intent(&text)), None);
         let longer = text.clone() + "x";
-        assert_eq!(rule(&intent(&longer)), Some("no-endless-text"));
+        assert_eq!(rule(&intent(&longer)), Some("text-too-long"));
     }
 }

@@ -136,7 +136,7 @@ impl Server {
             warn!(pid = peer.pid, "too many clients");
             let message = format!("{MAX_CONNECTIONS} clients are connected");
             let error = Error::new(ErrorCode::RateLimited, message)
-                .suggest("close connections that are not used; one can carry many requests at once");
+                .suggest("close unused connections; one connection can carry many requests");
             return turn_away(stream, platform, &error);
         }
         let (service, sessions) = (Arc::clone(&self.service), Arc::clone(&self.sessions));

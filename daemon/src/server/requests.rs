@@ -38,7 +38,7 @@ impl Connection {
         let Ok(text) = std::str::from_utf8(line) else {
             let id = Request::id_of(&String::from_utf8_lossy(line));
             let error = Error::new(ErrorCode::InvalidArgs, "the line is not UTF-8")
-                .suggest("send one JSON object a line, in UTF-8");
+                .suggest("send one JSON object per line, in UTF-8");
             return self.refuse(id.as_deref(), "", &error);
         };
         let request = match Request::parse(text) {
@@ -58,9 +58,9 @@ impl Connection {
         let known_as = request.id.filter(|_| !self.pending.is_empty()).map(comparable);
         if known_as.as_deref().and_then(|id| self.pending.find(id)).is_some() {
             let id = request.id.map_or("", RawValue::get);
-            let message = format!("a request with the id {id} is under way on this connection");
+            let message = format!("a request with id {id} is already in progress on this connection");
             return Err(Error::new(ErrorCode::InvalidArgs, message)
-                .suggest("give each request an id of its own, or wait for the earlier one's answer"));
+                .suggest("use a unique id per request, or wait for the earlier answer"));
         }
         let command = match command {
             Command::Cancel(cancel) => return self.cancel(request, &cancel),
@@ -83,7 +83,7 @@ impl Connection {
         match guarded(&mut self.out.lines, |out| service.serve(call, out)) {
             Ok(Served::Now) => debug_assert!(self.out.lines.ends_with(b"\n"), "{name}: half a line"),
             Ok(Served::Later(_)) if self.pending.requests() >= MAX_PENDING => {
-                let message = format!("{MAX_PENDING} requests are under way on this connection");
+                let message = format!("{MAX_PENDING} requests are in progress on this connection");
                 let mut error = Error::new(ErrorCode::RateLimited, message);
                 // It had begun: what it has not sent by now it never will.
                 if !gate.close() {
@@ -112,7 +112,7 @@ impl Connection {
     /// Drops what was asked under an id: first it answers that it was cancelled, then the cancellation that it did so.
     fn cancel(&mut self, request: &Request<'_>, cancel: &Cancel) -> Result<(), Error> {
         if !(cancel.id.is_number() || cancel.id.is_string()) {
-            return Err(Error::new(ErrorCode::InvalidArgs, "cancel: id: is to be a number or a string"));
+            return Err(Error::new(ErrorCode::InvalidArgs, "cancel: id must be a number or a string"));
         }
         let found = self.pending.find(&cancel.id.to_string());
         // What has sent something is let finish and say what came of it; its closed gate hastens that.
@@ -155,7 +155,7 @@ impl Connection {
             Ok(Done::Answered(reply)) => self.answer(key, reply),
             Ok(Done::Late) => {
                 if let Some(asked) = self.pending.remove(key) {
-                    let message = format!("{} did not finish before its deadline", asked.command);
+                    let message = format!("{} timed out", asked.command);
                     asked.fail(self.platform, ErrorCode::Timeout, message, &mut self.out.lines);
                 }
             }
@@ -183,7 +183,7 @@ impl Connection {
             if let Some(asked) = self.pending.remove(key) {
                 let message = format!("this connection holds {MAX_SUBSCRIPTIONS} subscriptions");
                 let error = Error::new(ErrorCode::RateLimited, message)
-                    .suggest("cancel one of them, or let one subscription watch more");
+                    .suggest("cancel one of them, or use one subscription for more");
                 self.refuse(asked.id.as_deref(), asked.command, &error);
             }
             return;
@@ -259,8 +259,8 @@ impl Connection {
 /// When a request is to be done.
 fn deadline(ms: Option<u64>) -> Result<Option<Instant>, Error> {
     match ms {
-        Some(0) => Err(Error::new(ErrorCode::InvalidArgs, "deadline_ms: is to be at least 1")
-            .suggest("leave deadline_ms out to wait as long as it takes")),
+        Some(0) => Err(Error::new(ErrorCode::InvalidArgs, "deadline_ms must be at least 1")
+            .suggest("omit deadline_ms to wait without a limit")),
         // So far ahead that the clock cannot tell it is as good as none.
         ms => Ok(ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)))),
     }

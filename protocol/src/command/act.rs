@@ -81,14 +81,14 @@ impl FromStr for Plain {
 act_args! {
     /// Click an element, or a point.
     ///
-    /// By the element's own action where it has one; nothing is clicked twice.
+    /// Uses the element's own action if it has one, otherwise the mouse. Never clicks twice.
     ///
     /// Examples:
     ///   ax click button:Save
     ///   ax click btn_4k2p9x --wait-for dialog
     ///   ax click 320,240
     struct Click {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET", allow_hyphen_values = true],
     }
 }
@@ -99,41 +99,41 @@ act_args! {
     /// Example:
     ///   ax double-click 'row:Report.txt'
     struct DoubleClick {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET", allow_hyphen_values = true],
     }
 }
 
 act_args! {
-    /// Click three times: selects a line of text.
+    /// Triple-click an element, or a point: selects a line of text.
     ///
     /// Example:
     ///   ax triple-click textfield:Address
     struct TripleClick {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET", allow_hyphen_values = true],
     }
 }
 
 act_args! {
-    /// Click with the right button: opens the menu of an element.
+    /// Right-click an element, or a point: opens its context menu.
     ///
     /// Example:
     ///   ax right-click 'row:Report.txt' --wait-for menu
     struct RightClick {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET", allow_hyphen_values = true],
     }
 }
 
 act_args! {
-    /// Type text into an element, or where the focus is.
+    /// Type text into an element, or into the focused one.
     ///
-    /// What the field holds stays; the text comes in at the caret. A line end is the Enter key and a tab the Tab key, and then
-    /// the keyboard is used; an area of several lines takes them as text.
+    /// Inserts at the caret and keeps what the field holds. In a single-line field, a newline is the Enter key and a tab is the
+    /// Tab key, typed on the keyboard; a multi-line field takes both as text.
     ///
-    /// `-` is what comes on standard input, as it is; a lone dash is typed with `ax type TARGET -- -`. A text that begins with
-    /// dashes and could be an option stands after `--`.
+    /// `-` reads the text from standard input, unchanged; to type a lone dash, use `ax type TARGET -- -`. Put text that starts
+    /// with dashes and could be an option after `--`.
     ///
     /// Examples:
     ///   ax type textfield:Search 'quarterly report'
@@ -142,129 +142,129 @@ act_args! {
     ///   ax type textfield:Options -- --help
     #[cfg_attr(feature = "cli", command(allow_missing_positional = true))]
     struct Type {
-        /// The element: an id, a selector or a point; what has the focus unless said.
+        /// Element: an id, a selector or a point [default: the focused one].
         optional target: Option<String> [value_name = "TARGET", allow_negative_numbers = true],
-        /// What to type; `-` is standard input.
+        /// Text to type; `-` reads standard input.
         required text: Plain [value_name = "TEXT", allow_hyphen_values = true],
     }
 }
 
 act_args! {
-    /// Put a value into an element, instead of what it holds.
+    /// Set the value of an element.
     ///
-    /// Text into a field, a number into a slider. Never done with the keyboard: `type` does that.
+    /// Replaces the text of a field or the number of a slider. Never uses the keyboard; `type` does.
     ///
     /// Examples:
     ///   ax set-value slider:Volume 30
     ///   ax set-value textfield:Name 'Ada Lovelace'
     struct SetValue {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
-        /// What it is to hold.
+        /// New value.
         required value: Plain [value_name = "VALUE", allow_hyphen_values = true],
     }
 }
 
 act_args! {
-    /// Empty a text field.
+    /// Clear a text field.
     ///
     /// Example:
     ///   ax clear textfield:Search
     struct Clear {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
     }
 }
 
 act_args! {
-    /// Give an element the keyboard focus.
+    /// Focus an element.
     ///
     /// Example:
     ///   ax focus textfield:Search
     struct Focus {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
     }
 }
 
 act_args! {
-    /// Choose an item of a list, combo box, tab list or radio group.
+    /// Select an item of a list, combo box, tab list or radio group.
     ///
     /// Examples:
     ///   ax select combobox:Country Norway
     ///   ax select list:Notes 3
     ///   ax select tab:Advanced
     struct Select {
-        /// What holds the item, or the item itself: an id, a selector or a point.
+        /// Container of the item, or the item itself: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
-        /// The item: its name, else its number from 1. Unless said, the target itself.
+        /// Item: its name, or its number from 1 [default: the target itself].
         optional value: Option<Plain> [value_name = "ITEM", allow_hyphen_values = true],
     }
 }
 
 act_args! {
-    /// Pick an item of a menu.
+    /// Choose a menu item.
     ///
     /// Examples:
     ///   ax menu 'File > Save'
     ///   ax menu 'View > Zoom > 200%' --app Maps
     struct Menu {
-        /// The names from the menu bar down.
+        /// Names from the menu bar down, separated by `>`.
         required path: String [value_name = "PATH"],
     }
 }
 
 act_args! {
-    /// Turn a check box, switch or toggle button to the other side.
+    /// Toggle a check box, switch or toggle button.
     ///
     /// Example:
     ///   ax toggle switch:Wi-Fi
     struct Toggle {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
     }
 }
 
 act_args! {
-    /// Check a check box, switch, radio button or toggle button, unless it is.
+    /// Check a check box, switch, radio button or toggle button; no-op if it is checked.
     ///
     /// Example:
     ///   ax check 'checkbox:"Remember me"'
     struct Check {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
     }
 }
 
 act_args! {
-    /// Uncheck a check box, switch or toggle button, if it is checked.
+    /// Uncheck a check box, switch or toggle button; no-op if it is not checked.
     ///
     /// Example:
     ///   ax uncheck 'checkbox:"Remember me"'
     struct Uncheck {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
     }
 }
 
 act_args! {
-    /// Show what an element holds, unless it does.
+    /// Expand an element; no-op if it is expanded.
     ///
     /// Example:
     ///   ax expand 'treeitem:Documents'
     struct Expand {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
     }
 }
 
 act_args! {
-    /// Hide what an element holds, if it shows it.
+    /// Collapse an element; no-op if it is collapsed.
     ///
     /// Example:
     ///   ax collapse 'treeitem:Documents'
     struct Collapse {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
     }
 }
@@ -286,77 +286,77 @@ pub enum Direction {
 }
 
 act_args! {
-    /// Scroll an element, or what is at a point.
+    /// Scroll an element, or the one at a point.
     ///
     /// Example:
     ///   ax scroll list:Messages --direction down --amount 5
     struct Scroll {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET", allow_hyphen_values = true],
-        /// Where to.
+        /// Direction to scroll in.
         required direction: Direction [long, value_name = "DIRECTION", value_enum],
-        /// How many notches of the wheel; 3 unless said.
+        /// Number of wheel notches [default: 3].
         optional amount: Option<u32> [long, value_name = "N"],
     }
 }
 
 act_args! {
-    /// Scroll until an element can be seen.
+    /// Scroll until an element is visible.
     ///
-    /// In a table that shows some of its rows, `table > row:nth(5000)` is reached as well: it becomes an element then.
+    /// Also reaches rows that a large table does not show yet, such as `table > row:nth(5000)`.
     ///
     /// Examples:
     ///   ax scroll-to button:Agree
     ///   ax scroll-to table:Log --row 5000
     struct ScrollTo {
-        /// The element: an id or a selector; with --row, what holds the row.
+        /// Element: an id or a selector; with --row, the container of the row.
         required target: String [value_name = "TARGET"],
-        /// The row of it to scroll to, from 1.
+        /// Row to scroll to, from 1.
         optional row: Option<u32> [long, value_name = "N"],
     }
 }
 
 act_args! {
-    /// Drag an element, or from a point, onto another.
+    /// Drag an element, or from a point, to another.
     ///
     /// Example:
     ///   ax drag 'listitem:Draft' --to 'list:Done'
     struct Drag {
-        /// What to drag: an id, a selector or a point.
+        /// Element to drag: an id, a selector or a point.
         required target: String [value_name = "TARGET", allow_hyphen_values = true],
-        /// Where to: an id, a selector or a point.
+        /// Drop target: an id, a selector or a point.
         required to: String [long, value_name = "TARGET", allow_hyphen_values = true],
     }
 }
 
 act_args! {
-    /// Move the pointer over an element and leave it there.
+    /// Move the pointer over an element.
     ///
     /// Example:
     ///   ax hover button:Info --wait-for tooltip
     struct Hover {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET", allow_hyphen_values = true],
     }
 }
 
 act_args! {
-    /// Have an element do one of its native actions.
+    /// Perform a native action of an element.
     ///
     /// `ax get TARGET --property actions` lists them.
     ///
     /// Example:
     ///   ax perform 'row:Report.txt' 'expand or contract'
     struct Perform {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
-        /// The action's native name.
+        /// Native name of the action.
         required action: String [value_name = "ACTION"],
     }
 }
 
 args! {
-    /// Show where the pointer is.
+    /// Show the position of the pointer.
     struct MousePosition {}
 }
 

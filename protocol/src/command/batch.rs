@@ -8,18 +8,18 @@ use serde_json::value::RawValue;
 use super::args;
 
 args! {
-    /// Do several things in one request, one after the other.
+    /// Run several commands in one request, in order.
     ///
-    /// All of them are checked before the first is done. A later one may use what an earlier one answered: "$0.matches.0.id"
-    /// is the id of the first match of the first. A wait for an event counts from before the action before it.
+    /// All commands are validated before the first one runs. A command may use the answer of an earlier one: "$0.matches.0.id" is
+    /// the id of the first match of the first command. A wait for an event counts events since before the previous action.
     ///
     /// Examples:
     ///   ax batch '[{"command":"click","args":{"target":"button:New"}},{"command":"type","args":{"text":"hello"}}]'
     ///   ax batch - < form.json
     struct Batch {
-        /// A JSON list of {"command", "args"}; - reads it from standard input.
+        /// JSON list of {"command", "args"}; `-` reads it from standard input.
         required items: Items [value_name = "ITEMS|-"],
-        /// Stop at the first that fails.
+        /// Stop at the first command that fails.
         optional stop_on_error: bool [long],
     }
 }

@@ -26,15 +26,15 @@ pub enum ClipKind {
 args! {
     /// Read the clipboard.
     ///
-    /// An image comes as PNG, in base 64; with --out `ax` writes it to a file.
+    /// An image is returned as PNG in base64; with --out, `ax` writes it to a file.
     ///
     /// Examples:
     ///   ax clipboard-get
     ///   ax clipboard-get --kind image --out shot.png
     struct ClipboardGet {
-        /// What to read; whatever is there unless said.
+        /// Kind of content to read [default: any].
         optional kind: Option<ClipKind> [long, value_name = "KIND", value_enum],
-        /// Where `ax` writes an image.
+        /// Output file for an image.
         optional out: Option<PathBuf> [long, value_name = "PATH"],
     }
 }
@@ -68,17 +68,17 @@ args! {
     ///   ax clipboard-set --image shot.png
     ///   ax clipboard-set --file a.txt --file b.txt
     struct ClipboardSet {
-        /// The text.
+        /// Text.
         optional text: Option<String> [value_name = "TEXT", allow_hyphen_values = true],
-        /// An image file, PNG; on the wire the whole path.
+        /// PNG file; must be an absolute path on the wire.
         optional image: Option<PathBuf> [long, value_name = "PATH", conflicts_with = "text"],
-        /// A file; may be repeated. On the wire the whole path.
+        /// File; may be repeated. Must be an absolute path on the wire.
         optional file: Vec<PathBuf> [long, value_name = "PATH", conflicts_with_all = ["text", "image"]],
     }
 }
 
 args! {
-    /// Empty the clipboard.
+    /// Clear the clipboard.
     struct ClipboardClear {}
 }
 

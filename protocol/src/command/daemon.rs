@@ -7,7 +7,7 @@ use crate::app::AppInfo;
 use crate::clock::Clock;
 
 args! {
-    /// Show what the daemon holds and whom it serves.
+    /// Show the daemon's apps, clients and memory.
     struct Status {}
 }
 
@@ -121,9 +121,9 @@ pub struct ClientStatus {
 }
 
 args! {
-    /// Say what works on this machine, what is missing, and what to do about it.
+    /// Diagnose this machine: what works, what is missing, and how to fix it.
     ///
-    /// Works without a daemon, too: then it says why none can run.
+    /// Also works without a daemon, and then reports why it cannot run.
     struct Doctor {}
 }
 
@@ -192,14 +192,14 @@ impl Finding {
 }
 
 args! {
-    /// Show what the user has allowed axd, and what is still to be allowed.
+    /// Show which permissions axd has and which are missing.
     ///
-    /// macOS has to be told once that axd may read apps, and that it may take pictures. Other desktops ask for nothing.
+    /// macOS requires permission to read apps and to capture the screen. Other desktops require none.
     ///
     /// Example:
     ///   ax permissions --request
     struct Permissions {
-        /// Have the system ask the user for what is missing.
+        /// Ask the user for missing permissions with the system's dialog.
         optional request: bool [long],
     }
 }
@@ -247,14 +247,14 @@ pub struct VersionAnswer {
 }
 
 args! {
-    /// Introduce a client that stays.
+    /// Identify a long-lived client.
     ///
     /// Example:
     ///   ax hello my-script --agent claude
     struct Hello {
-        /// What the client calls itself.
+        /// Name of the client.
         required client: String [value_name = "NAME"],
-        /// The agent it works for.
+        /// Agent it works for.
         optional agent: Option<String> [long, value_name = "NAME"],
     }
 }
@@ -276,11 +276,11 @@ pub struct HelloAnswer {
 }
 
 args! {
-    /// End a request that is under way on the same connection.
+    /// Cancel a request in progress on the same connection.
     ///
-    /// Of use in `ax pipe`: a wait, a subscription, or an action that has not been delivered.
+    /// Useful in `ax pipe`: ends a wait, a subscription, or an action that has not been sent yet.
     struct Cancel {
-        /// The `id` of that request.
+        /// `id` of the request.
         required id: serde_json::Value [value_name = "ID", value_parser = request_id],
     }
 }
@@ -300,7 +300,7 @@ pub struct CancelAnswer {
 }
 
 args! {
-    /// Stop the daemon: it answers what is under way, then exits.
+    /// Stop the daemon after it has answered the requests in progress.
     struct Shutdown {}
 }
 

@@ -6,7 +6,7 @@ use super::args;
 use crate::app::{AppInfo, DisplayInfo, WindowInfo};
 
 args! {
-    /// List the apps that run.
+    /// List running apps.
     struct ListApps {}
 }
 
@@ -32,14 +32,14 @@ pub struct ListedApp {
 }
 
 args! {
-    /// List the windows that are open.
+    /// List open windows.
     ///
     /// Example:
     ///   ax list-windows --app Notes
     struct ListWindows {
-        /// Only this app's.
+        /// Only windows of this app.
         optional app: Option<String> [long, value_name = "APP"],
-        /// Only those whose title contains this, in any case.
+        /// Only windows whose title contains this text, ignoring case.
         optional filter: Option<String> [long, value_name = "TEXT"],
     }
 }
@@ -68,13 +68,13 @@ pub struct ListDisplaysAnswer {
 args! {
     /// Read an app's tree and keep it live.
     ///
-    /// Any command that names an app does this by itself; `attach` does it ahead of time, and answers when the whole
-    /// tree has been read.
+    /// Commands that name an app attach it automatically; `attach` does it ahead of time and answers when the full tree has been
+    /// read.
     ///
     /// Example:
     ///   ax attach Notes
     struct Attach {
-        /// The app, by name, pid or identity.
+        /// App, by name, pid or identity.
         required app: String [value_name = "APP"],
     }
 }
@@ -90,14 +90,14 @@ pub struct AttachAnswer {
 }
 
 args! {
-    /// Let an app go.
+    /// Detach an app.
     ///
-    /// Its tree is forgotten; the next command that names it attaches it again. Ids stay the same.
+    /// Drops its tree; the next command that names the app attaches it again. Ids stay the same.
     ///
     /// Example:
     ///   ax detach Notes
     struct Detach {
-        /// The app, by name, pid or identity.
+        /// App, by name, pid or identity.
         required app: String [value_name = "APP"],
     }
 }

@@ -91,9 +91,9 @@ macro_rules! as_text {
 as_text!(Keys, Place, Held);
 
 act_args! {
-    /// Press keys together, and let go of them.
+    /// Press a key or a key combination.
     ///
-    /// Goes to what has the focus; with --app, the app's window is brought to the front first.
+    /// Goes to the focused element; with --app, brings the app's window to the front first.
     ///
     /// Keys are single characters (a, 5, é, /) and these names, in any case:
     ///   return enter tab space escape esc backspace delete forwarddelete del insert ins
@@ -101,42 +101,41 @@ act_args! {
     ///   capslock menu contextmenu printscreen print
     /// Modifiers: ctrl control, alt option opt, shift, cmd command super meta win windows (on Linux the Super key).
     ///
-    /// `backspace` deletes what is before the caret; `delete` what is after it, but on a Mac it is the key with that word on it,
-    /// which deletes what is before. `forwarddelete` and `del` delete what is after it everywhere.
+    /// `backspace` deletes before the caret. `delete` deletes after it, except on macOS, where it is the key labelled "delete",
+    /// which deletes before it. `forwarddelete` and `del` delete after the caret everywhere.
     ///
     /// Examples:
     ///   ax press ctrl+s
     ///   ax press delete
     ///   ax press escape --app Notes
     struct Press {
-        /// The keys: modifiers and a key, with + between.
+        /// Keys: modifiers and a key, joined by +.
         required combo: Keys [value_name = "KEYS", allow_hyphen_values = true],
     }
 }
 
 act_args! {
-    /// Press keys and hold them.
+    /// Press and hold keys.
     ///
-    /// They are let go of by `key-up`, when the connection closes (with `ax` that is at once, so use --hold-ms), or when
-    /// the time is over.
+    /// Released by `key-up`, when the connection closes (with `ax` that is at once, so use --hold-ms), or after --hold-ms.
     ///
     /// Example:
     ///   ax key-down shift --hold-ms 5000
     struct KeyDown {
-        /// The keys: modifiers and a key, with + between.
+        /// Keys: modifiers and a key, joined by +.
         required combo: Keys [value_name = "KEYS", allow_hyphen_values = true],
-        /// Let go of them after so many milliseconds, whoever is still connected; 10,000 unless said.
+        /// Release automatically after this time, in ms, even while connected [default: 10000].
         optional hold_ms: Option<u64> [long, value_name = "MS"],
     }
 }
 
 act_args! {
-    /// Let go of keys that are held.
+    /// Release held keys.
     ///
     /// Example:
     ///   ax key-up shift
     struct KeyUp {
-        /// The keys: modifiers and a key, with + between.
+        /// Keys: modifiers and a key, joined by +.
         required combo: Keys [value_name = "KEYS", allow_hyphen_values = true],
     }
 }
@@ -148,71 +147,71 @@ act_args! {
     ///   ax mouse-move 320,240
     ///   ax mouse-move 10,10 --window Notes
     struct MouseMove {
-        /// Where to: on the screen, or with --window in the window.
+        /// Point on the screen; with --window, in the window.
         required point: Place [value_name = "X,Y", allow_hyphen_values = true],
     }
 }
 
 act_args! {
-    /// Click at a place, whatever is there.
+    /// Click at a point, whatever is there.
     ///
     /// Example:
     ///   ax mouse-click 320,240 --button right
     struct MouseClick {
-        /// Where: on the screen, or with --window in the window.
+        /// Point on the screen; with --window, in the window.
         required point: Place [value_name = "X,Y", allow_hyphen_values = true],
-        /// With which button; the left one unless said.
+        /// Mouse button.
         optional button: Button [long, value_name = "BUTTON", value_enum, default_value_t],
-        /// How many times; once unless said.
+        /// Number of clicks [default: 1].
         optional count: Option<u32> [long, value_name = "N"],
-        /// Which modifiers are held meanwhile, with + between.
+        /// Modifiers to hold meanwhile, joined by +.
         optional modifiers: Held [long, value_name = "KEYS", default_value_t, hide_default_value = true],
     }
 }
 
 act_args! {
-    /// Press a mouse button and hold it.
+    /// Press and hold a mouse button.
     ///
-    /// It is let go of by `mouse-up`, when the connection closes, or when the time is over.
+    /// Released by `mouse-up`, when the connection closes, or after --hold-ms.
     ///
     /// Example:
     ///   ax mouse-down 320,240 --hold-ms 5000
     struct MouseDown {
-        /// Where: on the screen, or with --window in the window.
+        /// Point on the screen; with --window, in the window.
         required point: Place [value_name = "X,Y", allow_hyphen_values = true],
-        /// Which button; the left one unless said.
+        /// Mouse button.
         optional button: Button [long, value_name = "BUTTON", value_enum, default_value_t],
-        /// Let go of it after so many milliseconds, whoever is still connected; 10,000 unless said.
+        /// Release automatically after this time, in ms, even while connected [default: 10000].
         optional hold_ms: Option<u64> [long, value_name = "MS"],
     }
 }
 
 act_args! {
-    /// Let go of a mouse button that is held.
+    /// Release a held mouse button.
     ///
     /// Example:
     ///   ax mouse-up 400,240
     struct MouseUp {
-        /// Where: on the screen, or with --window in the window.
+        /// Point on the screen; with --window, in the window.
         required point: Place [value_name = "X,Y", allow_hyphen_values = true],
-        /// Which button; the left one unless said.
+        /// Mouse button.
         optional button: Button [long, value_name = "BUTTON", value_enum, default_value_t],
     }
 }
 
 act_args! {
-    /// Turn the wheel at a place.
+    /// Turn the mouse wheel at a point.
     ///
     /// Example:
     ///   ax mouse-wheel 320,240 --direction down --amount 5
     struct MouseWheel {
-        /// Where: on the screen, or with --window in the window.
+        /// Point on the screen; with --window, in the window.
         required point: Place [value_name = "X,Y", allow_hyphen_values = true],
-        /// Which way.
+        /// Direction to scroll in.
         required direction: Direction [long, value_name = "DIRECTION", value_enum],
-        /// How many notches; 3 unless said.
+        /// Number of wheel notches [default: 3].
         optional amount: Option<u32> [long, value_name = "N"],
-        /// Which modifiers are held meanwhile, with + between.
+        /// Modifiers to hold meanwhile, joined by +.
         optional modifiers: Held [long, value_name = "KEYS", default_value_t, hide_default_value = true],
     }
 }

@@ -9,19 +9,19 @@ use crate::event::EventKind;
 use crate::role::Role;
 
 args! {
-    /// Be told what changes, as it changes.
+    /// Stream changes as they happen.
     ///
-    /// A stream until interrupted (or, on the wire, until its request is cancelled). A slow reader misses no change:
-    /// what it did not read in time is folded into fewer lines.
+    /// Runs until interrupted (on the wire, until the request is cancelled). A slow reader misses no change: changes it did not
+    /// read in time are merged into fewer lines.
     ///
     /// Examples:
     ///   ax watch --app Notes
     ///   ax watch --kind focus --kind window-opened
     ///   ax subscribe --app Notes --snapshot --json
     struct Subscribe {
-        /// Only this app; without it, every attached app.
+        /// Only this app [default: every attached app].
         optional app: Option<String> [long, value_name = "APP"],
-        /// Only changes in this element and below it.
+        /// Only changes in this element and its descendants.
         optional within: Option<String> [long, value_name = "TARGET"],
         /// Only changes of elements of these roles.
         optional role: Vec<Role> [long, value_name = "ROLE"],
@@ -29,11 +29,11 @@ args! {
         optional kind: Vec<EventKind> [long, value_name = "KIND", value_enum],
         /// Only changes of these fields.
         optional fields: Vec<Field> [long, value_name = "FIELD", value_enum, value_delimiter = ','],
-        /// First what changed since this clock.
+        /// Start with what changed since this clock.
         optional since: Option<Clock> [long, value_name = "CLOCK"],
-        /// Collect changes for so long before telling them.
+        /// Time to collect changes before sending them, in ms.
         optional coalesce_ms: Option<u64> [long, value_name = "MS"],
-        /// First the whole tree.
+        /// Start with the full tree.
         optional snapshot: bool [long],
     }
 }

@@ -7,8 +7,8 @@ use super::args;
 args! {
     /// Send requests from standard input, one JSON object a line, and print the answers.
     ///
-    /// All on one connection, so ids, subscriptions and `cancel` work as on the socket. Ends when its input has ended
-    /// and everything is answered; with a subscription open it goes on until interrupted.
+    /// Uses one connection, so ids, subscriptions and `cancel` work as on the socket. Ends when the input has ended and all requests
+    /// are answered; with an open subscription, when interrupted.
     ///
     /// Example:
     ///   echo '{"id":1,"command":"get","args":{"target":"button:7"}}' | ax pipe
@@ -23,9 +23,9 @@ args! {
     ///   ax schema roles
     ///   ax schema --markdown > docs/commands.md
     struct Schema {
-        /// A command, or one of `answer`, `event`, `error`, `node`, `roles`, `states`, `selector`; all commands unless said.
+        /// Command, or one of `answer`, `event`, `error`, `node`, `roles`, `states`, `selector` [default: all commands].
         optional topic: Option<String> [value_name = "TOPIC"],
-        /// The reference page instead.
+        /// Print the reference page instead.
         optional markdown: bool [long, conflicts_with = "topic"],
     }
 }
@@ -33,30 +33,30 @@ args! {
 args! {
     /// Take a tour on the built-in desktop, with a daemon of its own.
     ///
-    /// Everything it shows is run as it is shown. Touches neither your apps nor a daemon that runs.
+    /// Everything it shows is executed as shown. Does not touch your apps or a running daemon.
     struct Demo {}
 }
 
 args! {
     /// Run axd as a service of your desktop session.
     ///
-    /// As a service axd runs from login to logout, is started again after a crash, and never exits for want of clients.
-    /// On Linux it is a systemd user unit, on macOS a launchd agent. Needs no root. Asking twice does no harm.
+    /// As a service, axd runs from login to logout, is restarted after a crash, and does not exit when idle.
+    /// On Linux it is a systemd user unit, on macOS a launchd agent. Root is not needed. Repeating a command is harmless.
     ///
-    /// With --platform or --socket, `install` has the service run with these; without, with the defaults.
+    /// `install` takes over --platform and --socket for the service.
     ///
     /// Examples:
     ///   ax service install --dry-run
     ///   ax service install --socket-activation
     ///   ax service status
     struct Service {
-        /// What to do.
+        /// Action.
         required action: ServiceAction [value_name = "ACTION"],
-        /// With `install` and `print`: the system listens, and starts axd when somebody first asks.
+        /// For `install` and `print`: the system listens and starts axd on the first connection.
         optional socket_activation: bool [long],
-        /// Change nothing; say what would be done.
+        /// Show what would be done without doing it.
         optional dry_run: bool [long],
-        /// Use an axd in a build folder; replace or remove unit files that are not from `ax service`.
+        /// Accept an axd in a build folder; replace or remove unit files not written by `ax service`.
         optional force: bool [long],
     }
 }

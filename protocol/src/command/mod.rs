@@ -72,25 +72,25 @@ macro_rules! act_args {
             $(#[$meta])*
             struct $name {
                 $($own)*
-                /// In this app; the frontmost unless said.
+                /// App to act on [default: the frontmost].
                 optional app: Option<String> [long, value_name = "APP", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Only in this window, by title, id or window number; points are then within it.
+                /// Window to act in, by title, id or window number; points are relative to it.
                 optional window: Option<String> [long, value_name = "WINDOW", help_heading = $crate::command::ACTION_OPTIONS],
-                /// How: by the app itself, or with mouse and keyboard; auto unless said.
+                /// Use the accessibility API, or mouse and keyboard [default: auto].
                 optional route: Option<$crate::command::Route> [long, value_name = "ROUTE", value_enum, help_heading = $crate::command::ACTION_OPTIONS],
-                /// Wait at most so long until the app has come to rest; 1,000 ms unless said, 0 not to wait.
+                /// Maximum time to wait for the app to settle, in ms; 0 = do not wait [default: 1000].
                 optional settle_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
-                /// The app is at rest when nothing changed for so long; 25 ms unless said.
+                /// Time without changes after which the app counts as settled, in ms [default: 25].
                 optional quiet_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Wait at most so long until the target can be acted on, and for --wait-for; 5,000 ms unless said.
+                /// Maximum time to wait until the target can be acted on, and for --wait-for, in ms [default: 5000].
                 optional timeout_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Then wait until this selector matches something.
+                /// After the action, wait until this selector matches an element.
                 optional wait_for: Option<String> [long, value_name = "SELECTOR", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Then wait until this selector matches nothing.
+                /// After the action, wait until this selector matches no element.
                 optional wait_for_gone: Option<String> [long, value_name = "SELECTOR", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Leave out what changed.
+                /// Omit what changed from the answer.
                 optional no_effects: bool [long, help_heading = $crate::command::ACTION_OPTIONS],
-                /// Say what would be done, and do nothing.
+                /// Show what would be done without doing it.
                 optional dry_run: bool [long, help_heading = $crate::command::ACTION_OPTIONS],
             }
         }
@@ -117,7 +117,7 @@ pub(crate) use act_args;
 
 /// The heading in the help above what every action takes.
 #[cfg(feature = "cli")]
-pub const ACTION_OPTIONS: &str = "Options of every action";
+pub const ACTION_OPTIONS: &str = "Action options";
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
@@ -310,13 +310,13 @@ fn parse_args<T: for<'de> Deserialize<'de>>(command: &str, args: Option<&RawValu
     }
     let invalid = |message: String| {
         Error::new(ErrorCode::InvalidArgs, message)
-            .suggest(format!("`ax {command} --help` says what {command} takes"))
+            .suggest(format!("see `ax {command} --help`"))
             .retry(format!("{command} --help"))
     };
     let mut value: serde_json::Value = serde_json::from_str(text)
         .map_err(|fault| invalid(format!("{command}: args are not JSON: {fault}")))?;
     let serde_json::Value::Object(fields) = &mut value else {
-        return Err(invalid(format!("{command}: args is to be an object with named fields")));
+        return Err(invalid(format!("{command}: args must be an object with named fields")));
     };
     *fields = std::mem::take(fields).into_iter().map(|(key, value)| (snake_case(&key), value)).collect();
     serde_path_to_error::deserialize(value).map_err(|fault| {
@@ -339,7 +339,7 @@ fn snake_case(key: &str) -> String {
 }
 
 fn unknown_command(name: &str) -> Error {
-    Error::new(ErrorCode::InvalidArgs, format!("there is no command '{name}'"))
+    Error::new(ErrorCode::InvalidArgs, format!("unknown command '{name}'"))
         .suggest(format!("the commands are: {}", Command::NAMES.join(", ")))
 }
 
@@ -366,7 +366,7 @@ mod tests {
             ("snapshot", r#"{"depth":"deep"}"#, "depth: invalid type: string \"deep\", expected u32"),
             ("snapshot", r#"[1]"#, "object with named fields"),
             ("changes", r#"{"since":"yesterday"}"#, "since: 'yesterday' is not a clock token"),
-            ("gte", "{}", "no command 'gte'"),
+            ("gte", "{}", "unknown command 'gte'"),
         ] {
             let error = parse(name, args).unwrap_err();
             assert_eq!(error.code, ErrorCode::InvalidArgs);

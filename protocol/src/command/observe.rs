@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::node::{Node, NodeRef, Unread};
 
 args! {
-    /// Show a tree of elements.
+    /// Show the element tree.
     ///
     /// Without options: the focused window of the frontmost app.
     ///
@@ -17,35 +17,35 @@ args! {
     ///   ax snapshot --app Notes --interactive
     ///   ax snapshot --root 'list:Notes' --depth 2
     struct Snapshot {
-        /// The app, by name, pid or identity; all its windows.
+        /// App, by name, pid or identity; shows all its windows.
         optional app: Option<String> [long, value_name = "APP"],
-        /// One window, by title, id or window number.
+        /// Window, by title, id or window number.
         optional window: Option<String> [long, value_name = "WINDOW"],
-        /// Only this element and what is below it.
+        /// Show only this element and its descendants.
         optional root: Option<String> [long, value_name = "TARGET"],
-        /// How many levels below the root to show.
+        /// Maximum depth below the root.
         optional depth: Option<u32> [long, value_name = "N"],
-        /// Only what can be acted on, and what holds it.
+        /// Show only elements that can be acted on, and their ancestors.
         optional interactive: bool [long],
-        /// Only the containers: where things are, not what they are.
+        /// Show only containers.
         optional skeleton: bool [long],
-        /// Only what is on the screen now. Asks the app.
+        /// Show only what is on the screen now. Queries the app.
         optional visible: bool [long],
-        /// With the place of every element. Asks the app.
+        /// Include the bounds of every element. Queries the app.
         optional bounds: bool [long],
-        /// With the native actions of every element.
+        /// Include the native actions of every element.
         optional actions: bool [long],
-        /// With the menu bars.
+        /// Include menu bars.
         optional menubar: bool [long],
-        /// At most so many elements, nearest the root first; 0 for no limit. 10,000 unless said.
+        /// Maximum number of elements, nearest the root first; 0 = no limit [default: 10000].
         optional max_nodes: Option<u32> [long, value_name = "N"],
-        /// At most about so many tokens of text, nearest the root first.
+        /// Approximate maximum number of tokens of text, nearest the root first.
         optional max_tokens: Option<u32> [long, value_name = "N"],
-        /// Instead of the tree, what changed in it since this clock.
+        /// Show what changed since this clock instead of the tree.
         optional since: Option<Clock> [long, value_name = "CLOCK"],
-        /// First wait until everything the app has announced so far is in. Asks the app.
+        /// First process all events the app has sent so far. Queries the app.
         optional sync: bool [long],
-        /// First walk the app again from the root. Asks the app.
+        /// First read the whole app again. Queries the app.
         optional verify: bool [long],
     }
 }
@@ -69,16 +69,16 @@ pub struct SnapshotAnswer {
 }
 
 args! {
-    /// Tell what changed since a clock.
+    /// Show what changed since a clock.
     ///
-    /// Every answer carries the clock it was read at; give it back here to learn what happened since. An app whose
-    /// history does not reach back so far comes whole, marked `fresh`.
+    /// Every answer has a clock; pass it here to get what changed since then. If the history of an app does not reach back that
+    /// far, its full tree is returned, marked `fresh`.
     ///
     /// Examples:
     ///   ax changes --since c:9f2e01aa:4711
     ///   ax changes --since c:9f2e01aa:4711 --app Notes
     struct Changes {
-        /// The clock of an earlier answer.
+        /// Clock of an earlier answer.
         required since: Clock [long, value_name = "CLOCK"],
         /// Only this app.
         optional app: Option<String> [long, value_name = "APP"],
@@ -112,10 +112,10 @@ pub struct AppChanges {
 args! {
     /// Find elements by selector.
     ///
-    /// Very large tables and lists are read as far as they are on the screen. If one of them may hold a match, the answer says
-    /// so: `complete` is false, and `unread` names it and how much of it was looked at. With --deep the rest is read, page by page, until
-    /// the deadline; the rows that match stay in the tree, so that their ids can be acted on, and are told with their numbers, which
-    /// `scroll-to --row` takes. That asks the app. It works where the app tells its rows by number: on Linux, except for sheets.
+    /// Of very large tables and lists, only the rows on the screen are read. If one of them may contain a match, `complete` is
+    /// false and `unread` names it and how much of it was read. With --deep the other rows are read too, page by page, until the
+    /// deadline; matching rows stay in the tree, so that their ids can be acted on, and are listed with their numbers, which
+    /// `scroll-to --row` takes. --deep queries the app and needs one that numbers its rows: on Linux, except for spreadsheets.
     ///
     /// Examples:
     ///   ax find 'cell:Total' --deep
@@ -123,23 +123,23 @@ args! {
     ///   ax find 'window:Inbox list > row:nth(3)'
     ///   ax find '*[text~="total"]' --app Numbers --count
     struct Find {
-        /// What to look for, as in `button:Save` or `list > row[selected]`.
+        /// Selector, such as `button:Save` or `list > row[selected]`.
         required selector: String [value_name = "SELECTOR"],
-        /// In this app; the frontmost unless said.
+        /// App to look in [default: the frontmost].
         optional app: Option<String> [long, value_name = "APP"],
-        /// Only in this window, by title, id or window number.
+        /// Window to look in, by title, id or window number.
         optional window: Option<String> [long, value_name = "WINDOW"],
-        /// Only in this element and below it.
+        /// Look only in this element and its descendants.
         optional root: Option<String> [long, value_name = "TARGET"],
-        /// Only the first.
+        /// Return only the first match.
         optional first: bool [long, conflicts_with_all = ["nth", "limit", "count"]],
-        /// Only the N-th; negative counts from the end.
+        /// Return only the N-th match; negative numbers count from the end.
         optional nth: Option<i32> [long, value_name = "N", allow_negative_numbers = true, conflicts_with_all = ["limit", "count"]],
-        /// Only how many there are.
+        /// Return only the number of matches.
         optional count: bool [long, conflicts_with = "limit"],
-        /// At most so many; 100 unless said.
+        /// Maximum number of matches [default: 100].
         optional limit: Option<u32> [long, value_name = "N"],
-        /// Also in the rows that tables and lists do not show. Asks the app.
+        /// Also search rows that tables and lists do not show. Queries the app.
         optional deep: bool [long],
     }
 }
@@ -175,19 +175,19 @@ pub struct Match {
 }
 
 args! {
-    /// Show one element, with everything known about it.
+    /// Show one element with all its properties.
     ///
     /// Examples:
     ///   ax get btn_4k2p9x
     ///   ax get textfield:Display --property value
     struct Get {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
-        /// Only these properties.
+        /// Show only these properties; may be repeated.
         optional property: Vec<Property> [long, value_name = "NAME", value_enum],
-        /// In this app; the frontmost unless said.
+        /// App to look in [default: the frontmost].
         optional app: Option<String> [long, value_name = "APP"],
-        /// Only in this window, by title, id or window number.
+        /// Window to look in, by title, id or window number.
         optional window: Option<String> [long, value_name = "WINDOW"],
     }
 }
@@ -232,19 +232,19 @@ pub struct GetAnswer {
 }
 
 args! {
-    /// Ask whether something is true of an element.
+    /// Check whether an element has a property.
     ///
     /// Examples:
     ///   ax is checkbox:"Dark mode" --property checked
     ///   ax is btn_4k2p9x --property enabled
     struct Is {
-        /// The element: an id, a selector or a point.
+        /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
-        /// What may be true.
+        /// Property to check.
         required property: Condition [long, value_name = "NAME", value_enum],
-        /// In this app; the frontmost unless said.
+        /// App to look in [default: the frontmost].
         optional app: Option<String> [long, value_name = "APP"],
-        /// Only in this window, by title, id or window number.
+        /// Window to look in, by title, id or window number.
         optional window: Option<String> [long, value_name = "WINDOW"],
     }
 }
@@ -287,23 +287,23 @@ pub struct IsAnswer {
 }
 
 args! {
-    /// Show the element at a point of the screen. Asks the app.
+    /// Show the element at a point of the screen. Queries the app.
     ///
     /// Example:
     ///   ax element-at 320,240
     struct ElementAt {
-        /// The point, in points from the top left.
+        /// Point, in points from the top left.
         required point: String [value_name = "X,Y", allow_hyphen_values = true],
     }
 }
 
 args! {
-    /// Show the element that has the keyboard focus.
+    /// Show the focused element.
     ///
     /// Example:
     ///   ax focused --app Notes
     struct Focused {
-        /// In this app; the frontmost unless said.
+        /// App to look in [default: the frontmost].
         optional app: Option<String> [long, value_name = "APP"],
     }
 }

@@ -66,37 +66,37 @@ pub enum PictureFormat {
 }
 
 args! {
-    /// Take a picture of the screen, a window, an element or a part of the screen.
+    /// Take a screenshot of a display, a window, an element or a region.
     ///
-    /// Without options: the active window. With a PATH `ax` writes the file; `-` writes the picture to standard output;
-    /// without one the answer holds the picture in base 64.
+    /// Without options: the active window. With a PATH, `ax` writes the file; `-` writes the image to standard output. Without
+    /// a PATH, the answer contains the image in base64.
     ///
     /// Examples:
     ///   ax screenshot shot.png
     ///   ax screenshot button.png --element button:Save
     ///   ax screenshot all.jpg --all --quality 60
     struct Screenshot {
-        /// Where `ax` writes it; the ending says the format unless --format does.
+        /// Output file; its extension selects the format unless --format is given.
         optional path: Option<PathBuf> [value_name = "PATH"],
-        /// Of this app's front window.
+        /// Capture the front window of this app.
         optional app: Option<String> [long, value_name = "APP"],
-        /// Of this window, by title, id or window number.
+        /// Capture this window, by title, id or window number.
         optional window: Option<String> [long, value_name = "WINDOW"],
-        /// Of this element: an id or a selector.
+        /// Capture this element: an id or a selector.
         optional element: Option<String> [long, value_name = "TARGET", conflicts_with_all = ["region", "display", "all"]],
-        /// Of this part of the screen.
+        /// Capture this region of the screen.
         optional region: Option<Region> [long, value_name = "X,Y,WIDTH,HEIGHT", allow_hyphen_values = true, conflicts_with_all = ["window", "app", "display", "all"]],
-        /// Of this display, by its number.
+        /// Capture this display, by number.
         optional display: Option<u32> [long, value_name = "N", conflicts_with_all = ["window", "app", "all"]],
-        /// Of all displays.
+        /// Capture all displays.
         optional all: bool [long, conflicts_with_all = ["window", "app"]],
-        /// PNG or JPEG; PNG unless said.
+        /// Image format [default: png].
         optional format: Option<PictureFormat> [long, value_name = "FORMAT", value_enum],
-        /// Of a JPEG, from 1 to 100; 80 unless said.
+        /// JPEG quality, from 1 to 100 [default: 80].
         optional quality: Option<u8> [long, value_name = "N"],
-        /// With the pointer.
+        /// Include the pointer.
         optional cursor: bool [long],
-        /// Nothing, if the picture is the one with this hash.
+        /// Omit the image if its hash equals HASH.
         optional if_changed: Option<String> [long, value_name = "HASH"],
     }
 }

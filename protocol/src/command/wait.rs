@@ -9,9 +9,9 @@ use crate::event::{Event, EventKind, Observed};
 use crate::node::NodeRef;
 
 args! {
-    /// Wait until something is so.
+    /// Wait for a condition.
     ///
-    /// Conditions are looked at whenever something changes. Several are to hold at once; with --any one is enough.
+    /// Conditions are checked whenever something changes. All of them must hold at once; with --any, one is enough.
     ///
     /// Examples:
     ///   ax wait --for 'dialog:Saved'
@@ -21,39 +21,39 @@ args! {
     ///   ax wait --event dialog
     ///   ax wait 250
     struct Wait {
-        /// So many milliseconds, whatever happens.
+        /// Wait a fixed time, in ms.
         optional ms: Option<u64> [value_name = "MS", value_parser = milliseconds],
-        /// Until this selector matches something; may be repeated.
+        /// Wait until this selector matches an element; may be repeated.
         optional r#for: Vec<String> [long, value_name = "SELECTOR"],
-        /// Until this selector matches nothing; may be repeated.
+        /// Wait until this selector matches no element; may be repeated.
         optional gone: Vec<String> [long, value_name = "SELECTOR"],
-        /// The element that --state and --value are about: an id or a selector.
+        /// Element that --state and --value refer to: an id or a selector.
         optional target: Option<String> [long, value_name = "TARGET"],
-        /// Until the target has this state, or with =false has it not.
+        /// Wait until the target has this state; with =false, until it does not.
         optional state: Option<String> [long, value_name = "STATE[=BOOL]", requires = "target"],
-        /// Until the target has exactly this value.
+        /// Wait until the target has exactly this value.
         optional value: Option<String> [long, value_name = "TEXT", requires = "target", allow_hyphen_values = true],
-        /// Until the target's value has this in it.
+        /// Wait until the target's value contains this text.
         optional value_contains: Option<String> [long, value_name = "TEXT", requires = "target", allow_hyphen_values = true],
-        /// Until the target's value matches this regular expression.
+        /// Wait until the target's value matches this regular expression.
         optional value_matches: Option<String> [long, value_name = "REGEX", requires = "target", allow_hyphen_values = true],
-        /// Until there is a window whose title has this in it.
+        /// Wait until a window's title contains this text.
         optional window: Option<String> [long, value_name = "TITLE"],
-        /// Until nothing has changed for --quiet-ms.
+        /// Wait until nothing has changed for --quiet-ms.
         optional idle: bool [long],
-        /// Until this happens; may be repeated.
+        /// Wait for this event; may be repeated.
         optional event: Vec<EventKind> [long, value_name = "KIND", value_enum],
-        /// In this app; the frontmost unless said. Selectors may name another: `application:Notes button:Save`.
+        /// App to look in [default: the frontmost]. A selector may name another: `application:Notes button:Save`.
         optional app: Option<String> [long, value_name = "APP"],
-        /// One condition is enough.
+        /// Require one condition only.
         optional any: bool [long, conflicts_with = "all"],
-        /// All conditions are to hold; so it is unless said.
+        /// Require all conditions (default).
         optional all: bool [long],
-        /// How long to wait at most; 10,000 ms unless said.
+        /// Maximum time to wait, in ms [default: 10000].
         optional timeout: Option<u64> [long, value_name = "MS"],
-        /// What is idle: 100 ms unless said.
+        /// Time without changes that counts as idle, in ms [default: 100].
         optional quiet_ms: Option<u64> [long, value_name = "MS"],
-        /// Events since this clock count.
+        /// Count events since this clock.
         optional since: Option<Clock> [long, value_name = "CLOCK"],
     }
 }
@@ -61,9 +61,8 @@ args! {
 /// Reads a time. A selector comes here easily, because all other commands have theirs without a word before it.
 #[cfg(feature = "cli")]
 fn milliseconds(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| {
-        format!("that is no number of milliseconds; to wait for an element, write --for {text:?}")
-    })
+    text.parse()
+        .map_err(|_| format!("not a number of milliseconds; to wait for an element, use --for {text:?}"))
 }
 
 /// The answer to `wait`.

@@ -57,25 +57,25 @@ impl<'de> Deserialize<'de> for Size {
 args! {
     /// Start an app.
     ///
-    /// With --wait the answer comes when its first window is up, with the app and the window. What hands over is followed: to a
-    /// process that it starts, or to an instance of the app that runs already (`handed over to …`). Nothing is waited for
-    /// once nothing of what was started runs any more.
+    /// With --wait, answers when the first window is open, with the app and the window. Follows launchers that hand over to another
+    /// process or to a running instance of the app (`handed over to …`). Stops waiting when nothing that was started is running
+    /// any more.
     ///
     /// Examples:
     ///   ax launch Notes --wait
     ///   ax launch /usr/bin/mousepad --arg notes.txt --wait
     struct Launch {
-        /// The app: a name, an identity, or a program.
+        /// App: a name, an identity, or the path of a program.
         required app: String [value_name = "APP"],
-        /// What to give it on its command line; may be repeated.
+        /// Command-line argument for it; may be repeated.
         optional arg: Vec<String> [long, value_name = "ARG", allow_hyphen_values = true],
-        /// What to add to its environment; may be repeated.
+        /// Environment variable for it; may be repeated.
         optional env: Vec<String> [long, value_name = "NAME=VALUE"],
-        /// Where to start it.
+        /// Working directory.
         optional cwd: Option<PathBuf> [long, value_name = "FOLDER"],
-        /// Wait until its window is up.
+        /// Wait until its window is open.
         optional wait: bool [long],
-        /// How long to wait for it; 30,000 ms unless said.
+        /// Maximum time to wait for it, in ms [default: 30000].
         optional timeout_ms: Option<u64> [long, value_name = "MS"],
     }
 }
@@ -106,17 +106,17 @@ pub struct LaunchAnswer {
 }
 
 args! {
-    /// Close an app: ask it to end, or with --force end it.
+    /// Quit an app; with --force, kill it.
     ///
     /// Examples:
     ///   ax close-app Notes
     ///   ax close-app 4711 --force
     struct CloseApp {
-        /// The app, by name, pid or identity.
+        /// App, by name, pid or identity.
         required app: String [value_name = "APP"],
-        /// Do not ask.
+        /// Kill the app instead of asking it to quit.
         optional force: bool [long],
-        /// How long to wait until it is gone; 5,000 ms unless said.
+        /// Maximum time to wait until it has ended, in ms [default: 5000].
         optional timeout_ms: Option<u64> [long, value_name = "MS"],
     }
 }
@@ -138,12 +138,12 @@ macro_rules! window_args {
         args! {
             $(#[$meta])*
             struct $name {
-                /// The window: its title, id or number; the app's front window unless said.
+                /// Window: its title, id or number [default: the app's front window].
                 optional window: Option<String> [value_name = "WINDOW"],
                 $($own)*
-                /// Of this app; the frontmost unless said.
+                /// App of the window [default: the frontmost].
                 optional app: Option<String> [long, value_name = "APP"],
-                /// How long to wait until it is done; 2,000 ms unless said.
+                /// Maximum time to wait until it is done, in ms [default: 2000].
                 optional timeout_ms: Option<u64> [long, value_name = "MS"],
             }
         }
@@ -151,7 +151,7 @@ macro_rules! window_args {
 }
 
 window_args! {
-    /// Bring a window to the front and give it the focus.
+    /// Bring a window to the front and focus it.
     ///
     /// Example:
     ///   ax focus-window Inbox
@@ -164,34 +164,34 @@ window_args! {
     /// Example:
     ///   ax move-window Inbox --to 0,40
     struct MoveWindow {
-        /// Where its top left corner is to be.
+        /// New position of its top left corner.
         required to: Place [long, value_name = "X,Y", allow_hyphen_values = true],
     }
 }
 
 window_args! {
-    /// Give a window another size.
+    /// Resize a window.
     ///
     /// Example:
     ///   ax resize-window Inbox --to 800x600
     struct ResizeWindow {
-        /// How large it is to be.
+        /// New size.
         required to: Size [long, value_name = "WIDTHxHEIGHT"],
     }
 }
 
 window_args! {
-    /// Put a window away.
+    /// Minimize a window.
     struct Minimize {}
 }
 
 window_args! {
-    /// Make a window fill the screen.
+    /// Maximize a window.
     struct Maximize {}
 }
 
 window_args! {
-    /// Bring a window back from being minimised or maximised.
+    /// Restore a minimized or maximized window.
     struct Restore {}
 }
 

@@ -149,7 +149,7 @@ impl Render for CancelAnswer {
 
 impl Render for ShutdownAnswer {
     fn render(&self, out: &mut String) {
-        out.push_str(&format!("axd (pid {}) is going down\n", self.pid));
+        out.push_str(&format!("axd (pid {}) is shutting down\n", self.pid));
     }
 }
 

@@ -198,7 +198,7 @@ mod tests {
         };
         assert_eq!(told(&answer), "window \"Notes\" 7 of Notes @1,2 30x40 focused\n");
         answer.disposition = Disposition::of(Delivery::DeliveredUnverified);
-        assert!(told(&answer).ends_with("focused (asked for, but not seen to be so)\n"));
+        assert!(told(&answer).ends_with("focused (requested, not confirmed)\n"));
         answer.after = None;
         assert!(told(&answer).starts_with("gone: window \"Notes\""));
     }

@@ -35,15 +35,15 @@ impl Render for Error {
     }
 }
 
-/// What was looked at of containers that may hold more, a line each: `  looked at 40 of 5000 rows of table "Big" tbl_4k2p9x`.
+/// What was looked at of containers that may hold more, a line each: `  searched 40 of 5000 rows of table "Big" tbl_4k2p9x`.
 pub fn write_unread(unread: &[Unread], out: &mut String) {
     for Unread { node, read, total } in unread {
         match total {
             Some(total) => out
-                .push_str(&format!("  looked at {read} of {total} {} of ", children_noun(node.role, *total))),
+                .push_str(&format!("  searched {read} of {total} {} of ", children_noun(node.role, *total))),
             None => {
                 let noun = children_noun(node.role, *read);
-                out.push_str(&format!("  looked at {read} {noun}, the app does not say of how many, of "));
+                out.push_str(&format!("  searched {read} {noun} (total unknown) of "));
             }
         }
         write_ref(node, out);
@@ -98,7 +98,7 @@ fn place(bounds: Bounds) -> String {
 fn unless_verified(disposition: Disposition) -> &'static str {
     match disposition.delivery {
         Delivery::DeliveredVerified => "",
-        Delivery::DeliveredUnverified => " (asked for, but not seen to be so)",
+        Delivery::DeliveredUnverified => " (requested, not confirmed)",
         Delivery::Uncertain => " (it may or may not have been done)",
         Delivery::NotDelivered => " (it was not done)",
     }

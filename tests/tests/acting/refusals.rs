@@ -108,7 +108,7 @@ fn keys_that_end_the_session_are_denied() {
     for (command, combo) in [("press", "cmd+q"), ("press", "alt+f4"), ("key-down", "ctrl+alt+delete")] {
         let args = stage.args(json!({ "combo": combo }));
         let error = stage.fails("POLICY_DENIED", command, args);
-        assert!(error["message"].as_str().unwrap().contains("no-fateful-keys"), "{error}");
+        assert!(error["message"].as_str().unwrap().contains("blocked-shortcut"), "{error}");
         assert_eq!(error["disposition"]["retry"], "safe", "{error}");
     }
     let args = stage.args(json!({ "combo": "hyperdrive" }));

@@ -89,7 +89,7 @@ fn a_line_end_that_no_key_may_be_pressed_for_is_refused_in_a_field_of_one_line()
     ] {
         let args = stage.on_with("Entry", args);
         let error = stage.fails(code, command, args);
-        assert!(error["message"].as_str().unwrap().contains("several lines"), "{error}");
+        assert!(error["message"].as_str().unwrap().contains("single-line"), "{error}");
         assert_eq!(error["disposition"]["retry"], "safe", "{error}");
     }
     stage.holds("Entry", "");

@@ -38,7 +38,7 @@ fn a_number_beyond_the_range_is_answered_with_what_the_app_made_of_it() {
     let args = stage.on_with("Slider", json!({ "value": "250" }));
     let done = stage.act("set-value", args);
     assert_eq!(done["after"]["value"], "100", "{done}");
-    assert!(done["note"].as_str().is_some_and(|note| note.contains("holds another")), "{done}");
+    assert!(done["note"].as_str().is_some_and(|note| note.contains("shows another")), "{done}");
 }
 
 #[test]

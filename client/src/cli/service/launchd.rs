@@ -122,7 +122,7 @@ impl Manager for Launchd {
             Err(fault) => {
                 let message = format!("cannot read {}: {fault}", path.display());
                 return Err(Error::new(ErrorCode::ActionFailed, message)
-                    .suggest("see who owns that file: it is to be yours, and readable"));
+                    .suggest("check who owns the file; it must be yours and readable"));
             }
         };
         Ok(Seen { text, loaded, disabled: disabled.is_some_and(|told| is_disabled(&told, LABEL)) })

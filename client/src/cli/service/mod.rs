@@ -29,7 +29,7 @@ const PLATFORMS: &[&str] = &["auto", "macos", "linux", "sim"];
 /// Does what was asked for and prints how things are then.
 pub fn run(what: &Service, options: &Options, mode: Mode) -> Exit {
     if let Some(platform) = options.platform.as_deref().filter(|platform| !PLATFORMS.contains(platform)) {
-        let message = format!("there is no platform '{platform}'");
+        let message = format!("unknown platform '{platform}'");
         let tip = format!("it is one of {}", PLATFORMS.join(", "));
         let text = format!("error: {message}\n\n  tip: {tip}\n");
         return output::usage(
@@ -59,7 +59,7 @@ struct Wanted {
 impl Wanted {
     fn of(what: &Service, options: &Options) -> Result<Wanted, Error> {
         let socket = options.socket.as_deref().map(std::path::absolute).transpose().map_err(|fault| {
-            Error::new(ErrorCode::InvalidArgs, format!("the socket's path makes no sense: {fault}"))
+            Error::new(ErrorCode::InvalidArgs, format!("the socket path is invalid: {fault}"))
         })?;
         Ok(Wanted {
             program: program::stable(what.force)?,

@@ -134,7 +134,7 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 
 fn cannot(what: &str, path: &Path, fault: &io::Error) -> Error {
     failed(&format!("cannot {what} {}: {fault}", path.display()))
-        .suggest("see who owns that folder: it is to be yours, and writable")
+        .suggest("check who owns the folder; it must be yours and writable")
 }
 
 fn failed(message: &str) -> Error {

@@ -215,7 +215,7 @@ impl Scene<'_> {
         });
         let error = Error::new(ErrorCode::ElementNotFound, format!("{} has no item '{name}'", self.called()))
             .candidates(candidates.unwrap_or_default())
-            .suggest("use the name of one of the candidates, or its number");
+            .suggest("use the name or the number of one of the candidates");
         let unread = self.look(holder, |tree, ix| tree.unread_of(ix)).ok().flatten();
         not_looked_at(error, unread.into_iter().collect())
     }

@@ -319,9 +319,9 @@ impl Scene<'_> {
         }
         let mut other = String::new();
         axd_protocol::text::write_ref(&tree.node_ref(focused), &mut other);
-        Err(Error::new(ErrorCode::ActionFailed, format!("the click on {} got to {other}", self.called()))
+        Err(Error::new(ErrorCode::ActionFailed, format!("the click on {} hit {other}", self.called()))
             .delivered(Delivery::Uncertain)
-            .suggest("the app says wrongly where things are; look with `ax snapshot`, then use the keyboard or --route semantic"))
+            .suggest("the app reports wrong positions; check with `ax snapshot`, then use the keyboard or --route semantic"))
     }
 
     /// Notes the element that a hit test found.

@@ -152,10 +152,10 @@ impl Scene<'_> {
             } else if above.is_empty() {
                 let name = app.seen().name;
                 return Error::new(ErrorCode::ActionNotSupported, format!("{name} has no menu bar"))
-                    .suggest("open the menu by the button it has, with `ax click`");
+                    .suggest("open the menu with its button, using `ax click`");
             }
         }
-        let error = Error::new(ErrorCode::ElementNotFound, format!("there is no '{name}' in the {place}"));
+        let error = Error::new(ErrorCode::ElementNotFound, format!("'{name}' not found in the {place}"));
         let error = if candidates.is_empty() { error } else { error.suggest(MEANT).candidates(candidates) };
         error.retry("snapshot --menubar")
     }

@@ -95,7 +95,7 @@ impl Engine {
                     axd_protocol::ErrorCode::ActionFailed,
                     format!("{}: {failure}", call.command.name()),
                 )
-                .suggest("wait until it is let go of; `ax status` tells who holds what")
+                .suggest("wait until it is released; `ax status` shows who holds it")
             })?;
         }
         let turn = match &app {
@@ -236,5 +236,5 @@ fn unknown(pid: u32) -> crate::platform::AppSeen {
 
 fn out_of_time(why: &str) -> Error {
     Error::new(axd_protocol::ErrorCode::Timeout, why)
-        .suggest("give it more time with --deadline-ms, or see with `ax status` who is at it")
+        .suggest("increase --deadline-ms, or see who is acting with `ax status`")
 }

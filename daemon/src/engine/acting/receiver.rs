@@ -71,7 +71,7 @@ impl Scene<'_> {
         }
         let taken = self.engine.take_hands(self.call.session.client, self.deadline).await;
         let turn: Turn = taken.map_err(|failure| {
-            self.failed(&failure).suggest("wait until it is let go of; `ax status` tells who holds what")
+            self.failed(&failure).suggest("wait until it is released; `ax status` shows who holds it")
         })?;
         *self.hands.lock() = Some(turn);
         Ok(true)
@@ -214,7 +214,7 @@ impl Scene<'_> {
         let what = self.called();
         if failure.sent == Sent::No {
             return Error::new(ErrorCode::NotActionable, format!("{what}: {failure}; nothing was sent"))
-                .suggest("close or move what is in the way, then try again; `ax focus-window` brings a window to the front");
+                .suggest("close or move what covers it, or bring the window to the front with `ax focus-window`, then try again");
         }
         let mut error = Error::new(
             ErrorCode::NotActionable,
@@ -224,7 +224,7 @@ impl Scene<'_> {
             },
         )
         .delivered(Delivery::Uncertain)
-        .suggest("what was sent reached the right window; look with `ax snapshot` before sending the rest");
+        .suggest("what was sent reached the right window; check with `ax snapshot` before sending the rest");
         error.delivered_chars = Some(typed).filter(|typed| *typed > 0);
         error
     }

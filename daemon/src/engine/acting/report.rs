@@ -138,9 +138,9 @@ fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
     let mut out = String::new();
     let delivery = match told.disposition.delivery {
         Delivery::NotDelivered => "not done",
-        Delivery::Uncertain => "uncertain whether it was done",
+        Delivery::Uncertain => "outcome unknown",
         Delivery::DeliveredUnverified => "done",
-        Delivery::DeliveredVerified => "done, and seen to be so",
+        Delivery::DeliveredVerified => "done, verified",
     };
     out.push_str(&format!("{delivery} (by {})", told.method));
     let settled = match told.settled {
@@ -149,7 +149,7 @@ fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
         Settled::Busy => format!(", still changing after {} ms", told.waited_ms),
         Settled::Unresponsive => ", the app does not answer".to_owned(),
         Settled::Ended => ", the app ended".to_owned(),
-        Settled::CutShort => ", not waited to the end".to_owned(),
+        Settled::CutShort => ", interrupted".to_owned(),
         Settled::Skipped => String::new(),
     };
     out.push_str(&settled);

@@ -162,8 +162,8 @@ impl<'c> Scene<'c> {
     /// The element; actions on elements have one.
     pub fn id(&self) -> Result<NodeId> {
         self.target.ok_or_else(|| {
-            Error::new(ErrorCode::ElementNotFound, "there is no element to act on")
-                .suggest("name one by its id or a selector; `ax snapshot --interactive` shows what there is")
+            Error::new(ErrorCode::ElementNotFound, "no element to act on")
+                .suggest("name one by id or selector; run `ax snapshot --interactive` to see them")
         })
     }
 
@@ -321,15 +321,15 @@ impl<'c> Scene<'c> {
             let message = format!("{}; it was done before", error.message);
             Error { message, ..error }
                 .delivered(Delivery::DeliveredUnverified)
-                .suggest("look with `ax snapshot` before doing it again")
+                .suggest("check with `ax snapshot` before doing it again")
         })?;
         if came {
             return Ok(());
         }
         let what = if gone { "is still there" } else { "did not appear" };
-        Err(Error::new(ErrorCode::Timeout, format!("it was done, but {selector} {what} in time"))
+        Err(Error::new(ErrorCode::Timeout, format!("it was done, but timed out: {selector} {what}"))
             .delivered(Delivery::DeliveredUnverified)
-            .suggest("look with `ax snapshot` before doing it again; --timeout-ms gives it more time"))
+            .suggest("check with `ax snapshot` before doing it again, or increase --timeout-ms"))
     }
 
     /// What the target is called in an error.
@@ -350,7 +350,7 @@ impl<'c> Scene<'c> {
     pub fn cancelled(&self) -> Error {
         let error = Error::new(ErrorCode::Cancelled, format!("{} was cancelled", self.call.command.name()));
         if self.call.gate.is_sent() {
-            let look = "some of it was done: look with `ax snapshot` before trying again";
+            let look = "part of it was done; check with `ax snapshot` before trying again";
             return error.delivered(Delivery::Uncertain).suggest(look);
         }
         error
@@ -381,7 +381,7 @@ impl<'c> Scene<'c> {
             Sent::No => error,
             Sent::Maybe | Sent::Yes => error
                 .delivered(Delivery::Uncertain)
-                .suggest("it may have been done: look with `ax snapshot` before trying again"),
+                .suggest("it may have been done; check with `ax snapshot` before trying again"),
         }
     }
 }

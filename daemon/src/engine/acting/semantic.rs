@@ -16,7 +16,7 @@ use crate::tree::{Ix, Tree};
 
 /// What is said of a press whose outcome cannot be seen.
 const NOT_TOLD: &str =
-    "its app does not say whether it is checked; look at it with `ax screenshot` before pressing it again";
+    "the app does not report whether it is checked; check with `ax screenshot` before pressing it again";
 
 impl Action<'_> {
     /// Whether it is done with mouse and keyboard only.
@@ -168,7 +168,7 @@ impl Scene<'_> {
         if self.options.route == Some(Route::Semantic) || !clickable {
             return Err(self
                 .not_offered("take the focus by itself, and a click would do more than that")
-                .suggest("click it with `ax click`, or move the focus with `ax press tab`"));
+                .suggest("use `ax click`, or move the focus with `ax press tab`"));
         }
         let done = self.click(Button::Left, 1).await?;
         self.pause(|| self.holds_focus(id)).await;
@@ -337,12 +337,9 @@ impl Scene<'_> {
     }
 
     pub fn not_achieved(&self, what: &str) -> Error {
-        Error::new(
-            ErrorCode::ActionFailed,
-            format!("{} is not {what} after it was told to be", self.called()),
-        )
-        .delivered(Delivery::Uncertain)
-        .suggest("look with `ax snapshot`: something may be in the way, or the app may take longer")
+        Error::new(ErrorCode::ActionFailed, format!("{} is still not {what}", self.called()))
+            .delivered(Delivery::Uncertain)
+            .suggest("check with `ax snapshot`; something may cover it, or the app may be slow")
     }
 
     pub fn not_offered(&self, what: &str) -> Error {

@@ -14,7 +14,7 @@ use super::typed::{Came, came};
 use crate::platform::{Act, FailureKind, Sent, Stretch};
 
 /// Said of text that is not in the field as it was typed.
-const OTHERWISE: &str = "the field holds another text than was typed: the app may have changed it";
+const OTHERWISE: &str = "the field's text differs from what was typed; the app may have changed it";
 
 impl Scene<'_> {
     /// Types into the target; `aimed` says that it was named, and is not just what has the focus.
@@ -29,12 +29,10 @@ impl Scene<'_> {
         let is_area = self.role() == Some(Role::TextArea);
         let with_keys = has_keys(text) && !is_area;
         if with_keys && self.options.route == Some(Route::Semantic) {
-            let message = format!(
-                "{} is not an area of several lines: line ends and tabs are keys there",
-                self.called()
-            );
+            let message =
+                format!("{} is a single-line field, where newlines and tabs are keys", self.called());
             return Err(Error::new(ErrorCode::ActionNotSupported, message)
-                .suggest("leave --route out, or use --route input; or leave them out of the text"));
+                .suggest("omit --route, use --route input, or remove them from the text"));
         }
         let before = self.now().and_then(|now| now.value);
         let by_app = match is_text && !with_keys {
@@ -87,7 +85,7 @@ impl Scene<'_> {
     /// Fails if, a while after text was typed into a field, none of it or only some of it is there, wherever the rest is.
     async fn until_it_has_come(&self, before: &str, text: &str, done: &mut Done) -> Result<()> {
         if self.app()?.state() == AppState::Gone {
-            let message = format!("the app of {} ended while it was typed", self.called());
+            let message = format!("the app of {} ended during typing", self.called());
             return Err(Error::new(ErrorCode::ApplicationNotFound, message).delivered(Delivery::Uncertain));
         }
         // A field that is gone says nothing more.
@@ -117,7 +115,7 @@ impl Scene<'_> {
                 done.note.get_or_insert(OTHERWISE.to_owned());
                 return Ok(());
             }
-            Came::Nothing => "holds what it held before: nothing of the text is in it".to_owned(),
+            Came::Nothing => "still has its old value: none of the text arrived".to_owned(),
             Came::Short(came) => format!(
                 "has only {} of the {} characters that were typed: {came:?}",
                 came.chars().count(),
@@ -126,8 +124,9 @@ impl Scene<'_> {
         };
         // A browser that has lost the focus may tell of its fields seconds later.
         if let Err(where_else) = self.receiver_of(Stretch::Keys, self.expected_of(self.id()?)?).await? {
-            let note =
-                format!("as far as the app tells, the field {missing}; but it may tell late: {where_else}");
+            let note = format!(
+                "according to the app, the field {missing}, but its report may be late: {where_else}"
+            );
             done.note.get_or_insert(note);
             return Ok(());
         }
@@ -136,7 +135,7 @@ impl Scene<'_> {
             message.push_str(&format!(" ({doubt})"));
         }
         Err(Error::new(ErrorCode::ActionFailed, message).delivered(Delivery::Uncertain).suggest(
-            "its window got the keys; look with `ax snapshot` where they went, and whether the field takes such text",
+            "its window received the keys; check with `ax snapshot` where they went and whether the field accepts such text",
         ))
     }
 
@@ -149,7 +148,7 @@ impl Scene<'_> {
         };
         match done {
             Err(error) if refused(&error) && self.options.route != Some(Route::Semantic) => match aimed {
-                true => Err(error.suggest("--route input sends it keys, if it takes any")),
+                true => Err(error.suggest("use --route input to send keys")),
                 false => Ok(None),
             },
             done => done,
@@ -166,10 +165,10 @@ impl Scene<'_> {
         }
         let mut error = Error::new(
             ErrorCode::ActionFailed,
-            format!("{} gave the focus away at the first tab; what follows it was not typed", self.called()),
+            format!("{} lost the focus at the first tab; the text after it was not typed", self.called()),
         )
         .delivered(Delivery::Uncertain)
-        .suggest("type it without tabs, or put it on the clipboard and paste it");
+        .suggest("type it without tabs, or paste it from the clipboard");
         error.delivered_chars = Some(first.chars().count() as u32 + 1);
         Err(error)
     }
@@ -211,17 +210,16 @@ impl Scene<'_> {
             && role != Role::TextArea
             && (is_text(role) || self.has(State::Editable))
         {
-            let message =
-                format!("{} is not an area of several lines, and the value has a line end", self.called());
+            let message = format!("{} is a single-line field, and the value has a newline", self.called());
             return Err(Error::new(ErrorCode::InvalidArgs, message)
-                .suggest("leave the line end out; to press Enter in it, use `ax type` or `ax press enter`"));
+                .suggest("remove the newline; to press Enter, use `ax type` or `ax press enter`"));
         }
         let unsupported = || {
             Error::new(
                 ErrorCode::ActionNotSupported,
                 format!("{}: element does not support set_value; try 'type'", self.called()),
             )
-            .suggest("type the text with `ax type`, or choose an item with `ax select`")
+            .suggest("use `ax type` for text, or `ax select` for an item")
         };
         if self.options.route == Some(Route::Input) {
             return Err(unsupported());
@@ -245,8 +243,10 @@ impl Scene<'_> {
             return Ok(self.by_semantics(Delivery::DeliveredVerified));
         }
         let mut done = self.by_semantics(Delivery::DeliveredUnverified);
-        done.note =
-            Some("the app took the value and holds another: it has limits or a form of its own".to_owned());
+        done.note = Some(
+            "the app accepted the value and shows another one; it may have limits or a format of its own"
+                .to_owned(),
+        );
         Ok(done)
     }
 

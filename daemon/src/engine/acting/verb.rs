@@ -117,7 +117,7 @@ pub(super) fn of(command: &Command) -> Result<Option<(Action<'_>, ActOptions<'_>
         Command::MouseClick(args) => {
             let count = args.count.unwrap_or(1);
             if !(1..=MOST_CLICKS).contains(&count) {
-                let message = format!("count: is to be from 1 to {MOST_CLICKS}");
+                let message = format!("count must be between 1 and {MOST_CLICKS}");
                 return Err(Error::new(ErrorCode::InvalidArgs, message));
             }
             let modifiers = &args.modifiers.0;
@@ -252,14 +252,14 @@ fn direction(way: Way) -> Direction {
 fn notches(amount: Option<u32>) -> Result<u32> {
     match amount.unwrap_or(3) {
         amount @ 1..=MOST_NOTCHES => Ok(amount),
-        _ => Err(Error::new(ErrorCode::InvalidArgs, format!("amount: is to be from 1 to {MOST_NOTCHES}"))),
+        _ => Err(Error::new(ErrorCode::InvalidArgs, format!("amount must be between 1 and {MOST_NOTCHES}"))),
     }
 }
 
 fn lease(hold_ms: Option<u64>) -> Result<Option<Duration>> {
     match hold_ms {
         Some(ms) if !(1..=LONGEST_HOLD).contains(&ms) => {
-            Err(Error::new(ErrorCode::InvalidArgs, format!("hold_ms: is to be from 1 to {LONGEST_HOLD}")))
+            Err(Error::new(ErrorCode::InvalidArgs, format!("hold_ms must be between 1 and {LONGEST_HOLD}")))
         }
         ms => Ok(ms.map(Duration::from_millis)),
     }
@@ -269,7 +269,7 @@ fn menu_path(path: &str) -> Result<Vec<&str>> {
     let names: Vec<&str> = path.split('>').map(str::trim).collect();
     if names.iter().any(|name| name.is_empty()) {
         return Err(Error::new(ErrorCode::InvalidArgs, format!("path: '{path}' has an empty name in it"))
-            .suggest("write the names from the menu bar down, as in 'File > Save'"));
+            .suggest("give the names from the menu bar down, as in 'File > Save'"));
     }
     Ok(names)
 }

@@ -111,7 +111,7 @@ impl Engine {
             let Some(ms) = args.ms else {
                 return Err(Error::new(ErrorCode::InvalidArgs, "wait: there is nothing to wait for")
                     .suggest(
-                        "name a condition, as in `ax wait --for dialog`, or a time, as in `ax wait 250`",
+                        "give a condition, as in `ax wait --for dialog`, or a time, as in `ax wait 250`",
                     ));
             };
             // The pause is what was asked for, not a wait for anything.
@@ -137,7 +137,7 @@ impl Engine {
                 ErrorCode::InvalidArgs,
                 "wait: a time and a condition exclude each other",
             )
-            .suggest("bound the wait for a condition with --timeout"));
+            .suggest("limit the wait for a condition with --timeout"));
         }
         let mut pulse = self.pulse.subscribe();
         let mut watches: Vec<(u32, Watch)> = Vec::new();
@@ -194,7 +194,7 @@ impl Engine {
                 }
                 Target::Point { .. } => {
                     return Err(Error::new(ErrorCode::InvalidArgs, "target: a point cannot be waited on")
-                        .suggest("`ax element-at X,Y` tells the id of what is at a point"));
+                        .suggest("run `ax element-at X,Y` to get the id of the element at a point"));
                 }
             })
         };
@@ -227,11 +227,8 @@ impl Engine {
             && args.value_contains.is_none()
             && args.value_matches.is_none()
         {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                "wait: what is to be true of the target is not said",
-            )
-            .suggest("add --state, --value, --value-contains or --value-matches"));
+            return Err(Error::new(ErrorCode::InvalidArgs, "wait: --target needs a condition")
+                .suggest("add --state, --value, --value-contains or --value-matches"));
         }
         if let Some(title) = &args.window {
             add(format!("window {title}"), None, Test::Window { title: title.to_lowercase(), came: None });
@@ -490,7 +487,7 @@ fn parse_state(text: &str) -> Result<(Word, bool)> {
         Some(_) => {
             return Err(Error::new(
                 ErrorCode::InvalidArgs,
-                format!("state: '{text}' is to end in =true or =false"),
+                format!("state: '{text}' must end in =true or =false"),
             ));
         }
     };
@@ -501,7 +498,7 @@ fn parse_state(text: &str) -> Result<(Word, bool)> {
             Some(state) => Word::State(state),
             None => {
                 let names: Vec<&str> = State::ALL.iter().map(|state| state.name()).collect();
-                return Err(Error::new(ErrorCode::InvalidArgs, format!("state: there is no state '{name}'"))
+                return Err(Error::new(ErrorCode::InvalidArgs, format!("state: unknown state '{name}'"))
                     .suggest(format!("the states are: {} enabled visible", names.join(" "))));
             }
         },

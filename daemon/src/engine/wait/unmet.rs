@@ -19,7 +19,8 @@ impl Engine {
     ) -> Error {
         let unmet = conditions.iter().zip(holds).filter(|(_, holds)| holds.is_none());
         let labels: Vec<&str> = unmet.clone().map(|(condition, _)| condition.label.as_str()).collect();
-        let mut message = format!("not so after {} ms: {}", began.elapsed().as_millis(), labels.join("; "));
+        let mut message =
+            format!("timed out after {} ms: {}", began.elapsed().as_millis(), labels.join("; "));
         let (mut candidates, mut unread) = (Vec::new(), Vec::<Unread>::new());
         let mut troubles: Vec<String> = Vec::new();
         for (condition, _) in unmet {
@@ -51,7 +52,7 @@ impl Engine {
         unread.dedup();
         let error = Error::new(ErrorCode::Timeout, message)
             .candidates(candidates)
-            .suggest("give it more time with --timeout, or look at what is there with `ax snapshot`");
+            .suggest("increase --timeout, or see what is there with `ax snapshot`");
         not_looked_at(error, unread)
     }
 
@@ -67,6 +68,6 @@ impl Engine {
         }
         let desktop = self.desktop.read();
         let spec = condition.app.as_deref()?;
-        Some(desktop.how_ended(spec).unwrap_or_else(|| format!("no app '{spec}' runs")))
+        Some(desktop.how_ended(spec).unwrap_or_else(|| format!("app '{spec}' not found")))
     }
 }

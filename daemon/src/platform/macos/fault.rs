@@ -17,7 +17,7 @@ use crate::platform::{Failure, FailureKind, Sent};
 pub struct Fault(pub AXError);
 
 impl Fault {
-    /// The app did not answer in time. It is busy, not gone.
+    /// The app timed out. It is busy, not gone.
     pub const BUSY: Fault = Fault(kAXErrorCannotComplete);
     /// There is no such element any more.
     pub const GONE: Fault = Fault(kAXErrorInvalidUIElement);

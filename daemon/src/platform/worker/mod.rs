@@ -258,7 +258,7 @@ impl<A: App> Worker<A> {
         true
     }
 
-    /// Something could not be had of the app. If it did not answer in time nothing is asked of it until it answers a
+    /// Something could not be had of the app. If it timed out nothing is asked of it until it answers a
     /// probe, which may take as long as it likes.
     fn fail(&mut self, failure: &Failure) {
         if !self.books.is_well() {

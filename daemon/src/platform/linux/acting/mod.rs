@@ -95,7 +95,7 @@ impl BusApp {
             Ok(result) => result,
             Err(TryRecvError::Empty) => return,
             Err(TryRecvError::Closed) => {
-                Err(Failure::new(FailureKind::Refused, "acting broke off").sent(Sent::Maybe))
+                Err(Failure::new(FailureKind::Refused, "the action was interrupted").sent(Sent::Maybe))
             }
         };
         if let Some(deed) = self.deed.take() {

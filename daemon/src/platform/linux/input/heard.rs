@@ -21,7 +21,7 @@ pub(super) enum Heard {
     Yes,
     /// It does not take such questions, or nothing has the focus.
     CannotSay,
-    /// It did not answer in time.
+    /// It timed out.
     NotYet,
 }
 
