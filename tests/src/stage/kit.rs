@@ -245,7 +245,7 @@ impl Kit {
     /// What a click on what lies under a modal dialog answers: a page takes it out of its tree.
     pub fn of_what_is_covered(self) -> (&'static str, &'static str) {
         match self {
-            Chromium => ("ELEMENT_NOT_FOUND", "nothing in"),
+            Chromium => ("ELEMENT_NOT_FOUND", "no element in"),
             _ => ("NOT_ACTIONABLE", "covered by"),
         }
     }
