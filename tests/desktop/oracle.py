@@ -249,6 +249,9 @@ class Walker:
             for kind, targets in raw.answers.get("relations") or []:
                 if kind == LABELLED_BY and targets:
                     third.append((raw, "label", get(tuple(targets[0]), "Accessible", "Name")))
+            if self.toolkit in BROWSERS:
+                # Chromium lists no names, Firefox the keys of each action.
+                raw.answers["actions"] = [("", *action[1:]) for action in raw.answers.get("actions") or []]
             for at, action in enumerate(raw.answers.get("actions") or []):
                 if not action[0] and raw.bits >> FOCUSABLE & 1:
                     third.append((raw, f"action {at}", call(raw.ref, "Action", "GetName", GLib.Variant("(i)", (at,)))))

@@ -72,7 +72,11 @@ impl Reader {
                 }
                 For::Parent | For::Action(_) => {}
                 For::Actions => {
-                    let actions: Vec<(String, String, String)> = body(answer).unwrap_or_default();
+                    let mut actions: Vec<(String, String, String)> = body(answer).unwrap_or_default();
+                    // Firefox lists the keys of an action (";;") in place of its name.
+                    if self.toolkit.is_browser() {
+                        actions.iter_mut().for_each(|(name, ..)| name.clear());
+                    }
                     if let Some(names) = self.usual_actions(outlines[at], actions.len()) {
                         detail.actions = names;
                         continue;
