@@ -116,6 +116,14 @@ impl Scene<'_> {
                 return Ok(());
             }
             Came::Nothing => "still has its old value: none of the text arrived".to_owned(),
+            // The parts of a date, or of a number on a card, hand the keyboard on when they are full.
+            Came::Short(came)
+                if done.route == Route::Input && self.target.is_some_and(|id| !self.holds_focus(id)) =>
+            {
+                done.note
+                    .get_or_insert(format!("the field holds {came:?}; the focus moved on during typing"));
+                return Ok(());
+            }
             Came::Short(came) => format!(
                 "has only {} of the {} characters that were typed: {came:?}",
                 came.chars().count(),
