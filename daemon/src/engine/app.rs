@@ -76,6 +76,11 @@ pub struct Place {
 const WALK_AGAIN: Duration = Duration::from_millis(100);
 const WALK_AGAIN_AT_MOST: Duration = Duration::from_secs(60);
 
+/// An app as answers name it.
+pub(super) fn info(seen: &AppSeen, state: AppState) -> AppInfo {
+    AppInfo { name: seen.name.clone(), pid: seen.pid, identity: seen.identity.clone(), state, modal: None }
+}
+
 /// Where the worker's answer comes.
 type Answered = oneshot::Receiver<Result<WorkerAnswer, Failure>>;
 
@@ -128,14 +133,7 @@ impl App {
     }
 
     fn info_in(&self, state: AppState) -> AppInfo {
-        let seen = self.seen.read();
-        AppInfo {
-            name: seen.name.clone(),
-            pid: seen.pid,
-            identity: seen.identity.clone(),
-            state,
-            modal: None,
-        }
+        info(&self.seen.read(), state)
     }
 
     /// How far the tree can be trusted.

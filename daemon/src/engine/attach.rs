@@ -15,7 +15,7 @@ use tracing::{debug, info, warn};
 
 use super::Engine;
 use super::answer::Answer;
-use super::app::App;
+use super::app::{self, App};
 use super::desktop::DesktopChange;
 use crate::memory;
 use crate::platform::{AppSeen, Batch, Cause, DesktopEvent, ElementKey, FromWorker, Update, WindowSeen};
@@ -207,13 +207,7 @@ impl Engine {
     /// An app as answers name it, attached or not.
     pub(super) fn info_of(&self, seen: &AppSeen) -> AppInfo {
         let state = self.by_pid(seen.pid).map_or(AppState::Detached, |app| app.state());
-        AppInfo {
-            name: seen.name.clone(),
-            pid: seen.pid,
-            identity: seen.identity.clone(),
-            state,
-            modal: None,
-        }
+        app::info(seen, state)
     }
 
     /// A window as answers show it.
