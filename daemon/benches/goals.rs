@@ -3,6 +3,7 @@
 //! Every two things that are compared are measured in turns, a little of the one and a little of the other, so that
 //! whatever else the machine does falls on both. Prints a line a number: its name, a tab, the number.
 
+#[path = "../tree/benches/made/mod.rs"]
 mod made;
 
 use std::fs;

@@ -3,21 +3,21 @@
 use std::process::ExitCode;
 
 use axd::options::{Options, PlatformChoice};
-use axd::platform::Platform;
-#[cfg(target_os = "linux")]
-use axd::platform::linux::{self, LinuxDesktop};
-#[cfg(target_os = "macos")]
-use axd::platform::macos::{self, MacDesktop};
-use axd::platform::sim::{self, SimDesktop, SimOptions};
 use axd::run::{Desktops, MainLoop};
+#[cfg(target_os = "linux")]
+use axd_linux::LinuxDesktop;
+#[cfg(target_os = "macos")]
+use axd_macos::MacDesktop;
+use axd_platform::Platform;
 use axd_protocol::command::Finding;
+use axd_sim::{SimDesktop, SimOptions};
 use clap::Parser;
 use tokio::runtime::Runtime;
 
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
-    if std::env::args_os().nth(1).is_some_and(|option| option == linux::KEEP_CONNECTIONS) {
-        linux::keep_connections();
+    if std::env::args_os().nth(1).is_some_and(|option| option == axd_linux::KEEP_CONNECTIONS) {
+        axd_linux::keep_connections();
         return ExitCode::SUCCESS;
     }
     axd::run::run(Options::parse(), Desktops { open, examine, main_loop })
@@ -51,11 +51,11 @@ fn examine(choice: PlatformChoice, runtime: &Runtime) -> Option<Vec<Finding>> {
     // As above.
     let _ = runtime;
     match choice {
-        PlatformChoice::Sim => Some(sim::examine()),
+        PlatformChoice::Sim => Some(axd_sim::examine()),
         #[cfg(target_os = "linux")]
-        PlatformChoice::Auto | PlatformChoice::Linux => Some(runtime.block_on(linux::examine())),
+        PlatformChoice::Auto | PlatformChoice::Linux => Some(runtime.block_on(axd_linux::examine())),
         #[cfg(target_os = "macos")]
-        PlatformChoice::Auto | PlatformChoice::Macos => Some(macos::examine()),
+        PlatformChoice::Auto | PlatformChoice::Macos => Some(axd_macos::examine()),
         #[allow(unreachable_patterns, reason = "each system has desktops it cannot serve")]
         _ => None,
     }
@@ -66,7 +66,7 @@ fn main_loop(choice: PlatformChoice) -> Option<MainLoop> {
     match choice {
         #[cfg(target_os = "macos")]
         PlatformChoice::Auto | PlatformChoice::Macos => {
-            Some(MainLoop { run: macos::run_main, stop: macos::stop_main })
+            Some(MainLoop { run: axd_macos::run_main, stop: axd_macos::stop_main })
         }
         _ => None,
     }

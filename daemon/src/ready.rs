@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tracing::warn;
 
-use crate::descriptor;
+use axd_server::descriptor;
 
 /// Who wants to know.
 #[derive(Debug)]

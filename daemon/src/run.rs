@@ -13,15 +13,14 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{info, warn};
 
-use crate::engine::{About, Engine};
 use crate::logging;
-use crate::memory;
 use crate::options::{Options, PlatformChoice};
-use crate::platform::Platform;
 use crate::ready::Ready;
-use crate::server::{self, ListenError, Listener, ServerOptions};
-use crate::session::Sessions;
-use crate::stop::Stop;
+use axd_engine::memory;
+use axd_engine::{About, Engine};
+use axd_platform::Platform;
+use axd_server::{self as server, ListenError, Listener, ServerOptions};
+use axd_service::{Sessions, Stop};
 
 /// The exit code when another daemon already serves the socket (EX_TEMPFAIL).
 const ALREADY_RUNNING: u8 = 75;

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use axd::server::Listener;
+use axd_server::Listener;
 use tempfile::TempDir;
 
 fn private_folder() -> TempDir {

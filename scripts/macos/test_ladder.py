@@ -181,7 +181,7 @@ class Real(unittest.TestCase):
     """One fault at a time in the backend's own declarations."""
 
     def setUp(self):
-        backend = HERE.parent.parent / "daemon/src/platform/macos/ffi"
+        backend = HERE.parent.parent / "daemon/macos/src/ffi"
         if "AXD_PYOBJC" not in os.environ or not backend.is_dir():
             self.skipTest("needs AXD_PYOBJC and the backend")
         self.apple = apple.read_all(pathlib.Path(os.environ["AXD_PYOBJC"]))

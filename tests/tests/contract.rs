@@ -1,31 +1,71 @@
-//! The contract stands alone: whoever depends on it gets no runtime, no operating system and no platform with it.
+//! Which crate may know which: the table of ARCHITECTURE.md, held to what cargo says.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 
 use axd_tests::workspace;
+use serde_json::Value;
+
+/// Which crates of this project each of them may depend on, dependencies of tests and benches aside.
+const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
+    ("axd-protocol", &[]),
+    ("axd-client", &["axd-protocol"]),
+    ("axd-gate", &[]),
+    ("axd-tree", &["axd-protocol"]),
+    ("axd-platform", &["axd-gate", "axd-protocol", "axd-tree"]),
+    ("axd-linux", &["axd-platform", "axd-protocol"]),
+    ("axd-macos", &["axd-platform", "axd-protocol"]),
+    ("axd-sim", &["axd-platform", "axd-protocol"]),
+    ("axd-service", &["axd-gate", "axd-protocol"]),
+    ("axd-server", &["axd-gate", "axd-protocol", "axd-service"]),
+    ("axd-engine", &["axd-platform", "axd-protocol", "axd-service", "axd-tree"]),
+    (
+        "axd",
+        &[
+            "axd-engine",
+            "axd-linux",
+            "axd-macos",
+            "axd-platform",
+            "axd-protocol",
+            "axd-server",
+            "axd-service",
+            "axd-sim",
+        ],
+    ),
+    ("axd-double", &["axd", "axd-macos", "axd-platform", "axd-protocol", "axd-sim"]),
+    ("axd-tests", &["axd-client", "axd-protocol"]),
+];
+
+fn cargo(args: &[&str]) -> String {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let ran = Command::new(cargo).args(args).arg("--offline").current_dir(workspace()).output();
+    let ran = ran.expect("cargo runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8(ran.stdout).expect("text")
+}
+
+#[test]
+fn a_crate_depends_only_on_those_it_may_know() {
+    let metadata: Value =
+        serde_json::from_str(&cargo(&["metadata", "--format-version", "1", "--no-deps"])).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    let allowed: BTreeMap<&str, &[&str]> = MAY_DEPEND_ON.iter().copied().collect();
+    let is_ours = |name: &str| packages.iter().any(|package| package["name"] == name);
+    for package in packages {
+        let name = package["name"].as_str().expect("a name");
+        let allowed = allowed.get(name).unwrap_or_else(|| panic!("{name} is not in the table"));
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            let other = dependency["name"].as_str().expect("a name");
+            if is_ours(other) && dependency["kind"].is_null() {
+                assert!(allowed.contains(&other), "{name} must not know {other}");
+            }
+        }
+    }
+    assert_eq!(packages.len(), MAY_DEPEND_ON.len(), "the table names crates that do not exist");
+}
 
 #[test]
 fn the_protocol_depends_on_no_runtime_and_no_system() {
-    let tree = |args: &[&str]| {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let ran = Command::new(cargo)
-            .args([
-                "tree",
-                "--package",
-                "axd-protocol",
-                "--edges",
-                "normal,build",
-                "--prefix",
-                "none",
-                "--offline",
-            ])
-            .args(args)
-            .current_dir(workspace())
-            .output()
-            .expect("cargo runs");
-        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-        String::from_utf8(ran.stdout).expect("text")
-    };
     const NONE_OF: [&str; 16] = [
         "tokio",
         "mio",
@@ -44,7 +84,8 @@ fn the_protocol_depends_on_no_runtime_and_no_system() {
         "windows-sys",
         "tracing",
     ];
-    let plain = tree(&["--no-default-features"]);
+    let edges = ["--edges", "normal,build", "--prefix", "none", "--no-default-features"];
+    let plain = cargo(&[&["tree", "--package", "axd-protocol"][..], &edges].concat());
     assert!(plain.contains("axd-protocol") && plain.contains("serde"), "{plain}");
     for line in plain.lines() {
         let name = line.split(' ').next().unwrap_or_default();

@@ -1,0 +1,93 @@
+//! One action at a time for each app, in the order they came; reads never wait here.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use axd_protocol::command::ActingStatus;
+use parking_lot::Mutex;
+use tokio::sync::MutexGuard;
+use tokio::time::{Instant, timeout_at};
+
+/// Who acts on an app, and who waits to.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    turn: tokio::sync::Mutex<()>,
+    holder: Mutex<Option<Holder>>,
+    waiting: AtomicU32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Holder {
+    client: u64,
+    command: &'static str,
+    since: Instant,
+}
+
+/// The turn of one action. Dropping it lets the next one act.
+#[derive(Debug)]
+pub(crate) struct Turn<'q> {
+    queue: &'q Queue,
+    _turn: MutexGuard<'q, ()>,
+}
+
+impl Queue {
+    /// Waits for the turn of an action; `None` if it does not come in time.
+    pub async fn take(&self, client: u64, command: &'static str, deadline: Instant) -> Option<Turn<'_>> {
+        let waiting = Waiting::new(&self.waiting);
+        let turn = timeout_at(deadline, self.turn.lock()).await.ok()?;
+        drop(waiting);
+        *self.holder.lock() = Some(Holder { client, command, since: Instant::now() });
+        Some(Turn { queue: self, _turn: turn })
+    }
+
+    /// Who acts, for `status`.
+    pub fn status(&self) -> Option<ActingStatus> {
+        let waiting = self.waiting.load(Relaxed);
+        self.holder.lock().map(|holder| ActingStatus {
+            client: holder.client,
+            command: holder.command.to_owned(),
+            for_ms: holder.since.elapsed().as_millis() as u64,
+            waiting,
+        })
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.queue.holder.lock() = None;
+    }
+}
+
+/// Counts who waits, also if the wait is given up.
+struct Waiting<'q>(&'q AtomicU32);
+
+impl Waiting<'_> {
+    fn new(count: &AtomicU32) -> Waiting<'_> {
+        count.fetch_add(1, Relaxed);
+        Waiting(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_second_waits_for_the_first_and_both_can_be_seen() {
+        let queue = Queue::default();
+        let soon = || Instant::now() + Duration::from_millis(10);
+        let first = queue.take(1, "click", soon()).await.unwrap();
+        assert!(queue.take(2, "type", soon()).await.is_none());
+        let status = queue.status().unwrap();
+        assert_eq!((status.client, &*status.command, status.waiting), (1, "click", 0));
+        drop(first);
+        assert!(queue.status().is_none());
+        assert!(queue.take(2, "type", soon()).await.is_some());
+    }
+}

@@ -1,0 +1,95 @@
+//! Writing one answer, in the form its client asked for.
+
+use axd_protocol::envelope::Head;
+use axd_protocol::render::Render;
+use axd_protocol::{AppInfo, Clock, Error, Format, PROTOCOL_VERSION};
+use serde::Serialize;
+
+use axd_service::{Call, Feed, Reply, write_error};
+
+/// An answer being written.
+pub(super) struct Answer<'c> {
+    call: &'c Call,
+    platform: &'static str,
+    line: Vec<u8>,
+    feed: Option<Box<dyn Feed>>,
+}
+
+impl<'c> Answer<'c> {
+    pub fn new(call: &'c Call, platform: &'static str) -> Answer<'c> {
+        Answer { call, platform, line: Vec::new(), feed: None }
+    }
+
+    /// Whether the client wants to read it itself.
+    pub fn is_text(&self) -> bool {
+        self.call.format == Format::Text
+    }
+
+    /// Answers with a value that can be written in either form.
+    pub fn value(&mut self, clock: Option<Clock>, app: Option<&AppInfo>, value: &(impl Serialize + Render)) {
+        let text = || {
+            let mut text = String::new();
+            value.render(&mut text);
+            text
+        };
+        // Writing to a Vec cannot fail, and no answer can fail to serialise.
+        self.either(clock, app, text, |out| drop(serde_json::to_writer(out, value)));
+    }
+
+    /// Answers in the form that was asked for: with a text, or with data that `data` writes as JSON, straight into the
+    /// line. A part of a batch that later ones refer to has both.
+    pub fn either(
+        &mut self,
+        clock: Option<Clock>,
+        app: Option<&AppInfo>,
+        text: impl FnOnce() -> String,
+        data: impl FnOnce(&mut Vec<u8>),
+    ) {
+        self.head(clock, app).write(&mut self.line);
+        if !self.is_text() || self.call.with_data {
+            self.line.extend_from_slice(b",\"data\":");
+            data(&mut self.line);
+        }
+        if self.is_text() {
+            self.line.extend_from_slice(b",\"text\":");
+            let _ = serde_json::to_writer(&mut self.line, &text());
+        }
+        self.line.extend_from_slice(b"}\n");
+    }
+
+    /// Lets a subscription follow the answer.
+    pub fn follow(&mut self, feed: Box<dyn Feed>) {
+        self.feed = Some(feed);
+    }
+
+    /// The whole answer: what was written, or the error.
+    pub fn finish(mut self, done: Result<(), Error>) -> Reply {
+        if let Err(error) = done {
+            self.line.clear();
+            self.feed = None;
+            write_error(
+                self.platform,
+                self.call.id.as_deref(),
+                self.call.command.name(),
+                &error,
+                &mut self.line,
+            );
+        }
+        Reply { line: self.line, feed: self.feed }
+    }
+
+    fn head<'a>(&self, clock: Option<Clock>, app: Option<&'a AppInfo>) -> Head<'a>
+    where
+        'c: 'a,
+    {
+        Head {
+            id: self.call.id.as_deref(),
+            ok: true,
+            command: self.call.command.name(),
+            version: PROTOCOL_VERSION,
+            platform: self.platform,
+            clock,
+            app,
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! What the desktop has told: apps, windows, displays, and which window is the active one. Kept so that questions
+//! about them cost no call.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use axd_protocol::selector::fold;
+use axd_protocol::{DisplayInfo, Error, ErrorCode, Point, Result};
+use tokio::time::Instant;
+
+use axd_platform::{AppSeen, DesktopEvent, WindowSeen};
+
+/// How many processes that were started here and ended are remembered, and how many apps.
+const MOST_ENDED: usize = 64;
+
+/// The desktop, as last told.
+#[derive(Debug, Default)]
+pub struct Desktop {
+    /// The apps that run, in the order they came.
+    pub apps: Vec<AppSeen>,
+    /// The windows that are open, front to back.
+    pub windows: Vec<WindowSeen>,
+    /// The displays.
+    pub displays: Vec<DisplayInfo>,
+    /// The app of the active window.
+    pub frontmost: Option<u32>,
+    /// The active window.
+    pub active_window: Option<u64>,
+    /// Processes that were started here and ended lately, and how if not well.
+    processes: VecDeque<(u32, Option<String>)>,
+    /// Apps that ended lately, and when.
+    ended: VecDeque<(AppSeen, Instant)>,
+}
+
+/// What an event changed, for those who are told of it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DesktopChange {
+    /// An app started.
+    Launched(AppSeen),
+    /// An app ended.
+    Terminated(AppSeen),
+    /// A window came up.
+    Opened(WindowSeen),
+    /// A window went away.
+    Closed(WindowSeen),
+    /// A window was moved, resized, renamed, minimised or restored.
+    Altered(WindowSeen),
+    /// A window became the active one.
+    Focused(WindowSeen),
+}
+
+impl Desktop {
+    /// Takes over what was told, and says what is different now.
+    pub fn apply(&mut self, event: DesktopEvent) -> Vec<DesktopChange> {
+        match event {
+            DesktopEvent::AppUp(app) => {
+                self.apps.retain(|known| known.pid != app.pid);
+                self.apps.push(app.clone());
+                vec![DesktopChange::Launched(app)]
+            }
+            DesktopEvent::AppGone { pid } => {
+                let at = self.apps.iter().position(|app| app.pid == pid);
+                if self.frontmost == Some(pid) {
+                    (self.frontmost, self.active_window) = (None, None);
+                }
+                let gone = at.map(|at| self.apps.remove(at));
+                if let Some(app) = &gone {
+                    self.ended.push_back((app.clone(), Instant::now()));
+                    if self.ended.len() > MOST_ENDED {
+                        self.ended.pop_front();
+                    }
+                }
+                gone.map(DesktopChange::Terminated).into_iter().collect()
+            }
+            DesktopEvent::Ended { pid, how } => {
+                self.processes.push_back((pid, how));
+                if self.processes.len() > MOST_ENDED {
+                    self.processes.pop_front();
+                }
+                Vec::new()
+            }
+            DesktopEvent::Windows(windows) => self.set_windows(windows),
+            DesktopEvent::Frontmost { pid, window } => {
+                let before = self.active_window;
+                (self.frontmost, self.active_window) = (pid, window);
+                let focused = window.filter(|_| before != window).and_then(|window| self.window(window));
+                focused.map(|window| DesktopChange::Focused(window.clone())).into_iter().collect()
+            }
+            DesktopEvent::Displays(displays) => {
+                self.displays = displays;
+                Vec::new()
+            }
+        }
+    }
+
+    fn set_windows(&mut self, windows: Vec<WindowSeen>) -> Vec<DesktopChange> {
+        let before = std::mem::replace(&mut self.windows, windows);
+        let was = |window: &WindowSeen| before.iter().find(|before| before.window == window.window);
+        let mut changes: Vec<DesktopChange> = Vec::new();
+        for gone in before.iter().filter(|window| self.window(window.window).is_none()) {
+            changes.push(DesktopChange::Closed(gone.clone()));
+        }
+        for window in &self.windows {
+            match was(window) {
+                None => changes.push(DesktopChange::Opened(window.clone())),
+                Some(before) if before != window => changes.push(DesktopChange::Altered(window.clone())),
+                Some(_) => {}
+            }
+        }
+        changes
+    }
+
+    /// Whether a process that was started here has ended; `Some` with how it was, if not well.
+    pub fn end_of(&self, pid: u32) -> Option<Option<&str>> {
+        self.processes.iter().rev().find(|(ended, _)| *ended == pid).map(|(_, how)| how.as_deref())
+    }
+
+    /// A window by its number.
+    pub fn window(&self, window: u64) -> Option<&WindowSeen> {
+        self.windows.iter().find(|known| known.window == window)
+    }
+
+    /// The frontmost window at a point.
+    pub fn window_at(&self, point: Point) -> Option<&WindowSeen> {
+        self.windows
+            .iter()
+            .find(|window| !window.minimized && window.bounds.is_some_and(|bounds| bounds.contains(point)))
+    }
+
+    /// An app by process.
+    pub fn by_pid(&self, pid: u32) -> Option<&AppSeen> {
+        self.apps.iter().find(|app| app.pid == pid)
+    }
+
+    /// When and how the app that goes by this ended, if it did: "mousepad ended 0.3 s ago, exit status: 1".
+    pub fn how_ended(&self, spec: &str) -> Option<String> {
+        let (app, at) = self.latest_ended(spec)?;
+        let how = self.end_of(app.pid).flatten().map(|how| format!(", {how}")).unwrap_or_default();
+        Some(format!("{} ended {}{how}", app.name, ago(at.elapsed())))
+    }
+
+    /// The process that the app that goes by this had, if it ended.
+    pub fn pid_of_ended(&self, spec: &str) -> Option<u32> {
+        self.latest_ended(spec).map(|(app, _)| app.pid)
+    }
+
+    fn latest_ended(&self, spec: &str) -> Option<&(AppSeen, Instant)> {
+        let wanted = Wanted::new(spec);
+        let by_pid = |app: &AppSeen| spec.parse() == Ok(app.pid);
+        let latest = |fits: &dyn Fn(&AppSeen) -> bool| self.ended.iter().rev().find(|(app, _)| fits(app));
+        latest(&by_pid)
+            .or_else(|| latest(&|app| wanted.is(app)))
+            .or_else(|| latest(&|app| wanted.begins(app)))
+    }
+
+    /// The app that is meant by a name, pid or identity: the whole of it in any case, else the beginning.
+    pub fn named(&self, spec: &str) -> Result<&AppSeen> {
+        if let Some(app) = spec.parse().ok().and_then(|pid| self.by_pid(pid)) {
+            return Ok(app);
+        }
+        let wanted = Wanted::new(spec);
+        let mut matching: Vec<&AppSeen> = self.apps.iter().filter(|app| wanted.is(app)).collect();
+        if matching.is_empty() {
+            matching = self.apps.iter().filter(|app| wanted.begins(app)).collect();
+        }
+        let ended = || self.how_ended(spec).map(|how| format!(": {how}")).unwrap_or_default();
+        match matching[..] {
+            [app] => Ok(app),
+            [] => {
+                Err(Error::new(ErrorCode::ApplicationNotFound, format!("app '{spec}' not found{}", ended()))
+                    .suggest(format!("these run: {}", self.list(&self.apps.iter().collect::<Vec<_>>())))
+                    .retry("list-apps"))
+            }
+            _ => Err(Error::new(
+                ErrorCode::AmbiguousTarget,
+                format!("{} apps are called '{spec}'", matching.len()),
+            )
+            .suggest(format!("use the pid: {}", self.list(&matching)))
+            .retry("list-apps")),
+        }
+    }
+
+    /// The app of the active window, else the only one there is.
+    pub fn frontmost(&self) -> Result<&AppSeen> {
+        if let Some(app) = self.frontmost.and_then(|pid| self.by_pid(pid)) {
+            return Ok(app);
+        }
+        match &self.apps[..] {
+            [app] => Ok(app),
+            [] => Err(Error::new(ErrorCode::ApplicationNotFound, "no app runs")
+                .suggest("start an app, then try again")),
+            apps => Err(Error::new(ErrorCode::ApplicationNotFound, "no app is frontmost")
+                .suggest(format!("name one with --app: {}", self.list(&apps.iter().collect::<Vec<_>>())))
+                .retry("list-apps")),
+        }
+    }
+
+    fn list(&self, apps: &[&AppSeen]) -> String {
+        let names: Vec<String> = apps.iter().map(|app| format!("{} ({})", app.name, app.pid)).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    }
+}
+
+/// What somebody calls an app.
+struct Wanted<'a> {
+    spec: &'a str,
+    folded: std::borrow::Cow<'a, str>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(spec: &'a str) -> Wanted<'a> {
+        Wanted { spec, folded: fold(spec) }
+    }
+
+    fn any(&self, app: &AppSeen, fits: impl Fn(&str) -> bool) -> bool {
+        [&app.name, &app.identity].into_iter().chain(&app.aliases).any(|name| fits(&fold(name)))
+    }
+
+    /// Whether the app is called so.
+    fn is(&self, app: &AppSeen) -> bool {
+        app.identity == self.spec || self.any(app, |name| name == self.folded)
+    }
+
+    /// Whether something that the app is called begins so. The beginning of a number is none.
+    fn begins(&self, app: &AppSeen) -> bool {
+        let word = !self.folded.is_empty() && self.spec.parse::<u64>().is_err();
+        word && self.any(app, |name| name.starts_with(&*self.folded))
+    }
+}
+
+/// How long ago something was, for reading.
+pub fn ago(time: Duration) -> String {
+    match time.as_secs() {
+        0..10 => format!("{:.1} s ago", time.as_secs_f64()),
+        seconds @ 10..120 => format!("{seconds} s ago"),
+        seconds => format!("{} min ago", seconds / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn app(pid: u32, name: &str) -> AppSeen {
+        AppSeen { pid, name: name.into(), identity: format!("org.example.{name}"), ..AppSeen::default() }
+    }
+
+    #[test]
+    fn an_app_is_found_by_all_it_goes_by_and_by_a_beginning_that_only_one_has() {
+        let mut desktop = Desktop::default();
+        let aliases = ["org.gnome.gedit", "gedit", "Text Editor", "Texteditor"].map(str::to_owned).to_vec();
+        let gedit = AppSeen { pid: 1, name: "gedit".into(), identity: "gedit".into(), aliases };
+        let firefox =
+            AppSeen { pid: 2, name: "Firefox".into(), identity: "firefox-esr".into(), ..AppSeen::default() };
+        let filer = AppSeen { pid: 3, name: "Files".into(), identity: "filer".into(), ..AppSeen::default() };
+        for seen in [gedit, firefox, filer] {
+            desktop.apply(DesktopEvent::AppUp(seen));
+        }
+        let pid = |spec: &str| desktop.named(spec).map(|app| app.pid);
+        for spec in ["gedit", "GEDIT", "Text Editor", "texteditor", "org.gnome.gedit", "gedi", "text e"] {
+            assert_eq!(pid(spec), Ok(1), "{spec}");
+        }
+        for spec in ["firefox", "Firefox", "firefox-esr", "FIREFOX-ESR", "fire"] {
+            assert_eq!(pid(spec), Ok(2), "{spec}");
+        }
+        let several = pid("fi").unwrap_err();
+        assert_eq!(several.code, ErrorCode::AmbiguousTarget);
+        assert!(several.suggestion.contains("Firefox (2), Files (3)"), "{}", several.suggestion);
+        for spec in ["", "ext", "12"] {
+            assert_eq!(pid(spec).unwrap_err().code, ErrorCode::ApplicationNotFound, "{spec}");
+        }
+    }
+
+    #[test]
+    fn whole_names_win_over_beginnings() {
+        let mut desktop = Desktop::default();
+        for seen in [app(1, "Mail"), app(2, "Mailman")] {
+            desktop.apply(DesktopEvent::AppUp(seen));
+        }
+        assert_eq!(desktop.named("mail").unwrap().pid, 1);
+        assert_eq!(desktop.named("mailm").unwrap().pid, 2);
+    }
+
+    #[test]
+    fn an_app_that_ended_is_told_of_with_when_and_how() {
+        let mut desktop = Desktop::default();
+        desktop.apply(DesktopEvent::AppUp(app(7, "Notes")));
+        desktop.apply(DesktopEvent::AppGone { pid: 7 });
+        desktop.apply(DesktopEvent::Ended { pid: 7, how: Some("signal: 9 (SIGKILL)".into()) });
+        let error = desktop.named("notes").unwrap_err();
+        assert_eq!(error.code, ErrorCode::ApplicationNotFound);
+        assert_eq!(error.message, "app 'notes' not found: Notes ended 0.0 s ago, signal: 9 (SIGKILL)");
+        assert_eq!(desktop.how_ended("7").as_deref(), Some("Notes ended 0.0 s ago, signal: 9 (SIGKILL)"));
+        assert_eq!(desktop.how_ended("Mail"), None);
+        for (seconds, told) in [(0, "0.0 s ago"), (12, "12 s ago"), (125, "2 min ago")] {
+            assert_eq!(ago(Duration::from_secs(seconds)), told);
+        }
+    }
+
+    fn window(window: u64, title: &str) -> WindowSeen {
+        WindowSeen {
+            window,
+            pid: 1,
+            title: title.into(),
+            bounds: None,
+            minimized: false,
+            maximized: false,
+            splash: false,
+        }
+    }
+
+    #[test]
+    fn an_app_is_found_by_pid_name_or_identity_and_never_guessed() {
+        let mut desktop = Desktop::default();
+        for seen in [app(1, "Notes"), app(2, "Mail"), app(3, "Mail")] {
+            desktop.apply(DesktopEvent::AppUp(seen));
+        }
+        for spec in ["notes", "1", "org.example.Notes"] {
+            assert_eq!(desktop.named(spec).unwrap().pid, 1);
+        }
+        assert_eq!(desktop.named("Mail").unwrap_err().code, ErrorCode::AmbiguousTarget);
+        assert_eq!(desktop.named("Maps").unwrap_err().code, ErrorCode::ApplicationNotFound);
+        assert!(desktop.frontmost().unwrap_err().suggestion.contains("Notes (1)"));
+    }
+
+    #[test]
+    fn windows_that_come_go_and_change_are_told_once() {
+        let mut desktop = Desktop::default();
+        let opened = desktop.apply(DesktopEvent::Windows(vec![window(1, "a"), window(2, "b")]));
+        assert_eq!(opened.len(), 2);
+        let changes = desktop.apply(DesktopEvent::Windows(vec![window(2, "c"), window(3, "d")]));
+        assert_eq!(
+            changes,
+            [
+                DesktopChange::Closed(window(1, "a")),
+                DesktopChange::Altered(window(2, "c")),
+                DesktopChange::Opened(window(3, "d"))
+            ]
+        );
+        let front = DesktopEvent::Frontmost { pid: Some(1), window: Some(3) };
+        assert_eq!(desktop.apply(front.clone()), [DesktopChange::Focused(window(3, "d"))]);
+        assert_eq!(desktop.apply(front), []);
+    }
+}

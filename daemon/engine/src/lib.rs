@@ -1,0 +1,317 @@
+//! The engine: what each command means.
+//!
+//! A command is an `async fn` here. Reads of attached apps never wait, so they are done at the first poll, in the
+//! connection's own task; only what really has to wait (a first walk, a fence, a measurement) becomes a task.
+
+mod acting;
+mod answer;
+mod app;
+mod arrival;
+mod ask_desktop;
+mod attach;
+mod batch;
+mod changes;
+mod clipboard;
+mod clock;
+mod daemon;
+mod deep;
+mod desktop;
+mod element;
+mod failure;
+mod find;
+mod hands;
+mod happenings;
+mod launch;
+mod listen;
+mod lists;
+mod measure;
+pub mod memory;
+mod modal;
+mod permit;
+mod picture;
+mod policy;
+mod snapshot;
+mod target;
+mod wait;
+mod windows;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use axd_protocol::command::{Family, family};
+use axd_protocol::error::Delivery;
+use axd_protocol::{Command, Error, ErrorCode};
+use dashmap::DashMap;
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+use crate::policy::{Audit, Policy};
+use answer::Answer;
+use app::App;
+use axd_platform::{DesktopEvent, Platform};
+use axd_service::Sessions;
+use axd_service::Stop;
+use axd_service::{BoxFuture, Call, Reply, Served, Service};
+use clock::Ticker;
+use desktop::Desktop;
+use hands::Hands;
+use happenings::Happenings;
+
+/// How long a read waits for an app's first walk if its client does not say.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// From so many elements on, a walk over them gives the thread's other tasks away first.
+const HEAVY: usize = 5_000;
+
+/// What the daemon was started with, as `status` shows it.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// Where it logs.
+    pub log: Option<PathBuf>,
+    /// Where it keeps its audit; nowhere if none.
+    pub state: Option<PathBuf>,
+    /// After how long without a client it exits.
+    pub idle_exit: Option<Duration>,
+}
+
+/// What commands work on.
+pub struct Engine {
+    platform: Box<dyn Platform>,
+    about: About,
+    started: Instant,
+    clock: Ticker,
+    sessions: Arc<Sessions>,
+    stop: Stop,
+    desktop: RwLock<Desktop>,
+    /// What the desktop has told and is not taken in yet.
+    told: Mutex<Option<mpsc::UnboundedReceiver<DesktopEvent>>>,
+    /// Attached apps by slot.
+    apps: DashMap<u32, Arc<App>>,
+    next_slot: AtomicU32,
+    next_interest: AtomicU64,
+    attaching: Mutex<()>,
+    happenings: Mutex<Happenings>,
+    hands: Hands,
+    policy: Policy,
+    audit: Audit,
+    /// Beats whenever there may be something to tell.
+    pulse: watch::Sender<u64>,
+}
+
+impl Engine {
+    /// An engine on this platform. Returns when the platform has told what is there.
+    pub fn start(
+        platform: Box<dyn Platform>,
+        about: About,
+        sessions: Arc<Sessions>,
+        stop: Stop,
+    ) -> Arc<Engine> {
+        let audit = about.state.as_deref().map(Audit::in_folder).unwrap_or_default();
+        let engine = Arc::new(Engine {
+            platform,
+            about,
+            started: Instant::now(),
+            clock: Ticker::new(),
+            sessions,
+            stop,
+            desktop: RwLock::default(),
+            told: Mutex::default(),
+            apps: DashMap::new(),
+            next_slot: AtomicU32::new(1),
+            next_interest: AtomicU64::new(1),
+            attaching: Mutex::default(),
+            happenings: Mutex::default(),
+            hands: Hands::default(),
+            policy: Policy,
+            audit,
+            pulse: watch::Sender::new(0),
+        });
+        engine.listen_to_desktop();
+        engine.let_go_of_unused();
+        engine
+    }
+
+    fn beat(&self) {
+        self.pulse.send_modify(|beat| *beat += 1);
+    }
+
+    /// What a request may take: what its client said, else a patient while.
+    fn deadline(call: &Call) -> Instant {
+        call.deadline.unwrap_or_else(|| Instant::now() + PATIENCE)
+    }
+
+    /// Serves a request: what acts waits for the actions before it on the same connection; the rest overtakes them.
+    async fn run(self: Arc<Self>, call: Call) -> Reply {
+        if !takes_turn(&call.command) {
+            return self.carry_out(call).await;
+        }
+        let session = Arc::clone(&call.session);
+        let turn = match call.deadline {
+            Some(deadline) => tokio::time::timeout_at(deadline, session.turn.lock()).await.ok(),
+            None => Some(session.turn.lock().await),
+        };
+        match turn {
+            Some(_turn) => self.carry_out(call).await,
+            None => {
+                let why = "an earlier action on this connection is still under way";
+                let error = Error::new(ErrorCode::Timeout, why).suggest("increase --deadline-ms");
+                Answer::new(&call, self.platform.name()).finish(Err(error))
+            }
+        }
+    }
+
+    /// The same for one that is part of another, whose turn it is.
+    fn carry_out(self: Arc<Self>, call: Call) -> BoxFuture<'static, Reply> {
+        Box::pin(self.dispatch(call))
+    }
+
+    /// Carries out a request. One arm a command.
+    async fn dispatch(self: Arc<Self>, call: Call) -> Reply {
+        let mut answer = Answer::new(&call, self.platform.name());
+        let done = match &call.command {
+            Command::Snapshot(args) => self.snapshot(&call, args, &mut answer).await,
+            Command::Changes(args) => self.changes(&call, args, &mut answer).await,
+            Command::Find(args) => self.find(&call, args, &mut answer).await,
+            Command::Get(args) => self.get(&call, args, &mut answer).await,
+            Command::Is(args) => self.is(&call, args, &mut answer).await,
+            Command::ElementAt(args) => self.element_at(&call, args, &mut answer).await,
+            Command::Focused(args) => self.focused(&call, args, &mut answer).await,
+            Command::ListApps(_) => self.list_apps(&mut answer),
+            Command::ListWindows(args) => self.list_windows(args, &mut answer),
+            Command::ListDisplays(_) => self.list_displays(&mut answer),
+            Command::Attach(args) => self.attach(&call, args, &mut answer).await,
+            Command::Detach(args) => self.detach(args, &mut answer),
+            Command::Subscribe(args) => self.subscribe(&call, args, &mut answer).await,
+            Command::Permissions(args) => self.permissions(&call, args, &mut answer).await,
+            Command::Doctor(_) => self.doctor(&call, &mut answer).await,
+            Command::Status(_) => self.status(&mut answer),
+            Command::Version(_) => self.version(&mut answer),
+            Command::Hello(args) => self.hello(&call, args, &mut answer),
+            Command::Shutdown(_) => self.shutdown(&mut answer),
+            Command::Sim(args) => self.sim(&call, args, &mut answer).await,
+            Command::Screenshot(args) => self.screenshot(&call, args, &mut answer).await,
+            Command::MousePosition(_) => self.mouse_position(&call, &mut answer).await,
+            Command::Launch(args) => self.launch(&call, args, &mut answer).await,
+            Command::CloseApp(args) => self.close_app(&call, args, &mut answer).await,
+            Command::FocusWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::MoveWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::ResizeWindow(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Minimize(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Maximize(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::Restore(args) => self.arrange(&call, args.into(), &mut answer).await,
+            Command::ClipboardGet(args) => self.clipboard_get(&call, args, &mut answer).await,
+            Command::ClipboardSet(args) => self.clipboard_set(&call, args, &mut answer).await,
+            Command::ClipboardClear(_) => self.clipboard_clear(&call, &mut answer).await,
+            Command::Wait(args) => self.wait(&call, args, &mut answer).await,
+            Command::Batch(args) => self.batch(&call, args, &mut answer).await,
+            Command::Click(_)
+            | Command::DoubleClick(_)
+            | Command::TripleClick(_)
+            | Command::RightClick(_)
+            | Command::Type(_)
+            | Command::SetValue(_)
+            | Command::Clear(_)
+            | Command::Focus(_)
+            | Command::Select(_)
+            | Command::Menu(_)
+            | Command::Toggle(_)
+            | Command::Check(_)
+            | Command::Uncheck(_)
+            | Command::Expand(_)
+            | Command::Collapse(_)
+            | Command::Scroll(_)
+            | Command::ScrollTo(_)
+            | Command::Drag(_)
+            | Command::Hover(_)
+            | Command::Perform(_)
+            | Command::Press(_)
+            | Command::KeyDown(_)
+            | Command::KeyUp(_)
+            | Command::MouseMove(_)
+            | Command::MouseClick(_)
+            | Command::MouseDown(_)
+            | Command::MouseUp(_)
+            | Command::MouseWheel(_) => self.act(&call, &mut answer).await,
+            // The server knows which requests are under way; it answers this itself.
+            Command::Cancel(_) => Err(Error::new(ErrorCode::Internal, "cancel reached the engine")),
+        };
+        if takes_turn(&call.command)
+            && !matches!(family(call.command.name()), Some(Family::Act | Family::Many))
+        {
+            let delivery = done
+                .as_ref()
+                .map_or_else(|error| error.disposition.delivery, |()| Delivery::DeliveredUnverified);
+            self.record(&call, &permit::About::default(), delivery, done.as_ref().err());
+        }
+        answer.finish(done)
+    }
+}
+
+impl Service for Engine {
+    fn platform(&self) -> &'static str {
+        self.platform.name()
+    }
+
+    fn left(self: Arc<Self>, client: u64) {
+        self.client_left(client);
+    }
+
+    fn serve(self: Arc<Self>, call: Call, out: &mut Vec<u8>) -> Served {
+        let mut running: BoxFuture<'static, Reply> =
+            if takes_turn(&call.command) { Box::pin(self.run(call)) } else { self.carry_out(call) };
+        // Whoever polls it next registers to be woken; that it was polled once before does not matter to it.
+        match running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Reply { line, feed: None }) if out.is_empty() => {
+                *out = line;
+                Served::Now
+            }
+            Poll::Ready(Reply { line, feed: None }) => {
+                out.extend_from_slice(&line);
+                Served::Now
+            }
+            Poll::Ready(reply) => Served::Later(Box::pin(std::future::ready(reply))),
+            Poll::Pending => Served::Later(running),
+        }
+    }
+}
+
+/// Whether a command acts: such commands of one connection are carried out one after the other.
+fn takes_turn(command: &Command) -> bool {
+    use Command::{
+        ClipboardClear, ClipboardSet, CloseApp, FocusWindow, Launch, Maximize, Minimize, MousePosition,
+        MoveWindow, ResizeWindow, Restore,
+    };
+    match family(command.name()) {
+        Some(Family::Act) => !matches!(command, MousePosition(_)),
+        Some(Family::Many) => true,
+        _ => matches!(
+            command,
+            Launch(_)
+                | CloseApp(_)
+                | FocusWindow(_)
+                | MoveWindow(_)
+                | ResizeWindow(_)
+                | Minimize(_)
+                | Maximize(_)
+                | Restore(_)
+                | ClipboardSet(_)
+                | ClipboardClear(_)
+        ),
+    }
+}
+
+/// Runs something that may take a while without keeping the thread's other tasks waiting.
+fn heavy<T>(elements: usize, work: impl FnOnce() -> T) -> T {
+    let threads = tokio::runtime::Handle::try_current().map(|runtime| runtime.runtime_flavor());
+    if elements > HEAVY && matches!(threads, Ok(tokio::runtime::RuntimeFlavor::MultiThread)) {
+        tokio::task::block_in_place(work)
+    } else {
+        work()
+    }
+}

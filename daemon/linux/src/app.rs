@@ -1,0 +1,379 @@
+//! An app on the accessibility bus, as its worker has it.
+//!
+//! The worker is the same on every platform; this is what it has of an app here. `hearing` is what is made of events,
+//! `glance`, `survey` and `newcomers` are how it is known sooner what they say, and known at all what they do not.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use axd_protocol::Point;
+use tokio::sync::{oneshot, watch};
+
+use super::acting::Deed;
+use super::direct::Direct;
+use super::ear::Ear;
+use super::events::Events;
+use super::focus::Focus;
+use super::frames;
+use super::glance::Glances;
+use super::handles::Handle;
+use super::link::call;
+use super::newcomers::Newcomers;
+use super::reader::Reader;
+use super::survey::Survey;
+use super::windows::{self, Frame};
+use super::x11::Screen;
+use axd_platform::mirror::Readings;
+use axd_platform::schedule::Pace;
+use axd_platform::worker::{App, Books, Steps, now};
+use axd_platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured};
+
+/// An app on the accessibility bus.
+pub(super) struct BusApp {
+    /// Its process.
+    pub(super) pid: u32,
+    /// For calls to it.
+    pub(super) reader: Reader,
+    /// Its unique name, and the path of its own element.
+    pub(super) root: Handle,
+    /// For what it announces.
+    events: Arc<Events>,
+    pub(super) ear: Arc<Ear>,
+    /// Whether it acts late, once that is known.
+    late: Arc<AtomicBool>,
+    /// What is on the screen, if there is one.
+    screen: Option<watch::Receiver<Arc<Screen>>>,
+    pub(super) survey: Survey,
+    pub(super) glances: Glances,
+    pub(super) newcomers: Newcomers,
+    /// The connections to apps themselves, for acts.
+    pub(super) links: Arc<Direct>,
+    /// The act that is under way; the next waits for it.
+    pub(super) deed: Option<Deed>,
+    /// Who says to have the focus: when something else gets it, these may not say that they lost it.
+    pub(super) focused: Focus,
+    /// Until when a focus that moved may be followed by what it moved for. Fences wait for that.
+    pub(super) unsettled: Option<Instant>,
+    /// What the screen last called the app's windows.
+    titles: HashMap<ElementKey, String>,
+}
+
+impl BusApp {
+    /// An app that nothing is known of yet.
+    pub fn new(
+        pid: u32,
+        reader: Reader,
+        root: Handle,
+        events: Arc<Events>,
+        late: Arc<AtomicBool>,
+        screen: Option<watch::Receiver<Arc<Screen>>>,
+        links: Arc<Direct>,
+    ) -> BusApp {
+        BusApp {
+            pid,
+            reader,
+            root,
+            events,
+            ear: Arc::default(),
+            late,
+            screen,
+            survey: Survey::new(now()),
+            glances: Glances::default(),
+            newcomers: Newcomers::default(),
+            links,
+            deed: None,
+            focused: Focus::default(),
+            unsettled: None,
+            titles: HashMap::new(),
+        }
+    }
+
+    fn screen(&self) -> Option<Arc<Screen>> {
+        self.screen.as_ref().map(|screen| Arc::clone(&screen.borrow()))
+    }
+
+    /// Finds out which window of the screen each of the app's windows is, and has those read again that are another now.
+    fn number_windows(&mut self, books: &mut Books) {
+        let reader = &mut self.reader;
+        let Some(screen) = self.screen.as_mut().map(|screen| Arc::clone(&screen.borrow_and_update())) else {
+            let numbered = reader
+                .frames
+                .keys()
+                .filter_map(|key| Some((*key, frames::number(reader.handles.get(*key)?))));
+            reader.numbers = numbered.collect();
+            return;
+        };
+        let mut keys: Vec<ElementKey> = reader.frames.keys().copied().collect();
+        keys.sort_unstable();
+        let frames: Vec<Frame> = keys.iter().filter_map(|key| reader.frames.get(key).cloned()).collect();
+        let numbers = windows::numbers(&frames, self.pid, &screen);
+        for (key, number) in keys.into_iter().zip(numbers) {
+            // Not every toolkit says that a title changed, but the screen does.
+            let title = number.and_then(|number| screen.windows.iter().find(|it| it.seen.window == number));
+            if let Some(title) = title.map(|window| &window.seen.title) {
+                let known = self.titles.insert(key, title.clone());
+                if known.is_some_and(|known| known != *title) && books.mirror.has_told(key) {
+                    books.schedule.hint(key);
+                }
+            }
+            let before = reader.numbers.get(&key).copied();
+            // One that went off the screen keeps its number: a minimised window is still the same.
+            if let Some(number) = number.filter(|number| Some(*number) != before) {
+                reader.numbers.insert(key, number);
+                if books.mirror.has_told(key) {
+                    books.schedule.hint(key);
+                }
+            }
+        }
+    }
+}
+
+impl App for BusApp {
+    const STEPS: Steps = Steps { first: 64, growth: 2, largest: 512 };
+    const SILENT_BY_FENCE: bool = false;
+    const ENDED: &'static str = "the app has left the accessibility bus";
+
+    async fn register(&mut self, books: &mut Books) -> Result<(), Failure> {
+        self.events.listen(&self.root.bus, &self.ear).await?;
+        self.reader.greet().await?;
+        self.late.store(self.reader.toolkit.acts_late(), Relaxed);
+        self.reader.take_cache().await?;
+        books.schedule.pace(pace(!self.reader.toolkit.announces_children()), now());
+        self.survey.in_turns = self.reader.toolkit.is_surveyed();
+        Ok(())
+    }
+
+    fn take_in(&mut self, books: &mut Books) {
+        let heard = self.ear.take();
+        self.hear(heard, books);
+        if self.screen.as_ref().is_some_and(|screen| screen.has_changed().unwrap_or(false)) {
+            self.number_windows(books);
+        }
+        self.settle_deed(books);
+    }
+
+    async fn news(&mut self) {
+        let screen = self.screen.as_mut();
+        let screen_changes = async {
+            match screen {
+                Some(screen) => match screen.changed().await {
+                    // Only looked at here; taken in with everything else.
+                    Ok(()) => screen.mark_changed(),
+                    Err(_) => std::future::pending().await,
+                },
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.ear.rings() => {}
+            () = screen_changes => {}
+        }
+    }
+
+    async fn read(
+        &mut self,
+        books: &mut Books,
+        keys: &[ElementKey],
+        into: &mut Readings,
+    ) -> Result<(), Failure> {
+        for some in keys.chunks(Self::STEPS.largest) {
+            let mut read = self.reader.read(some).await?;
+            if read.iter().any(|(_, reading)| reading.as_ref().is_some_and(|r| r.facts.role.is_window())) {
+                self.number_windows(books);
+                for (key, reading) in &mut read {
+                    if let Some(reading) = reading {
+                        reading.facts.window = self.reader.numbers.get(key).copied();
+                    }
+                }
+            }
+            let facts =
+                read.iter_mut().filter_map(|(key, reading)| Some((*key, &mut reading.as_mut()?.facts)));
+            self.settle_focus(books, facts);
+            read.into_iter().for_each(|(key, reading)| into.add(key, reading));
+        }
+        Ok(())
+    }
+
+    async fn list(
+        &mut self,
+        books: &mut Books,
+        keys: &[ElementKey],
+        into: &mut Readings,
+    ) -> Result<(), Failure> {
+        let mut others = Vec::new();
+        for (key, children) in keys.iter().zip(self.reader.children(keys).await?) {
+            match children.filter(|_| !self.reader.partial.contains_key(key)) {
+                Some(children) => into.add_list(*key, children),
+                // It is gone, or shows only some of them.
+                None => others.push(*key),
+            }
+        }
+        self.read(books, &others, into).await
+    }
+
+    async fn rows(&mut self, key: ElementKey, rows: Range<u32>) -> Result<Vec<ElementKey>, Failure> {
+        self.reader.look_at_rows(key, rows).await
+    }
+
+    fn keep(&mut self, key: ElementKey, rows: Vec<u32>) {
+        self.reader.keep_rows(key, rows);
+    }
+
+    async fn front(&mut self, _: &Books, windows: &[ElementKey]) -> Result<Option<ElementKey>, Failure> {
+        let active = self.screen().and_then(|screen| screen.active);
+        let is_active =
+            |key: &&ElementKey| active.is_some() && self.reader.numbers.get(key) == active.as_ref();
+        Ok(windows.iter().find(is_active).copied())
+    }
+
+    async fn measure(&mut self, books: &Books, keys: &[ElementKey]) -> Result<Vec<Measured>, Failure> {
+        let screen = self.screen();
+        self.reader.measure(keys, &books.mirror, screen.as_deref()).await
+    }
+
+    async fn at(&mut self, books: &Books, point: Point) -> Result<Vec<ElementKey>, Failure> {
+        let screen = self.screen();
+        let path = self.reader.at(point, &books.mirror, screen.as_deref()).await?;
+        match path.last().copied().filter(|deepest| !books.mirror.has_told(*deepest)) {
+            // Who was asked on the way down may not be who has it.
+            Some(unknown) => Ok([path, self.reader.path(unknown).await?].concat()),
+            None => Ok(path),
+        }
+    }
+
+    async fn path(&mut self, _: &Books, key: ElementKey) -> Result<Vec<ElementKey>, Failure> {
+        self.reader.path(key).await
+    }
+
+    fn perform(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
+        self.begin(books, key, act, gate, ticket);
+    }
+
+    fn is_acting(&self) -> bool {
+        self.deed.is_some()
+    }
+
+    fn mark(&mut self, ticket: u64) {
+        let (events, ear) = (Arc::clone(&self.events), Arc::clone(&self.ear));
+        let app = Arc::clone(&self.root.bus);
+        tokio::spawn(async move { events.fence(&app, &ear, ticket).await });
+    }
+
+    fn probe(&mut self) -> Option<oneshot::Receiver<()>> {
+        let (answer, probe) = oneshot::channel();
+        let (calls, root) = (self.reader.calls.clone(), self.root.clone());
+        tokio::spawn(async move {
+            let ping = call(&root.bus, &root.path, "org.freedesktop.DBus.Peer", "Ping", &());
+            if calls.probe(ping).await {
+                // Nobody waits any more if the app has been detached meanwhile.
+                let _ = answer.send(());
+            }
+        });
+        Some(probe)
+    }
+
+    fn is_lost(&self, failure: &Failure) -> bool {
+        failure.kind != FailureKind::Unresponsive
+    }
+
+    async fn glance(&mut self, books: &mut Books, letters_wait: bool) -> Result<bool, Failure> {
+        self.read_thoroughly(books, false);
+        let is_time = self.glances.is_time(letters_wait || books.schedule.has_hints());
+        if is_time {
+            self.glance_at_wanted(books).await?;
+        }
+        Ok(is_time)
+    }
+
+    async fn survey(&mut self, books: &mut Books) -> Result<bool, Failure> {
+        if let Some(many) = self.newcomers.many(now()) {
+            let worth = self.reader.altered_in_cache(&many, &books.mirror).await?;
+            self.newcomers.sift(&worth.unwrap_or_else(|| many.into_iter().collect()));
+            return Ok(true);
+        }
+        let is_due = self.survey.is_due(now(), books.fences.any_passed());
+        if is_due {
+            self.look_through(books).await?;
+        }
+        Ok(is_due)
+    }
+
+    async fn compare(&mut self, books: &mut Books, keys: &[ElementKey]) -> Result<bool, Failure> {
+        match self.survey.in_turns {
+            true => Ok(self.compare_children(books, keys).await? | self.compare_states(books, keys).await?),
+            false => Ok(false),
+        }
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        let due =
+            [self.survey.next_due(), self.newcomers.next_due(), self.glances.next_due(), self.unsettled];
+        due.into_iter().flatten().min()
+    }
+
+    fn take_due(&mut self) -> Vec<ElementKey> {
+        self.unsettled = self.unsettled.filter(|until| *until > now());
+        // Many are looked at first, with the survey.
+        if self.newcomers.many(now()).is_some() {
+            return Vec::new();
+        }
+        self.newcomers.take(now())
+    }
+
+    fn hurry(&mut self, books: &mut Books) {
+        self.read_thoroughly(books, true);
+    }
+
+    /// Where an app does not announce its children, they are looked through before a fence is reached.
+    fn is_clear(&mut self, complete: bool, survey: &mut Option<u64>) -> bool {
+        if self.unsettled.is_some_and(|until| until > now()) {
+            return false;
+        }
+        if !complete || !self.reader.toolkit.is_surveyed() {
+            return survey.is_none_or(|number| self.survey.done(number));
+        }
+        let number = *survey.get_or_insert_with(|| self.survey.suspect_all(now()));
+        self.survey.done(number)
+    }
+
+    fn has_announced(&self, key: ElementKey) -> bool {
+        self.glances.knows(key)
+    }
+
+    fn reading(&mut self, hinted: &[ElementKey]) {
+        hinted.iter().for_each(|key| self.glances.done(*key));
+    }
+
+    fn appeared(&mut self, new: &[ElementKey]) {
+        new.iter().for_each(|key| self.newcomers.add(*key, now()));
+    }
+
+    fn walked(&mut self) {
+        self.reader.drop_cache();
+    }
+
+    fn swept(&mut self, books: &Books) {
+        let keep = |key: ElementKey| books.mirror.knows(key) || books.strangers.contains(&key);
+        self.titles.retain(|key, _| keep(*key));
+        self.reader.tidy(books.mirror.len(), keep);
+    }
+
+    async fn leave(&mut self) {
+        self.events.forget(&self.root.bus, &self.ear).await;
+    }
+}
+
+/// How often an app is read again: seldom, where it announces nearly everything.
+fn pace(mute: bool) -> Pace {
+    Pace {
+        watch_first: Duration::from_millis(50),
+        watch_last: Duration::from_millis(if mute { 250 } else { 500 }),
+        watch_size: if mute { 32 } else { 16 },
+        sweep_every: Duration::from_secs(1),
+        sweep_size: if mute { 16 } else { 8 },
+    }
+}

@@ -1,0 +1,161 @@
+//! What a Linux desktop needs for its apps to be seen, looked at from the outside: works whether or not a daemon runs.
+
+use std::collections::BTreeMap;
+
+use axd_protocol::command::Finding;
+
+use super::bus::{LAUNCHER, LAUNCHER_PATH, STATUS};
+use super::link::{Link, call, get};
+use super::registry;
+use super::wire::{REGISTRY, ROOT, body, truth};
+use super::x11::{Screen, X11};
+
+/// Looks at the buses, the registry, the display and the apps, and says what is missing and what to do.
+pub async fn examine() -> Vec<Finding> {
+    let mut checks = Vec::new();
+    let screen = examine_display(&mut checks);
+    let Some(session) = examine_session(&mut checks).await else { return checks };
+    let Some(bus) = examine_bus(&session, &mut checks).await else { return checks };
+    examine_apps(&bus, screen.as_ref(), &mut checks).await;
+    checks
+}
+
+fn examine_display(checks: &mut Vec<Finding>) -> Option<Screen> {
+    let wayland = std::env::var_os("WAYLAND_DISPLAY").is_some_and(|display| !display.is_empty());
+    let looked = X11::connect().and_then(|mut x11| x11.look());
+    match looked {
+        Ok(screen) => {
+            let count =
+                |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+            let (windows, displays) =
+                (count(screen.windows.len(), "window"), count(screen.displays.len(), "display"));
+            checks.push(Finding::ok("display", format!("X11 with {windows} on {displays}")));
+            if wayland {
+                checks.push(Finding::limited(
+                    "wayland",
+                    "apps that speak Wayland have no place on the X server",
+                    "their trees are complete; for windows and places start them with GDK_BACKEND=x11 or QT_QPA_PLATFORM=xcb",
+                ));
+            }
+            Some(screen)
+        }
+        Err(_) if wayland => {
+            checks.push(Finding::limited(
+                "display",
+                "Wayland without an X server: trees are complete; windows come from the apps, displays and places do not",
+                "nothing for reading; for places run the apps under Xwayland",
+            ));
+            None
+        }
+        Err(fault) => {
+            checks.push(Finding::limited(
+                "display",
+                format!("no X server: {fault}"),
+                "trees need none; for windows and places set DISPLAY, or run inside the desktop session",
+            ));
+            None
+        }
+    }
+}
+
+async fn examine_session(checks: &mut Vec<Finding>) -> Option<Link> {
+    match Link::session().await {
+        Ok(session) => {
+            let address =
+                std::env::var("DBUS_SESSION_BUS_ADDRESS").unwrap_or_else(|_| "the user's default".to_owned());
+            checks.push(Finding::ok("session bus", address));
+            Some(session)
+        }
+        Err(fault) => {
+            checks.push(Finding::missing(
+                "session bus",
+                fault.to_string(),
+                "run inside the desktop session, or set DBUS_SESSION_BUS_ADDRESS",
+            ));
+            None
+        }
+    }
+}
+
+async fn examine_bus(session: &Link, checks: &mut Vec<Finding>) -> Option<Link> {
+    let answer = session.ask(call(LAUNCHER, LAUNCHER_PATH, LAUNCHER, "GetAddress", &())).await;
+    let told = answer.ok().and_then(|answer| body::<String>(&answer)).filter(|address| !address.is_empty());
+    // The display's own bus wins, as it does for the apps.
+    let of_display = X11::connect().ok().and_then(|x11| x11.accessibility_bus());
+    let Some(address) = of_display.or(told) else {
+        let remedy = "install at-spi2-core, then log in again";
+        checks.push(Finding::missing("accessibility bus", "the session bus cannot start one", remedy));
+        return None;
+    };
+    let bus = match Link::connect(&address, None).await {
+        Ok(bus) => bus,
+        Err(fault) => {
+            let remedy = "restart it: systemctl --user restart at-spi-dbus-bus, or log in again";
+            checks.push(Finding::missing("accessibility bus", format!("{address}: {fault}"), remedy));
+            return None;
+        }
+    };
+    checks.push(Finding::ok("accessibility bus", address));
+    let enabled = session.ask(get(LAUNCHER, LAUNCHER_PATH, STATUS, "IsEnabled")).await;
+    match enabled.ok().and_then(|answer| truth(&answer)) {
+        Some(true) => checks.push(Finding::ok("accessibility", "turned on")),
+        _ => checks.push(Finding::limited(
+            "accessibility",
+            "turned off: Qt and Chromium apps show no tree",
+            "start axd, which turns it on, then restart the apps that started before",
+        )),
+    }
+    let ping = call(REGISTRY, ROOT, "org.freedesktop.DBus.Peer", "Ping", &());
+    match bus.ask(ping).await {
+        Ok(Ok(_)) => checks.push(Finding::ok("registry", "answers")),
+        Ok(Err(why)) | Err(axd_platform::Failure { native: why, .. }) => {
+            checks.push(Finding::missing("registry", why, "install at-spi2-core, or log in again"));
+            return None;
+        }
+    }
+    Some(bus)
+}
+
+/// Which apps are on the bus, and which show windows and are not.
+async fn examine_apps(bus: &Link, screen: Option<&Screen>, checks: &mut Vec<Finding>) {
+    let listed = registry::describe_all(bus, registry::list(bus).await).await;
+    let names: Vec<&str> = listed.iter().map(|app| app.seen.name.as_str()).collect();
+    checks.push(match names.is_empty() {
+        true => Finding::limited(
+            "apps",
+            "none shows a tree",
+            "start one; those that started before accessibility was turned on need a restart",
+        ),
+        false => Finding::ok("apps", names.join(", ")),
+    });
+    let mut unseen: BTreeMap<u32, &str> = BTreeMap::new();
+    for window in screen.into_iter().flat_map(|screen| &screen.windows) {
+        let pid = window.seen.pid;
+        if pid != 0 && listed.iter().all(|app| app.seen.pid != pid) {
+            unseen.entry(pid).or_insert(&window.seen.title);
+        }
+    }
+    for (pid, title) in unseen {
+        checks.push(Finding::limited(
+            "app without a tree",
+            format!("\"{title}\" (pid {pid}) shows a window, and nothing on the accessibility bus"),
+            "restart it now that accessibility is on; Electron and Chromium may need --force-renderer-accessibility, Java its bridge",
+        ));
+    }
+    for app in listed.iter().filter(|app| is_chromium(&app.seen.identity) && !is_forced(app.seen.pid)) {
+        checks.push(Finding::limited(
+            "web content",
+            format!("{} (pid {}) may show its pages only after a first look", app.seen.name, app.seen.pid),
+            "start it with --force-renderer-accessibility to have them at once",
+        ));
+    }
+}
+
+fn is_chromium(identity: &str) -> bool {
+    ["chrom", "electron", "brave", "edge"].iter().any(|word| identity.to_lowercase().contains(word))
+}
+
+fn is_forced(pid: u32) -> bool {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&line).contains("--force-renderer-accessibility")
+}

@@ -1,0 +1,75 @@
+//! AppKit where there is none: a table of functions that the double of macOS installs before the backend starts.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::host::{HostApp, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, HostShot, Launched};
+use crate::image::Image;
+
+static INSTALLED: OnceLock<&'static AppKit> = OnceLock::new();
+
+/// Installs the functions. They stay for as long as the process runs.
+pub fn install(appkit: &'static AppKit) {
+    // A second double in the same process brings the same functions.
+    let _ = INSTALLED.set(appkit);
+}
+
+/// Declares the table, and a function for each of its entries with the same name and signature as the native one.
+macro_rules! appkit {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => {
+        /// What the backend needs of AppKit.
+        #[derive(Debug)]
+        pub struct AppKit {
+            $($(#[$doc])* pub $name: fn($($type),*) $(-> $out)?,)*
+        }
+
+        $($(#[$doc])*
+        pub fn $name($($arg: $type),*) $(-> $out)? {
+            let appkit = INSTALLED.get().expect("the double installs AppKit before it starts the backend");
+            (appkit.$name)($($arg),*)
+        })*
+    };
+}
+
+appkit! {
+    /// Runs the loop of thread 0 until `stop_main`.
+    fn run_main();
+    /// Ends the loop of thread 0.
+    fn stop_main();
+    /// Runs `work` on thread 0.
+    fn on_main(work: Box<dyn FnOnce() + Send>);
+    /// Reports apps that start, end and become active, and sleep.
+    fn observe(out: Box<dyn Fn(HostEvent) + Send>);
+    /// The running apps.
+    fn running() -> Vec<HostApp>;
+    /// The active app.
+    fn frontmost() -> Option<u32>;
+    /// The bundle of an app, by its identifier, name or path.
+    fn find_app(named: &str) -> Option<PathBuf>;
+    /// The identifier of a bundle.
+    fn bundle_identifier(bundle: &Path) -> Option<String>;
+    /// Opens a bundle.
+    fn launch(plan: &HostLaunch, done: Launched);
+    /// Brings an app to the front.
+    fn activate(pid: u32) -> bool;
+    /// Shows a hidden app.
+    fn unhide(pid: u32) -> bool;
+    /// Asks an app to quit, or kills it.
+    fn terminate(pid: u32, force: bool) -> bool;
+    /// The types of what is on the pasteboard.
+    fn pasteboard_types() -> Vec<String>;
+    /// What the pasteboard holds of this type.
+    fn pasteboard_read(kind: &str) -> Option<Vec<u8>>;
+    /// The files on the pasteboard.
+    fn pasteboard_files() -> Vec<PathBuf>;
+    /// Replaces what is on the pasteboard.
+    fn pasteboard_write(items: Vec<HostItem>) -> bool;
+    /// Replaces what is on the pasteboard with files.
+    fn pasteboard_write_files(files: Vec<PathBuf>) -> bool;
+    /// The keys of the current layout.
+    fn keyboard() -> Vec<HostKey>;
+    /// The displays.
+    fn screens() -> Vec<HostScreen>;
+    /// An image by ScreenCaptureKit; `None` where that does not exist.
+    fn shoot(shot: HostShot, cursor: bool) -> Option<Result<Image, String>>;
+}

@@ -1,0 +1,70 @@
+//! The general pasteboard.
+
+use std::path::PathBuf;
+
+use objc2::ClassType;
+use objc2::rc::Retained;
+use objc2::runtime::{AnyObject, ProtocolObject};
+use objc2_app_kit::{
+    NSBitmapImageFileType, NSBitmapImageRep, NSPasteboard, NSPasteboardURLReadingFileURLsOnlyKey,
+    NSPasteboardWriting,
+};
+use objc2_foundation::{NSArray, NSData, NSDictionary, NSNumber, NSString, NSURL};
+
+use super::{path_of, url_of};
+use crate::host::HostItem;
+
+/// The types of all that is on the pasteboard.
+pub fn pasteboard_types() -> Vec<String> {
+    let types = NSPasteboard::generalPasteboard().types();
+    types.map(|types| types.iter().map(|kind| kind.to_string()).collect()).unwrap_or_default()
+}
+
+/// What is on the pasteboard of this type. An image comes as PNG, whatever it was put there as.
+pub fn pasteboard_read(kind: &str) -> Option<Vec<u8>> {
+    let pasteboard = NSPasteboard::generalPasteboard();
+    let data = pasteboard.dataForType(&NSString::from_str(kind));
+    if data.is_none() && kind == "public.png" {
+        let tiff = pasteboard.dataForType(&NSString::from_str("public.tiff"))?;
+        let image = NSBitmapImageRep::imageRepWithData(&tiff)?;
+        // SAFETY: no properties are asked for.
+        let png = unsafe {
+            image.representationUsingType_properties(NSBitmapImageFileType::PNG, &NSDictionary::new())
+        };
+        return png.map(|png| png.to_vec());
+    }
+    data.map(|data| data.to_vec())
+}
+
+/// The files on the pasteboard.
+pub fn pasteboard_files() -> Vec<PathBuf> {
+    let classes = NSArray::from_slice(&[NSURL::class()]);
+    let yes: Retained<NSNumber> = NSNumber::new_bool(true);
+    let yes: Retained<AnyObject> = yes.into();
+    // SAFETY: the key is a constant of AppKit, its value is a boolean as it should be, and the class can be read.
+    let urls = unsafe {
+        let options = NSDictionary::from_retained_objects(&[NSPasteboardURLReadingFileURLsOnlyKey], &[yes]);
+        NSPasteboard::generalPasteboard().readObjectsForClasses_options(&classes, Some(&options))
+    };
+    let urls = urls.map(|urls| urls.to_vec()).unwrap_or_default();
+    urls.into_iter().filter_map(|url| path_of(&*url.downcast::<NSURL>().ok()?)).collect()
+}
+
+/// Replaces all that is on the pasteboard with one thing of these types; with none it is empty.
+pub fn pasteboard_write(items: Vec<HostItem>) -> bool {
+    let pasteboard = NSPasteboard::generalPasteboard();
+    pasteboard.clearContents();
+    items.iter().all(|item| {
+        let data = NSData::with_bytes(&item.bytes);
+        pasteboard.setData_forType(Some(&data), &NSString::from_str(&item.kind))
+    })
+}
+
+/// Replaces all that is on the pasteboard with these files.
+pub fn pasteboard_write_files(files: Vec<PathBuf>) -> bool {
+    let pasteboard = NSPasteboard::generalPasteboard();
+    pasteboard.clearContents();
+    let urls: Vec<Retained<ProtocolObject<dyn NSPasteboardWriting>>> =
+        files.iter().map(|path| ProtocolObject::from_retained(url_of(path))).collect();
+    pasteboard.writeObjects(&NSArray::from_retained_slice(&urls))
+}

@@ -1,0 +1,80 @@
+//! Acting on elements over a line: the app is asked, and answers when it likes; the worker goes on reading meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::lined::Lined;
+use super::{App, Books, Line, PATIENCE, Question};
+use crate::{Act, ElementKey, Failure, FailureKind, Gate, Sent, WorkerAnswer};
+
+/// An app that takes longer than this to answer an act is known to be late.
+const LATE: Duration = Duration::from_millis(150);
+
+/// What came of an act.
+#[derive(Debug)]
+pub(super) struct Acted {
+    ticket: u64,
+    key: ElementKey,
+    result: Result<WorkerAnswer, Failure>,
+}
+
+impl<L: Line> Lined<L> {
+    /// Asks the app to do something to an element. What comes of it is settled later.
+    pub(super) fn begin(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
+        let (answer, reply) = oneshot::channel();
+        books.count_call();
+        let asked = |line: &&L| line.ask(Question::Act(key, act, gate.clone(), answer));
+        let Some(line) = self.line.as_ref().filter(asked) else {
+            // It never got there.
+            let ended = Failure::new(FailureKind::Gone, Self::ENDED);
+            return books.tell_answer(ticket, Err(ended));
+        };
+        let (acts, late) = (self.acts.clone(), Arc::clone(line.late()));
+        tokio::spawn(async move {
+            let asked = tokio::time::Instant::now();
+            let result = match tokio::time::timeout(PATIENCE, reply).await {
+                Ok(Ok(result)) => result.map(|()| WorkerAnswer::Done),
+                Ok(Err(_)) => Err(unsure(&gate, FailureKind::Gone, "the app ended before it answered")),
+                Err(_) => {
+                    let text = format!("the app did not answer for {} ms", PATIENCE.as_millis());
+                    Err(unsure(&gate, FailureKind::Unresponsive, &text))
+                }
+            };
+            late.store(asked.elapsed() > LATE, Ordering::Relaxed);
+            // Nobody is left to tell if the worker has ended.
+            let _ = acts.send(Acted { ticket, key, result });
+        });
+    }
+}
+
+impl Acted {
+    /// Tells what came of an act, and has read again what it was done to, announced or not, and up to `most` of what
+    /// is beside it: a fence after the answer finds it read.
+    pub fn settle(self, books: &mut Books, most: usize) {
+        let Acted { ticket, key, result } = self;
+        let may_have_changed = match &result {
+            Ok(_) => true,
+            Err(failure) => failure.sent != Sent::No,
+        };
+        if may_have_changed {
+            let mirror = &books.mirror;
+            let mut parts: Vec<ElementKey> =
+                std::iter::successors(Some(key), |key| mirror.parent(*key)).collect();
+            // What is selected or checked is so instead of something beside it.
+            let beside = mirror.parent(key).map_or(&[][..], |parent| mirror.children(parent));
+            parts.extend(beside.iter().copied().take(most));
+            parts.retain(|key| mirror.has_told(*key));
+            parts.into_iter().for_each(|key| books.schedule.hint(key));
+        }
+        books.tell_answer(ticket, result);
+    }
+}
+
+/// No answer came. What has not passed the gate yet will not be sent any more.
+fn unsure(gate: &Gate, kind: FailureKind, text: &str) -> Failure {
+    let sent = if gate.close() { Sent::No } else { Sent::Maybe };
+    Failure::new(kind, text).sent(sent)
+}

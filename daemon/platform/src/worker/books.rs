@@ -1,0 +1,185 @@
+//! The books of a worker: what it knows of its app, what it is to read again, and what it has still to tell.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::sync::oneshot;
+
+use super::fences::Fences;
+use super::flood::Flood;
+use super::{now, silent};
+use crate::mirror::Mirror;
+use crate::schedule::{Pace, Schedule};
+use crate::{Batch, Cause, Counters, ElementKey, Failure, FailureKind, FromWorker, Update, WorkerAnswer};
+
+/// Announcements that wait to be sent; more are dropped.
+const MOST_OUTGOING: usize = 256;
+
+/// What a worker keeps of its app.
+pub struct Books {
+    /// What has been told.
+    pub mirror: Mirror,
+    /// What is to be read again.
+    pub schedule: Schedule,
+    /// Elements that announced something and were never listed: whoever has them did not say so.
+    pub strangers: HashSet<ElementKey>,
+    /// What somebody waits for.
+    pub fences: Fences,
+    /// What is counted for `status`.
+    pub counters: Arc<Counters>,
+    pub(super) flood: Flood,
+    pub(super) health: Health,
+    pub(super) walk: Walk,
+    /// What the app cannot be observed in, and why.
+    refused: Option<String>,
+    /// Whether it has more elements than are kept.
+    short: bool,
+    outgoing: VecDeque<FromWorker>,
+    ended: &'static str,
+}
+
+/// How the app is.
+pub(super) enum Health {
+    Well,
+    /// It let a call time out. The probe is answered the moment it answers anything.
+    Silent(oneshot::Receiver<()>),
+    Ended,
+}
+
+/// How far the first walk is.
+pub(super) enum Walk {
+    /// Observers are registered before anything is read.
+    Registering,
+    /// The app and its windows come first.
+    Windows,
+    /// What is listed and not read, per window, the front one first.
+    Inside {
+        queues: VecDeque<VecDeque<ElementKey>>,
+        step: usize,
+    },
+    Done,
+}
+
+impl Books {
+    /// Nothing is known yet. `ended` is how it is said that the app has.
+    pub(super) fn new(counters: Arc<Counters>, ended: &'static str) -> Books {
+        Books {
+            mirror: Mirror::default(),
+            schedule: Schedule::new(Pace::default(), now()),
+            strangers: HashSet::new(),
+            fences: Fences::default(),
+            counters,
+            flood: Flood::new(now()),
+            health: Health::Well,
+            walk: Walk::Registering,
+            refused: None,
+            short: false,
+            outgoing: VecDeque::new(),
+            ended,
+        }
+    }
+
+    /// Whether the app answers, as far as is known.
+    pub fn is_well(&self) -> bool {
+        matches!(self.health, Health::Well)
+    }
+
+    /// Whether the app has ended.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.health, Health::Ended)
+    }
+
+    /// Whether the first walk is done.
+    pub fn is_complete(&self) -> bool {
+        matches!(self.walk, Walk::Done)
+    }
+
+    /// Counts a call to the app.
+    pub fn count_call(&self) {
+        self.counters.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Has everything read again: nobody knows what was missed.
+    pub fn hint_all(&mut self) {
+        self.mirror.keys().into_iter().for_each(|key| self.schedule.hint(key));
+    }
+
+    /// Has those of the elements read again that are known.
+    pub fn hint_known(&mut self, keys: impl IntoIterator<Item = ElementKey>) {
+        for key in keys.into_iter().filter(|key| self.mirror.knows(*key)) {
+            self.schedule.hint(key);
+        }
+    }
+
+    /// The app has ended.
+    pub fn end(&mut self) {
+        if !self.has_ended() {
+            self.health = Health::Ended;
+            self.tell_state();
+        }
+    }
+
+    /// What the app cannot be observed in, and why; `None` when it can again.
+    pub fn refuse(&mut self, why: Option<String>) {
+        if self.refused != why {
+            self.refused = why;
+            self.tell_state();
+        }
+    }
+
+    /// Something was taken in: tells if the app has more elements than are kept now, or no longer has.
+    pub(super) fn note_room(&mut self) {
+        if self.short != self.mirror.is_short() {
+            self.short = !self.short;
+            self.tell_state();
+        }
+    }
+
+    /// Why nothing can be had of the app.
+    pub fn failure(&self) -> Failure {
+        match self.health {
+            Health::Ended => Failure::new(FailureKind::Gone, self.ended),
+            Health::Well | Health::Silent(_) => silent(),
+        }
+    }
+
+    /// Tells what was learned.
+    pub fn tell(&mut self, cause: Cause, updates: Vec<Update>) {
+        if !updates.is_empty() {
+            self.outgoing.push_back(FromWorker::Batch(Batch { cause, updates }));
+        }
+    }
+
+    /// Tells what the app said for screen readers to speak.
+    pub fn announce(&mut self, text: String) {
+        if self.outgoing.len() < MOST_OUTGOING {
+            self.outgoing.push_back(FromWorker::Announcement(text));
+        }
+    }
+
+    /// Tells how the app is.
+    pub(super) fn tell_state(&mut self) {
+        let degraded = match self.health {
+            Health::Well => self.refused.clone().or_else(|| self.short.then(|| self.mirror.shortage())),
+            // Why it is silent, where that is known: it may be that nobody is allowed to ask.
+            Health::Silent(_) => self.refused.clone().or_else(|| Some(self.failure().native)),
+            Health::Ended => Some(self.failure().native),
+        };
+        let complete = self.is_complete();
+        self.outgoing.push_back(FromWorker::State { degraded, complete });
+    }
+
+    /// Answers a letter.
+    pub fn tell_answer(&mut self, ticket: u64, result: Result<WorkerAnswer, Failure>) {
+        self.outgoing.push_back(FromWorker::Answer { ticket, result });
+    }
+
+    pub(super) fn has_outgoing(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    pub(super) fn next_outgoing(&mut self) -> Option<FromWorker> {
+        self.outgoing.pop_front()
+    }
+}

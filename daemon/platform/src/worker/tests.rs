@@ -1,0 +1,251 @@
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use axd_protocol::{Point, Role};
+use parking_lot::Mutex;
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use super::*;
+use crate::mirror::{Reading, Readings};
+use crate::{Act, ElementKey, Facts, FailureKind, Gate, Measured, Update};
+
+/// An app whose elements are a table of names and children, and what was done to it.
+#[derive(Default)]
+struct Table {
+    elements: BTreeMap<u64, (&'static str, Vec<u64>)>,
+    /// What happens when the element is read next, just after its answer: it is renamed, and says so.
+    renames: BTreeMap<u64, &'static str>,
+    /// So often an element that is read says at once that it has changed again.
+    restless: usize,
+    /// How restless it was when it was measured.
+    measured: usize,
+    notes: VecDeque<u64>,
+    marks: VecDeque<u64>,
+    /// How often it was looked through, and how often it is to be.
+    looks: u64,
+    wanted: u64,
+    paths: usize,
+    silent: bool,
+    probe: Option<oneshot::Sender<()>>,
+}
+
+#[derive(Clone, Default)]
+struct Fake(Arc<(Mutex<Table>, Notify)>);
+
+impl Fake {
+    fn with<T>(&self, change: impl FnOnce(&mut Table) -> T) -> T {
+        let changed = change(&mut self.0.0.lock());
+        self.0.1.notify_one();
+        changed
+    }
+}
+
+impl App for Fake {
+    const STEPS: Steps = Steps { first: 2, growth: 2, largest: 4 };
+    const SILENT_BY_FENCE: bool = false;
+    const ENDED: &'static str = "it ended";
+
+    async fn register(&mut self, _: &mut Books) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn take_in(&mut self, books: &mut Books) {
+        let table = &mut *self.0.0.lock();
+        for key in table.notes.drain(..).map(ElementKey) {
+            match books.mirror.knows(key) {
+                true => books.schedule.hint(key),
+                false => drop(books.strangers.insert(key)),
+            }
+        }
+        table.marks.drain(..).for_each(|ticket| books.fences.pass(ticket));
+    }
+
+    async fn news(&mut self) {
+        self.0.1.notified().await;
+    }
+
+    async fn read(&mut self, _: &mut Books, keys: &[ElementKey], into: &mut Readings) -> Result<(), Failure> {
+        let table = &mut *self.0.0.lock();
+        if table.silent {
+            return Err(silent());
+        }
+        for key in keys {
+            into.add(
+                *key,
+                table.elements.get(&key.0).map(|(name, children)| Reading {
+                    facts: Facts { name: Some((*name).to_owned()), ..Facts::new(Role::Group) },
+                    children: children.iter().copied().map(ElementKey).collect(),
+                    total: None,
+                }),
+            );
+            if table.restless > 0 {
+                table.restless -= 1;
+                table.notes.push_back(key.0);
+            }
+            if let Some(name) = table.renames.remove(&key.0)
+                && let Some(element) = table.elements.get_mut(&key.0)
+            {
+                element.0 = name;
+                table.notes.push_back(key.0);
+            }
+        }
+        Ok(())
+    }
+
+    async fn front(&mut self, _: &Books, _: &[ElementKey]) -> Result<Option<ElementKey>, Failure> {
+        Ok(None)
+    }
+
+    async fn measure(&mut self, _: &Books, _: &[ElementKey]) -> Result<Vec<Measured>, Failure> {
+        self.with(|table| table.measured = table.restless);
+        Ok(Vec::new())
+    }
+
+    async fn at(&mut self, _: &Books, _: Point) -> Result<Vec<ElementKey>, Failure> {
+        Ok(Vec::new())
+    }
+
+    async fn path(&mut self, _: &Books, _: ElementKey) -> Result<Vec<ElementKey>, Failure> {
+        self.with(|table| table.paths += 1);
+        Ok(Vec::new())
+    }
+
+    fn perform(&mut self, books: &mut Books, _: ElementKey, _: Act, _: Gate, ticket: u64) {
+        books.tell_answer(ticket, Ok(WorkerAnswer::Done));
+    }
+
+    fn mark(&mut self, ticket: u64) {
+        self.with(|table| table.marks.push_back(ticket));
+    }
+
+    fn probe(&mut self) -> Option<oneshot::Receiver<()>> {
+        let (answer, probe) = oneshot::channel();
+        self.with(|table| table.probe = Some(answer));
+        Some(probe)
+    }
+
+    fn is_lost(&self, failure: &Failure) -> bool {
+        failure.kind == FailureKind::Gone
+    }
+
+    async fn survey(&mut self, _: &mut Books) -> Result<bool, Failure> {
+        let table = &mut *self.0.0.lock();
+        let is_due = table.looks < table.wanted;
+        table.looks = table.wanted;
+        Ok(is_due)
+    }
+
+    fn is_clear(&mut self, _: bool, errand: &mut Option<u64>) -> bool {
+        let table = &mut *self.0.0.lock();
+        table.wanted = *errand.get_or_insert(table.looks + 1);
+        table.looks >= table.wanted
+    }
+}
+
+/// The worker of an app of one window with one element, when it has walked it.
+struct Attached {
+    fake: Fake,
+    letters: mpsc::UnboundedSender<ToWorker>,
+    out: mpsc::Receiver<FromWorker>,
+    counters: Arc<Counters>,
+    names: BTreeMap<u64, String>,
+}
+
+impl Attached {
+    async fn new() -> Attached {
+        let fake = Fake::default();
+        fake.with(|table| {
+            table.elements =
+                BTreeMap::from([(0, ("app", vec![1])), (1, ("window", vec![2])), (2, ("a", vec![]))]);
+        });
+        let (letters, inbox) = mpsc::unbounded_channel();
+        let (told, out) = mpsc::channel(16);
+        let counters = Arc::<Counters>::default();
+        tokio::spawn(work_for(fake.clone(), inbox, told, Arc::clone(&counters)));
+        let mut attached = Attached { fake, letters, out, counters, names: BTreeMap::new() };
+        attached.until(|told| matches!(told, FromWorker::State { complete: true, .. })).await;
+        attached
+    }
+
+    /// Takes what it tells until it tells this.
+    async fn until(&mut self, is_it: impl Fn(&FromWorker) -> bool) -> FromWorker {
+        loop {
+            let told = self.out.recv().await.expect("the worker lives");
+            if let FromWorker::Batch(batch) = &told {
+                for update in &batch.updates {
+                    if let Update::Upsert { key, facts } = update {
+                        self.names.insert(key.0, facts.name.clone().unwrap_or_default());
+                    }
+                }
+            }
+            if is_it(&told) {
+                return told;
+            }
+        }
+    }
+
+    async fn ask(&mut self, letter: impl FnOnce(u64) -> ToWorker) -> Result<WorkerAnswer, Failure> {
+        self.letters.send(letter(5)).expect("the worker lives");
+        match self.until(|told| matches!(told, FromWorker::Answer { .. })).await {
+            FromWorker::Answer { result, .. } => result,
+            _ => unreachable!("it was an answer"),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_element_announces_just_before_it_is_known_is_not_lost() {
+    let mut app = Attached::new().await;
+    app.fake.with(|table| {
+        table.elements.insert(3, ("old", vec![]));
+        table.elements.insert(1, ("window", vec![2, 3]));
+        table.renames.insert(3, "new");
+    });
+    let walked = app.ask(|ticket| ToWorker::Walk { key: ElementKey::APP, ticket }).await;
+    assert_eq!((walked, app.names[&3].as_str()), (Ok(WorkerAnswer::Done), "old"));
+    let fenced = app.ask(|ticket| ToWorker::Fence { ticket }).await;
+    assert_eq!((fenced, app.names[&3].as_str()), (Ok(WorkerAnswer::Done), "new"));
+    assert_eq!(app.fake.with(|table| table.paths), 0, "it was known where it is");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_app_that_never_rests_does_not_hold_up_who_asks() {
+    let mut app = Attached::new().await;
+    app.fake.with(|table| {
+        table.restless = 10_000;
+        table.notes.extend([1, 2]);
+    });
+    let measured = app.ask(|ticket| ToWorker::Measure { keys: vec![ElementKey(2)], ticket }).await;
+    assert_eq!(measured, Ok(WorkerAnswer::Geometry(Vec::new())));
+    let left = app.fake.with(|table| table.measured);
+    assert!(left > 9_000, "it was asked when it had nearly come to rest: {left}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fence_waits_for_what_the_app_must_be_looked_through_for() {
+    let mut app = Attached::new().await;
+    let fenced = app.ask(|ticket| ToWorker::Fence { ticket }).await;
+    assert_eq!((fenced, app.fake.with(|table| table.looks)), (Ok(WorkerAnswer::Done), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_an_app_is_silent_is_told_before_the_answer_that_failed_and_nothing_is_asked_until_it_is_back() {
+    let mut app = Attached::new().await;
+    app.fake.with(|table| table.silent = true);
+    app.letters.send(ToWorker::Walk { key: ElementKey::APP, ticket: 5 }).expect("the worker lives");
+    let told = app.until(|told| !matches!(told, FromWorker::Batch(_))).await;
+    assert!(matches!(told, FromWorker::State { degraded: Some(_), complete: true }), "{told:?}");
+    let told = app.until(|_| true).await;
+    assert!(matches!(told, FromWorker::Answer { result: Err(_), .. }), "{told:?}");
+    let calls = app.counters.calls.load(Relaxed);
+    let failed = app.ask(|ticket| ToWorker::Fence { ticket }).await;
+    assert_eq!(failed.map_err(|failure| failure.kind), Err(FailureKind::Unresponsive));
+    assert_eq!(app.counters.calls.load(Relaxed), calls);
+    app.fake.with(|table| {
+        table.silent = false;
+        table.probe.take().expect("it is probed").send(()).expect("somebody waits");
+    });
+    app.until(|told| matches!(told, FromWorker::State { degraded: None, .. })).await;
+    assert_eq!(app.ask(|ticket| ToWorker::Fence { ticket }).await, Ok(WorkerAnswer::Done));
+}

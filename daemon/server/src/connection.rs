@@ -1,0 +1,339 @@
+//! One client: its requests in, its answers and subscriptions out, all in one task.
+//!
+//! Nothing here waits for one thing only: the task waits for bytes to read, room to write, finished requests and the
+//! daemon's end at once, so none of them can hold up another. A request that is answered from memory is read, served
+//! and written without leaving the task.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io::ErrorKind;
+use std::os::fd::AsRawFd;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use axd_protocol::{Error, ErrorCode};
+use nix::sys::socket;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::time::{Instant, sleep_until, timeout_at};
+use tracing::{debug, trace};
+
+use super::framing::{Framed, Inbound};
+use super::hangup::Hangup;
+use super::outbound::Outbound;
+use super::panics::Panicked;
+use super::pending::Pending;
+use super::requests::Done;
+use super::under_way::UnderWay;
+use axd_service::Stop;
+use axd_service::{Feed, Service, write_error};
+use axd_service::{Session, Sessions};
+
+/// After so many lines another connection gets its turn.
+const LINES_A_TURN: usize = 64;
+/// What a client that sent an over-long line may still send, unread, before the connection is closed under it.
+const LINGER_BYTES: usize = 16 << 20;
+/// How long that may take.
+const LINGER_TIME: Duration = Duration::from_secs(1);
+
+/// A connected client.
+pub(super) struct Connection {
+    pub(super) service: Arc<dyn Service>,
+    pub(super) session: Arc<Session>,
+    pub(super) platform: &'static str,
+    pub(super) out: Outbound,
+    pub(super) pending: Pending,
+    pub(super) under_way: UnderWay<Done>,
+    /// Subscriptions that have something to tell and wait for room to tell it.
+    pub(super) eager: VecDeque<(u64, Box<dyn Feed>)>,
+    pub(super) next_key: u64,
+    pub(super) next_sub: u64,
+    sessions: Arc<Sessions>,
+    stream: UnixStream,
+    inbound: Inbound,
+    /// Reused between turns.
+    done: Vec<(u64, Result<Done, Panicked>)>,
+    /// How long requests may take once no more are read.
+    grace: Duration,
+    phase: Phase,
+}
+
+/// How far a connection's life has gone.
+enum Phase {
+    /// Requests are read.
+    Open,
+    /// The client shut down its sending side and may wait for answers.
+    HalfClosed(Hangup),
+    /// No more is read; what is under way may finish until then.
+    Draining { until: Instant, why: Drain },
+}
+
+/// Why no more is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Drain {
+    /// The daemon is going down.
+    Shutdown,
+    /// An over-long line came; where the next one begins is not known.
+    Overlong,
+}
+
+/// The connection is over.
+struct Closed;
+
+impl Connection {
+    /// A connection that has just been accepted and admitted.
+    pub(super) fn new(
+        stream: UnixStream,
+        pid: Option<u32>,
+        service: Arc<dyn Service>,
+        sessions: Arc<Sessions>,
+        grace: Duration,
+    ) -> Connection {
+        let session = sessions.open(pid);
+        Connection {
+            platform: service.platform(),
+            service,
+            pending: Pending::new(Arc::clone(&session)),
+            session,
+            out: Outbound::default(),
+            under_way: UnderWay::new(),
+            eager: VecDeque::new(),
+            next_key: 0,
+            next_sub: 1,
+            sessions,
+            stream,
+            inbound: Inbound::default(),
+            done: Vec::new(),
+            grace,
+            phase: Phase::Open,
+        }
+    }
+
+    /// Serves the client until it goes, or the daemon does.
+    pub(super) async fn run(mut self, stop: Stop) {
+        debug!(client = self.session.client, pid = self.session.pid, "connected");
+        let mut stopping = pin!(stop.wait());
+        loop {
+            self.serve_lines();
+            self.poll_under_way().await;
+            self.tell_feeds();
+            if let Err(fault) = self.out.flush(&self.stream) {
+                debug!(client = self.session.client, %fault, "cannot write to the client");
+                break;
+            }
+            if self.has_more_to_do() {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            if self.is_finished() || self.wait(stopping.as_mut()).await.is_err() {
+                break;
+            }
+            // Subscriptions that always have something to tell would otherwise never let go of the thread.
+            tokio::task::coop::consume_budget().await;
+        }
+        if matches!(self.phase, Phase::Draining { why: Drain::Overlong, .. }) {
+            self.linger().await;
+        }
+    }
+
+    /// Serves lines that have been read, as many as one turn and the room for answers allow.
+    fn serve_lines(&mut self) {
+        // The lines are borrowed from the buffer while the rest of `self` serves them.
+        let mut inbound = std::mem::take(&mut self.inbound);
+        for _ in 0..LINES_A_TURN {
+            if !self.out.has_room() {
+                break;
+            }
+            match inbound.next_line() {
+                Framed::Line(line) => self.serve_line(line),
+                Framed::Nothing => break,
+                Framed::TooLong => {
+                    self.refuse_overlong();
+                    inbound = Inbound::default();
+                    break;
+                }
+            }
+        }
+        self.inbound = inbound;
+    }
+
+    /// Gives every request that asked for it a turn, without waiting.
+    async fn poll_under_way(&mut self) {
+        poll_fn(|context| {
+            let _ = self.under_way.poll(context, &mut self.done);
+            Poll::Ready(())
+        })
+        .await;
+        self.settle_done();
+    }
+
+    fn settle_done(&mut self) {
+        let mut done = std::mem::take(&mut self.done);
+        for (key, outcome) in done.drain(..) {
+            self.settle(key, outcome);
+        }
+        self.done = done;
+    }
+
+    /// Whether something that was put off, for another connection's sake or for want of room, can be done now. Asked
+    /// after writing, which makes room: nothing would wake the task for it.
+    fn has_more_to_do(&self) -> bool {
+        (self.out.has_room() && self.inbound.has_next())
+            || (self.out.has_room_for_feeds() && !self.eager.is_empty())
+    }
+
+    /// Whether there is nothing left to do for this client.
+    fn is_finished(&self) -> bool {
+        let reads = matches!(self.phase, Phase::Open);
+        !reads && self.out.is_empty() && self.pending.is_empty() && !self.inbound.has_next()
+    }
+
+    /// Waits until there is something to do, and does the part of it that is not done at every turn.
+    async fn wait(&mut self, stopping: Pin<&mut impl Future<Output = ()>>) -> Result<(), Closed> {
+        let reading = matches!(self.phase, Phase::Open) && self.out.has_room();
+        let interest = match (reading, self.out.is_empty()) {
+            (true, true) => Some(Interest::READABLE),
+            (true, false) => Some(Interest::READABLE | Interest::WRITABLE),
+            (false, false) => Some(Interest::WRITABLE),
+            (false, true) => None,
+        };
+        let ready = async {
+            match interest {
+                Some(interest) => self.stream.ready(interest).await,
+                None => std::future::pending().await,
+            }
+        };
+        let hung_up = async {
+            match &self.phase {
+                Phase::HalfClosed(hangup) => hangup.wait().await,
+                _ => std::future::pending().await,
+            }
+        };
+        let out_of_time = async {
+            match self.phase {
+                Phase::Draining { until, .. } => sleep_until(until).await,
+                _ => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stopping, if !self.is_draining() => self.begin_shutdown(),
+            () = out_of_time => return self.cut_short(),
+            () = hung_up => return Err(Closed),
+            ready = ready => {
+                let ready = ready.map_err(|_| Closed)?;
+                if reading && (ready.is_readable() || ready.is_read_closed()) {
+                    return self.read();
+                }
+            }
+            // After the socket: what is under way gets a turn each time round anyway, and must not keep a request (it
+            // may be the one that cancels it) from being read.
+            () = poll_fn(|context| self.under_way.poll(context, &mut self.done)) => self.settle_done(),
+        }
+        Ok(())
+    }
+
+    /// Reads once.
+    fn read(&mut self) -> Result<(), Closed> {
+        let Connection { stream, inbound, .. } = self;
+        let room = inbound.room();
+        let mut read = None;
+        // A read that does not fill the room has emptied the socket. Saying so by `WouldBlock` spares the next turn a
+        // read that would only find this out.
+        let result = stream.try_io(Interest::READABLE, || {
+            let n = nix::unistd::read(&*stream, room)?;
+            read = Some(n);
+            if 0 < n && n < room.len() { Err(ErrorKind::WouldBlock.into()) } else { Ok(()) }
+        });
+        match (read, result) {
+            (Some(0), _) => self.end_of_input(),
+            (Some(n), _) => {
+                self.inbound.filled(n);
+                Ok(())
+            }
+            (None, Err(fault)) if matches!(fault.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                Ok(())
+            }
+            (None, _) => Err(Closed),
+        }
+    }
+
+    /// The client sends no more. A last line without its end was never meant to be served.
+    fn end_of_input(&mut self) -> Result<(), Closed> {
+        trace!(client = self.session.client, "end of input");
+        let hangup = Hangup::watch(&self.stream).map_err(|_| Closed)?;
+        self.phase = Phase::HalfClosed(hangup);
+        Ok(())
+    }
+
+    /// The daemon is going down: what was sent before that is still served, subscriptions end.
+    fn begin_shutdown(&mut self) {
+        if matches!(self.phase, Phase::Open) {
+            // Past the runtime, which on a new connection has not yet seen whether there is something to read.
+            while let Ok(n @ 1..) = nix::unistd::read(&self.stream, self.inbound.room()) {
+                self.inbound.filled(n);
+                if self.inbound.is_overlong() {
+                    break;
+                }
+            }
+        }
+        self.phase = Phase::Draining { until: Instant::now() + self.grace, why: Drain::Shutdown };
+        self.end_subscriptions();
+    }
+
+    fn refuse_overlong(&mut self) {
+        let message = format!("the line is longer than {} bytes", axd_protocol::MAX_REQUEST_BYTES);
+        let error = Error::new(ErrorCode::PayloadTooLarge, message);
+        write_error(self.platform, None, "", &error, &mut self.out.lines);
+        self.fail_pending(ErrorCode::Cancelled, "the connection is closed after an over-long line");
+        self.drop_subscriptions();
+        let until = match self.phase {
+            Phase::Draining { until, .. } => until,
+            _ => Instant::now() + self.grace,
+        };
+        self.phase = Phase::Draining { until, why: Drain::Overlong };
+    }
+
+    /// The time for draining is over: says so to whoever still waits, as far as the socket takes it.
+    fn cut_short(&mut self) -> Result<(), Closed> {
+        if matches!(self.phase, Phase::Draining { why: Drain::Shutdown, .. }) {
+            self.fail_pending(ErrorCode::Cancelled, "the daemon is going down");
+        }
+        // The connection is over whether or not this succeeds.
+        let _ = self.out.flush(&self.stream);
+        Err(Closed)
+    }
+
+    /// Whether the daemon is going down, or the connection is for another reason about to close.
+    pub(super) fn is_draining(&self) -> bool {
+        matches!(self.phase, Phase::Draining { .. })
+    }
+
+    /// Reads and forgets what the client still sends. Closing at once would reset the connection, and a client that
+    /// sends all before it reads would not see why.
+    async fn linger(&mut self) {
+        if socket::shutdown(self.stream.as_raw_fd(), socket::Shutdown::Write).is_err() {
+            return;
+        }
+        let until = Instant::now() + LINGER_TIME;
+        let mut left = LINGER_BYTES;
+        let mut buffer = vec![0; 64 * 1024];
+        while let Ok(Ok(())) = timeout_at(until, self.stream.readable()).await {
+            match self.stream.try_read(&mut buffer) {
+                Ok(n) if 0 < n && n < left => left -= n,
+                Err(fault) if fault.kind() == ErrorKind::WouldBlock => {}
+                _ => return,
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.sessions.close(&self.session);
+        Arc::clone(&self.service).left(self.session.client);
+        debug!(client = self.session.client, "disconnected");
+    }
+}

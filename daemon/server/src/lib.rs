@@ -1,0 +1,171 @@
+//! The server: listener, connections, request ids, cancellation, subscriptions, back-pressure. It does not know what a
+//! command means; for that it asks a [`Service`].
+
+mod activation;
+mod connection;
+pub mod descriptor;
+mod framing;
+mod hangup;
+mod outbound;
+mod panics;
+mod peer;
+mod pending;
+mod requests;
+mod socket;
+#[cfg(test)]
+mod tests;
+mod under_way;
+
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axd_protocol::{Error, ErrorCode};
+use nix::unistd::Uid;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, sleep_until};
+use tracing::{error, info, warn};
+
+pub use activation::{inherited, refuse_waiting};
+pub use socket::{ListenError, Listener};
+
+use self::connection::Connection;
+use self::peer::{Peer, turn_away};
+use axd_service::Service;
+use axd_service::Sessions;
+use axd_service::Stop;
+
+/// The most clients at a time.
+const MAX_CONNECTIONS: usize = 1024;
+/// How long nothing is accepted after the system refused, unless a connection closes before.
+const BACK_OFF: Duration = Duration::from_millis(200);
+
+/// How a server behaves.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerOptions {
+    /// After how long without a client the daemon stops; never, if absent.
+    pub idle_exit: Option<Duration>,
+    /// How long requests under way may take once the daemon is to stop.
+    pub grace: Duration,
+}
+
+impl Default for ServerOptions {
+    fn default() -> ServerOptions {
+        ServerOptions { idle_exit: None, grace: Duration::from_secs(2) }
+    }
+}
+
+/// Serves clients until told to stop, or idle for long enough. When it returns, every request that could be answered
+/// has been, and the socket is gone.
+pub async fn run(
+    mut listener: Listener,
+    service: Arc<dyn Service>,
+    sessions: Arc<Sessions>,
+    stop: Stop,
+    options: ServerOptions,
+) -> io::Result<()> {
+    let socket = UnixListener::from_std(listener.socket()?)?;
+    info!(socket = %listener.path().display(), inherited = listener.is_inherited(), "listening");
+    let mut server = Server { service, sessions, stop, options, connections: JoinSet::new() };
+    server.accept(&socket).await;
+    server.stop.trigger();
+
+    // First the path, so that from here on clients reach the successor or start one. Who got in before that is served.
+    listener.give_up_path();
+    while let Some(stream) = listener.accept_waiting() {
+        server.admit(UnixStream::from_std(stream)?);
+    }
+    drop((socket, listener));
+    info!(connections = server.connections.len(), "stopping");
+    while let Some(closed) = server.connections.join_next().await {
+        note(closed);
+    }
+    Ok(())
+}
+
+/// What accepting needs.
+struct Server {
+    service: Arc<dyn Service>,
+    sessions: Arc<Sessions>,
+    stop: Stop,
+    options: ServerOptions,
+    connections: JoinSet<()>,
+}
+
+impl Server {
+    /// Accepts until the daemon is to stop.
+    async fn accept(&mut self, socket: &UnixListener) {
+        let idle_end = |idle: Option<Duration>| idle.and_then(|idle| Instant::now().checked_add(idle));
+        let mut idle_until = idle_end(self.options.idle_exit);
+        let mut paused_until: Option<Instant> = None;
+        loop {
+            tokio::select! {
+                biased;
+                () = self.stop.wait() => return,
+                accepted = socket.accept(), if paused_until.is_none() => match accepted {
+                    Ok((stream, _)) => self.admit(stream),
+                    Err(fault) => paused_until = after(&fault),
+                },
+                Some(closed) = self.connections.join_next() => {
+                    note(closed);
+                    // It may have freed the very descriptor that was missing.
+                    paused_until = None;
+                    idle_until = idle_end(self.options.idle_exit);
+                }
+                () = until(paused_until) => paused_until = None,
+                () = until(idle_until), if self.connections.is_empty() => {
+                    info!("nobody is connected: stopping");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Serves a client, if it is to be served.
+    fn admit(&mut self, stream: UnixStream) {
+        let platform = self.service.platform();
+        let peer = match Peer::of(&stream) {
+            Ok(peer) => peer,
+            Err(fault) => return warn!(%fault, "a client of whom the system does not say who it is"),
+        };
+        if let Err(error) = peer.admit(Uid::effective()) {
+            warn!(uid = peer.uid, pid = peer.pid, "another user tried to connect");
+            return turn_away(stream, platform, &error);
+        }
+        if self.connections.len() >= MAX_CONNECTIONS {
+            warn!(pid = peer.pid, "too many clients");
+            let message = format!("{MAX_CONNECTIONS} clients are connected");
+            let error = Error::new(ErrorCode::RateLimited, message)
+                .suggest("close unused connections; one connection can carry many requests");
+            return turn_away(stream, platform, &error);
+        }
+        let (service, sessions) = (Arc::clone(&self.service), Arc::clone(&self.sessions));
+        let connection = Connection::new(stream, peer.pid, service, sessions, self.options.grace);
+        self.connections.spawn(connection.run(self.stop.clone()));
+    }
+}
+
+/// Until when to accept nothing after accepting failed.
+fn after(fault: &io::Error) -> Option<Instant> {
+    // The client went away before it was accepted: the next one may well be there.
+    if matches!(fault.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) {
+        return None;
+    }
+    warn!(%fault, "cannot accept a client");
+    Some(Instant::now() + BACK_OFF)
+}
+
+fn note(closed: Result<(), JoinError>) {
+    if let Err(fault) = closed {
+        error!(%fault, "a connection ended in a panic");
+    }
+}
+
+/// Waits until then, or for ever.
+async fn until(then: Option<Instant>) {
+    match then {
+        Some(then) => sleep_until(then).await,
+        None => std::future::pending().await,
+    }
+}

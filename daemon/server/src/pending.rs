@@ -1,0 +1,237 @@
+//! What a connection has asked for and not yet been told: requests under way and subscriptions, found again by the id
+//! they were asked under.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use axd_protocol::command::{Family, family};
+use axd_protocol::error::{Delivery, Disposition};
+use axd_protocol::event::{EndCause, Event, Push};
+use axd_protocol::{Error, ErrorCode};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use axd_gate::Gate;
+use axd_service::Session;
+use axd_service::write_error;
+
+/// The most requests a connection may have under way.
+pub(super) const MAX_PENDING: usize = 256;
+/// The most subscriptions a connection may hold.
+pub(super) const MAX_SUBSCRIPTIONS: usize = 64;
+
+/// A request under way, or the subscription it became.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// Its id, as it was written.
+    pub(super) id: Option<Box<RawValue>>,
+    /// Its id, in the form ids are compared in.
+    pub(super) known_as: Option<Box<str>>,
+    /// The command.
+    pub(super) command: &'static str,
+    /// The number its subscription goes by.
+    pub(super) sub: u64,
+    /// Whether it has been answered and lines follow.
+    pub(super) subscribed: bool,
+    /// Passed when it has sent something.
+    pub(super) gate: Gate,
+}
+
+/// All of them. Keeps the session's counters right, whichever way one ends.
+#[derive(Debug)]
+pub(super) struct Pending {
+    session: Arc<Session>,
+    asked: HashMap<u64, Asked>,
+    subscriptions: usize,
+}
+
+impl Pending {
+    /// None yet.
+    pub(super) fn new(session: Arc<Session>) -> Pending {
+        Pending { session, asked: HashMap::new(), subscriptions: 0 }
+    }
+
+    /// Whether there is nothing to wait for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.asked.is_empty()
+    }
+
+    /// How many requests wait for their answer.
+    pub(super) fn requests(&self) -> usize {
+        self.asked.len() - self.subscriptions
+    }
+
+    /// How many subscriptions there are.
+    pub(super) fn subscriptions(&self) -> usize {
+        self.subscriptions
+    }
+
+    /// Notes a request.
+    pub(super) fn insert(&mut self, key: u64, asked: Asked) {
+        self.asked.insert(key, asked);
+        self.count();
+    }
+
+    /// The request or subscription of that key.
+    pub(super) fn get(&self, key: u64) -> Option<&Asked> {
+        self.asked.get(&key)
+    }
+
+    /// A request was answered, and lines follow.
+    pub(super) fn subscribe(&mut self, key: u64) {
+        if let Some(asked) = self.asked.get_mut(&key).filter(|asked| !asked.subscribed) {
+            asked.subscribed = true;
+            self.subscriptions += 1;
+            self.count();
+        }
+    }
+
+    /// Forgets a request or subscription.
+    pub(super) fn remove(&mut self, key: u64) -> Option<Asked> {
+        let asked = self.asked.remove(&key)?;
+        self.subscriptions -= usize::from(asked.subscribed);
+        self.count();
+        Some(asked)
+    }
+
+    /// The key of what was asked under that id.
+    pub(super) fn find(&self, known_as: &str) -> Option<u64> {
+        self.asked.iter().find(|(_, asked)| asked.known_as.as_deref() == Some(known_as)).map(|(key, _)| *key)
+    }
+
+    /// The keys of all subscriptions, or of all requests that wait for their answer, in the order they were asked.
+    pub(super) fn keys(&self, subscribed: bool) -> Vec<u64> {
+        let of_kind = self.asked.iter().filter(|(_, asked)| asked.subscribed == subscribed);
+        let mut keys: Vec<u64> = of_kind.map(|(key, _)| *key).collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    fn count(&self) {
+        self.session.pending.store(self.requests() as u32, Relaxed);
+        self.session.subscriptions.store(self.subscriptions as u32, Relaxed);
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.asked.clear();
+        self.subscriptions = 0;
+        self.count();
+    }
+}
+
+impl Drop for Asked {
+    /// Whatever is still on its way to an app stays where it is: nobody waits for it any more.
+    fn drop(&mut self) {
+        self.gate.close();
+    }
+}
+
+impl Asked {
+    /// Answers with an error on behalf of the engine, which was not let finish.
+    pub(super) fn fail(&self, platform: &'static str, code: ErrorCode, message: String, out: &mut Vec<u8>) {
+        let mut error = Error::new(code, message);
+        // Closed first, so that this stays true.
+        if !self.gate.close() || Self::sends_unasked(self.command) {
+            error.disposition = Disposition::of(Delivery::Uncertain);
+        }
+        write_error(platform, self.id.as_deref(), self.command, &error, out);
+    }
+
+    /// Whether a command does something without passing its gate: of these nobody knows how far they got.
+    fn sends_unasked(command: &str) -> bool {
+        family(command) == Some(Family::Daemon)
+    }
+
+    /// Writes the last line of a subscription.
+    pub(super) fn end(&self, cause: EndCause, out: &mut Vec<u8>) {
+        let push = Push { sub: self.sub, event: Event::End { cause } };
+        // Writing to a Vec cannot fail, and these fields cannot fail to serialise.
+        let _ = serde_json::to_writer(&mut *out, &push);
+        out.push(b'\n');
+    }
+}
+
+/// The form in which ids are compared: `"\u0061"` and `"a"` are one id.
+pub(super) fn comparable(id: &RawValue) -> Box<str> {
+    match serde_json::from_str::<Value>(id.get()) {
+        Ok(value) => value.to_string().into(),
+        // A number too large to be read is still the same as itself.
+        Err(_) => id.get().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axd_service::Sessions;
+
+    fn asked(id: &str, command: &'static str) -> Asked {
+        let id = RawValue::from_string(id.to_owned()).unwrap();
+        Asked {
+            known_as: Some(comparable(&id)),
+            id: Some(id),
+            command,
+            sub: 3,
+            subscribed: false,
+            gate: Gate::new(),
+        }
+    }
+
+    #[test]
+    fn ids_are_the_same_however_they_are_written() {
+        let raw = |text: &str| comparable(&RawValue::from_string(text.to_owned()).unwrap());
+        assert_eq!(raw(r#""a""#), raw(r#""\u0061""#));
+        assert_ne!(raw("1"), raw(r#""1""#));
+        assert_eq!(raw("1e999"), raw("1e999"));
+    }
+
+    #[test]
+    fn the_sessions_counters_follow_on_every_path() {
+        let session = Sessions::default().open(None);
+        let counters = || (session.pending.load(Relaxed), session.subscriptions.load(Relaxed));
+        let mut pending = Pending::new(Arc::clone(&session));
+        pending.insert(1, asked("1", "get"));
+        pending.insert(2, asked("2", "subscribe"));
+        assert_eq!(counters(), (2, 0));
+        pending.subscribe(2);
+        pending.subscribe(2);
+        assert_eq!(counters(), (1, 1));
+        assert_eq!(pending.find("2"), Some(2));
+        assert_eq!((pending.keys(true), pending.keys(false)), (vec![2], vec![1]));
+        pending.remove(2);
+        pending.remove(2);
+        assert_eq!(counters(), (1, 0));
+        drop(pending);
+        assert_eq!(counters(), (0, 0));
+    }
+
+    #[test]
+    fn what_was_cut_off_is_safe_to_repeat_only_if_nothing_was_sent() {
+        let cases = [
+            ("get", false, "not_delivered"),
+            ("click", false, "not_delivered"),
+            ("click", true, "uncertain"),
+            ("sim", false, "uncertain"),
+        ];
+        for (command, sent, delivery) in cases {
+            let mut out = Vec::new();
+            let asked = asked("7", command);
+            assert!(!sent || asked.gate.pass());
+            asked.fail("sim", ErrorCode::Timeout, "late".into(), &mut out);
+            assert!(!asked.gate.pass(), "nothing more is sent");
+            let line: Value = serde_json::from_slice(&out).unwrap();
+            assert_eq!(line["id"], 7);
+            assert_eq!(line["error"]["disposition"]["delivery"], delivery);
+        }
+    }
+
+    #[test]
+    fn the_last_line_of_a_subscription_says_why() {
+        let mut out = Vec::new();
+        asked("7", "subscribe").end(EndCause::Cancelled, &mut out);
+        assert_eq!(out, b"{\"sub\":3,\"event\":\"end\",\"cause\":\"cancelled\"}\n");
+    }
+}

@@ -1,0 +1,288 @@
+//! From a line to its answer: how one connection's requests are begun, cancelled and settled.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use axd_protocol::command::{Cancel, CancelAnswer};
+use axd_protocol::envelope::Head;
+use axd_protocol::error::{Delivery, Disposition};
+use axd_protocol::event::EndCause;
+use axd_protocol::{Command, Error, ErrorCode, Format, PROTOCOL_VERSION, Request};
+use serde_json::value::RawValue;
+use tokio::time::{Instant, timeout_at};
+use tracing::{debug, error};
+
+use super::connection::Connection;
+use super::panics::{Panicked, guarded};
+use super::pending::{Asked, MAX_PENDING, MAX_SUBSCRIPTIONS, comparable};
+use axd_gate::Gate;
+use axd_service::{BoxFuture, Call, Feed, Reply, Served, write_error};
+
+/// How long past its deadline the engine may be with an answer before the server gives one itself.
+const BACKSTOP: Duration = Duration::from_millis(250);
+
+/// What a future under way comes to.
+pub(super) enum Done {
+    /// A request's answer.
+    Answered(Reply),
+    /// The deadline, and then some, went by without one.
+    Late,
+    /// A subscription has something to tell, or, if false, never will again.
+    Ready(Box<dyn Feed>, bool),
+}
+
+impl Connection {
+    /// Serves one line.
+    pub(super) fn serve_line(&mut self, line: &[u8]) {
+        self.session.requests.fetch_add(1, Relaxed);
+        let Ok(text) = std::str::from_utf8(line) else {
+            let id = Request::id_of(&String::from_utf8_lossy(line));
+            let error = Error::new(ErrorCode::InvalidArgs, "the line is not UTF-8")
+                .suggest("send one JSON object per line, in UTF-8");
+            return self.refuse(id.as_deref(), "", &error);
+        };
+        let request = match Request::parse(text) {
+            Ok(request) => request,
+            Err(error) => return self.refuse(Request::id_of(text).as_deref(), "", &error),
+        };
+        debug!(client = self.session.client, command = %request.command, "request");
+        if let Err(error) = self.begin(&request) {
+            self.refuse(request.id, &request.command, &error);
+        }
+    }
+
+    fn begin(&mut self, request: &Request<'_>) -> Result<(), Error> {
+        let command = request.command()?;
+        let deadline = deadline(request.deadline_ms)?;
+        // Only what waits can be waited for twice, so the common request is never compared.
+        let known_as = request.id.filter(|_| !self.pending.is_empty()).map(comparable);
+        if known_as.as_deref().and_then(|id| self.pending.find(id)).is_some() {
+            let id = request.id.map_or("", RawValue::get);
+            let message = format!("a request with id {id} is already in progress on this connection");
+            return Err(Error::new(ErrorCode::InvalidArgs, message)
+                .suggest("use a unique id per request, or wait for the earlier answer"));
+        }
+        let command = match command {
+            Command::Cancel(cancel) => return self.cancel(request, &cancel),
+            command => command,
+        };
+        let name = command.name();
+        let id = request.id.map(ToOwned::to_owned);
+        let gate = Gate::new();
+        let call = Call {
+            id: id.clone(),
+            command,
+            format: request.format,
+            with_data: false,
+            deadline,
+            session: self.session.clone(),
+            sub: self.next_sub,
+            gate: gate.clone(),
+        };
+        let service = self.service.clone();
+        match guarded(&mut self.out.lines, |out| service.serve(call, out)) {
+            Ok(Served::Now) => debug_assert!(self.out.lines.ends_with(b"\n"), "{name}: half a line"),
+            Ok(Served::Later(_)) if self.pending.requests() >= MAX_PENDING => {
+                let message = format!("{MAX_PENDING} requests are in progress on this connection");
+                let mut error = Error::new(ErrorCode::RateLimited, message);
+                // It had begun: what it has not sent by now it never will.
+                if !gate.close() {
+                    error.disposition = Disposition::of(Delivery::Uncertain);
+                }
+                return Err(error);
+            }
+            Ok(Served::Later(answer)) => {
+                let known_as = known_as.or_else(|| request.id.map(comparable));
+                let asked =
+                    Asked { id, known_as, command: name, sub: self.next_sub, subscribed: false, gate };
+                self.next_sub += 1;
+                self.next_key += 1;
+                self.pending.insert(self.next_key, asked);
+                self.under_way.insert(self.next_key, bounded(answer, deadline));
+            }
+            Err(panicked) => {
+                error!(command = name, %panicked, "a panic while serving a request");
+                let asked = Asked { id, known_as: None, command: name, sub: 0, subscribed: false, gate };
+                asked.fail(self.platform, ErrorCode::Internal, panicked.to_string(), &mut self.out.lines);
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops what was asked under an id: first it answers that it was cancelled, then the cancellation that it did so.
+    fn cancel(&mut self, request: &Request<'_>, cancel: &Cancel) -> Result<(), Error> {
+        if !(cancel.id.is_number() || cancel.id.is_string()) {
+            return Err(Error::new(ErrorCode::InvalidArgs, "cancel: id must be a number or a string"));
+        }
+        let found = self.pending.find(&cancel.id.to_string());
+        // What has sent something is let finish and say what came of it; its closed gate hastens that.
+        let key = found
+            .filter(|key| self.pending.get(*key).is_some_and(|asked| asked.subscribed || asked.gate.close()));
+        if let Some(asked) = key.and_then(|key| self.forget(key)) {
+            if asked.subscribed {
+                asked.end(EndCause::Cancelled, &mut self.out.lines);
+            } else {
+                let message = format!("{} was cancelled", asked.command);
+                asked.fail(self.platform, ErrorCode::Cancelled, message, &mut self.out.lines);
+            }
+        }
+        let head = Head {
+            id: request.id,
+            ok: true,
+            command: "cancel",
+            version: PROTOCOL_VERSION,
+            platform: self.platform,
+            clock: None,
+            app: None,
+        };
+        match request.format {
+            Format::Json => head.write_data(&CancelAnswer { cancelled: key.is_some() }, &mut self.out.lines),
+            Format::Text => {
+                let text = match (key, found) {
+                    (Some(_), _) => "cancelled",
+                    (None, Some(_)) => "too late: it has been sent",
+                    (None, None) => "no such request is under way",
+                };
+                head.write_text(text, &mut self.out.lines);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what a future came to.
+    pub(super) fn settle(&mut self, key: u64, outcome: Result<Done, Panicked>) {
+        match outcome {
+            Ok(Done::Answered(reply)) => self.answer(key, reply),
+            Ok(Done::Late) => {
+                if let Some(asked) = self.pending.remove(key) {
+                    let message = format!("{} timed out", asked.command);
+                    asked.fail(self.platform, ErrorCode::Timeout, message, &mut self.out.lines);
+                }
+            }
+            Ok(Done::Ready(feed, true)) => self.eager.push_back((key, feed)),
+            Ok(Done::Ready(_, false)) => self.end_subscription(key, EndCause::Gone),
+            Err(panicked) => {
+                let Some(asked) = self.pending.get(key) else { return };
+                error!(command = asked.command, %panicked, "a panic while serving a request");
+                if asked.subscribed {
+                    return self.end_subscription(key, EndCause::Gone);
+                }
+                asked.fail(self.platform, ErrorCode::Internal, panicked.to_string(), &mut self.out.lines);
+                self.pending.remove(key);
+            }
+        }
+    }
+
+    fn answer(&mut self, key: u64, reply: Reply) {
+        let Some(feed) = reply.feed else {
+            self.out.lines.extend_from_slice(&reply.line);
+            self.pending.remove(key);
+            return;
+        };
+        if self.pending.subscriptions() >= MAX_SUBSCRIPTIONS {
+            if let Some(asked) = self.pending.remove(key) {
+                let message = format!("this connection holds {MAX_SUBSCRIPTIONS} subscriptions");
+                let error = Error::new(ErrorCode::RateLimited, message)
+                    .suggest("cancel one of them, or use one subscription for more");
+                self.refuse(asked.id.as_deref(), asked.command, &error);
+            }
+            return;
+        }
+        self.out.lines.extend_from_slice(&reply.line);
+        self.pending.subscribe(key);
+        if self.is_draining() {
+            self.end_subscription(key, EndCause::Shutdown);
+        } else {
+            self.under_way.insert(key, next_of(feed));
+        }
+    }
+
+    /// Lets subscriptions write while there is room. What does not fit now is not kept: the feed stays where it is, and
+    /// tells it folded with what comes later.
+    pub(super) fn tell_feeds(&mut self) {
+        for _ in 0..self.eager.len() {
+            if !self.out.has_room_for_feeds() {
+                return;
+            }
+            let Some((key, mut feed)) = self.eager.pop_front() else { return };
+            match guarded(&mut self.out.lines, |out| feed.write(out)) {
+                Ok(()) => self.under_way.insert(key, next_of(feed)),
+                Err(panicked) => {
+                    error!(%panicked, "a panic while writing a subscription");
+                    self.end_subscription(key, EndCause::Gone);
+                }
+            }
+        }
+    }
+
+    /// Ends all subscriptions because the daemon is going down.
+    pub(super) fn end_subscriptions(&mut self) {
+        for key in self.pending.keys(true) {
+            self.end_subscription(key, EndCause::Shutdown);
+        }
+    }
+
+    /// Ends all subscriptions without a word.
+    pub(super) fn drop_subscriptions(&mut self) {
+        for key in self.pending.keys(true) {
+            self.forget(key);
+        }
+    }
+
+    /// Answers every request that is still under way with an error.
+    pub(super) fn fail_pending(&mut self, code: ErrorCode, message: &str) {
+        for key in self.pending.keys(false) {
+            if let Some(asked) = self.forget(key) {
+                asked.fail(self.platform, code, message.to_owned(), &mut self.out.lines);
+            }
+        }
+    }
+
+    fn end_subscription(&mut self, key: u64, cause: EndCause) {
+        if let Some(asked) = self.forget(key) {
+            asked.end(cause, &mut self.out.lines);
+        }
+    }
+
+    /// Drops all there is of a request or subscription.
+    fn forget(&mut self, key: u64) -> Option<Asked> {
+        self.under_way.remove(key);
+        self.eager.retain(|(other, _)| *other != key);
+        self.pending.remove(key)
+    }
+
+    fn refuse(&mut self, id: Option<&RawValue>, command: &str, error: &Error) {
+        write_error(self.platform, id, command, error, &mut self.out.lines);
+    }
+}
+
+/// When a request is to be done.
+fn deadline(ms: Option<u64>) -> Result<Option<Instant>, Error> {
+    match ms {
+        Some(0) => Err(Error::new(ErrorCode::InvalidArgs, "deadline_ms must be at least 1")
+            .suggest("omit deadline_ms to wait without a limit")),
+        // So far ahead that the clock cannot tell it is as good as none.
+        ms => Ok(ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)))),
+    }
+}
+
+/// The engine keeps deadlines itself; this is for when it does not.
+fn bounded(answer: BoxFuture<'static, Reply>, deadline: Option<Instant>) -> BoxFuture<'static, Done> {
+    match deadline.and_then(|deadline| deadline.checked_add(BACKSTOP)) {
+        None => Box::pin(async { Done::Answered(answer.await) }),
+        Some(end) => Box::pin(async move {
+            match timeout_at(end, answer).await {
+                Ok(reply) => Done::Answered(reply),
+                Err(_) => Done::Late,
+            }
+        }),
+    }
+}
+
+/// Waits for a feed to have something to tell.
+fn next_of(mut feed: Box<dyn Feed>) -> BoxFuture<'static, Done> {
+    Box::pin(async move {
+        let more = feed.ready().await;
+        Done::Ready(feed, more)
+    })
+}

@@ -1,0 +1,153 @@
+//! What the desktop is asked to do that is no app's own business: windows, starting and ending apps, the clipboard
+//! and pictures.
+
+use std::sync::Arc;
+
+use axd_protocol::Bounds;
+use tokio::sync::oneshot;
+
+use super::desk::{Desk, invalid};
+use super::picture::{self, Sheet};
+use super::process::{Control, Process, Request};
+use axd_platform::{
+    CaptureOf, Clip, ClipboardKind, DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, LaunchPlan, Sent,
+    WindowOp,
+};
+
+impl Desk {
+    /// Does what is asked.
+    pub(super) async fn serve(
+        self: Arc<Desk>,
+        call: DesktopCall,
+        gate: Gate,
+    ) -> Result<DesktopAnswer, Failure> {
+        match call {
+            DesktopCall::Input(input) => self.input(input, &gate).await,
+            DesktopCall::Pointer => Ok(DesktopAnswer::Pointer(self.hands.lock().pointer())),
+            DesktopCall::Window { window, op } => self.arrange_window(window, op, &gate).await,
+            DesktopCall::Launch(plan) => self.start_app(plan, &gate).await,
+            DesktopCall::Close { pid, force } => self.end_app(pid, force, &gate).await,
+            DesktopCall::ClipboardGet(kind) => Ok(DesktopAnswer::Clipboard(self.pasted(kind))),
+            DesktopCall::ClipboardSet(clip) => {
+                gate.enter()?;
+                self.copy(clip);
+                Ok(DesktopAnswer::Done)
+            }
+            DesktopCall::Capture { of, cursor } => self.capture(of, cursor).await,
+        }
+    }
+
+    async fn arrange_window(&self, window: u64, op: WindowOp, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+        let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
+        let seen = self.windows().into_iter().find(|seen| seen.window == window).ok_or_else(gone)?;
+        let process = self.process(seen.pid).ok_or_else(gone)?;
+        gate.enter()?;
+        match ask(&process, |answer| Control::Window(window, op, answer)).await {
+            Some(true) => Ok(DesktopAnswer::Done),
+            Some(false) => Err(gone()),
+            None => Err(gone().sent(Sent::Maybe)),
+        }
+    }
+
+    async fn start_app(self: Arc<Desk>, plan: LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+        let unknown = |failure: Failure| Failure { kind: FailureKind::Gone, ..failure };
+        let (script, running) = self.find(&plan.app).map_err(unknown)?;
+        let identity = Some(script.identity.clone());
+        gate.enter()?;
+        let front = running.filter(|_| !script.several);
+        let pid = match front {
+            // Started a second time, it hands over to itself.
+            Some(pid) => {
+                let windows = self.windows();
+                let first = windows.iter().find(|seen| seen.pid == pid);
+                if let (Some(seen), Some(process)) = (first, self.process(pid)) {
+                    let number = seen.window;
+                    ask(&process, |answer| Control::Window(number, WindowOp::Focus, answer)).await;
+                }
+                pid
+            }
+            None => self.launch_now(&script, plan),
+        };
+        Ok(DesktopAnswer::Launched { pid: Some(pid), identity })
+    }
+
+    async fn end_app(&self, pid: u32, force: bool, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+        let gone = || Failure::new(FailureKind::Gone, format!("there is no process {pid}"));
+        let process = self.process(pid).ok_or_else(gone)?;
+        gate.enter()?;
+        if force {
+            let (answer, reply) = oneshot::channel();
+            process.controls.send(Control::Quit(answer)).map_err(|_| gone())?;
+            // Without an answer it has ended in the meantime, which is what was wanted.
+            let _ = reply.await;
+        } else {
+            process.requests.send(Request::Close).map_err(|_| gone())?;
+        }
+        Ok(DesktopAnswer::Done)
+    }
+
+    fn pasted(&self, kind: ClipboardKind) -> Option<Clip> {
+        self.clipboard().filter(|clip| match kind {
+            ClipboardKind::Any => true,
+            ClipboardKind::Text => matches!(clip, Clip::Text(_)),
+            ClipboardKind::Image => matches!(clip, Clip::Image(_)),
+            ClipboardKind::Files => matches!(clip, Clip::Files(_)),
+        })
+    }
+
+    async fn capture(&self, of: CaptureOf, cursor: bool) -> Result<DesktopAnswer, Failure> {
+        let mut sheets = self.sheets().await;
+        let area = match of {
+            CaptureOf::All => self.span(),
+            CaptureOf::Display(number) => {
+                let displays = self.displays();
+                let found = displays.iter().find(|display| display.display == number);
+                let known: Vec<String> = displays.iter().map(|display| display.display.to_string()).collect();
+                let absent =
+                    || invalid(format!("there is no display {number}; there is {}", known.join(", ")));
+                found.ok_or_else(absent)?.bounds
+            }
+            CaptureOf::Region(area) => self.on_screen(area)?,
+            CaptureOf::Window(window) => {
+                let seen = self.windows().into_iter().find(|seen| seen.window == window);
+                let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
+                if seen.ok_or_else(gone)?.minimized {
+                    let text = format!("window {window} is minimised and shows nothing");
+                    return Err(Failure::new(FailureKind::Refused, text));
+                }
+                sheets.retain(|sheet| sheet.window == window);
+                self.on_screen(sheets.first().ok_or_else(gone)?.bounds)?
+            }
+        };
+        let pointer = cursor.then(|| self.hands.lock().pointer());
+        Ok(DesktopAnswer::Picture(picture::draw(area, &sheets, self.active().1, pointer)))
+    }
+
+    /// What is shown, front to back. An app that hangs still shows what it showed last.
+    async fn sheets(&self) -> Vec<Sheet> {
+        let mut sheets = Vec::new();
+        for (_, process) in self.shown() {
+            sheets.extend(ask(&process, Control::Paint).await.into_iter().flatten());
+        }
+        let order: Vec<u64> = self.windows().iter().map(|seen| seen.window).collect();
+        sheets.sort_by_key(|sheet| order.iter().position(|window| *window == sheet.window));
+        sheets
+    }
+
+    /// The displays' part of an area.
+    fn on_screen(&self, area: Bounds) -> Result<Bounds, Failure> {
+        let whole = self.span();
+        let nothing = || invalid(format!("{area:?} has nothing of the screen, which is {whole:?}"));
+        area.intersection(&whole).ok_or_else(nothing)
+    }
+}
+
+/// Asks the window system's side of an app; nothing if the app has ended.
+pub(super) async fn ask<T>(
+    process: &Process,
+    control: impl FnOnce(oneshot::Sender<T>) -> Control,
+) -> Option<T> {
+    let (answer, reply) = oneshot::channel();
+    process.controls.send(control(answer)).ok()?;
+    reply.await.ok()
+}

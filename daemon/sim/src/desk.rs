@@ -1,0 +1,297 @@
+//! The desk: which apps run, how their windows lie, and what is on the clipboard. The apps on it share it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use axd_protocol::{Bounds, DisplayInfo};
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+
+use super::calls::ask;
+use super::input::Hands;
+use super::model::{Model, SCREEN, span};
+use super::process::{self, Control, Process};
+use super::script::Script;
+use axd_platform::{AppSeen, Clip, DesktopEvent, Failure, FailureKind, LaunchPlan, WindowSeen};
+
+/// What the desktop and the apps on it share: who runs, and how the windows lie.
+pub(super) struct Desk {
+    /// The apps there are, running or not.
+    pub scripts: Vec<Arc<Script>>,
+    next_pid: AtomicU32,
+    state: Mutex<State>,
+    clipboard: Mutex<Option<Clip>>,
+    /// The main one first.
+    displays: Mutex<Vec<DisplayInfo>>,
+    pub hands: Mutex<Hands>,
+}
+
+#[derive(Default)]
+struct State {
+    out: Option<mpsc::UnboundedSender<DesktopEvent>>,
+    running: BTreeMap<u32, Running>,
+    /// Front to back.
+    windows: Vec<WindowSeen>,
+    frontmost: (Option<u32>, Option<u64>),
+    /// The apps that are hidden with all their windows.
+    hidden: BTreeSet<u32>,
+}
+
+struct Running {
+    seen: AppSeen,
+    script: Arc<Script>,
+    process: Process,
+}
+
+impl State {
+    fn tell(&self, event: DesktopEvent) {
+        // Nobody listens any more: the daemon is ending.
+        let _ = self.out.as_ref().map(|out| out.send(event));
+    }
+
+    fn tell_windows(&mut self, windows: Vec<WindowSeen>) {
+        if windows != self.windows {
+            self.windows = windows;
+            self.tell(DesktopEvent::Windows(self.windows.clone()));
+        }
+        let is_up = |window: &&WindowSeen| !window.minimized && !self.hidden.contains(&window.pid);
+        let front = self.windows.iter().find(is_up);
+        let frontmost = (front.map(|window| window.pid), front.map(|window| window.window));
+        if frontmost != self.frontmost {
+            self.frontmost = frontmost;
+            self.tell(DesktopEvent::Frontmost { pid: frontmost.0, window: frontmost.1 });
+        }
+    }
+}
+
+impl Desk {
+    /// A desk with these apps, none of which runs.
+    pub(super) fn new(scripts: Vec<Arc<Script>>) -> Desk {
+        Desk {
+            scripts,
+            next_pid: AtomicU32::new(1001),
+            state: Mutex::new(State::default()),
+            clipboard: Mutex::new(None),
+            displays: Mutex::new(vec![built_in()]),
+            hands: Mutex::new(Hands::default()),
+        }
+    }
+
+    /// Begins telling, and starts the apps that run from the start.
+    pub(super) fn open(self: &Arc<Desk>, out: mpsc::UnboundedSender<DesktopEvent>) {
+        self.state.lock().out = Some(out);
+        let mut windows = Vec::new();
+        for script in self.scripts.iter().filter(|script| script.running) {
+            let (_, theirs) = self.launch(script, LaunchPlan::default());
+            windows.splice(0..0, theirs);
+        }
+        let mut state = self.state.lock();
+        state.tell_windows(windows);
+        state.tell(DesktopEvent::Displays(self.displays()));
+    }
+
+    /// Tells nobody any more, and lets the apps end: they do when the last way to reach them does.
+    pub(super) fn close(&self) {
+        let mut state = self.state.lock();
+        state.out = None;
+        state.running.clear();
+    }
+
+    /// Takes in how an app's windows lie now, front to back. What is new comes to the front, and all of the app's
+    /// windows do if it is `activated`.
+    pub(super) fn arrange(&self, pid: u32, theirs: Vec<WindowSeen>, activated: bool) {
+        let mut state = self.state.lock();
+        if !state.running.contains_key(&pid) {
+            return;
+        }
+        if activated {
+            state.hidden.remove(&pid);
+        }
+        let was_there = |window: &WindowSeen| state.windows.iter().any(|old| old.window == window.window);
+        let raised = activated || theirs.iter().any(|window| !was_there(window));
+        let mut theirs = theirs.into_iter();
+        let mut windows: Vec<WindowSeen> = Vec::new();
+        if raised {
+            windows.extend(theirs.by_ref());
+        }
+        for old in &state.windows {
+            // In their own order, in the places that the app's windows had.
+            if old.pid != pid {
+                windows.push(old.clone());
+            } else {
+                windows.extend(theirs.next());
+            }
+        }
+        windows.sort_by_key(|window| window.minimized);
+        state.tell_windows(windows);
+    }
+
+    /// An app ended.
+    pub(super) fn ended(&self, pid: u32) {
+        let mut state = self.state.lock();
+        if state.running.remove(&pid).is_some() {
+            state.hidden.remove(&pid);
+            state.tell(DesktopEvent::AppGone { pid });
+            let windows = state.windows.iter().filter(|window| window.pid != pid).cloned().collect();
+            state.tell_windows(windows);
+        }
+    }
+
+    /// Starts an app; answers its process and its windows, which are not on the desktop yet.
+    pub(super) fn launch(self: &Arc<Desk>, script: &Arc<Script>, plan: LaunchPlan) -> (u32, Vec<WindowSeen>) {
+        let pid = self.next_pid.fetch_add(1, Ordering::Relaxed);
+        let now = tokio::time::Instant::now().into_std();
+        let mut model = Model::started(Arc::clone(script), u64::from(pid) * 100, plan, now);
+        model.take_displays(&self.screens());
+        let windows = process::windows_of(pid, &model);
+        let seen = AppSeen {
+            pid,
+            name: script.name.clone(),
+            identity: script.identity.clone(),
+            ..AppSeen::default()
+        };
+        // One that ends at once must not be gone before it is there.
+        let mut state = self.state.lock();
+        let process = process::spawn(pid, model, Arc::clone(self));
+        state.tell(DesktopEvent::AppUp(seen.clone()));
+        state.running.insert(pid, Running { seen, script: Arc::clone(script), process });
+        (pid, windows)
+    }
+
+    /// Starts an app, in front.
+    pub(super) fn launch_now(self: &Arc<Desk>, script: &Arc<Script>, plan: LaunchPlan) -> u32 {
+        let (pid, windows) = self.launch(script, plan);
+        self.arrange(pid, windows, true);
+        pid
+    }
+
+    /// The process of that number.
+    pub(super) fn process(&self, pid: u32) -> Option<Process> {
+        self.state.lock().running.get(&pid).map(|running| running.process.clone())
+    }
+
+    /// The apps that run, those that were started first before others.
+    pub(super) fn apps(&self) -> Vec<AppSeen> {
+        self.state.lock().running.values().map(|running| running.seen.clone()).collect()
+    }
+
+    /// The processes whose windows can be seen.
+    pub(super) fn shown(&self) -> Vec<(u32, Process)> {
+        let all = self.processes();
+        let state = self.state.lock();
+        all.into_iter().filter(|(pid, _)| !state.hidden.contains(pid)).collect()
+    }
+
+    /// All processes, those that were started first before others.
+    pub(super) fn processes(&self) -> Vec<(u32, Process)> {
+        let state = self.state.lock();
+        state.running.iter().map(|(pid, running)| (*pid, running.process.clone())).collect()
+    }
+
+    /// The process of an app, the one that was started first if it runs more than once.
+    pub(super) fn pid_of(&self, script: &Script) -> Option<u32> {
+        let state = self.state.lock();
+        let found = state.running.iter().find(|(_, running)| running.seen.name == script.name);
+        found.map(|(pid, _)| *pid)
+    }
+
+    /// The app of that name, identity or process, and its process if it runs.
+    pub(super) fn find(&self, word: &str) -> Result<(Arc<Script>, Option<u32>), Failure> {
+        if let Ok(pid) = word.parse()
+            && let Some(running) = self.state.lock().running.get(&pid)
+        {
+            return Ok((Arc::clone(&running.script), Some(pid)));
+        }
+        let is_it = |script: &&Arc<Script>| script.name.eq_ignore_ascii_case(word) || script.identity == word;
+        let found = self.scripts.iter().find(is_it).cloned().ok_or_else(|| {
+            let names: Vec<&str> = self.scripts.iter().map(|script| script.name.as_str()).collect();
+            invalid(format!("there is no app '{word}'; there are: {}", names.join(", ")))
+        })?;
+        let pid = self.pid_of(&found);
+        Ok((found, pid))
+    }
+
+    /// The windows, front to back.
+    pub(super) fn windows(&self) -> Vec<WindowSeen> {
+        self.state.lock().windows.clone()
+    }
+
+    /// Hides an app with all its windows, or shows it again, behind the others. Coming to the front shows it too.
+    pub(super) fn hide(&self, pid: u32, hidden: bool) {
+        let mut state = self.state.lock();
+        if !state.running.contains_key(&pid) {
+            return;
+        }
+        if hidden {
+            state.hidden.insert(pid);
+        } else {
+            state.hidden.remove(&pid);
+        }
+        let mut windows = state.windows.clone();
+        windows.sort_by_key(|window| (window.minimized, hidden && window.pid == pid));
+        state.tell_windows(windows);
+    }
+
+    /// Whether an app is hidden.
+    pub(super) fn is_hidden(&self, pid: u32) -> bool {
+        self.state.lock().hidden.contains(&pid)
+    }
+
+    /// The active window and its app.
+    pub(super) fn active(&self) -> (Option<u32>, Option<u64>) {
+        self.state.lock().frontmost
+    }
+
+    /// The displays, the main one first.
+    pub(super) fn displays(&self) -> Vec<DisplayInfo> {
+        self.displays.lock().clone()
+    }
+
+    /// Where the displays are.
+    pub(super) fn screens(&self) -> Vec<Bounds> {
+        self.displays.lock().iter().map(|display| display.bounds).collect()
+    }
+
+    /// What the displays span.
+    pub(super) fn span(&self) -> Bounds {
+        span(self.screens().into_iter()).unwrap_or(SCREEN)
+    }
+
+    /// There are other displays now, the main one first; all apps know it when this is done.
+    pub(super) async fn set_displays(&self, displays: Vec<DisplayInfo>) {
+        self.displays.lock().clone_from(&displays);
+        for (_, process) in self.processes() {
+            ask(&process, |answer| Control::Displays(self.screens(), answer)).await;
+        }
+        self.state.lock().tell(DesktopEvent::Displays(displays));
+    }
+
+    /// What is on the clipboard.
+    pub(super) fn clipboard(&self) -> Option<Clip> {
+        self.clipboard.lock().clone()
+    }
+
+    /// The text on the clipboard, if that is what is on it.
+    pub(super) fn clipboard_text(&self) -> Option<String> {
+        match &*self.clipboard.lock() {
+            Some(Clip::Text(text)) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// Puts something on the clipboard, instead of all that is on it.
+    pub(super) fn copy(&self, clip: impl Into<Option<Clip>>) {
+        *self.clipboard.lock() = clip.into();
+    }
+}
+
+/// The one display that there is unless others are given.
+fn built_in() -> DisplayInfo {
+    DisplayInfo { display: 1, name: "Built-in".to_owned(), primary: true, bounds: SCREEN, scale: 1.0 }
+}
+
+/// What was asked makes no sense.
+pub(super) fn invalid(text: String) -> Failure {
+    Failure::new(FailureKind::Invalid, text)
+}

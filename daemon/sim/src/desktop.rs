@@ -1,0 +1,152 @@
+//! The built-in desktop as a platform: a desk with apps on it, and a worker for each that is attached.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axd_protocol::command::{Finding, Sim, SimAnswer};
+use tokio::sync::{mpsc, oneshot};
+
+use super::desk::Desk;
+use super::library;
+use super::script::Script;
+use axd_platform::worker;
+use axd_platform::{
+    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FromWorker, Gate, Mailbox,
+    Platform, Reply,
+};
+
+/// What the built-in desktop consists of.
+#[derive(Debug, Clone)]
+pub struct SimOptions {
+    /// Whether the apps that come with axd are there.
+    pub built_in: bool,
+    /// Files and folders of further app scripts.
+    pub apps: Vec<PathBuf>,
+    /// Further apps, ready made.
+    pub scripts: Vec<Arc<Script>>,
+}
+
+impl Default for SimOptions {
+    fn default() -> SimOptions {
+        SimOptions { built_in: true, apps: Vec::new(), scripts: Vec::new() }
+    }
+}
+
+impl SimOptions {
+    /// The built-in apps and those named by `AXD_SIM_APPS`, paths with colons between.
+    pub fn from_env() -> SimOptions {
+        let apps = std::env::var_os("AXD_SIM_APPS");
+        let apps = apps.map(|paths| std::env::split_paths(&paths).collect()).unwrap_or_default();
+        SimOptions { apps, ..SimOptions::default() }
+    }
+}
+
+/// The built-in desktop.
+pub struct SimDesktop {
+    desk: Arc<Desk>,
+}
+
+impl SimDesktop {
+    /// A desktop; its apps start when it does.
+    pub fn new(options: SimOptions) -> SimDesktop {
+        let mut scripts = library::load(options.built_in, &options.apps);
+        for script in options.scripts {
+            scripts.retain(|other| !other.name.eq_ignore_ascii_case(&script.name));
+            scripts.push(script);
+        }
+        SimDesktop { desk: Arc::new(Desk::new(scripts)) }
+    }
+
+    pub(super) fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    /// Lets something be done beside everything else.
+    fn begin<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+    ) -> Reply<T> {
+        let (answer, reply) = oneshot::channel();
+        tokio::spawn(async move {
+            // Who asked may have stopped waiting.
+            let _ = answer.send(work.await);
+        });
+        reply
+    }
+}
+
+impl Drop for SimDesktop {
+    fn drop(&mut self) {
+        self.desk.close();
+    }
+}
+
+impl Platform for SimDesktop {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn capabilities(&self) -> Vec<&'static str> {
+        vec![
+            "tree",
+            "events",
+            "fence",
+            "watch",
+            "geometry",
+            "hit-test",
+            "windows",
+            "displays",
+            "act",
+            "input",
+            "window-ops",
+            "launch",
+            "clipboard",
+            "capture",
+            "sim",
+        ]
+    }
+
+    fn semantic_method(&self) -> &'static str {
+        "sim"
+    }
+
+    fn input_method(&self) -> &'static str {
+        "sim"
+    }
+
+    fn is_late(&self, pid: u32) -> bool {
+        self.desk.process(pid).is_some_and(|process| process.late.load(Ordering::Relaxed))
+    }
+
+    fn examine(&self) -> Reply<Vec<Finding>> {
+        let (answer, reply) = oneshot::channel();
+        let _ = answer.send(Ok(examine()));
+        reply
+    }
+
+    /// Must be called inside a tokio runtime, where the apps will run.
+    fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
+        self.desk.open(out);
+    }
+
+    fn attach(&self, app: &AppSeen, out: mpsc::Sender<FromWorker>, counters: Arc<Counters>) -> Mailbox {
+        let (letters, inbox) = mpsc::unbounded_channel();
+        worker::spawn(self.desk.process(app.pid), inbox, out, counters);
+        Mailbox::new(move |letter| letters.send(letter).is_ok())
+    }
+
+    fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {
+        self.begin(Arc::clone(&self.desk).serve(call, gate))
+    }
+
+    fn sim(&self, act: Sim) -> Reply<SimAnswer> {
+        let done = Arc::clone(&self.desk).carry_out(act);
+        self.begin(async move { done.await.map(|done| SimAnswer { done }) })
+    }
+}
+
+/// The built-in desktop is always there.
+pub fn examine() -> Vec<Finding> {
+    vec![Finding::ok("desktop", "the built-in one, which needs nothing")]
+}

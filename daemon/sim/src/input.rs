@@ -1,0 +1,371 @@
+//! The mouse and the keyboard of the built-in desktop: where the pointer is, what is held down, and which app gets
+//! what is done with them.
+//!
+//! Every step goes to its app as on a real desktop, into a queue: an app that hangs gets it when it wakes. Before the
+//! next step the app has a moment to take it in, so that what a click opens is there to be clicked on.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use axd_protocol::keys::{Button, Key, Modifier};
+use axd_protocol::{Bounds, Point};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::calls::ask;
+use super::desk::Desk;
+use super::model::{Gesture, Heard, Modifiers, SCREEN};
+use super::process::{Control, Request};
+use axd_platform::{
+    DesktopAnswer, Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch, WindowOp,
+};
+
+/// How long an app has to take in a step before the next.
+const MOMENT: Duration = Duration::from_millis(100);
+/// Clicks that follow each other within this time, and this near to each other, belong together.
+const TOGETHER: (Duration, i32) = (Duration::from_millis(400), 4);
+
+/// What hands do: where the pointer is and what is held down.
+#[derive(Debug)]
+pub(super) struct Hands {
+    pointer: Point,
+    buttons: BTreeSet<Button>,
+    keys: BTreeSet<Key>,
+    /// The app that has the pointer for as long as a button is down.
+    grabbed_by: Option<u32>,
+    /// The app the pointer is over.
+    over: Option<u32>,
+    last_click: Option<Click>,
+    /// Which click in a row the next one is, if that was said.
+    told_count: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Click {
+    button: Button,
+    at: Point,
+    when: Instant,
+    count: u32,
+}
+
+impl Default for Hands {
+    fn default() -> Hands {
+        let centre = Point { x: SCREEN.width / 2, y: SCREEN.height / 2 };
+        let (buttons, keys) = (BTreeSet::new(), BTreeSet::new());
+        Hands {
+            pointer: centre,
+            buttons,
+            keys,
+            grabbed_by: None,
+            over: None,
+            last_click: None,
+            told_count: None,
+        }
+    }
+}
+
+impl Hands {
+    /// Where the pointer is.
+    pub(super) fn pointer(&self) -> Point {
+        self.pointer
+    }
+
+    /// What is held down, for people.
+    pub(super) fn held(&self) -> String {
+        let keys = self.keys.iter().map(Key::to_string);
+        let buttons = self.buttons.iter().map(|button| format!("{button} button"));
+        let held: Vec<String> = keys.chain(buttons).collect();
+        if held.is_empty() { "nothing is held".to_owned() } else { format!("held: {}", held.join(", ")) }
+    }
+
+    fn modifiers(&self) -> Modifiers {
+        let has = |modifier| self.keys.contains(&Key::Modifier(modifier));
+        Modifiers {
+            command: has(Modifier::Ctrl) || has(Modifier::Cmd),
+            shift: has(Modifier::Shift),
+            alt: has(Modifier::Alt),
+        }
+    }
+
+    /// Says which click in a row the next one is.
+    pub(super) fn count_next_click(&mut self, count: u32) {
+        self.told_count = Some(count);
+    }
+
+    /// A button goes down; answers the how many-th time in a row that is.
+    fn count_click(&mut self, button: Button) -> u32 {
+        let (at, when) = (self.pointer, Instant::now());
+        let goes_on = self.last_click.filter(|last| {
+            let far = (last.at.x - at.x).abs().max((last.at.y - at.y).abs());
+            last.button == button && far <= TOGETHER.1 && when - last.when <= TOGETHER.0
+        });
+        let told = self.told_count.take();
+        let count = told.unwrap_or_else(|| goes_on.map_or(1, |last| last.count + 1));
+        self.last_click = Some(Click { button, at, when, count });
+        count
+    }
+}
+
+/// What one call holds down, to be let go if it is cut short.
+#[derive(Default)]
+struct Holding {
+    buttons: Vec<Button>,
+    keys: Vec<Key>,
+    /// Whether anything was done.
+    any: bool,
+}
+
+impl Desk {
+    /// Does the steps in turn. When the gate is closed it stops, and lets go of what it holds.
+    pub(super) async fn input(&self, input: Input, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+        let mut holding = Holding::default();
+        let Input { steps, judge } = input;
+        let count = steps.len();
+        for (done, step) in steps.into_iter().enumerate() {
+            if let Err(failure) = self.step(step, &judge, gate, &mut holding).await {
+                if !holding.any {
+                    return Err(failure);
+                }
+                for key in holding.keys.into_iter().rev() {
+                    self.key(key, false).await;
+                }
+                for button in holding.buttons.into_iter().rev() {
+                    self.button(button, false).await;
+                }
+                return Err(match failure.kind {
+                    FailureKind::Closed => {
+                        let text = format!("it was cancelled after {done} of {count} steps of input");
+                        Failure::new(FailureKind::Closed, text)
+                    }
+                    _ => failure,
+                }
+                .sent(Sent::Yes));
+            }
+        }
+        Ok(DesktopAnswer::Done)
+    }
+
+    /// Does a step; nothing once the gate is closed, or where the judge says no.
+    async fn step(
+        &self,
+        step: InputStep,
+        judge: &Judge,
+        gate: &Gate,
+        holding: &mut Holding,
+    ) -> Result<(), Failure> {
+        match step {
+            InputStep::Pause(time) => {
+                return tokio::select! {
+                    biased;
+                    () = gate.closed() => Err(Failure::closed()),
+                    () = tokio::time::sleep(time) => Ok(()),
+                };
+            }
+            InputStep::Text(text) => {
+                for character in text.chars() {
+                    self.may_receive(judge, Stretch::Keys).await?;
+                    gate.enter()?;
+                    holding.any = true;
+                    self.to_active(Gesture::Text(character)).await;
+                    gate.typed(1);
+                }
+                return Ok(());
+            }
+            InputStep::Move(_) if gate.is_closed() => return Err(Failure::closed()),
+            InputStep::Move(point) => {
+                self.move_to(point).await;
+                return Ok(());
+            }
+            InputStep::Arrive => return Ok(()),
+            InputStep::Expect(stretch) => return self.may_receive(judge, stretch).await,
+            InputStep::Key(_, true) => self.may_receive(judge, Stretch::Keys).await?,
+            InputStep::Button(_, true) | InputStep::Wheel { .. } => {
+                let at = self.hands.lock().pointer;
+                self.may_receive(judge, Stretch::Pointer(at)).await?;
+            }
+            InputStep::Key(_, false) | InputStep::Button(_, false) => {}
+        }
+        gate.enter()?;
+        holding.any = true;
+        match step {
+            InputStep::Button(button, down) => {
+                holding.buttons.retain(|other| *other != button);
+                holding.buttons.extend(down.then_some(button));
+                self.button(button, down).await;
+            }
+            InputStep::Key(key, down) => {
+                holding.keys.retain(|other| *other != key);
+                holding.keys.extend(down.then_some(key));
+                self.key(key, down).await;
+            }
+            // The wheel turns sideways where something scrolls sideways, and nothing here does.
+            InputStep::Wheel { down, .. } => {
+                let at = self.hands.lock().pointer;
+                if let Some((pid, _)) = self.at(at).await {
+                    self.deliver(pid, Gesture::Wheel { at, down }).await;
+                }
+            }
+            InputStep::Move(_)
+            | InputStep::Text(_)
+            | InputStep::Pause(_)
+            | InputStep::Arrive
+            | InputStep::Expect(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Asks about who would receive this.
+    async fn may_receive(&self, judge: &Judge, stretch: Stretch) -> Result<(), Failure> {
+        let (pid, window) = match stretch {
+            Stretch::Keys => self.active(),
+            Stretch::Pointer(point) => self.at(point).await.unzip(),
+        };
+        let title = self.windows().into_iter().find(|seen| Some(seen.window) == window);
+        let title = title.map(|seen| seen.title).unwrap_or_default();
+        judge.decide(stretch, &Receiver { pid, window, title, ..Receiver::default() })
+    }
+
+    async fn move_to(&self, point: Point) {
+        let at = nearest(point, &self.screens());
+        self.hands.lock().pointer = at;
+        let over = self.at(at).await.map(|(pid, _)| pid);
+        let (left, grabbed_by) = {
+            let mut hands = self.hands.lock();
+            let before = std::mem::replace(&mut hands.over, over);
+            (before.filter(|before| Some(*before) != over), hands.grabbed_by)
+        };
+        if let Some(left) = left.filter(|left| Some(*left) != grabbed_by) {
+            self.deliver(left, Gesture::Leave).await;
+        }
+        if let Some(pid) = grabbed_by.or(over) {
+            self.deliver(pid, Gesture::Move(at)).await;
+        }
+    }
+
+    async fn button(&self, button: Button, down: bool) {
+        let at = self.hands.lock().pointer;
+        if down {
+            let there = self.at(at).await;
+            let (clicks, modifiers) = {
+                let mut hands = self.hands.lock();
+                hands.buttons.insert(button);
+                hands.grabbed_by = hands.grabbed_by.or(there.map(|(pid, _)| pid));
+                (hands.count_click(button), hands.modifiers())
+            };
+            let Some((pid, window)) = there else { return };
+            if self.active().1 != Some(window)
+                && let Some(process) = self.process(pid)
+            {
+                // As a window manager does: what is clicked on comes forward.
+                ask(&process, |answer| Control::Window(window, WindowOp::Focus, answer)).await;
+            }
+            self.deliver(pid, Gesture::Down { at, button, clicks, modifiers }).await;
+            return;
+        }
+        let grabbed_by = {
+            let mut hands = self.hands.lock();
+            let was_down = hands.buttons.remove(&button);
+            let last = hands.buttons.is_empty();
+            let holder = if last { hands.grabbed_by.take() } else { hands.grabbed_by };
+            holder.filter(|_| was_down)
+        };
+        let Some(pid) = grabbed_by else { return };
+        let over = self.at(at).await.map(|(pid, _)| pid);
+        let heard = self.deliver(pid, Gesture::Up { at, button, outside: over != Some(pid) }).await;
+        let carried = heard.and_then(|heard| heard.carried);
+        if let (Some(text), Some(over)) = (carried, over) {
+            self.deliver(over, Gesture::Drop { at, text }).await;
+        }
+    }
+
+    async fn key(&self, key: Key, down: bool) {
+        let modifiers = {
+            let mut hands = self.hands.lock();
+            if down {
+                hands.keys.insert(key)
+            } else {
+                hands.keys.remove(&key)
+            };
+            hands.modifiers()
+        };
+        if down && !matches!(key, Key::Modifier(_)) {
+            self.to_active(Gesture::Key { key, modifiers }).await;
+        }
+    }
+
+    /// Has the keys of these steps go to one app, wherever it is. Nobody's hands hold anything meanwhile.
+    pub(super) async fn type_to(&self, pid: u32, steps: Vec<InputStep>) {
+        let mut hands = Hands::default();
+        for step in steps {
+            match step {
+                InputStep::Text(text) => {
+                    for character in text.chars() {
+                        self.deliver(pid, Gesture::Text(character)).await;
+                    }
+                }
+                InputStep::Key(key, true) => {
+                    hands.keys.insert(key);
+                    if !matches!(key, Key::Modifier(_)) {
+                        self.deliver(pid, Gesture::Key { key, modifiers: hands.modifiers() }).await;
+                    }
+                }
+                InputStep::Key(key, false) => drop(hands.keys.remove(&key)),
+                _ => {}
+            }
+        }
+    }
+
+    async fn to_active(&self, gesture: Gesture) {
+        if let Some(pid) = self.active().0 {
+            self.deliver(pid, gesture).await;
+        }
+    }
+
+    /// Hands a gesture to an app; answers what came of it, if that is known soon.
+    async fn deliver(&self, pid: u32, gesture: Gesture) -> Option<Heard> {
+        let process = self.process(pid)?;
+        let (answer, reply) = oneshot::channel();
+        process.requests.send(Request::Input(gesture, answer)).ok()?;
+        tokio::time::timeout(MOMENT, reply).await.ok()?.ok()
+    }
+
+    /// The app and the window at a point: the frontmost there, menus that stick out of their windows included.
+    async fn at(&self, point: Point) -> Option<(u32, u64)> {
+        let mut found = Vec::new();
+        for (pid, process) in self.shown() {
+            let there = ask(&process, |answer| Control::Cover(point, answer)).await.flatten();
+            found.extend(there.map(|window| (pid, window)));
+        }
+        let order: Vec<u64> = self.windows().iter().map(|seen| seen.window).collect();
+        let depth = |window: u64| order.iter().position(|other| *other == window).unwrap_or(usize::MAX);
+        found.into_iter().min_by_key(|(_, window)| depth(*window))
+    }
+}
+
+/// The place on one of the displays that is nearest to a point.
+fn nearest(point: Point, displays: &[Bounds]) -> Point {
+    let held = displays.iter().map(|display| Point {
+        x: point.x.clamp(display.x, display.x + display.width - 1),
+        y: point.y.clamp(display.y, display.y + display.height - 1),
+    });
+    let far = |held: &Point| (held.x - point.x).abs().saturating_add((held.y - point.y).abs());
+    held.min_by_key(far).unwrap_or(point)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pointer_stays_on_the_displays() {
+        let displays =
+            [Bounds { x: 0, y: 0, width: 100, height: 80 }, Bounds { x: -50, y: -20, width: 50, height: 40 }];
+        let held = |x, y| {
+            let Point { x, y } = nearest(Point { x, y }, &displays);
+            (x, y)
+        };
+        assert_eq!([held(-10, -10), held(99, 79)], [(-10, -10), (99, 79)]);
+        assert_eq!(held(500, 40), (99, 40));
+        assert_eq!(held(-10, 60), (0, 60), "left of the main one, below the other");
+    }
+}

@@ -1,0 +1,302 @@
+//! What is asked of a widget without mouse and keyboard, as assistive technology asks it.
+//!
+//! Such acts reach windows in the background, and do not bring them forward; what a person could not use, because it
+//! is disabled, hidden or behind a modal dialog, they cannot use either.
+
+use std::time::Instant;
+
+use axd_protocol::{Role, State};
+
+use super::build::{opens, pops_up};
+use super::layout::scrolls;
+use super::{Handle, Model, Widget};
+use crate::rule::Happening;
+use axd_platform::{Act, Direction};
+
+/// Why something was not done. Nothing of it was, then.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct Refusal {
+    /// The kind of reason.
+    pub why: Why,
+    /// The reason.
+    pub text: String,
+}
+
+/// The kind of a [`Refusal`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// The widget is no more.
+    Gone,
+    /// Widgets of its kind do not do that.
+    Unable,
+    /// It does, but not now.
+    Refused,
+    /// It does, but not with this value.
+    Invalid,
+}
+
+impl Refusal {
+    /// The widget is no more.
+    pub fn gone() -> Refusal {
+        Refusal { why: Why::Gone, text: "the element is gone".to_owned() }
+    }
+
+    /// Widgets of its kind do not do that.
+    pub fn unable(text: impl Into<String>) -> Refusal {
+        Refusal { why: Why::Unable, text: text.into() }
+    }
+
+    /// It does, but not now.
+    pub fn refused(text: impl Into<String>) -> Refusal {
+        Refusal { why: Why::Refused, text: text.into() }
+    }
+
+    /// It does, but not with this value.
+    pub fn invalid(text: impl Into<String>) -> Refusal {
+        Refusal { why: Why::Invalid, text: text.into() }
+    }
+}
+
+impl Model {
+    /// Does to a widget what is asked.
+    pub fn perform(&mut self, handle: Handle, act: &Act, now: Instant) -> Result<(), Refusal> {
+        if *act == Act::TellsChecked {
+            return Ok(());
+        }
+        self.admit(handle, act)?;
+        match act {
+            Act::Press => self.press_semantically(handle, now),
+            Act::Native(name) => self.do_native(handle, name, now),
+            Act::SetValue(value) => self.put(handle, value, now),
+            Act::Insert(text) => self.insert_text(handle, text, now),
+            Act::CaretToEnd => {
+                self.takes_text(handle)?;
+                self.caret_to_end(handle);
+                Ok(())
+            }
+            Act::Focus => self.give_focus(handle, now),
+            Act::Select => self.pick(handle, now),
+            Act::Expand => self.unfold(handle, true, now),
+            Act::Collapse => self.unfold(handle, false, now),
+            Act::TellsChecked => Ok(()),
+            Act::ScrollTo => {
+                self.scroll_to(handle);
+                Ok(())
+            }
+            Act::Reveal(row) => self.reveal(handle, *row),
+            Act::Scroll(direction, steps) => self.scroll_by(handle, *direction, *steps),
+        }
+    }
+
+    /// Whether the widget can be asked anything now.
+    fn admit(&self, handle: Handle, act: &Act) -> Result<(), Refusal> {
+        let widget = self.widget(handle).ok_or_else(Refusal::gone)?;
+        if !widget.semantic {
+            return Err(Refusal::unable(format!("{} offers no actions of its own", widget.called())));
+        }
+        // The items of a closed menu can be asked: who asks needs no pointer to get at them.
+        self.check_shown(handle, |above| pops_up(above.role))?;
+        let uses = !matches!(act, Act::ScrollTo | Act::Reveal(_) | Act::Scroll(..));
+        if uses && widget.states.has(State::Disabled) {
+            return Err(Refusal::refused(format!("{} is disabled", widget.called())));
+        }
+        self.check_modal(handle)
+    }
+
+    /// Whether the widget is shown, but for what is inside of a widget that is `let_through`.
+    pub(super) fn check_shown(
+        &self,
+        handle: Handle,
+        let_through: impl Fn(&Widget) -> bool,
+    ) -> Result<(), Refusal> {
+        let path = self.path(handle).unwrap_or_default();
+        let is_inside = |part: Handle| {
+            let above = self.widget(part).and_then(|widget| self.widget(widget.parent?));
+            above.is_some_and(&let_through)
+        };
+        match path.iter().find(|part| self.has(**part, State::Hidden) && !is_inside(**part)) {
+            Some(hidden) => {
+                let what = if *hidden == handle { "it".to_owned() } else { self.called(*hidden) };
+                let called = self.called(handle);
+                Err(Refusal::refused(format!("{called} cannot be reached: {what} is hidden now")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether no modal dialog lies before the widget.
+    pub(super) fn check_modal(&self, handle: Handle) -> Result<(), Refusal> {
+        let window = self.window_of(handle);
+        match self.modal().filter(|modal| window.is_some_and(|window| window != *modal)) {
+            Some(modal) => {
+                let (called, dialog) = (self.called(handle), self.called(modal));
+                Err(Refusal::refused(format!("{called} is blocked by the {dialog}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The dialog that blocks the app's other windows, if any.
+    pub fn modal(&self) -> Option<Handle> {
+        self.stack.iter().copied().find(|window| self.has(*window, State::Modal))
+    }
+
+    pub(super) fn called(&self, handle: Handle) -> String {
+        self.widget(handle).map(Widget::called).unwrap_or_default()
+    }
+
+    /// What a click would do, if one of its actions does that.
+    fn press_semantically(&mut self, handle: Handle, now: Instant) -> Result<(), Refusal> {
+        let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
+        let actions = widget.actions();
+        match actions.iter().find(|action| matches!(action.as_str(), "press" | "select")) {
+            Some(_) => self.press(handle, now),
+            None => Err(Refusal::unable(format!(
+                "{} has no action for a press; it has {}",
+                widget.called(),
+                listed(&actions)
+            ))),
+        }
+    }
+
+    fn do_native(&mut self, handle: Handle, name: &str, now: Instant) -> Result<(), Refusal> {
+        let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
+        let actions = widget.actions();
+        if !actions.iter().any(|action| action == name) {
+            let called = widget.called();
+            return Err(Refusal::unable(format!("{called} has no '{name}'; it has {}", listed(&actions))));
+        }
+        match name {
+            "press" => self.press(handle, now),
+            "select" => self.pick(handle, now),
+            "increment" => self.step(handle, 1.0, now),
+            "decrement" => self.step(handle, -1.0, now),
+            "confirm" => {
+                self.confirm(handle, now);
+                Ok(())
+            }
+            "show-menu" => {
+                self.show_menu(handle, None);
+                Ok(())
+            }
+            "expand" => self.unfold(handle, true, now),
+            "collapse" => self.unfold(handle, false, now),
+            "raise" => {
+                self.raise(handle);
+                Ok(())
+            }
+            // An action that only the script knows: its rules say what it does.
+            own => {
+                self.happen(Happening::Action, Some(handle), own, now);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives a widget the focus, if widgets of its kind can have it.
+    pub(super) fn give_focus(&mut self, handle: Handle, now: Instant) -> Result<(), Refusal> {
+        match self.widget(handle) {
+            None => Err(Refusal::gone()),
+            Some(widget) if !widget.role.is_interactive() => {
+                Err(Refusal::unable(format!("{} cannot have the focus", widget.called())))
+            }
+            Some(_) => {
+                self.focus_on(handle, now);
+                Ok(())
+            }
+        }
+    }
+
+    /// Shows, or hides, what a widget holds.
+    pub(super) fn unfold(&mut self, handle: Handle, open: bool, now: Instant) -> Result<(), Refusal> {
+        let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
+        let (role, called) = (widget.role, widget.called());
+        let is_open = widget.states.has(State::Expanded);
+        if pops_up(role) {
+            if open != is_open {
+                self.close_popups(handle);
+                self.pop(handle, open);
+            }
+        } else if opens(widget) {
+            self.open_branch(handle, open);
+        } else if self.shown_by(handle).is_some() && role != Role::Tab {
+            if open != is_open {
+                self.press(handle, now)?;
+            }
+        } else {
+            let verb = if open { "expanded" } else { "collapsed" };
+            return Err(Refusal::unable(format!("{called} cannot be {verb}")));
+        }
+        Ok(())
+    }
+
+    /// Scrolls whatever the widget is in until it is in view.
+    pub(super) fn scroll_to(&mut self, handle: Handle) {
+        let path = self.path(handle).unwrap_or_default();
+        for pair in path.windows(2) {
+            let [container, child] = pair else { continue };
+            let is_list = self.widget(*container).is_some_and(|widget| {
+                scrolls(widget.role) && widget.total().is_none() && widget.children.contains(child)
+            });
+            if is_list && !self.is_fully_seen(*child) {
+                let index = self.widget(*container).and_then(|widget| widget.place_of(*child));
+                if let Some(widget) = self.widget_mut(*container) {
+                    widget.scrolled = index.unwrap_or(0);
+                    self.layout = None;
+                }
+            }
+        }
+    }
+
+    fn reveal(&mut self, handle: Handle, row: u32) -> Result<(), Refusal> {
+        let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
+        let called = widget.called();
+        if !scrolls(widget.role) {
+            return Err(Refusal::unable(format!("{called} does not scroll")));
+        }
+        let real = u32::try_from(widget.children.len()).unwrap_or(u32::MAX);
+        let total = widget.total().unwrap_or(real);
+        if row >= total {
+            return Err(Refusal::invalid(format!(
+                "{called} has {total} rows, so there is none of index {row}"
+            )));
+        }
+        match widget.rows_in_view() {
+            Some(view) if view.contains(&row) => Ok(()),
+            Some(_) => self.scroll(handle, row),
+            None => {
+                let child = usize::try_from(row).ok().and_then(|row| widget.children.get(row).copied());
+                child.into_iter().for_each(|child| self.scroll_to(child));
+                Ok(())
+            }
+        }
+    }
+
+    /// Scrolls a container by rows; at an end it stays there.
+    pub(super) fn scroll_by(
+        &mut self,
+        handle: Handle,
+        direction: Direction,
+        steps: u32,
+    ) -> Result<(), Refusal> {
+        let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
+        if !scrolls(widget.role) {
+            return Err(Refusal::unable(format!("{} does not scroll", widget.called())));
+        }
+        let top = widget
+            .rows_in_view()
+            .map_or_else(|| u32::try_from(widget.scrolled).unwrap_or(u32::MAX), |view| view.start);
+        match direction {
+            Direction::Up => self.scroll(handle, top.saturating_sub(steps)),
+            Direction::Down => self.scroll(handle, top.saturating_add(steps)),
+            Direction::Left | Direction::Right => {
+                Err(Refusal::unable(format!("{} does not scroll sideways", widget.called())))
+            }
+        }
+    }
+}
+
+fn listed(actions: &[String]) -> String {
+    if actions.is_empty() { "none".to_owned() } else { actions.join(", ") }
+}

@@ -1,0 +1,182 @@
+//! What rules do.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axd_protocol::State;
+
+use super::conduct::number;
+use super::{Change, Handle, Later, Model};
+use crate::rule::{Condition, Effect, Happening, Test};
+
+impl Model {
+    /// Something happened: the machine acts on it, then the rules. Effects set off no further rules, so this ends.
+    /// True if there was a rule for it.
+    pub(super) fn happen(
+        &mut self,
+        happening: Happening,
+        at: Option<Handle>,
+        text: &str,
+        now: Instant,
+    ) -> bool {
+        let mut any = false;
+        let id = at.and_then(|handle| self.widget(handle)).and_then(|widget| widget.id.clone());
+        let id = id.unwrap_or_default();
+        self.run_machine(happening, &id, text);
+        let script = Arc::clone(&self.script);
+        for (index, rule) in script.rules.iter().enumerate() {
+            let set_off = rule.on.iter().any(|trigger| {
+                trigger.happening == happening && (trigger.widget == id || trigger.widget == "*")
+            });
+            if !set_off || !rule.when.iter().all(|condition| self.holds(condition)) {
+                continue;
+            }
+            any = true;
+            if rule.after_ms > 0 {
+                let due = now + Duration::from_millis(rule.after_ms);
+                self.later.push(Later { due, rule: index, text: text.to_owned() });
+            } else {
+                self.run_effects(index, text, now);
+            }
+        }
+        any
+    }
+
+    fn holds(&self, condition: &Condition) -> bool {
+        let Some(widget) = self.find(&condition.widget).and_then(|handle| self.widget(handle)) else {
+            return false;
+        };
+        match &condition.test {
+            Test::State(state, on) => widget.states.has(*state) == *on,
+            Test::Value(value) => widget.value.as_deref().unwrap_or_default() == value,
+            Test::Name(name) => widget.name.as_deref().unwrap_or_default() == name,
+            Test::Empty(empty) => widget.value.as_deref().unwrap_or_default().trim().is_empty() == *empty,
+        }
+    }
+
+    pub(super) fn run_effects(&mut self, rule: usize, text: &str, now: Instant) {
+        let script = Arc::clone(&self.script);
+        for effect in script.rules.get(rule).map(|rule| rule.effects.as_slice()).unwrap_or_default() {
+            self.run_effect(effect, text, now);
+        }
+    }
+
+    /// An effect on a widget that is not there now does nothing, as a click into the void would.
+    fn run_effect(&mut self, effect: &Effect, text: &str, now: Instant) {
+        match effect {
+            Effect::Announce(said) => {
+                let said = self.fill(said, text);
+                self.changes.push(Change::Announced(said));
+            }
+            Effect::Quit => self.ended = true,
+            Effect::Open(id) => self.open_window(id, now),
+            Effect::Close(id) => self.close_window(id, now),
+            Effect::Add { template, into, index } => self.add(template, into, *index),
+            Effect::Move { widget, into, index } => {
+                if let (Some(handle), Some(into)) = (self.find(widget), self.find(into)) {
+                    self.move_to(handle, into, *index);
+                }
+            }
+            Effect::Set(id, _)
+            | Effect::Append(id, _)
+            | Effect::Increase(id, _)
+            | Effect::Toggle(id, _)
+            | Effect::Mark(id, _, _)
+            | Effect::Remove(id)
+            | Effect::Rename(id, _)
+            | Effect::Select(id)
+            | Effect::Focus(id) => {
+                if let Some(handle) = self.find(id) {
+                    self.run_on(handle, effect, text);
+                }
+            }
+        }
+    }
+
+    fn run_on(&mut self, handle: Handle, effect: &Effect, text: &str) {
+        let held = self.widget(handle).and_then(|widget| widget.value.clone()).unwrap_or_default();
+        match effect {
+            Effect::Set(_, value) => {
+                let value = self.fill(value, text);
+                self.set_value(handle, value);
+            }
+            Effect::Append(_, more) => {
+                let more = self.fill(more, text);
+                self.set_value(handle, held + &more);
+            }
+            Effect::Increase(_, by) => {
+                let value = self.within(handle, held.trim().parse().unwrap_or(0.0) + by);
+                self.set_value(handle, number(value));
+            }
+            Effect::Toggle(_, state) => {
+                let on = self.has(handle, *state);
+                self.set_state(handle, *state, !on);
+            }
+            Effect::Mark(_, state, on) => self.set_state(handle, *state, *on),
+            Effect::Remove(_) => self.remove(handle),
+            Effect::Rename(_, name) => {
+                let name = self.fill(name, text);
+                self.set_name(handle, name);
+            }
+            Effect::Select(_) => self.only(handle, State::Selected),
+            Effect::Focus(_) => self.set_focus(handle),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, template: &str, into: &str, index: Option<usize>) {
+        let script = Arc::clone(&self.script);
+        let (Some(widget), Some(into)) = (script.templates.get(template), self.find(into)) else { return };
+        let made = self.made.entry(template.to_owned()).or_insert(0);
+        *made += 1;
+        let n = made.to_string();
+        self.build_widget(widget, into, index, &n);
+        self.changes.push(Change::Children(into));
+    }
+
+    /// Fills in `{text}`, `{value:ID}`, `{name:ID}`, `{checked:ID}`, `{args}`, `{cwd}` and `{env:NAME}`.
+    fn fill(&self, pattern: &str, text: &str) -> String {
+        let mut filled = String::new();
+        let mut rest = pattern;
+        while let Some((before, after)) = rest.split_once('{') {
+            filled.push_str(before);
+            let Some((word, tail)) = after.split_once('}') else {
+                filled.push('{');
+                rest = after;
+                continue;
+            };
+            let of = |id: &str| self.find(id).and_then(|handle| self.widget(handle));
+            match word.split_once(':') {
+                // What a secure field holds must not come out by way of another widget.
+                Some(("value", id)) => {
+                    let widget = of(id).filter(|widget| !widget.states.has(State::Secure));
+                    filled.push_str(widget.and_then(|widget| widget.value.as_deref()).unwrap_or_default());
+                }
+                Some(("name", id)) => {
+                    filled.push_str(of(id).and_then(|widget| widget.name.as_deref()).unwrap_or_default());
+                }
+                Some(("checked", id)) => {
+                    let on = of(id).is_some_and(|widget| widget.states.has(State::Checked));
+                    filled.push_str(if on { "yes" } else { "no" });
+                }
+                Some(("env", name)) => {
+                    let set = self.started.env.iter().rfind(|(other, _)| other == name);
+                    filled.push_str(set.map(|(_, value)| value.as_str()).unwrap_or_default());
+                }
+                _ if word == "text" => filled.push_str(text),
+                _ if word == "args" => filled.push_str(&self.started.args.join(" ")),
+                _ if word == "cwd" => {
+                    let cwd = self.started.cwd.as_ref().map(|cwd| cwd.display().to_string());
+                    filled.push_str(&cwd.unwrap_or_default());
+                }
+                _ => {
+                    filled.push('{');
+                    filled.push_str(word);
+                    filled.push('}');
+                }
+            }
+            rest = tail;
+        }
+        filled + rest
+    }
+}

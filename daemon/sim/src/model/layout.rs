@@ -1,0 +1,270 @@
+//! Where widgets are: their given place, or an automatic one in columns, rows and grids.
+
+use std::collections::HashMap;
+
+use axd_protocol::{Bounds, Point, Role, State};
+
+use super::build::pops_up;
+use super::{Handle, Model, Widget};
+use crate::script::Flow;
+
+/// The built-in desktop's display, unless it is given others.
+pub const SCREEN: Bounds = Bounds { x: 0, y: 0, width: 1280, height: 800 };
+
+const TITLE_BAR: i32 = 28;
+const MARGIN: i32 = 8;
+const GAP: i32 = 4;
+pub(super) const POPUP_WIDTH: i32 = 180;
+/// How far the items of a branch are moved in, and how high a line of a tree is.
+const INDENT: i32 = 16;
+const LINE: i32 = 20;
+
+/// Where a widget is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its place; `None` while it is hidden, and of the app itself.
+    pub bounds: Option<Bounds>,
+    /// Whether any of it can be seen: not hidden, nor scrolled or clipped away.
+    pub visible: bool,
+}
+
+/// Whether widgets of the role show a part of what is in them.
+pub(super) fn scrolls(role: Role) -> bool {
+    matches!(role, Role::List | Role::Tree | Role::Table | Role::Grid | Role::ScrollArea)
+}
+
+/// The places of all widgets. It is worked out anew after anything that can move widgets, when somebody asks.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    spots: HashMap<Handle, Spot>,
+    /// In the order they are painted: what is in a widget comes after it.
+    painted: Vec<Painted>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    bounds: Bounds,
+    seen: Option<Bounds>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Painted {
+    handle: Handle,
+    window: Handle,
+    /// Open menus lie over what is painted later.
+    layer: u8,
+    tip: bool,
+}
+
+/// What is the same for a widget and those in it.
+#[derive(Clone, Copy)]
+struct Canvas {
+    window: Handle,
+    clip: Bounds,
+    layer: u8,
+}
+
+impl Layout {
+    pub(super) fn of(model: &Model) -> Layout {
+        let mut layout = Layout::default();
+        for window in model.widget(Handle::APP).map(|app| app.children.as_slice()).unwrap_or_default() {
+            let bounds = model.window_bounds(*window).unwrap_or(SCREEN);
+            let canvas = Canvas { window: *window, clip: model.desktop(), layer: 0 };
+            if !model.frame(*window).minimized {
+                layout.put(model, *window, bounds, canvas);
+            }
+        }
+        layout
+    }
+
+    pub(super) fn place(&self, handle: Handle) -> Place {
+        match self.spots.get(&handle) {
+            Some(spot) => Place { bounds: Some(spot.bounds), visible: spot.seen.is_some() },
+            None => Place { bounds: None, visible: false },
+        }
+    }
+
+    /// Whether all of a widget can be seen.
+    pub(super) fn is_whole(&self, handle: Handle) -> bool {
+        self.spots.get(&handle).is_some_and(|spot| spot.seen == Some(spot.bounds))
+    }
+
+    /// What a window shows, in the order it is painted: each with its place, and the part of that which is seen.
+    pub(super) fn painted(&self, window: Handle) -> Vec<(Handle, Bounds, Bounds)> {
+        let mut there: Vec<&Painted> = self.painted.iter().filter(|other| other.window == window).collect();
+        there.sort_by_key(|painted| painted.layer);
+        let seen = there.into_iter().filter_map(|painted| {
+            let spot = self.spots.get(&painted.handle)?;
+            Some((painted.handle, spot.bounds, spot.seen?))
+        });
+        seen.collect()
+    }
+
+    /// The deepest widget at a point, in the frontmost window there.
+    pub(super) fn at(&self, point: Point, stack: &[Handle]) -> Option<Handle> {
+        stack.iter().find_map(|window| {
+            let there = self.painted.iter().enumerate().filter(|(_, painted)| painted.window == *window);
+            // A tooltip is only looked at.
+            let there = there.filter(|(_, painted)| !painted.tip);
+            let hit = there.filter(|(_, painted)| {
+                let spot = self.spots.get(&painted.handle);
+                spot.and_then(|spot| spot.seen).is_some_and(|seen| seen.contains(point))
+            });
+            hit.max_by_key(|(order, painted)| (painted.layer, *order)).map(|(_, painted)| painted.handle)
+        })
+    }
+
+    fn put(&mut self, model: &Model, handle: Handle, bounds: Bounds, canvas: Canvas) {
+        let Some(widget) = model.widget(handle).filter(|widget| !widget.states.has(State::Hidden)) else {
+            return;
+        };
+        let seen = bounds.intersection(&canvas.clip);
+        self.spots.insert(handle, Spot { bounds, seen });
+        let tip = widget.role == Role::Tooltip;
+        self.painted.push(Painted { handle, window: canvas.window, layer: canvas.layer, tip });
+        if pops_up(widget.role) {
+            let top = if model.is_floating(handle) { bounds.y } else { bounds.y + bounds.height };
+            return self.put_popup(model, widget, Bounds { y: top, ..bounds }, canvas);
+        }
+        let clips = widget.role.is_window() || scrolls(widget.role);
+        // An empty clip where nothing of the widget is seen: nothing in it is seen either.
+        let nothing = Bounds { width: 0, height: 0, ..bounds };
+        let clip = if clips { seen.unwrap_or(nothing) } else { canvas.clip };
+        self.put_children(model, widget, bounds, Canvas { clip, ..canvas });
+    }
+
+    fn put_popup(&mut self, model: &Model, widget: &Widget, bounds: Bounds, canvas: Canvas) {
+        let mut y = bounds.y;
+        let width = bounds.width.max(POPUP_WIDTH);
+        for child in shown(model, widget) {
+            let height = height_of(model, child);
+            let canvas = Canvas { clip: model.desktop(), layer: canvas.layer.saturating_add(1), ..canvas };
+            self.put(model, child, Bounds { x: bounds.x, y, width, height }, canvas);
+            y += height;
+        }
+    }
+
+    fn put_children(&mut self, model: &Model, widget: &Widget, bounds: Bounds, canvas: Canvas) {
+        let (margin, top) = insets(widget.role);
+        let indent = if widget.role == Role::TreeItem { INDENT } else { 0 };
+        let (left, width) = (bounds.x + margin + indent, (bounds.width - 2 * margin - indent).max(0));
+        let mut y = bounds.y + top;
+        let skipped = widget.children.iter().take(widget.scrolled).copied();
+        let skipped = skipped.filter(|child| is_shown(model, *child));
+        y -= skipped.map(|child| height_of(model, child) + gap(widget.role)).sum::<i32>();
+        let (flowing, given): (Vec<Handle>, Vec<Handle>) =
+            shown(model, widget).partition(|child| given_bounds(model, *child).is_none());
+        let across = match flow_of(widget) {
+            Flow::Column => 1,
+            Flow::Row => flowing.len().max(1),
+            Flow::Grid => usize::from(columns_of(widget)),
+        };
+        let count = i32::try_from(across).unwrap_or(i32::MAX);
+        let each = ((width - GAP * (count - 1)) / count).max(1);
+        for line in flowing.chunks(across) {
+            let height = line.iter().map(|child| height_of(model, *child)).max().unwrap_or(0);
+            for (place, child) in (0..).zip(line) {
+                let x = left + place * (each + GAP);
+                let own = height_of(model, *child);
+                self.put(model, *child, Bounds { x, y, width: each, height: own }, canvas);
+            }
+            y += height + gap(widget.role);
+        }
+        for child in given {
+            if let Some([x, y, width, height]) = given_bounds(model, child) {
+                let floats = is_floating(model, child);
+                let height = if floats { popup_height(model, child) } else { height };
+                let layer = canvas.layer.saturating_add(u8::from(floats));
+                let clip = if floats { model.desktop() } else { canvas.clip };
+                let canvas = Canvas { layer, clip, ..canvas };
+                self.put(model, child, Bounds { x: bounds.x + x, y: bounds.y + y, width, height }, canvas);
+            }
+        }
+    }
+}
+
+fn shown(model: &Model, widget: &Widget) -> impl Iterator<Item = Handle> {
+    widget.children.iter().copied().filter(|child| is_shown(model, *child))
+}
+
+fn is_shown(model: &Model, handle: Handle) -> bool {
+    model.widget(handle).is_some_and(|widget| !widget.states.has(State::Hidden))
+}
+
+/// Whether it lies over the window rather than in it: a context menu or a tooltip.
+fn is_floating(model: &Model, handle: Handle) -> bool {
+    let is_tip = model.widget(handle).is_some_and(|widget| widget.role == Role::Tooltip);
+    is_tip || model.is_floating(handle)
+}
+
+fn popup_height(model: &Model, handle: Handle) -> i32 {
+    match model.widget(handle) {
+        Some(widget) if pops_up(widget.role) => shown(model, widget).map(|item| height_of(model, item)).sum(),
+        _ => LINE,
+    }
+}
+
+fn given_bounds(model: &Model, handle: Handle) -> Option<[i32; 4]> {
+    model.widget(handle)?.plan.as_ref()?.bounds
+}
+
+fn flow_of(widget: &Widget) -> Flow {
+    let by_role = match widget.role {
+        Role::MenuBar | Role::Toolbar | Role::TabList | Role::StatusBar | Role::Row => Flow::Row,
+        _ => Flow::Column,
+    };
+    widget.plan.as_ref().and_then(|plan| plan.flow).unwrap_or(by_role)
+}
+
+fn columns_of(widget: &Widget) -> u16 {
+    widget.plan.as_ref().and_then(|plan| plan.columns).unwrap_or(2).max(1)
+}
+
+/// The margin at the sides, and how far down children begin.
+fn insets(role: Role) -> (i32, i32) {
+    match role {
+        Role::Window | Role::Dialog | Role::Alert => (MARGIN, TITLE_BAR + MARGIN),
+        Role::TreeItem => (0, LINE),
+        _ => (0, 0),
+    }
+}
+
+fn gap(role: Role) -> i32 {
+    if scrolls(role) || role == Role::TreeItem { 0 } else { GAP }
+}
+
+/// How high a widget is where nothing else is said.
+fn height_of(model: &Model, handle: Handle) -> i32 {
+    let Some(widget) = model.widget(handle) else { return 0 };
+    if let Some(plan) = &widget.plan {
+        if let Some(rows) = plan.rows.as_ref().filter(|_| plan.height.is_none()) {
+            return i32::try_from(rows.visible).unwrap_or(20) * LINE;
+        }
+        if let Some(height) = plan.bounds.map(|[_, _, _, height]| height).or(plan.height) {
+            return height;
+        }
+    }
+    match widget.role {
+        Role::Text | Role::Paragraph => 18,
+        Role::Row | Role::ListItem | Role::Cell | Role::Image | Role::Tooltip => LINE,
+        Role::TreeItem => LINE + shown(model, widget).map(|item| height_of(model, item)).sum::<i32>(),
+        Role::Heading | Role::MenuBar | Role::MenuItem | Role::ProgressBar | Role::StatusBar => 24,
+        Role::TextArea => 120,
+        Role::Canvas => 300,
+        Role::Separator => 2,
+        role if scrolls(role) => 160,
+        role if role.is_interactive() || widget.children.is_empty() => 28,
+        _ => {
+            let heights: Vec<i32> = shown(model, widget).map(|child| height_of(model, child)).collect();
+            let across = match flow_of(widget) {
+                Flow::Column => 1,
+                Flow::Row => heights.len().max(1),
+                Flow::Grid => usize::from(columns_of(widget)),
+            };
+            let lines: Vec<i32> =
+                heights.chunks(across).map(|line| line.iter().copied().max().unwrap_or(0)).collect();
+            let gaps = i32::try_from(lines.len().saturating_sub(1)).unwrap_or(0) * GAP;
+            lines.iter().sum::<i32>() + gaps
+        }
+    }
+}

@@ -1,0 +1,508 @@
+//! An app at work: its widgets, and what changes in them. Pure: no tasks, no channels, time is passed in.
+//!
+//! Every change is noted truthfully in [`Model::take_changes`]; how much of it an app tells the world is not decided
+//! here. The same model serves the built-in desktop and the double of the macOS accessibility API.
+
+mod act;
+mod build;
+mod caret;
+mod conduct;
+mod deed;
+mod effect;
+mod gesture;
+mod keyboard;
+mod layout;
+mod machine;
+mod pointer;
+mod popups;
+mod windows;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axd_protocol::keys::Combo;
+use axd_protocol::{Bounds, Role, State, States};
+
+pub use act::{Refusal, Why};
+pub use caret::{CELL, Caret, PADDING};
+pub use deed::Deed;
+pub use gesture::{Gesture, Heard, Modifiers};
+pub use layout::{Place, SCREEN};
+pub use windows::Frame;
+pub use windows::span;
+
+use super::rule::Happening;
+use super::script::{Flow, Script};
+use axd_platform::LaunchPlan;
+use gesture::Touch;
+use layout::Layout;
+use machine::Machine;
+
+/// An app's own name for a widget: never used again after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Handle(pub u64);
+
+impl Handle {
+    /// The app itself, whose children are its windows.
+    pub const APP: Handle = Handle(0);
+}
+
+/// A widget as it is now.
+#[derive(Debug)]
+pub struct Widget {
+    /// What it is.
+    pub role: Role,
+    /// Its identifier.
+    pub id: Option<String>,
+    /// What it is called.
+    pub name: Option<String>,
+    /// What it holds. Of a secure field too: whoever passes it on must not.
+    pub value: Option<String>,
+    /// More about it.
+    pub description: Option<String>,
+    /// What its toolkit would call its role.
+    pub native_role: Option<String>,
+    /// What is true of it.
+    pub states: States,
+    /// What it can do, if not what its role does.
+    pub own_actions: Option<Vec<String>>,
+    /// Whether it can be asked to act; if not, only mouse and keyboard move it.
+    pub semantic: bool,
+    /// What it is in.
+    pub parent: Option<Handle>,
+    /// What is in it.
+    pub children: Vec<Handle>,
+    /// Its index, of a row of a container that shows some of its rows.
+    pub row: Option<u32>,
+    /// The window system's number, of a window.
+    pub window: Option<u64>,
+    /// The first child in view, of a list that scrolls.
+    pub(crate) scrolled: usize,
+    pub(crate) plan: Option<Box<Plan>>,
+}
+
+/// What few widgets have; kept apart because trees may be large.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Plan {
+    bounds: Option<[i32; 4]>,
+    height: Option<i32>,
+    flow: Option<Flow>,
+    columns: Option<u16>,
+    min: Option<f64>,
+    max: Option<f64>,
+    step: Option<f64>,
+    shows: Option<String>,
+    rows: Option<Rows>,
+    shortcut: Option<Combo>,
+    /// Its context menu.
+    menu: Option<String>,
+    /// Whether it is a context menu, which is nowhere until it is opened.
+    floating: bool,
+    tooltip: Option<String>,
+    drag: bool,
+    reorder: bool,
+}
+
+/// Rows of which only those in view exist.
+#[derive(Debug, PartialEq)]
+struct Rows {
+    total: u32,
+    visible: u32,
+    top: u32,
+    cells: Vec<String>,
+    selected: Option<u32>,
+}
+
+impl Widget {
+    /// What it can do, by name.
+    pub fn actions(&self) -> Vec<String> {
+        match &self.own_actions {
+            _ if !self.semantic => vec![],
+            Some(actions) => actions.clone(),
+            None => build::actions_of(self).into_iter().map(str::to_owned).collect(),
+        }
+    }
+
+    /// How many rows there are, of a container that shows some of its rows.
+    pub fn total(&self) -> Option<u32> {
+        self.plan.as_ref()?.rows.as_ref().map(|rows| rows.total)
+    }
+
+    /// The rows in view, of a container that shows some of its rows.
+    pub fn rows_in_view(&self) -> Option<std::ops::Range<u32>> {
+        let rows = self.plan.as_ref()?.rows.as_ref()?;
+        Some(rows.top..rows.top.saturating_add(rows.visible))
+    }
+
+    /// The first child in view, of a list that scrolls.
+    pub fn first_in_view(&self) -> usize {
+        self.rows_in_view().map_or(self.scrolled, |view| view.start as usize)
+    }
+
+    /// What the cells of a row would hold, in view or not, of a container that shows some of its rows.
+    pub fn cells_of_row(&self, row: u32) -> Option<Vec<String>> {
+        let rows = self.plan.as_ref()?.rows.as_ref().filter(|rows| row < rows.total)?;
+        Some(rows.cells.iter().map(|cell| cell.replace("{row}", &(row + 1).to_string())).collect())
+    }
+
+    /// Where a child is among the children.
+    fn place_of(&self, child: Handle) -> Option<usize> {
+        self.children.iter().position(|other| *other == child)
+    }
+
+    /// What to call it in a message.
+    pub fn called(&self) -> String {
+        let called = self.id.as_deref().or(self.name.as_deref()).unwrap_or("without a name");
+        format!("{} '{called}'", self.role)
+    }
+}
+
+/// Something that changed, as the app knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// It has another name.
+    Name(Handle),
+    /// It holds something else.
+    Value(Handle),
+    /// A state went on or off.
+    State(Handle, State),
+    /// Children were added, taken away or moved.
+    Children(Handle),
+    /// It ended, with all in it.
+    Destroyed {
+        /// What ended.
+        element: Handle,
+        /// What it was in.
+        parent: Handle,
+    },
+    /// It has the focus now.
+    Focus(Handle),
+    /// The app said something for screen readers to speak.
+    Announced(String),
+    /// Windows opened, closed, were raised or renamed.
+    Windows,
+}
+
+/// An app at work.
+#[derive(Debug)]
+pub struct Model {
+    script: Arc<Script>,
+    /// By handle; a hole where a widget ended. Boxed, because handles are never used again and holes add up.
+    widgets: Vec<Option<Box<Widget>>>,
+    ids: HashMap<String, Handle>,
+    /// The open windows, front to back.
+    stack: Vec<Handle>,
+    focus: Option<Handle>,
+    /// What had the focus last, by window.
+    focuses: HashMap<Handle, Handle>,
+    /// What had the focus before the keyboard went into a menu.
+    focus_before_popup: Option<Handle>,
+    /// How the window manager has windows that it has done something to.
+    frames: HashMap<Handle, Frame>,
+    /// Where the caret is in fields where it is not at the end.
+    carets: HashMap<Handle, Caret>,
+    changes: Vec<Change>,
+    /// How many widgets each template has made.
+    made: HashMap<String, u32>,
+    later: Vec<Later>,
+    machine: Option<Machine>,
+    next_window: u64,
+    layout: Option<Layout>,
+    /// All that the displays show.
+    desktop: Bounds,
+    touch: Touch,
+    /// How it was started.
+    started: LaunchPlan,
+    /// Whether it has ended itself.
+    ended: bool,
+}
+
+/// Effects that wait for their time.
+#[derive(Debug)]
+struct Later {
+    due: Instant,
+    rule: usize,
+    text: String,
+}
+
+impl Model {
+    /// Starts the app. Its windows are numbered from `first_window`.
+    pub fn new(script: Arc<Script>, first_window: u64, now: Instant) -> Model {
+        Model::started(script, first_window, LaunchPlan::default(), now)
+    }
+
+    /// The same, with what it is given on its command line.
+    pub fn started(script: Arc<Script>, first_window: u64, started: LaunchPlan, now: Instant) -> Model {
+        let mut model = Model {
+            script: Arc::clone(&script),
+            widgets: Vec::new(),
+            ids: HashMap::new(),
+            stack: Vec::new(),
+            focus: None,
+            focuses: HashMap::new(),
+            focus_before_popup: None,
+            frames: HashMap::new(),
+            carets: HashMap::new(),
+            changes: Vec::new(),
+            made: HashMap::new(),
+            later: Vec::new(),
+            machine: None,
+            next_window: first_window,
+            layout: None,
+            desktop: SCREEN,
+            touch: Touch::default(),
+            started,
+            ended: false,
+        };
+        model.build(&script);
+        model.start_machine();
+        model.happen(Happening::Start, None, "", now);
+        model.changes.clear();
+        model
+    }
+
+    /// The app's script.
+    pub fn script(&self) -> &Script {
+        &self.script
+    }
+
+    /// A widget, if it lives.
+    pub fn widget(&self, handle: Handle) -> Option<&Widget> {
+        self.widgets.get(usize::try_from(handle.0).ok()?)?.as_deref()
+    }
+
+    fn widget_mut(&mut self, handle: Handle) -> Option<&mut Widget> {
+        self.widgets.get_mut(usize::try_from(handle.0).ok()?)?.as_deref_mut()
+    }
+
+    /// The widget with this id, or `selected:LIST`, `last:LIST` or `dragged`.
+    pub fn find(&self, reference: &str) -> Option<Handle> {
+        match reference.split_once(':') {
+            Some(("selected", list)) => self.selected_in(self.find(list)?),
+            Some(("last", list)) => self.widget(self.find(list)?)?.children.last().copied(),
+            _ if reference == "dragged" => self.touch.dragged,
+            _ => self.ids.get(reference).copied(),
+        }
+    }
+
+    /// The ids there are now, sorted.
+    pub fn ids(&self) -> Vec<&str> {
+        let mut ids: Vec<&str> = self.ids.keys().map(String::as_str).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// The widget and what it is in, the app first.
+    pub fn path(&self, handle: Handle) -> Option<Vec<Handle>> {
+        let mut path = vec![handle];
+        let mut widget = self.widget(handle)?;
+        while let Some(parent) = widget.parent {
+            path.push(parent);
+            widget = self.widget(parent)?;
+        }
+        path.reverse();
+        Some(path)
+    }
+
+    /// What has the focus.
+    pub fn focus(&self) -> Option<Handle> {
+        self.focus
+    }
+
+    /// The open windows, front to back.
+    pub fn windows(&self) -> &[Handle] {
+        &self.stack
+    }
+
+    /// The window the widget is in, or is.
+    pub fn window_of(&self, handle: Handle) -> Option<Handle> {
+        self.path(handle)?.get(1).copied()
+    }
+
+    /// What changed since this was last asked, in order.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// When something will happen by itself.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.later.iter().map(|later| later.due).min()
+    }
+
+    /// Lets happen what is due.
+    pub fn advance(&mut self, now: Instant) {
+        while let Some(next) = (0..self.later.len()).min_by_key(|index| self.later[*index].due) {
+            if self.later[next].due > now {
+                break;
+            }
+            let Later { rule, text, .. } = self.later.remove(next);
+            self.run_effects(rule, &text, now);
+        }
+    }
+
+    /// Where a widget is, and whether any of it can be seen.
+    pub fn place(&mut self, handle: Handle) -> Option<Place> {
+        self.widget(handle)?;
+        Some(self.layout().place(handle))
+    }
+
+    /// The widgets at a point, from the window down to the deepest.
+    pub fn at(&mut self, point: axd_protocol::Point) -> Option<Vec<Handle>> {
+        let stack = self.stack.clone();
+        let deepest = self.layout().at(point, &stack)?;
+        self.path(deepest)
+    }
+
+    /// Whether all of a widget can be seen.
+    fn is_fully_seen(&mut self, handle: Handle) -> bool {
+        self.layout().is_whole(handle)
+    }
+
+    /// What a window shows, in the order it is painted: each with its place, and the part of that which is seen.
+    pub fn painted(&mut self, window: Handle) -> Vec<(Handle, Bounds, Bounds)> {
+        self.layout().painted(window)
+    }
+
+    /// How far the number that a widget holds is between its least and its greatest.
+    pub fn part(&self, handle: Handle) -> Option<f64> {
+        let (min, max) = self.range(handle);
+        let (min, max) = (min?, max?);
+        let held: f64 = self.widget(handle)?.value.as_deref()?.trim().parse().ok()?;
+        (max > min).then(|| ((held - min) / (max - min)).clamp(0.0, 1.0))
+    }
+
+    /// Whether it has ended itself.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Asks it to end. It does, unless a rule has something to say first.
+    pub fn quit(&mut self, now: Instant) {
+        self.ended = !self.happen(Happening::Quit, None, "", now);
+    }
+
+    fn layout(&mut self) -> &Layout {
+        let layout = self.layout.take().unwrap_or_else(|| Layout::of(self));
+        self.layout.insert(layout)
+    }
+
+    /// Gives a widget another value.
+    pub fn set_value(&mut self, handle: Handle, value: impl Into<String>) {
+        let value = Some(value.into());
+        if let Some(widget) = self.widget_mut(handle)
+            && widget.value != value
+        {
+            widget.value = value;
+            self.carets.remove(&handle);
+            self.changes.push(Change::Value(handle));
+        }
+    }
+
+    /// Gives a widget another name.
+    pub fn set_name(&mut self, handle: Handle, name: impl Into<String>) {
+        let name = Some(name.into());
+        if let Some(widget) = self.widget_mut(handle)
+            && widget.name != name
+        {
+            widget.name = name;
+            let is_window = widget.role.is_window();
+            self.changes.push(Change::Name(handle));
+            if is_window {
+                self.changes.push(Change::Windows);
+            }
+        }
+    }
+
+    /// Turns a state on or off.
+    pub fn set_state(&mut self, handle: Handle, state: State, on: bool) {
+        if let Some(widget) = self.widget_mut(handle)
+            && widget.states.has(state) != on
+        {
+            widget.states.set(state, on);
+            self.changes.push(Change::State(handle, state));
+            if matches!(state, State::Hidden | State::Expanded) {
+                self.layout = None;
+            }
+        }
+    }
+
+    fn has(&self, handle: Handle, state: State) -> bool {
+        self.widget(handle).is_some_and(|widget| widget.states.has(state))
+    }
+
+    /// Moves the focus.
+    pub fn set_focus(&mut self, handle: Handle) {
+        if self.focus == Some(handle) || self.widget(handle).is_none() {
+            return;
+        }
+        if let Some(before) = self.focus.replace(handle) {
+            self.set_state(before, State::Focused, false);
+        }
+        self.set_state(handle, State::Focused, true);
+        if let Some(window) = self.window_of(handle) {
+            self.focuses.insert(window, handle);
+        }
+        self.changes.push(Change::Focus(handle));
+    }
+
+    /// Puts a widget and all in it somewhere else. False of a window, and if it would come to be inside itself.
+    pub fn move_to(&mut self, handle: Handle, into: Handle, index: Option<usize>) -> bool {
+        let inside = self.path(into).is_none_or(|path| path.contains(&handle));
+        let Some(from) = self.widget(handle).and_then(|widget| widget.parent) else { return false };
+        if inside || from == Handle::APP {
+            return false;
+        }
+        if let Some(parent) = self.widget_mut(from) {
+            parent.children.retain(|child| *child != handle);
+        }
+        self.insert_child(into, handle, index);
+        self.changes.extend([Change::Children(from), Change::Children(into)]);
+        true
+    }
+
+    /// Ends a widget and all in it.
+    pub fn remove(&mut self, handle: Handle) {
+        let Some(parent) = self.widget(handle).and_then(|widget| widget.parent) else { return };
+        if let Some(above) = self.widget_mut(parent) {
+            above.children.retain(|child| *child != handle);
+        }
+        let mut going = vec![handle];
+        while let Some(next) = going.pop() {
+            let slot = usize::try_from(next.0).ok().and_then(|index| self.widgets.get_mut(index));
+            let Some(widget) = slot.and_then(Option::take) else { continue };
+            if let Some(id) = widget.id {
+                self.ids.remove(&id);
+            }
+            if self.focus == Some(next) {
+                self.focus = None;
+            }
+            self.carets.remove(&next);
+            going.extend(widget.children);
+        }
+        self.layout = None;
+        self.changes.push(Change::Destroyed { element: handle, parent });
+    }
+
+    /// What is selected in a list, or anywhere in a tree.
+    fn selected_in(&self, list: Handle) -> Option<Handle> {
+        let children = &self.widget(list)?.children;
+        let own = children.iter().copied().find(|child| self.has(*child, State::Selected));
+        let branches = children.iter().filter(|child| self.widget(**child).is_some_and(build::opens));
+        own.or_else(|| branches.copied().find_map(|branch| self.selected_in(branch)))
+    }
+
+    fn insert_child(&mut self, parent: Handle, child: Handle, index: Option<usize>) {
+        if let Some(above) = self.widget_mut(parent) {
+            let index = index.unwrap_or(usize::MAX).min(above.children.len());
+            above.children.insert(index, child);
+        }
+        if let Some(widget) = self.widget_mut(child) {
+            widget.parent = Some(parent);
+        }
+        self.layout = None;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! What an app answers to who asks.
+
+use std::time::Duration;
+
+use axd_protocol::State;
+use tokio::sync::oneshot;
+
+use super::{App, Owed, Request, Until, handle, key, now};
+use crate::model::{Gesture, Handle, Heard, Refusal, Why};
+use axd_platform::mirror::Reading;
+use axd_platform::worker::{Answer, Note, Question};
+use axd_platform::{Act, Clip, Facts, Failure, FailureKind, Measured};
+
+impl App {
+    /// Answers a request, or begins to.
+    pub(super) fn take(&mut self, request: Request) {
+        if request.is_given_up() {
+            return;
+        }
+        if self.faults.slow > Duration::ZERO {
+            self.slowly = Some((now() + self.faults.slow, request));
+        } else {
+            self.answer(request);
+        }
+    }
+
+    pub(super) fn answer(&mut self, request: Request) {
+        match request {
+            Request::Asked(question) => self.reply(question),
+            Request::Input(gesture, answer) => self.feel(&gesture, answer),
+            Request::Visited(visit) => self.show(visit),
+            Request::Close => {
+                self.model.quit(now());
+                self.publish();
+            }
+        }
+    }
+
+    fn reply(&mut self, question: Question) {
+        // Whoever asked may have given up.
+        match question {
+            Question::Observe(observer, answer) => {
+                // Who gave up asks again, and must not be told everything twice.
+                if answer.send(Ok(())).is_ok() {
+                    self.observers.push(observer);
+                }
+            }
+            Question::Mark(mark, observer) => {
+                let _ = observer.send(Note::Marker(mark));
+            }
+            Question::Read(elements, answer) => {
+                let read = elements.into_iter().map(|element| self.read(handle(element))).collect();
+                let _ = answer.send(Ok(read));
+            }
+            Question::Measure(elements, answer) => {
+                let measured = elements.into_iter().filter_map(|key| {
+                    let place = self.model.place(handle(key))?;
+                    Some(Measured { key, bounds: place.bounds, visible: place.visible })
+                });
+                let _ = answer.send(Ok(measured.collect()));
+            }
+            Question::At(point, answer) => {
+                let path = self.model.at(point).unwrap_or_default();
+                let _ = answer.send(Ok(path.into_iter().map(key).collect()));
+            }
+            Question::Path(element, answer) => {
+                let path = self.model.path(handle(element)).unwrap_or_default();
+                let _ = answer.send(Ok(path.into_iter().map(key).collect()));
+            }
+            Question::Front(answer) => {
+                let _ = answer.send(Ok(self.model.windows().first().copied().map(key)));
+            }
+            Question::Awake(answer) => {
+                let _ = answer.send(());
+            }
+            Question::Act(element, act, _, answer) => self.act(handle(element), &act, answer),
+        }
+    }
+
+    /// Does what it is asked to do, and says so now or later.
+    fn act(&mut self, element: Handle, act: &Act, answer: Answer<()>) {
+        if self.faults.deaf {
+            let _ = answer.send(Ok(()));
+            return;
+        }
+        let before = self.model.modal();
+        let result = self.model.perform(element, act, now()).map_err(failure);
+        self.publish();
+        let opened = self.model.modal().filter(|modal| self.faults.blocks && Some(*modal) != before);
+        let until = match opened {
+            Some(dialog) => Until::Closed(dialog),
+            None if self.faults.late > Duration::ZERO => Until::Time(now() + self.faults.late),
+            None => {
+                let _ = answer.send(result);
+                return;
+            }
+        };
+        self.owed.push(Owed { answer, result, until });
+    }
+
+    /// Takes in what mouse and keyboard do.
+    fn feel(&mut self, gesture: &Gesture, answer: oneshot::Sender<Heard>) {
+        let pasted = matches!(gesture, Gesture::Key { .. }).then(|| self.desk.clipboard_text()).flatten();
+        let mut heard = self.model.feel(gesture, pasted.as_deref(), now());
+        if let Some(text) = heard.copied.take() {
+            self.desk.copy(Clip::Text(text));
+        }
+        self.publish();
+        let _ = answer.send(heard);
+    }
+
+    fn read(&mut self, element: Handle) -> Option<Reading> {
+        self.faults.ghosts.retain(|(_, ghost)| *ghost != element);
+        let widget = self.model.widget(element)?;
+        let mut children = widget.children.clone();
+        let claimed = self.faults.claims.iter().chain(&self.faults.ghosts);
+        children.extend(claimed.filter(|(parent, _)| *parent == element).map(|(_, child)| *child));
+        let is_secure = widget.states.has(State::Secure);
+        let facts = Facts {
+            role: widget.role,
+            native_role: widget.native_role.clone(),
+            name: widget.name.clone().filter(|name| !name.is_empty()),
+            // As real toolkits do: who asks for the value of a secure field gets none.
+            value: widget.value.clone().filter(|_| !is_secure),
+            description: widget.description.clone(),
+            identifier: widget.id.clone(),
+            states: widget.states,
+            actions: widget.actions(),
+            row: widget.row,
+            window: widget.window,
+        };
+        let children = children.into_iter().map(key).collect();
+        Some(Reading { facts, children, total: widget.total() })
+    }
+}
+
+impl Request {
+    /// Whether who asked has stopped waiting.
+    fn is_given_up(&self) -> bool {
+        match self {
+            Request::Asked(question) => question.is_given_up(),
+            Request::Input(..) | Request::Visited(_) | Request::Close => false,
+        }
+    }
+}
+
+fn failure(refusal: Refusal) -> Failure {
+    let kind = match refusal.why {
+        Why::Gone => FailureKind::Gone,
+        Why::Unable => FailureKind::NotSupported,
+        Why::Refused => FailureKind::Refused,
+        Why::Invalid => FailureKind::Invalid,
+    };
+    Failure::new(kind, refusal.text)
+}

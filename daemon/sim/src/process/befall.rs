@@ -1,0 +1,127 @@
+//! The faults that befall an app.
+
+use std::time::Duration;
+
+use axd_protocol::State;
+
+use super::App;
+use crate::announce::Notification;
+use crate::fault::{Fault, is_inside, victim};
+use crate::model::{Handle, Model, Widget};
+
+/// The faults an app has now.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    pub hangs: bool,
+    pub slow: Duration,
+    /// How many announcements are still to be lost.
+    pub dropping: u64,
+    /// Whether it does nothing of what it is asked to do.
+    pub deaf: bool,
+    /// How much later than it acts it says that it did.
+    pub late: Duration,
+    /// Whether what opens a modal dialog is answered when that is closed.
+    pub blocks: bool,
+    /// Children claimed beyond the true ones: cycles and second parents.
+    pub claims: Vec<(Handle, Handle)>,
+    /// Elements that are listed under a parent and dead when they are read.
+    pub ghosts: Vec<(Handle, Handle)>,
+}
+
+impl App {
+    pub(super) async fn befall(&mut self, fault: Fault) -> Result<String, String> {
+        let has_value = |model: &Model, handle| {
+            let widget = model.widget(handle);
+            widget.is_some_and(|widget| widget.value.is_some() && !widget.states.has(State::Secure))
+        };
+        let is_leaf = |model: &Model, handle: Handle| {
+            is_inside(model, handle) && model.widget(handle).is_some_and(|widget| widget.children.is_empty())
+        };
+        let is_deep = |model: &Model, handle: Handle| model.path(handle).is_some_and(|path| path.len() > 3);
+        let called = |model: &Model, handle| model.widget(handle).map(Widget::called).unwrap_or_default();
+        Ok(match fault {
+            Fault::DropEvents(count) => {
+                self.faults.dropping = count.unwrap_or(u64::MAX);
+                match count {
+                    Some(count) => format!("the next {count} announcements are lost"),
+                    None => "announces nothing until it is healed".to_owned(),
+                }
+            }
+            Fault::Hang => {
+                self.faults.hangs = true;
+                "hangs until it is healed".to_owned()
+            }
+            Fault::Slow(millis) => {
+                self.faults.slow = Duration::from_millis(millis);
+                format!("takes {millis} ms longer for every call")
+            }
+            Fault::Deaf => {
+                self.faults.deaf = true;
+                "says that it did what it was asked to do, and does not".to_owned()
+            }
+            Fault::Late(millis) => {
+                self.faults.late = Duration::from_millis(millis);
+                format!("does at once what it is asked to do, and says so {millis} ms later")
+            }
+            Fault::Blocks => {
+                self.faults.blocks = true;
+                "answers what opens a modal dialog when that is closed".to_owned()
+            }
+            Fault::Huge(rows) => {
+                self.model.grow(rows);
+                format!("has a list of {rows} items more")
+            }
+            Fault::Flood(widget, count) => {
+                let victim = victim(&self.model, widget.as_deref(), has_value)?;
+                for turn in 1..=count {
+                    self.model.set_value(victim, turn.to_string());
+                    self.publish();
+                    // Observers take in meanwhile what they are told, as they could of a real app.
+                    if turn % 64 == 0 {
+                        tokio::task::yield_now().await;
+                    }
+                }
+                format!("changed {} {count} times", called(&self.model, victim))
+            }
+            Fault::Reparent(names) => {
+                let (widget, into) = names.unzip();
+                let moved = victim(&self.model, widget.as_deref(), is_deep)?;
+                let window = self.model.window_of(moved).unwrap_or(Handle::APP);
+                let into = into.map_or(Ok(window), |into| victim(&self.model, Some(&into), is_inside))?;
+                let (what, place) = (called(&self.model, moved), called(&self.model, into));
+                if !self.model.move_to(moved, into, None) {
+                    return Err(format!("{what} cannot be moved into {place}"));
+                }
+                format!("moved {what} into {place}")
+            }
+            Fault::Cycle(widget) => {
+                let victim = victim(&self.model, widget.as_deref(), is_leaf)?;
+                let window = self.model.window_of(victim).unwrap_or(Handle::APP);
+                self.claim(victim, window);
+                format!("{} claims its own window as a child", called(&self.model, victim))
+            }
+            Fault::DoubleParent(widget) => {
+                let victim = victim(&self.model, widget.as_deref(), is_deep)?;
+                let window = self.model.window_of(victim).unwrap_or(Handle::APP);
+                self.claim(window, victim);
+                format!("{} is claimed by its window too", called(&self.model, victim))
+            }
+            Fault::Vanish(count) => {
+                let window = self.model.windows().first().copied().unwrap_or(Handle::APP);
+                for _ in 0..count {
+                    let ghost = self.model.reserve();
+                    self.faults.ghosts.push((window, ghost));
+                }
+                self.emit(Notification::Structure(window));
+                format!("{} lists {count} elements that are dead", called(&self.model, window))
+            }
+            // Ends the loop before it comes here.
+            Fault::Die => "ended".to_owned(),
+        })
+    }
+
+    fn claim(&mut self, parent: Handle, child: Handle) {
+        self.faults.claims.push((parent, child));
+        self.emit(Notification::Structure(parent));
+    }
+}

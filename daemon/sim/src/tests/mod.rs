@@ -1,0 +1,339 @@
+//! The platform as the engine uses it, with a small reducer of what workers tell.
+
+mod acting;
+mod desk;
+mod faults;
+mod fidelity;
+mod input;
+mod office;
+mod pictures;
+mod truth;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axd_protocol::command::{Sim, SimVerb};
+use axd_protocol::keys::{Button, Combo, Key};
+use axd_protocol::{Bounds, Point, Role, State};
+use tokio::sync::mpsc;
+
+use super::{SimDesktop, SimOptions, script::Script};
+use axd_platform::{
+    Act, AppSeen, Cause, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Direction, ElementKey, Facts,
+    Failure, FailureKind, FromWorker, Gate, InputStep, Mailbox, Measured, Platform, Sent, ToWorker, Update,
+    WindowSeen, WorkerAnswer,
+};
+
+/// A desktop, and what it has told.
+struct Rig {
+    desktop: SimDesktop,
+    events: mpsc::UnboundedReceiver<DesktopEvent>,
+    apps: Vec<AppSeen>,
+    windows: Vec<WindowSeen>,
+    frontmost: Option<u32>,
+    displays: usize,
+}
+
+impl Rig {
+    fn new(options: SimOptions) -> Rig {
+        let desktop = SimDesktop::new(options);
+        let (out, events) = mpsc::unbounded_channel();
+        desktop.start(out);
+        let mut rig = Rig { desktop, events, apps: vec![], windows: vec![], frontmost: None, displays: 0 };
+        rig.hear();
+        rig
+    }
+
+    fn built_in() -> Rig {
+        Rig::new(SimOptions::default())
+    }
+
+    /// A desktop with one app, of these widgets.
+    fn with(head: &str, children: &str, rest: &str) -> Rig {
+        let text =
+            format!("name = 'X'\n{head}\n[[window]]\nid = 'w'\ntitle = 'X'\nchildren = [{children}]\n{rest}");
+        let script = Arc::new(Script::parse("x.toml", &text).unwrap());
+        Rig::new(SimOptions { built_in: false, apps: vec![], scripts: vec![script] })
+    }
+
+    fn hear(&mut self) {
+        while let Ok(event) = self.events.try_recv() {
+            match event {
+                DesktopEvent::AppUp(app) => self.apps.push(app),
+                DesktopEvent::AppGone { pid } => self.apps.retain(|app| app.pid != pid),
+                DesktopEvent::Ended { pid, how } => panic!("{pid} ended: {how:?}"),
+                DesktopEvent::Windows(windows) => self.windows = windows,
+                DesktopEvent::Frontmost { pid, .. } => self.frontmost = pid,
+                DesktopEvent::Displays(displays) => self.displays = displays.len(),
+            }
+        }
+    }
+
+    fn app(&self, name: &str) -> AppSeen {
+        self.apps.iter().find(|app| app.name == name).unwrap().clone()
+    }
+
+    async fn try_sim(&mut self, words: &str) -> Result<String, Failure> {
+        let mut words = words.splitn(4, ' ');
+        let app = words.next().unwrap().to_owned();
+        let verb: SimVerb = serde_json::from_value(words.next().unwrap().into()).unwrap();
+        let (target, text) = (words.next().map(str::to_owned), words.next().map(str::to_owned));
+        let done = self.desktop.sim(Sim { app, verb, target, text }).await.unwrap();
+        self.hear();
+        done.map(|answer| answer.done)
+    }
+
+    async fn sim(&mut self, words: &str) -> String {
+        self.try_sim(words).await.unwrap()
+    }
+
+    async fn call(&mut self, call: DesktopCall, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+        let answer = self.desktop.call(call, gate.clone()).await.unwrap();
+        self.hear();
+        answer
+    }
+
+    /// Does with mouse and keyboard what is written: `move:X,Y`, `down:BUTTON`, `up:BUTTON`, `click:BUTTON`, `wheel:N`,
+    /// `key:COMBO`, `hold:KEY`, `let:KEY`; anything else is typed.
+    async fn input(&mut self, words: &[&str]) {
+        let steps: Vec<InputStep> = words.iter().flat_map(|word| steps(word)).collect();
+        let answer = self.call(DesktopCall::input(steps), &Gate::new()).await;
+        assert_eq!(answer, Ok(DesktopAnswer::Done), "{words:?}");
+    }
+
+    /// Clicks on an element.
+    async fn click(&mut self, app: &mut Attached, id: &str) {
+        let at = app.centre(id).await;
+        self.input(&[&format!("move:{at}"), "click:left"]).await;
+        app.fence().await;
+    }
+
+    /// Presses keys, in an app that is then looked at.
+    async fn keys(&mut self, app: &mut Attached, words: &[&str]) {
+        self.input(words).await;
+        app.fence().await;
+    }
+
+    fn begin(&self, name: &str, room: usize) -> Attached {
+        let (out, from) = mpsc::channel(room);
+        let counters = Arc::new(Counters::default());
+        let mailbox = self.desktop.attach(&self.app(name), out, Arc::clone(&counters));
+        Attached { mailbox, from, counters, ..Attached::empty() }
+    }
+
+    async fn attach(&self, name: &str) -> Attached {
+        let mut app = self.begin(name, 64);
+        app.until(|app| app.complete).await;
+        app
+    }
+
+    /// Whether what was kept true by events is what a fresh walk finds.
+    async fn agrees(&self, name: &str, app: &Attached) {
+        assert_eq!(app.text(), self.attach(name).await.text());
+    }
+}
+
+fn steps(word: &str) -> Vec<InputStep> {
+    let Some((verb, what)) = word.split_once(':') else { return vec![InputStep::Text(word.to_owned())] };
+    let button = || match what {
+        "right" => Button::Right,
+        "middle" => Button::Middle,
+        _ => Button::Left,
+    };
+    match verb {
+        "move" => vec![InputStep::Move(what.parse().unwrap())],
+        "down" => vec![InputStep::Button(button(), true)],
+        "up" => vec![InputStep::Button(button(), false)],
+        "click" => vec![InputStep::Button(button(), true), InputStep::Button(button(), false)],
+        "wheel" => vec![InputStep::Wheel { right: 0, down: what.parse().unwrap() }],
+        "pause" => vec![InputStep::Pause(Duration::from_millis(what.parse().unwrap()))],
+        "hold" => vec![InputStep::Key(what.parse().unwrap(), true)],
+        "let" => vec![InputStep::Key(what.parse().unwrap(), false)],
+        "key" => {
+            let Combo { modifiers, key } = what.parse().unwrap();
+            let held = modifiers.iter().map(|modifier| InputStep::Key(Key::Modifier(*modifier), true));
+            let freed =
+                modifiers.iter().rev().map(|modifier| InputStep::Key(Key::Modifier(*modifier), false));
+            let stroke = [InputStep::Key(key, true), InputStep::Key(key, false)];
+            held.chain(stroke).chain(freed).collect()
+        }
+        other => panic!("what is {other}?"),
+    }
+}
+
+/// An attached app, reduced from what its worker tells.
+struct Attached {
+    mailbox: Mailbox,
+    from: mpsc::Receiver<FromWorker>,
+    counters: Arc<Counters>,
+    nodes: HashMap<ElementKey, Node>,
+    degraded: Option<String>,
+    complete: bool,
+    said: Vec<String>,
+    batches: Vec<Cause>,
+    last_ticket: u64,
+    answers: HashMap<u64, Result<WorkerAnswer, Failure>>,
+}
+
+struct Node {
+    facts: Facts,
+    children: Vec<ElementKey>,
+    total: Option<u32>,
+}
+
+impl Attached {
+    fn empty() -> Attached {
+        Attached {
+            mailbox: Mailbox::new(|_| false),
+            from: mpsc::channel(1).1,
+            counters: Arc::default(),
+            nodes: HashMap::new(),
+            degraded: None,
+            complete: false,
+            said: vec![],
+            batches: vec![],
+            last_ticket: 0,
+            answers: HashMap::new(),
+        }
+    }
+
+    async fn next(&mut self) {
+        match self.from.recv().await.expect("the worker goes on") {
+            FromWorker::Batch(batch) => {
+                self.batches.push(batch.cause);
+                self.reduce(batch.updates);
+            }
+            FromWorker::Announcement(text) => self.said.push(text),
+            FromWorker::State { degraded, complete } => (self.degraded, self.complete) = (degraded, complete),
+            FromWorker::Answer { ticket, result } => drop(self.answers.insert(ticket, result)),
+        }
+    }
+
+    async fn until(&mut self, done: impl Fn(&Attached) -> bool) {
+        while !done(self) {
+            self.next().await;
+        }
+    }
+
+    fn reduce(&mut self, updates: Vec<Update>) {
+        for update in updates {
+            match update {
+                Update::Gone(key) => drop(self.nodes.remove(&key)),
+                Update::Upsert { key, facts } => {
+                    assert!(!facts.states.has(State::Secure) || facts.value.is_none(), "a secret came out");
+                    let node = self.nodes.remove(&key);
+                    let (children, total) = node.map_or((vec![], None), |node| (node.children, node.total));
+                    self.nodes.insert(key, Node { facts: *facts, children, total });
+                }
+                Update::Children { parent, order, total } => {
+                    let node = self.nodes.get_mut(&parent).expect("children are told of a known parent");
+                    (node.children, node.total) = (order, total);
+                }
+            }
+        }
+        let mut reached = HashMap::new();
+        let mut waiting = vec![ElementKey::APP];
+        while let Some(key) = waiting.pop() {
+            let node = self.nodes.remove(&key).expect("every child is told, and told once");
+            waiting.extend(&node.children);
+            reached.insert(key, node);
+        }
+        self.nodes = reached;
+    }
+
+    async fn ask(&mut self, letter: impl FnOnce(u64) -> ToWorker) -> Result<WorkerAnswer, Failure> {
+        self.last_ticket += 1;
+        let ticket = self.last_ticket;
+        assert!(self.mailbox.post(letter(ticket)));
+        self.until(|app| app.answers.contains_key(&ticket)).await;
+        self.answers.remove(&ticket).unwrap()
+    }
+
+    async fn fence(&mut self) {
+        assert_eq!(self.ask(|ticket| ToWorker::Fence { ticket }).await, Ok(WorkerAnswer::Done));
+    }
+
+    fn watch(&self, keys: Vec<ElementKey>) {
+        assert!(self.mailbox.post(ToWorker::Watch { interest: 1, keys }));
+    }
+
+    /// Does something to an element, through a gate of its own.
+    async fn perform(&mut self, id: &str, act: Act) -> Result<WorkerAnswer, Failure> {
+        let key = self.key(id);
+        self.ask(|ticket| ToWorker::Perform { key, act, gate: Gate::new(), ticket }).await
+    }
+
+    /// The same, and what came of it has been told.
+    async fn done(&mut self, id: &str, act: Act) {
+        assert_eq!(self.perform(id, act).await, Ok(WorkerAnswer::Done), "{id}");
+        self.fence().await;
+    }
+
+    async fn bounds(&mut self, key: ElementKey) -> Option<Bounds> {
+        let answer = self.ask(|ticket| ToWorker::Measure { keys: vec![key], ticket }).await;
+        let Ok(WorkerAnswer::Geometry(measured)) = answer else { panic!("{answer:?}") };
+        measured.first().and_then(|measured| measured.bounds)
+    }
+
+    /// The middle of an element, as `X,Y`.
+    async fn centre(&mut self, id: &str) -> String {
+        let bounds = self.bounds(self.key(id)).await.unwrap_or_else(|| panic!("{id} has no place"));
+        format!("{},{}", bounds.x + bounds.width / 2, bounds.y + bounds.height / 2)
+    }
+
+    fn name(&self, id: &str) -> &str {
+        self.facts(id).name.as_deref().unwrap_or_default()
+    }
+
+    fn names(&self, id: &str) -> Vec<&str> {
+        self.inside(id).iter().map(|key| self.nodes[key].facts.name.as_deref().unwrap_or_default()).collect()
+    }
+
+    fn key(&self, id: &str) -> ElementKey {
+        let found = self.nodes.iter().find(|(_, node)| node.facts.identifier.as_deref() == Some(id));
+        *found.unwrap_or_else(|| panic!("there is no '{id}'")).0
+    }
+
+    fn facts(&self, id: &str) -> &Facts {
+        &self.nodes[&self.key(id)].facts
+    }
+
+    fn value(&self, id: &str) -> &str {
+        self.facts(id).value.as_deref().unwrap_or_default()
+    }
+
+    fn has(&self, id: &str) -> bool {
+        self.nodes.values().any(|node| node.facts.identifier.as_deref() == Some(id))
+    }
+
+    fn is(&self, id: &str, state: State) -> bool {
+        self.facts(id).states.has(state)
+    }
+
+    fn inside(&self, id: &str) -> &[ElementKey] {
+        &self.nodes[&self.key(id)].children
+    }
+
+    fn count(&self, which: fn(&Counters) -> &std::sync::atomic::AtomicU64) -> u64 {
+        which(&self.counters).load(Ordering::Relaxed)
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let mut waiting = vec![(ElementKey::APP, 0)];
+        while let Some((key, depth)) = waiting.pop() {
+            let Node { facts, children, total } = &self.nodes[&key];
+            // Short, for the sake of who reads a failed test.
+            let Facts { role, name, value, identifier, states, row, .. } = facts;
+            let line = format!(
+                "{:depth$}{role} {identifier:?} {name:?} {value:?} {states:?} {row:?} {total:?}\n",
+                ""
+            );
+            text.push_str(&line);
+            waiting.extend(children.iter().rev().map(|child| (*child, depth + 1)));
+        }
+        text
+    }
+}

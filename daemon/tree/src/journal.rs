@@ -1,0 +1,149 @@
+//! The journal: which nodes changed last, and which are gone.
+//!
+//! There is no log. Living nodes sit in a list ordered by their last change, so "what changed since" walks just those;
+//! a flood of changes to one node moves that one node to the front, again and again, and costs no memory. Only the
+//! dead need a record, and of those a bounded number is kept.
+
+use std::collections::VecDeque;
+
+use axd_protocol::{NodeId, Role, Tick};
+use rustc_hash::FxHashMap;
+
+use super::store::{Ix, Store};
+use crate::ElementKey;
+
+/// How many of the dead are remembered.
+const GRAVES: usize = 16_384;
+
+/// The change list and the tombstones of one app.
+#[derive(Debug, Default)]
+pub(super) struct Journal {
+    newest: Option<Ix>,
+    graves: VecDeque<Grave>,
+    /// The last grave of an id that is not alive, for those who still use it.
+    by_id: FxHashMap<NodeId, u64>,
+    /// The grave of a native element that may come back: told gone from one place before it is told in another.
+    by_key: FxHashMap<ElementKey, u64>,
+    /// How many graves have been forgotten: the number of the first that is kept.
+    forgotten: u64,
+    /// Differences since before this tick are not known.
+    horizon: Tick,
+}
+
+/// What is remembered of a node that is gone.
+#[derive(Debug)]
+pub(super) struct Grave {
+    pub id: NodeId,
+    /// What it was natively; absent if that is another's now.
+    pub key: Option<ElementKey>,
+    pub path: u64,
+    pub role: Role,
+    pub name: Option<Box<str>>,
+    pub parent: Option<NodeId>,
+    pub died: Tick,
+    pub born: Tick,
+    pub reparented: Tick,
+    /// Whether it was the root of what went with it.
+    pub root: bool,
+    /// Whether it may still be there: what held it shows only a part, and no longer showed it.
+    pub unseen: bool,
+}
+
+impl Journal {
+    /// Moves a node to the front of the change list.
+    pub fn touch(&mut self, store: &mut Store, ix: Ix, tick: Tick) {
+        store[ix].touched = tick;
+        if self.newest == Some(ix) {
+            return;
+        }
+        self.unlink(store, ix);
+        let second = self.newest.replace(ix);
+        store[ix].older = second;
+        if let Some(second) = second {
+            store[second].newer = Some(ix);
+        }
+    }
+
+    /// Takes a node out of the change list.
+    pub fn unlink(&mut self, store: &mut Store, ix: Ix) {
+        let (newer, older) = (store[ix].newer.take(), store[ix].older.take());
+        match newer {
+            Some(newer) => store[newer].older = older,
+            None if self.newest == Some(ix) => self.newest = older,
+            None => {}
+        }
+        if let Some(older) = older {
+            store[older].newer = newer;
+        }
+    }
+
+    /// The nodes that changed after `since`, the last one first.
+    pub fn touched_since<'a>(&self, store: &'a Store, since: Tick) -> impl Iterator<Item = Ix> + use<'a> {
+        let mut next = self.newest;
+        std::iter::from_fn(move || {
+            let ix = next.filter(|ix| store[*ix].touched > since)?;
+            next = store[ix].older;
+            Some(ix)
+        })
+    }
+
+    /// Remembers one that is gone.
+    pub fn bury(&mut self, grave: Grave) {
+        if self.graves.len() == GRAVES
+            && let Some(oldest) = self.graves.pop_front()
+        {
+            self.horizon = oldest.died;
+            if self.by_id.get(&oldest.id) == Some(&self.forgotten) {
+                self.by_id.remove(&oldest.id);
+            }
+            if let Some(key) = oldest.key.filter(|key| self.by_key.get(key) == Some(&self.forgotten)) {
+                self.by_key.remove(&key);
+            }
+            self.forgotten += 1;
+        }
+        let number = self.forgotten + self.graves.len() as u64;
+        self.by_id.insert(grave.id, number);
+        if let Some(key) = grave.key {
+            self.by_key.insert(key, number);
+        }
+        self.graves.push_back(grave);
+    }
+
+    /// An id came back to life.
+    pub fn revive(&mut self, id: NodeId) {
+        self.by_id.remove(&id);
+    }
+
+    /// Takes a native element out of its grave. Its key is never another's, so it is the same element.
+    pub fn exhume(&mut self, key: ElementKey) -> Option<&Grave> {
+        let number = self.by_key.remove(&key)?;
+        self.graves.get((number - self.forgotten) as usize)
+    }
+
+    /// The keys known so far name nothing any more.
+    pub fn forget_keys(&mut self) {
+        self.by_key.clear();
+    }
+
+    /// The grave of an id that is not alive.
+    pub fn grave(&self, id: NodeId) -> Option<&Grave> {
+        let number = *self.by_id.get(&id)?;
+        self.graves.get((number - self.forgotten) as usize)
+    }
+
+    /// All graves, the last one first.
+    pub fn graves(&self) -> impl Iterator<Item = &Grave> {
+        self.graves.iter().rev()
+    }
+
+    /// Those who died after `since`, the first one first.
+    pub fn died_since(&self, since: Tick) -> impl Iterator<Item = &Grave> {
+        let start = self.graves.partition_point(|grave| grave.died <= since);
+        self.graves.range(start..)
+    }
+
+    /// Whether differences since `since` are known.
+    pub fn reaches(&self, since: Tick) -> bool {
+        since >= self.horizon
+    }
+}

@@ -1,0 +1,351 @@
+//! The tree of one app: what its elements are called, how they are now, and when each last changed.
+//!
+//! Pure and synchronous: no runtime, no platform, no clock of its own (ticks are passed in). The way in is
+//! [`Tree::apply`]; the ways out are [`Tree::find`], [`Tree::resolve`], the writers of a [`View`], and
+//! [`Tree::changes_since`].
+//!
+//! A concept, a file: `store` holds nodes, `apply` changes them (with `newcomers`, `facts` and `burial`),
+//! `ids` names them, `index` finds them, `journal` knows
+//! when they changed, `diff` tells what did, `view` chooses what to show, `write` shows it.
+
+mod apply;
+mod burial;
+mod diff;
+mod facts;
+pub mod ids;
+mod index;
+mod journal;
+mod newcomers;
+mod query;
+mod store;
+mod update;
+mod view;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use axd_protocol::{NodeId, NodeRef, Role, States, Tick};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use journal::Journal;
+use store::{Node, Store};
+
+pub use apply::MAX_DEPTH;
+pub use diff::Changes;
+pub use query::{Found, Plan, Scope};
+pub use store::Ix;
+pub use update::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};
+pub use view::{Filter, Shown, View};
+pub use write::NodeFields;
+
+/// The tree of one app.
+#[derive(Debug)]
+pub struct Tree {
+    app_path: u64,
+    /// Makes the ids of elements that cannot be told apart good for this attachment only.
+    salt: u64,
+    root: Option<Ix>,
+    store: Store,
+    by_key: FxHashMap<ElementKey, Ix>,
+    by_id: FxHashMap<NodeId, Ix>,
+    index: index::Index,
+    journal: Journal,
+    focused: Option<Ix>,
+    /// Containers that hold more than was read of them.
+    partial: FxHashSet<Ix>,
+    tick: Tick,
+    text_bytes: usize,
+    suspect: u64,
+}
+
+/// What came of a batch.
+#[derive(Debug, Default)]
+pub struct Applied {
+    /// Whether anything is different now.
+    pub changed: bool,
+    /// What happened that is worth an event of its own.
+    pub notices: Vec<Notice>,
+    /// Elements that were told of in a way that cannot be, and are to be walked again.
+    pub suspect: Vec<ElementKey>,
+}
+
+/// Something that happened in a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// This element has the keyboard focus now.
+    Focus(NodeRef),
+    /// This window, dialog or menu came.
+    Opened(NodeRef),
+    /// This window, dialog or menu went.
+    Closed(NodeRef),
+}
+
+/// What an id stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolved {
+    /// A living element.
+    Alive(Ix),
+    /// One that was there; these are like it, the most like first.
+    Dead {
+        /// What it was.
+        was: NodeRef,
+        /// Living elements like it.
+        candidates: Vec<NodeRef>,
+    },
+    /// None that was ever seen, or is still remembered.
+    Unknown,
+}
+
+impl Tree {
+    /// An empty tree for the app of this path (see [`ids::app_path`]); `salt` is to be different each time.
+    pub fn new(app_path: u64, salt: u64) -> Tree {
+        Tree {
+            app_path,
+            salt,
+            root: None,
+            store: Store::default(),
+            by_key: FxHashMap::default(),
+            by_id: FxHashMap::default(),
+            index: index::Index::default(),
+            journal: Journal::default(),
+            focused: None,
+            partial: FxHashSet::default(),
+            tick: 0,
+            text_bytes: 0,
+            suspect: 0,
+        }
+    }
+
+    /// A new worker is about to tell of the app, with keys of its own: ids that depend on keys are not to come again.
+    pub fn begin(&mut self, salt: u64) {
+        self.salt = salt;
+        self.journal.forget_keys();
+    }
+
+    /// How many elements are held.
+    pub fn len(&self) -> usize {
+        self.store.len()
+    }
+
+    /// Whether nothing is held.
+    pub fn is_empty(&self) -> bool {
+        self.root.is_none()
+    }
+
+    /// When anything last changed.
+    pub fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// How many elements were told of in a way that cannot be.
+    pub fn suspect(&self) -> u64 {
+        self.suspect
+    }
+
+    /// About how much memory the nodes take.
+    pub fn bytes(&self) -> usize {
+        // Per node: itself, its link in its parent, its entries in the key, id, role and name maps, and what the
+        // allocator takes for its texts beyond their length (`cargo bench --bench memory` compares this to the truth).
+        self.len() * (size_of::<Option<Node>>() + 128) + self.text_bytes
+    }
+
+    /// The root.
+    pub fn root(&self) -> Option<Ix> {
+        self.root
+    }
+
+    /// The element that has the keyboard focus.
+    pub fn focused(&self) -> Option<Ix> {
+        self.focused
+    }
+
+    /// The windows, in the order the app gives them.
+    pub fn windows(&self) -> impl Iterator<Item = Ix> {
+        let children = self.root.map_or(&[][..], |root| &self.store[root].children);
+        children.iter().copied().filter(|ix| self.store[*ix].role.is_window())
+    }
+
+    /// Whether an element came after this tick.
+    pub fn came_after(&self, ix: Ix, tick: Tick) -> bool {
+        self.store[ix].born > tick
+    }
+
+    /// The window system's number of a window.
+    pub fn window_number(&self, ix: Ix) -> Option<u64> {
+        self.store.window(ix)
+    }
+
+    /// An element by its worker's key.
+    pub fn by_key(&self, key: ElementKey) -> Option<Ix> {
+        self.by_key.get(&key).copied()
+    }
+
+    /// A living element by its id.
+    pub fn by_id(&self, id: NodeId) -> Option<Ix> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// An element's native key; `None` only for a node that is about to go.
+    pub fn key(&self, ix: Ix) -> Option<ElementKey> {
+        self.store[ix].key
+    }
+
+    /// An element's id.
+    pub fn id(&self, ix: Ix) -> NodeId {
+        self.store[ix].id
+    }
+
+    /// What is true of an element.
+    pub fn states(&self, ix: Ix) -> States {
+        self.store[ix].states
+    }
+
+    /// An element's role.
+    pub fn role(&self, ix: Ix) -> Role {
+        self.store[ix].role
+    }
+
+    /// An element's name.
+    pub fn name(&self, ix: Ix) -> Option<&str> {
+        self.store[ix].name.as_deref()
+    }
+
+    /// What an element holds.
+    pub fn value(&self, ix: Ix) -> Option<&str> {
+        self.store[ix].value.as_deref()
+    }
+
+    /// What an element is in.
+    pub fn parent(&self, ix: Ix) -> Option<Ix> {
+        self.store[ix].parent
+    }
+
+    /// What an element holds that has been read, in order.
+    pub fn children(&self, ix: Ix) -> &[Ix] {
+        &self.store[ix].children
+    }
+
+    /// How many rows a container has that shows only some of them.
+    pub fn total(&self, ix: Ix) -> Option<u32> {
+        self.store[ix].total
+    }
+
+    /// The index of a row in a container that shows only some of them.
+    pub fn row(&self, ix: Ix) -> Option<u32> {
+        self.store[ix].row
+    }
+
+    /// The window, dialog or alert an element is in, or is.
+    pub fn window_of(&self, ix: Ix) -> Option<Ix> {
+        std::iter::once(ix)
+            .chain(self.store.ancestors(ix))
+            .filter(|above| self.store[*above].role.is_window())
+            .last()
+    }
+
+    /// An element, named.
+    pub fn node_ref(&self, ix: Ix) -> NodeRef {
+        let node = &self.store[ix];
+        NodeRef { id: node.id, role: node.role, name: node.name.as_deref().map(str::to_owned) }
+    }
+
+    /// What an element is in, from the window down.
+    pub fn path(&self, ix: Ix) -> Vec<NodeRef> {
+        let mut path: Vec<NodeRef> = self
+            .store
+            .ancestors(ix)
+            .filter(|above| self.store[*above].role != Role::Application)
+            .map(|above| self.node_ref(above))
+            .collect();
+        path.reverse();
+        path
+    }
+
+    /// Whether `ix` is `scope` or below it.
+    pub fn is_within(&self, ix: Ix, scope: Ix) -> bool {
+        ix == scope || self.store.ancestors(ix).any(|above| above == scope)
+    }
+
+    /// The element and all below it, parents before children.
+    pub fn subtree(&self, root: Ix) -> impl Iterator<Item = Ix> {
+        self.store.subtree(root)
+    }
+
+    /// The role of one that is gone and remembered.
+    pub fn role_of_dead(&self, id: NodeId) -> Option<Role> {
+        self.journal.grave(id).map(|grave| grave.role)
+    }
+
+    /// Whether one that is gone was `scope`, or in it as far as is remembered.
+    pub fn died_within(&self, id: NodeId, scope: NodeId) -> bool {
+        let mut at = Some(id);
+        // Graves name the parents they had; a reborn parent could make a ring of them.
+        for _ in 0..MAX_DEPTH {
+            match at {
+                Some(id) if id == scope => return true,
+                Some(id) => match (self.by_id.get(&id), self.journal.grave(id)) {
+                    (Some(ix), _) => {
+                        return self.by_id.get(&scope).is_some_and(|scope| self.is_within(*ix, *scope));
+                    }
+                    (None, grave) => at = grave.and_then(|grave| grave.parent),
+                },
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// What an id stands for.
+    pub fn resolve(&self, id: NodeId) -> Resolved {
+        if let Some(&ix) = self.by_id.get(&id) {
+            return Resolved::Alive(ix);
+        }
+        match self.journal.grave(id) {
+            Some(grave) => Resolved::Dead {
+                was: NodeRef { id, role: grave.role, name: grave.name.as_deref().map(str::to_owned) },
+                candidates: self.like(grave.role, grave.name.as_deref(), 5),
+            },
+            None => Resolved::Unknown,
+        }
+    }
+}
+
+impl Node {
+    fn new(id: NodeId, key: ElementKey, path: u64, role: Role, tick: Tick) -> Node {
+        Node {
+            id,
+            key: Some(key),
+            path,
+            role,
+            states: States::NONE,
+            native_role: None,
+            name: None,
+            value: None,
+            description: None,
+            identifier: None,
+            actions: None,
+            total: None,
+            row: None,
+            parent: None,
+            index: 0,
+            children: Vec::new(),
+            born: tick,
+            ticks: None,
+            reparented: tick,
+            reordered: tick,
+            touched: tick,
+            newer: None,
+            older: None,
+            name_hash: None,
+            previous_same_name: None,
+            next_same_name: None,
+            role_slot: 0,
+        }
+    }
+
+    fn text_bytes(&self) -> usize {
+        let texts = [&self.name, &self.value, &self.description, &self.identifier];
+        texts.into_iter().flatten().map(|text| text.len()).sum::<usize>()
+    }
+}

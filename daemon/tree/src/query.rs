@@ -1,0 +1,274 @@
+//! Finding elements: by selector, with the index, and by likeness, for those who asked for something that is not there.
+
+use axd_protocol::selector::{Facts, Forest, Matcher, RoleTest, Selector, fold};
+use axd_protocol::{NodeId, NodeRef, Role, Unread};
+use rustc_hash::FxHashSet;
+
+use super::Tree;
+use super::store::Ix;
+use crate::{ElementKey, UNCOUNTED, Update};
+
+/// Where to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scope {
+    /// In this element and below it.
+    pub root: Ix,
+}
+
+/// A selector that has been made ready, and where it is going to look.
+#[derive(Debug)]
+pub struct Plan {
+    matcher: Matcher,
+    /// All that could match, if the index can tell.
+    candidates: Option<Vec<Ix>>,
+}
+
+/// What a selector found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The matches, in tree order; at most as many as were asked for.
+    pub matches: Vec<Ix>,
+    /// How many there are in all.
+    pub count: usize,
+}
+
+impl Tree {
+    /// Every element in the scope that the selector means. A last step with a name or a role starts from the index, so
+    /// it costs what it finds, not what there is.
+    pub fn find(&self, selector: &Selector, scope: Scope, limit: Option<usize>) -> Found {
+        self.find_by(self.plan(selector), scope, limit)
+    }
+
+    /// Makes a selector ready for [`Tree::find_by`].
+    pub fn plan(&self, selector: &Selector) -> Plan {
+        let matcher = Matcher::new(selector);
+        let candidates = self.candidates(&matcher);
+        Plan { matcher, candidates }
+    }
+
+    /// How many elements a plan looks at.
+    pub fn reach(&self, plan: &Plan) -> usize {
+        plan.candidates.as_ref().map_or(self.len(), Vec::len)
+    }
+
+    /// What [`Tree::find`] finds. The plan must have been made while the tree was as it is now.
+    pub fn find_by(&self, plan: Plan, scope: Scope, limit: Option<usize>) -> Found {
+        let Plan { matcher, candidates } = plan;
+        let mut matches = match candidates {
+            Some(candidates) => matcher.find_among(self, scope.root, candidates, None),
+            None => matcher.find_all(self, scope.root, None),
+        };
+        if matches.is_empty()
+            && let Some(lending) = matcher.lending()
+        {
+            matches = lending.find_all(self, scope.root, None);
+        }
+        let count = matches.len();
+        matches.truncate(limit.unwrap_or(usize::MAX));
+        Found { matches, count }
+    }
+
+    /// The containers in the scope of which only a part was read, and which may hold what the selector means.
+    pub fn unread(&self, selector: &Selector, scope: Scope) -> Vec<Unread> {
+        if self.partial.is_empty() {
+            return Vec::new();
+        }
+        let matcher = Matcher::new(selector);
+        let may_hold = |ix: &Ix| self.is_within(*ix, scope.root) && matcher.may_match_in(self, *ix);
+        let mut unread: Vec<Ix> = self.partial.iter().copied().filter(may_hold).collect();
+        unread.sort_unstable();
+        unread.into_iter().filter_map(|ix| self.unread_of(ix)).collect()
+    }
+
+    /// An element and what it is in, without anything else, as updates for an empty tree.
+    pub fn excerpt(&self, ix: Ix) -> Vec<Update> {
+        let mut chain: Vec<Ix> = std::iter::once(ix).chain(self.store.ancestors(ix)).collect();
+        chain.reverse();
+        let keys: Vec<ElementKey> = chain.iter().filter_map(|ix| self.store[*ix].key).collect();
+        let mut updates = Vec::with_capacity(2 * chain.len());
+        for (ix, key) in chain.iter().zip(&keys) {
+            let of = Forest::facts(self, *ix);
+            let text = |text: Option<&str>| text.map(str::to_owned);
+            let facts = crate::Facts {
+                native_role: text(of.native_role),
+                name: text(of.name),
+                value: text(of.value),
+                description: text(of.description),
+                identifier: text(of.identifier),
+                states: of.states,
+                row: self.store[*ix].row,
+                ..crate::Facts::new(of.role)
+            };
+            updates.push(Update::Upsert { key: *key, facts: Box::new(facts) });
+        }
+        for pair in keys.windows(2) {
+            updates.push(Update::Children { parent: pair[0], order: vec![pair[1]], total: None });
+        }
+        updates
+    }
+
+    /// The number of the row that an element is or is in, where its container shows only some of them.
+    pub fn row_of(&self, ix: Ix) -> Option<u32> {
+        std::iter::once(ix).chain(self.store.ancestors(ix)).find_map(|above| self.store[above].row)
+    }
+
+    /// How much of a container was read, if that is not all.
+    pub fn unread_of(&self, ix: Ix) -> Option<Unread> {
+        let total = self.store[ix].total?;
+        let children = &self.store[ix].children;
+        let rows: FxHashSet<u32> = children.iter().filter_map(|child| self.store[*child].row).collect();
+        // The cells of a row have the number of the row; headers have none.
+        let read = if rows.is_empty() { children.len() } else { rows.len() } as u32;
+        let total = (total != UNCOUNTED).then_some(total);
+        Some(Unread { node: self.node_ref(ix), read, total })
+    }
+
+    /// The container that one which is gone was in, if that shows only a part and may still have it.
+    pub fn unseen_in(&self, id: NodeId) -> Option<Unread> {
+        let mut grave = self.journal.grave(id).filter(|grave| grave.unseen)?;
+        // What was below a row went with the row.
+        while !grave.root {
+            grave = self.journal.grave(grave.parent?)?;
+        }
+        self.unread_of(*self.by_id.get(&grave.parent?)?)
+    }
+
+    /// Whether nobody knows if an element is gone: it is out of sight, or no longer remembered.
+    pub fn is_unseen(&self, id: NodeId) -> bool {
+        !self.by_id.contains_key(&id) && self.journal.grave(id).is_none_or(|grave| grave.unseen)
+    }
+
+    /// Whether something that the selector means was here and is known to be gone. Only what can be told by role and name.
+    pub fn has_removed(&self, selector: &Selector) -> bool {
+        let [path] = selector.paths() else { return false };
+        let step = path.last();
+        let (RoleTest::Role(role), true, true) = (&step.role, path.rest.is_empty(), step.parts.is_empty())
+        else {
+            return false;
+        };
+        let name = step.name.as_deref().map(fold);
+        self.journal.graves().any(|grave| {
+            let same_name =
+                || name.as_ref().is_none_or(|name| fold(grave.name.as_deref().unwrap_or_default()) == *name);
+            !grave.unseen && grave.role == *role && same_name()
+        })
+    }
+
+    /// All that the last steps of the selector's paths could mean, if the index can tell.
+    fn candidates(&self, matcher: &Matcher) -> Option<Vec<Ix>> {
+        // Sorting candidates into tree order costs more a piece than walking past nodes does.
+        let most = 16 + self.len() / 8;
+        let mut candidates = Vec::new();
+        for seed in matcher.seeds() {
+            let room = most + 1 - candidates.len();
+            match (&seed.folded_name, seed.role) {
+                (Some(name), _) => candidates.extend(self.index.with_name(&self.store, name).take(room)),
+                (None, Some(role)) => candidates.extend(self.index.with_role(role).iter().take(room)),
+                (None, None) => return None,
+            }
+            if candidates.len() > most {
+                return None;
+            }
+        }
+        Some(candidates)
+    }
+
+    /// Living elements most like something of this role and name, the most like first.
+    pub fn like(&self, role: Role, name: Option<&str>, most: usize) -> Vec<NodeRef> {
+        let wanted = name.map(|name| fold(name).into_owned()).filter(|name| !name.is_empty());
+        let same_name = wanted.iter().flat_map(|name| self.index.with_name(&self.store, name));
+        let mut scored: Vec<(u32, Ix)> = same_name
+            .chain(self.index.with_role(role).iter().copied().take(2_000))
+            .map(|ix| (self.likeness(ix, role, wanted.as_deref()), ix))
+            .filter(|(score, _)| *score > 0)
+            .collect();
+        scored.sort_by_key(|&(score, ix)| (std::cmp::Reverse(score), ix));
+        scored.dedup_by_key(|(_, ix)| *ix);
+        scored.into_iter().take(most).map(|(_, ix)| self.node_ref(ix)).collect()
+    }
+
+    fn likeness(&self, ix: Ix, role: Role, wanted: Option<&str>) -> u32 {
+        let node = &self.store[ix];
+        let same_role = u32::from(node.role == role);
+        let (Some(wanted), Some(name)) = (wanted, node.name.as_deref()) else {
+            return if wanted.is_none() { same_role } else { 0 };
+        };
+        let name = fold(name);
+        let closeness = if *name == *wanted {
+            8
+        } else if distance_at_most(&name, wanted, 1 + wanted.chars().count() / 4) {
+            4
+        } else if name.contains(wanted) || wanted.contains(&*name) && !name.is_empty() {
+            // Weaker than a slip of the pen: "C" is in almost everything.
+            3
+        } else {
+            return 0;
+        };
+        closeness + same_role
+    }
+}
+
+/// Whether two words are at most `most` insertions, deletions and replacements apart.
+fn distance_at_most(one: &str, other: &str, most: usize) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) =
+        (one.chars().take(64).collect(), other.chars().take(64).collect());
+    if one.len().abs_diff(other.len()) > most {
+        return false;
+    }
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()] <= most
+}
+
+impl Forest for Tree {
+    type Node = Ix;
+
+    fn parent(&self, ix: Ix) -> Option<Ix> {
+        self.store[ix].parent
+    }
+
+    fn child_count(&self, ix: Ix) -> usize {
+        self.store[ix].children.len()
+    }
+
+    fn child(&self, ix: Ix, index: usize) -> Ix {
+        self.store[ix].children[index]
+    }
+
+    fn index_in_parent(&self, ix: Ix) -> Option<usize> {
+        self.store[ix].parent.map(|_| self.store[ix].index as usize)
+    }
+
+    fn row_index(&self, ix: Ix) -> Option<u32> {
+        self.store[ix].row
+    }
+
+    fn row_count(&self, ix: Ix) -> Option<u32> {
+        self.store[ix].total.filter(|total| *total != UNCOUNTED)
+    }
+
+    fn lent_name(&self, ix: Ix) -> Option<String> {
+        self.lent(ix)
+    }
+
+    fn facts(&self, ix: Ix) -> Facts<'_> {
+        let node = &self.store[ix];
+        Facts {
+            role: node.role,
+            native_role: node.native_role.map(|sym| self.store.strings.get(sym)),
+            name: node.name.as_deref(),
+            value: node.value.as_deref(),
+            description: node.description.as_deref(),
+            identifier: node.identifier.as_deref(),
+            states: node.states,
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Any sequence of batches, true or false, keeps the tree a tree and its stream true.
+
+use std::collections::HashMap;
+
+use axd_protocol::{NodeId, Replica, Role, State, States};
+use proptest::prelude::*;
+
+use super::app::{Fed, check_stream, whole};
+use crate::{ElementKey, Facts, Update};
+
+const KEYS: u64 = 14;
+
+/// One thing said about an app, sense or nonsense.
+#[derive(Debug, Clone)]
+enum Op {
+    Gone(u64),
+    Upsert { key: u64, role: u8, name: u8, value: u8, states: u8, row: Option<u32> },
+    Children { parent: u64, order: Vec<u64>, total: Option<u32> },
+}
+
+const ROLES: [Role; 6] = [Role::Group, Role::Button, Role::Row, Role::Window, Role::List, Role::TextField];
+
+impl Op {
+    fn update(&self) -> Update {
+        match self {
+            Op::Gone(key) => Update::Gone(ElementKey(*key)),
+            Op::Upsert { key, role, name, value, states, row } => {
+                let word = |number: u8, word: &str| (number > 0).then(|| format!("{word}{number}"));
+                let mut facts = Facts::new(ROLES[*role as usize % ROLES.len()]);
+                facts.name = word(*name, "n");
+                facts.value = word(*value, "v");
+                facts.states = State::ALL
+                    .iter()
+                    .copied()
+                    .take(8)
+                    .filter(|state| states & (1 << *state as u8) != 0)
+                    .collect();
+                facts.row = *row;
+                Update::Upsert { key: ElementKey(*key), facts: Box::new(facts) }
+            }
+            Op::Children { parent, order, total } => Update::Children {
+                parent: ElementKey(*parent),
+                order: order.iter().map(|key| ElementKey(*key)).collect(),
+                total: *total,
+            },
+        }
+    }
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let upsert = (0..KEYS, any::<u8>(), 0..3_u8, 0..3_u8, 0..8_u8, proptest::option::weighted(0.3, 0..4_u32))
+        .prop_map(|(key, role, name, value, states, row)| Op::Upsert { key, role, name, value, states, row });
+    let children =
+        (0..KEYS, proptest::collection::vec(0..KEYS, 0..6), proptest::option::weighted(0.2, 0..9_u32))
+            .prop_map(|(parent, order, total)| Op::Children { parent, order, total });
+    prop_oneof![1 => (0..KEYS).prop_map(Op::Gone), 4 => upsert, 4 => children]
+}
+
+fn batches() -> impl Strategy<Value = Vec<Vec<Op>>> {
+    // The first batch gives the app a root, so that most of what follows has something to hang on.
+    let root = Op::Upsert { key: 0, role: 0, name: 0, value: 0, states: 0, row: None };
+    proptest::collection::vec(proptest::collection::vec(op(), 1..8), 1..24).prop_map(move |mut batches| {
+        batches.insert(0, vec![root.clone()]);
+        batches
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 400 } else { 4_000 }))]
+
+    #[test]
+    fn any_sequence_of_batches_keeps_the_tree_a_tree_and_its_stream_true(batches in batches()) {
+        let mut fed = Fed::new(1);
+        let mut past = vec![(0, Replica::new(None))];
+        for batch in &batches {
+            // `apply` checks that the tree is one.
+            fed.apply(batch.iter().map(Op::update).collect());
+            for (since, replica) in &past {
+                check_stream(&fed.tree, *since, replica);
+            }
+            past.push((fed.tick, Replica::new(whole(&fed.tree))));
+        }
+    }
+
+    #[test]
+    fn an_element_that_lives_keeps_its_id_and_no_two_share_one(batches in batches()) {
+        let mut fed = Fed::new(1);
+        let mut known: HashMap<u64, NodeId> = HashMap::new();
+        for batch in &batches {
+            fed.apply(batch.iter().map(Op::update).collect());
+            let replaced = |key: u64| batch.iter().any(|op| match op {
+                Op::Gone(gone) => *gone == key,
+                // A row may be recycled under its key: then it is another element.
+                Op::Upsert { key: upserted, row, .. } => *upserted == key && row.is_some(),
+                Op::Children { .. } => false,
+            });
+            let now: HashMap<u64, NodeId> = (0..KEYS)
+                .filter_map(|key| Some((key, fed.tree.id(fed.tree.by_key(ElementKey(key))?))))
+                .collect();
+            for (key, id) in &now {
+                if let Some(before) = known.get(key).filter(|_| !replaced(*key)) {
+                    prop_assert_eq!(before, id);
+                }
+            }
+            known = now;
+        }
+    }
+
+    #[test]
+    fn a_secure_field_never_holds_a_value(batches in batches()) {
+        let mut fed = Fed::new(1);
+        for batch in &batches {
+            fed.apply(batch.iter().map(Op::update).collect());
+            for node in whole(&fed.tree).iter().flat_map(|tree| tree.walk()) {
+                prop_assert!(!node.states.has(State::Secure) || node.value.is_none());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_chain_deeper_than_any_interface_is_cut_and_reported() {
+    let mut fed = Fed::of("0 application");
+    let mut updates: Vec<Update> = (1..600)
+        .map(|key| Update::Upsert { key: ElementKey(key), facts: Box::new(Facts::new(Role::Group)) })
+        .collect();
+    updates.extend((0..599).map(|key| Update::Children {
+        parent: ElementKey(key),
+        order: vec![ElementKey(key + 1)],
+        total: None,
+    }));
+    let applied = fed.apply(updates);
+    assert_eq!(fed.tree.len(), super::super::MAX_DEPTH);
+    assert!(!applied.suspect.is_empty());
+}
+
+#[test]
+fn history_that_is_no_longer_known_is_not_made_up() {
+    let mut fed = Fed::of("0 application\n  1 window A");
+    let old = fed.tick;
+    for round in 0..20_000 {
+        let key = 100 + round;
+        fed.tick += 1;
+        let updates =
+            vec![super::app::named(key, Role::Button, &format!("B{round}")), super::app::list(1, &[key])];
+        fed.tree.apply(crate::Batch { cause: crate::Cause::Event, updates }, fed.tick);
+    }
+    assert!(fed.tree.changes_since(old).is_none());
+    assert!(fed.tree.changes_since(fed.tick - 100).is_some());
+}
+
+#[test]
+fn nothing_said_twice_counts_as_a_change() {
+    let text = "0 application\n  1 window A\n    2 button B";
+    let mut fed = Fed::of(text);
+    let applied = fed.apply(super::app::elements(text));
+    assert!(!applied.changed && applied.notices.is_empty());
+    assert!(fed.tree.changes_since(1).unwrap().is_empty());
+    assert_eq!(States::NONE, fed.tree.states(fed.tree.root().unwrap()));
+}

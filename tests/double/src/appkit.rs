@@ -1,0 +1,410 @@
+//! AppKit's part, as the backend asks for it: who runs, who is in front, starting and ending apps, the pasteboard, and
+//! the loop of the main thread.
+//!
+//! Here a thread of its own serves as the main thread, so that tests need not give up theirs.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use axd_platform::{
+    AppSeen, CaptureOf, Clip, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, Gate, LaunchPlan,
+    Platform, WindowOp,
+};
+use axd_protocol::{Bounds, DisplayInfo};
+use parking_lot::{Condvar, Mutex};
+
+use crate::cg::{ANSI, shot as shot_of};
+use crate::world::{Inner, Waited, current, wait};
+use axd_macos::host::{
+    HostApp, HostAppKind, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, HostShot, Launched,
+};
+use axd_macos::image::Image;
+
+const TEXT: &str = "public.utf8-plain-text";
+const PNG: &str = "public.png";
+const FILE: &str = "public.file-url";
+/// What the desktop has to answer in.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Who is told of apps, activation and sleep.
+type Listener = Box<dyn Fn(HostEvent) + Send>;
+
+/// What the world keeps for AppKit.
+#[derive(Default)]
+pub struct HostSide {
+    listener: Mutex<Option<Listener>>,
+    front: Mutex<Option<u32>>,
+    /// The apps that were told to be hidden.
+    hidden: Mutex<BTreeSet<u32>>,
+    changes: Mutex<i64>,
+    /// Types on the pasteboard besides those of its content.
+    marks: Mutex<Vec<String>>,
+}
+
+impl HostSide {
+    fn tell(&self, event: HostEvent) {
+        if let Some(listener) = &*self.listener.lock() {
+            listener(event);
+        }
+    }
+
+    pub(crate) fn will_sleep(&self) {
+        self.tell(HostEvent::WillSleep);
+    }
+
+    pub(crate) fn did_wake(&self) {
+        self.tell(HostEvent::DidWake);
+    }
+
+    /// Tells who was hidden and who was shown since this was last asked.
+    pub(crate) fn look_who_hides(&self, world: &Inner) {
+        for app in world.sim.apps() {
+            let (pid, is_hidden) = (app.pid, world.sim.is_hidden(app.pid));
+            let mut hidden = self.hidden.lock();
+            let changed = if is_hidden { hidden.insert(pid) } else { hidden.remove(&pid) };
+            drop(hidden);
+            if changed {
+                let name = if is_hidden { "AXApplicationHidden" } else { "AXApplicationShown" };
+                world.post(pid, &crate::ax::notify::News::plain(name, crate::ax::Id::APP));
+                self.tell(if is_hidden { HostEvent::Hidden { pid } } else { HostEvent::Shown { pid } });
+            }
+        }
+    }
+
+    /// Nobody is told anything any more.
+    pub(crate) fn end(&self) {
+        *self.listener.lock() = None;
+    }
+
+    /// Takes in what the desktop tells.
+    pub(crate) fn hear(&self, world: &Inner, event: &DesktopEvent) {
+        match event {
+            DesktopEvent::AppUp(app) => self.tell(HostEvent::Launched(host_app(world, app))),
+            DesktopEvent::AppGone { pid } => {
+                self.hidden.lock().remove(pid);
+                self.tell(HostEvent::Terminated { pid: *pid });
+            }
+            DesktopEvent::Frontmost { pid: Some(pid), .. } => {
+                // Who comes to the front is shown.
+                self.look_who_hides(world);
+                let before = self.front.lock().replace(*pid);
+                if before != Some(*pid) {
+                    let news = |name| crate::ax::notify::News::plain(name, crate::ax::Id::APP);
+                    if let Some(before) = before {
+                        world.post(before, &news("AXApplicationDeactivated"));
+                    }
+                    world.post(*pid, &news("AXApplicationActivated"));
+                    self.tell(HostEvent::Activated { pid: *pid });
+                }
+            }
+            DesktopEvent::Frontmost { .. }
+            | DesktopEvent::Windows(_)
+            | DesktopEvent::Displays(_)
+            | DesktopEvent::Ended { .. } => {}
+        }
+    }
+}
+
+impl crate::World {
+    /// Marks what is on the pasteboard with a type that says something about it.
+    pub fn mark_pasteboard(&self, mark: &str) {
+        self.inner().host.marks.lock().push(mark.to_owned());
+    }
+}
+
+fn host_app(world: &Inner, app: &AppSeen) -> HostApp {
+    HostApp {
+        pid: app.pid,
+        name: app.name.clone(),
+        bundle: Some(app.identity.clone()),
+        path: Some(bundle_of(&app.name)),
+        kind: if world.is_guest(app.pid) { HostAppKind::Background } else { HostAppKind::Regular },
+        hidden: world.sim.is_hidden(app.pid),
+    }
+}
+
+fn bundle_of(name: &str) -> PathBuf {
+    PathBuf::from(format!("/Applications/{name}.app"))
+}
+
+/// Asks the desktop, and waits.
+fn call(world: &Inner, call: DesktopCall) -> Option<DesktopAnswer> {
+    let reply = {
+        let _inside = world.runtime.enter();
+        world.sim.call(call, Gate::new())
+    };
+    match wait(reply, PATIENCE) {
+        Waited::Answer(answer) => answer.ok(),
+        Waited::Ended | Waited::Silent => None,
+    }
+}
+
+/// What the backend gets instead of AppKit.
+pub static APPKIT: axd_macos::appkit::AppKit = axd_macos::appkit::AppKit {
+    run_main,
+    stop_main,
+    on_main,
+    observe,
+    running,
+    frontmost,
+    find_app,
+    bundle_identifier,
+    launch,
+    activate,
+    unhide,
+    terminate,
+    pasteboard_types,
+    pasteboard_read,
+    pasteboard_files,
+    pasteboard_write,
+    pasteboard_write_files,
+    keyboard,
+    screens,
+    shoot,
+};
+
+struct Main {
+    work: Mutex<Queue>,
+    more: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Box<dyn FnOnce() + Send>>,
+    served: bool,
+    ended: bool,
+}
+
+static MAIN: Main = Main {
+    work: Mutex::new(Queue { waiting: VecDeque::new(), served: false, ended: false }),
+    more: Condvar::new(),
+};
+
+/// Waits until `stop_main`.
+pub fn run_main() {
+    let mut queue = MAIN.work.lock();
+    while !queue.ended {
+        MAIN.more.wait(&mut queue);
+    }
+}
+
+/// Ends it.
+pub fn stop_main() {
+    let mut queue = MAIN.work.lock();
+    queue.ended = true;
+    queue.waiting.clear();
+    MAIN.more.notify_all();
+}
+
+/// Runs this on the main thread, in order.
+pub fn on_main(work: Box<dyn FnOnce() + Send>) {
+    let mut queue = MAIN.work.lock();
+    if queue.ended {
+        return;
+    }
+    queue.waiting.push_back(work);
+    if !std::mem::replace(&mut queue.served, true) {
+        let served = std::thread::Builder::new().name("main of the double".to_owned()).spawn(serve);
+        if served.is_err() {
+            queue.served = false;
+            queue.waiting.clear();
+        }
+    }
+    MAIN.more.notify_all();
+}
+
+fn serve() {
+    let mut queue = MAIN.work.lock();
+    while !queue.ended {
+        match queue.waiting.pop_front() {
+            Some(work) => parking_lot::MutexGuard::unlocked(&mut queue, work),
+            None => MAIN.more.wait(&mut queue),
+        }
+    }
+}
+
+/// Tells of apps, activation, sleep.
+pub fn observe(out: Box<dyn Fn(HostEvent) + Send>) {
+    if let Some(world) = current() {
+        *world.host.front.lock() = world.sim.active().0;
+        *world.host.listener.lock() = Some(out);
+    }
+}
+
+/// The apps that run.
+pub fn running() -> Vec<HostApp> {
+    let Some(world) = current() else { return vec![] };
+    world.sim.apps().iter().map(|app| host_app(&world, app)).collect()
+}
+
+/// The active app.
+pub fn frontmost() -> Option<u32> {
+    current()?.sim.active().0
+}
+
+/// The bundle of an app by its identifier, its name or its path.
+pub fn find_app(named: &str) -> Option<PathBuf> {
+    let installed = current()?.sim.installed();
+    let is_it = |(identity, name): &&(String, String)| {
+        identity == named || name.eq_ignore_ascii_case(named) || bundle_of(name) == Path::new(named)
+    };
+    installed.iter().find(is_it).map(|(_, name)| bundle_of(name))
+}
+
+/// The identifier of a bundle.
+pub fn bundle_identifier(bundle: &Path) -> Option<String> {
+    let installed = current()?.sim.installed();
+    installed.into_iter().find(|(_, name)| bundle_of(name) == bundle).map(|(identity, _)| identity)
+}
+
+/// Opens a bundle.
+pub fn launch(plan: &HostLaunch, done: Launched) {
+    let (Some(world), Some(app)) = (current(), bundle_identifier(&plan.bundle)) else {
+        return done(Err(format!("there is no app at {}", plan.bundle.display())));
+    };
+    let text = |text: &std::ffi::OsString| text.to_string_lossy().into_owned();
+    let plan = LaunchPlan {
+        app,
+        args: plan.args.iter().map(text).collect(),
+        env: plan.env.iter().map(|(name, value)| (text(name), text(value))).collect(),
+        cwd: plan.cwd.clone(),
+        ..LaunchPlan::default()
+    };
+    let runtime = world.runtime.clone();
+    runtime.spawn(async move {
+        let launched = world.sim.call(DesktopCall::Launch(plan), Gate::new()).await;
+        let pid = match launched {
+            Ok(Ok(DesktopAnswer::Launched { pid, .. })) => pid,
+            _ => None,
+        };
+        let app = world.sim.apps().into_iter().find(|app| Some(app.pid) == pid);
+        done(app.map(|app| host_app(&world, &app)).ok_or_else(|| "the app did not start".to_owned()));
+    });
+}
+
+/// Brings an app to the front. One that is hidden is shown.
+pub fn activate(pid: u32) -> bool {
+    let Some(world) = current() else { return false };
+    let windows = world.sim.windows();
+    let Some(first) = windows.iter().find(|seen| seen.pid == pid) else { return false };
+    call(&world, DesktopCall::Window { window: first.window, op: WindowOp::Focus }).is_some()
+}
+
+/// Shows an app again.
+pub fn unhide(pid: u32) -> bool {
+    let Some(world) = current() else { return false };
+    world.hide(pid, false);
+    running().iter().any(|app| app.pid == pid)
+}
+
+/// Asks an app to end, or ends it.
+pub fn terminate(pid: u32, force: bool) -> bool {
+    current().is_some_and(|world| call(&world, DesktopCall::Close { pid, force }).is_some())
+}
+
+fn content(world: &Inner) -> Option<Clip> {
+    match call(world, DesktopCall::ClipboardGet(ClipboardKind::Any)) {
+        Some(DesktopAnswer::Clipboard(clip)) => clip,
+        _ => None,
+    }
+}
+
+/// How often the pasteboard has changed.
+pub fn pasteboard_count() -> i64 {
+    current().map_or(0, |world| *world.host.changes.lock())
+}
+
+/// The types of all that is on it.
+pub fn pasteboard_types() -> Vec<String> {
+    let Some(world) = current() else { return vec![] };
+    let kind = content(&world).map(|clip| match clip {
+        Clip::Text(_) => TEXT,
+        Clip::Image(_) => PNG,
+        Clip::Files(_) => FILE,
+    });
+    kind.map(str::to_owned).into_iter().chain(world.host.marks.lock().clone()).collect()
+}
+
+/// What is on it of this type.
+pub fn pasteboard_read(kind: &str) -> Option<Vec<u8>> {
+    match (kind, content(current()?.as_ref())?) {
+        (TEXT, Clip::Text(text)) => Some(text.into_bytes()),
+        (PNG, Clip::Image(png)) => Some(png),
+        _ => None,
+    }
+}
+
+/// The files on it.
+pub fn pasteboard_files() -> Vec<PathBuf> {
+    match current().and_then(|world| content(&world)) {
+        Some(Clip::Files(files)) => files,
+        _ => vec![],
+    }
+}
+
+fn put(clip: Option<Clip>) -> bool {
+    let Some(world) = current() else { return false };
+    *world.host.changes.lock() += 1;
+    world.host.marks.lock().clear();
+    call(&world, DesktopCall::ClipboardSet(clip)).is_some()
+}
+
+/// Replaces all that is on it.
+pub fn pasteboard_write(items: Vec<HostItem>) -> bool {
+    let clip = items.into_iter().find_map(|HostItem { kind, bytes }| match kind.as_str() {
+        TEXT => Some(Clip::Text(String::from_utf8_lossy(&bytes).into_owned())),
+        PNG => Some(Clip::Image(bytes)),
+        _ => None,
+    });
+    put(clip)
+}
+
+/// Replaces all that is on it with files.
+pub fn pasteboard_write_files(files: Vec<PathBuf>) -> bool {
+    put(Some(Clip::Files(files)))
+}
+
+/// The keys of the layout: an ANSI keyboard's.
+pub fn keyboard() -> Vec<HostKey> {
+    let key = |(code, plain, shifted): &(u16, char, char)| HostKey {
+        code: *code,
+        plain: Some(*plain),
+        shifted: Some(*shifted),
+    };
+    ANSI.iter().map(key).collect()
+}
+
+/// The displays.
+pub fn screens() -> Vec<HostScreen> {
+    use axd_macos::ffi::cg::{CGPoint, CGRect, CGSize};
+    let displays = current().map(|world| world.sim.displays()).unwrap_or_default();
+    let screen = |display: DisplayInfo| {
+        let Bounds { x, y, width, height } = display.bounds;
+        let usable = CGRect {
+            origin: CGPoint { x: f64::from(x), y: f64::from(y) },
+            size: CGSize { width: f64::from(width), height: f64::from(height) },
+        };
+        HostScreen { display: display.display, name: display.name, usable }
+    };
+    displays.into_iter().map(screen).collect()
+}
+
+/// A picture by ScreenCaptureKit, in as many pixels as are asked for; `None` where that is not there.
+pub fn shoot(shot: HostShot, cursor: bool) -> Option<Result<Image, String>> {
+    let world = current().filter(|world| world.settings.lock().screen_capture_kit)?;
+    let (of, scale) = match shot {
+        HostShot::Window { window, scale } => (CaptureOf::Window(u64::from(window)), scale),
+        HostShot::Display { display, part: None, scale } => (CaptureOf::Display(display), scale),
+        HostShot::Display { part: Some(part), scale, .. } => {
+            let side = |side: f64| side.round() as i32;
+            let (origin, size) = (part.origin, part.size);
+            let (x, y) = (side(origin.x), side(origin.y));
+            let part = Bounds { x, y, width: side(size.width), height: side(size.height) };
+            (CaptureOf::Region(part), scale)
+        }
+    };
+    // SAFETY: what is handed out is a picture, and ours; nothing is if it is null.
+    let image = unsafe { Image::own(shot_of(&world, of, scale, cursor).cast_mut().cast()) };
+    Some(image.ok_or_else(|| "there is nothing to take a picture of".to_owned()))
+}

@@ -1,0 +1,438 @@
+//! Elements: objects that name something in an app, and the functions that read it. Each time one is handed out it is
+//! a new object; what it names decides whether it equals another.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use axd_platform::WindowSeen;
+use axd_protocol::Point;
+use parking_lot::Mutex;
+use rustc_hash::FxHasher;
+
+use super::attributes::{Value, part_of};
+use super::error::{Error, code};
+use super::tree::{Id, Standing, View};
+use super::value::{boxed_error, object, value_of};
+use crate::cf::{self, Body, CFTypeRef, Foreign, Kind, Owned, constant_strings, out};
+use crate::faults::Call;
+use crate::trace::Asked;
+use crate::world::{Inner, current};
+
+/// What stands for all apps at once.
+const SYSTEM_WIDE: u32 = 0;
+
+constant_strings! {
+    kAXTrustedCheckOptionPrompt = "AXTrustedCheckOptionPrompt";
+}
+
+/// What an element names.
+#[derive(Debug)]
+pub(crate) struct Element {
+    pub pid: u32,
+    pub id: Id,
+    /// How long messages about this object wait; not about others that equal it.
+    pub patience: Mutex<Option<f32>>,
+}
+
+impl Foreign for Element {
+    fn equal(&self, other: &dyn Foreign) -> bool {
+        let other: &dyn std::any::Any = other;
+        other.downcast_ref::<Element>().is_some_and(|other| (self.pid, self.id) == (other.pid, other.id))
+    }
+
+    fn hash(&self) -> Option<u64> {
+        let mut hasher = FxHasher::default();
+        (self.pid, self.id).hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
+    fn describe(&self) -> String {
+        format!("{:?} of {}", self.id, self.pid)
+    }
+}
+
+/// An element, as an object.
+pub(crate) fn element(pid: u32, id: Id, made_by: &'static str) -> Owned {
+    let element = Element { pid, id, patience: Mutex::new(None) };
+    cf::owned(Kind::Element, Body::Foreign(Arc::new(element)), made_by)
+}
+
+pub(super) fn element_of(element: CFTypeRef, function: &'static str) -> Option<Arc<Element>> {
+    cf::foreign(element, Kind::Element, function)
+}
+
+/// The world, if this process may look into it.
+pub(super) fn trusted() -> Result<Arc<Inner>, Error> {
+    let world = current().ok_or(Error::CannotComplete)?;
+    if world.settings.lock().trusted { Ok(world) } else { Err(Error::APIDisabled) }
+}
+
+/// What is asked about an element.
+pub(super) struct Ask {
+    pub call: Call,
+    pub name: String,
+    pub function: &'static str,
+}
+
+impl Ask {
+    pub(super) fn new(call: Call, name: impl Into<String>, function: &'static str) -> Ask {
+        Ask { call, name: name.into(), function }
+    }
+
+    /// Asks the app, and waits for as long as a message does.
+    pub(super) fn of<T: Send + 'static>(
+        self,
+        element: CFTypeRef,
+        look: impl FnOnce(&mut View<'_>, Id, &Inner) -> Result<T, Error> + Send + 'static,
+    ) -> Result<(u32, T), Error> {
+        if element.is_null() {
+            return Err(Error::IllegalArgument);
+        }
+        let element = element_of(element, self.function).ok_or(Error::InvalidUIElement)?;
+        let world = trusted()?;
+        let (pid, id) = (element.pid, element.id);
+        let patience = world.patience(*element.patience.lock());
+        world.trace.note_call();
+        let inner = Arc::clone(&world);
+        let looked = world.visit(pid, patience, move |inside| {
+            let mut view = View::of(inside, inner.standing(pid));
+            self.check(&mut view, pid, id, &inner)?;
+            look(&mut view, id, &inner)
+        });
+        looked.flatten().map(|looked| (pid, looked))
+    }
+
+    /// Writes down that it was asked; fails if it is to go wrong.
+    fn check(&self, view: &mut View<'_>, pid: u32, id: Id, world: &Inner) -> Result<(), Error> {
+        let widget = view.model.widget(id.widget()).and_then(|widget| widget.id.clone());
+        let (call, name) = (self.call, &self.name);
+        let asked = || Asked { call, pid, element: id, widget: widget.clone(), name: name.clone() };
+        world.trace.note(asked);
+        strike(view, world, call, pid, id, widget.as_deref(), name)
+    }
+}
+
+fn strike(
+    view: &mut View<'_>,
+    world: &Inner,
+    call: Call,
+    pid: u32,
+    id: Id,
+    widget: Option<&str>,
+    name: &str,
+) -> Result<(), Error> {
+    let Some(fault) = world.faults.strike(call, pid, widget, name) else { return Ok(()) };
+    if fault.kills {
+        view.model.remove(id.widget());
+        return Err(fault.error.unwrap_or(Error::InvalidUIElement));
+    }
+    fault.error.map_or(Ok(()), Err)
+}
+
+/// Reads an attribute, and notes what must not be asked.
+fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Result<Value, Error> {
+    let is_secret = name == "AXValue" && {
+        let widget = view.model.widget(id.widget());
+        widget.is_some_and(|widget| widget.states.has(axd_protocol::State::Secure))
+    };
+    if is_secret {
+        world.trace.note_secret();
+    }
+    let value = world.across(pid, id, name, view.attribute(id, name)?);
+    match &value {
+        Value::Elements(ids) => world.trace.note_elements(ids.len()),
+        Value::Mixed(ids) => world.trace.note_elements(ids.len()),
+        _ => {}
+    }
+    Ok(value)
+}
+
+/// `AXIsProcessTrusted`.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXIsProcessTrusted() -> bool {
+    current().is_some_and(|world| world.settings.lock().trusted)
+}
+
+/// `AXIsProcessTrustedWithOptions`: the user is asked if that is wanted, and answers after this has.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXIsProcessTrustedWithOptions(options: CFTypeRef) -> bool {
+    const NAME: &str = "AXIsProcessTrustedWithOptions";
+    let before = AXIsProcessTrusted();
+    let prompt = cf::string("AXTrustedCheckOptionPrompt", NAME);
+    let asks = !options.is_null()
+        && cf::entry(options, prompt.get(), NAME)
+            .is_some_and(|wanted| cf::truth_of(wanted, NAME) == Some(true));
+    if let Some(world) = current().filter(|_| asks) {
+        let mut settings = world.settings.lock();
+        settings.says_yes_after = settings.says_yes_after.map(|times| times.saturating_sub(1));
+        settings.trusted |= settings.says_yes_after == Some(0);
+    }
+    before
+}
+
+/// `AXUIElementGetTypeID`.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementGetTypeID() -> usize {
+    Kind::Element as usize
+}
+
+/// `AXUIElementCreateApplication`: whether there is such an app is not looked at.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementCreateApplication(pid: i32) -> CFTypeRef {
+    element(pid.unsigned_abs(), Id::APP, "AXUIElementCreateApplication").give()
+}
+
+/// `AXUIElementCreateSystemWide`.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementCreateSystemWide() -> CFTypeRef {
+    element(SYSTEM_WIDE, Id::APP, "AXUIElementCreateSystemWide").give()
+}
+
+/// `AXUIElementGetPid`.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementGetPid(element: CFTypeRef, pid: *mut i32) -> i32 {
+    match element_of(element, "AXUIElementGetPid") {
+        Some(element) if out(pid, element.pid as i32) => 0,
+        Some(_) => Error::IllegalArgument as i32,
+        None => Error::InvalidUIElement as i32,
+    }
+}
+
+/// `AXUIElementSetMessagingTimeout`: for this object alone, or for all if it is the system-wide one.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementSetMessagingTimeout(element: CFTypeRef, seconds: f32) -> i32 {
+    let Some(element) = element_of(element, "AXUIElementSetMessagingTimeout") else {
+        return Error::InvalidUIElement as i32;
+    };
+    if !seconds.is_finite() || seconds < 0.0 {
+        return Error::IllegalArgument as i32;
+    }
+    let patience = (seconds > 0.0).then_some(seconds);
+    match current().filter(|_| element.pid == SYSTEM_WIDE) {
+        Some(world) => world.settings.lock().patience = patience,
+        None => *element.patience.lock() = patience,
+    }
+    0
+}
+
+/// `AXUIElementCopyAttributeNames`.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementCopyAttributeNames(element: CFTypeRef, names: *mut CFTypeRef) -> i32 {
+    const NAME: &str = "AXUIElementCopyAttributeNames";
+    let asked = Ask::new(Call::Names, "", NAME)
+        .of(element, |view, id, _| view.exists(id).then(|| view.names(id)).ok_or(Error::InvalidUIElement));
+    code(asked.and_then(|(_, found)| {
+        let found = found.into_iter().map(|name| cf::string(name, NAME)).collect();
+        hand_out(names, cf::array(found, NAME))
+    }))
+}
+
+/// Gives an object to a C caller, if it has a place for it.
+pub(super) fn hand_out(place: *mut CFTypeRef, object: Owned) -> Result<(), Error> {
+    if place.is_null() {
+        return Err(Error::IllegalArgument);
+    }
+    out(place, object.give());
+    Ok(())
+}
+
+/// `AXUIElementCopyAttributeValue`.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementCopyAttributeValue(
+    element: CFTypeRef,
+    attribute: CFTypeRef,
+    value: *mut CFTypeRef,
+) -> i32 {
+    const NAME: &str = "AXUIElementCopyAttributeValue";
+    let Some(attribute) = cf::text_of(attribute, NAME) else { return Error::IllegalArgument as i32 };
+    let pid = element_of(element, NAME).map_or(0, |element| element.pid);
+    if !element.is_null() && pid == SYSTEM_WIDE {
+        return code(of_system(&attribute).and_then(|found| hand_out(value, found)));
+    }
+    let ask = Ask::new(Call::Read, attribute.clone(), NAME);
+    let asked = ask.of(element, move |view, id, world| read(view, pid, id, &attribute, world));
+    code(asked.and_then(|(pid, found)| hand_out(value, object(pid, &found, NAME))))
+}
+
+/// What stands for all apps knows which app, and what in it, has the focus.
+fn of_system(attribute: &str) -> Result<Owned, Error> {
+    const NAME: &str = "AXUIElementCopyAttributeValue";
+    let world = trusted()?;
+    let pid = world.sim.active().0.ok_or(Error::NoValue)?;
+    match attribute {
+        "AXRole" => Ok(cf::string("AXSystemWide", NAME)),
+        "AXFocusedApplication" => Ok(element(pid, Id::APP, NAME)),
+        "AXFocusedUIElement" => {
+            let patience = world.patience(None);
+            let focus = world.visit(pid, patience, |inside| {
+                let view = View::of(inside, Standing::default());
+                view.model.focus().map(|focus| view.id_of(focus))
+            });
+            focus?.map(|focus| element(pid, focus, NAME)).ok_or(Error::NoValue)
+        }
+        _ => Err(Error::AttributeUnsupported),
+    }
+}
+
+/// `AXUIElementCopyAttributeValues`: some of the elements of an attribute that has many.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementCopyAttributeValues(
+    element: CFTypeRef,
+    attribute: CFTypeRef,
+    start: isize,
+    most: isize,
+    values: *mut CFTypeRef,
+) -> i32 {
+    const NAME: &str = "AXUIElementCopyAttributeValues";
+    let (start, most) = (usize::try_from(start), usize::try_from(most));
+    let (Some(attribute), Ok(start), Ok(most)) = (cf::text_of(attribute, NAME), start, most) else {
+        return Error::IllegalArgument as i32;
+    };
+    let ask = Ask::new(Call::Read, attribute.clone(), NAME);
+    let asked = ask.of(element, move |view, id, world| match view.attribute(id, &attribute)? {
+        Value::Elements(all) if start > all.len() => Err(Error::IllegalArgument),
+        Value::Elements(all) => {
+            let some: Vec<Id> = all.into_iter().skip(start).take(most).collect();
+            world.trace.note_elements(some.len());
+            Ok(Value::Elements(some))
+        }
+        _ => Err(Error::IllegalArgument),
+    });
+    code(asked.and_then(|(pid, found)| hand_out(values, object(pid, &found, NAME))))
+}
+
+/// `AXUIElementGetAttributeValueCount`.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementGetAttributeValueCount(
+    element: CFTypeRef,
+    attribute: CFTypeRef,
+    count: *mut isize,
+) -> i32 {
+    const NAME: &str = "AXUIElementGetAttributeValueCount";
+    let Some(attribute) = cf::text_of(attribute, NAME) else { return Error::IllegalArgument as i32 };
+    let ask = Ask::new(Call::Count, attribute.clone(), NAME);
+    let pid = element_of(element, NAME).map_or(0, |element| element.pid);
+    let asked = ask.of(element, move |view, id, world| {
+        match view.attribute(id, &attribute).map(|value| world.across(pid, id, &attribute, value))? {
+            Value::Elements(all) => Ok(all.len() as isize),
+            Value::Mixed(all) => Ok(all.len() as isize),
+            _ => Err(Error::IllegalArgument),
+        }
+    });
+    code(asked.and_then(|(_, found)| out(count, found).then_some(()).ok_or(Error::IllegalArgument)))
+}
+
+/// `AXUIElementCopyMultipleAttributeValues`: what cannot be read has the error in its place.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementCopyMultipleAttributeValues(
+    element: CFTypeRef,
+    attributes: CFTypeRef,
+    options: u32,
+    values: *mut CFTypeRef,
+) -> i32 {
+    const NAME: &str = "AXUIElementCopyMultipleAttributeValues";
+    const STOP_ON_ERROR: u32 = 1;
+    let names = cf::items_of(attributes, NAME).unwrap_or_default();
+    let names: Option<Vec<String>> = names.into_iter().map(|name| cf::text_of(name, NAME)).collect();
+    let Some(names) = names else { return Error::IllegalArgument as i32 };
+    let ask = Ask::new(Call::ReadMany, names.join(" "), NAME);
+    let pid = element_of(element, NAME).map_or(0, |element| element.pid);
+    let asked = ask.of(element, move |view, id, world| {
+        let mut found = Vec::with_capacity(names.len());
+        for name in &names {
+            let widget = view.model.widget(id.widget()).and_then(|widget| widget.id.clone());
+            let struck = strike(view, world, Call::Read, pid, id, widget.as_deref(), name);
+            match struck.and_then(|()| read(view, pid, id, name, world)) {
+                // It ended: there is nothing to put anywhere.
+                Err(Error::InvalidUIElement) => return Err(Error::InvalidUIElement),
+                Err(error) if options & STOP_ON_ERROR != 0 => return Err(error),
+                other => found.push(other),
+            }
+        }
+        Ok(found)
+    });
+    code(asked.and_then(|(pid, found)| {
+        let objects = found.iter().map(|found| match found {
+            Ok(value) => object(pid, value, NAME),
+            Err(error) => boxed_error(*error, NAME),
+        });
+        hand_out(values, cf::array(objects.collect(), NAME))
+    }))
+}
+
+/// `AXUIElementCopyParameterizedAttributeValue`.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementCopyParameterizedAttributeValue(
+    element: CFTypeRef,
+    attribute: CFTypeRef,
+    parameter: CFTypeRef,
+    value: *mut CFTypeRef,
+) -> i32 {
+    const NAME: &str = "AXUIElementCopyParameterizedAttributeValue";
+    let (Some(attribute), Some(parameter)) = (cf::text_of(attribute, NAME), value_of(parameter, NAME)) else {
+        return Error::IllegalArgument as i32;
+    };
+    let ask = Ask::new(Call::Parameterized, attribute.clone(), NAME);
+    let asked = ask.of(element, move |view, id, _| {
+        if view.attribute(id, "AXNumberOfCharacters").is_err() {
+            return Err(Error::ParameterizedAttributeUnsupported);
+        }
+        let Value::Range(start, count) = parameter else { return Err(Error::IllegalArgument) };
+        let (Ok(start), Ok(count)) = (usize::try_from(start), usize::try_from(count)) else {
+            return Err(Error::IllegalArgument);
+        };
+        match attribute.as_str() {
+            "AXStringForRange" => Ok(Value::Text(part_of(&view.held(id), start, count))),
+            _ => Err(Error::ParameterizedAttributeUnsupported),
+        }
+    });
+    code(asked.and_then(|(pid, found)| hand_out(value, object(pid, &found, NAME))))
+}
+
+/// `AXUIElementCopyElementAtPosition`: of one app, or of whichever is in front there.
+#[unsafe(no_mangle)]
+pub extern "C" fn AXUIElementCopyElementAtPosition(
+    application: CFTypeRef,
+    x: f32,
+    y: f32,
+    found: *mut CFTypeRef,
+) -> i32 {
+    const NAME: &str = "AXUIElementCopyElementAtPosition";
+    let point = Point { x: x.floor() as i32, y: y.floor() as i32 };
+    let Some(of) = element_of(application, NAME) else { return Error::IllegalArgument as i32 };
+    let look = move |of: CFTypeRef| {
+        Ask::new(Call::At, "", NAME).of(of, move |view, _, _| view.at(point).ok_or(Error::NoValue))
+    };
+    let asked = if of.pid == SYSTEM_WIDE {
+        trusted().and_then(|world| {
+            let is_there = |bounds: axd_protocol::Bounds| bounds.contains(point);
+            let windows = world.sim.windows();
+            let is_up = |seen: &&WindowSeen| !seen.minimized && !world.sim.is_hidden(seen.pid);
+            let mut there = windows.iter().filter(is_up).filter(|seen| seen.bounds.is_some_and(is_there));
+            let pid = there.next().ok_or(Error::NoValue)?.pid;
+            let app = element(pid, Id::APP, NAME);
+            look(app.get())
+        })
+    } else {
+        look(application)
+    };
+    // Where another process shows something, what is there is of that one.
+    let asked = asked.map(|(pid, id)| {
+        let guest = current().and_then(|world| world.shown_in((pid, id)));
+        let inside = guest.and_then(|(pid, _)| look(element(pid, Id::APP, NAME).get()).ok());
+        inside.unwrap_or((pid, id))
+    });
+    code(asked.and_then(|(pid, id)| hand_out(found, element(pid, id, NAME))))
+}
+
+/// `_AXUIElementGetWindow`: the window system's number of a window.
+#[unsafe(no_mangle)]
+pub extern "C" fn _AXUIElementGetWindow(element: CFTypeRef, window: *mut u32) -> i32 {
+    const NAME: &str = "_AXUIElementGetWindow";
+    let asked = Ask::new(Call::Window, "", NAME).of(element, |view, id, _| {
+        let widget = view.model.widget(id.widget()).ok_or(Error::InvalidUIElement)?;
+        let number = widget.window.and_then(|number| u32::try_from(number).ok());
+        number.ok_or(Error::IllegalArgument)
+    });
+    code(asked.and_then(|(_, number)| out(window, number).then_some(()).ok_or(Error::IllegalArgument)))
+}

@@ -1,0 +1,305 @@
+//! The backend on the double, with what it tells of one app put together.
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axd_double::World;
+use axd_macos::MacDesktop;
+use axd_platform::{
+    Act, Counters, DesktopAnswer, DesktopCall, DesktopEvent, ElementKey, Facts, Failure, FailureKind,
+    FromWorker, Gate, Mailbox, Measured, Platform, Sent, ToWorker, Update, WorkerAnswer,
+};
+use axd_protocol::command::Finding;
+use axd_protocol::{Point, Role};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long nothing is told before it is looked again whether it is so.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// The backend's desktop.
+pub struct Desktop {
+    pub runtime: Runtime,
+    pub mac: Option<MacDesktop>,
+    pub events: mpsc::UnboundedReceiver<DesktopEvent>,
+    pub seen: Vec<DesktopEvent>,
+}
+
+impl Desktop {
+    pub fn start() -> Desktop {
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let (out, events) = mpsc::unbounded_channel();
+        let mac = {
+            let _inside = runtime.enter();
+            let mac = MacDesktop::connect();
+            mac.start(out);
+            mac
+        };
+        Desktop { runtime, mac: Some(mac), events, seen: Vec::new() }
+    }
+
+    fn mac(&self) -> &MacDesktop {
+        self.mac.as_ref().expect("it runs")
+    }
+
+    /// Waits for something the desktop tells.
+    pub fn hears(&mut self, is_it: impl Fn(&DesktopEvent) -> bool) -> DesktopEvent {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(found) = self.seen.iter().find(|event| is_it(event)) {
+                return found.clone();
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let events = &mut self.events;
+            let next = self.runtime.block_on(async { tokio::time::timeout(left, events.recv()).await });
+            match next {
+                Ok(Some(event)) => self.seen.push(event),
+                _ => panic!("it was not told; told was {:?}", self.seen),
+            }
+        }
+    }
+
+    /// Has something done that is no app's own business.
+    pub fn call(&self, call: DesktopCall) -> Result<DesktopAnswer, Failure> {
+        let reply = {
+            let _inside = self.runtime.enter();
+            self.mac().call(call, Gate::new())
+        };
+        self.runtime
+            .block_on(async { tokio::time::timeout(PATIENCE, reply).await })
+            .expect("an answer")
+            .expect("one")
+    }
+
+    /// What it finds when it looks at what it needs.
+    pub fn examine(&self) -> Vec<Finding> {
+        let reply = {
+            let _inside = self.runtime.enter();
+            self.mac().examine()
+        };
+        self.runtime.block_on(reply).expect("an answer").expect("findings")
+    }
+
+    /// Attaches an app.
+    pub fn attach(&mut self, world: &World, app: &str) -> Attached {
+        let pid = world.pid(app);
+        let up = self.hears(|event| matches!(event, DesktopEvent::AppUp(seen) if seen.pid == pid));
+        let DesktopEvent::AppUp(seen) = up else { unreachable!() };
+        let (out, told) = mpsc::channel(64);
+        let counters = Arc::new(Counters::default());
+        let mailbox = {
+            let _inside = self.runtime.enter();
+            self.mac().attach(&seen, out, Arc::clone(&counters))
+        };
+        Attached {
+            mailbox: Some(mailbox),
+            told,
+            handle: self.runtime.handle().clone(),
+            counters,
+            nodes: HashMap::new(),
+            children: HashMap::new(),
+            totals: HashMap::new(),
+            degraded: None,
+            complete: false,
+            spoken: Vec::new(),
+            answers: HashMap::new(),
+            ticket: 0,
+        }
+    }
+}
+
+/// An attached app.
+pub struct Attached {
+    pub mailbox: Option<Mailbox>,
+    told: mpsc::Receiver<FromWorker>,
+    handle: tokio::runtime::Handle,
+    pub counters: Arc<Counters>,
+    pub nodes: HashMap<ElementKey, Facts>,
+    pub children: HashMap<ElementKey, Vec<ElementKey>>,
+    pub totals: HashMap<ElementKey, Option<u32>>,
+    pub degraded: Option<String>,
+    pub complete: bool,
+    pub spoken: Vec<String>,
+    answers: HashMap<u64, Result<WorkerAnswer, Failure>>,
+    ticket: u64,
+}
+
+impl Attached {
+    fn take(&mut self, message: FromWorker) {
+        match message {
+            FromWorker::Batch(batch) => {
+                for update in batch.updates {
+                    match update {
+                        Update::Gone(key) => self.forget(key),
+                        Update::Upsert { key, facts } => {
+                            self.nodes.insert(key, *facts);
+                        }
+                        Update::Children { parent, order, total } => {
+                            self.children.insert(parent, order);
+                            self.totals.insert(parent, total);
+                        }
+                    }
+                }
+            }
+            FromWorker::Announcement(text) => self.spoken.push(text),
+            FromWorker::State { degraded, complete } => (self.degraded, self.complete) = (degraded, complete),
+            FromWorker::Answer { ticket, result } => {
+                self.answers.insert(ticket, result);
+            }
+        }
+    }
+
+    fn forget(&mut self, key: ElementKey) {
+        self.nodes.remove(&key);
+        self.totals.remove(&key);
+        for child in self.children.remove(&key).unwrap_or_default() {
+            self.forget(child);
+        }
+    }
+
+    /// Takes in what comes until it is so; fails if it does not come to be.
+    #[track_caller]
+    pub fn until(&mut self, what: &str, is_so: impl Fn(&Attached) -> bool) {
+        assert!(self.comes(PATIENCE, is_so), "it does not come to be: {what}\n{}", self.tree());
+    }
+
+    /// Takes in what comes until it is so, or for this long.
+    pub fn comes(&mut self, patience: Duration, is_so: impl Fn(&Attached) -> bool) -> bool {
+        let deadline = Instant::now() + patience;
+        while !is_so(self) {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            let told = &mut self.told;
+            match self.handle.block_on(async { tokio::time::timeout(LOOK_AGAIN, told.recv()).await }) {
+                Ok(Some(message)) => self.take(message),
+                Ok(None) => return is_so(self),
+                // What is waited for may not be of the app's telling.
+                Err(_) => {}
+            }
+        }
+        true
+    }
+
+    /// Waits until all of it has been read.
+    #[track_caller]
+    pub fn walked(&mut self) {
+        self.until("all of it is read", |app| app.complete);
+    }
+
+    /// Asks the worker.
+    #[track_caller]
+    pub fn ask(&mut self, letter: impl FnOnce(u64) -> ToWorker) -> Result<WorkerAnswer, Failure> {
+        self.ticket += 1;
+        let ticket = self.ticket;
+        assert!(self.mailbox.as_ref().expect("it is attached").post(letter(ticket)), "the worker is there");
+        self.until("an answer", |app| app.answers.contains_key(&ticket));
+        self.answers.remove(&ticket).expect("it came")
+    }
+
+    #[track_caller]
+    pub fn perform(&mut self, id: &str, act: Act) -> Result<WorkerAnswer, Failure> {
+        // A machine that is slow makes apps look silent now and then.
+        self.until("it is well", |app| app.degraded.is_none());
+        let key = self.key(id);
+        self.ask(|ticket| ToWorker::Perform { key, act, gate: Gate::new(), ticket })
+    }
+
+    /// Has something done that an app which is well does; asked again only if nothing was sent.
+    #[track_caller]
+    pub fn does(&mut self, id: &str, act: Act) {
+        let began = Instant::now();
+        loop {
+            match self.perform(id, act.clone()) {
+                Ok(_) => return,
+                Err(failed) => {
+                    let may_again = failed.kind == FailureKind::Unresponsive && failed.sent == Sent::No;
+                    assert!(may_again && began.elapsed() < PATIENCE, "{id}, {act:?}: {failed:?}");
+                }
+            }
+        }
+    }
+
+    /// Asks until there is an answer.
+    #[track_caller]
+    fn insist(&mut self, letter: impl Fn(u64) -> ToWorker) {
+        let began = Instant::now();
+        while let Err(failed) = self.ask(&letter) {
+            assert!(began.elapsed() < PATIENCE, "the app answers: {failed:?}");
+        }
+    }
+
+    #[track_caller]
+    pub fn fence(&mut self) {
+        self.insist(|ticket| ToWorker::Fence { ticket });
+    }
+
+    #[track_caller]
+    pub fn walk_again(&mut self) {
+        self.insist(|ticket| ToWorker::Walk { key: ElementKey::APP, ticket });
+    }
+
+    #[track_caller]
+    pub fn measure(&mut self, id: &str) -> Measured {
+        let key = self.key(id);
+        match self.ask(|ticket| ToWorker::Measure { keys: vec![key], ticket }) {
+            Ok(WorkerAnswer::Geometry(measured)) => *measured.first().expect("it is there"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[track_caller]
+    pub fn at(&mut self, point: Point) -> Option<ElementKey> {
+        match self.ask(|ticket| ToWorker::HitTest { point, ticket }) {
+            Ok(WorkerAnswer::Element(found)) => found,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The element of the widget with this id.
+    #[track_caller]
+    pub fn key(&self, id: &str) -> ElementKey {
+        let found = self.all().into_iter().find(|(_, facts, _)| facts.identifier.as_deref() == Some(id));
+        found.map(|(key, ..)| key).unwrap_or_else(|| panic!("no {id} in\n{}", self.tree()))
+    }
+
+    pub fn has(&self, id: &str) -> bool {
+        self.all().iter().any(|(_, facts, _)| facts.identifier.as_deref() == Some(id))
+    }
+
+    #[track_caller]
+    pub fn facts(&self, id: &str) -> &Facts {
+        &self.nodes[&self.key(id)]
+    }
+
+    /// Whether any element of this role is called, or holds, this.
+    pub fn says(&self, role: Role, text: &str) -> bool {
+        self.all().iter().any(|(_, facts, _)| {
+            facts.role == role && [&facts.name, &facts.value].iter().any(|said| said.as_deref() == Some(text))
+        })
+    }
+
+    /// All elements from the app on down, each with its depth.
+    fn all(&self) -> Vec<(ElementKey, &Facts, usize)> {
+        let (mut all, mut waiting) = (Vec::new(), vec![(ElementKey::APP, 0)]);
+        while let Some((key, depth)) = waiting.pop() {
+            let Some(facts) = self.nodes.get(&key) else { continue };
+            all.push((key, facts, depth));
+            let children = self.children.get(&key).map(Vec::as_slice).unwrap_or_default();
+            waiting.extend(children.iter().rev().map(|child| (*child, depth + 1)));
+        }
+        all
+    }
+
+    /// All of it, for people.
+    pub fn tree(&self) -> String {
+        let line = |(_, facts, depth): &(ElementKey, &Facts, usize)| {
+            let Facts { role, name, value, states, identifier, .. } = facts;
+            format!("{:depth$}{role} {name:?} {value:?} {identifier:?} {states:?}\n", "", depth = depth * 2)
+        };
+        self.all().iter().map(line).collect()
+    }
+}
