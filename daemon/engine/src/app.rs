@@ -1,23 +1,22 @@
 //! One attached app: its tree, its worker, and what is known of both.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use axd_protocol::{AppInfo, AppState, Bounds, Error, ErrorCode, Tick};
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
-use tokio::sync::{oneshot, watch};
-use tokio::time::{Instant, timeout_at};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::acting::Queue;
 use super::clock::{Ticker, random};
 use super::desktop::ago;
 use super::failure::not_allowed;
 use axd_platform::{
-    Act, AppSeen, Cause, Counters, ElementKey, Failure, FailureKind, Gate, Mailbox, Sent, ToWorker,
-    WorkerAnswer,
+    Act, AppSeen, Cause, Counters, ElementKey, Failure, FailureKind, Gate, Mailbox, Reply, Responder, Sent,
+    ToWorker,
 };
 use axd_tree::{Tree, ids};
 
@@ -38,13 +37,11 @@ pub struct App {
     /// Who acts on it, and who waits to.
     pub(super) queue: Queue,
     seen: RwLock<AppSeen>,
-    mailbox: Mutex<Option<Mailbox>>,
+    worker: Mutex<Option<Attached>>,
     state: Mutex<Condition>,
     complete: watch::Sender<bool>,
-    tickets: Mutex<HashMap<u64, oneshot::Sender<Result<WorkerAnswer, Failure>>>>,
-    next_ticket: AtomicU64,
     /// Where it will be told that an act is over whose client did not wait for it.
-    unfinished: Mutex<Option<Answered>>,
+    unfinished: Mutex<Option<Reply<()>>>,
     /// When it ended, if it did.
     ended: Mutex<Option<Instant>>,
     /// When it was last asked about.
@@ -81,13 +78,24 @@ pub(super) fn info(seen: &AppSeen, state: AppState) -> AppInfo {
     AppInfo { name: seen.name.clone(), pid: seen.pid, identity: seen.identity.clone(), state, modal: None }
 }
 
-/// Where the worker's answer comes.
-type Answered = oneshot::Receiver<Result<WorkerAnswer, Failure>>;
+/// A worker, for as long as it is asked things.
+struct Attached {
+    mailbox: Mailbox,
+    /// Dropped when the worker is let go: whoever waits for a reply learns at once that none will come.
+    alive: watch::Sender<()>,
+}
 
-/// What the worker was asked.
-struct Asked {
-    ticket: u64,
-    answered: Answered,
+/// A request that the worker was sent.
+struct Asked<T> {
+    reply: Reply<T>,
+    alive: watch::Receiver<()>,
+}
+
+/// How waiting for a reply ended.
+enum Waited<T> {
+    Replied(Result<T, Failure>),
+    /// The deadline has passed; the reply may come yet.
+    Late(Reply<T>),
 }
 
 impl App {
@@ -103,11 +111,9 @@ impl App {
             followers: AtomicU32::new(0),
             queue: Queue::default(),
             seen: RwLock::new(seen),
-            mailbox: Mutex::new(None),
+            worker: Mutex::new(None),
             state: Mutex::new(Condition { state: AppState::Warming, degraded: None }),
             complete: watch::Sender::new(false),
-            tickets: Mutex::default(),
-            next_ticket: AtomicU64::new(1),
             unfinished: Mutex::default(),
             ended: Mutex::default(),
             used: Mutex::new(Instant::now()),
@@ -173,7 +179,7 @@ impl App {
     /// Gives it a worker: for the first time, or after it came back under another process.
     pub fn connect(&self, seen: AppSeen, mailbox: Mailbox) {
         *self.seen.write() = seen;
-        *self.mailbox.lock() = Some(mailbox);
+        *self.worker.lock() = Some(Attached { mailbox, alive: watch::Sender::new(()) });
         *self.ended.lock() = None;
         *self.state.lock() = Condition { state: AppState::Warming, degraded: None };
         self.complete.send_replace(false);
@@ -181,8 +187,7 @@ impl App {
 
     /// Takes its worker away: it ended, or is let go.
     pub fn disconnect(&self, state: AppState) {
-        self.mailbox.lock().take();
-        self.tickets.lock().clear();
+        self.worker.lock().take();
         self.geometry.lock().clear();
         *self.ended.lock() = (state == AppState::Gone).then(Instant::now);
         *self.state.lock() = Condition { state, degraded: None };
@@ -228,13 +233,25 @@ impl App {
         self.reread.load(Relaxed)
     }
 
-    /// Asks the worker, and waits for its answer until the deadline.
-    pub async fn ask(
+    /// Asks the worker, and waits for its reply until the deadline.
+    pub async fn ask<T: Send + Sync + 'static>(
         &self,
         deadline: Instant,
-        letter: impl FnOnce(u64) -> ToWorker,
-    ) -> Result<WorkerAnswer, Error> {
-        self.ask_raw(deadline, letter).await.map_err(|failure| self.failed(&failure))
+        request: impl FnOnce(Responder<T>) -> ToWorker,
+    ) -> Result<T, Error> {
+        self.ask_raw(deadline, request).await.map_err(|failure| self.failed(&failure))
+    }
+
+    /// Asks the worker; what fails is told as the platform told it.
+    pub async fn ask_raw<T: Send + Sync + 'static>(
+        &self,
+        deadline: Instant,
+        request: impl FnOnce(Responder<T>) -> ToWorker,
+    ) -> Result<T, Failure> {
+        match self.post(request)?.wait(deadline).await {
+            Waited::Replied(result) => result,
+            Waited::Late(_) => Err(late()),
+        }
     }
 
     /// Has something done to an element.
@@ -246,9 +263,12 @@ impl App {
         deadline: Instant,
     ) -> Result<(), Failure> {
         let guard = gate.clone();
-        let asked = self.post(|ticket| ToWorker::Perform { key, act, gate, ticket })?;
-        let (done, unanswered) = self.answer_of(asked, deadline).await;
-        done.map(drop).map_err(|failure| match (failure.kind, failure.sent) {
+        let asked = self.post(|reply| ToWorker::Perform { key, act, gate, reply })?;
+        let (done, unanswered) = match asked.wait(deadline).await {
+            Waited::Replied(result) => (result, None),
+            Waited::Late(reply) => (Err(late()), Some(reply)),
+        };
+        done.map_err(|failure| match (failure.kind, failure.sent) {
             // Nobody waits any more: either it has been sent by now, or it never will be.
             (FailureKind::Unresponsive | FailureKind::Gone, Sent::No) if !guard.close() => {
                 *self.unfinished.lock() = unanswered;
@@ -268,61 +288,25 @@ impl App {
         }
     }
 
-    /// The same as [`App::ask`], with the failure as the platform told it.
-    pub async fn ask_raw(
+    /// Sends the worker a request.
+    fn post<T: Send + Sync + 'static>(
         &self,
-        deadline: Instant,
-        letter: impl FnOnce(u64) -> ToWorker,
-    ) -> Result<WorkerAnswer, Failure> {
-        let asked = self.post(letter)?;
-        let ticket = asked.ticket;
-        let (answer, unanswered) = self.answer_of(asked, deadline).await;
-        if unanswered.is_some() {
-            self.tickets.lock().remove(&ticket);
-        }
-        answer
-    }
-
-    /// Asks the worker something.
-    fn post(&self, letter: impl FnOnce(u64) -> ToWorker) -> Result<Asked, Failure> {
-        let ticket = self.next_ticket.fetch_add(1, Relaxed);
-        let (answer, answered) = oneshot::channel();
-        self.tickets.lock().insert(ticket, answer);
-        let posted = self.mailbox.lock().as_ref().is_some_and(|mailbox| mailbox.post(letter(ticket)));
-        if !posted {
-            self.tickets.lock().remove(&ticket);
-            return Err(Failure::new(FailureKind::Gone, "the app ended"));
-        }
-        Ok(Asked { ticket, answered })
-    }
-
-    /// Waits for an answer. If none comes in time, where it may come yet.
-    async fn answer_of(
-        &self,
-        mut asked: Asked,
-        deadline: Instant,
-    ) -> (Result<WorkerAnswer, Failure>, Option<Answered>) {
-        match timeout_at(deadline, &mut asked.answered).await {
-            Ok(Ok(answer)) => (answer, None),
-            Ok(Err(_)) => (Err(Failure::new(FailureKind::Gone, "the app ended")), None),
-            Err(_) => {
-                let late = Failure::new(FailureKind::Unresponsive, "timed out");
-                (Err(late), Some(asked.answered))
+        request: impl FnOnce(Responder<T>) -> ToWorker,
+    ) -> Result<Asked<T>, Failure> {
+        let (responder, reply) = Responder::new();
+        let worker = self.worker.lock();
+        match worker.as_ref() {
+            Some(Attached { mailbox, alive }) if mailbox.post(request(responder)) => {
+                Ok(Asked { reply, alive: alive.subscribe() })
             }
+            _ => Err(ended()),
         }
     }
 
     /// Tells the worker something that has no answer.
-    pub fn tell(&self, letter: ToWorker) {
-        if let Some(mailbox) = &*self.mailbox.lock() {
-            let _ = mailbox.post(letter);
-        }
-    }
-
-    /// The worker answered.
-    pub fn answered(&self, ticket: u64, result: Result<WorkerAnswer, Failure>) {
-        if let Some(waiting) = self.tickets.lock().remove(&ticket) {
-            let _ = waiting.send(result);
+    pub fn tell(&self, request: ToWorker) {
+        if let Some(worker) = &*self.worker.lock() {
+            let _ = worker.mailbox.post(request);
         }
     }
 
@@ -338,7 +322,7 @@ impl App {
         };
         walks.insert(key, (now, pause));
         drop(walks);
-        self.tell(ToWorker::Walk { key, ticket: 0 });
+        self.tell(ToWorker::Walk { key, reply: Responder::ignored() });
     }
 
     /// Remembers where elements are.
@@ -391,4 +375,25 @@ impl App {
         let how = self.how_ended().unwrap_or_else(|| "ended".to_owned());
         Error::new(ErrorCode::ApplicationNotFound, format!("{} {how}", self.seen.read().name))
     }
+}
+
+impl<T> Asked<T> {
+    /// Waits for the reply until the deadline.
+    async fn wait(mut self, deadline: Instant) -> Waited<T> {
+        tokio::select! {
+            biased;
+            reply = &mut self.reply => Waited::Replied(reply.unwrap_or_else(|_| Err(ended()))),
+            // It never changes: this returns when the worker is let go.
+            _ = self.alive.changed() => Waited::Replied(Err(ended())),
+            () = sleep_until(deadline) => Waited::Late(self.reply),
+        }
+    }
+}
+
+fn ended() -> Failure {
+    Failure::new(FailureKind::Gone, "the app ended")
+}
+
+fn late() -> Failure {
+    Failure::new(FailureKind::Unresponsive, "timed out")
 }

@@ -326,7 +326,7 @@ async fn take_in(engine: Weak<Engine>, app: Arc<App>, pid: u32, mut from_worker:
                     tokio::task::spawn_blocking(memory::give_back);
                 }
             }
-            FromWorker::Answer { ticket, result } => app.answered(ticket, result),
+            FromWorker::Reply(reply) => reply.deliver(),
         }
     }
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use tokio::time::Instant;
 
 use super::app::{App, Place};
-use axd_platform::{ElementKey, Measured, ToWorker, WorkerAnswer};
+use axd_platform::{ElementKey, Measured, ToWorker};
 use axd_tree::{Ix, Tree};
 
 /// How long a look waits for measurements.
@@ -38,9 +38,7 @@ impl Places {
     async fn within(budget: Duration, app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Places {
         let deadline = deadline.min(Instant::now() + budget);
         let asked = keys.clone();
-        if let Ok(WorkerAnswer::Geometry(measured)) =
-            app.ask(deadline, |ticket| ToWorker::Measure { keys: asked, ticket }).await
-        {
+        if let Ok(measured) = app.ask(deadline, |reply| ToWorker::Measure { keys: asked, reply }).await {
             let at = Instant::now();
             let places = measured
                 .into_iter()

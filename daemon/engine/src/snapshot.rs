@@ -108,9 +108,9 @@ impl Engine {
     /// Makes the tree as fresh as was asked for.
     async fn refresh(&self, app: &App, sync: bool, verify: bool, deadline: Instant) -> Result<()> {
         if verify {
-            app.ask(deadline, |ticket| ToWorker::Walk { key: ElementKey::APP, ticket }).await?;
+            app.ask(deadline, |reply| ToWorker::Walk { key: ElementKey::APP, reply }).await?;
         } else if sync {
-            app.ask(deadline, |ticket| ToWorker::Fence { ticket }).await?;
+            app.ask(deadline, |reply| ToWorker::Fence { reply }).await?;
         }
         Ok(())
     }

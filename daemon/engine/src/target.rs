@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::Engine;
 use super::app::App;
 use super::failure::of_desktop;
-use axd_platform::{ToWorker, WorkerAnswer};
+use axd_platform::ToWorker;
 use axd_tree::{Ix, Resolved, Scope, Tree};
 
 /// How many candidates an error names.
@@ -123,8 +123,8 @@ impl Engine {
     ) -> Result<Located> {
         let nothing =
             || Error::new(ErrorCode::ElementNotFound, format!("no element at {},{}", point.x, point.y));
-        let hit = app.ask(deadline, |ticket| ToWorker::HitTest { point, ticket }).await?;
-        let WorkerAnswer::Element(Some(key)) = hit else { return Err(nothing()) };
+        let hit = app.ask(deadline, |reply| ToWorker::HitTest { point, reply }).await?;
+        let Some(key) = hit else { return Err(nothing()) };
         let tree = app.tree.read();
         let id = tree.by_key(key).map(|ix| tree.id(ix)).ok_or_else(nothing)?;
         drop(tree);

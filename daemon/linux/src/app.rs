@@ -29,7 +29,7 @@ use super::x11::Screen;
 use axd_platform::mirror::Readings;
 use axd_platform::schedule::Pace;
 use axd_platform::worker::{App, Books, Steps, now};
-use axd_platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured};
+use axd_platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Responder};
 
 /// An app on the accessibility bus.
 pub(super) struct BusApp {
@@ -249,18 +249,18 @@ impl App for BusApp {
         self.reader.path(key).await
     }
 
-    fn perform(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
-        self.begin(books, key, act, gate, ticket);
+    fn perform(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, reply: Responder<()>) {
+        self.begin(books, key, act, gate, reply);
     }
 
     fn is_acting(&self) -> bool {
         self.deed.is_some()
     }
 
-    fn mark(&mut self, ticket: u64) {
+    fn mark(&mut self, mark: u64) {
         let (events, ear) = (Arc::clone(&self.events), Arc::clone(&self.ear));
         let app = Arc::clone(&self.root.bus);
-        tokio::spawn(async move { events.fence(&app, &ear, ticket).await });
+        tokio::spawn(async move { events.fence(&app, &ear, mark).await });
     }
 
     fn probe(&mut self) -> Option<oneshot::Receiver<()>> {

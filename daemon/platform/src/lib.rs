@@ -9,15 +9,15 @@ pub mod children;
 pub mod input_thread;
 pub mod mirror;
 mod receiver;
+mod request;
 pub mod schedule;
 pub mod worker;
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use axd_protocol::command::{Finding, Permission, Sim, SimAnswer};
-use axd_protocol::{Bounds, DisplayInfo, Point};
+use axd_protocol::{Bounds, DisplayInfo};
 use tokio::sync::{mpsc, oneshot};
 
 pub use act::{
@@ -27,6 +27,7 @@ pub use act::{
 pub use axd_gate::Gate;
 pub use axd_tree::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};
 pub use receiver::{Input, Judge, Receiver, Stretch};
+pub use request::{Responder, Rows, ToWorker, WorkerReply};
 
 /// The longest text that is read of one element; in UTF-16 units or characters, as the platform counts.
 pub const LONGEST_TEXT: usize = 32_768;
@@ -210,31 +211,8 @@ pub enum FromWorker {
         /// Whether all of it has been read.
         complete: bool,
     },
-    /// What was asked by the [`ToWorker`] of this ticket. Everything learned before it has been sent before it.
-    Answer {
-        /// The ticket.
-        ticket: u64,
-        /// The answer.
-        result: Result<WorkerAnswer, Failure>,
-    },
-}
-
-/// A worker's answer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum WorkerAnswer {
-    /// It is done.
-    Done,
-    /// Where the elements are; those that are gone are left out.
-    Geometry(Vec<Measured>),
-    /// The element at a point, if any.
-    Element(Option<ElementKey>),
-    /// What is in the rows that were asked for.
-    Rows {
-        /// The children of the container that these rows are.
-        order: Vec<ElementKey>,
-        /// How they are, and all below them.
-        updates: Vec<Update>,
-    },
+    /// The reply to a request. Everything learned before it has been sent before it.
+    Reply(WorkerReply),
 }
 
 /// Where an element is.
@@ -246,86 +224,6 @@ pub struct Measured {
     pub bounds: Option<Bounds>,
     /// Whether any of it can be seen: shown, and not scrolled or clipped away.
     pub visible: bool,
-}
-
-/// What a worker is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ToWorker {
-    /// Walk this element again, and all below it.
-    Walk {
-        /// From where.
-        key: ElementKey,
-        /// For the answer.
-        ticket: u64,
-    },
-    /// Read these again, without what is below them. Those that are gone are told to be.
-    Read {
-        /// Which.
-        keys: Vec<ElementKey>,
-        /// For the answer.
-        ticket: u64,
-    },
-    /// Read these rows of a container that shows only some of them, with all that is in them. Nothing is told; the answer has them.
-    Look {
-        /// The container.
-        key: ElementKey,
-        /// Which rows, counted from 0.
-        rows: Range<u32>,
-        /// For the answer.
-        ticket: u64,
-    },
-    /// Tell these rows of a container with those it shows from now on, and no others.
-    Keep {
-        /// The container.
-        key: ElementKey,
-        /// Which rows, counted from 0.
-        rows: Vec<u32>,
-        /// For the answer.
-        ticket: u64,
-    },
-    /// Measure these.
-    Measure {
-        /// Which.
-        keys: Vec<ElementKey>,
-        /// For the answer.
-        ticket: u64,
-    },
-    /// Find the element at a point.
-    HitTest {
-        /// Where.
-        point: Point,
-        /// For the answer.
-        ticket: u64,
-    },
-    /// Answer when all that the app has announced so far has been sent.
-    Fence {
-        /// For the answer.
-        ticket: u64,
-    },
-    /// Do this to an element. Answered by `Done` once the app was told; what came of it is read by the worker as
-    /// announced or not, so a fence after it sees it.
-    Perform {
-        /// To which.
-        key: ElementKey,
-        /// What.
-        act: Act,
-        /// To be passed just before the native call.
-        gate: Gate,
-        /// For the answer.
-        ticket: u64,
-    },
-    /// Somebody waits on these: read them again now and then, announced or not.
-    Watch {
-        /// Names the interest.
-        interest: u64,
-        /// On what; with all below it.
-        keys: Vec<ElementKey>,
-    },
-    /// Nobody waits any more.
-    Unwatch {
-        /// The interest.
-        interest: u64,
-    },
 }
 
 /// How to ask a worker. Dropping it detaches the app.

@@ -19,8 +19,8 @@ impl Engine {
         let Some(app) = seen.and_then(|seen| self.by_pid(seen.pid)) else { return };
         let until = deadline.min(Instant::now() + LOOKS);
         let _ = match tries {
-            0 => app.ask(until, |ticket| ToWorker::Fence { ticket }).await,
-            _ => app.ask(until, |ticket| ToWorker::Walk { key: ElementKey::APP, ticket }).await,
+            0 => app.ask(until, |reply| ToWorker::Fence { reply }).await,
+            _ => app.ask(until, |reply| ToWorker::Walk { key: ElementKey::APP, reply }).await,
         };
     }
 }

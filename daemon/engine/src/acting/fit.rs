@@ -17,7 +17,6 @@ use crate::measure::Places;
 use crate::target::{Where, alive, parse_target};
 use axd_platform::{
     Act, DesktopCall, ElementKey, Gate, InputStep, Receiver, Stretch, ToWorker, WindowOp, WindowSeen,
-    WorkerAnswer,
 };
 use axd_tree::{Ix, Tree};
 
@@ -89,8 +88,8 @@ impl Scene<'_> {
                     self.raise(window, false).await?;
                 }
                 if let Some(app) = &self.app {
-                    let hit = app.ask_raw(self.deadline, |ticket| ToWorker::HitTest { point, ticket }).await;
-                    self.note_hit(app, hit.ok());
+                    let hit = app.ask_raw(self.deadline, |reply| ToWorker::HitTest { point, reply }).await;
+                    self.note_hit(app, hit.ok().flatten());
                 }
                 Ok(point)
             }
@@ -248,9 +247,10 @@ impl Scene<'_> {
             Ok(receiver) => receiver,
             Err(why) => return Ok(Some(Reached::Covered(format!("is {why}")))),
         };
-        let hit = app.ask_raw(self.deadline, |ticket| ToWorker::HitTest { point, ticket }).await.ok();
-        self.note_hit(app, hit.clone());
-        let Some(WorkerAnswer::Element(Some(key))) = hit else { return Ok(None) };
+        let hit = app.ask_raw(self.deadline, |reply| ToWorker::HitTest { point, reply }).await;
+        let hit = hit.ok().flatten();
+        self.note_hit(app, hit);
+        let Some(key) = hit else { return Ok(None) };
         let cover = {
             let tree = app.tree.read();
             let Some(top) = tree.by_key(key) else { return Ok(None) };
@@ -265,7 +265,7 @@ impl Scene<'_> {
             && let Some(Receiver { popup: true, bounds: Some(window), .. }) = receiver
             && (self.is_popup_there(app, id, window).await? || self.are_items_there(app, id, window).await?)
         {
-            self.note_hit(app, Some(WorkerAnswer::Element(Some(sight.key))));
+            self.note_hit(app, Some(sight.key));
             return Ok(None);
         }
         let mut what = String::new();
@@ -325,8 +325,8 @@ impl Scene<'_> {
     }
 
     /// Notes the element that a hit test found.
-    fn note_hit(&self, app: &App, hit: Option<WorkerAnswer>) {
-        let Some(WorkerAnswer::Element(Some(key))) = hit else { return };
+    fn note_hit(&self, app: &App, hit: Option<ElementKey>) {
+        let Some(key) = hit else { return };
         let tree = app.tree.read();
         *self.hit.lock() = tree.by_key(key).map(|ix| tree.node_ref(ix));
     }

@@ -149,7 +149,7 @@ impl<'c> Scene<'c> {
     pub async fn read_again(&self, id: NodeId) -> Result<()> {
         let (app, key) = (self.app()?, self.key(id)?);
         let until = self.deadline.min(Instant::now() + READ_AGAIN);
-        app.ask(until, |ticket| ToWorker::Read { keys: vec![key], ticket }).await.map(drop)
+        app.ask(until, |reply| ToWorker::Read { keys: vec![key], reply }).await.map(drop)
     }
 
     /// The app; actions on elements have one.

@@ -29,7 +29,7 @@ impl Scene<'_> {
             let Some(done) = self.by_app(Act::Reveal(row)).await? else {
                 // It may be known by its number all the same; then it is like any element that is out of sight.
                 let (app, key) = (self.app()?, self.key(holder)?);
-                app.ask(self.deadline, |ticket| ToWorker::Keep { key, rows: vec![row], ticket }).await?;
+                app.ask(self.deadline, |reply| ToWorker::Keep { key, rows: vec![row], reply }).await?;
                 let Some(found) = find() else {
                     return Err(self.not_offered("scroll to a row by its number"));
                 };

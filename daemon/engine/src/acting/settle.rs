@@ -74,7 +74,7 @@ impl Engine {
         tokio::select! {
             biased;
             () = gate.closed() => return Settled::CutShort,
-            fence = app.ask_raw(end, |ticket| ToWorker::Fence { ticket }) => if let Err(failure) = fence {
+            fence = app.ask_raw(end, |reply| ToWorker::Fence { reply }) => if let Err(failure) = fence {
                 return match failure.kind {
                     FailureKind::Gone => Settled::Ended,
                     _ if Instant::now() >= deadline => Settled::CutShort,
@@ -116,7 +116,7 @@ impl Engine {
                 if !fenced {
                     // What such a toolkit does not announce is read by a fence; what it did late is in by this one.
                     fenced = true;
-                    let _ = app.ask_raw(end, |ticket| ToWorker::Fence { ticket }).await;
+                    let _ = app.ask_raw(end, |reply| ToWorker::Fence { reply }).await;
                     continue;
                 }
                 return if changed { Settled::Quiet } else { Settled::NoChange };

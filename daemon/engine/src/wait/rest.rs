@@ -16,7 +16,7 @@ impl Engine {
         for condition in conditions {
             let wants = matches!(&condition.test, Test::Idle { wants_fence: true, .. });
             let Some(app) = wants.then(|| self.app_of(condition)).flatten() else { continue };
-            let answered = app.ask_raw(end, |ticket| ToWorker::Fence { ticket }).await.is_ok();
+            let answered = app.ask_raw(end, |reply| ToWorker::Fence { reply }).await.is_ok();
             let tick = app.tree.read().tick();
             if let Test::Idle { since, fenced, wants_fence, .. } = &mut condition.test {
                 *wants_fence = false;

@@ -34,7 +34,7 @@ use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, APPLICATION, Interfaces, Ref, body};
 use axd_platform::worker::{Books, PATIENCE, now, silent};
-use axd_platform::{Act, Counters, ElementKey, Failure, FailureKind, Gate, Sent, WorkerAnswer};
+use axd_platform::{Act, Counters, ElementKey, Failure, FailureKind, Gate, Responder, Sent};
 
 /// How long an app may take to answer what it was told before it is asked whether it is still there.
 const EARLY: Duration = Duration::from_millis(300);
@@ -47,7 +47,7 @@ const MOST_BESIDE: usize = 256;
 
 /// An act that is under way.
 pub(super) struct Deed {
-    ticket: u64,
+    reply: Responder<()>,
     key: ElementKey,
     act: Act,
     outcome: oneshot::Receiver<Result<(), Failure>>,
@@ -55,7 +55,14 @@ pub(super) struct Deed {
 
 impl BusApp {
     /// Begins an act. The answer is told by [`BusApp::settle_deed`].
-    pub(super) fn begin(&mut self, books: &Books, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
+    pub(super) fn begin(
+        &mut self,
+        books: &Books,
+        key: ElementKey,
+        act: Act,
+        gate: Gate,
+        reply: Responder<()>,
+    ) {
         let (done, outcome) = oneshot::channel();
         let reader = &self.reader;
         match reader.handles.get(key) {
@@ -85,7 +92,7 @@ impl BusApp {
             }
             None => drop(done.send(Err(gone()))),
         }
-        self.deed = Some(Deed { ticket, key, act, outcome });
+        self.deed = Some(Deed { reply, key, act, outcome });
     }
 
     /// Tells what came of an act, if that is known by now.
@@ -100,7 +107,7 @@ impl BusApp {
         };
         if let Some(deed) = self.deed.take() {
             self.look_around(deed.key, &deed.act, books);
-            books.tell_answer(deed.ticket, result.map(|()| WorkerAnswer::Done));
+            books.reply(deed.reply, result);
         }
     }
 

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::lined::Lined;
 use super::{App, Books, Line, PATIENCE, Question};
-use crate::{Act, ElementKey, Failure, FailureKind, Gate, Sent, WorkerAnswer};
+use crate::{Act, ElementKey, Failure, FailureKind, Gate, Responder, Sent};
 
 /// An app that takes longer than this to answer an act is known to be late.
 const LATE: Duration = Duration::from_millis(150);
@@ -16,27 +16,34 @@ const LATE: Duration = Duration::from_millis(150);
 /// What came of an act.
 #[derive(Debug)]
 pub(super) struct Acted {
-    ticket: u64,
+    reply: Responder<()>,
     key: ElementKey,
-    result: Result<WorkerAnswer, Failure>,
+    result: Result<(), Failure>,
 }
 
 impl<L: Line> Lined<L> {
     /// Asks the app to do something to an element. What comes of it is settled later.
-    pub(super) fn begin(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
+    pub(super) fn begin(
+        &mut self,
+        books: &mut Books,
+        key: ElementKey,
+        act: Act,
+        gate: Gate,
+        to: Responder<()>,
+    ) {
         let (answer, reply) = oneshot::channel();
         books.count_call();
         let asked = |line: &&L| line.ask(Question::Act(key, act, gate.clone(), answer));
         let Some(line) = self.line.as_ref().filter(asked) else {
             // It never got there.
             let ended = Failure::new(FailureKind::Gone, Self::ENDED);
-            return books.tell_answer(ticket, Err(ended));
+            return books.reply(to, Err(ended));
         };
         let (acts, late) = (self.acts.clone(), Arc::clone(line.late()));
         tokio::spawn(async move {
             let asked = tokio::time::Instant::now();
             let result = match tokio::time::timeout(PATIENCE, reply).await {
-                Ok(Ok(result)) => result.map(|()| WorkerAnswer::Done),
+                Ok(Ok(result)) => result,
                 Ok(Err(_)) => Err(unsure(&gate, FailureKind::Gone, "the app ended before it answered")),
                 Err(_) => {
                     let text = format!("the app did not answer for {} ms", PATIENCE.as_millis());
@@ -45,7 +52,7 @@ impl<L: Line> Lined<L> {
             };
             late.store(asked.elapsed() > LATE, Ordering::Relaxed);
             // Nobody is left to tell if the worker has ended.
-            let _ = acts.send(Acted { ticket, key, result });
+            let _ = acts.send(Acted { reply: to, key, result });
         });
     }
 }
@@ -54,7 +61,7 @@ impl Acted {
     /// Tells what came of an act, and has read again what it was done to, announced or not, and up to `most` of what
     /// is beside it: a fence after the answer finds it read.
     pub fn settle(self, books: &mut Books, most: usize) {
-        let Acted { ticket, key, result } = self;
+        let Acted { reply, key, result } = self;
         let may_have_changed = match &result {
             Ok(_) => true,
             Err(failure) => failure.sent != Sent::No,
@@ -69,7 +76,7 @@ impl Acted {
             parts.retain(|key| mirror.has_told(*key));
             parts.into_iter().for_each(|key| books.schedule.hint(key));
         }
-        books.tell_answer(ticket, result);
+        books.reply(reply, result);
     }
 }
 

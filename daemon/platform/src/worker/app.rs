@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::Books;
 use crate::mirror::Readings;
-use crate::{Act, ElementKey, Failure, FailureKind, Gate, Measured};
+use crate::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Responder};
 
 /// An app that a worker is attached to.
 ///
@@ -90,15 +90,15 @@ pub trait App: Send + 'static {
     ) -> impl Future<Output = Result<Vec<ElementKey>, Failure>> + Send;
 
     /// Begins to do something to an element; what comes of it is taken in later.
-    fn perform(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, ticket: u64);
+    fn perform(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, reply: Responder<()>);
 
     /// Whether it is at something that the next act must wait for.
     fn is_acting(&self) -> bool {
         false
     }
 
-    /// Asks for a sign of life that comes after all that was announced, and passes the fence of this ticket.
-    fn mark(&mut self, ticket: u64);
+    /// Asks for a sign of life that comes after all that was announced, and passes the fence of this mark.
+    fn mark(&mut self, mark: u64);
 
     /// Asks for any sign of life, however long it takes. `None`: it has ended. The receiver fails when it does.
     fn probe(&mut self) -> Option<oneshot::Receiver<()>>;

@@ -11,7 +11,9 @@ use super::flood::Flood;
 use super::{now, silent};
 use crate::mirror::Mirror;
 use crate::schedule::{Pace, Schedule};
-use crate::{Batch, Cause, Counters, ElementKey, Failure, FailureKind, FromWorker, Update, WorkerAnswer};
+use crate::{
+    Batch, Cause, Counters, ElementKey, Failure, FailureKind, FromWorker, Responder, Update, WorkerReply,
+};
 
 /// Announcements that wait to be sent; more are dropped.
 const MOST_OUTGOING: usize = 256;
@@ -170,9 +172,13 @@ impl Books {
         self.outgoing.push_back(FromWorker::State { degraded, complete });
     }
 
-    /// Answers a letter.
-    pub fn tell_answer(&mut self, ticket: u64, result: Result<WorkerAnswer, Failure>) {
-        self.outgoing.push_back(FromWorker::Answer { ticket, result });
+    /// Answers a request, after all that was learned before.
+    pub fn reply<T: Send + Sync + 'static>(&mut self, to: Responder<T>, result: Result<T, Failure>) {
+        self.send_reply(to.with(result));
+    }
+
+    pub(super) fn send_reply(&mut self, reply: WorkerReply) {
+        self.outgoing.push_back(FromWorker::Reply(reply));
     }
 
     pub(super) fn has_outgoing(&self) -> bool {

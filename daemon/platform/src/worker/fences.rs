@@ -5,15 +5,29 @@
 use std::time::Instant;
 
 use super::PATIENCE;
+use crate::Responder;
 use crate::schedule::Schedule;
 
 /// Those that somebody waits for.
 #[derive(Debug, Default)]
-pub struct Fences(Vec<Fence>);
+pub struct Fences {
+    raised: Vec<Fence>,
+    last_mark: u64,
+}
+
+/// A fence that nobody waits for any more.
+#[derive(Debug)]
+pub struct Settled {
+    /// Where to answer.
+    pub reply: Responder<()>,
+    /// Whether it was reached.
+    pub reached: bool,
+}
 
 #[derive(Debug)]
 struct Fence {
-    ticket: u64,
+    mark: u64,
+    reply: Responder<()>,
     deadline: Instant,
     /// Whether the mark has come.
     passed: bool,
@@ -24,25 +38,27 @@ struct Fence {
 }
 
 impl Fences {
-    /// Somebody waits.
-    pub fn raise(&mut self, ticket: u64, now: Instant) {
-        let deadline = now + PATIENCE;
-        self.0.push(Fence { ticket, deadline, passed: false, errand: None, stamp: None });
+    /// Somebody waits. Answers the mark that passes the fence.
+    pub fn raise(&mut self, reply: Responder<()>, now: Instant) -> u64 {
+        self.last_mark += 1;
+        let (mark, deadline) = (self.last_mark, now + PATIENCE);
+        self.raised.push(Fence { mark, reply, deadline, passed: false, errand: None, stamp: None });
+        mark
     }
 
     /// The mark of this fence has come.
-    pub fn pass(&mut self, ticket: u64) {
-        self.0.iter_mut().filter(|fence| fence.ticket == ticket).for_each(|fence| fence.passed = true);
+    pub fn pass(&mut self, mark: u64) {
+        self.raised.iter_mut().filter(|fence| fence.mark == mark).for_each(|fence| fence.passed = true);
     }
 
     /// Whether the mark of any has come.
     pub fn any_passed(&self) -> bool {
-        self.0.iter().any(|fence| fence.passed)
+        self.raised.iter().any(|fence| fence.passed)
     }
 
     /// When the next will be given up.
     pub fn deadline(&self) -> Option<Instant> {
-        self.0.iter().filter(|fence| !fence.passed).map(|fence| fence.deadline).min()
+        self.raised.iter().filter(|fence| !fence.passed).map(|fence| fence.deadline).min()
     }
 
     /// Takes out those that are reached, and with `false` those that will not be. `is_clear` says whether all that was
@@ -53,16 +69,17 @@ impl Fences {
         well: bool,
         now: Instant,
         mut is_clear: impl FnMut(&mut Option<u64>) -> bool,
-    ) -> Vec<(u64, bool)> {
+    ) -> Vec<Settled> {
         let mut settled = Vec::new();
-        self.0.retain_mut(|fence| {
+        self.raised.retain_mut(|fence| {
             if fence.passed && fence.stamp.is_none() && is_clear(&mut fence.errand) {
                 fence.stamp = Some(schedule.stamp());
             }
             let reached = fence.stamp.is_some_and(|stamp| schedule.taken(stamp));
             let waits = !reached && well && (fence.passed || now < fence.deadline);
             if !waits {
-                settled.push((fence.ticket, reached));
+                let reply = std::mem::replace(&mut fence.reply, Responder::ignored());
+                settled.push(Settled { reply, reached });
             }
             waits
         });
@@ -76,43 +93,50 @@ mod tests {
     use crate::ElementKey;
     use crate::schedule::Pace;
 
-    fn fence() -> (Schedule, Fences, Instant) {
+    /// A fence, the mark that passes it, and where its reply would arrive.
+    fn fence() -> (Schedule, Fences, u64, Instant) {
         let now = Instant::now();
         let mut fences = Fences::default();
-        fences.raise(7, now);
-        (Schedule::new(Pace::default(), now), fences, now)
+        let mark = fences.raise(Responder::ignored(), now);
+        (Schedule::new(Pace::default(), now), fences, mark, now)
+    }
+
+    fn reached(settled: Vec<Settled>) -> Vec<bool> {
+        settled.into_iter().map(|fence| fence.reached).collect()
     }
 
     #[test]
     fn a_fence_is_reached_when_its_mark_has_come_and_what_was_hinted_at_is_read() {
-        let (mut schedule, mut fences, now) = fence();
+        let (mut schedule, mut fences, mark, now) = fence();
         schedule.hint(ElementKey(1));
-        assert_eq!(fences.settle(&schedule, true, now, |_| true), []);
-        fences.pass(7);
+        assert!(reached(fences.settle(&schedule, true, now, |_| true)).is_empty());
+        fences.pass(mark + 1);
+        assert!(!fences.any_passed(), "that is another fence's");
+        fences.pass(mark);
         assert!(fences.any_passed());
-        assert_eq!(fences.settle(&schedule, true, now, |_| true), []);
+        assert!(reached(fences.settle(&schedule, true, now, |_| true)).is_empty());
         schedule.take_hints(1);
-        assert_eq!(fences.settle(&schedule, true, now, |_| true), [(7, true)]);
-        assert_eq!(fences.settle(&schedule, true, now, |_| true), []);
+        assert_eq!(reached(fences.settle(&schedule, true, now, |_| true)), [true]);
+        assert!(reached(fences.settle(&schedule, true, now, |_| true)).is_empty());
     }
 
     #[test]
     fn a_fence_waits_for_its_errand_however_long_that_takes() {
-        let (schedule, mut fences, now) = fence();
-        fences.pass(7);
+        let (schedule, mut fences, mark, now) = fence();
+        fences.pass(mark);
         assert_eq!(fences.deadline(), None);
         let errand = |errand: &mut Option<u64>| errand.replace(3).is_some();
-        assert_eq!(fences.settle(&schedule, true, now + 2 * PATIENCE, errand), []);
-        assert_eq!(fences.settle(&schedule, true, now + 2 * PATIENCE, errand), [(7, true)]);
+        assert!(reached(fences.settle(&schedule, true, now + 2 * PATIENCE, errand)).is_empty());
+        assert_eq!(reached(fences.settle(&schedule, true, now + 2 * PATIENCE, errand)), [true]);
     }
 
     #[test]
     fn a_fence_is_given_up_when_its_mark_does_not_come_or_the_app_is_not_well() {
-        let (schedule, mut fences, now) = fence();
+        let (schedule, mut fences, _, now) = fence();
         assert_eq!(fences.deadline(), Some(now + PATIENCE));
-        assert_eq!(fences.settle(&schedule, true, now + PATIENCE, |_| true), [(7, false)]);
-        fences.raise(8, now);
-        fences.pass(8);
-        assert_eq!(fences.settle(&schedule, false, now, |_| false), [(8, false)]);
+        assert_eq!(reached(fences.settle(&schedule, true, now + PATIENCE, |_| true)), [false]);
+        let mark = fences.raise(Responder::ignored(), now);
+        fences.pass(mark);
+        assert_eq!(reached(fences.settle(&schedule, false, now, |_| false)), [false]);
     }
 }

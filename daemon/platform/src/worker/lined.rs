@@ -7,7 +7,7 @@ use tracing::trace;
 use super::acting::Acted;
 use super::{Answer, App, Books, Line, Note, PATIENCE, Question, Steps, silent};
 use crate::mirror::Readings;
-use crate::{Act, ElementKey, Failure, FailureKind, Gate, Measured};
+use crate::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Responder};
 
 /// An app, and what it told.
 pub(super) struct Lined<L> {
@@ -55,7 +55,7 @@ impl<L: Line> Lined<L> {
     fn hear(&mut self, note: Note, books: &mut Books) {
         trace!(?note, "the app announced");
         match note {
-            Note::Marker(ticket) => return books.fences.pass(ticket),
+            Note::Marker(mark) => return books.fences.pass(mark),
             Note::Refused(why) => return books.refuse(why),
             Note::Changed(element) | Note::Structure(element) if books.mirror.knows(element) => {
                 books.schedule.hint(element);
@@ -151,14 +151,14 @@ impl<L: Line> App for Lined<L> {
         self.ask(books, |answer| Question::Path(key, answer)).await
     }
 
-    fn perform(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, ticket: u64) {
-        self.begin(books, key, act, gate, ticket);
+    fn perform(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, reply: Responder<()>) {
+        self.begin(books, key, act, gate, reply);
     }
 
-    fn mark(&mut self, ticket: u64) {
+    fn mark(&mut self, mark: u64) {
         if let Some(line) = &self.line {
             // If this fails the app has ended, and the fence fails as it learns of that.
-            let _ = line.ask(Question::Mark(ticket, self.observer.clone()));
+            let _ = line.ask(Question::Mark(mark, self.observer.clone()));
         }
     }
 

@@ -36,7 +36,7 @@ pub use app::{App, Steps};
 pub use books::Books;
 pub use line::{Answer, Line, Note, Question};
 
-use crate::{Counters, Failure, FailureKind, FromWorker, ToWorker, WorkerAnswer};
+use crate::{Counters, Failure, FailureKind, FromWorker, ToWorker};
 
 /// How long an app may be silent while it owes an answer.
 pub const PATIENCE: Duration = Duration::from_millis(800);
@@ -219,14 +219,15 @@ impl<A: App> Worker<A> {
             clear && (strangers.is_empty() || !complete)
         });
         let failure = self.books.failure();
-        if A::SILENT_BY_FENCE && settled.iter().any(|(_, reached)| !reached) {
+        if A::SILENT_BY_FENCE && settled.iter().any(|fence| !fence.reached) {
             self.fail(&failure);
         }
-        for (ticket, reached) in &settled {
-            let result = if *reached { Ok(WorkerAnswer::Done) } else { Err(failure.clone()) };
-            self.books.tell_answer(*ticket, result);
+        let any = !settled.is_empty();
+        for fence in settled {
+            let result = if fence.reached { Ok(()) } else { Err(failure.clone()) };
+            self.books.reply(fence.reply, result);
         }
-        !settled.is_empty()
+        any
     }
 
     /// Handles the next letter if that takes no reading, or if reading is no use now.
@@ -241,19 +242,15 @@ impl<A: App> Worker<A> {
         match letter {
             To::Watch { interest, keys } => self.books.schedule.watch(interest, keys, now()),
             To::Unwatch { interest } => self.books.schedule.unwatch(interest),
-            To::Fence { ticket } if well => {
+            To::Fence { reply } if well => {
                 self.books.count_call();
-                self.app.mark(ticket);
-                self.books.fences.raise(ticket, now());
+                let mark = self.books.fences.raise(reply, now());
+                self.app.mark(mark);
             }
-            To::Fence { ticket }
-            | To::Walk { ticket, .. }
-            | To::Measure { ticket, .. }
-            | To::Read { ticket, .. }
-            | To::Look { ticket, .. }
-            | To::Keep { ticket, .. }
-            | To::Perform { ticket, .. }
-            | To::HitTest { ticket, .. } => self.books.tell_answer(ticket, Err(self.books.failure())),
+            letter => {
+                let failed = letter.fail(self.books.failure());
+                failed.into_iter().for_each(|reply| self.books.send_reply(reply));
+            }
         }
         true
     }

@@ -10,7 +10,7 @@ use tracing::{debug, trace};
 use super::{App, Books, Worker, now};
 use crate::mirror::{Learned, Readings};
 use crate::schedule::{Due, Hints};
-use crate::{Cause, ElementKey, Failure, FailureKind, ToWorker, Update, WorkerAnswer};
+use crate::{Cause, ElementKey, Failure, FailureKind, Responder, Rows, ToWorker, Update};
 
 impl<A: App> Worker<A> {
     /// Looks at what was announced, or may have happened. False if there is nothing.
@@ -125,56 +125,65 @@ impl<A: App> Worker<A> {
         let can_wait = |letter: &ToWorker| busy && matches!(letter, ToWorker::Perform { .. });
         let at = self.todo.iter().position(|letter| !can_wait(letter));
         let Some(letter) = at.and_then(|at| self.todo.remove(at)) else { return Ok(false) };
-        let (ticket, result) = match letter {
-            ToWorker::Walk { key, ticket } if !self.books.mirror.knows(key) => return self.is_gone(ticket),
-            ToWorker::Perform { key, ticket, .. } if !self.books.mirror.has_told(key) => {
-                return self.is_gone(ticket);
+        match letter {
+            // That an element is gone says nothing about the app.
+            ToWorker::Walk { key, reply } if !self.books.mirror.knows(key) => {
+                self.books.reply(reply, Err(gone()));
             }
-            ToWorker::Walk { key, ticket } => (ticket, self.walk_again(key).await),
-            ToWorker::Read { keys, ticket } => {
-                let read = self.read_again(keys, Cause::Reread).await;
-                (ticket, read.map(|_| WorkerAnswer::Done))
+            ToWorker::Perform { key, reply, .. } if !self.books.mirror.has_told(key) => {
+                self.books.reply(reply, Err(gone()));
             }
-            ToWorker::Measure { keys, ticket } => {
-                (ticket, self.app.measure(&self.books, &keys).await.map(WorkerAnswer::Geometry))
+            ToWorker::Walk { key, reply } => {
+                let result = self.walk_again(key).await;
+                self.answer(reply, result);
             }
-            ToWorker::HitTest { point, ticket } => (ticket, self.hit(point).await),
-            ToWorker::Look { key, rows, ticket } => (ticket, self.look_at(key, rows).await),
-            ToWorker::Keep { key, rows, ticket } => {
+            ToWorker::Read { keys, reply } => {
+                let result = self.read_again(keys, Cause::Reread).await;
+                self.answer(reply, result.map(drop));
+            }
+            ToWorker::Measure { keys, reply } => {
+                let result = self.app.measure(&self.books, &keys).await;
+                self.answer(reply, result);
+            }
+            ToWorker::HitTest { point, reply } => {
+                let result = self.hit(point).await;
+                self.answer(reply, result);
+            }
+            ToWorker::Look { key, rows, reply } => {
+                let result = self.look_at(key, rows).await;
+                self.answer(reply, result);
+            }
+            ToWorker::Keep { key, rows, reply } => {
                 self.app.keep(key, rows);
-                let read = self.read_again(vec![key], Cause::Reread).await;
-                (ticket, read.map(|_| WorkerAnswer::Done))
+                let result = self.read_again(vec![key], Cause::Reread).await;
+                self.answer(reply, result.map(drop));
             }
-            ToWorker::Perform { key, act, gate, ticket } => {
-                self.app.perform(&mut self.books, key, act, gate, ticket);
-                return Ok(true);
+            ToWorker::Perform { key, act, gate, reply } => {
+                self.app.perform(&mut self.books, key, act, gate, reply);
             }
             // Taken before it could come here.
-            ToWorker::Fence { .. } | ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => return Ok(true),
-        };
+            ToWorker::Fence { .. } | ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => {}
+        }
+        Ok(true)
+    }
+
+    fn answer<T: Send + Sync + 'static>(&mut self, reply: Responder<T>, result: Result<T, Failure>) {
         // How the app is comes before the answer that failed because of it.
         if let Err(failure) = &result {
             self.fail(failure);
         }
-        self.books.tell_answer(ticket, result);
-        Ok(true)
+        self.books.reply(reply, result);
     }
 
-    fn is_gone(&mut self, ticket: u64) -> Result<bool, Failure> {
-        let gone = Failure::new(FailureKind::Gone, "the element is gone");
-        self.books.tell_answer(ticket, Err(gone));
-        Ok(true)
-    }
-
-    async fn walk_again(&mut self, from: ElementKey) -> Result<WorkerAnswer, Failure> {
+    async fn walk_again(&mut self, from: ElementKey) -> Result<(), Failure> {
         let all = self.books.mirror.below(&[from]);
         let readings = self.gather(all, true).await?;
         self.learn_unannounced(readings, Cause::Walk);
-        Ok(WorkerAnswer::Done)
+        Ok(())
     }
 
     /// Reads rows that are not on the screen. What is in them is answered, and not told.
-    async fn look_at(&mut self, key: ElementKey, rows: Range<u32>) -> Result<WorkerAnswer, Failure> {
+    async fn look_at(&mut self, key: ElementKey, rows: Range<u32>) -> Result<Rows, Failure> {
         let order = self.app.rows(key, rows).await?;
         let mut readings = Readings::default();
         let mut next = order.clone();
@@ -182,20 +191,19 @@ impl<A: App> Worker<A> {
             self.app.read(&mut self.books, &next, &mut readings).await?;
             next = readings.listed();
         }
-        Ok(WorkerAnswer::Rows { order, updates: readings.into_updates() })
+        Ok(Rows { order, updates: readings.into_updates() })
     }
 
-    async fn hit(&mut self, point: Point) -> Result<WorkerAnswer, Failure> {
+    async fn hit(&mut self, point: Point) -> Result<Option<ElementKey>, Failure> {
         let path = self.app.at(&self.books, point).await?;
-        let Some(deepest) = path.last().copied() else { return Ok(WorkerAnswer::Element(None)) };
+        let Some(deepest) = path.last().copied() else { return Ok(None) };
         if !self.books.mirror.has_told(deepest)
             && let Some(known) = path.iter().rfind(|part| self.books.mirror.has_told(**part))
         {
             // It is on the screen and nobody announced it.
             self.read_again(vec![*known], Cause::Reread).await?;
         }
-        let told = path.into_iter().rfind(|part| self.books.mirror.has_told(*part));
-        Ok(WorkerAnswer::Element(told))
+        Ok(path.into_iter().rfind(|part| self.books.mirror.has_told(*part)))
     }
 
     /// Reads elements again that nobody announced anything about; answers how much is different.
@@ -262,4 +270,8 @@ impl<A: App> Worker<A> {
         self.books.tell(if missed == 0 { Cause::Event } else { cause }, updates);
         missed
     }
+}
+
+fn gone() -> Failure {
+    Failure::new(FailureKind::Gone, "the element is gone")
 }

@@ -8,7 +8,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::*;
 use crate::mirror::{Reading, Readings};
-use crate::{Act, ElementKey, Facts, FailureKind, Gate, Measured, Update};
+use crate::{Act, ElementKey, Facts, FailureKind, Gate, Measured, Responder, Update};
 
 /// An app whose elements are a table of names and children, and what was done to it.
 #[derive(Default)]
@@ -111,12 +111,12 @@ impl App for Fake {
         Ok(Vec::new())
     }
 
-    fn perform(&mut self, books: &mut Books, _: ElementKey, _: Act, _: Gate, ticket: u64) {
-        books.tell_answer(ticket, Ok(WorkerAnswer::Done));
+    fn perform(&mut self, books: &mut Books, _: ElementKey, _: Act, _: Gate, reply: Responder<()>) {
+        books.reply(reply, Ok(()));
     }
 
-    fn mark(&mut self, ticket: u64) {
-        self.with(|table| table.marks.push_back(ticket));
+    fn mark(&mut self, mark: u64) {
+        self.with(|table| table.marks.push_back(mark));
     }
 
     fn probe(&mut self) -> Option<oneshot::Receiver<()>> {
@@ -185,11 +185,21 @@ impl Attached {
         }
     }
 
-    async fn ask(&mut self, letter: impl FnOnce(u64) -> ToWorker) -> Result<WorkerAnswer, Failure> {
-        self.letters.send(letter(5)).expect("the worker lives");
-        match self.until(|told| matches!(told, FromWorker::Answer { .. })).await {
-            FromWorker::Answer { result, .. } => result,
-            _ => unreachable!("it was an answer"),
+    async fn ask<T: Send + Sync + 'static>(
+        &mut self,
+        letter: impl FnOnce(Responder<T>) -> ToWorker,
+    ) -> Result<T, Failure> {
+        let (responder, reply) = Responder::new();
+        self.letters.send(letter(responder)).expect("the worker lives");
+        self.deliver().await;
+        reply.await.expect("it was delivered")
+    }
+
+    /// Delivers the next reply.
+    async fn deliver(&mut self) {
+        match self.until(|told| matches!(told, FromWorker::Reply(_))).await {
+            FromWorker::Reply(reply) => reply.deliver(),
+            _ => unreachable!("it was a reply"),
         }
     }
 }
@@ -202,10 +212,10 @@ async fn what_an_element_announces_just_before_it_is_known_is_not_lost() {
         table.elements.insert(1, ("window", vec![2, 3]));
         table.renames.insert(3, "new");
     });
-    let walked = app.ask(|ticket| ToWorker::Walk { key: ElementKey::APP, ticket }).await;
-    assert_eq!((walked, app.names[&3].as_str()), (Ok(WorkerAnswer::Done), "old"));
-    let fenced = app.ask(|ticket| ToWorker::Fence { ticket }).await;
-    assert_eq!((fenced, app.names[&3].as_str()), (Ok(WorkerAnswer::Done), "new"));
+    let walked = app.ask(|reply| ToWorker::Walk { key: ElementKey::APP, reply }).await;
+    assert_eq!((walked, app.names[&3].as_str()), (Ok(()), "old"));
+    let fenced = app.ask(|reply| ToWorker::Fence { reply }).await;
+    assert_eq!((fenced, app.names[&3].as_str()), (Ok(()), "new"));
     assert_eq!(app.fake.with(|table| table.paths), 0, "it was known where it is");
 }
 
@@ -216,8 +226,8 @@ async fn an_app_that_never_rests_does_not_hold_up_who_asks() {
         table.restless = 10_000;
         table.notes.extend([1, 2]);
     });
-    let measured = app.ask(|ticket| ToWorker::Measure { keys: vec![ElementKey(2)], ticket }).await;
-    assert_eq!(measured, Ok(WorkerAnswer::Geometry(Vec::new())));
+    let measured = app.ask(|reply| ToWorker::Measure { keys: vec![ElementKey(2)], reply }).await;
+    assert_eq!(measured, Ok(Vec::new()));
     let left = app.fake.with(|table| table.measured);
     assert!(left > 9_000, "it was asked when it had nearly come to rest: {left}");
 }
@@ -225,21 +235,22 @@ async fn an_app_that_never_rests_does_not_hold_up_who_asks() {
 #[tokio::test(start_paused = true)]
 async fn a_fence_waits_for_what_the_app_must_be_looked_through_for() {
     let mut app = Attached::new().await;
-    let fenced = app.ask(|ticket| ToWorker::Fence { ticket }).await;
-    assert_eq!((fenced, app.fake.with(|table| table.looks)), (Ok(WorkerAnswer::Done), 1));
+    let fenced = app.ask(|reply| ToWorker::Fence { reply }).await;
+    assert_eq!((fenced, app.fake.with(|table| table.looks)), (Ok(()), 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn that_an_app_is_silent_is_told_before_the_answer_that_failed_and_nothing_is_asked_until_it_is_back() {
     let mut app = Attached::new().await;
     app.fake.with(|table| table.silent = true);
-    app.letters.send(ToWorker::Walk { key: ElementKey::APP, ticket: 5 }).expect("the worker lives");
+    let (reply, walked) = Responder::new();
+    app.letters.send(ToWorker::Walk { key: ElementKey::APP, reply }).expect("the worker lives");
     let told = app.until(|told| !matches!(told, FromWorker::Batch(_))).await;
     assert!(matches!(told, FromWorker::State { degraded: Some(_), complete: true }), "{told:?}");
-    let told = app.until(|_| true).await;
-    assert!(matches!(told, FromWorker::Answer { result: Err(_), .. }), "{told:?}");
+    app.deliver().await;
+    assert!(walked.await.expect("it was delivered").is_err());
     let calls = app.counters.calls.load(Relaxed);
-    let failed = app.ask(|ticket| ToWorker::Fence { ticket }).await;
+    let failed = app.ask(|reply| ToWorker::Fence { reply }).await;
     assert_eq!(failed.map_err(|failure| failure.kind), Err(FailureKind::Unresponsive));
     assert_eq!(app.counters.calls.load(Relaxed), calls);
     app.fake.with(|table| {
@@ -247,5 +258,5 @@ async fn that_an_app_is_silent_is_told_before_the_answer_that_failed_and_nothing
         table.probe.take().expect("it is probed").send(()).expect("somebody waits");
     });
     app.until(|told| matches!(told, FromWorker::State { degraded: None, .. })).await;
-    assert_eq!(app.ask(|ticket| ToWorker::Fence { ticket }).await, Ok(WorkerAnswer::Done));
+    assert_eq!(app.ask(|reply| ToWorker::Fence { reply }).await, Ok(()));
 }

@@ -49,26 +49,26 @@ async fn elements_are_measured_and_found_by_point() {
     let mut app = rig.attach("Settings").await;
     let (apply, user) = (app.key("apply"), app.key("user"));
     let keys = vec![apply, user, ElementKey(999_999)];
-    let answer = app.ask(|ticket| ToWorker::Measure { keys, ticket }).await;
-    let Ok(WorkerAnswer::Geometry(measured)) = answer else { panic!("{answer:?}") };
+    let answer = app.ask(|reply| ToWorker::Measure { keys, reply }).await;
+    let measured = answer.unwrap();
     let [Measured { bounds: Some(bounds), visible: true, .. }, hidden] = measured[..] else {
         panic!("{measured:?}")
     };
     assert_eq!(hidden, Measured { key: user, bounds: None, visible: false });
     let point = Point { x: bounds.x + 3, y: bounds.y + 3 };
-    let found = app.ask(|ticket| ToWorker::HitTest { point, ticket }).await;
-    assert_eq!(found, Ok(WorkerAnswer::Element(Some(apply))));
+    let found = app.ask(|reply| ToWorker::HitTest { point, reply }).await;
+    assert_eq!(found, Ok(Some(apply)));
     let point = Point { x: 1270, y: 790 };
-    let nothing = app.ask(|ticket| ToWorker::HitTest { point, ticket }).await;
-    assert_eq!(nothing, Ok(WorkerAnswer::Element(None)));
+    let nothing = app.ask(|reply| ToWorker::HitTest { point, reply }).await;
+    assert_eq!(nothing, Ok(None));
     // Found where it is although its arrival was never announced.
     rig.sim("Settings fault drop-events").await;
     rig.sim("Settings press tab-advanced").await;
     rig.sim("Settings press reset").await;
     let dialog = rig.windows[0].bounds.unwrap();
     let point = Point { x: dialog.x + 1, y: dialog.y + 1 };
-    let found = app.ask(|ticket| ToWorker::HitTest { point, ticket }).await;
-    assert_eq!(found, Ok(WorkerAnswer::Element(Some(app.key("confirm")))));
+    let found = app.ask(|reply| ToWorker::HitTest { point, reply }).await;
+    assert_eq!(found, Ok(Some(app.key("confirm"))));
 }
 
 #[tokio::test(start_paused = true)]

@@ -166,7 +166,7 @@ async fn live(rig: &mut Rig, app: &mut Attached, words: &str) {
                 _ => Act::Press,
             };
             let gate = Gate::new();
-            let _ = app.ask(|ticket| ToWorker::Perform { key, act, gate, ticket }).await;
+            let _ = app.ask(|reply| ToWorker::Perform { key, act, gate, reply }).await;
         }
         _ => {
             let _ = rig.try_sim(words).await;

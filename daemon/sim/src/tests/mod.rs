@@ -18,12 +18,13 @@ use axd_protocol::command::{Sim, SimVerb};
 use axd_protocol::keys::{Button, Combo, Key};
 use axd_protocol::{Bounds, Point, Role, State};
 use tokio::sync::mpsc;
+use tokio::sync::oneshot::error::TryRecvError;
 
 use super::{SimDesktop, SimOptions, script::Script};
 use axd_platform::{
     Act, AppSeen, Cause, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Direction, ElementKey, Facts,
-    Failure, FailureKind, FromWorker, Gate, InputStep, Mailbox, Measured, Platform, Sent, ToWorker, Update,
-    WindowSeen, WorkerAnswer,
+    Failure, FailureKind, FromWorker, Gate, InputStep, Mailbox, Measured, Platform, Reply, Responder, Sent,
+    ToWorker, Update, WindowSeen,
 };
 
 /// A desktop, and what it has told.
@@ -173,8 +174,6 @@ struct Attached {
     complete: bool,
     said: Vec<String>,
     batches: Vec<Cause>,
-    last_ticket: u64,
-    answers: HashMap<u64, Result<WorkerAnswer, Failure>>,
 }
 
 struct Node {
@@ -194,8 +193,6 @@ impl Attached {
             complete: false,
             said: vec![],
             batches: vec![],
-            last_ticket: 0,
-            answers: HashMap::new(),
         }
     }
 
@@ -207,7 +204,7 @@ impl Attached {
             }
             FromWorker::Announcement(text) => self.said.push(text),
             FromWorker::State { degraded, complete } => (self.degraded, self.complete) = (degraded, complete),
-            FromWorker::Answer { ticket, result } => drop(self.answers.insert(ticket, result)),
+            FromWorker::Reply(reply) => reply.deliver(),
         }
     }
 
@@ -243,16 +240,33 @@ impl Attached {
         self.nodes = reached;
     }
 
-    async fn ask(&mut self, letter: impl FnOnce(u64) -> ToWorker) -> Result<WorkerAnswer, Failure> {
-        self.last_ticket += 1;
-        let ticket = self.last_ticket;
-        assert!(self.mailbox.post(letter(ticket)));
-        self.until(|app| app.answers.contains_key(&ticket)).await;
-        self.answers.remove(&ticket).unwrap()
+    async fn ask<T: Send + Sync + 'static>(
+        &mut self,
+        request: impl FnOnce(Responder<T>) -> ToWorker,
+    ) -> Result<T, Failure> {
+        let reply = self.post(request);
+        self.replied(reply).await
+    }
+
+    fn post<T: Send + Sync + 'static>(&self, request: impl FnOnce(Responder<T>) -> ToWorker) -> Reply<T> {
+        let (responder, reply) = Responder::new();
+        assert!(self.mailbox.post(request(responder)));
+        reply
+    }
+
+    /// Takes what the worker tells until this reply has come.
+    async fn replied<T>(&mut self, mut reply: Reply<T>) -> Result<T, Failure> {
+        loop {
+            match reply.try_recv() {
+                Ok(result) => return result,
+                Err(TryRecvError::Empty) => self.next().await,
+                Err(TryRecvError::Closed) => panic!("the worker dropped the request"),
+            }
+        }
     }
 
     async fn fence(&mut self) {
-        assert_eq!(self.ask(|ticket| ToWorker::Fence { ticket }).await, Ok(WorkerAnswer::Done));
+        assert_eq!(self.ask(|reply| ToWorker::Fence { reply }).await, Ok(()));
     }
 
     fn watch(&self, keys: Vec<ElementKey>) {
@@ -260,20 +274,20 @@ impl Attached {
     }
 
     /// Does something to an element, through a gate of its own.
-    async fn perform(&mut self, id: &str, act: Act) -> Result<WorkerAnswer, Failure> {
+    async fn perform(&mut self, id: &str, act: Act) -> Result<(), Failure> {
         let key = self.key(id);
-        self.ask(|ticket| ToWorker::Perform { key, act, gate: Gate::new(), ticket }).await
+        self.ask(|reply| ToWorker::Perform { key, act, gate: Gate::new(), reply }).await
     }
 
     /// The same, and what came of it has been told.
     async fn done(&mut self, id: &str, act: Act) {
-        assert_eq!(self.perform(id, act).await, Ok(WorkerAnswer::Done), "{id}");
+        assert_eq!(self.perform(id, act).await, Ok(()), "{id}");
         self.fence().await;
     }
 
     async fn bounds(&mut self, key: ElementKey) -> Option<Bounds> {
-        let answer = self.ask(|ticket| ToWorker::Measure { keys: vec![key], ticket }).await;
-        let Ok(WorkerAnswer::Geometry(measured)) = answer else { panic!("{answer:?}") };
+        let answer = self.ask(|reply| ToWorker::Measure { keys: vec![key], reply }).await;
+        let measured = answer.unwrap();
         measured.first().and_then(|measured| measured.bounds)
     }
 

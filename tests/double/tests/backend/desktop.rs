@@ -60,7 +60,7 @@ fn an_app_that_ends_is_known_to_have_ended() {
     let pid = world.pid("App");
     world.hand("App", SimVerb::Fault, Some("die"), None);
     desktop.hears(|event| *event == DesktopEvent::AppGone { pid });
-    let failed = app.ask(|ticket| ToWorker::Fence { ticket }).expect_err("it has ended");
+    let failed = app.ask(|reply| ToWorker::Fence { reply }).expect_err("it has ended");
     assert!(matches!(failed.kind, FailureKind::Gone | FailureKind::Unresponsive), "{failed:?}");
 }
 

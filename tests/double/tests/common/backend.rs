@@ -1,6 +1,7 @@
 //! The backend on the double, with what it tells of one app put together.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use axd_double::World;
 use axd_macos::MacDesktop;
 use axd_platform::{
     Act, Counters, DesktopAnswer, DesktopCall, DesktopEvent, ElementKey, Facts, Failure, FailureKind,
-    FromWorker, Gate, Mailbox, Measured, Platform, Sent, ToWorker, Update, WorkerAnswer,
+    FromWorker, Gate, Mailbox, Measured, Platform, Responder, Sent, ToWorker, Update,
 };
 use axd_protocol::command::Finding;
 use axd_protocol::{Point, Role};
@@ -105,8 +106,6 @@ impl Desktop {
             degraded: None,
             complete: false,
             spoken: Vec::new(),
-            answers: HashMap::new(),
-            ticket: 0,
         }
     }
 }
@@ -123,8 +122,6 @@ pub struct Attached {
     pub degraded: Option<String>,
     pub complete: bool,
     pub spoken: Vec<String>,
-    answers: HashMap<u64, Result<WorkerAnswer, Failure>>,
-    ticket: u64,
 }
 
 impl Attached {
@@ -146,9 +143,7 @@ impl Attached {
             }
             FromWorker::Announcement(text) => self.spoken.push(text),
             FromWorker::State { degraded, complete } => (self.degraded, self.complete) = (degraded, complete),
-            FromWorker::Answer { ticket, result } => {
-                self.answers.insert(ticket, result);
-            }
+            FromWorker::Reply(reply) => reply.deliver(),
         }
     }
 
@@ -192,20 +187,28 @@ impl Attached {
 
     /// Asks the worker.
     #[track_caller]
-    pub fn ask(&mut self, letter: impl FnOnce(u64) -> ToWorker) -> Result<WorkerAnswer, Failure> {
-        self.ticket += 1;
-        let ticket = self.ticket;
-        assert!(self.mailbox.as_ref().expect("it is attached").post(letter(ticket)), "the worker is there");
-        self.until("an answer", |app| app.answers.contains_key(&ticket));
-        self.answers.remove(&ticket).expect("it came")
+    pub fn ask<T: Send + Sync + 'static>(
+        &mut self,
+        request: impl FnOnce(Responder<T>) -> ToWorker,
+    ) -> Result<T, Failure> {
+        let (responder, reply) = Responder::new();
+        let mailbox = self.mailbox.as_ref().expect("it is attached");
+        assert!(mailbox.post(request(responder)), "the worker is there");
+        let reply = RefCell::new(reply);
+        let answer = RefCell::new(None);
+        self.until("an answer", |_| {
+            let came = reply.borrow_mut().try_recv().ok();
+            came.is_some_and(|came| answer.replace(Some(came)).is_none())
+        });
+        answer.into_inner().expect("it came")
     }
 
     #[track_caller]
-    pub fn perform(&mut self, id: &str, act: Act) -> Result<WorkerAnswer, Failure> {
+    pub fn perform(&mut self, id: &str, act: Act) -> Result<(), Failure> {
         // A machine that is slow makes apps look silent now and then.
         self.until("it is well", |app| app.degraded.is_none());
         let key = self.key(id);
-        self.ask(|ticket| ToWorker::Perform { key, act, gate: Gate::new(), ticket })
+        self.ask(|reply| ToWorker::Perform { key, act, gate: Gate::new(), reply })
     }
 
     /// Has something done that an app which is well does; asked again only if nothing was sent.
@@ -225,36 +228,36 @@ impl Attached {
 
     /// Asks until there is an answer.
     #[track_caller]
-    fn insist(&mut self, letter: impl Fn(u64) -> ToWorker) {
+    fn insist(&mut self, request: impl Fn(Responder<()>) -> ToWorker) {
         let began = Instant::now();
-        while let Err(failed) = self.ask(&letter) {
+        while let Err(failed) = self.ask(&request) {
             assert!(began.elapsed() < PATIENCE, "the app answers: {failed:?}");
         }
     }
 
     #[track_caller]
     pub fn fence(&mut self) {
-        self.insist(|ticket| ToWorker::Fence { ticket });
+        self.insist(|reply| ToWorker::Fence { reply });
     }
 
     #[track_caller]
     pub fn walk_again(&mut self) {
-        self.insist(|ticket| ToWorker::Walk { key: ElementKey::APP, ticket });
+        self.insist(|reply| ToWorker::Walk { key: ElementKey::APP, reply });
     }
 
     #[track_caller]
     pub fn measure(&mut self, id: &str) -> Measured {
         let key = self.key(id);
-        match self.ask(|ticket| ToWorker::Measure { keys: vec![key], ticket }) {
-            Ok(WorkerAnswer::Geometry(measured)) => *measured.first().expect("it is there"),
+        match self.ask(|reply| ToWorker::Measure { keys: vec![key], reply }) {
+            Ok(measured) => *measured.first().expect("it is there"),
             other => panic!("{other:?}"),
         }
     }
 
     #[track_caller]
     pub fn at(&mut self, point: Point) -> Option<ElementKey> {
-        match self.ask(|ticket| ToWorker::HitTest { point, ticket }) {
-            Ok(WorkerAnswer::Element(found)) => found,
+        match self.ask(|reply| ToWorker::HitTest { point, reply }) {
+            Ok(found) => found,
             other => panic!("{other:?}"),
         }
     }
