@@ -3,37 +3,15 @@
 //! A command is an `async fn` here. Reads of attached apps never wait, so they are done at the first poll, in the
 //! connection's own task; only what really has to wait (a first walk, a fence, a measurement) becomes a task.
 
-mod acting;
+mod action;
 mod answer;
-mod app;
-mod arrival;
-mod ask_desktop;
-mod attach;
-mod batch;
-mod changes;
-mod clipboard;
+mod apps;
 mod clock;
-mod daemon;
-mod deep;
+mod commands;
 mod desktop;
-mod element;
-mod failure;
-mod find;
-mod hands;
-mod happenings;
-mod launch;
-mod listen;
-mod lists;
-mod measure;
 pub mod memory;
-mod modal;
-mod permit;
-mod picture;
 mod policy;
-mod snapshot;
-mod target;
-mod wait;
-mod windows;
+mod subscribe;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,16 +28,16 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use crate::policy::{Audit, Policy};
+use action::input_lock::Hands;
 use answer::Answer;
-use app::App;
+use apps::app::App;
 use axd_platform::{DesktopEvent, Platform};
 use axd_service::Sessions;
 use axd_service::Stop;
 use axd_service::{BoxFuture, Call, Reply, Served, Service};
 use clock::Ticker;
-use desktop::Desktop;
-use hands::Hands;
-use happenings::Happenings;
+use desktop::state::Desktop;
+use subscribe::event_log::Happenings;
 
 /// How long a read waits for an app's first walk if its client does not say.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -247,7 +225,7 @@ impl Engine {
             let delivery = done
                 .as_ref()
                 .map_or_else(|error| error.disposition.delivery, |()| Delivery::DeliveredUnverified);
-            self.record(&call, &permit::About::default(), delivery, done.as_ref().err());
+            self.record(&call, &policy::permit::About::default(), delivery, done.as_ref().err());
         }
         answer.finish(done)
     }

@@ -4,6 +4,7 @@
 //! The policy knows what is to be done and to whom; it does not know how anything is carried out.
 
 mod audit;
+pub(crate) mod permit;
 mod rules;
 
 pub use audit::{Audit, Entry};

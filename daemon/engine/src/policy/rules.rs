@@ -1,6 +1,6 @@
 //! The built-in rules: what nobody means to have done by a program.
 
-use super::{Denied, Intent};
+use crate::policy::{Denied, Intent};
 
 /// The longest text that is typed or put in at once.
 const MOST_TEXT: usize = 10_000;
@@ -101,8 +101,8 @@ fn no_endless_text(intent: &Intent<'_>) -> Result<(), Denied> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Policy;
     use super::*;
+    use crate::policy::Policy;
     use axd_platform::AppSeen;
 
     fn rule(intent: &Intent<'_>) -> Option<&'static str> {

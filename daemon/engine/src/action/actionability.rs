@@ -1,0 +1,405 @@
+//! Waiting until an element can be reached with the mouse: shown, enabled, on the screen, in front, and not covered.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axd_protocol::command::Route;
+use axd_protocol::error::Delivery;
+use axd_protocol::selector::Target;
+use axd_protocol::{Bounds, Error, ErrorCode, NodeId, Point, Result, Role, State};
+use tokio::time::{Instant, timeout_at};
+
+use crate::action::context::{Done, Scene};
+use crate::action::popup::along;
+use crate::action::receiver::Expected;
+use crate::apps::app::App;
+use crate::apps::measure::Places;
+use crate::apps::target::{Where, alive, parse_target};
+use axd_platform::{
+    Act, DesktopCall, ElementKey, Gate, InputStep, Receiver, Stretch, ToWorker, WindowOp, WindowSeen,
+};
+use axd_tree::{Ix, Tree};
+
+/// Where things are is announced badly: so often it is looked at again while somebody waits.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// So often an element may be somewhere else when the pointer has got there.
+const MOVES: usize = 4;
+/// How thick the edge of a popup may be that its app does not count in.
+const POPUP_EDGE: i32 = 12;
+/// How long a window may take to come to the front before it is asked for again.
+const RAISE: Duration = Duration::from_millis(300);
+
+/// Whether an element can be reached now.
+enum Reached {
+    /// Here.
+    At(Point),
+    /// It cannot, for this reason.
+    Not(String),
+    /// It cannot, because another window lies there.
+    Covered(String),
+}
+
+/// What has been done to reach an element.
+#[derive(Default)]
+struct Tries {
+    /// Its app was told to scroll to it.
+    scrolled: bool,
+    /// Its window was brought to the front, and another one lay over it.
+    covered: bool,
+}
+
+/// An element as it is about to be reached.
+struct Sight {
+    key: ElementKey,
+    /// The window system's number of the window it is in.
+    window: Option<u64>,
+    /// Whether it pops up over windows, and need not lie within its own.
+    pops_up: bool,
+}
+
+impl Scene<'_> {
+    /// The place to point at: the one that was named, else where the target can be reached.
+    pub async fn spot(&self) -> Result<Point> {
+        match self.point {
+            Some(point) => Ok(point),
+            None => {
+                let (app, id) = (Arc::clone(self.app()?), self.id()?);
+                self.reach(&app, id).await
+            }
+        }
+    }
+
+    /// Points at the target, or at the place that was named: afterwards the pointer is there, and what it is over is known.
+    pub async fn point_at(&self) -> Result<Point> {
+        match self.point {
+            Some(point) => {
+                self.take_hands().await?;
+                // With an app named, its window there comes to the front first: some window managers take the first click into a window
+                // behind others for themselves.
+                if let (Some(app), Some(_)) = (&self.app, self.options.app) {
+                    let window = {
+                        let desktop = self.engine.desktop.read();
+                        let is_there = |seen: &&WindowSeen| {
+                            let inside = seen.bounds.is_some_and(|bounds| bounds.contains(point));
+                            seen.pid == app.pid() && !seen.minimized && inside
+                        };
+                        desktop.windows.iter().find(is_there).map(|seen| seen.window)
+                    };
+                    self.raise(window, false).await?;
+                }
+                if let Some(app) = &self.app {
+                    let hit = app.ask_raw(self.deadline, |reply| ToWorker::HitTest { point, reply }).await;
+                    self.note_hit(app, hit.ok().flatten());
+                }
+                Ok(point)
+            }
+            None => {
+                let (app, id) = (Arc::clone(self.app()?), self.id()?);
+                self.point_at_element(&app, id).await
+            }
+        }
+    }
+
+    /// Points at an element. Some apps say where things are only when the pointer has been in their window, so the pointer goes
+    /// there first, and it is looked again until the element is where it is said to be.
+    pub async fn point_at_element(&self, app: &Arc<App>, id: NodeId) -> Result<Point> {
+        let mut at = self.reach(app, id).await?;
+        for _ in 0..MOVES {
+            self.send(vec![InputStep::Move(at), InputStep::Arrive], Expected::Anyone).await?;
+            let there = self.reach(app, id).await?;
+            if there == at {
+                return Ok(at);
+            }
+            at = there;
+        }
+        Err(self.not_actionable("does not stay where it is"))
+    }
+
+    /// The place of another target.
+    pub async fn spot_of(&self, target: &str) -> Result<Point> {
+        if let Target::Point { x, y } = parse_target(target)? {
+            return self.engine.place_of(Point { x, y }, self.options, self.deadline).await;
+        }
+        let place = Where { app: self.options.app, window: self.options.window };
+        let located = self.engine.locate(target, place, self.deadline).await?;
+        self.reach(&located.app, located.id).await
+    }
+
+    /// Waits until an element can be reached, and says where.
+    /// Mouse and keyboard are then taken: the element can be reached because its window was brought to the front.
+    pub async fn reach(&self, app: &Arc<App>, id: NodeId) -> Result<Point> {
+        let end = self.patience();
+        let mut pulse = self.engine.pulse.subscribe();
+        let mut tries = Tries::default();
+        loop {
+            pulse.mark_unchanged();
+            let taken = self.take_hands().await?;
+            let why = match self.try_to_reach(app, id, &mut tries).await? {
+                Reached::At(point) => return Ok(point),
+                Reached::Not(why) => why,
+                Reached::Covered(why) => {
+                    tries.covered = true;
+                    why
+                }
+            };
+            // Others need not wait for what this waits for.
+            if taken {
+                self.give_back_hands();
+            }
+            if Instant::now() >= end {
+                let mut what = String::new();
+                let node = app.tree.read().resolve(id);
+                if let axd_tree::Resolved::Alive(ix) = node {
+                    axd_protocol::text::write_ref(&app.tree.read().node_ref(ix), &mut what);
+                }
+                return Err(axd_protocol::Error::new(ErrorCode::NotActionable, format!("{what} {why}")));
+            }
+            tokio::select! {
+                biased;
+                () = self.call.gate.closed() => return Err(self.cancelled()),
+                _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), pulse.changed()) => {}
+            }
+        }
+    }
+
+    /// Whether an element can be reached now.
+    pub async fn can_reach(&self, app: &Arc<App>, id: NodeId) -> Result<bool> {
+        Ok(matches!(
+            self.try_to_reach(app, id, &mut Tries { scrolled: true, covered: false }).await?,
+            Reached::At(_)
+        ))
+    }
+
+    async fn try_to_reach(&self, app: &Arc<App>, id: NodeId, tries: &mut Tries) -> Result<Reached> {
+        let not = |why: &str| Ok(Reached::Not(why.to_owned()));
+        let sight = {
+            let tree = app.tree.read();
+            let ix = alive(app, &tree, id)?;
+            let states = tree.states(ix);
+            if states.has(State::Disabled) {
+                return not("is disabled");
+            }
+            if states.has(State::Hidden) {
+                return not("is hidden");
+            }
+            let Some(key) = tree.key(ix) else { return not("is about to be replaced") };
+            let window = self.window_number(app, &tree, ix);
+            Sight { key, window, pops_up: pops_up(&tree, ix) }
+        };
+        if !sight.pops_up {
+            self.raise(sight.window, tries.covered).await?;
+        }
+        let places = Places::to_act(app, vec![sight.key], self.deadline).await;
+        if places.age.is_some() {
+            return not("does not say where it is: the app does not answer");
+        }
+        // What is scrolled away has no place at all in some toolkits.
+        if places.visible(sight.key) == Some(false) && !std::mem::replace(&mut tries.scrolled, true) {
+            let gate = self.call.gate.part();
+            // If it cannot, the next look says so.
+            let _ = app.perform(sight.key, Act::ScrollTo, gate, self.deadline).await;
+        }
+        let Some(bounds) = places.bounds(sight.key) else { return not("has no place on the screen") };
+        if places.visible(sight.key) == Some(false) {
+            return not("is scrolled out of sight, and its app does not scroll to it");
+        }
+        let Some(point) = self.middle(bounds, &sight) else { return not("is off the screen") };
+        let Some(cover) = self.covered(app, id, point, &sight).await? else { return Ok(Reached::At(point)) };
+        // An item may be said to be wider than the popup that shows it.
+        for point in along(bounds).into_iter().filter(|_| sight.pops_up) {
+            if self.covered(app, id, point, &sight).await?.is_none() {
+                return Ok(Reached::At(point));
+            }
+        }
+        Ok(cover)
+    }
+
+    /// The middle of the part of an element that is on the screen and in its window.
+    fn middle(&self, bounds: Bounds, sight: &Sight) -> Option<Point> {
+        let desktop = self.engine.desktop.read();
+        let window = sight.window.and_then(|window| desktop.window(window)?.bounds);
+        let inside = match window.filter(|_| !sight.pops_up) {
+            Some(window) => bounds.intersection(&window)?,
+            None => bounds,
+        };
+        let shown = match &desktop.displays[..] {
+            [] => inside,
+            displays => displays.iter().find_map(|display| inside.intersection(&display.bounds))?,
+        };
+        Some(Point { x: shown.x + shown.width / 2, y: shown.y + shown.height / 2 })
+    }
+
+    /// What lies over an element at a point, if anything does: another window, by what the desktop says, or another element, by what
+    /// the app says.
+    async fn covered(
+        &self,
+        app: &Arc<App>,
+        id: NodeId,
+        point: Point,
+        sight: &Sight,
+    ) -> Result<Option<Reached>> {
+        let expected = match (sight.pops_up, sight.window) {
+            (true, _) => Expected::Popup(app.pid()),
+            (false, Some(window)) => Expected::Window(app.pid(), window),
+            (false, None) => Expected::App(app.pid()),
+        };
+        let receiver = match self.receiver_of(Stretch::Pointer(point), expected).await? {
+            Ok(receiver) => receiver,
+            Err(why) => return Ok(Some(Reached::Covered(format!("is {why}")))),
+        };
+        let hit = app.ask_raw(self.deadline, |reply| ToWorker::HitTest { point, reply }).await;
+        let hit = hit.ok().flatten();
+        self.note_hit(app, hit);
+        let Some(key) = hit else { return Ok(None) };
+        let cover = {
+            let tree = app.tree.read();
+            let Some(top) = tree.by_key(key) else { return Ok(None) };
+            let ix = alive(app, &tree, id)?;
+            if tree.is_within(top, ix) || tree.is_within(ix, top) {
+                return Ok(None);
+            }
+            tree.node_ref(top)
+        };
+        // Some apps do not look into what pops up when they say what is where.
+        if sight.pops_up
+            && let Some(Receiver { popup: true, bounds: Some(window), .. }) = receiver
+            && (self.is_popup_there(app, id, window).await? || self.are_items_there(app, id, window).await?)
+        {
+            self.note_hit(app, Some(sight.key));
+            return Ok(None);
+        }
+        let mut what = String::new();
+        axd_protocol::text::write_ref(&cover, &mut what);
+        Ok(Some(Reached::Not(format!("is covered by {what}"))))
+    }
+
+    /// Whether the popup that an element is in is where the desktop shows this popup. Then what the app says of places in it can be
+    /// gone by.
+    async fn is_popup_there(&self, app: &App, id: NodeId, window: Bounds) -> Result<bool> {
+        let popup = {
+            let tree = app.tree.read();
+            let ix = alive(app, &tree, id)?;
+            let above = std::iter::successors(Some(ix), |at| tree.parent(*at));
+            let inside = above.take_while(|at| tree.role(*at) != Role::Combobox);
+            // The menu itself, or what is directly below the combo box.
+            let mut popup = None;
+            for at in inside {
+                popup = Some(at);
+                if tree.role(at) == Role::Menu {
+                    break;
+                }
+            }
+            popup.and_then(|at| tree.key(at))
+        };
+        let Some(popup) = popup else { return Ok(false) };
+        let places = Places::to_act(app, vec![popup], self.deadline).await;
+        let Some(said) = places.bounds(popup).filter(|_| places.age.is_none()) else { return Ok(false) };
+        let edges = [
+            said.x - window.x,
+            said.y - window.y,
+            said.x + said.width - window.x - window.width,
+            said.y + said.height - window.y - window.height,
+        ];
+        Ok(edges.iter().all(|edge| edge.abs() <= POPUP_EDGE))
+    }
+
+    /// Fails if a click on an item got to another item beside it: that has the focus now, and had not before.
+    pub fn hit_what_was_meant(&self, done: &Done) -> Result<()> {
+        let (Some(id), Some(app), None) = (self.target, &self.app, self.point) else { return Ok(()) };
+        if done.route != Route::Input || done.delivery == Delivery::DeliveredVerified {
+            return Ok(());
+        }
+        let tree = app.tree.read();
+        let (Ok(ix), Some(focused)) = (alive(app, &tree, id), tree.focused()) else { return Ok(()) };
+        let is_item =
+            matches!(tree.role(ix), Role::Cell | Role::Row | Role::ListItem | Role::TreeItem | Role::Tab);
+        let beside = tree.parent(focused) == tree.parent(ix) && tree.role(focused) == tree.role(ix);
+        if !is_item || focused == ix || !beside || self.focused == Some(tree.id(focused)) {
+            return Ok(());
+        }
+        let mut other = String::new();
+        axd_protocol::text::write_ref(&tree.node_ref(focused), &mut other);
+        Err(Error::new(ErrorCode::ActionFailed, format!("the click on {} hit {other}", self.called()))
+            .delivered(Delivery::Uncertain)
+            .suggest("the app reports wrong positions; check with `ax snapshot`, then use the keyboard or --route semantic"))
+    }
+
+    /// Notes the element that a hit test found.
+    fn note_hit(&self, app: &App, hit: Option<ElementKey>) {
+        let Some(key) = hit else { return };
+        let tree = app.tree.read();
+        *self.hit.lock() = tree.by_key(key).map(|ix| tree.node_ref(ix));
+    }
+
+    /// Whether an element is shown by what pops up over windows.
+    pub fn pops_up(&self, id: NodeId) -> bool {
+        self.look(id, pops_up).unwrap_or(false)
+    }
+
+    /// The window system's number of the window of an element.
+    pub fn window_of(&self, id: NodeId) -> Result<Option<u64>> {
+        let app = self.app()?;
+        let tree = app.tree.read();
+        let ix = alive(app, &tree, id)?;
+        Ok(self.window_number(app, &tree, ix))
+    }
+
+    /// The same for an element in a tree. Some apps do not say of a window that it is one: then it is the window of the app that has
+    /// the title, else the only one it has.
+    fn window_number(&self, app: &App, tree: &Tree, ix: Ix) -> Option<u64> {
+        if let Some(window) = tree.window_of(ix) {
+            return tree.window_number(window);
+        }
+        let top = std::iter::successors(Some(ix), |at| tree.parent(*at))
+            .take_while(|at| Some(*at) != tree.root())
+            .last()?;
+        let desktop = self.engine.desktop.read();
+        let of_app: Vec<_> = desktop.windows.iter().filter(|window| window.pid == app.pid()).collect();
+        let titled = of_app.iter().find(|window| tree.name(top) == Some(window.title.as_str()));
+        let only = || of_app.first().filter(|_| of_app.len() == 1);
+        titled.or_else(only).map(|window| window.window)
+    }
+
+    /// Whether the window of an element is the active one, as far as is known.
+    pub fn is_in_front(&self, id: NodeId) -> bool {
+        match self.window_of(id) {
+            Ok(Some(number)) => self.engine.desktop.read().active_window == Some(number),
+            _ => self.app.as_ref().is_some_and(|app| self.engine.desktop.read().frontmost == Some(app.pid())),
+        }
+    }
+
+    /// Brings the window of an element to the front.
+    pub async fn bring_to_front(&self, id: NodeId) -> Result<()> {
+        self.raise(self.window_of(id)?, false).await
+    }
+
+    /// Brings a window to the front, if it is not, and waits until it is. One that does not come is seen to be covered, or not to
+    /// receive keys. With `again` also one that is said to be there.
+    pub async fn raise(&self, window: Option<u64>, again: bool) -> Result<()> {
+        let Some(window) = window else { return Ok(()) };
+        let is_active = || self.engine.desktop.read().active_window == Some(window);
+        if is_active() && !again {
+            return Ok(());
+        }
+        self.take_hands().await?;
+        let op = if again { WindowOp::Insist } else { WindowOp::Focus };
+        let asked = self.engine.platform.call(DesktopCall::Window { window, op }, Gate::new());
+        if let Ok(Ok(Ok(_))) = timeout_at(self.deadline, asked).await {
+            let end = self.deadline.min(Instant::now() + RAISE);
+            self.until(end, is_active).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether an element is, or is in, what pops up over windows: a menu, a tooltip, the list of a combo box.
+fn pops_up(tree: &Tree, ix: Ix) -> bool {
+    let is_popup = |at: Ix| match tree.role(at) {
+        Role::Menu | Role::Tooltip => true,
+        Role::Combobox => {
+            at != ix && !matches!(tree.role(ix), Role::TextField | Role::Button | Role::ToggleButton)
+        }
+        _ => false,
+    };
+    std::iter::successors(Some(ix), |at| tree.parent(*at)).any(is_popup)
+}

@@ -1,0 +1,401 @@
+//! One action while it is under way: what it is about, how it was before, how long it may take.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axd_protocol::command::{ActOptions, Brief, Route, Settled};
+use axd_protocol::error::Delivery;
+use axd_protocol::{AppState, Clock, Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, State};
+use parking_lot::Mutex;
+use tokio::time::{Instant, timeout_at};
+
+use crate::Engine;
+use crate::action::input_lock::Turn;
+use crate::action::receiver::Received;
+use crate::action::settle::{Pace, Watch, Within};
+use crate::action::spec::Action;
+use crate::apps::app::App;
+use crate::apps::target::alive;
+use crate::desktop::error::not_allowed;
+use axd_platform::{ElementKey, Failure, FailureKind, Sent, ToWorker};
+use axd_service::Call;
+use axd_tree::{Ix, Tree};
+
+/// So long it is waited, at most, before an app that did not answer is asked again.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// How long reading the target again may take.
+const READ_AGAIN: Duration = Duration::from_millis(1_500);
+/// How long a target may take to become fit to be acted on, if nobody says.
+const TIMEOUT: Duration = Duration::from_millis(5_000);
+
+/// How long an outcome may take that is an error if it does not come.
+const OUTCOME: Duration = Duration::from_millis(1_000);
+/// An outcome that has not come when nothing changed for so long does not come.
+const NOT_TO_COME: Duration = Duration::from_millis(200);
+
+/// An action under way.
+pub(crate) struct Scene<'c> {
+    pub engine: &'c Arc<Engine>,
+    pub call: &'c Call,
+    pub options: ActOptions<'c>,
+    pub deadline: Instant,
+    pub app: Option<Arc<App>>,
+    pub target: Option<NodeId>,
+    /// The place that was named, if it was a place.
+    pub point: Option<Point>,
+    pub before: Option<Brief>,
+    pub since: Clock,
+    /// Mouse and keyboard, while this action has them.
+    pub hands: Mutex<Option<Turn>>,
+    /// Who received its input.
+    pub received: Received,
+    /// The element that the mouse was over just before it was pressed.
+    pub hit: Mutex<Option<NodeRef>>,
+    /// The element that had the focus before.
+    pub focused: Option<NodeId>,
+}
+
+/// How an action was done.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Done {
+    pub method: &'static str,
+    pub route: Route,
+    pub delivery: Delivery,
+    pub note: Option<String>,
+    /// Why it may be lost on the way; told if nothing came of it.
+    pub doubt: Option<String>,
+}
+
+/// How the app came to rest after it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rest {
+    pub settled: Settled,
+    pub waited: Duration,
+}
+
+impl Done {
+    /// It was done this way.
+    pub fn by(method: &'static str, route: Route, delivery: Delivery) -> Done {
+        Done { method, route, delivery, note: None, doubt: None }
+    }
+
+    /// Nothing had to be done.
+    pub fn already(what: &str) -> Done {
+        let note = Some(what.to_owned());
+        Done { note, ..Done::by("none", Route::Auto, Delivery::DeliveredVerified) }
+    }
+}
+
+impl<'c> Scene<'c> {
+    pub fn new(
+        engine: &'c Arc<Engine>,
+        call: &'c Call,
+        options: ActOptions<'c>,
+        deadline: Instant,
+        app: Option<Arc<App>>,
+        target: Option<NodeId>,
+        point: Option<Point>,
+    ) -> Scene<'c> {
+        let since = engine.clock.now();
+        Scene {
+            engine,
+            call,
+            options,
+            deadline,
+            app,
+            target,
+            point,
+            before: None,
+            since,
+            hands: Mutex::default(),
+            received: Received::default(),
+            hit: Mutex::default(),
+            focused: None,
+        }
+    }
+
+    /// Reads the target again, and remembers how it is: what is acted on is what is there now.
+    pub async fn begin(&mut self) -> Result<()> {
+        let Some(app) = self.app.clone() else { return Ok(()) };
+        if let Some(id) = self.target {
+            self.read_once_it_answers(id).await?;
+            self.before = Some(self.brief(id)?);
+        }
+        // Nothing can be applied while the tree is held, so what comes after is after this clock.
+        let tree = app.tree.read();
+        self.since = self.engine.clock.now();
+        self.focused = tree.focused().map(|ix| tree.id(ix));
+        drop(tree);
+        Ok(())
+    }
+
+    /// Has an element read again. An app that is busy is waited for: nothing has been sent yet.
+    async fn read_once_it_answers(&self, id: NodeId) -> Result<()> {
+        let (app, end) = (self.app()?, self.patience());
+        let mut pulse = self.engine.pulse.subscribe();
+        loop {
+            pulse.mark_unchanged();
+            match self.read_again(id).await {
+                Err(error) if error.code == ErrorCode::AppUnresponsive && Instant::now() < end => {
+                    let _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), pulse.changed()).await;
+                    self.until(end, || app.state() != AppState::Degraded).await?;
+                }
+                read => return read,
+            }
+        }
+    }
+
+    /// Has an element read again.
+    pub async fn read_again(&self, id: NodeId) -> Result<()> {
+        let (app, key) = (self.app()?, self.key(id)?);
+        let until = self.deadline.min(Instant::now() + READ_AGAIN);
+        app.ask(until, |reply| ToWorker::Read { keys: vec![key], reply }).await.map(drop)
+    }
+
+    /// The app; actions on elements have one.
+    pub fn app(&self) -> Result<&Arc<App>> {
+        self.app.as_ref().ok_or_else(|| {
+            Error::new(ErrorCode::ApplicationNotFound, "no app is frontmost").suggest("name one with --app")
+        })
+    }
+
+    /// The element; actions on elements have one.
+    pub fn id(&self) -> Result<NodeId> {
+        self.target.ok_or_else(|| {
+            Error::new(ErrorCode::ElementNotFound, "no element to act on")
+                .suggest("name one by id or selector; run `ax snapshot --interactive` to see them")
+        })
+    }
+
+    /// Looks at the tree.
+    pub fn look<T>(&self, id: NodeId, look: impl FnOnce(&Tree, Ix) -> T) -> Result<T> {
+        let app = self.app()?;
+        let tree = app.tree.read();
+        let ix = alive(app, &tree, id)?;
+        Ok(look(&tree, ix))
+    }
+
+    pub fn key(&self, id: NodeId) -> Result<ElementKey> {
+        self.look(id, |tree, ix| tree.key(ix))?.ok_or_else(|| {
+            Error::new(ErrorCode::StaleRef, format!("{id} is about to be replaced; try again"))
+        })
+    }
+
+    /// An element, as far as actions change it.
+    pub fn brief(&self, id: NodeId) -> Result<Brief> {
+        self.look(id, brief)
+    }
+
+    /// How the target is now; `None` if it is gone.
+    pub fn now(&self) -> Option<Brief> {
+        self.target.and_then(|id| self.brief(id).ok())
+    }
+
+    pub fn role(&self) -> Option<Role> {
+        self.before.as_ref().map(|before| before.node.role)
+    }
+
+    /// Whether the target has a state now.
+    pub fn has(&self, state: State) -> bool {
+        self.target.is_some_and(|id| self.look(id, |tree, ix| tree.states(ix).has(state)).unwrap_or(false))
+    }
+
+    /// Until when the target may take to become fit.
+    pub fn patience(&self) -> Instant {
+        let timeout = self.options.timeout_ms.map_or(TIMEOUT, Duration::from_millis);
+        self.deadline.min(Instant::now() + timeout)
+    }
+
+    /// Until when the outcome of something that was done may take to be seen.
+    pub fn soon(&self) -> Instant {
+        self.deadline.min(Instant::now() + OUTCOME)
+    }
+
+    /// Waits until something is so, looking whenever anything changes. False if it is not so by then.
+    pub async fn until(&self, end: Instant, so: impl Fn() -> bool) -> Result<bool> {
+        let mut pulse = self.engine.pulse.subscribe();
+        loop {
+            pulse.mark_unchanged();
+            if so() {
+                return Ok(true);
+            }
+            if Instant::now() >= end {
+                return Ok(false);
+            }
+            tokio::select! {
+                biased;
+                () = self.call.gate.closed() => return Err(self.cancelled()),
+                _ = timeout_at(end, pulse.changed()) => {}
+            }
+        }
+    }
+
+    /// Waits until the target can be used.
+    pub async fn until_enabled(&self) -> Result<()> {
+        if !self.has(State::Disabled) {
+            return Ok(());
+        }
+        let app = Arc::clone(self.app()?);
+        let _watch = Watch::new(self.engine, &app, self.key(self.id()?)?);
+        if self.until(self.patience(), || !self.has(State::Disabled)).await? {
+            return Ok(());
+        }
+        Err(self.not_actionable("is disabled"))
+    }
+
+    /// Waits until `enough` is true, or the app has been at rest for so long that it will not be. That something else changed
+    /// first, a focus perhaps, is no reason to give up.
+    pub async fn pause(&self, enough: impl Fn() -> bool) -> Settled {
+        let Some(app) = &self.app else { return Settled::Skipped };
+        let pace = Pace { quiet: NOT_TO_COME, ..Pace::new(None, None) };
+        let held = || self.is_held_down();
+        self.engine.settle(app, self.since.tick, self.within(pace), enough, held).await
+    }
+
+    /// Waits until the app is at rest. What the next step finds is then what this one left.
+    pub async fn rest(&self) {
+        if let Some(app) = &self.app {
+            let pace = Pace::new(None, None);
+            let held = || self.is_held_down();
+            self.engine.settle(app, self.since.tick, self.within(pace), || false, held).await;
+        }
+    }
+
+    /// Whether the target is a button that is still down: some toolkits show a press, and act when it is over.
+    fn is_held_down(&self) -> bool {
+        let was = self.before.as_ref().is_some_and(|before| before.checked);
+        matches!(self.role(), Some(Role::Button | Role::Link | Role::MenuItem))
+            && !was
+            && self.has(State::Pressed)
+    }
+
+    fn within(&self, pace: Pace) -> Within<'_> {
+        let watch = self.target.and_then(|id| self.key(id).ok());
+        Within { pace, watch, gate: &self.call.gate, deadline: self.deadline }
+    }
+
+    /// Waits until the app is at rest, and for what was asked to be waited for.
+    pub async fn come_to_rest(&self, action: &Action<'_>) -> Result<Rest> {
+        let began = Instant::now();
+        let asked = self.options.settle_ms.is_some() || self.options.quiet_ms.is_some();
+        let waits = asked || !action.is_small();
+        let mut settled = self.settle(waits).await;
+        for (selector, gone) in [(self.options.wait_for, false), (self.options.wait_for_gone, true)] {
+            if let Some(selector) = selector {
+                self.await_match(selector, gone).await?;
+            }
+        }
+        // What was waited for came after that: how the app is since then is what is told.
+        let awaited = self.options.wait_for.or(self.options.wait_for_gone).is_some();
+        let has_changed = || self.app.as_ref().is_some_and(|app| app.tree.read().tick() > self.since.tick);
+        if awaited && matches!(settled, Settled::NoChange | Settled::Unresponsive) && has_changed() {
+            settled = self.settle(waits).await;
+        }
+        Ok(Rest { settled, waited: began.elapsed() })
+    }
+
+    async fn settle(&self, waits: bool) -> Settled {
+        let Some(app) = self.app.as_ref().filter(|_| waits) else { return Settled::Skipped };
+        let pace = Pace::new(self.options.quiet_ms, self.options.settle_ms);
+        let held = || self.is_held_down();
+        self.engine.settle(app, self.since.tick, self.within(pace), || false, held).await
+    }
+
+    /// Nothing was done, so there is nothing to wait for.
+    pub fn unsettled(&self) -> Rest {
+        Rest { settled: Settled::Skipped, waited: Duration::ZERO }
+    }
+
+    async fn await_match(&self, selector: &str, gone: bool) -> Result<()> {
+        let app = Arc::clone(self.app()?);
+        let parsed = crate::apps::target::parse_selector(selector)?;
+        let _watch = Watch::whole(self.engine, &app);
+        let so = || {
+            let tree = app.tree.read();
+            let found = tree
+                .root()
+                .is_some_and(|root| tree.find(&parsed, axd_tree::Scope { root }, Some(1)).count > 0);
+            found != gone && (!gone || app.is_complete())
+        };
+        let came = self.until(self.patience(), so).await.map_err(|error| {
+            let message = format!("{}; it was done before", error.message);
+            Error { message, ..error }
+                .delivered(Delivery::DeliveredUnverified)
+                .suggest("check with `ax snapshot` before doing it again")
+        })?;
+        if came {
+            return Ok(());
+        }
+        let what = if gone { "is still there" } else { "did not appear" };
+        Err(Error::new(ErrorCode::Timeout, format!("it was done, but timed out: {selector} {what}"))
+            .delivered(Delivery::DeliveredUnverified)
+            .suggest("check with `ax snapshot` before doing it again, or increase --timeout-ms"))
+    }
+
+    /// What the target is called in an error.
+    pub fn called(&self) -> String {
+        let mut what = String::new();
+        match (&self.before, self.point) {
+            (Some(before), _) => axd_protocol::text::write_ref(&before.node, &mut what),
+            (None, Some(point)) => what = format!("{},{}", point.x, point.y),
+            (None, None) => what.push_str(self.call.command.name()),
+        }
+        what
+    }
+
+    pub fn not_actionable(&self, why: &str) -> Error {
+        Error::new(ErrorCode::NotActionable, format!("{} {why}", self.called()))
+    }
+
+    pub fn cancelled(&self) -> Error {
+        let error = Error::new(ErrorCode::Cancelled, format!("{} was cancelled", self.call.command.name()));
+        if self.call.gate.is_sent() {
+            let look = "part of it was done; check with `ax snapshot` before trying again";
+            return error.delivered(Delivery::Uncertain).suggest(look);
+        }
+        error
+    }
+
+    /// What a platform's failure means for this action.
+    pub fn failed(&self, failure: &Failure) -> Error {
+        let what = self.called();
+        let error = match failure.kind {
+            FailureKind::Gone => match self.id().and_then(|id| self.key(id)) {
+                Err(gone) => gone,
+                Ok(_) => Error::new(ErrorCode::StaleRef, format!("{what} is gone: {failure}")),
+            },
+            FailureKind::NotSupported => {
+                Error::new(ErrorCode::ActionNotSupported, format!("{what}: {failure}"))
+            }
+            FailureKind::Refused => Error::new(ErrorCode::ActionFailed, format!("{what}: {failure}")),
+            FailureKind::Unresponsive => Error::new(ErrorCode::AppUnresponsive, format!("{what}: {failure}")),
+            FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, format!("{what}: {failure}")),
+            FailureKind::Closed if Instant::now() >= self.deadline => {
+                crate::action::out_of_time("the deadline came first")
+            }
+            FailureKind::Closed => self.cancelled(),
+            FailureKind::NotAllowed => not_allowed(failure.native.clone()),
+            FailureKind::Elsewhere => Error::new(ErrorCode::NotActionable, format!("{what}: {failure}")),
+        };
+        match failure.sent {
+            Sent::No => error,
+            Sent::Maybe | Sent::Yes => error
+                .delivered(Delivery::Uncertain)
+                .suggest("it may have been done; check with `ax snapshot` before trying again"),
+        }
+    }
+}
+
+/// An element, as far as actions change it.
+pub(crate) fn brief(tree: &Tree, ix: Ix) -> Brief {
+    let states = tree.states(ix);
+    Brief {
+        node: tree.node_ref(ix),
+        value: tree.value(ix).map(str::to_owned),
+        enabled: !states.has(State::Disabled),
+        focused: states.has(State::Focused),
+        checked: states.has(State::Checked) || states.has(State::Pressed),
+        selected: states.has(State::Selected),
+        expanded: states.has(State::Expanded),
+    }
+}

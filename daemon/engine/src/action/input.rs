@@ -1,0 +1,295 @@
+//! Doing things with mouse and keyboard.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axd_protocol::command::Route;
+use axd_protocol::error::Delivery;
+use axd_protocol::keys::{Button, Combo, Key, Modifier, Named};
+use axd_protocol::{NodeId, Point, Result, Role, State};
+
+use crate::action::context::{Done, Scene};
+use crate::action::input_lock::Holdable;
+use crate::action::receiver::Expected;
+use axd_platform::{Act, Direction, Input, InputStep, Stretch};
+
+/// A drag is so many moves, so far apart: what jumps is not taken for one.
+const DRAG_MOVES: i32 = 10;
+const DRAG_PAUSE: Duration = Duration::from_millis(16);
+/// Clicks that belong together are so far apart: of those that come at once, some apps miss one now and then.
+const CLICK_PAUSE: Duration = Duration::from_millis(30);
+
+impl Scene<'_> {
+    /// Makes input at the place that this action is about.
+    pub async fn input(&self, steps: Vec<InputStep>) -> Result<Done> {
+        let expected = self.expected_at_spot()?;
+        self.send(steps, expected).await
+    }
+
+    pub fn by_input(&self, doubt: Option<String>) -> Done {
+        let method = self.engine.platform.input_method();
+        Done { doubt, ..Done::by(method, Route::Input, Delivery::DeliveredUnverified) }
+    }
+
+    /// Clicks the target, or the place that was named.
+    pub async fn click(&self, button: Button, count: u32) -> Result<Done> {
+        let at = self.point_at().await?;
+        self.input(clicks(at, button, count, &[])).await
+    }
+
+    /// Clicks another element of the app.
+    pub async fn click_on(&self, id: NodeId) -> Result<Done> {
+        let app = Arc::clone(self.app()?);
+        let at = self.point_at_element(&app, id).await?;
+        let expected = match self.pops_up(id) {
+            true => Expected::Popup(app.pid()),
+            false => self.expected_of(id)?,
+        };
+        self.send(clicks(at, Button::Left, 1, &[]), expected).await
+    }
+
+    /// Moves the pointer over the target.
+    pub async fn hover(&self) -> Result<Done> {
+        let at = self.point_at().await?;
+        self.input(vec![InputStep::Expect(Stretch::Pointer(at)), InputStep::Move(at)]).await
+    }
+
+    /// Drags the target to another element or place.
+    pub async fn drag(&self, to: &str) -> Result<Done> {
+        // The way there may scroll or cover where it begins, so that is looked at last.
+        self.spot().await?;
+        let to = self.spot_of(to).await?;
+        let from = self.point_at().await?;
+        let mut steps = vec![
+            InputStep::Expect(Stretch::Pointer(to)),
+            InputStep::Move(from),
+            InputStep::Button(Button::Left, true),
+        ];
+        for step in 1..=DRAG_MOVES {
+            let part = |from: i32, to: i32| from + (to - from) * step / DRAG_MOVES;
+            steps.push(InputStep::Pause(DRAG_PAUSE));
+            steps.push(InputStep::Move(Point { x: part(from.x, to.x), y: part(from.y, to.y) }));
+        }
+        steps.push(InputStep::Pause(DRAG_PAUSE));
+        steps.push(InputStep::Button(Button::Left, false));
+        self.input(steps).await
+    }
+
+    /// Turns the wheel over the target.
+    pub async fn wheel(&self, direction: Direction, amount: u32) -> Result<Done> {
+        let at = self.point_at().await?;
+        self.input(vec![InputStep::Move(at), turn(direction, amount)]).await
+    }
+
+    /// Types: into the target, which has the focus, or into the app that was named.
+    pub async fn keys(&self, text: &str) -> Result<Done> {
+        self.by_keys(vec![InputStep::Text(text.to_owned())]).await
+    }
+
+    /// Makes input by the keyboard: for the target, or for who was named.
+    pub async fn by_keys(&self, steps: Vec<InputStep>) -> Result<Done> {
+        let (window, expected) = match self.target {
+            Some(id) => (self.window_of(id)?, self.expected_of(id)?),
+            None => (self.window_to_front()?, self.expected_by_name()?),
+        };
+        self.send_keys(steps, window, expected).await
+    }
+
+    /// Gives the target the focus, so that what is typed goes there: by the app, else by a click into it. Mouse and keyboard are
+    /// taken before, so that nobody takes the focus away between this and the typing.
+    pub async fn focus_to_type(&self) -> Result<()> {
+        let Ok(id) = self.id() else { return Ok(()) };
+        self.take_hands().await?;
+        let in_front = self.is_in_front(id);
+        if self.holds_focus(id) && in_front {
+            return Ok(());
+        }
+        self.bring_to_front(id).await?;
+        // A window that comes to the front gives the focus back to who had it in it: then the caret is where it was left.
+        if !in_front {
+            self.read_again(id).await?;
+            if self.holds_focus(id) {
+                return Ok(());
+            }
+        }
+        if !self.holds_focus(id) && self.perform(id, Act::Focus).await.is_ok() {
+            self.pause(|| self.holds_focus(id)).await;
+        }
+        if !self.holds_focus(id) {
+            self.click(Button::Left, 1).await?;
+            self.pause(|| self.holds_focus(id)).await;
+        }
+        // A field that gets the focus may select what it holds, and typing would replace it. One that cannot be told
+        // where its caret is to be is left as it is.
+        let _ = self.perform(id, Act::CaretToEnd).await;
+        let role = self.role().unwrap_or(Role::Unknown);
+        if self.holds_focus(id) || !takes_focus(role) {
+            return Ok(());
+        }
+        Err(self.not_actionable("did not take the keyboard focus"))
+    }
+
+    /// Whether the element, or something in it, has the focus.
+    pub fn holds_focus(&self, id: NodeId) -> bool {
+        self.look(id, |tree, ix| {
+            tree.states(ix).has(State::Focused)
+                || tree.focused().is_some_and(|focused| tree.is_within(focused, ix))
+        })
+        .unwrap_or(false)
+    }
+
+    /// Empties the field that has the focus.
+    pub async fn erase(&self) -> Result<Done> {
+        let all = if self.engine.platform.name() == "macos" { Modifier::Cmd } else { Modifier::Ctrl };
+        let mut steps = press(&Combo { modifiers: vec![all], key: Key::Char('a') });
+        steps.extend(press(&Combo { modifiers: Vec::new(), key: Key::Named(Named::Backspace) }));
+        self.by_keys(steps).await
+    }
+
+    /// Presses keys and lets go of them.
+    pub async fn press(&self, combo: &Combo) -> Result<Done> {
+        self.by_keys(press(combo)).await
+    }
+
+    /// Presses keys and holds them.
+    pub async fn hold_keys(&self, combo: &Combo, lease: Option<Duration>) -> Result<Done> {
+        self.take_hands().await?;
+        self.raise(self.window_to_front()?, false).await?;
+        self.hold(Vec::new(), self.expected_by_name()?, &held(combo), lease).await
+    }
+
+    /// Lets go of keys.
+    pub async fn release_keys(&self, combo: &Combo) -> Result<Done> {
+        self.release(Vec::new(), &held(combo)).await
+    }
+
+    /// Presses a mouse button somewhere and holds it.
+    pub async fn hold_button(&self, at: Point, button: Button, lease: Option<Duration>) -> Result<Done> {
+        let expected = self.expected_at_spot()?;
+        self.hold(vec![InputStep::Move(at)], expected, &[Holdable::Button(button)], lease).await
+    }
+
+    /// Lets go of a mouse button somewhere.
+    pub async fn release_button(&self, at: Point, button: Button) -> Result<Done> {
+        self.release(vec![InputStep::Move(at)], &[Holdable::Button(button)]).await
+    }
+
+    async fn hold(
+        &self,
+        before: Vec<InputStep>,
+        expected: Expected,
+        what: &[Holdable],
+        lease: Option<Duration>,
+    ) -> Result<Done> {
+        self.take_hands().await?;
+        let gate = self.call.gate.part();
+        let client = self.call.session.client;
+        let before = Input { steps: before, judge: self.judge(expected) };
+        let held = self.engine.hold(client, before, what, lease, &gate, self.deadline).await;
+        held.map(|doubt| self.by_input(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
+    }
+
+    async fn release(&self, before: Vec<InputStep>, what: &[Holdable]) -> Result<Done> {
+        self.take_hands().await?;
+        let gate = self.call.gate.part();
+        let released = self.engine.release(before, what, &gate, self.deadline).await;
+        released.map(|doubt| self.by_input(doubt)).map_err(|failure| self.failed(&failure))
+    }
+
+    /// The window to bring to the front for keys that are meant for no element: with a window or an app named, theirs.
+    fn window_to_front(&self) -> Result<Option<u64>> {
+        match (&self.app, self.expected_by_name()?) {
+            (_, Expected::Window(_, window)) => Ok(Some(window)),
+            (Some(app), Expected::App(pid)) => {
+                // Any window of the app will do, so one that has the keyboard keeps it.
+                let active = {
+                    let desktop = self.engine.desktop.read();
+                    desktop.active_window.filter(|_| desktop.frontmost == Some(pid))
+                };
+                let tree = app.tree.read();
+                let focused = || self.engine.focused_window(&tree).and_then(|ix| tree.window_number(ix));
+                let first = || {
+                    let desktop = self.engine.desktop.read();
+                    desktop.windows.iter().find(|seen| seen.pid == pid).map(|seen| seen.window)
+                };
+                Ok(active.or_else(focused).or_else(first))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Clicks at a place.
+pub(crate) fn clicks(at: Point, button: Button, count: u32, modifiers: &[Modifier]) -> Vec<InputStep> {
+    let mut steps = vec![InputStep::Move(at)];
+    for click in 0..count {
+        if click > 0 {
+            steps.push(InputStep::Pause(CLICK_PAUSE));
+        }
+        steps.extend([InputStep::Button(button, true), InputStep::Button(button, false)]);
+    }
+    with(modifiers, steps)
+}
+
+/// Turns the wheel.
+pub(crate) fn turn(direction: Direction, amount: u32) -> InputStep {
+    let amount = i32::try_from(amount).unwrap_or(i32::MAX);
+    match direction {
+        Direction::Up => InputStep::Wheel { right: 0, down: -amount },
+        Direction::Down => InputStep::Wheel { right: 0, down: amount },
+        Direction::Left => InputStep::Wheel { right: -amount, down: 0 },
+        Direction::Right => InputStep::Wheel { right: amount, down: 0 },
+    }
+}
+
+/// Does something while modifiers are held.
+pub(crate) fn with(modifiers: &[Modifier], steps: Vec<InputStep>) -> Vec<InputStep> {
+    let key = |down| move |modifier: &Modifier| InputStep::Key(Key::Modifier(*modifier), down);
+    let pressed = modifiers.iter().map(key(true));
+    let released = modifiers.iter().rev().map(key(false));
+    pressed.chain(steps).chain(released).collect()
+}
+
+/// Presses keys and lets go of them.
+pub(crate) fn press(combo: &Combo) -> Vec<InputStep> {
+    with(&combo.modifiers, vec![InputStep::Key(combo.key, true), InputStep::Key(combo.key, false)])
+}
+
+fn held(combo: &Combo) -> Vec<Holdable> {
+    let modifiers = combo.modifiers.iter().map(|modifier| Holdable::Key(Key::Modifier(*modifier)));
+    modifiers.chain([Holdable::Key(combo.key)]).collect()
+}
+
+/// Whether an element of this role says that it has the focus when it has.
+fn takes_focus(role: Role) -> bool {
+    matches!(role, Role::TextField | Role::TextArea | Role::SearchField | Role::SpinButton | Role::Combobox)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modifiers_are_pressed_before_and_let_go_of_after_in_turn() {
+        let combo: Combo = "ctrl+shift+s".parse().unwrap();
+        let key = |key, down| InputStep::Key(key, down);
+        let (ctrl, shift) = (Key::Modifier(Modifier::Ctrl), Key::Modifier(Modifier::Shift));
+        assert_eq!(
+            press(&combo),
+            [
+                key(ctrl, true),
+                key(shift, true),
+                key(Key::Char('s'), true),
+                key(Key::Char('s'), false),
+                key(shift, false),
+                key(ctrl, false)
+            ]
+        );
+    }
+
+    #[test]
+    fn the_wheel_turns_the_way_it_is_told() {
+        assert_eq!(turn(Direction::Up, 2), InputStep::Wheel { right: 0, down: -2 });
+        assert_eq!(turn(Direction::Right, 1), InputStep::Wheel { right: 1, down: 0 });
+    }
+}

@@ -1,0 +1,251 @@
+//! The one pair of hands there is: whoever uses mouse and keyboard has them alone, and what is held down is known, with
+//! whose it is and until when.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axd_protocol::command::HeldStatus;
+use axd_protocol::keys::{Button, Key};
+use parking_lot::Mutex;
+use tokio::sync::{Notify, OwnedMutexGuard};
+use tokio::time::{Instant, timeout_at};
+use tracing::{info, warn};
+
+use crate::Engine;
+use axd_platform::{DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, Input, InputStep, Judge, Sent};
+
+/// How long a key is held if nobody says.
+pub(crate) const HOLD: Duration = Duration::from_secs(10);
+/// How long letting go of something may take.
+const LET_GO: Duration = Duration::from_secs(2);
+
+/// What can be held down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holdable {
+    Key(Key),
+    Button(Button),
+}
+
+impl Holdable {
+    /// The step that presses it, or lets go of it.
+    pub fn step(self, down: bool) -> InputStep {
+        match self {
+            Holdable::Key(key) => InputStep::Key(key, down),
+            Holdable::Button(button) => InputStep::Button(button, down),
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Holdable::Key(key) => key.to_string(),
+            Holdable::Button(button) => format!("{button} button"),
+        }
+    }
+}
+
+/// Something held down.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    /// Names this hold: the same key may be held again later.
+    number: u64,
+    what: Holdable,
+    client: u64,
+    until: Instant,
+    /// Whether it is let go of when its client goes.
+    with_client: bool,
+}
+
+impl Held {
+    /// The failure of who waited for it in vain.
+    fn in_the_way(self) -> Failure {
+        let why = format!("client {} holds {} down", self.client, self.what.name());
+        Failure::new(FailureKind::Refused, why)
+    }
+}
+
+/// Mouse and keyboard.
+#[derive(Debug, Default)]
+pub(crate) struct Hands {
+    turn: Arc<tokio::sync::Mutex<()>>,
+    held: Mutex<(u64, Vec<Held>)>,
+    let_go: Notify,
+}
+
+/// The turn of one action with mouse and keyboard. Dropping it lets the next one have them.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    _turn: OwnedMutexGuard<()>,
+}
+
+impl Hands {
+    /// Waits until nobody else uses them, or holds anything; for input that `client` wants made.
+    async fn take(&self, client: u64, deadline: Instant) -> Result<Turn, Failure> {
+        loop {
+            let let_go = self.let_go.notified();
+            tokio::pin!(let_go);
+            let_go.as_mut().enable();
+            let busy =
+                || Failure::new(FailureKind::Unresponsive, "mouse and keyboard are in use by another client");
+            let turn = Arc::clone(&self.turn).lock_owned();
+            let turn = Turn { _turn: timeout_at(deadline, turn).await.map_err(|_| busy())? };
+            let Some(other) = self.held_by_another(client) else { return Ok(turn) };
+            drop(turn);
+            if timeout_at(deadline, let_go).await.is_err() {
+                return Err(other.in_the_way());
+            }
+        }
+    }
+
+    /// Waits until nobody else holds anything, without taking them.
+    pub async fn come_free(&self, client: u64, deadline: Instant) -> Result<(), Failure> {
+        loop {
+            let let_go = self.let_go.notified();
+            tokio::pin!(let_go);
+            let_go.as_mut().enable();
+            let Some(other) = self.held_by_another(client) else { return Ok(()) };
+            if timeout_at(deadline, let_go).await.is_err() {
+                return Err(other.in_the_way());
+            }
+        }
+    }
+
+    fn held_by_another(&self, client: u64) -> Option<Held> {
+        self.held.lock().1.iter().find(|held| held.client != client).copied()
+    }
+
+    /// What is held, for `status`.
+    pub fn status(&self) -> Vec<HeldStatus> {
+        let now = Instant::now();
+        let told = |held: &Held| HeldStatus {
+            what: held.what.name(),
+            client: held.client,
+            left_ms: held.until.saturating_duration_since(now).as_millis() as u64,
+        };
+        self.held.lock().1.iter().map(told).collect()
+    }
+
+    /// Whether anything is held.
+    pub fn is_holding(&self) -> bool {
+        !self.held.lock().1.is_empty()
+    }
+}
+
+impl Engine {
+    /// Takes mouse and keyboard for a client, alone.
+    pub(crate) async fn take_hands(&self, client: u64, deadline: Instant) -> Result<Turn, Failure> {
+        self.hands.take(client, deadline).await
+    }
+
+    /// Makes input, for who has taken mouse and keyboard. Answers why it may be lost on the way, if it may.
+    pub(crate) async fn input(
+        &self,
+        input: Input,
+        gate: &Gate,
+        deadline: Instant,
+    ) -> Result<Option<String>, Failure> {
+        let answer = self.platform.call(DesktopCall::Input(input), gate.clone());
+        match timeout_at(deadline, answer).await {
+            Ok(Ok(Ok(DesktopAnswer::Doubtful(why)))) => Ok(Some(why)),
+            Ok(Ok(Ok(_))) => Ok(None),
+            Ok(Ok(Err(failure))) => Err(failure),
+            Ok(Err(_)) | Err(_) => {
+                let sent = if gate.close() { Sent::No } else { Sent::Maybe };
+                Err(Failure::new(FailureKind::Unresponsive, "the desktop did not take the input in time")
+                    .sent(sent))
+            }
+        }
+    }
+
+    /// Presses things and holds them: until they are let go of, the time is over or, if so said, the client is gone. For who has
+    /// taken mouse and keyboard.
+    pub(crate) async fn hold(
+        self: &Arc<Self>,
+        client: u64,
+        before: Input,
+        what: &[Holdable],
+        lease: Option<Duration>,
+        gate: &Gate,
+        deadline: Instant,
+    ) -> Result<Option<String>, Failure> {
+        let until = Instant::now() + lease.unwrap_or(HOLD);
+        // Noted first: if the client goes in the middle of it, this is what is let go of.
+        let numbers: Vec<u64> = {
+            let (next, held) = &mut *self.hands.held.lock();
+            let new = what.iter().filter(|what| !held.iter().any(|held| held.what == **what));
+            let new: Vec<Held> = new
+                .map(|what| {
+                    *next += 1;
+                    Held { number: *next, what: *what, client, until, with_client: lease.is_none() }
+                })
+                .collect();
+            held.iter_mut().filter(|held| what.contains(&held.what)).for_each(|held| held.until = until);
+            held.extend(&new);
+            new.iter().map(|held| held.number).collect()
+        };
+        let steps = before.steps.into_iter().chain(what.iter().map(|what| what.step(true))).collect();
+        let sent = self.input(Input { steps, judge: before.judge }, gate, deadline).await;
+        let doubt = sent.inspect_err(|_| self.forget(|held| numbers.contains(&held.number)))?;
+        let engine = Arc::downgrade(self);
+        let held: Vec<Holdable> = what.to_vec();
+        tokio::spawn(async move {
+            // The lease may be extended meanwhile; then there is another watch on it.
+            tokio::time::sleep_until(until).await;
+            if let Some(engine) = engine.upgrade() {
+                engine
+                    .release_held(|known| held.contains(&known.what) && known.until <= Instant::now())
+                    .await;
+            }
+        });
+        Ok(doubt)
+    }
+
+    /// Lets go of things that are held, for who has taken mouse and keyboard. It needs nobody's leave.
+    pub(crate) async fn release(
+        &self,
+        before: Vec<InputStep>,
+        what: &[Holdable],
+        gate: &Gate,
+        deadline: Instant,
+    ) -> Result<Option<String>, Failure> {
+        let steps = before.into_iter().chain(what.iter().rev().map(|what| what.step(false))).collect();
+        let doubt = self.input(Input { steps, judge: Judge::anyone() }, gate, deadline).await?;
+        self.forget(|held| what.contains(&held.what));
+        Ok(doubt)
+    }
+
+    /// A client is gone: what it held is let go of, unless it said how long to hold it.
+    pub(crate) fn client_left(self: &Arc<Self>, client: u64) {
+        if self.hands.is_holding() {
+            let engine = Arc::clone(self);
+            tokio::spawn(async move {
+                engine.release_held(|held| held.client == client && held.with_client).await;
+            });
+        }
+    }
+
+    /// The daemon is going down: nothing stays held.
+    pub async fn let_go_of_everything(&self) {
+        self.release_held(|_| true).await;
+    }
+
+    async fn release_held(&self, which: impl Fn(&Held) -> bool) {
+        let Ok(_turn) = timeout_at(Instant::now() + LET_GO, self.hands.turn.lock()).await else { return };
+        let mut what: Vec<Holdable> =
+            self.hands.held.lock().1.iter().filter(|held| which(held)).map(|held| held.what).collect();
+        what.reverse();
+        if what.is_empty() {
+            return;
+        }
+        info!(?what, "letting go of what was held");
+        let steps: Vec<InputStep> = what.iter().map(|what| what.step(false)).collect();
+        if let Err(failure) = self.input(steps.into(), &Gate::new(), Instant::now() + LET_GO).await {
+            warn!(%failure, "cannot let go of what was held");
+        }
+        self.forget(|held| what.contains(&held.what));
+    }
+
+    fn forget(&self, which: impl Fn(&Held) -> bool) {
+        self.hands.held.lock().1.retain(|held| !which(held));
+        self.hands.let_go.notify_waiters();
+    }
+}

@@ -1,0 +1,188 @@
+//! Menus: picking an item by the names from the menu bar down.
+
+use std::time::Duration;
+
+use axd_protocol::command::Route;
+use axd_protocol::error::Delivery;
+use axd_protocol::selector::fold;
+use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
+
+use crate::action::context::{Done, Scene};
+use crate::action::popup::is_shown;
+use crate::action::select::CANDIDATES;
+use crate::apps::target::MEANT;
+use axd_platform::{Act, Sent};
+use axd_tree::{Ix, Resolved, Tree};
+
+impl Scene<'_> {
+    /// Picks an item of a menu: at once if the app lets it, else by opening one menu after the other. If that comes to nothing
+    /// what was opened is closed again: an open menu has the pointer and the keyboard to itself.
+    pub async fn menu(&mut self, path: &[&str]) -> Result<Done> {
+        let mut opened = None;
+        let done = self.walk_menus(path, &mut opened).await;
+        if let (Some(menu), Err(_)) = (opened, &done) {
+            // That it could not be closed is less than why it was to be.
+            let _ = self.close(menu).await;
+        }
+        done
+    }
+
+    /// The same; the first menu that was opened is told.
+    async fn walk_menus(&mut self, path: &[&str], first: &mut Option<NodeId>) -> Result<Done> {
+        let Some((last, above)) = path.split_last() else { return Err(self.no_such_item("", &[])) };
+        if self.options.route != Some(Route::Input)
+            && let Some(leaf) = self.menu_item(path, false)
+        {
+            match self.perform(leaf, Act::Press).await {
+                Ok(()) => return Ok(self.by_semantics(Delivery::DeliveredUnverified)),
+                Err(failure) if failure.sent != Sent::No => return self.unanswered(&failure),
+                // Closed menus may not let their items be picked; open ones do.
+                Err(_) => {}
+            }
+        }
+        for depth in 1..=above.len() {
+            let opened = &path[..depth];
+            let next = &path[..=depth];
+            if self.menu_item(next, true).is_some() {
+                continue;
+            }
+            let Some(menu) = self.menu_item(opened, depth > 1) else {
+                return Err(self.no_such_item(opened[depth - 1], &path[..depth - 1]));
+            };
+            // What is known to hold other items is not opened to find that out, and what holds none is not picked.
+            let opens = depth == 1 || self.opens(menu);
+            if self.menu_item(next, false).is_none() && (self.holds_items(menu) || !opens) {
+                return Err(self.no_such_item(path[depth], opened));
+            }
+            first.get_or_insert(menu);
+            self.pick(menu).await?;
+            let end = self.patience().min(tokio::time::Instant::now() + Duration::from_secs(2));
+            self.until(end, || self.menu_item(next, true).is_some()).await?;
+        }
+        match self.menu_item(path, true).or_else(|| self.menu_item(path, false)) {
+            Some(leaf) => {
+                self.target = Some(leaf);
+                self.before = self.now();
+                self.pick(leaf).await
+            }
+            None => Err(self.no_such_item(last, above)),
+        }
+    }
+
+    /// Whether items of a menu are known.
+    fn holds_items(&self, menu: NodeId) -> bool {
+        self.look(menu, |tree, ix| tree.subtree(ix).skip(1).any(|below| is_menu(tree.role(below))))
+            .unwrap_or(false)
+    }
+
+    /// Whether a part of a menu (those of a menu bar do) opens another menu, as far as it says. To press an item that does not would be to pick it.
+    fn opens(&self, id: NodeId) -> bool {
+        self.look(id, |tree, ix| {
+            let is_item =
+                matches!(tree.role(ix), Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio);
+            let says_so = [State::Haspopup, State::Collapsed, State::Expanded];
+            !is_item
+                || says_so.iter().any(|state| tree.states(ix).has(*state))
+                || tree.subtree(ix).skip(1).any(|below| tree.role(below) == Role::Menu)
+        })
+        .unwrap_or(false)
+    }
+
+    /// Presses a menu or an item of one.
+    async fn pick(&self, id: NodeId) -> Result<Done> {
+        match self.by_app_on(id, Act::Press).await? {
+            Some(done) => Ok(done),
+            None => self.click_on(id).await,
+        }
+    }
+
+    /// The item at a path of names from the menu bar, or from an open menu, down.
+    fn menu_item(&self, path: &[&str], shown: bool) -> Option<NodeId> {
+        let app = self.app.as_ref()?;
+        let tree = app.tree.read();
+        let root = tree.root()?;
+        let bars = tree.subtree(root).filter(|ix| matches!(tree.role(*ix), Role::MenuBar));
+        let mut at: Vec<Ix> = bars.collect();
+        // The menus of the window in front come first.
+        if let Some(front) = self.engine.focused_window(&tree) {
+            at.sort_by_key(|bar| !tree.is_within(*bar, front));
+        }
+        for (depth, name) in path.iter().enumerate() {
+            let wanted = fold(name).into_owned();
+            let fits = |ix: &Ix| {
+                is_menu(tree.role(*ix))
+                    && tree.name(*ix).is_some_and(|name| fold(name) == wanted)
+                    && (!shown || is_shown(&tree, *ix))
+            };
+            let found = at.iter().find_map(|above| nearest(&tree, *above, &fits)).or_else(|| {
+                // What a menu opens may hang elsewhere in the tree.
+                (depth > 0).then(|| {
+                    let menus = tree.subtree(root).filter(|ix| tree.role(*ix) == Role::Menu);
+                    menus.filter(|menu| is_shown(&tree, *menu)).find_map(|menu| nearest(&tree, menu, &fits))
+                })?
+            })?;
+            at = vec![found];
+        }
+        at.first().map(|ix| tree.id(*ix))
+    }
+
+    fn no_such_item(&self, name: &str, above: &[&str]) -> Error {
+        let place =
+            if above.is_empty() { "menu bar".to_owned() } else { format!("menu '{}'", above.join(" > ")) };
+        let mut candidates = Vec::new();
+        // Looked for before the tree is held: one lock is not taken twice.
+        let opened = self.menu_item(above, false);
+        if let Some(app) = &self.app {
+            let tree = app.tree.read();
+            let within = match above {
+                [] => {
+                    tree.root().and_then(|root| tree.subtree(root).find(|ix| tree.role(*ix) == Role::MenuBar))
+                }
+                _ => opened.and_then(|id| match tree.resolve(id) {
+                    Resolved::Alive(ix) => Some(ix),
+                    _ => None,
+                }),
+            };
+            if let Some(within) = within {
+                let items = tree
+                    .subtree(within)
+                    .skip(1)
+                    .filter(|ix| is_menu(tree.role(*ix)) && tree.name(*ix).is_some());
+                candidates = items.take(CANDIDATES).map(|ix| tree.node_ref(ix)).collect();
+            } else if above.is_empty() {
+                let name = app.seen().name;
+                return Error::new(ErrorCode::ActionNotSupported, format!("{name} has no menu bar"))
+                    .suggest("open the menu with its button, using `ax click`");
+            }
+        }
+        let error = Error::new(ErrorCode::ElementNotFound, format!("'{name}' not found in the {place}"));
+        let error = if candidates.is_empty() { error } else { error.suggest(MEANT).candidates(candidates) };
+        error.retry("snapshot --menubar")
+    }
+}
+
+fn is_menu(role: Role) -> bool {
+    matches!(
+        role,
+        Role::Menu
+            | Role::MenuItem
+            | Role::MenuItemCheckbox
+            | Role::MenuItemRadio
+            | Role::Button
+            | Role::ToggleButton
+    )
+}
+
+/// The first below an element that fits, not looking inside other menus that do not.
+fn nearest(tree: &Tree, above: Ix, fits: &impl Fn(&Ix) -> bool) -> Option<Ix> {
+    let mut level: Vec<Ix> = tree.children(above).to_vec();
+    while !level.is_empty() {
+        if let Some(found) = level.iter().copied().find(|ix| fits(ix)) {
+            return Some(found);
+        }
+        let passed =
+            level.iter().filter(|ix| !is_menu(tree.role(**ix)) || tree.name(**ix).is_none_or(str::is_empty));
+        level = passed.flat_map(|ix| tree.children(*ix).iter().copied()).collect();
+    }
+    None
+}

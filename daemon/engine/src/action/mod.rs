@@ -1,0 +1,241 @@
+//! Actions: resolve, check the policy, read again, perform, settle, answer with what changed.
+//!
+//! In the order an action takes: `spec` says what each command comes to, `context` is one action under way, `semantic` and `input`
+//! are the two routes, `settle` waits until the app is at rest, `report` answers. On the way: `actionability` waits until an element can
+//! be reached with the mouse, `receiver` makes sure that input reaches the right window, `typing` enters text and `typed_text` reads back
+//! what came of it, `select`, `menu`, `popup` and `scroll` find what is not in sight, `resolve_again` finds what was replaced. `queue`
+//! lets one action at a time act on an app, `input_lock` one at a time use mouse and keyboard.
+
+pub(crate) mod actionability;
+pub(crate) mod context;
+pub(crate) mod input;
+pub(crate) mod input_lock;
+pub(crate) mod menu;
+pub(crate) mod popup;
+pub(crate) mod queue;
+pub(crate) mod receiver;
+pub(crate) mod report;
+pub(crate) mod resolve_again;
+pub(crate) mod scroll;
+pub(crate) mod select;
+pub(crate) mod semantic;
+pub(crate) mod settle;
+pub(crate) mod spec;
+pub(crate) mod typed_text;
+pub(crate) mod typing;
+
+pub(crate) use queue::Queue;
+pub(crate) use settle::Watch;
+
+use std::sync::Arc;
+
+use axd_protocol::command::ActOptions;
+use axd_protocol::error::Delivery;
+use axd_protocol::{Error, NodeId, Result};
+use tokio::time::Instant;
+
+use crate::Engine;
+use crate::answer::Answer;
+use crate::apps::app::App;
+use crate::apps::target::{Where, parse_target};
+use crate::policy::permit::About;
+use axd_protocol::selector::Target;
+use axd_service::Call;
+use context::Scene;
+use spec::{Action, Aim};
+
+/// How long an action may take in all if its client does not say.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+impl Engine {
+    /// Carries out a command that acts.
+    pub(crate) async fn act(self: &Arc<Self>, call: &Call, answer: &mut Answer<'_>) -> Result<()> {
+        let Some((action, options)) = spec::of(&call.command)? else {
+            let what = format!("{} is no action", call.command.name());
+            return Err(Error::new(axd_protocol::ErrorCode::Internal, what));
+        };
+        let deadline = call.deadline.unwrap_or_else(|| Instant::now() + PATIENCE);
+        let mut about = About { keys: action.keys(), text: action.text(), ..About::default() };
+        let mut tries = 0;
+        let done = loop {
+            let done = self.act_on(call, &action, options, deadline, &mut about, answer).await;
+            match &done {
+                Err(error) if action.is_lost(error, tries) && !call.gate.is_sent() => {
+                    self.find_again(about.app.as_ref(), tries, deadline).await;
+                    tries += 1;
+                }
+                _ => break done,
+            }
+        };
+        let delivery = match &done {
+            Ok(delivery) => *delivery,
+            Err(error) => error.disposition.delivery,
+        };
+        self.record(call, &about, delivery, done.as_ref().err());
+        done.map(drop)
+    }
+
+    async fn act_on(
+        self: &Arc<Self>,
+        call: &Call,
+        action: &Action<'_>,
+        options: ActOptions<'_>,
+        deadline: Instant,
+        about: &mut About<'_>,
+        answer: &mut Answer<'_>,
+    ) -> Result<Delivery> {
+        let (app, target, point) = self.aim(action, options, deadline).await?;
+        about.app = app.as_ref().map(|app| app.seen());
+        about.target = target;
+        self.permit(call, about)?;
+        // Who needs mouse and keyboard waits for them here, and not in a turn that their holder may want: the two would wait
+        // for each other.
+        if action.needs_hands(options, point) {
+            self.hands.come_free(call.session.client, deadline).await.map_err(|failure| {
+                Error::new(
+                    axd_protocol::ErrorCode::ActionFailed,
+                    format!("{}: {failure}", call.command.name()),
+                )
+                .suggest("wait until it is released; `ax status` shows who holds it")
+            })?;
+        }
+        let turn = match &app {
+            // To let go of something needs no turn: whoever has it may be waiting for just that.
+            Some(app) if !action.lets_go() => {
+                Some(app.queue.take(call.session.client, call.command.name(), deadline).await)
+            }
+            _ => None,
+        };
+        let _turn = match turn {
+            Some(None) => return Err(out_of_time("another action on this app is still under way")),
+            turn => turn.flatten(),
+        };
+        if let Some(app) = &app {
+            app.until_finished(deadline).await;
+        }
+        let mut scene = Scene::new(self, call, options, deadline, app.clone(), target, point);
+        scene.begin().await?;
+        let done =
+            if options.dry_run { Ok(scene.rehearse(action)) } else { action.carry_out(&mut scene).await };
+        scene.give_back_hands();
+        // Whoever received it is who it was done to, whatever was named.
+        if let Some(received) = scene.received.last().and_then(|receiver| receiver.pid)
+            && about.app.as_ref().is_none_or(|app| app.pid != received)
+        {
+            about.app =
+                Some(self.desktop.read().by_pid(received).cloned().unwrap_or_else(|| unknown(received)));
+        }
+        let done = done?;
+        let settled = if options.dry_run { scene.unsettled() } else { scene.come_to_rest(action).await? };
+        if action.is_single_click() {
+            scene.hit_what_was_meant(&done)?;
+        }
+        scene.report(&done, settled, answer)?;
+        Ok(done.delivery)
+    }
+
+    /// What an action is about: an app, an element of it, a place.
+    async fn aim(
+        self: &Arc<Self>,
+        action: &Action<'_>,
+        options: ActOptions<'_>,
+        deadline: Instant,
+    ) -> Result<(Option<Arc<App>>, Option<NodeId>, Option<axd_protocol::Point>)> {
+        let place = Where { app: options.app, window: options.window };
+        match action.aim() {
+            Aim::Element(target) => match parse_target(target)? {
+                Target::Point { x, y } => {
+                    let point = self.place_of(axd_protocol::Point { x, y }, options, deadline).await?;
+                    let located = match options.app {
+                        Some(_) => {
+                            let app = self.app(options.app, deadline).await?;
+                            self.locate_point_in(app, point, deadline).await
+                        }
+                        None => self.locate_point(point, deadline).await,
+                    };
+                    match located {
+                        Ok(located) => Ok((Some(located.app), Some(located.id), Some(point))),
+                        // A place where nothing is known to be can be clicked all the same.
+                        Err(_) if action.takes_bare_point() => {
+                            Ok((self.app(options.app, deadline).await.ok(), None, Some(point)))
+                        }
+                        Err(error) => Err(error),
+                    }
+                }
+                _ => {
+                    let located = self.locate(target, place, deadline).await?;
+                    Ok((Some(located.app), Some(located.id), None))
+                }
+            },
+            Aim::Focus => {
+                let app = self.app(options.app, deadline).await?;
+                let focused = {
+                    let tree = app.tree.read();
+                    tree.focused().map(|ix| tree.id(ix))
+                };
+                Ok((Some(app), focused, None))
+            }
+            Aim::App => Ok((Some(self.app(options.app, deadline).await?), None, None)),
+            Aim::Place(point) => {
+                let point = self.place_of(point, options, deadline).await?;
+                let app = match options.app {
+                    Some(_) => Some(self.app(options.app, deadline).await?),
+                    None => self.app_at(point),
+                };
+                Ok((app, None, Some(point)))
+            }
+            Aim::Keyboard => {
+                let app = match options.app {
+                    Some(_) => Some(self.app(options.app, deadline).await?),
+                    // Keys go where the focus is, whether or not it is known whose that is.
+                    None => self.app(None, deadline).await.ok(),
+                };
+                Ok((app, None, None))
+            }
+        }
+    }
+
+    /// A point on the screen: as it is given, or within the window that is named.
+    async fn place_of(
+        self: &Arc<Self>,
+        point: axd_protocol::Point,
+        options: ActOptions<'_>,
+        deadline: Instant,
+    ) -> Result<axd_protocol::Point> {
+        let Some(window) = options.window else { return Ok(point) };
+        let app = self.app(options.app, deadline).await?;
+        let number = {
+            let tree = app.tree.read();
+            let ix = self.scope(&app, &tree, Some(window), None)?;
+            tree.window_number(ix)
+        };
+        let bounds = number.and_then(|number| self.desktop.read().window(number)?.bounds);
+        let bounds = bounds.ok_or_else(|| {
+            Error::new(
+                axd_protocol::ErrorCode::NotActionable,
+                format!("it is not known where the window '{window}' is"),
+            )
+        })?;
+        Ok(axd_protocol::Point { x: bounds.x + point.x, y: bounds.y + point.y })
+    }
+
+    /// The attached app whose window is at a point.
+    fn app_at(self: &Arc<Self>, point: axd_protocol::Point) -> Option<Arc<App>> {
+        let seen = {
+            let desktop = self.desktop.read();
+            let window = desktop.window_at(point)?;
+            desktop.by_pid(window.pid)?.clone()
+        };
+        Some(self.attached(&seen))
+    }
+}
+
+/// A process that is none of the apps.
+fn unknown(pid: u32) -> axd_platform::AppSeen {
+    axd_platform::AppSeen { pid, name: format!("process {pid}"), ..Default::default() }
+}
+
+fn out_of_time(why: &str) -> Error {
+    Error::new(axd_protocol::ErrorCode::Timeout, why)
+        .suggest("increase --deadline-ms, or see who is acting with `ax status`")
+}

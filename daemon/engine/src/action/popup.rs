@@ -1,0 +1,234 @@
+//! Popups: what combo boxes and menus open. Opening it, knowing that it is open, and closing it again: one that is left open
+//! has the pointer and the keyboard to itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axd_protocol::command::Route;
+use axd_protocol::error::Delivery;
+use axd_protocol::keys::{Combo, Key, Named};
+use axd_protocol::{Bounds, NodeId, Point, Result, Role, State};
+use tokio::time::{Instant, timeout_at};
+
+use crate::action::context::{Done, Scene};
+use crate::action::input::press;
+use crate::action::receiver::Expected;
+use crate::action::select::{is_item, items, label};
+use crate::apps::app::App;
+use crate::apps::measure::Places;
+use axd_platform::{Act, FailureKind, Gate, Sent};
+use axd_tree::{Ix, Tree};
+
+/// How long a popup may take to come or to go.
+pub(crate) const COMES: Duration = Duration::from_millis(1_500);
+/// What the window system shows is not told: so often it is looked.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// How far the items of a popup may be from its edges: its frame, and the shadow that some draw around it.
+const FRAME: i32 = 40;
+/// How many items of a popup are measured.
+const MOST_BESIDE: usize = 64;
+/// How many popups, each opened by the one before, are closed at most.
+const MOST_LEVELS: usize = 8;
+
+impl Scene<'_> {
+    /// Whether what an element opens is open, as far as can be known.
+    pub async fn is_open(&self, holder: NodeId) -> Option<bool> {
+        let told = self.look(holder, |tree, ix| {
+            let states = tree.states(ix);
+            if states.has(State::Expanded) || twin(tree, ix).is_some() {
+                return Told::Open(true);
+            }
+            if states.has(State::Collapsed) {
+                return Told::Open(false);
+            }
+            let is_part = |at: &Ix| *at != ix && (is_item(tree.role(*at)) || tree.role(*at) == Role::Menu);
+            let parts = || tree.subtree(ix).filter(is_part);
+            match parts().find(|at| is_item(tree.role(*at)) && is_shown(tree, *at)) {
+                // The choices of some combo boxes say that they are shown, open or not.
+                Some(first) if tree.role(ix) == Role::Combobox => Told::Choice(tree.id(first)),
+                Some(_) => Told::Open(true),
+                None if parts().next().is_none() => Told::Nothing,
+                None => Told::Open(parts().any(|at| is_shown(tree, at))),
+            }
+        });
+        match told.ok()? {
+            Told::Open(open) => Some(open),
+            Told::Nothing => None,
+            Told::Choice(first) => self.is_in_popup(first).await,
+        }
+    }
+
+    /// Whether an element lies in a popup of its app; `None` where the platform cannot tell.
+    async fn is_in_popup(&self, id: NodeId) -> Option<bool> {
+        let app = Arc::clone(self.app().ok()?);
+        let key = self.key(id).ok()?;
+        let window = self.look(id, |tree, ix| tree.window_number(tree.window_of(ix)?)).ok().flatten()?;
+        let places = Places::to_act(&app, vec![key], self.deadline).await;
+        let Some(bounds) = places.bounds(key) else { return Some(false) };
+        for point in along(bounds) {
+            match self.popup_at(window, point).await {
+                Some(false) => {}
+                known => return known,
+            }
+        }
+        Some(false)
+    }
+
+    /// Whether a popup of the app of a window is on top at a point.
+    async fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
+        let engine = Arc::clone(self.engine);
+        let asked = tokio::task::spawn_blocking(move || engine.platform.popup_at(window, point));
+        asked.await.ok().flatten()
+    }
+
+    /// Whether the items beside an element, and the element, fill a popup that the desktop shows: the menus of some toolkits have
+    /// no element of their own in the tree, only items.
+    pub async fn are_items_there(&self, app: &App, id: NodeId, popup: Bounds) -> Result<bool> {
+        let beside = self.look(id, |tree, ix| {
+            let parent = tree.parent(ix);
+            let all = parent.map_or(&[][..], |parent| tree.children(parent));
+            all.iter().filter_map(|at| tree.key(*at)).take(MOST_BESIDE).collect::<Vec<_>>()
+        })?;
+        let places = Places::to_act(app, beside.clone(), self.deadline).await;
+        let bounds: Vec<Bounds> = beside.iter().filter_map(|key| places.bounds(*key)).collect();
+        let (Some(left), Some(top)) =
+            (bounds.iter().map(|at| at.x).min(), bounds.iter().map(|at| at.y).min())
+        else {
+            return Ok(false);
+        };
+        let right = bounds.iter().map(|at| at.x + at.width).max().unwrap_or(left);
+        let bottom = bounds.iter().map(|at| at.y + at.height).max().unwrap_or(top);
+        let edges =
+            [left - popup.x, top - popup.y, popup.x + popup.width - right, popup.y + popup.height - bottom];
+        Ok(places.age.is_none() && edges.iter().all(|edge| (0..=FRAME).contains(edge)))
+    }
+
+    /// Waits until a popup is open, or closed; whether it is known to be.
+    async fn until_open(&self, holder: NodeId, open: bool) -> Result<bool> {
+        let end = self.deadline.min(Instant::now() + COMES);
+        let mut pulse = self.engine.pulse.subscribe();
+        loop {
+            pulse.mark_unchanged();
+            if self.is_open(holder).await == Some(open) {
+                return Ok(true);
+            }
+            if Instant::now() >= end {
+                return Ok(false);
+            }
+            tokio::select! {
+                biased;
+                () = self.call.gate.closed() => return Err(self.cancelled()),
+                _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), pulse.changed()) => {}
+            }
+        }
+    }
+
+    /// Opens what the target opens: by the app itself, else with the mouse. It is seen to be open, or that cannot be known.
+    pub async fn open(&self, holder: NodeId) -> Result<Done> {
+        if self.options.route != Some(Route::Input) {
+            self.until_enabled().await?;
+            for act in [Act::Expand, Act::Press] {
+                let done = match self.perform(holder, act).await {
+                    Ok(()) => self.by_semantics(Delivery::DeliveredUnverified),
+                    Err(failure) if failure.sent == Sent::No => continue,
+                    // Some open it and go on saying that it is closed.
+                    Err(failure) if failure.kind == FailureKind::Refused => {
+                        self.by_semantics(Delivery::DeliveredUnverified)
+                    }
+                    Err(failure) => self.unanswered(&failure)?,
+                };
+                return self.opened(holder, done).await;
+            }
+        }
+        if self.options.route == Some(Route::Semantic) {
+            return Err(self.not_offered("be opened by its app"));
+        }
+        let done = self.click_on(holder).await?;
+        self.opened(holder, done).await
+    }
+
+    async fn opened(&self, holder: NodeId, done: Done) -> Result<Done> {
+        if self.until_open(holder, true).await? {
+            return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+        }
+        match self.is_open(holder).await {
+            Some(false) => Err(self.not_achieved("open")),
+            _ => Ok(done),
+        }
+    }
+
+    /// Closes what an element has open, by the app itself or with Escape, and looks that it is closed. Escape goes to what is
+    /// open only while something is known to be.
+    pub async fn close(&self, holder: NodeId) -> Result<Option<Done>> {
+        let mut done = None;
+        for level in 0..MOST_LEVELS {
+            if self.is_open(holder).await != Some(true) {
+                break;
+            }
+            // One that says that it is closed has nothing to collapse.
+            let says_closed = self.look(holder, |tree, ix| tree.states(ix).has(State::Collapsed));
+            if level == 0
+                && !says_closed.unwrap_or(false)
+                && self.options.route != Some(Route::Input)
+                && let (Ok(app), Ok(key)) = (self.app(), self.key(holder))
+            {
+                // It is closed even if whoever asked has given up.
+                let end = Instant::now() + COMES;
+                if app.perform(key, Act::Collapse, Gate::new(), end).await.is_ok()
+                    && self.until_open(holder, false).await?
+                {
+                    done = Some(self.by_semantics(Delivery::DeliveredVerified));
+                    break;
+                }
+            }
+            let escape = press(&Combo { modifiers: Vec::new(), key: Key::Named(Named::Escape) });
+            let pressed = self.send(escape, Expected::Popup(self.app()?.pid())).await?;
+            let closed = self.until_open(holder, false).await?;
+            let delivery = if closed { Delivery::DeliveredVerified } else { pressed.delivery };
+            done = Some(Done { delivery, ..pressed });
+        }
+        Ok(done)
+    }
+}
+
+/// What a tree tells of whether something is open.
+enum Told {
+    Open(bool),
+    /// It depends on where this is.
+    Choice(NodeId),
+    Nothing,
+}
+
+/// Points of an item: its middle, and near either end. Qt 5 says that choices are as wide as the longest text needs, however
+/// narrow the popup is that shows them.
+pub(crate) fn along(bounds: Bounds) -> [Point; 3] {
+    let (half, inset) = (bounds.width / 2, bounds.width.min(bounds.height) / 2);
+    let y = bounds.y + bounds.height / 2;
+    [half, inset, bounds.width - inset].map(|x| Point { x: bounds.x + x, y })
+}
+
+/// Whether an element and all it is in is shown, as far as that is told.
+pub(crate) fn is_shown(tree: &Tree, ix: Ix) -> bool {
+    std::iter::successors(Some(ix), |at| tree.parent(*at)).all(|at| {
+        let states = tree.states(at);
+        !states.has(State::Hidden) && !states.has(State::Offscreen)
+    })
+}
+
+/// The popup of a combo box that is another one, elsewhere in the tree: Firefox shows the choices of a page's field in one of
+/// its own, with the same items, and the field goes on saying that it is closed.
+pub(crate) fn twin(tree: &Tree, holder: Ix) -> Option<Ix> {
+    if tree.role(holder) != Role::Combobox {
+        return None;
+    }
+    let labels = |of: Ix| items(tree, of).map(|item| label(tree, item)).collect::<Vec<_>>();
+    let ours = labels(holder);
+    let root = tree.root()?;
+    tree.subtree(root).find(|other| {
+        *other != holder
+            && tree.role(*other) == Role::Combobox
+            && tree.states(*other).has(State::Expanded)
+            && !ours.is_empty()
+            && labels(*other) == ours
+    })
+}

@@ -1,0 +1,270 @@
+//! Making sure that input reaches who it is meant for.
+//!
+//! An action takes mouse and keyboard before it brings a window to the front or gives anything the focus, and keeps them
+//! until it has sent its input. What it sends goes with a judge that the platform asks before each stretch: who would
+//! receive this now? If that is not the one who is meant, nothing more is sent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axd_protocol::error::Delivery;
+use axd_protocol::{Error, ErrorCode, NodeId, Result};
+use parking_lot::Mutex;
+use tokio::time::{Instant, timeout_at};
+
+use crate::Engine;
+use crate::action::context::{Done, Scene};
+use crate::action::input_lock::Turn;
+use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch};
+
+/// How long a window that is to receive keys may take to get the input focus.
+const RAISE: Duration = Duration::from_millis(3_000);
+/// So long it is waited, at most, before it is looked again whether it has.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// Who has to receive input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// Whoever it is; it is told.
+    Anyone,
+    /// The app, by its process.
+    App(u32),
+    /// This window of the app.
+    Window(u32, u64),
+    /// A menu, a list or the like of the app, or one of its windows.
+    Popup(u32),
+}
+
+impl Expected {
+    /// Whether it is this receiver.
+    fn is(self, stretch: Stretch, receiver: &Receiver) -> bool {
+        let is_app = |pid: u32| receiver.pid == Some(pid);
+        match (self, stretch) {
+            (Expected::Anyone, _) => true,
+            (Expected::App(pid) | Expected::Popup(pid), _) => is_app(pid),
+            // Keys that go to a popup of the app are the app's own business: a list that completes what is typed.
+            (Expected::Window(pid, window), Stretch::Keys) => {
+                receiver.window == Some(window) || receiver.popup && is_app(pid)
+            }
+            (Expected::Window(_, window), Stretch::Pointer(_)) => receiver.window == Some(window),
+        }
+    }
+}
+
+/// Who received the input of an action last.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Received(Arc<Mutex<Option<Receiver>>>);
+
+impl Received {
+    /// The receiver, if anything was sent.
+    pub fn last(&self) -> Option<Receiver> {
+        self.0.lock().clone()
+    }
+}
+
+impl Scene<'_> {
+    /// Takes mouse and keyboard, if they are not held already. True if they were not: then they are to be given back by
+    /// whoever waits for something.
+    pub async fn take_hands(&self) -> Result<bool> {
+        if self.hands.lock().is_some() {
+            return Ok(false);
+        }
+        let taken = self.engine.take_hands(self.call.session.client, self.deadline).await;
+        let turn: Turn = taken.map_err(|failure| {
+            self.failed(&failure).suggest("wait until it is released; `ax status` shows who holds it")
+        })?;
+        *self.hands.lock() = Some(turn);
+        Ok(true)
+    }
+
+    /// Gives mouse and keyboard back.
+    pub fn give_back_hands(&self) {
+        *self.hands.lock() = None;
+    }
+
+    /// Who has to receive what is meant for an element.
+    pub fn expected_of(&self, id: NodeId) -> Result<Expected> {
+        let pid = self.app()?.pid();
+        Ok(self.window_of(id)?.map_or(Expected::App(pid), |window| Expected::Window(pid, window)))
+    }
+
+    /// Who has to receive input that is meant for no element: who was named.
+    pub fn expected_by_name(&self) -> Result<Expected> {
+        let Some(app) = &self.app else { return Ok(Expected::Anyone) };
+        let pid = app.pid();
+        if let Some(window) = self.options.window {
+            let tree = app.tree.read();
+            let ix = self.engine.scope(app, &tree, Some(window), None)?;
+            return Ok(tree
+                .window_number(ix)
+                .map_or(Expected::App(pid), |window| Expected::Window(pid, window)));
+        }
+        Ok(if self.options.app.is_some() { Expected::App(pid) } else { Expected::Anyone })
+    }
+
+    /// Who has to receive input at the place that this action is about.
+    pub fn expected_at_spot(&self) -> Result<Expected> {
+        match (self.point, self.target) {
+            (None, Some(id)) if self.pops_up(id) => Ok(Expected::Popup(self.app()?.pid())),
+            (None, Some(id)) => self.expected_of(id),
+            _ => self.expected_by_name(),
+        }
+    }
+
+    /// Makes input that has to reach the one who is expected.
+    pub async fn send(&self, steps: Vec<InputStep>, expected: Expected) -> Result<Done> {
+        let gate = self.call.gate.part();
+        let sent = self.try_to_send(steps, expected, &gate).await;
+        sent.map(|doubt| self.by_input(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
+    }
+
+    async fn try_to_send(
+        &self,
+        steps: Vec<InputStep>,
+        expected: Expected,
+        gate: &Gate,
+    ) -> std::result::Result<Option<String>, Failure> {
+        let refused = |error: Error| Failure::new(FailureKind::Refused, error.message);
+        self.take_hands().await.map_err(refused)?;
+        let input = Input { steps, judge: self.judge(expected) };
+        self.engine.input(input, gate, self.deadline).await
+    }
+
+    /// Who would receive something now, if it is the one who is expected; else, in words, why not.
+    pub async fn receiver_of(
+        &self,
+        stretch: Stretch,
+        expected: Expected,
+    ) -> Result<std::result::Result<Option<Receiver>, String>> {
+        let gate = self.call.gate.part();
+        match self.try_to_send(vec![InputStep::Expect(stretch)], expected, &gate).await {
+            Ok(_) => Ok(Ok(self.received.last())),
+            Err(failure) if failure.kind == FailureKind::Elsewhere => Ok(Err(failure.to_string())),
+            Err(failure) => Err(self.failed(&failure)),
+        }
+    }
+
+    /// Makes input by the keyboard for an element, or for who was named. The window is brought to the front first, and again
+    /// if another one has taken the keyboard before anything was sent.
+    pub async fn send_keys(
+        &self,
+        steps: Vec<InputStep>,
+        window: Option<u64>,
+        expected: Expected,
+    ) -> Result<Done> {
+        let end = self.deadline.min(Instant::now() + RAISE);
+        let mut pulse = self.engine.pulse.subscribe();
+        self.take_hands().await?;
+        for again in [false, true].into_iter().chain(std::iter::repeat(true)) {
+            pulse.mark_unchanged();
+            self.raise(window, again).await?;
+            let gate = self.call.gate.part();
+            match self.try_to_send(steps.clone(), expected, &gate).await {
+                Ok(doubt) => return Ok(self.by_input(doubt)),
+                Err(failure)
+                    if failure.kind == FailureKind::Elsewhere
+                        && failure.sent == Sent::No
+                        && Instant::now() < end =>
+                {
+                    // Until something happens on the desktop, or a moment has passed: the focus is announced late.
+                    let _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), pulse.changed()).await;
+                }
+                Err(failure) => return Err(self.not_sent(&failure, &gate)),
+            }
+        }
+        // The loop above never ends by itself.
+        Err(self.not_actionable("got no keys"))
+    }
+
+    /// The judge of what is sent by this action.
+    pub fn judge(&self, expected: Expected) -> Judge {
+        let (engine, received) = (Arc::downgrade(self.engine), self.received.clone());
+        Judge::new(move |stretch, receiver| {
+            if expected.is(stretch, receiver) {
+                *received.0.lock() = Some(receiver.clone());
+                return Ok(());
+            }
+            let who = engine.upgrade().map_or_else(String::new, |engine| engine.describe(receiver));
+            let why = match (stretch, receiver) {
+                (Stretch::Keys, Receiver { popup: true, .. }) => {
+                    format!("the keyboard is with a popup: {who}")
+                }
+                (Stretch::Pointer(_), Receiver { popup: true, .. }) => format!("covered by a popup: {who}"),
+                (Stretch::Keys, Receiver { window: None, pid: None, .. }) => {
+                    "no window has the keyboard".to_owned()
+                }
+                (Stretch::Keys, _) => format!("the keyboard is with {who}"),
+                (Stretch::Pointer(point), Receiver { window: None, pid: None, .. }) => {
+                    format!("where no window is: {},{}", point.x, point.y)
+                }
+                (Stretch::Pointer(_), _) => format!("covered by {who}"),
+            };
+            Err(Failure::new(FailureKind::Elsewhere, why))
+        })
+    }
+
+    /// The error of input that was not sent, or not all of it.
+    pub fn not_sent(&self, failure: &Failure, gate: &Gate) -> Error {
+        let typed = gate.characters();
+        if failure.kind != FailureKind::Elsewhere {
+            let mut error = self.failed(failure);
+            error.delivered_chars = Some(typed).filter(|typed| *typed > 0);
+            return error;
+        }
+        let what = self.called();
+        if failure.sent == Sent::No {
+            return Error::new(ErrorCode::NotActionable, format!("{what}: {failure}; nothing was sent"))
+                .suggest("close or move what covers it, or bring the window to the front with `ax focus-window`, then try again");
+        }
+        let mut error = Error::new(
+            ErrorCode::NotActionable,
+            match typed {
+                0 => format!("{what}: stopped half-way: {failure}"),
+                typed => format!("{what}: stopped after {typed} characters: {failure}"),
+            },
+        )
+        .delivered(Delivery::Uncertain)
+        .suggest("what was sent reached the right window; check with `ax snapshot` before sending the rest");
+        error.delivered_chars = Some(typed).filter(|typed| *typed > 0);
+        error
+    }
+}
+
+impl Engine {
+    /// Who a receiver is, for people.
+    pub(crate) fn describe(&self, receiver: &Receiver) -> String {
+        let desktop = self.desktop.read();
+        let app = receiver.pid.and_then(|pid| desktop.by_pid(pid));
+        let whose = match (app, receiver.pid) {
+            (Some(app), _) => app.name.clone(),
+            (None, Some(pid)) => format!("process {pid}"),
+            (None, None) => "an unknown process".to_owned(),
+        };
+        match receiver.title.as_str() {
+            "" => format!("a window of {whose}"),
+            title => format!("the window \"{title}\" of {whose}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axd_protocol::Point;
+
+    #[test]
+    fn only_who_is_meant_is_the_right_receiver() {
+        let (keys, pointer) = (Stretch::Keys, Stretch::Pointer(Point { x: 1, y: 1 }));
+        let window = |pid, window| Receiver { pid: Some(pid), window: Some(window), ..Receiver::default() };
+        let popup = |pid| Receiver { popup: true, ..window(pid, 99) };
+        let expected = Expected::Window(7, 70);
+        assert!(expected.is(keys, &window(7, 70)) && expected.is(pointer, &window(7, 70)));
+        assert!(!expected.is(keys, &window(7, 71)), "another window of the app is another receiver");
+        assert!(!expected.is(keys, &Receiver::default()), "nobody is not the right one");
+        assert!(expected.is(keys, &popup(7)) && !expected.is(keys, &popup(8)));
+        assert!(!expected.is(pointer, &popup(7)), "a popup lies over what is meant");
+        assert!(Expected::Popup(7).is(pointer, &popup(7)) && !Expected::Popup(7).is(pointer, &popup(8)));
+        assert!(Expected::App(7).is(keys, &window(7, 1)) && !Expected::App(7).is(keys, &window(8, 1)));
+        assert!(Expected::Anyone.is(keys, &Receiver::default()));
+    }
+}

@@ -1,0 +1,178 @@
+//! Telling what came of an action.
+
+use axd_protocol::command::{ActAnswer, Aspect, Effects, Modal, Receiver, Route, Settled};
+use axd_protocol::error::{Delivery, Disposition};
+use axd_protocol::{Difference, Result};
+
+use crate::action::context::{Done, Rest, Scene};
+use crate::action::spec::Action;
+use crate::answer::Answer;
+use crate::apps::modal::{described, in_words, modals};
+use axd_tree::{Changes, Ix, Resolved, Tree};
+
+/// More changes than this are not told one by one: the caller is better off with a look.
+const MOST_CHANGES: usize = 5_000;
+
+impl Scene<'_> {
+    /// What would be done, without doing it.
+    pub fn rehearse(&self, action: &Action<'_>) -> Done {
+        let by_input = action.is_physical(self) || self.options.route == Some(Route::Input);
+        let (method, route) = if by_input {
+            (self.engine.platform.input_method(), Route::Input)
+        } else {
+            (self.engine.platform.semantic_method(), self.options.route.unwrap_or(Route::Auto))
+        };
+        let note = Some("nothing was done".to_owned());
+        Done { note, ..Done::by(method, route, Delivery::NotDelivered) }
+    }
+
+    /// Writes the answer.
+    pub fn report(&self, done: &Done, rest: Rest, answer: &mut Answer<'_>) -> Result<()> {
+        let after = self.now();
+        let changed = match (&self.before, &after) {
+            (Some(before), Some(after)) => after.since(before),
+            (Some(_), None) => vec![Aspect::Gone],
+            (None, _) => Vec::new(),
+        };
+        let came_of_it = match &self.before {
+            // That it has the focus now came of bringing it there.
+            Some(_) => changed.iter().any(|aspect| *aspect != Aspect::Focused),
+            None => matches!(rest.settled, Settled::Quiet | Settled::Busy | Settled::Ended),
+        };
+        let doubt = done.doubt.as_ref().filter(|_| !came_of_it);
+        let mut told = ActAnswer {
+            method: done.method.to_owned(),
+            route: done.route,
+            before: self.before.clone(),
+            after,
+            changed,
+            settled: rest.settled,
+            waited_ms: rest.waited.as_millis() as u64,
+            receiver: self.received.last().map(|receiver| self.named(receiver)),
+            hit: self.hit.lock().clone().filter(|_| done.route == Route::Input),
+            modal: None,
+            effects: None,
+            disposition: Disposition::of(done.delivery),
+            note: done.note.as_ref().or(doubt).cloned(),
+        };
+        let Some(app) = &self.app else {
+            let clock = self.engine.clock.now();
+            answer.either(
+                Some(clock),
+                None,
+                || text_of(&told, None, None),
+                |out| write(&told, None, None, out),
+            );
+            return Ok(());
+        };
+        let info = app.info();
+        let tree = app.tree.read();
+        told.modal = self.modal(&tree);
+        let clock = self.engine.clock.now();
+        let changes = tree.changes_since(self.since.tick).filter(|changes| size(changes) <= MOST_CHANGES);
+        if !self.options.no_effects {
+            let (since, truncated) = (self.since, changes.is_none());
+            told.effects = Some(Effects { since, clock, difference: Difference::default(), truncated });
+        }
+        let changes = changes.as_ref().filter(|_| !self.options.no_effects);
+        answer.either(
+            Some(clock),
+            Some(&info),
+            || text_of(&told, changes, Some(&tree)),
+            |out| write(&told, changes, Some(&tree), out),
+        );
+        Ok(())
+    }
+}
+
+impl Scene<'_> {
+    /// A receiver, with the name of its app.
+    fn named(&self, receiver: axd_platform::Receiver) -> Receiver {
+        let desktop = self.engine.desktop.read();
+        let app = receiver.pid.and_then(|pid| desktop.by_pid(pid)).map(|app| app.name.clone());
+        Receiver { app, pid: receiver.pid, window: receiver.window, title: receiver.title }
+    }
+}
+
+impl Scene<'_> {
+    /// The modal dialog that is open over what this was about, if one is: it waits for an answer.
+    fn modal(&self, tree: &Tree) -> Option<Modal> {
+        let target = self.target.and_then(|id| match tree.resolve(id) {
+            Resolved::Alive(ix) => Some(ix),
+            _ => None,
+        });
+        // What is sent to no element in particular is about the window that receives it.
+        let received = self.received.last().and_then(|receiver| receiver.window).filter(|_| target.is_none());
+        let is_over = |window: &Ix| received.is_none() || tree.window_number(*window) != received;
+        // One that this opened is in the effects.
+        let mut others = modals(tree, target).filter(is_over);
+        others.find(|window| !tree.came_after(*window, self.since.tick)).map(|window| described(tree, window))
+    }
+}
+
+fn size(changes: &Changes) -> usize {
+    changes.removed.len() + changes.moved.len() + changes.added.len() + changes.changed.len()
+}
+
+/// Writes the answer as JSON; the difference straight from the tree.
+fn write(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>, out: &mut Vec<u8>) {
+    let (Some(changes), Some(tree), Some(effects)) = (changes, tree, &told.effects) else {
+        let _ = serde_json::to_writer(out, told);
+        return;
+    };
+    let without = ActAnswer { effects: None, ..told.clone() };
+    // Writing to a Vec cannot fail, and these fields cannot fail to serialise.
+    let _ = serde_json::to_writer(&mut *out, &without);
+    out.pop();
+    out.extend_from_slice(b",\"effects\":{\"since\":");
+    let _ = serde_json::to_writer(&mut *out, &effects.since);
+    out.extend_from_slice(b",\"clock\":");
+    let _ = serde_json::to_writer(&mut *out, &effects.clock);
+    out.push(b',');
+    tree.write_changes(changes, out);
+    out.extend_from_slice(b"}}");
+}
+
+/// The answer for reading: how it was done, then what changed.
+fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> String {
+    let mut out = String::new();
+    let delivery = match told.disposition.delivery {
+        Delivery::NotDelivered => "not done",
+        Delivery::Uncertain => "outcome unknown",
+        Delivery::DeliveredUnverified => "done",
+        Delivery::DeliveredVerified => "done, verified",
+    };
+    out.push_str(&format!("{delivery} (by {})", told.method));
+    let settled = match told.settled {
+        Settled::Quiet => format!(", quiet after {} ms", told.waited_ms),
+        Settled::NoChange => format!(", nothing changed in {} ms", told.waited_ms),
+        Settled::Busy => format!(", still changing after {} ms", told.waited_ms),
+        Settled::Unresponsive => ", the app does not answer".to_owned(),
+        Settled::Ended => ", the app ended".to_owned(),
+        Settled::CutShort => ", interrupted".to_owned(),
+        Settled::Skipped => String::new(),
+    };
+    out.push_str(&settled);
+    out.push('\n');
+    if let Some(note) = &told.note {
+        out.push_str(&format!("  {note}\n"));
+    }
+    // Who it came to is not known by what was asked.
+    if let Some(receiver) = told.receiver.as_ref().filter(|_| told.before.is_none()) {
+        let app = receiver.app.as_deref().unwrap_or("an app that is not known");
+        out.push_str(&format!("  received by {app}: {:?}\n", receiver.title));
+    }
+    if let Some(modal) = &told.modal {
+        out.push_str(&format!("  modal: {}\n", in_words(modal)));
+    }
+    if let Some(tree) = tree {
+        match changes {
+            Some(changes) => tree.write_changes_text(changes, &mut out),
+            None if told.effects.as_ref().is_some_and(|effects| effects.truncated) => {
+                out.push_str("  more changed than is told here; look with `ax snapshot`\n");
+            }
+            None => {}
+        }
+    }
+    out
+}

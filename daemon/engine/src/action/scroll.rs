@@ -1,0 +1,191 @@
+//! Scrolling until an element, or a row of one, can be seen.
+
+use axd_protocol::command::Route;
+use axd_protocol::error::Delivery;
+use axd_protocol::{Bounds, Point, Result};
+
+use crate::action::context::{Done, Scene};
+use crate::action::input::turn;
+use crate::action::select::row_of;
+use crate::apps::measure::Places;
+use axd_platform::{Act, Direction, InputStep, ToWorker};
+use axd_tree::Ix;
+
+/// How many turns of the wheel it takes at most to bring something into sight.
+const MOST_TURNS: u32 = 400;
+/// How many notches of the wheel a turn has.
+const FEWEST_NOTCHES: u32 = 2;
+const MOST_NOTCHES: u32 = 60;
+/// How many elements on each side of one are looked at to find out where it lies.
+const MOST_BESIDE: usize = 256;
+
+impl Scene<'_> {
+    /// Scrolls until the target, or a row of it, can be seen.
+    pub async fn scroll_to(&mut self, row: Option<u32>) -> Result<Done> {
+        if let Some(row) = row {
+            let row = row - 1;
+            let holder = self.id()?;
+            let find = || self.look(holder, |tree, ix| row_of(tree, ix, row)).ok().flatten();
+            let Some(done) = self.by_app(Act::Reveal(row)).await? else {
+                // It may be known by its number all the same; then it is like any element that is out of sight.
+                let (app, key) = (self.app()?, self.key(holder)?);
+                app.ask(self.deadline, |reply| ToWorker::Keep { key, rows: vec![row], reply }).await?;
+                let Some(found) = find() else {
+                    return Err(self.not_offered("scroll to a row by its number"));
+                };
+                self.target = Some(found);
+                self.before = None;
+                return Box::pin(self.scroll_to(None)).await;
+            };
+            self.until(self.patience(), || find().is_some()).await?;
+            let Some(found) = find() else { return Err(self.not_achieved("scrolled to that row")) };
+            self.target = Some(found);
+            self.before = None;
+            return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+        }
+        if self.in_sight().await.is_some_and(|(_, visible)| visible) {
+            return Ok(Done::already("it was in sight already"));
+        }
+        if let Some(done) = self.by_app(Act::ScrollTo).await? {
+            self.rest().await;
+            if self.in_sight().await.is_some_and(|(_, visible)| visible) {
+                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+            }
+            if self.options.route == Some(Route::Semantic) {
+                return Err(self.not_achieved("in sight"));
+            }
+        }
+        self.wheel_to().await
+    }
+
+    /// Turns the wheel over what holds the target until it is in sight, or nothing moves any more.
+    async fn wheel_to(&self) -> Result<Done> {
+        let mut still = 0;
+        let mut before = None;
+        for _ in 0..MOST_TURNS {
+            let Some((at, frame)) = self.holder_in_sight().await else {
+                return Err(self.not_actionable("is in nothing that can be scrolled"));
+            };
+            let mut notches = FEWEST_NOTCHES;
+            let now = match self.in_sight().await {
+                Some((Some(bounds), _)) => (toward(bounds, frame), Progress::At(bounds)),
+                // Some toolkits do not tell the places of what is scrolled away, but its order.
+                Some((None, _)) | None => match self.way_by_order().await {
+                    Some((direction, first, rows)) => {
+                        // A notch is about three rows; half the way, so as not to pass it.
+                        notches = (rows / 6).clamp(FEWEST_NOTCHES, MOST_NOTCHES);
+                        (direction, Progress::Past(first, rows))
+                    }
+                    None => return Err(self.not_actionable("has no place to scroll to")),
+                },
+            };
+            // Some move a moment later; what has not moved after several turns does not.
+            still = if before == Some(now) { still + 1 } else { 0 };
+            if still > 3 {
+                break;
+            }
+            before = Some(now);
+            self.input(vec![InputStep::Move(at), turn(now.0, notches)]).await?;
+            self.rest().await;
+            if self.in_sight().await.is_some_and(|(_, visible)| visible) {
+                let method = self.engine.platform.input_method();
+                let delivery = Delivery::DeliveredVerified;
+                return Ok(Done::by(method, Route::Input, delivery));
+            }
+        }
+        Err(self.not_achieved("in sight"))
+    }
+
+    /// Which way the target lies from those beside it that are in sight, the place of the first of these, and how many rows lie between.
+    async fn way_by_order(&self) -> Option<(Direction, usize, u32)> {
+        let app = self.app.as_ref()?;
+        let (own, beside) = self
+            .look(self.id().ok()?, |tree, ix| {
+                let beside = tree.children(tree.parent(ix)?);
+                let own = beside.iter().position(|other| *other == ix)?;
+                let from = own.saturating_sub(MOST_BESIDE);
+                let some = beside.iter().enumerate().skip(from).take(2 * MOST_BESIDE);
+                let rows = |other: Ix| tree.row(ix).unwrap_or(0).abs_diff(tree.row(other).unwrap_or(0));
+                let placed = some.filter_map(|(place, ix)| Some((place, tree.key(*ix)?, rows(*ix))));
+                Some((own, placed.collect::<Vec<_>>()))
+            })
+            .ok()??;
+        let places =
+            Places::to_act(app, beside.iter().map(|(_, key, _)| *key).collect(), self.deadline).await;
+        let mut seen = beside.iter().filter(|(_, key, _)| places.visible(*key) == Some(true));
+        let (first, _, rows) = *seen.next()?;
+        Some((if own > first { Direction::Down } else { Direction::Up }, first, rows))
+    }
+
+    /// Where the target is, and whether it can be seen.
+    async fn in_sight(&self) -> Option<(Option<Bounds>, bool)> {
+        let (app, key) = (self.app.as_ref()?, self.key(self.id().ok()?).ok()?);
+        let places = Places::to_act(app, vec![key], self.deadline).await;
+        Some((places.bounds(key), places.visible(key)?))
+    }
+
+    /// The nearest thing around the target that can be seen, and a place in it.
+    async fn holder_in_sight(&self) -> Option<(Point, Bounds)> {
+        let app = self.app.as_ref()?;
+        let above: Vec<_> = self
+            .look(self.id().ok()?, |tree, ix| {
+                let mut at = tree.parent(ix);
+                std::iter::from_fn(move || {
+                    let above = at?;
+                    at = tree.parent(above);
+                    Some(above)
+                })
+                .filter_map(|above| tree.key(above))
+                .collect()
+            })
+            .ok()?;
+        let places = Places::to_act(app, above.clone(), self.deadline).await;
+        let seen = |key| {
+            let bounds = places.bounds(key).filter(|bounds| bounds.width > 0 && bounds.height > 0)?;
+            places.visible(key).filter(|visible| *visible)?;
+            Some(bounds)
+        };
+        // What holds a long list is seen through what holds that.
+        let mut frames = above.into_iter().filter_map(seen);
+        let nearest = frames.next()?;
+        let frame = frames.fold(nearest, |part, frame| part.intersection(&frame).unwrap_or(part));
+        Some((Point { x: frame.x + frame.width / 2, y: frame.y + frame.height / 2 }, frame))
+    }
+}
+
+/// How far scrolling has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Progress {
+    /// The target is here.
+    At(Bounds),
+    /// Of those beside the target, this is the first in sight, and so many rows lie between.
+    Past(usize, u32),
+}
+
+/// The way to scroll so that what is at `bounds` comes into `frame`.
+fn toward(bounds: Bounds, frame: Bounds) -> Direction {
+    if bounds.y + bounds.height > frame.y + frame.height {
+        Direction::Down
+    } else if bounds.y < frame.y {
+        Direction::Up
+    } else if bounds.x + bounds.width > frame.x + frame.width {
+        Direction::Right
+    } else {
+        Direction::Left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_to_scroll_is_the_way_to_the_element() {
+        let frame = Bounds { x: 0, y: 100, width: 200, height: 300 };
+        let at = |x, y| Bounds { x, y, width: 20, height: 20 };
+        assert_eq!(toward(at(10, 900), frame), Direction::Down);
+        assert_eq!(toward(at(10, 0), frame), Direction::Up);
+        assert_eq!(toward(at(900, 200), frame), Direction::Right);
+        assert_eq!(toward(at(-90, 200), frame), Direction::Left);
+    }
+}

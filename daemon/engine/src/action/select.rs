@@ -1,0 +1,416 @@
+//! Choosing: items of lists and combo boxes.
+
+use std::sync::Arc;
+
+use axd_protocol::command::Route;
+use axd_protocol::error::Delivery;
+use axd_protocol::keys::{Combo, Key, Named};
+use axd_protocol::selector::fold;
+use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, Role, State};
+
+use tokio::time::Instant;
+
+use crate::action::context::{Done, Scene};
+use crate::action::input::press;
+use crate::action::popup::{COMES, is_shown, twin};
+use crate::action::settle::Watch;
+use crate::apps::target::not_looked_at;
+use axd_platform::{Act, FailureKind, InputStep};
+use axd_tree::{Ix, Tree};
+
+/// How many items an error names.
+pub(crate) const CANDIDATES: usize = 8;
+
+/// So many items are passed with the arrow keys rather than by a click.
+const NEAR: usize = 30;
+
+impl Scene<'_> {
+    /// Chooses an item of the target, or the target itself.
+    pub async fn select(&mut self, item: Option<&str>) -> Result<Done> {
+        let holder = self.id()?;
+        let pops_up = self.role() == Some(Role::Combobox) || self.has(State::Collapsed);
+        if let Some(name) = item.filter(|_| pops_up) {
+            return self.select_choice(holder, name).await;
+        }
+        let chosen = match item {
+            None => holder,
+            Some(name) => self.item(holder, name).await?,
+        };
+        // What it is called is kept: some are replaced when they are selected.
+        let called = self.look(chosen, label).unwrap_or_default();
+        let is_chosen = |scene: &Scene<'_>| scene.is_chosen(holder, chosen, called.as_deref());
+        if is_chosen(self) {
+            return Ok(Done::already("it was selected already"));
+        }
+        for act in [Act::Select, Act::Press] {
+            let Some(done) = self.by_app_on(chosen, act.clone()).await? else { continue };
+            self.pause(|| is_chosen(self)).await;
+            if is_chosen(self) {
+                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+            }
+            // What the app is seen to have selected is selected, though nothing in its tree may show it.
+            if act == Act::Select || done.delivery == Delivery::Uncertain {
+                return Ok(done);
+            }
+        }
+        if self.options.route == Some(Route::Semantic) {
+            return Err(self.not_achieved("selected"));
+        }
+        let done = self.click_on(chosen).await?;
+        self.pause(|| is_chosen(self)).await;
+        if is_chosen(self) {
+            Ok(Done { delivery: Delivery::DeliveredVerified, ..done })
+        } else if self.look(chosen, |_, _| ()).is_err() {
+            Ok(done)
+        } else {
+            Err(self.not_achieved("selected"))
+        }
+    }
+
+    /// Chooses one of the choices of a combo box: by the app at once if that is seen to do it, else by opening it. To choose
+    /// twice does no harm, so every way is tried. What was opened is closed again if it comes to nothing.
+    async fn select_choice(&self, holder: NodeId, name: &str) -> Result<Done> {
+        let known = self.find_below(holder, name);
+        if let Some(choice) = known {
+            let called = self.look(choice, label)?;
+            if self.is_chosen(holder, choice, called.as_deref()) {
+                return Ok(Done::already("it was selected already"));
+            }
+            if let Some(done) = self.choose_by_app(holder, choice, Act::Select).await? {
+                return Ok(done);
+            }
+        } else if self.look(holder, shown_choice)?.is_some_and(|shown| shown == plain(name)) {
+            return Ok(Done::already("it was selected already"));
+        } else if self.knows_choices(holder) {
+            return Err(self.no_such_choice(holder, name));
+        }
+        let was_open = self.is_open(holder).await == Some(true);
+        let done = self.choose_in_popup(holder, name, known, was_open).await;
+        if !was_open && (done.is_err() || self.is_open(holder).await == Some(true)) {
+            // That it could not be closed is less than why it was to be.
+            let closed = self.close(holder).await;
+            if done.is_ok() {
+                closed?;
+            }
+        }
+        done
+    }
+
+    /// Has the app take a choice; `None` if nothing is seen to have come of it.
+    async fn choose_by_app(&self, holder: NodeId, choice: NodeId, act: Act) -> Result<Option<Done>> {
+        if self.options.route == Some(Route::Input) {
+            return Ok(None);
+        }
+        self.until_enabled().await?;
+        let called = self.look(choice, label).ok().flatten();
+        match self.perform(choice, act).await {
+            Ok(()) => {}
+            Err(failure) if failure.kind == FailureKind::Unresponsive => return Err(self.failed(&failure)),
+            Err(_) => return Ok(None),
+        }
+        let is_chosen = || self.is_chosen(holder, choice, called.as_deref());
+        self.pause(is_chosen).await;
+        Ok(is_chosen().then(|| self.by_semantics(Delivery::DeliveredVerified)))
+    }
+
+    /// Opens a combo box, if it is not, and takes a choice.
+    async fn choose_in_popup(
+        &self,
+        holder: NodeId,
+        name: &str,
+        known: Option<NodeId>,
+        is_open: bool,
+    ) -> Result<Done> {
+        if !is_open {
+            self.open(holder).await?;
+        }
+        let called = known.and_then(|choice| self.look(choice, label).ok().flatten());
+        let wanted = called.clone().unwrap_or_else(|| name.to_owned());
+        let find = || self.find_choice(holder, &wanted).or(known);
+        let end = self.patience().min(Instant::now() + COMES);
+        self.until(end, || self.find_choice(holder, &wanted).is_some()).await?;
+        let Some(choice) = find() else { return Err(self.no_such_choice(holder, name)) };
+        let called = called.or_else(|| self.look(choice, label).ok().flatten());
+        let is_chosen = || self.is_chosen(holder, choice, called.as_deref());
+        let was = self.look(holder, shown_choice)?;
+        let mut done = None;
+        for act in [Act::Press, Act::Select] {
+            if self.look(choice, |_, _| ()).is_err() {
+                break;
+            }
+            if let Some(done) = self.choose_by_app(holder, choice, act).await? {
+                return Ok(done);
+            }
+        }
+        if self.options.route != Some(Route::Semantic) && self.look(choice, |_, _| ()).is_ok() {
+            done = Some(self.take_choice(holder, choice).await?);
+            self.pause(is_chosen).await;
+        }
+        if is_chosen() || was.is_some() && self.until(self.soon(), is_chosen).await? {
+            let done = done.unwrap_or_else(|| self.by_semantics(Delivery::DeliveredUnverified));
+            return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+        }
+        // Of what shows nothing it is known only that its popup is gone, with the choice that was taken.
+        let shows = self.look(holder, shown_choice).ok().flatten().or(was);
+        if shows.is_some() || self.is_open(holder).await == Some(true) {
+            return Err(self.not_achieved("selected"));
+        }
+        let note = Some("it does not say what is chosen".to_owned());
+        let done = done.unwrap_or_else(|| self.by_semantics(Delivery::DeliveredUnverified));
+        Ok(Done { note, ..done })
+    }
+
+    /// Takes a choice of an open popup with the mouse, or with the keyboard where it cannot be reached: of what pops up some apps
+    /// do not tell where it is, or what lies over what.
+    async fn take_choice(&self, holder: NodeId, choice: NodeId) -> Result<Done> {
+        let app = Arc::clone(self.app()?);
+        let popup = self.popup_of(holder, choice);
+        // The keyboard is seen to be at what it takes. A click may come too early: Qt takes none for a while after it opened.
+        let by_keys = self.is_near(popup, choice)
+            || self.pointed_at(popup).is_some() && !self.can_reach(&app, choice).await?;
+        if by_keys && let Some(done) = self.choose_by_keys(popup, choice).await? {
+            return Ok(done);
+        }
+        self.click_on(choice).await
+    }
+
+    /// Whether the keyboard is at an item of an open popup that is not far from this one.
+    fn is_near(&self, popup: NodeId, choice: NodeId) -> bool {
+        let place = self.look(popup, |tree, ix| items(tree, ix).position(|at| tree.id(at) == choice));
+        match (self.pointed_at(popup), place) {
+            (Some(from), Ok(Some(to))) => from.abs_diff(to) <= NEAR,
+            _ => false,
+        }
+    }
+
+    /// What the choices of an open combo box are below: itself, or a popup elsewhere.
+    fn popup_of(&self, holder: NodeId, choice: NodeId) -> NodeId {
+        self.look(choice, |tree, ix| {
+            let above = std::iter::successors(tree.parent(ix), |at| tree.parent(*at));
+            let mut above = above.filter(|at| {
+                tree.id(*at) == holder || matches!(tree.role(*at), Role::Combobox | Role::List | Role::Menu)
+            });
+            above.next().map(|at| tree.id(at))
+        })
+        .ok()
+        .flatten()
+        .unwrap_or(holder)
+    }
+
+    /// Whether all the choices of a combo box are known without opening it.
+    fn knows_choices(&self, holder: NodeId) -> bool {
+        self.look(holder, |tree, ix| {
+            let cut = tree.subtree(ix).any(|at| tree.total(at).is_some());
+            !cut && items(tree, ix).any(|item| label(tree, item).is_some())
+        })
+        .unwrap_or(false)
+    }
+
+    fn no_such_choice(&self, holder: NodeId, name: &str) -> Error {
+        let candidates = self.look(holder, |tree, ix| {
+            let below: Vec<Ix> = items(tree, ix).take(CANDIDATES).collect();
+            let came = || appeared(tree, self.since.tick).filter(|ix| is_shown(tree, *ix)).take(CANDIDATES);
+            let of = if below.is_empty() { came().collect() } else { below };
+            of.into_iter().map(|item| tree.node_ref(item)).collect::<Vec<NodeRef>>()
+        });
+        let error = Error::new(ErrorCode::ElementNotFound, format!("{} has no item '{name}'", self.called()))
+            .candidates(candidates.unwrap_or_default())
+            .suggest("use the name or the number of one of the candidates");
+        let unread = self.look(holder, |tree, ix| tree.unread_of(ix)).ok().flatten();
+        not_looked_at(error, unread.into_iter().collect())
+    }
+
+    /// The place, among the items of an open popup, of the one the keyboard is at: that has the focus, or, where something else is
+    /// said to have it, is selected.
+    fn pointed_at(&self, holder: NodeId) -> Option<usize> {
+        self.look(holder, |tree, ix| {
+            let with = |state| items(tree, ix).position(|item| tree.states(item).has(state));
+            with(State::Focused).or_else(|| with(State::Selected))
+        })
+        .ok()
+        .flatten()
+    }
+
+    /// Goes to an item of an open popup with the arrow keys, and takes it; `None` if the keyboard is not seen to get there.
+    async fn choose_by_keys(&self, holder: NodeId, item: NodeId) -> Result<Option<Done>> {
+        let place = self.look(holder, |tree, ix| items(tree, ix).position(|at| tree.id(at) == item))?;
+        let (Some(from), Some(to)) = (self.pointed_at(holder), place) else {
+            return Ok(None);
+        };
+        let key = |key| press(&Combo { modifiers: Vec::new(), key: Key::Named(key) });
+        let arrow = if to > from { Named::Down } else { Named::Up };
+        let steps: Vec<InputStep> = (0..to.abs_diff(from)).flat_map(|_| key(arrow)).collect();
+        if !steps.is_empty() {
+            self.by_keys(steps).await?;
+            // Qt does not announce where the keyboard is in a popup: it is looked at while somebody waits.
+            let app = Arc::clone(self.app()?);
+            let _watch = Watch::new(self.engine, &app, self.key(holder)?);
+            self.until(self.soon(), || self.pointed_at(holder) == Some(to)).await?;
+        }
+        // What the keyboard is not at is not taken.
+        if self.pointed_at(holder) != Some(to) {
+            return Ok(None);
+        }
+        self.by_keys(key(Named::Return)).await.map(Some)
+    }
+
+    /// Whether the item is what is chosen: it says so, or what holds it shows its name.
+    fn is_chosen(&self, holder: NodeId, item: NodeId, called: Option<&str>) -> bool {
+        let says_so = self.look(item, |tree, ix| {
+            let states = tree.states(ix);
+            states.has(State::Selected) || states.has(State::Checked)
+        });
+        let combo = self.look(holder, |tree, ix| {
+            // A combo box shows what is chosen; its items may not say it, or say it of what is only pointed at.
+            (tree.role(ix) == Role::Combobox && holder != item).then(|| shown_choice(tree, ix))
+        });
+        match (combo, called) {
+            (Ok(Some(Some(shown))), Some(called)) => shown == called,
+            _ => says_so.unwrap_or(false),
+        }
+    }
+
+    /// The item of that name or number, scrolled to if it is not there before.
+    async fn item(&self, holder: NodeId, name: &str) -> Result<NodeId> {
+        if let Some(found) = self.find_below(holder, name) {
+            return Ok(found);
+        }
+        let number = name.trim().parse::<u32>().ok().filter(|number| *number > 0);
+        let total = self.look(holder, |tree, ix| tree.total(ix))?;
+        if let (Some(number), Some(total)) = (number, total)
+            && number <= total
+        {
+            let row = number - 1;
+            if self.by_app(Act::Reveal(row)).await?.is_some() {
+                let find = || self.look(holder, |tree, ix| row_of(tree, ix, row)).ok().flatten();
+                self.until(self.patience(), || find().is_some()).await?;
+                if let Some(found) = find() {
+                    return Ok(found);
+                }
+            }
+        }
+        Err(self.no_such_choice(holder, name))
+    }
+
+    /// An item below its holder, by its name or else by its number.
+    fn find_below(&self, holder: NodeId, name: &str) -> Option<NodeId> {
+        let wanted = plain(name);
+        self.look(holder, |tree, ix| {
+            let below = items(tree, ix).find(|item| says(tree, *item, &wanted));
+            let numbered = || {
+                let number = name.trim().parse::<usize>().ok()?.checked_sub(1)?;
+                if tree.total(ix).is_some() {
+                    return row_of(tree, ix, u32::try_from(number).ok()?).and_then(|id| {
+                        match tree.resolve(id) {
+                            axd_tree::Resolved::Alive(ix) => Some(ix),
+                            _ => None,
+                        }
+                    });
+                }
+                items(tree, ix).nth(number)
+            };
+            below.or_else(numbered).map(|item| tree.id(item))
+        })
+        .ok()
+        .flatten()
+    }
+
+    /// A choice of a combo box that is open: in a popup that stands for it, in what came when it was opened, below it, or,
+    /// if there is only one of the name, anywhere in the app.
+    fn find_choice(&self, holder: NodeId, name: &str) -> Option<NodeId> {
+        let wanted = plain(name);
+        self.look(holder, |tree, ix| {
+            let called = |item: &Ix| says(tree, *item, &wanted) && is_shown(tree, *item);
+            let in_twin = twin(tree, ix).and_then(|twin| items(tree, twin).find(called));
+            let came = || appeared(tree, self.since.tick).find(called);
+            let below = || items(tree, ix).find(called);
+            let numbered = || {
+                let number = name.trim().parse::<usize>().ok()?.checked_sub(1)?;
+                appeared(tree, self.since.tick).filter(|item| is_shown(tree, *item)).nth(number)
+            };
+            let anywhere = || {
+                let mut shown = items(tree, tree.root()?).filter(called);
+                shown.next().filter(|_| shown.next().is_none())
+            };
+            let found = in_twin.or_else(came).or_else(below).or_else(numbered).or_else(anywhere);
+            found.map(|item| tree.id(item))
+        })
+        .ok()
+        .flatten()
+    }
+}
+
+/// The items that came since.
+fn appeared(tree: &Tree, since: axd_protocol::Tick) -> impl Iterator<Item = Ix> {
+    let added = tree.changes_since(since).map(|changes| changes.added).unwrap_or_default();
+    let items: Vec<Ix> =
+        added.iter().flat_map(|(root, _)| tree.subtree(*root)).filter(|ix| is_item(tree.role(*ix))).collect();
+    items.into_iter()
+}
+
+/// What can be chosen below an element.
+pub(crate) fn items(tree: &Tree, holder: Ix) -> impl Iterator<Item = Ix> {
+    tree.subtree(holder).filter(move |ix| *ix != holder && is_item(tree.role(*ix)))
+}
+
+pub(crate) fn is_item(role: Role) -> bool {
+    matches!(
+        role,
+        Role::ListItem
+            | Role::TreeItem
+            | Role::Row
+            | Role::MenuItem
+            | Role::MenuItemCheckbox
+            | Role::MenuItemRadio
+            | Role::Tab
+            | Role::Radio
+    )
+}
+
+/// What an item is called, by itself or by the first in it that has a name.
+pub(crate) fn label(tree: &Tree, item: Ix) -> Option<String> {
+    let named = |ix: Ix| tree.name(ix).map(plain).filter(|name| !name.is_empty());
+    named(item).or_else(|| tree.subtree(item).find_map(named))
+}
+
+/// The choice that a combo box shows: its value, else the text on its face, else its name.
+fn shown_choice(tree: &Tree, holder: Ix) -> Option<String> {
+    let fields = || tree.subtree(holder).filter(|ix| tree.role(*ix) == Role::TextField);
+    if let Some(value) = tree.value(holder).or_else(|| fields().find_map(|ix| tree.value(ix))) {
+        return Some(plain(value));
+    }
+    let choices: Vec<String> = items(tree, holder).filter_map(|item| label(tree, item)).collect();
+    let in_item = |ix: Ix| {
+        let mut above = tree.parent(ix);
+        std::iter::from_fn(|| {
+            let at = above.filter(|at| *at != holder)?;
+            above = tree.parent(at);
+            Some(at)
+        })
+        .any(|at| is_item(tree.role(at)))
+    };
+    // A face holds one text that is shown; others, as of a state that it is not in, may lie beneath it.
+    let texts = tree.subtree(holder).filter(|ix| tree.role(*ix) == Role::Text && !in_item(*ix));
+    let face = texts.filter_map(|ix| tree.name(ix).map(plain)).last();
+    face.or_else(|| tree.name(holder).map(plain).filter(|name| choices.contains(name)))
+}
+
+/// A name as it is compared: without case, and without the mark that browsers put before the items of a list.
+fn plain(name: &str) -> String {
+    let folded = fold(name);
+    folded.trim_start_matches(['•', '◦', '▪']).trim().to_owned()
+}
+
+/// Whether an item goes by this name: its own, or that of what is in it.
+fn says(tree: &Tree, item: Ix, wanted: &str) -> bool {
+    let is = |ix: Ix| tree.name(ix).is_some_and(|name| plain(name) == wanted);
+    match tree.name(item) {
+        Some(name) if !name.is_empty() => is(item),
+        _ => tree.subtree(item).any(is),
+    }
+}
+
+/// The row of an index in a container that shows some of its rows.
+pub(crate) fn row_of(tree: &Tree, holder: Ix, row: u32) -> Option<NodeId> {
+    tree.subtree(holder).find(|ix| tree.row(*ix) == Some(row)).map(|ix| tree.id(ix))
+}

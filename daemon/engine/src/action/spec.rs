@@ -1,0 +1,313 @@
+//! What each command that acts comes to: one arm a command, and nothing about how it is carried out.
+
+use std::time::Duration;
+
+use axd_protocol::command::{ActOptions, Acting, Command, Direction as Way, Route};
+use axd_protocol::error::Delivery;
+use axd_protocol::keys::{Button, Combo, Modifier};
+use axd_protocol::selector::Target;
+use axd_protocol::{Error, ErrorCode, Point, Result};
+
+use axd_platform::Direction;
+
+/// An action.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Action<'a> {
+    Click { target: &'a str, button: Button, count: u32 },
+    Type { target: Option<&'a str>, text: &'a str },
+    SetValue { target: &'a str, value: &'a str },
+    Clear { target: &'a str },
+    Focus { target: &'a str },
+    Select { target: &'a str, item: Option<&'a str> },
+    Menu { path: Vec<&'a str> },
+    Toggle { target: &'a str },
+    Check { target: &'a str, on: bool },
+    Expand { target: &'a str, on: bool },
+    Scroll { target: &'a str, direction: Direction, amount: u32 },
+    ScrollTo { target: &'a str, row: Option<u32> },
+    Drag { target: &'a str, to: &'a str },
+    Hover { target: &'a str },
+    Perform { target: &'a str, action: &'a str },
+    Press { combo: &'a Combo },
+    KeyDown { combo: &'a Combo, lease: Option<Duration> },
+    KeyUp { combo: &'a Combo },
+    MouseMove { at: Point },
+    MouseClick { at: Point, button: Button, count: u32, modifiers: &'a [Modifier] },
+    MouseDown { at: Point, button: Button, lease: Option<Duration> },
+    MouseUp { at: Point, button: Button },
+    MouseWheel { at: Point, direction: Direction, amount: u32, modifiers: &'a [Modifier] },
+}
+
+/// What an action is about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Aim<'a> {
+    /// An element, or a point.
+    Element(&'a str),
+    /// What has the focus.
+    Focus,
+    /// An app as a whole.
+    App,
+    /// A place on the screen.
+    Place(Point),
+    /// Whoever gets the keys.
+    Keyboard,
+}
+
+/// The most clicks, and the most notches of the wheel, that one request makes.
+const MOST_CLICKS: u32 = 10;
+const MOST_NOTCHES: u32 = 1_000;
+/// How often an element that was replaced is looked for again.
+const MOST_TRIES: u32 = 2;
+/// The longest that something may be held down.
+const LONGEST_HOLD: u64 = 600_000;
+
+/// The action that a command asks for, and what all of them take; `None` if it asks for none.
+pub(crate) fn of(command: &Command) -> Result<Option<(Action<'_>, ActOptions<'_>)>> {
+    let single = |target| Action::Click { target, button: Button::Left, count: 1 };
+    Ok(Some(match command {
+        Command::Click(args) => (single(&args.target), args.options()),
+        Command::DoubleClick(args) => {
+            (Action::Click { target: &args.target, button: Button::Left, count: 2 }, args.options())
+        }
+        Command::TripleClick(args) => {
+            (Action::Click { target: &args.target, button: Button::Left, count: 3 }, args.options())
+        }
+        Command::RightClick(args) => {
+            (Action::Click { target: &args.target, button: Button::Right, count: 1 }, args.options())
+        }
+        Command::Type(args) => {
+            (Action::Type { target: args.target.as_deref(), text: &args.text.0 }, args.options())
+        }
+        Command::SetValue(args) => {
+            (Action::SetValue { target: &args.target, value: &args.value.0 }, args.options())
+        }
+        Command::Clear(args) => (Action::Clear { target: &args.target }, args.options()),
+        Command::Focus(args) => (Action::Focus { target: &args.target }, args.options()),
+        Command::Select(args) => {
+            let item = args.value.as_ref().map(|value| value.0.as_str());
+            (Action::Select { target: &args.target, item }, args.options())
+        }
+        Command::Menu(args) => (Action::Menu { path: menu_path(&args.path)? }, args.options()),
+        Command::Toggle(args) => (Action::Toggle { target: &args.target }, args.options()),
+        Command::Check(args) => (Action::Check { target: &args.target, on: true }, args.options()),
+        Command::Uncheck(args) => (Action::Check { target: &args.target, on: false }, args.options()),
+        Command::Expand(args) => (Action::Expand { target: &args.target, on: true }, args.options()),
+        Command::Collapse(args) => (Action::Expand { target: &args.target, on: false }, args.options()),
+        Command::Scroll(args) => {
+            let (direction, amount) = (direction(args.direction), notches(args.amount)?);
+            (Action::Scroll { target: &args.target, direction, amount }, args.options())
+        }
+        Command::ScrollTo(args) => {
+            if args.row == Some(0) {
+                return Err(Error::new(ErrorCode::InvalidArgs, "row: rows are counted from 1"));
+            }
+            (Action::ScrollTo { target: &args.target, row: args.row }, args.options())
+        }
+        Command::Drag(args) => (Action::Drag { target: &args.target, to: &args.to }, args.options()),
+        Command::Hover(args) => (Action::Hover { target: &args.target }, args.options()),
+        Command::Perform(args) => {
+            (Action::Perform { target: &args.target, action: &args.action }, args.options())
+        }
+        Command::Press(args) => (Action::Press { combo: &args.combo.0 }, args.options()),
+        Command::KeyDown(args) => {
+            (Action::KeyDown { combo: &args.combo.0, lease: lease(args.hold_ms)? }, args.options())
+        }
+        Command::KeyUp(args) => (Action::KeyUp { combo: &args.combo.0 }, args.options()),
+        Command::MouseMove(args) => (Action::MouseMove { at: args.point.0 }, args.options()),
+        Command::MouseClick(args) => {
+            let count = args.count.unwrap_or(1);
+            if !(1..=MOST_CLICKS).contains(&count) {
+                let message = format!("count must be between 1 and {MOST_CLICKS}");
+                return Err(Error::new(ErrorCode::InvalidArgs, message));
+            }
+            let modifiers = &args.modifiers.0;
+            let click = Action::MouseClick { at: args.point.0, button: args.button, count, modifiers };
+            (click, args.options())
+        }
+        Command::MouseDown(args) => {
+            let lease = lease(args.hold_ms)?;
+            (Action::MouseDown { at: args.point.0, button: args.button, lease }, args.options())
+        }
+        Command::MouseUp(args) => (Action::MouseUp { at: args.point.0, button: args.button }, args.options()),
+        Command::MouseWheel(args) => {
+            let (direction, amount) = (direction(args.direction), notches(args.amount)?);
+            let modifiers = &args.modifiers.0;
+            (Action::MouseWheel { at: args.point.0, direction, amount, modifiers }, args.options())
+        }
+        _ => return Ok(None),
+    }))
+}
+
+impl<'a> Action<'a> {
+    /// What it is about.
+    pub fn aim(&self) -> Aim<'a> {
+        match *self {
+            Action::Click { target, .. }
+            | Action::SetValue { target, .. }
+            | Action::Clear { target }
+            | Action::Focus { target }
+            | Action::Select { target, .. }
+            | Action::Toggle { target }
+            | Action::Check { target, .. }
+            | Action::Expand { target, .. }
+            | Action::Scroll { target, .. }
+            | Action::ScrollTo { target, .. }
+            | Action::Drag { target, .. }
+            | Action::Hover { target }
+            | Action::Perform { target, .. }
+            | Action::Type { target: Some(target), .. } => Aim::Element(target),
+            Action::Type { target: None, .. } => Aim::Focus,
+            Action::Menu { .. } => Aim::App,
+            Action::Press { .. } | Action::KeyDown { .. } | Action::KeyUp { .. } => Aim::Keyboard,
+            Action::MouseMove { at }
+            | Action::MouseClick { at, .. }
+            | Action::MouseDown { at, .. }
+            | Action::MouseUp { at, .. }
+            | Action::MouseWheel { at, .. } => Aim::Place(at),
+        }
+    }
+
+    /// Whether it failed because the element that its selector meant was replaced, and it is worth to look for it again. An id
+    /// means one element and no other.
+    pub fn is_lost(&self, error: &Error, tries: u32) -> bool {
+        let means_what_is_there = match self.aim() {
+            Aim::Element(target) => matches!(Target::parse(target), Ok(Target::Selector(_))),
+            // Whatever has the focus by then.
+            Aim::Focus => true,
+            _ => false,
+        };
+        let is_gone = match error.code {
+            ErrorCode::StaleRef => true,
+            ErrorCode::ElementNotFound => tries > 0,
+            _ => false,
+        };
+        is_gone
+            && tries < MOST_TRIES
+            && error.disposition.delivery == Delivery::NotDelivered
+            && means_what_is_there
+    }
+
+    /// Whether it can be done at a place where no element is known.
+    pub fn takes_bare_point(&self) -> bool {
+        matches!(
+            self,
+            Action::Click { .. } | Action::Hover { .. } | Action::Drag { .. } | Action::Scroll { .. }
+        )
+    }
+
+    /// Whether it is so small that nobody waits for the app to come to rest, unless told to.
+    pub fn is_small(&self) -> bool {
+        matches!(
+            self,
+            Action::KeyDown { .. }
+                | Action::KeyUp { .. }
+                | Action::MouseMove { .. }
+                | Action::MouseDown { .. }
+                | Action::MouseUp { .. }
+        )
+    }
+
+    /// Whether it is one click on an element.
+    pub fn is_single_click(&self) -> bool {
+        matches!(self, Action::Click { button: Button::Left, count: 1, .. })
+    }
+
+    /// Whether it lets go of something that is held.
+    pub fn lets_go(&self) -> bool {
+        matches!(self, Action::KeyUp { .. } | Action::MouseUp { .. })
+    }
+
+    /// Whether it is known from the start that mouse and keyboard are needed.
+    pub fn needs_hands(&self, options: ActOptions<'_>, point: Option<Point>) -> bool {
+        !options.dry_run && (options.route == Some(Route::Input) || self.is_by_hand(point.is_some()))
+    }
+
+    /// The keys it presses, as far as they could do harm.
+    pub fn keys(&self) -> Option<&'a Combo> {
+        match *self {
+            Action::Press { combo } | Action::KeyDown { combo, .. } => Some(combo),
+            _ => None,
+        }
+    }
+
+    /// The text it puts in.
+    pub fn text(&self) -> Option<&'a str> {
+        match *self {
+            Action::Type { text, .. } => Some(text),
+            Action::SetValue { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+}
+
+fn direction(way: Way) -> Direction {
+    match way {
+        Way::Up => Direction::Up,
+        Way::Down => Direction::Down,
+        Way::Left => Direction::Left,
+        Way::Right => Direction::Right,
+    }
+}
+
+fn notches(amount: Option<u32>) -> Result<u32> {
+    match amount.unwrap_or(3) {
+        amount @ 1..=MOST_NOTCHES => Ok(amount),
+        _ => Err(Error::new(ErrorCode::InvalidArgs, format!("amount must be between 1 and {MOST_NOTCHES}"))),
+    }
+}
+
+fn lease(hold_ms: Option<u64>) -> Result<Option<Duration>> {
+    match hold_ms {
+        Some(ms) if !(1..=LONGEST_HOLD).contains(&ms) => {
+            Err(Error::new(ErrorCode::InvalidArgs, format!("hold_ms must be between 1 and {LONGEST_HOLD}")))
+        }
+        ms => Ok(ms.map(Duration::from_millis)),
+    }
+}
+
+fn menu_path(path: &str) -> Result<Vec<&str>> {
+    let names: Vec<&str> = path.split('>').map(str::trim).collect();
+    if names.iter().any(|name| name.is_empty()) {
+        return Err(Error::new(ErrorCode::InvalidArgs, format!("path: '{path}' has an empty name in it"))
+            .suggest("give the names from the menu bar down, as in 'File > Save'"));
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_menu_path_has_a_name_at_every_step() {
+        assert_eq!(menu_path("View > Zoom>200%").unwrap(), ["View", "Zoom", "200%"]);
+        for wrong in ["", "File >", "> Save", "File > > Save"] {
+            assert_eq!(menu_path(wrong).unwrap_err().code, ErrorCode::InvalidArgs, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_a_selector_is_looked_for_again_and_only_if_nothing_was_sent() {
+        let click = |target| Action::Click { target, button: Button::Left, count: 1 };
+        let gone = || Error::new(ErrorCode::StaleRef, "gone");
+        assert!(click("button:Save").is_lost(&gone(), 0) && click("button:Save").is_lost(&gone(), 1));
+        assert!(!click("button:Save").is_lost(&gone(), MOST_TRIES), "not for ever");
+        assert!(!click("btn_4k2p9x").is_lost(&gone(), 0), "an id means one element");
+        assert!(!click("button:Save").is_lost(&gone().delivered(Delivery::Uncertain), 0));
+        assert!(
+            Action::Type { target: None, text: "x" }.is_lost(&gone(), 0),
+            "another may have the focus now"
+        );
+        let missing = Error::new(ErrorCode::ElementNotFound, "there is none");
+        assert!(!click("button:Save").is_lost(&missing, 0) && click("button:Save").is_lost(&missing, 1));
+    }
+
+    #[test]
+    fn amounts_have_bounds() {
+        assert_eq!(notches(None).unwrap(), 3);
+        assert!(notches(Some(0)).is_err());
+        assert!(notches(Some(MOST_NOTCHES + 1)).is_err());
+        assert!(lease(Some(0)).is_err());
+        assert!(lease(None).unwrap().is_none());
+    }
+}

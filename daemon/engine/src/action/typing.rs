@@ -1,0 +1,317 @@
+//! Text and values: what is put into fields.
+//!
+//! A line end and a tab are keys wherever a person would press them: in fields of one line, cells and documents of office
+//! programs. Only an area of several lines takes them as text. That is so by either route.
+
+use axd_protocol::command::{Brief, Route};
+use axd_protocol::error::Delivery;
+use axd_protocol::{AppState, Error, ErrorCode, NodeId, Result, Role, State};
+use tokio::time::Instant;
+
+use crate::action::context::{Done, Scene};
+use crate::action::semantic::is_text;
+use crate::action::typed_text::{Came, came};
+use axd_platform::{Act, FailureKind, Sent, Stretch};
+
+/// Said of text that is not in the field as it was typed.
+const OTHERWISE: &str = "the field's text differs from what was typed; the app may have changed it";
+
+impl Scene<'_> {
+    /// Types into the target; `aimed` says that it was named, and is not just what has the focus.
+    pub async fn type_text(&mut self, text: &str, aimed: bool) -> Result<Done> {
+        if !aimed {
+            self.turn_to_focus();
+        }
+        self.turn_to_field();
+        let Some(id) = self.target else { return self.keys(text).await };
+        let is_secure = self.has(State::Secure);
+        let is_text = self.has(State::Editable) || self.role().is_some_and(is_text);
+        let is_area = self.role() == Some(Role::TextArea);
+        let with_keys = has_keys(text) && !is_area;
+        if with_keys && self.options.route == Some(Route::Semantic) {
+            let message =
+                format!("{} is a single-line field, where newlines and tabs are keys", self.called());
+            return Err(Error::new(ErrorCode::ActionNotSupported, message)
+                .suggest("omit --route, use --route input, or remove them from the text"));
+        }
+        let before = self.now().and_then(|now| now.value);
+        let by_app = match is_text && !with_keys {
+            true => self.by_app_to_type(text, aimed).await?,
+            false => None,
+        };
+        if let Some(done) = by_app {
+            return match is_secure || done.delivery != Delivery::DeliveredUnverified {
+                true => Ok(done),
+                false => self.with_what_came(done, before.as_deref(), text).await,
+            };
+        }
+        if self.options.route == Some(Route::Semantic) {
+            return Err(self.not_offered("take text from the app's side; use --route input"));
+        }
+        self.until_enabled().await?;
+        // What only had the focus is not given it again: keys go where it is now.
+        if aimed {
+            self.focus_to_type().await?;
+        }
+        let before = self.now().and_then(|now| now.value);
+        let done = match text.split_once('\t') {
+            Some((first, rest)) if is_area => self.keys_with_tab(id, first, rest).await?,
+            _ => self.keys(text).await?,
+        };
+        // Others need not wait while it is seen what came of it.
+        self.give_back_hands();
+        // What keys come to is not seen in the field they were pressed in.
+        match is_secure || with_keys {
+            true => Ok(done),
+            false => self.with_what_came(done, before.as_deref(), text).await,
+        }
+    }
+
+    /// Looks what has come of text: it is there, which is told, or it is not, which is an error where it can be known.
+    async fn with_what_came(&self, mut done: Done, before: Option<&str>, text: &str) -> Result<Done> {
+        let holds = || self.now().and_then(|now| now.value).unwrap_or_default();
+        let was = before.unwrap_or_default();
+        let is_whole = || came(was, &holds(), text) == Came::Whole;
+        self.pause(is_whole).await;
+        let is_text = self.has(State::Editable) || self.role().is_some_and(is_text);
+        if is_whole() {
+            done.delivery = Delivery::DeliveredVerified;
+        } else if is_text && before.is_some() && !text.trim().is_empty() {
+            self.until_it_has_come(was, text, &mut done).await?;
+        }
+        Ok(done)
+    }
+
+    /// Fails if, a while after text was typed into a field, none of it or only some of it is there, wherever the rest is.
+    async fn until_it_has_come(&self, before: &str, text: &str, done: &mut Done) -> Result<()> {
+        if self.app()?.state() == AppState::Gone {
+            let message = format!("the app of {} ended during typing", self.called());
+            return Err(Error::new(ErrorCode::ApplicationNotFound, message).delivered(Delivery::Uncertain));
+        }
+        // A field that is gone says nothing more.
+        let holds = || self.now().map(|now| now.value.unwrap_or_default());
+        let is_missing = |now: &str| matches!(came(before, now, text), Came::Nothing | Came::Short(_));
+        // As long as more comes, it is waited for.
+        loop {
+            let last = holds();
+            let has_moved = || holds() != last;
+            let is_over = || holds().is_none_or(|now| !is_missing(&now));
+            if is_over() || !self.until(self.soon(), has_moved).await? || Instant::now() >= self.deadline {
+                break;
+            }
+        }
+        // What is not announced is looked for.
+        if let Some(id) = self.target {
+            let _ = self.read_again(id).await;
+        }
+        let Some(now) = holds() else { return Ok(()) };
+        let missing = match came(before, &now, text) {
+            Came::Whole => {
+                done.delivery = Delivery::DeliveredVerified;
+                return Ok(());
+            }
+            Came::Unknown => return Ok(()),
+            Came::Otherwise => {
+                done.note.get_or_insert(OTHERWISE.to_owned());
+                return Ok(());
+            }
+            Came::Nothing => "still has its old value: none of the text arrived".to_owned(),
+            // The parts of a date, or of a number on a card, hand the keyboard on when they are full.
+            Came::Short(came)
+                if done.route == Route::Input && self.target.is_some_and(|id| !self.holds_focus(id)) =>
+            {
+                done.note
+                    .get_or_insert(format!("the field holds {came:?}; the focus moved on during typing"));
+                return Ok(());
+            }
+            Came::Short(came) => format!(
+                "has only {} of the {} characters that were typed: {came:?}",
+                came.chars().count(),
+                text.chars().count()
+            ),
+        };
+        // A browser in the background reports the text of its fields seconds late.
+        if done.route != Route::Input || !self.still_has_keyboard().await {
+            let note = format!("according to the app, the field {missing}, but its report may be late");
+            done.note.get_or_insert(note);
+            return Ok(());
+        }
+        let mut message = format!("{} {missing}", self.called());
+        if let Some(doubt) = &done.doubt {
+            message.push_str(&format!(" ({doubt})"));
+        }
+        Err(Error::new(ErrorCode::ActionFailed, message).delivered(Delivery::Uncertain).suggest(
+            "its window received the keys; check with `ax snapshot` where they went and whether the field accepts such text",
+        ))
+    }
+
+    /// Whether the target's window would still get keys. If that cannot be found out it counts as no: the text has been sent, so this
+    /// must not become an error that says otherwise.
+    async fn still_has_keyboard(&self) -> bool {
+        let Some(expected) = self.target.and_then(|id| self.expected_of(id).ok()) else { return false };
+        matches!(self.receiver_of(Stretch::Keys, expected).await, Ok(Ok(_)))
+    }
+
+    /// Has the app put text in; `None` if another way is to be taken. Keys reach also what takes no text by itself, as the display
+    /// of a calculator: they are sent to it if it just has the focus; if it was named, it is said that they can be.
+    async fn by_app_to_type(&self, text: &str, aimed: bool) -> Result<Option<Done>> {
+        let done = self.by_app(Act::Insert(text.to_owned())).await;
+        let refused = |error: &Error| {
+            error.code == ErrorCode::ActionFailed && error.disposition.delivery == Delivery::NotDelivered
+        };
+        match done {
+            Err(error) if refused(&error) && self.options.route != Some(Route::Semantic) => match aimed {
+                true => Err(error.suggest("use --route input to send keys")),
+                false => Ok(None),
+            },
+            done => done,
+        }
+    }
+
+    /// Types into an area with the keyboard. In some, as on web pages, Tab goes to the next field: then nothing of what
+    /// follows is typed there.
+    async fn keys_with_tab(&self, id: NodeId, first: &str, rest: &str) -> Result<Done> {
+        self.keys(&format!("{first}\t")).await?;
+        self.pause(|| !self.holds_focus(id)).await;
+        if self.holds_focus(id) {
+            return self.keys(rest).await;
+        }
+        let mut error = Error::new(
+            ErrorCode::ActionFailed,
+            format!("{} lost the focus at the first tab; the text after it was not typed", self.called()),
+        )
+        .delivered(Delivery::Uncertain)
+        .suggest("type it without tabs, or paste it from the clipboard");
+        error.delivered_chars = Some(first.chars().count() as u32 + 1);
+        Err(error)
+    }
+
+    /// What has the focus may have given it away since it was looked for.
+    fn turn_to_focus(&mut self) {
+        let focused = self.app.as_ref().and_then(|app| {
+            let tree = app.tree.read();
+            tree.focused().map(|ix| tree.id(ix))
+        });
+        if focused != self.target {
+            self.target = focused;
+            self.before = self.now();
+        }
+    }
+
+    /// A combo box that can be typed into has a field for that: it is what is meant.
+    fn turn_to_field(&mut self) {
+        let Some(id) = self.target.filter(|_| self.role() == Some(Role::Combobox)) else { return };
+        let field = self.look(id, |tree, ix| {
+            let is_field = |at| {
+                matches!(tree.role(at), Role::TextField | Role::SearchField)
+                    && !tree.states(at).has(State::Readonly)
+            };
+            let itself = tree.states(ix).has(State::Editable) && tree.children(ix).is_empty();
+            let mut fields = tree.subtree(ix).skip(1).filter(|at| !itself && is_field(*at));
+            fields.next().filter(|_| fields.next().is_none()).map(|at| tree.id(at))
+        });
+        if let Ok(Some(field)) = field {
+            self.target = Some(field);
+            self.before = self.now();
+        }
+    }
+
+    pub async fn set_value(&mut self, value: &str) -> Result<Done> {
+        self.turn_to_field();
+        let role = self.role().unwrap_or(Role::Unknown);
+        if value.contains(['\n', '\r'])
+            && role != Role::TextArea
+            && (is_text(role) || self.has(State::Editable))
+        {
+            let message = format!("{} is a single-line field, and the value has a newline", self.called());
+            return Err(Error::new(ErrorCode::InvalidArgs, message)
+                .suggest("remove the newline; to press Enter, use `ax type` or `ax press enter`"));
+        }
+        let unsupported = || {
+            Error::new(
+                ErrorCode::ActionNotSupported,
+                format!("{}: element does not support set_value; try 'type'", self.called()),
+            )
+            .suggest("use `ax type` for text, or `ax select` for an item")
+        };
+        if self.options.route == Some(Route::Input) {
+            return Err(unsupported());
+        }
+        self.until_enabled().await?;
+        let id = self.id()?;
+        match self.perform(id, Act::SetValue(value.to_owned())).await {
+            Ok(()) => {}
+            Err(failure) if failure.kind == FailureKind::NotSupported && failure.sent == Sent::No => {
+                return Err(unsupported());
+            }
+            Err(failure) if failure.kind == FailureKind::Unresponsive && failure.sent != Sent::No => {}
+            Err(failure) => return Err(self.failed(&failure)),
+        }
+        if self.has(State::Secure) {
+            return Ok(self.by_semantics(Delivery::DeliveredUnverified));
+        }
+        let holds = || self.now().is_some_and(|now| same_value(now.value.as_deref().unwrap_or(""), value));
+        self.pause(holds).await;
+        if holds() {
+            return Ok(self.by_semantics(Delivery::DeliveredVerified));
+        }
+        let mut done = self.by_semantics(Delivery::DeliveredUnverified);
+        done.note = Some(
+            "the app accepted the value and shows another one; it may have limits or a format of its own"
+                .to_owned(),
+        );
+        Ok(done)
+    }
+
+    pub async fn clear(&mut self) -> Result<Done> {
+        self.turn_to_field();
+        let is_empty = |now: &Brief| now.value.as_deref().unwrap_or("").is_empty();
+        if !self.has(State::Secure) && self.now().is_some_and(|now| is_empty(&now)) {
+            return Ok(Done::already("it was empty already"));
+        }
+        if let Some(done) = self.by_app(Act::SetValue(String::new())).await? {
+            self.pause(|| self.now().is_some_and(|now| is_empty(&now))).await;
+            if self.has(State::Secure) {
+                return Ok(done);
+            }
+            if self.now().is_some_and(|now| is_empty(&now)) {
+                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+            }
+            // It is read back, and to empty it twice does no harm.
+            if self.options.route == Some(Route::Semantic) {
+                return Err(self.not_achieved("empty"));
+            }
+        }
+        self.until_enabled().await?;
+        self.focus_to_type().await?;
+        let done = self.erase().await?;
+        if self.has(State::Secure) {
+            return Ok(done);
+        }
+        self.verified(done, "empty", is_empty).await
+    }
+}
+
+/// Whether there is something in a text that is a key where there is only one line.
+fn has_keys(text: &str) -> bool {
+    text.contains(['\n', '\r', '\t'])
+}
+
+/// Whether an app holds the value it was given, in a form of its own: 30 is 30.0.
+fn same_value(holds: &str, given: &str) -> bool {
+    holds == given
+        || matches!((holds.trim().parse::<f64>(), given.trim().parse::<f64>()), (Ok(a), Ok(b)) if (a - b).abs() < 1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_the_same_in_any_form() {
+        assert!(same_value("30.0", "30"));
+        assert!(same_value("", ""));
+        assert!(!same_value("30", "31"));
+        assert!(!same_value("a", "b"));
+    }
+}

@@ -1,0 +1,333 @@
+//! Attaching apps, taking in what their workers tell, and letting them go.
+
+use std::future::poll_fn;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Weak};
+use std::task::{Poll, ready};
+use std::time::Duration;
+
+use axd_protocol::command::{Attach, AttachAnswer, Detach};
+use axd_protocol::event::{Event, Happening};
+use axd_protocol::{AppInfo, AppState, Error, ErrorCode, Result, Role, WindowInfo};
+use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
+use tracing::{debug, info, warn};
+
+use crate::Engine;
+use crate::answer::Answer;
+use crate::apps::app;
+use crate::apps::app::App;
+use crate::desktop::state::DesktopChange;
+use crate::memory;
+use axd_platform::{AppSeen, Batch, Cause, DesktopEvent, ElementKey, FromWorker, Update, WindowSeen};
+use axd_service::Call;
+use axd_tree::Notice;
+
+/// How much a worker may have told that is not taken in yet. More waits with the worker, which folds it.
+const BACKLOG: usize = 64;
+/// From so many elements on, a first walk leaves behind memory worth giving back.
+const LARGE: usize = 10_000;
+/// An app that nobody asked about or followed for so long is let go.
+const LET_GO_AFTER: Duration = Duration::from_secs(600);
+
+impl Engine {
+    /// `attach`: returns when all of the app has been read.
+    pub(crate) async fn attach(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Attach,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let seen = self.desktop.read().named(&args.app)?.clone();
+        let app = self.attached(&seen);
+        let complete = self.walked(&app, Engine::deadline(call)).await?;
+        let tree = app.tree.read();
+        let told = AttachAnswer { complete, nodes: tree.len() as u32 };
+        answer.value(Some(self.clock.now()), Some(&app.info()), &told);
+        Ok(())
+    }
+
+    /// `detach`.
+    pub(crate) fn detach(&self, args: &Detach, answer: &mut Answer<'_>) -> Result<()> {
+        let seen = self.desktop.read().named(&args.app)?.clone();
+        let Some(app) = self.by_pid(seen.pid) else {
+            return Err(Error::new(ErrorCode::ApplicationNotFound, format!("{} is not attached", seen.name))
+                .suggest("nothing needs to be done"));
+        };
+        let nodes = app.tree.read().len() as u32;
+        self.let_go(&app);
+        answer.value(Some(self.clock.now()), Some(&app.info()), &AttachAnswer { complete: true, nodes });
+        Ok(())
+    }
+
+    /// The attached app of this process.
+    pub(crate) fn by_pid(&self, pid: u32) -> Option<Arc<App>> {
+        self.apps
+            .iter()
+            .find(|app| app.pid() == pid && app.state() != AppState::Gone)
+            .map(|app| Arc::clone(&app))
+    }
+
+    /// All attached apps, in the order they came. Those that ended are among them until they are let go.
+    pub(crate) fn all_apps(&self) -> Vec<Arc<App>> {
+        let mut apps: Vec<Arc<App>> = self.apps.iter().map(|app| Arc::clone(&app)).collect();
+        apps.sort_by_key(|app| app.slot);
+        apps
+    }
+
+    /// The app, attached now if it was not: under the ids it had, if it was attached when it ended. Does not wait for
+    /// its walk.
+    pub(crate) fn attached(self: &Arc<Self>, seen: &AppSeen) -> Arc<App> {
+        if let Some(app) = self.by_pid(seen.pid) {
+            app.touch();
+            return app;
+        }
+        // Two requests may come here at once; the lock lets one attach and the other find it.
+        let _attaching = self.attaching.lock();
+        if let Some(app) = self.by_pid(seen.pid) {
+            return app;
+        }
+        let others = self.same_identity(&seen.identity);
+        if let Some(app) = others.iter().find(|app| app.state() == AppState::Gone) {
+            info!(app = seen.name, pid = seen.pid, "attach again");
+            self.connect(app, seen);
+            return Arc::clone(app);
+        }
+        let ordinal =
+            (0..).find(|ordinal| others.iter().all(|app| app.ordinal != *ordinal)).unwrap_or_default();
+        let slot = self.next_slot.fetch_add(1, Relaxed);
+        let app = Arc::new(App::new(slot, ordinal, seen.clone(), &self.clock));
+        self.apps.insert(slot, Arc::clone(&app));
+        info!(app = seen.name, pid = seen.pid, slot, "attach");
+        self.connect(&app, seen);
+        app
+    }
+
+    fn same_identity(&self, identity: &str) -> Vec<Arc<App>> {
+        self.apps.iter().filter(|app| app.seen().identity == identity).map(|app| Arc::clone(&app)).collect()
+    }
+
+    /// Starts a worker for the app and takes in what it tells.
+    fn connect(self: &Arc<Self>, app: &Arc<App>, seen: &AppSeen) {
+        let (out, from_worker) = mpsc::channel(BACKLOG);
+        app.tree.write().begin(crate::clock::random());
+        let mailbox = self.platform.attach(seen, out, Arc::clone(&app.counters));
+        app.connect(seen.clone(), mailbox);
+        tokio::spawn(take_in(Arc::downgrade(self), Arc::clone(app), seen.pid, from_worker));
+    }
+
+    fn let_go(&self, app: &Arc<App>) {
+        info!(app = app.seen().name, pid = app.pid(), "let go");
+        self.apps.remove(&app.slot);
+        app.disconnect(AppState::Detached);
+        self.happened(Event::AppState, app.info(), None, None, None);
+    }
+
+    /// Lets go of apps that nobody asked about for a while.
+    pub(crate) fn let_go_of_unused(self: &Arc<Self>) {
+        let engine = Arc::downgrade(self);
+        let mut every = tokio::time::interval(LET_GO_AFTER / 10);
+        every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        tokio::spawn(async move {
+            loop {
+                every.tick().await;
+                let Some(engine) = engine.upgrade() else { return };
+                for app in engine.all_apps().iter().filter(|app| app.unused_for() > LET_GO_AFTER) {
+                    engine.let_go(app);
+                }
+            }
+        });
+    }
+
+    /// Begins taking in what the desktop tells; what it tells at once is in when this returns.
+    pub(crate) fn listen_to_desktop(self: &Arc<Self>) {
+        let (out, mut told) = mpsc::unbounded_channel();
+        self.platform.start(out);
+        while let Ok(event) = told.try_recv() {
+            self.desktop.write().apply(event);
+        }
+        *self.told.lock() = Some(told);
+        let engine = Arc::downgrade(self);
+        // Ends with the engine, or with the platform that tells.
+        tokio::spawn(poll_fn(move |context| {
+            let Some(engine) = engine.upgrade() else { return Poll::Ready(()) };
+            let mut told = engine.told.lock();
+            let Some(told) = &mut *told else { return Poll::Ready(()) };
+            while let Some(event) = ready!(told.poll_recv(context)) {
+                engine.desktop_changed(event);
+            }
+            Poll::Ready(())
+        }));
+    }
+
+    /// Takes in what the desktop has told so far. What a client just had done to the desktop is then known: a request
+    /// that follows must not find an app missing that it was told runs.
+    pub(crate) fn catch_up_with_desktop(self: &Arc<Self>) {
+        // The lock is held while events are taken in, so that they are in the order they came.
+        if let Some(told) = &mut *self.told.lock() {
+            while let Ok(event) = told.try_recv() {
+                self.desktop_changed(event);
+            }
+        }
+    }
+
+    fn desktop_changed(self: &Arc<Self>, event: DesktopEvent) {
+        let changes = self.desktop.write().apply(event);
+        for change in changes {
+            match change {
+                DesktopChange::Launched(seen) => self.launched(&seen),
+                DesktopChange::Terminated(seen) => self.terminated(&seen),
+                DesktopChange::Opened(window) => self.window_happened(Event::WindowOpened, &window),
+                DesktopChange::Closed(window) => self.window_happened(Event::WindowClosed, &window),
+                DesktopChange::Altered(window) => self.window_happened(Event::WindowChanged, &window),
+                DesktopChange::Focused(window) => self.window_happened(Event::WindowFocused, &window),
+            }
+        }
+        // Not everything that is told is an event, but somebody may wait for it.
+        self.beat();
+    }
+
+    /// An app started. If it was attached when it ended it is attached again, under the ids it had.
+    fn launched(self: &Arc<Self>, seen: &AppSeen) {
+        self.happened(Event::AppLaunched, self.info_of(seen), None, None, None);
+        if self.same_identity(&seen.identity).iter().any(|app| app.state() == AppState::Gone) {
+            self.attached(seen);
+        }
+    }
+
+    fn terminated(&self, seen: &AppSeen) {
+        if let Some(app) = self.by_pid(seen.pid) {
+            info!(app = seen.name, pid = seen.pid, "the app ended");
+            app.disconnect(AppState::Gone);
+            self.apply(&app, Batch { cause: Cause::Event, updates: vec![Update::Gone(ElementKey::APP)] });
+        }
+        let info = AppInfo { state: AppState::Gone, ..self.info_of(seen) };
+        self.happened(Event::AppTerminated, info, None, None, None);
+    }
+
+    /// An app as answers name it, attached or not.
+    pub(crate) fn info_of(&self, seen: &AppSeen) -> AppInfo {
+        let state = self.by_pid(seen.pid).map_or(AppState::Detached, |app| app.state());
+        app::info(seen, state)
+    }
+
+    /// A window as answers show it.
+    pub(crate) fn window_info(&self, window: &WindowSeen) -> WindowInfo {
+        // No tree is locked while the desktop is: others lock them the other way round.
+        let (app, focused) = {
+            let desktop = self.desktop.read();
+            let app = desktop.by_pid(window.pid).map_or(String::new(), |app| app.name.clone());
+            (app, desktop.active_window == Some(window.window))
+        };
+        let id = self.by_pid(window.pid).and_then(|app| {
+            let tree = app.tree.read();
+            tree.windows().find(|ix| tree.window_number(*ix) == Some(window.window)).map(|ix| tree.id(ix))
+        });
+        WindowInfo {
+            window: window.window,
+            id,
+            title: window.title.clone(),
+            app,
+            pid: window.pid,
+            bounds: window.bounds,
+            focused,
+            minimized: window.minimized,
+            maximized: window.maximized,
+        }
+    }
+
+    fn window_happened(&self, kind: fn(Happening) -> Event, window: &WindowSeen) {
+        let seen = self.desktop.read().by_pid(window.pid).cloned();
+        let seen = seen.unwrap_or_else(|| AppSeen { pid: window.pid, ..AppSeen::default() });
+        self.happened(kind, self.info_of(&seen), None, Some(self.window_info(window)), None);
+    }
+
+    /// Adds a discrete event to the ring.
+    fn happened(
+        &self,
+        kind: fn(Happening) -> Event,
+        app: AppInfo,
+        node: Option<axd_protocol::NodeRef>,
+        window: Option<WindowInfo>,
+        text: Option<String>,
+    ) {
+        let event = kind(Happening { clock: self.clock.now(), app, node, window, text });
+        self.happenings.lock().push(event);
+        self.beat();
+    }
+
+    /// Applies a batch to an app's tree, and tells of it.
+    fn apply(&self, app: &App, batch: Batch) {
+        self.apply_if(app, batch, || true);
+    }
+
+    /// The same, if `still` holds once nobody else can apply anything.
+    fn apply_if(&self, app: &App, batch: Batch, still: impl FnOnce() -> bool) {
+        let cause = batch.cause;
+        let applied = {
+            let mut tree = app.tree.write();
+            if !still() {
+                return;
+            }
+            let tick = self.clock.next();
+            tree.apply(batch, tick)
+        };
+        for key in applied.suspect {
+            debug!(app = app.seen().name, key = key.0, "suspect: walk it again");
+            app.walk_again(key);
+        }
+        if !applied.changed {
+            return;
+        }
+        app.observed(cause);
+        if cause != Cause::Walk {
+            applied.notices.into_iter().for_each(|notice| self.noticed(app, notice));
+        }
+        self.beat();
+    }
+
+    fn noticed(&self, app: &App, notice: Notice) {
+        let kind: fn(Happening) -> Event = match &notice {
+            Notice::Focus(_) => Event::Focus,
+            Notice::Opened(node) if node.role == Role::Menu => Event::MenuOpened,
+            Notice::Closed(node) if node.role == Role::Menu => Event::MenuClosed,
+            Notice::Opened(node) if matches!(node.role, Role::Dialog | Role::Alert) => Event::Dialog,
+            // Plain windows are the desktop's to tell of.
+            Notice::Opened(_) | Notice::Closed(_) => return,
+        };
+        let (Notice::Focus(node) | Notice::Opened(node) | Notice::Closed(node)) = notice;
+        self.happened(kind, app.info(), Some(node), None, None);
+    }
+}
+
+/// Takes in what a worker tells until it ends.
+async fn take_in(engine: Weak<Engine>, app: Arc<App>, pid: u32, mut from_worker: mpsc::Receiver<FromWorker>) {
+    while let Some(told) = from_worker.recv().await {
+        let Some(engine) = engine.upgrade() else { return };
+        // What an ended app's worker still had in the channel is about a process that is no more.
+        let is_current = || app.pid() == pid && app.state() != AppState::Gone;
+        if !is_current() {
+            return;
+        }
+        match told {
+            // Asked again under the lock: between here and there the app may end, and its successor be read.
+            FromWorker::Batch(batch) => engine.apply_if(&app, batch, is_current),
+            FromWorker::Announcement(text) => {
+                engine.happened(Event::Announcement, app.info(), None, None, Some(text))
+            }
+            FromWorker::State { degraded, complete } => {
+                if let Some(why) = &degraded {
+                    warn!(app = app.seen().name, why, "degraded");
+                }
+                let first_walk_is_over = complete && !app.is_complete();
+                app.set_condition(pid, degraded, complete, |info| {
+                    engine.happened(Event::AppState, info, None, None, None);
+                });
+                if first_walk_is_over && app.tree.read().len() > LARGE {
+                    tokio::task::spawn_blocking(memory::give_back);
+                }
+            }
+            FromWorker::Reply(reply) => reply.deliver(),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Geometry: measured when it is asked for, never part of the tree. What cannot be measured in time is answered from
+//! what was last known, with its age.
+
+use std::time::Duration;
+
+use axd_protocol::Bounds;
+use rustc_hash::FxHashMap;
+use tokio::time::Instant;
+
+use crate::apps::app::{App, Place};
+use axd_platform::{ElementKey, Measured, ToWorker};
+use axd_tree::{Ix, Tree};
+
+/// How long a look waits for measurements.
+const BUDGET: Duration = Duration::from_millis(200);
+/// How long an action does, which goes by them.
+const BUDGET_OF_ACTS: Duration = Duration::from_millis(1_500);
+
+/// Where elements are.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    by_key: FxHashMap<ElementKey, Place>,
+    /// How old the oldest of them is, if they could not be measured now.
+    pub age: Option<Duration>,
+}
+
+impl Places {
+    /// Where these elements are now, or were.
+    pub async fn of(app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Places {
+        Places::within(BUDGET, app, keys, deadline).await
+    }
+
+    /// The same for who is going to act there, and would rather wait than go by what was.
+    pub async fn to_act(app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Places {
+        Places::within(BUDGET_OF_ACTS, app, keys, deadline).await
+    }
+
+    async fn within(budget: Duration, app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Places {
+        let deadline = deadline.min(Instant::now() + budget);
+        let asked = keys.clone();
+        if let Ok(measured) = app.ask(deadline, |reply| ToWorker::Measure { keys: asked, reply }).await {
+            let at = Instant::now();
+            let places = measured
+                .into_iter()
+                .map(|Measured { key, bounds, visible }| (key, Place { bounds, visible, at }));
+            let by_key: FxHashMap<ElementKey, Place> = places.collect();
+            app.remember_places(by_key.iter().map(|(key, place)| (*key, *place)));
+            return Places { by_key, age: None };
+        }
+        let known: FxHashMap<ElementKey, Place> =
+            keys.into_iter().filter_map(|key| Some((key, app.place(key)?))).collect();
+        let oldest = known.values().map(|place| place.at.elapsed()).max();
+        Places { by_key: known, age: Some(oldest.unwrap_or_default()) }
+    }
+
+    /// Where an element is.
+    pub fn bounds(&self, key: ElementKey) -> Option<Bounds> {
+        self.by_key.get(&key)?.bounds
+    }
+
+    /// Whether an element can be seen.
+    pub fn visible(&self, key: ElementKey) -> Option<bool> {
+        Some(self.by_key.get(&key)?.visible)
+    }
+
+    /// The bounds, by slot.
+    pub fn bounds_in(&self, tree: &Tree) -> FxHashMap<Ix, Bounds> {
+        self.by_key.iter().filter_map(|(key, place)| Some((tree.by_key(*key)?, place.bounds?))).collect()
+    }
+
+    /// What can be seen, by slot.
+    pub fn visible_in(&self, tree: &Tree) -> FxHashMap<Ix, bool> {
+        self.by_key.iter().filter_map(|(key, place)| Some((tree.by_key(*key)?, place.visible))).collect()
+    }
+}

@@ -1,0 +1,55 @@
+//! Modal dialogs: what waits for an answer before the rest of its app can be used.
+
+use axd_protocol::command::Modal;
+use axd_protocol::{AppInfo, Role, State};
+
+use crate::apps::app::App;
+use axd_tree::{Ix, Tree};
+
+/// So many of its buttons are named.
+const MOST_BUTTONS: usize = 8;
+
+/// The modal dialogs that are open and do not hold this element.
+pub(crate) fn modals(tree: &Tree, target: Option<Ix>) -> impl Iterator<Item = Ix> {
+    tree.windows().filter(move |window| {
+        let states = tree.states(*window);
+        let holds = target.is_some_and(|target| tree.is_within(target, *window));
+        states.has(State::Modal) && !states.has(State::Hidden) && !holds
+    })
+}
+
+/// A dialog and what its buttons are called.
+pub(crate) fn described(tree: &Tree, window: Ix) -> Modal {
+    let buttons = tree
+        .subtree(window)
+        .filter(|ix| tree.role(*ix) == Role::Button && !tree.states(*ix).has(State::Hidden));
+    let names = buttons.filter_map(|ix| tree.name(ix).map(str::to_owned)).take(MOST_BUTTONS);
+    Modal { node: tree.node_ref(window), buttons: names.collect() }
+}
+
+/// A dialog in words, with what its buttons are called.
+pub(crate) fn in_words(modal: &Modal) -> String {
+    let mut out = String::new();
+    axd_protocol::text::write_ref(&modal.node, &mut out);
+    if !modal.buttons.is_empty() {
+        out.push_str(&format!(": {}", modal.buttons.join(", ")));
+    }
+    out
+}
+
+impl App {
+    /// The app as an answer about an element, or about all of it, names it: with the modal dialog that is open over that.
+    pub(crate) fn info_about(&self, tree: &Tree, target: Option<Ix>) -> AppInfo {
+        let modal = modals(tree, target).next().map(|window| tree.node_ref(window));
+        AppInfo { modal, ..self.info() }
+    }
+}
+
+/// A line for whoever reads: a modal dialog is open.
+pub(crate) fn line(info: &AppInfo) -> String {
+    let Some(modal) = &info.modal else { return String::new() };
+    let mut out = "modal: ".to_owned();
+    axd_protocol::text::write_ref(modal, &mut out);
+    out.push('\n');
+    out
+}

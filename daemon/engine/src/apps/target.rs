@@ -1,0 +1,348 @@
+//! What a request is about: which app, which window, which element. Never picks silently among several.
+
+use std::sync::Arc;
+
+use axd_protocol::selector::{RoleTest, Selector, SelectorError, Target, fold};
+use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, Unread};
+use tokio::time::Instant;
+
+use crate::Engine;
+use crate::apps::app::App;
+use crate::desktop::error::of_desktop;
+use axd_platform::ToWorker;
+use axd_tree::{Ix, Resolved, Scope, Tree};
+
+/// How many candidates an error names.
+const CANDIDATES: usize = 8;
+
+/// Where a target is looked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Where<'a> {
+    pub app: Option<&'a str>,
+    pub window: Option<&'a str>,
+}
+
+/// An element that was found. Its id names it after the lock under which it was found is let go.
+pub(crate) struct Located {
+    pub app: Arc<App>,
+    pub id: NodeId,
+}
+
+impl Engine {
+    /// The app a request is about: the one named, else the frontmost. Waits for its first walk.
+    pub(crate) async fn app(self: &Arc<Self>, spec: Option<&str>, deadline: Instant) -> Result<Arc<App>> {
+        let seen = match spec {
+            Some(spec) => self.desktop.read().named(spec)?.clone(),
+            None => self.desktop.read().frontmost()?.clone(),
+        };
+        let app = self.attached(&seen);
+        self.walked(&app, deadline).await?;
+        Ok(app)
+    }
+
+    /// Waits until all of an app has been read, and answers whether it has. If nobody may read it, that is said at once.
+    pub(crate) async fn walked(&self, app: &App, deadline: Instant) -> Result<bool> {
+        if app.is_complete() {
+            return Ok(true);
+        }
+        match self.platform.not_allowed() {
+            Some(failure) => Err(of_desktop(failure)),
+            None => Ok(app.completed(deadline).await),
+        }
+    }
+
+    /// The one element a target means.
+    pub(crate) async fn locate(
+        self: &Arc<Self>,
+        target: &str,
+        place: Where<'_>,
+        deadline: Instant,
+    ) -> Result<Located> {
+        match parse_target(target)? {
+            Target::Id(id) => self.locate_id(id, place, deadline).await,
+            Target::Point { x, y } => self.locate_point(Point { x, y }, deadline).await,
+            Target::Selector(selector) => {
+                let app = self.app(place.app.or(selector.leading_app()), deadline).await?;
+                let tree = app.tree.read();
+                let root = self.scope(&app, &tree, place.window, None)?;
+                let ix = one_match(&app, &tree, &selector, root)?;
+                let id = tree.id(ix);
+                drop(tree);
+                Ok(Located { app, id })
+            }
+        }
+    }
+
+    async fn locate_id(self: &Arc<Self>, id: NodeId, place: Where<'_>, deadline: Instant) -> Result<Located> {
+        let apps = match place.app {
+            Some(spec) => vec![self.app(Some(spec), deadline).await?],
+            None => self.all_apps(),
+        };
+        if let Some(found) = among(&apps, id)? {
+            return Ok(found);
+        }
+        // After a restart of the daemon nothing is attached yet, but ids are what they were.
+        if place.app.is_none()
+            && let Ok(app) = self.app(None, deadline).await
+            && let Some(found) = among(&[app], id)?
+        {
+            return Ok(found);
+        }
+        if let Some(warming) = apps.iter().find(|app| !app.is_complete()) {
+            return Err(still_reading(warming));
+        }
+        Err(Error::new(ErrorCode::ElementNotFound, format!("{id} was never seen"))
+            .suggest(
+                "take a new `ax snapshot`; if the app of this id is not attached yet, name it with --app",
+            )
+            .retry("snapshot"))
+    }
+
+    /// The deepest element at a point of the screen.
+    pub(crate) async fn locate_point(self: &Arc<Self>, point: Point, deadline: Instant) -> Result<Located> {
+        let nothing =
+            || Error::new(ErrorCode::ElementNotFound, format!("no element at {},{}", point.x, point.y));
+        let seen = {
+            let desktop = self.desktop.read();
+            let window = desktop
+                .window_at(point)
+                .ok_or_else(|| nothing().suggest("run `ax list-windows` to see where windows are"))?;
+            desktop.by_pid(window.pid).cloned().ok_or_else(nothing)?
+        };
+        let app = self.attached(&seen);
+        self.walked(&app, deadline).await?;
+        self.locate_point_in(app, point, deadline).await
+    }
+
+    /// The deepest element of an app at a point of the screen, whatever lies over it.
+    pub(crate) async fn locate_point_in(
+        &self,
+        app: Arc<App>,
+        point: Point,
+        deadline: Instant,
+    ) -> Result<Located> {
+        let nothing =
+            || Error::new(ErrorCode::ElementNotFound, format!("no element at {},{}", point.x, point.y));
+        let hit = app.ask(deadline, |reply| ToWorker::HitTest { point, reply }).await?;
+        let Some(key) = hit else { return Err(nothing()) };
+        let tree = app.tree.read();
+        let id = tree.by_key(key).map(|ix| tree.id(ix)).ok_or_else(nothing)?;
+        drop(tree);
+        Ok(Located { app, id })
+    }
+
+    /// The element below which a request looks: `root` within `window` within the app.
+    pub(crate) fn scope(
+        &self,
+        app: &Arc<App>,
+        tree: &Tree,
+        window: Option<&str>,
+        root: Option<&str>,
+    ) -> Result<Ix> {
+        let top = tree.root().ok_or_else(|| no_tree(app))?;
+        let within = match window {
+            Some(window) => find_window(app, tree, window)?,
+            None => top,
+        };
+        match root.map(parse_target).transpose()? {
+            None => Ok(within),
+            Some(Target::Id(id)) => alive(app, tree, id),
+            Some(Target::Selector(selector)) => one_match(app, tree, &selector, within),
+            Some(Target::Point { .. }) => {
+                Err(Error::new(ErrorCode::InvalidArgs, "root must be an element, not a point").suggest(
+                    "use an id or a selector; `ax element-at X,Y` shows the id of the element at a point",
+                ))
+            }
+        }
+    }
+
+    /// The window a look without options shows: the active one, else the one with the focus, else the first.
+    pub(crate) fn focused_window(&self, tree: &Tree) -> Option<Ix> {
+        let active = self.desktop.read().active_window;
+        let by_number =
+            active.and_then(|active| tree.windows().find(|ix| tree.window_number(*ix) == Some(active)));
+        let by_focus = || {
+            tree.focused().and_then(|focused| tree.windows().find(|window| tree.is_within(focused, *window)))
+        };
+        by_number.or_else(by_focus).or_else(|| tree.windows().next())
+    }
+}
+
+/// The slot of an id that was located, if it still lives now that the tree is locked again.
+pub(crate) fn alive(app: &App, tree: &Tree, id: NodeId) -> Result<Ix> {
+    match tree.resolve(id) {
+        Resolved::Alive(ix) => Ok(ix),
+        Resolved::Dead { was, candidates } => Err(stale(app, tree, &was, candidates)),
+        Resolved::Unknown => {
+            Err(Error::new(ErrorCode::ElementNotFound, format!("{id} was never seen in {}", app.seen().name)))
+        }
+    }
+}
+
+/// Reads a target; the error shows where it failed.
+pub(crate) fn parse_target(text: &str) -> Result<Target> {
+    Target::parse(text).map_err(|fault| invalid_selector(&fault))
+}
+
+/// Reads a selector; the error shows where it failed.
+pub(crate) fn parse_selector(text: &str) -> Result<Selector> {
+    Selector::parse(text).map_err(|fault| invalid_selector(&fault))
+}
+
+fn invalid_selector(fault: &SelectorError) -> Error {
+    let error = Error::new(ErrorCode::InvalidArgs, format!("selector: {}", fault.place()));
+    match &fault.hint {
+        Some(hint) => error.suggest(hint.clone()),
+        None => error.suggest("selectors look like button:Save, list > row:nth(3) or *[text~=\"total\"]"),
+    }
+}
+
+fn among(apps: &[Arc<App>], id: NodeId) -> Result<Option<Located>> {
+    let mut dead = None;
+    let mut found: Option<Located> = None;
+    for app in apps {
+        let tree = app.tree.read();
+        match tree.resolve(id) {
+            Resolved::Alive(_) if found.is_some() => {
+                return Err(Error::new(
+                    ErrorCode::AmbiguousTarget,
+                    format!("{id} names an element in more than one app"),
+                )
+                .suggest("name the app with --app"));
+            }
+            Resolved::Alive(_) => found = Some(Located { app: Arc::clone(app), id }),
+            Resolved::Dead { was, candidates } => dead = Some(stale(app, &tree, &was, candidates)),
+            Resolved::Unknown => {}
+        }
+    }
+    match (found, dead) {
+        (Some(found), _) => {
+            found.app.touch();
+            Ok(Some(found))
+        }
+        (None, Some(error)) => Err(error),
+        (None, None) => Ok(None),
+    }
+}
+
+fn stale(app: &App, tree: &Tree, was: &NodeRef, candidates: Vec<NodeRef>) -> Error {
+    let name = app.seen().name;
+    let mut what = String::new();
+    axd_protocol::text::write_ref(was, &mut what);
+    if let Some(unread) = tree.unseen_in(was.id) {
+        let said = format!("{what} is out of sight in {name}");
+        let error = Error::new(ErrorCode::StaleRef, said).candidates(candidates);
+        return not_looked_at(error, vec![unread]);
+    }
+    let again = match &was.name {
+        Some(text) if !text.is_empty() => format!("find '{}:{}' --app '{name}'", was.role, quoted(text)),
+        _ => format!("snapshot --app '{name}'"),
+    };
+    let said = match app.how_ended() {
+        Some(how) => format!("{what} is gone: {name} {how}"),
+        None => format!("{what} is gone from {name}"),
+    };
+    Error::new(ErrorCode::StaleRef, said).candidates(candidates).retry(again)
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::new();
+    axd_protocol::text::quote(text, &mut quoted);
+    quoted
+}
+
+fn no_tree(app: &App) -> Error {
+    if app.is_complete() {
+        Error::new(
+            ErrorCode::ApplicationNotFound,
+            match app.how_ended() {
+                Some(how) => format!("{} {how}", app.seen().name),
+                None => format!("{} shows nothing", app.seen().name),
+            },
+        )
+    } else {
+        still_reading(app)
+    }
+}
+
+fn still_reading(app: &App) -> Error {
+    Error::new(ErrorCode::Timeout, format!("{} is still being read for the first time", app.seen().name))
+        .suggest("try again, or increase --deadline-ms")
+}
+
+/// Says what was not looked at by whoever found nothing.
+pub(crate) fn not_looked_at(error: Error, unread: Vec<Unread>) -> Error {
+    let Some(first) = unread.first() else { return error };
+    let what = format!(
+        "search all of it with `ax find --deep`, or scroll to a row with `ax scroll-to {} --row N`",
+        first.node.id
+    );
+    let said = format!("{}; not all of it was searched", error.message);
+    Error { message: said, retry_command: None, ..error }.suggest(what).unread(unread)
+}
+
+/// What to do if there are others that may have been meant.
+pub(crate) const MEANT: &str =
+    "use one of the candidates, if it is what was meant; else look with `ax snapshot`";
+
+/// The one element a selector means below `root`.
+fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix> {
+    let found = tree.find(selector, Scope { root }, Some(CANDIDATES));
+    match (found.count, &found.matches[..]) {
+        (1, [ix]) => Ok(*ix),
+        (0, _) if !app.is_complete() => Err(still_reading(app)),
+        (0, _) => {
+            let last = selector.paths()[0].last();
+            let role = if let RoleTest::Role(role) = last.role { role } else { Role::Unknown };
+            let near = tree.like(role, last.name.as_deref(), CANDIDATES);
+            let said = format!("no element in {} matches {selector}", app.seen().name);
+            let error = Error::new(ErrorCode::ElementNotFound, said);
+            let error = if near.is_empty() { error } else { error.suggest(MEANT).candidates(near) };
+            let error = error.retry(format!("snapshot --app '{}'", app.seen().name));
+            Err(not_looked_at(error, tree.unread(selector, Scope { root })))
+        }
+        (count, matches) => {
+            let candidates = matches.iter().map(|ix| tree.node_ref(*ix)).collect();
+            Err(Error::new(
+                ErrorCode::AmbiguousTarget,
+                format!("{selector} matches {count} elements in {}", app.seen().name),
+            )
+            .candidates(candidates)
+            .retry(format!("find '{selector}' --app '{}'", app.seen().name)))
+        }
+    }
+}
+
+/// The window that is meant by an id, a number or a title: the whole title, else a part of it.
+fn find_window(app: &App, tree: &Tree, spec: &str) -> Result<Ix> {
+    let windows: Vec<Ix> = tree.windows().collect();
+    let by_id = NodeId::parse(spec).and_then(|id| windows.iter().copied().find(|ix| tree.id(*ix) == id));
+    let by_number = || {
+        spec.parse()
+            .ok()
+            .and_then(|number| windows.iter().copied().find(|ix| tree.window_number(*ix) == Some(number)))
+    };
+    if let Some(ix) = by_id.or_else(by_number) {
+        return Ok(ix);
+    }
+    let wanted = fold(spec);
+    let title = |ix: &Ix| fold(tree.name(*ix).unwrap_or_default()).into_owned();
+    let whole: Vec<Ix> = windows.iter().copied().filter(|ix| title(ix) == wanted).collect();
+    let part = || windows.iter().copied().filter(|ix| title(ix).contains(&*wanted)).collect();
+    let matching = if whole.is_empty() { part() } else { whole };
+    let refs = |windows: &[Ix]| windows.iter().map(|ix| tree.node_ref(*ix)).collect();
+    match matching[..] {
+        [ix] => Ok(ix),
+        [] if !app.is_complete() => Err(still_reading(app)),
+        [] => {
+            Err(Error::new(ErrorCode::WindowNotFound, format!("{} has no window '{spec}'", app.seen().name))
+                .candidates(refs(&windows))
+                .retry(format!("list-windows --app '{}'", app.seen().name)))
+        }
+        _ => Err(Error::new(
+            ErrorCode::AmbiguousTarget,
+            format!("{} windows of {} are called '{spec}'", matching.len(), app.seen().name),
+        )
+        .candidates(refs(&matching))),
+    }
+}

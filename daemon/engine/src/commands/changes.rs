@@ -1,0 +1,114 @@
+//! `changes`: what happened since a clock.
+
+use std::sync::Arc;
+
+use axd_protocol::command::Changes;
+use axd_protocol::{AppInfo, AppState, Clock, Error, ErrorCode, Result};
+
+use crate::Engine;
+use crate::answer::Answer;
+use crate::apps::app::App;
+use axd_service::Call;
+use axd_tree::{Tree, View};
+
+impl Engine {
+    pub(crate) async fn changes(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Changes,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let apps = match &args.app {
+            Some(spec) => vec![self.app(Some(spec), Engine::deadline(call)).await?],
+            None => self.all_apps(),
+        };
+        self.answer_changes(&apps, args.since, answer)
+    }
+
+    /// What changed in these apps; an app whose history does not reach back so far comes whole.
+    pub(crate) fn answer_changes(
+        &self,
+        apps: &[Arc<App>],
+        since: Clock,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        self.not_from_the_future(since)?;
+        // All trees hold still at once, so that one clock is true of all of them.
+        let trees: Vec<_> = apps.iter().map(|app| (app, app.info(), app.tree.read())).collect();
+        let clock = self.clock.now();
+        let known = |app: &App, tree: &Tree| {
+            let remembered = since.boot == clock.boot && since.tick >= app.attached;
+            if remembered { tree.changes_since(since.tick) } else { None }
+        };
+        let info = if let [(_, info, _)] = &trees[..] { Some(info) } else { None };
+        let text = || {
+            let mut out = String::new();
+            for (app, info, tree) in &trees {
+                let changes = known(app, tree);
+                if changes.as_ref().is_some_and(|changes| changes.is_empty()) {
+                    continue;
+                }
+                out.push_str(&format!("{} ({})", info.name, info.state.name()));
+                match (changes, tree.root()) {
+                    (Some(changes), _) => {
+                        out.push('\n');
+                        tree.write_changes_text(&changes, &mut out);
+                    }
+                    (None, Some(root)) => {
+                        out.push_str(" full tree follows; discard any earlier copy\n");
+                        tree.write_text(&tree.show(root, &View::default()), &View::default(), &mut out);
+                    }
+                    (None, None) => out.push_str(" fresh: it has no tree now\n"),
+                }
+            }
+            if out.is_empty() {
+                out.push_str("nothing changed\n");
+            }
+            out
+        };
+        answer.either(Some(clock), info, text, |out| {
+            out.extend_from_slice(b"{\"apps\":[");
+            let start = out.len();
+            for (app, info, tree) in &trees {
+                let changes = known(app, tree);
+                if changes.as_ref().is_some_and(|changes| changes.is_empty()) {
+                    continue;
+                }
+                if out.len() > start {
+                    out.push(b',');
+                }
+                write_app_changes(info, tree, changes.as_ref(), out);
+            }
+            out.extend_from_slice(b"]}");
+        });
+        Ok(())
+    }
+
+    /// Refuses a clock that this run of the daemon has not reached: nothing could be told since then, ever.
+    pub(crate) fn not_from_the_future(&self, since: Clock) -> Result<()> {
+        if since.boot == self.clock.boot() && since.tick > self.clock.now().tick {
+            return Err(Error::new(ErrorCode::InvalidArgs, format!("since: {since} is in the future")));
+        }
+        Ok(())
+    }
+}
+
+/// One app's part of an answer to `changes`.
+fn write_app_changes(info: &AppInfo, tree: &Tree, changes: Option<&axd_tree::Changes>, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"app\":");
+    let _ = serde_json::to_writer(&mut *out, info);
+    match changes {
+        Some(changes) => {
+            out.extend_from_slice(b",\"fresh\":false,");
+            tree.write_changes(changes, out);
+        }
+        None => {
+            out.extend_from_slice(b",\"fresh\":true");
+            if let Some(root) = tree.root().filter(|_| info.state != AppState::Gone) {
+                out.extend_from_slice(b",\"tree\":");
+                tree.write_whole(root, out);
+            }
+        }
+    }
+    out.push(b'}');
+}

@@ -1,0 +1,156 @@
+//! The daemon about itself: `status`, `doctor`, `permissions`, `version`, `hello`, `shutdown`; and `sim`, the hand
+//! outside. None of them waits for an app, but `sim`.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use axd_protocol::command::{
+    AppStatus, DoctorAnswer, Finding, Hello, HelloAnswer, Permissions, PermissionsAnswer, ShutdownAnswer,
+    Sim, StatusAnswer, VersionAnswer,
+};
+use axd_protocol::{Error, ErrorCode, PROTOCOL, PROTOCOL_VERSION, Result};
+use tokio::time::timeout_at;
+
+use crate::Engine;
+use crate::answer::Answer;
+use crate::apps::app::App;
+use crate::desktop::error::of_desktop;
+use axd_platform::{Failure, FailureKind};
+use axd_service::Call;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+impl Engine {
+    pub(crate) fn status(&self, answer: &mut Answer<'_>) -> Result<()> {
+        let told = StatusAnswer {
+            pid: std::process::id(),
+            daemon: VERSION.into(),
+            socket: self.about.socket.display().to_string(),
+            log: self.about.log.as_ref().map(|log| log.display().to_string()),
+            uptime_ms: self.started.elapsed().as_millis() as u64,
+            idle_exit_s: self.about.idle_exit.map(|after| after.as_secs()),
+            apps: self.all_apps().iter().map(|app| self.app_status(app)).collect(),
+            clients: self.sessions.status(),
+            held: self.hands.status(),
+        };
+        answer.value(Some(self.clock.now()), None, &told);
+        Ok(())
+    }
+
+    fn app_status(&self, app: &App) -> AppStatus {
+        let tree = app.tree.read();
+        AppStatus {
+            app: app.info(),
+            degraded: app.degraded(),
+            acting: app.queue.status(),
+            complete: app.is_complete(),
+            nodes: tree.len() as u32,
+            bytes: tree.bytes() as u64,
+            events: app.counters.events.load(Relaxed),
+            calls: app.counters.calls.load(Relaxed),
+            missed: app.counters.missed.load(Relaxed),
+            suspect: tree.suspect(),
+            clock: self.clock.at(tree.tick()),
+        }
+    }
+
+    pub(crate) async fn doctor(&self, call: &Call, answer: &mut Answer<'_>) -> Result<()> {
+        let mut checks = vec![Finding::ok("daemon", format!("axd {VERSION}, pid {}", std::process::id()))];
+        match timeout_at(Engine::deadline(call), self.platform.examine()).await {
+            Ok(Ok(Ok(found))) => checks.extend(found),
+            Ok(Ok(Err(failure))) => checks.push(Finding::missing("desktop", failure.native, "see the log")),
+            Ok(Err(_)) | Err(_) => checks.push(Finding::missing(
+                "desktop",
+                "it does not answer",
+                "try again; if this persists, restart the session's accessibility bus",
+            )),
+        }
+        // Where nobody may look, that is said above, and no app is to blame.
+        let apps = if self.platform.not_allowed().is_none() { self.all_apps() } else { Vec::new() };
+        checks.extend(apps.iter().filter_map(|app| {
+            let why = app.degraded()?;
+            Some(Finding::limited(
+                &app.seen().name,
+                why,
+                "answers use its last known tree; restart the app if this persists",
+            ))
+        }));
+        answer.value(Some(self.clock.now()), None, &DoctorAnswer::of(checks));
+        Ok(())
+    }
+
+    pub(crate) async fn permissions(
+        &self,
+        call: &Call,
+        args: &Permissions,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let asked = timeout_at(Engine::deadline(call), self.platform.permissions(args.request)).await;
+        let permissions = match asked {
+            Ok(Ok(told)) => told.map_err(of_desktop)?,
+            Ok(Err(_)) | Err(_) => {
+                return Err(Error::new(ErrorCode::Timeout, "the desktop does not say what it allows"));
+            }
+        };
+        let granted = permissions.iter().all(|permission| permission.granted);
+        answer.value(Some(self.clock.now()), None, &PermissionsAnswer { granted, permissions });
+        Ok(())
+    }
+
+    pub(crate) fn version(&self, answer: &mut Answer<'_>) -> Result<()> {
+        answer.value(
+            None,
+            None,
+            &VersionAnswer { daemon: VERSION.into(), protocol: PROTOCOL_VERSION.into() },
+        );
+        Ok(())
+    }
+
+    pub(crate) fn hello(&self, call: &Call, args: &Hello, answer: &mut Answer<'_>) -> Result<()> {
+        *call.session.names.lock() = (Some(args.client.clone()), args.agent.clone());
+        let told = HelloAnswer {
+            protocol: PROTOCOL,
+            version: VERSION.into(),
+            pid: std::process::id(),
+            platform: self.platform.name().into(),
+            capabilities: self.platform.capabilities().into_iter().map(str::to_owned).collect(),
+        };
+        answer.value(Some(self.clock.now()), None, &told);
+        Ok(())
+    }
+
+    pub(crate) fn shutdown(&self, answer: &mut Answer<'_>) -> Result<()> {
+        answer.value(None, None, &ShutdownAnswer { pid: std::process::id() });
+        self.stop.trigger();
+        Ok(())
+    }
+
+    pub(crate) async fn sim(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Sim,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let done = timeout_at(Engine::deadline(call), self.platform.sim(args.clone())).await;
+        self.catch_up_with_desktop();
+        match done {
+            Ok(Ok(Ok(told))) => {
+                answer.value(Some(self.clock.now()), None, &told);
+                Ok(())
+            }
+            Ok(Ok(Err(Failure { kind: FailureKind::Invalid, native, .. }))) => {
+                Err(Error::new(ErrorCode::InvalidArgs, native))
+            }
+            Ok(Ok(Err(Failure { kind: FailureKind::NotSupported, native, .. }))) => {
+                Err(Error::new(ErrorCode::PlatformNotSupported, native).suggest(
+                    "start a daemon of its own for the built-in desktop: axd --platform sim --socket PATH",
+                ))
+            }
+            Ok(Ok(Err(failure))) => Err(Error::new(ErrorCode::ActionFailed, failure.native)),
+            Ok(Err(_)) | Err(_) => {
+                Err(Error::new(ErrorCode::AppUnresponsive, format!("{} timed out", args.app))
+                    .suggest(format!("take its faults away: ax sim {} heal", args.app)))
+            }
+        }
+    }
+}

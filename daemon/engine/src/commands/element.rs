@@ -1,0 +1,221 @@
+//! One element: `get`, `is`, `focused`, `element-at`.
+
+use std::sync::Arc;
+
+use axd_protocol::command::{Condition, ElementAt, Focused, Get, Is, IsAnswer, Property};
+use axd_protocol::selector::Target;
+use axd_protocol::{Bounds, Error, ErrorCode, NodeRef, Point, Result, State, render};
+use tokio::time::Instant;
+
+use crate::Engine;
+use crate::answer::Answer;
+use crate::apps::measure::Places;
+use crate::apps::modal;
+use crate::apps::target::{Located, Where, alive, parse_target};
+use axd_service::Call;
+use axd_tree::{Ix, NodeFields, Scope, Tree};
+
+impl Engine {
+    pub(crate) async fn get(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Get,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let deadline = Engine::deadline(call);
+        let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
+        let located = self.locate(&args.target, place, deadline).await?;
+        let wants_bounds = args.property.contains(&Property::Bounds);
+        self.answer_node(&located, &args.property, wants_bounds, deadline, answer).await
+    }
+
+    pub(crate) async fn focused(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Focused,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let deadline = Engine::deadline(call);
+        let app = self.app(args.app.as_deref(), deadline).await?;
+        let focused = {
+            let tree = app.tree.read();
+            tree.focused().map(|ix| tree.id(ix))
+        };
+        let Some(id) = focused else {
+            return Err(Error::new(
+                ErrorCode::ElementNotFound,
+                format!("no element in {} has the keyboard focus", app.seen().name),
+            )
+            .suggest("focus an element, or name another app with --app"));
+        };
+        self.answer_node(&Located { app, id }, &[], false, deadline, answer).await
+    }
+
+    pub(crate) async fn element_at(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &ElementAt,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let point: Point = args
+            .point
+            .parse()
+            .map_err(|fault| Error::new(ErrorCode::InvalidArgs, format!("point: {fault}")))?;
+        let deadline = Engine::deadline(call);
+        let located = self.locate_point(point, deadline).await?;
+        self.answer_node(&located, &[], true, deadline, answer).await
+    }
+
+    pub(crate) async fn is(self: &Arc<Self>, call: &Call, args: &Is, answer: &mut Answer<'_>) -> Result<()> {
+        let deadline = Engine::deadline(call);
+        let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
+        let Located { app, id } = self.locate(&args.target, place, deadline).await?;
+        let mut in_sight = None;
+        if args.property == Condition::Visible {
+            let key = {
+                let tree = app.tree.read();
+                tree.key(alive(&app, &tree, id)?)
+            };
+            if let Some(key) = key {
+                in_sight = Places::of(&app, vec![key], deadline).await.visible(key);
+            }
+        }
+        let tree = app.tree.read();
+        let ix = alive(&app, &tree, id)?;
+        let states = tree.states(ix);
+        let value = match args.property {
+            Condition::Visible => {
+                in_sight.unwrap_or(!states.has(State::Hidden) && !states.has(State::Offscreen))
+            }
+            Condition::Enabled => !states.has(State::Disabled),
+            Condition::Checked => states.has(State::Checked),
+            Condition::Focused => states.has(State::Focused),
+            Condition::Expanded => states.has(State::Expanded),
+            Condition::Selected => states.has(State::Selected),
+        };
+        // An id means one element; a selector may mean one more that was not looked at.
+        let unread = match parse_target(&args.target)? {
+            Target::Selector(selector) => {
+                let root = self.scope(&app, &tree, args.window.as_deref(), None)?;
+                tree.unread(&selector, Scope { root })
+            }
+            Target::Id(_) | Target::Point { .. } => Vec::new(),
+        };
+        let complete = app.is_complete() && unread.is_empty();
+        let told = IsAnswer { node: tree.node_ref(ix), property: args.property, value, complete, unread };
+        answer.value(Some(self.clock.now()), Some(&app.info_about(&tree, Some(ix))), &told);
+        Ok(())
+    }
+
+    /// Answers with one element: all of it, or some properties.
+    async fn answer_node(
+        &self,
+        located: &Located,
+        properties: &[Property],
+        bounds: bool,
+        deadline: Instant,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let app = &located.app;
+        let mut place = None;
+        if bounds {
+            let key = {
+                let tree = app.tree.read();
+                tree.key(alive(app, &tree, located.id)?)
+            };
+            if let Some(key) = key {
+                place = Places::of(app, vec![key], deadline).await.bounds(key);
+            }
+        }
+        let tree = app.tree.read();
+        let ix = alive(app, &tree, located.id)?;
+        let (clock, info) = (Some(self.clock.now()), app.info_about(&tree, Some(ix)));
+        let mut node = Vec::new();
+        if !properties.is_empty() || answer.is_text() {
+            tree.write_node(ix, NodeFields::ALL, place, &mut node);
+        }
+        let text = || {
+            if properties.is_empty() {
+                node_text(&tree, ix, &node, place) + &modal::line(&info)
+            } else {
+                properties_text(&node, properties)
+            }
+        };
+        answer.either(clock, Some(&info), text, |out| {
+            out.extend_from_slice(b"{\"node\":");
+            if properties.is_empty() {
+                tree.write_node(ix, NodeFields::ALL, place, out);
+                out.extend_from_slice(b",\"path\":");
+                write_path(&tree.path(ix), out);
+            } else {
+                let _ = serde_json::to_writer(&mut *out, &only(&node, properties));
+            }
+            out.push(b'}');
+        });
+        Ok(())
+    }
+}
+
+/// An element for reading: its line, where it is, and what the line does not show.
+fn node_text(tree: &Tree, ix: Ix, node: &[u8], place: Option<Bounds>) -> String {
+    let mut out = String::new();
+    tree.line(ix, place, None).write(0, &mut out);
+    let path = tree.path(ix);
+    if !path.is_empty() {
+        out.push_str("  ");
+        render::write_path(&path, &mut out);
+    }
+    let rest: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(node).unwrap_or_default();
+    for (field, value) in &rest {
+        if !["id", "role", "name", "value", "states", "bounds"].contains(&field.as_str()) {
+            out.push_str(&format!("  {field}: {}\n", plain(value)));
+        }
+    }
+    out
+}
+
+fn properties_text(node: &[u8], properties: &[Property]) -> String {
+    let node = only(node, properties);
+    let mut out = String::new();
+    for (field, value) in node.iter().filter(|(field, _)| *field != "id") {
+        // One property is asked for to be used in a script: nothing but its value.
+        if properties.len() == 1 {
+            return plain(value) + "\n";
+        }
+        out.push_str(&format!("{field}: {}\n", plain(value)));
+    }
+    if out.is_empty() {
+        out.push('\n');
+    }
+    out
+}
+
+/// The id and the properties asked for; those that have no value are null.
+fn only(node: &[u8], properties: &[Property]) -> serde_json::Map<String, serde_json::Value> {
+    let mut all: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_slice(node).unwrap_or_default();
+    let names = properties
+        .iter()
+        .filter_map(|property| serde_json::to_value(property).ok()?.as_str().map(str::to_owned));
+    std::iter::once("id".to_owned())
+        .chain(names)
+        .map(|name| {
+            let value = all.remove(&name).unwrap_or_default();
+            (name, value)
+        })
+        .collect()
+}
+
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
+        serde_json::Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// Writes what an element is in.
+pub(crate) fn write_path(path: &[NodeRef], out: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(out, path);
+}

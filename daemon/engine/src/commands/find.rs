@@ -1,0 +1,159 @@
+//! `find`: elements by selector.
+
+use std::sync::Arc;
+
+use axd_protocol::command::Find;
+use axd_protocol::{Error, ErrorCode, Result, Unread, render};
+
+use crate::answer::Answer;
+use crate::apps::app::App;
+use crate::apps::modal;
+use crate::apps::target::{Where, not_looked_at, parse_selector};
+use crate::commands::element::write_path;
+use crate::commands::find_deep;
+use crate::commands::find_deep::Depth;
+use crate::{Engine, heavy};
+use axd_service::Call;
+use axd_tree::{Ix, NodeFields, Scope, Tree};
+
+/// How many matches `find` shows if nobody says.
+const MAX_MATCHES: usize = 100;
+
+impl Engine {
+    pub(crate) async fn find(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Find,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let selector = parse_selector(&args.selector)?;
+        if args.nth == Some(0) {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                "nth must not be 0: counting starts at 1, or at -1 from the end",
+            ));
+        }
+        let deadline = Engine::deadline(call);
+        let app = match &args.root {
+            Some(root) if args.app.is_none() => {
+                self.locate(root, Where { app: None, window: args.window.as_deref() }, deadline).await?.app
+            }
+            _ => self.app(args.app.as_deref().or(selector.leading_app()), deadline).await?,
+        };
+        let depth = match args.deep {
+            true => {
+                let root = {
+                    let tree = app.tree.read();
+                    let root = self.scope(&app, &tree, args.window.as_deref(), args.root.as_deref())?;
+                    tree.id(root)
+                };
+                let enough =
+                    if args.first { 1 } else { args.limit.map_or(MAX_MATCHES, |most| most as usize) };
+                find_deep::look_through(&app, &selector, root, enough, deadline).await
+            }
+            false => Depth::default(),
+        };
+        let tree = app.tree.read();
+        let root = self.scope(&app, &tree, args.window.as_deref(), args.root.as_deref())?;
+        let limit = if args.nth.is_some() {
+            None
+        } else {
+            Some(args.limit.map_or(MAX_MATCHES, |most| most as usize))
+        };
+        let plan = tree.plan(&selector);
+        let found = heavy(tree.reach(&plan), || tree.find_by(plan, Scope { root }, limit));
+        let unread = depth.left_of(tree.unread(&selector, Scope { root }));
+        let matches = match (args.first, args.nth) {
+            _ if args.count => &[][..],
+            (true, _) => &found.matches[..found.matches.len().min(1)],
+            (_, Some(nth)) => nth_of(&found.matches, nth),
+            _ => &found.matches[..],
+        };
+        if matches.is_empty() && !args.count && (args.first || args.nth.is_some()) {
+            return Err(self.none_found(&app, &selector.to_string(), found.count, unread));
+        }
+        let (clock, info) = (Some(self.clock.now()), app.info_about(&tree, None));
+        let complete = app.is_complete() && unread.is_empty();
+        let text = || find_text(&tree, matches, found.count, args.count, &unread) + &modal::line(&info);
+        answer.either(clock, Some(&info), text, |out| {
+            out.extend_from_slice(format!(r#"{{"complete":{complete},"count":{}"#, found.count).as_bytes());
+            if !args.count {
+                out.extend_from_slice(br#","matches":["#);
+                for (at, ix) in matches.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    tree.write_node(*ix, NodeFields::COMMON, None, out);
+                    out.pop();
+                    out.extend_from_slice(b",\"path\":");
+                    write_path(&tree.path(*ix), out);
+                    if let Some(row) = tree.row_of(*ix) {
+                        out.extend_from_slice(format!(r#","row":{}"#, row + 1).as_bytes());
+                    }
+                    out.push(b'}');
+                }
+                out.push(b']');
+            }
+            if !unread.is_empty() {
+                out.extend_from_slice(br#","unread":"#);
+                let _ = serde_json::to_writer(&mut *out, &unread);
+            }
+            out.push(b'}');
+        });
+        Ok(())
+    }
+
+    fn none_found(&self, app: &App, selector: &str, count: usize, unread: Vec<Unread>) -> Error {
+        let name = app.seen().name;
+        let (code, said) = match (app.is_complete(), count) {
+            (false, _) => (
+                ErrorCode::Timeout,
+                format!("{name} is still being read; no element matches {selector} so far"),
+            ),
+            (true, 0) => (ErrorCode::ElementNotFound, format!("no element in {name} matches {selector}")),
+            (true, count) => {
+                (ErrorCode::ElementNotFound, format!("only {count} elements in {name} match {selector}"))
+            }
+        };
+        not_looked_at(Error::new(code, said), unread)
+    }
+}
+
+fn nth_of(matches: &[Ix], nth: i32) -> &[Ix] {
+    let at = if nth > 0 {
+        (nth as usize).checked_sub(1)
+    } else {
+        matches.len().checked_sub(nth.unsigned_abs() as usize)
+    };
+    at.and_then(|at| matches.get(at..at + 1)).unwrap_or_default()
+}
+
+fn find_text(tree: &Tree, matches: &[Ix], count: usize, only_count: bool, unread: &[Unread]) -> String {
+    let mut out = String::new();
+    if only_count {
+        out.push_str(&format!("{count}\n"));
+        render::write_unread(unread, &mut out);
+        return out;
+    }
+    for ix in matches {
+        tree.line(*ix, None, None).write(0, &mut out);
+        let path = tree.path(*ix);
+        if !path.is_empty() {
+            out.push_str("  ");
+            if let Some(row) = tree.row_of(*ix) {
+                out.push_str(&format!("row {} ", row + 1));
+            }
+            render::write_path(&path, &mut out);
+        }
+    }
+    match count {
+        0 if !unread.is_empty() => out.push_str("nothing that was looked at matches\n"),
+        0 => out.push_str("nothing matches\n"),
+        count if count > matches.len() => {
+            out.push_str(&format!("({count} match, {} shown)\n", matches.len()))
+        }
+        _ => {}
+    }
+    render::write_unread(unread, &mut out);
+    out
+}

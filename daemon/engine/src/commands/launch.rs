@@ -1,0 +1,403 @@
+//! Starting apps and closing them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, SystemTime};
+
+use axd_protocol::command::{CloseApp, CloseAppAnswer, Launch, LaunchAnswer, Modal};
+use axd_protocol::error::{Delivery, Disposition};
+use axd_protocol::{Error, ErrorCode, NodeRef, Result, Role};
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+use crate::Engine;
+use crate::answer::Answer;
+use crate::apps::modal::{described, in_words, modals};
+use crate::desktop::call::{Waited, unexpected};
+use crate::desktop::error::about_an_app;
+use crate::desktop::launch_detect::{Before, Came, Phase, Started};
+use axd_platform::{AppSeen, DesktopAnswer, DesktopCall, LaunchPlan, WindowSeen};
+use axd_service::Call;
+
+/// How long it is waited for an app's first window, unless said.
+const LAUNCH_MS: u64 = 30_000;
+/// How long after its end, and that of all it started, something may still be seen of an app that it handed over to.
+const HANDS_OVER: Duration = Duration::from_millis(2_500);
+/// The same after a bad end, which few hand over with.
+const FAILED: Duration = Duration::from_millis(400);
+/// How long an app that has a modal dialog open may take to end.
+const BLOCKED: Duration = Duration::from_millis(1_000);
+/// How long a window may take to be in its app's tree.
+pub(crate) const IN_TREE: Duration = Duration::from_millis(3_000);
+/// Nobody tells when the last of several processes ends: so often it is looked.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+/// How long it is waited until an app is gone, unless said.
+const CLOSE_MS: u64 = 5_000;
+
+/// What came of a start.
+#[derive(Debug, Clone, Default)]
+struct Arrived {
+    seen: Option<AppSeen>,
+    window: Option<WindowSeen>,
+    /// Whether it is an app that ran before.
+    handed_over: bool,
+    /// Whether it is known that it came of it.
+    verified: bool,
+    note: Option<&'static str>,
+}
+
+impl Arrived {
+    fn with(seen: AppSeen, window: WindowSeen) -> Arrived {
+        Arrived { seen: Some(seen), window: Some(window), verified: true, ..Arrived::default() }
+    }
+}
+
+impl Engine {
+    pub(crate) async fn launch(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Launch,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let began = Instant::now();
+        let plan = plan(args)?;
+        if let Some(folder) = plan.cwd.clone() {
+            is_folder(folder).await?;
+        }
+        self.catch_up_with_desktop();
+        let before = Before::of(&self.desktop.read(), self.happenings.lock().next());
+        let mark = plan.mark.clone();
+        let launched = self.have(DesktopCall::Launch(plan), &call.gate, Engine::deadline(call)).await;
+        let started = match launched.map_err(no_such_app)? {
+            DesktopAnswer::Launched { pid, identity } => {
+                Started { pid, identity, program: args.app.clone(), mark }
+            }
+            other => return Err(unexpected(&other)),
+        };
+        self.catch_up_with_desktop();
+        let arrived = if args.wait {
+            self.arrival(call, args, &before, &started).await?
+        } else {
+            let seen = started.pid.and_then(|pid| self.desktop.read().by_pid(pid).cloned());
+            Arrived { seen, ..Arrived::default() }
+        };
+        let info = arrived.seen.as_ref().map(|seen| self.info_of(seen));
+        let delivery =
+            if arrived.verified { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
+        let told = LaunchAnswer {
+            pid: started.pid.or(info.as_ref().map(|app| app.pid)),
+            handed_over_to: info.as_ref().map(|app| app.pid).filter(|_| arrived.handed_over),
+            launched: info.clone(),
+            window: arrived.window.map(|window| self.window_info(&window)),
+            waited_ms: began.elapsed().as_millis() as u64,
+            disposition: Disposition::of(delivery),
+            note: arrived.note.map(str::to_owned),
+        };
+        answer.value(Some(self.clock.now()), info.as_ref(), &told);
+        Ok(())
+    }
+
+    /// Waits for what came of a start. The app is attached then, so that its window has an id. The time is only for what
+    /// may still come: once nothing of what was started runs any more, it is not waited to the end.
+    async fn arrival(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Launch,
+        before: &Before,
+        started: &Started,
+    ) -> Result<Arrived> {
+        let until = Engine::within(call, args.timeout_ms, LAUNCH_MS);
+        let related = Mutex::new(HashMap::new());
+        // How a process is related does not change; it is asked once.
+        let kin =
+            |pid| *related.lock().entry(pid).or_insert_with(|| self.platform.kinship(&started.mark, pid));
+        let (mut came, mut app_pid, mut how) = (Came::Nothing, started.pid, None);
+        let mut idle_since = None;
+        let waited = loop {
+            let mut ended = started.pid.is_none();
+            let look_again =
+                if idle_since.is_some() { until.min(Instant::now() + LOOK_AGAIN) } else { until };
+            let waited = self
+                .until(look_again, &call.gate, || {
+                    let desktop = self.desktop.read();
+                    let end = started.pid.and_then(|pid| desktop.end_of(pid));
+                    how = end.flatten().map(str::to_owned);
+                    ended |= end.is_some();
+                    ended |= app_pid.is_some_and(|pid| before.has_ended(pid, &self.happenings.lock()));
+                    let while_idle = if how.is_some() { FAILED } else { HANDS_OVER };
+                    let phase = match idle_since {
+                        Some(since) if ended && Instant::now() >= since + while_idle => Phase::Over,
+                        _ if ended || Instant::now() >= until => Phase::Ended,
+                        _ => Phase::Running,
+                    };
+                    came = before.what_came(&desktop, started, phase, &kin);
+                    match &came {
+                        Came::Window(..) | Came::HandedOver(..) | Came::Perhaps(..) => Some(true),
+                        Came::App(seen) => {
+                            app_pid = Some(seen.pid);
+                            None
+                        }
+                        Came::Nothing if phase == Phase::Over => Some(true),
+                        // From now on it is looked whether anything of it still runs.
+                        Came::Nothing => (ended && idle_since.is_none()).then_some(false),
+                    }
+                })
+                .await;
+            match waited {
+                Waited::Late if Instant::now() < until => {}
+                Waited::Seen(false) => {}
+                waited => break waited,
+            }
+            let mark = started.mark.clone();
+            let engine = Arc::clone(self);
+            let at_work = tokio::task::spawn_blocking(move || engine.platform.is_at_work(&mark)).await;
+            match at_work {
+                Ok(true) => idle_since = Some(Instant::now()),
+                _ => idle_since = idle_since.or(Some(Instant::now())),
+            }
+        };
+        let name = &args.app;
+        let (code, message) = match (waited, came) {
+            (Waited::Seen(_) | Waited::Late, Came::Window(seen, window)) => {
+                return Ok(self.arrived(call, until, Arrived::with(seen, window)).await);
+            }
+            (Waited::Seen(_) | Waited::Late, Came::HandedOver(seen, window)) => {
+                let arrived = Arrived { handed_over: true, ..Arrived::with(seen, window) };
+                return Ok(self.arrived(call, until, arrived).await);
+            }
+            (Waited::Seen(_), Came::Perhaps(seen, window)) if how.is_none() => {
+                let is_new = window.as_ref().is_some_and(|window| before.is_new(window));
+                let note = match is_new {
+                    true => "its window came while this was started; nothing else says that it came of it",
+                    false => "nothing is new about it yet",
+                };
+                let seen = Some(seen);
+                let arrived = Arrived { seen, window, handed_over: true, verified: false, note: Some(note) };
+                return Ok(self.arrived(call, until, arrived).await);
+            }
+            (Waited::Seen(_), _) => {
+                let how = how.map(|how| format!(" with {how}")).unwrap_or_default();
+                (ErrorCode::ActionFailed, format!("{name} ended{how} before it showed a window"))
+            }
+            (Waited::Cancelled, _) => {
+                (ErrorCode::Cancelled, format!("{name} was started; waiting for its window was cancelled"))
+            }
+            (Waited::Late, Came::App(seen)) => (
+                ErrorCode::Timeout,
+                format!("{} ({}) is running, but has no window yet", seen.name, seen.pid),
+            ),
+            (Waited::Late, _) => (
+                ErrorCode::Timeout,
+                format!("{name} was started, but {}", before.others(&self.desktop.read())),
+            ),
+        };
+        let error = Error::new(code, message)
+            .suggest("check `ax list-apps` and `ax list-windows` before starting it again, or increase --timeout-ms")
+            .retry("list-windows");
+        Err(error.delivered(Delivery::Uncertain))
+    }
+
+    /// Attaches what arrived, so that its window has an id. Whoever cancels now is not to wait for a walk.
+    async fn arrived(self: &Arc<Self>, call: &Call, until: Instant, mut arrived: Arrived) -> Arrived {
+        if let Some(seen) = &arrived.seen {
+            let app = self.attached(seen);
+            tokio::select! {
+                _ = app.completed(until) => {}
+                () = call.gate.closed() => {}
+            }
+        }
+        if let Some(window) = arrived.window.take() {
+            let soon = until.min(Instant::now() + IN_TREE);
+            let known = || self.window_info(&window).id.is_some().then_some(());
+            self.until(soon, &call.gate, known).await;
+            // Its title may have come after it.
+            let now = self.desktop.read().window(window.window).cloned();
+            arrived.window = Some(now.unwrap_or(window));
+        }
+        arrived
+    }
+
+    pub(crate) async fn close_app(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &CloseApp,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let began = Instant::now();
+        let seen = self.desktop.read().named(&args.app)?.clone();
+        self.permit_on(call, Some(seen.clone()))?;
+        let close = DesktopCall::Close { pid: seen.pid, force: args.force };
+        let before = self.modals_of(seen.pid);
+        self.have(close, &call.gate, Engine::deadline(call)).await.map_err(about_an_app)?;
+        let until = Engine::within(call, args.timeout_ms, CLOSE_MS);
+        // An app with a modal dialog open seldom ends, and need not say so.
+        let until = if before.is_empty() || args.force { until } else { until.min(began + BLOCKED) };
+        let asks = || {
+            let new = |modal: &Modal| before.iter().all(|other| other.node.id != modal.node.id);
+            self.modals_of(seen.pid).into_iter().find(new).filter(|_| !args.force)
+        };
+        let outcome = || {
+            let is_gone = self.desktop.read().by_pid(seen.pid).is_none();
+            if is_gone { Some(None) } else { asks().map(Some) }
+        };
+        match self.until(until, &call.gate, outcome).await {
+            Waited::Seen(None) => {}
+            Waited::Seen(Some(modal)) => return Err(asks_first(&seen, &modal)),
+            Waited::Late if !before.is_empty() && !args.force => return Err(asks_first(&seen, &before[0])),
+            Waited::Late => return Err(self.still_there(&seen, args.force)),
+            Waited::Cancelled => {
+                let message = format!("{} was asked to quit; the wait was cancelled", seen.name);
+                return Err(
+                    Error::new(ErrorCode::Cancelled, message).delivered(Delivery::DeliveredUnverified)
+                );
+            }
+        }
+        let told = CloseAppAnswer {
+            closed: true,
+            waited_ms: began.elapsed().as_millis() as u64,
+            disposition: Disposition::of(Delivery::DeliveredVerified),
+        };
+        let info = axd_protocol::AppInfo { state: axd_protocol::AppState::Gone, ..self.info_of(&seen) };
+        answer.value(Some(self.clock.now()), Some(&info), &told);
+        Ok(())
+    }
+
+    /// The error of an app that did not end: perhaps it asks something first.
+    fn still_there(&self, seen: &AppSeen, force: bool) -> Error {
+        let dialogs = self.dialogs_of(seen.pid);
+        let front = {
+            let desktop = self.desktop.read();
+            desktop.windows.iter().find(|window| window.pid == seen.pid).map(|window| window.title.clone())
+        };
+        let name = &seen.name;
+        let error = if force {
+            Error::new(ErrorCode::Timeout, format!("{name} was killed, but the desktop still lists it"))
+                .suggest("check again with `ax list-apps`")
+                .retry("list-apps")
+        } else {
+            let asks = match (dialogs.first().and_then(|dialog| dialog.name.as_deref()), front) {
+                (Some(dialog), _) => format!("; it may be waiting for an answer in '{dialog}'"),
+                (None, Some(title)) => {
+                    format!("; it may be waiting for an answer: its front window is '{title}'")
+                }
+                (None, None) => String::new(),
+            };
+            Error::new(ErrorCode::Timeout, format!("{name} was asked to quit and is still running{asks}"))
+                .suggest("answer the dialog, or kill the app with --force (unsaved changes are lost)")
+                .retry(format!("close-app {} --force", seen.pid))
+        };
+        error.candidates(dialogs).delivered(Delivery::DeliveredUnverified)
+    }
+
+    /// The modal dialogs that an attached app has open.
+    fn modals_of(&self, pid: u32) -> Vec<Modal> {
+        let Some(app) = self.by_pid(pid) else { return Vec::new() };
+        let tree = app.tree.read();
+        modals(&tree, None).map(|window| described(&tree, window)).collect()
+    }
+
+    /// The dialogs that an attached app has open.
+    fn dialogs_of(&self, pid: u32) -> Vec<NodeRef> {
+        let Some(app) = self.by_pid(pid) else { return Vec::new() };
+        let tree = app.tree.read();
+        let is_dialog = |role| matches!(role, Role::Dialog | Role::Alert);
+        tree.windows().filter(|ix| is_dialog(tree.role(*ix))).map(|ix| tree.node_ref(ix)).collect()
+    }
+}
+
+/// The error of an app that wants to know something before it ends.
+fn asks_first(seen: &AppSeen, modal: &Modal) -> Error {
+    let message = format!("{} was asked to quit and shows a dialog first: {}", seen.name, in_words(modal));
+    Error::new(ErrorCode::ActionFailed, message)
+        .suggest("answer the dialog, or kill the app with --force (unsaved changes are lost)")
+        .retry(format!("close-app {} --force", seen.pid))
+        .candidates(vec![modal.node.clone()])
+        .delivered(Delivery::DeliveredUnverified)
+}
+
+/// The error of an app that cannot be started because there is none.
+fn no_such_app(error: Error) -> Error {
+    let error = about_an_app(error);
+    match error.code {
+        ErrorCode::ApplicationNotFound => {
+            error.suggest("use a name the desktop knows, or the absolute path of a program")
+        }
+        _ => error,
+    }
+}
+
+/// What to start, if what was asked makes sense.
+fn plan(args: &Launch) -> Result<LaunchPlan> {
+    let invalid = |message: String| Error::new(ErrorCode::InvalidArgs, message);
+    let app = args.app.trim();
+    if app.is_empty() {
+        return Err(
+            invalid("app: names no app".into()).suggest("name an app, or the absolute path of a program")
+        );
+    }
+    if app.contains('/') && !app.starts_with('/') {
+        return Err(invalid(format!("app: '{app}' is a relative path")).suggest("use an absolute path"));
+    }
+    if let Some(folder) = args.cwd.as_deref().filter(|folder| !folder.is_absolute()) {
+        return Err(invalid(format!("cwd: '{}' is not an absolute path", folder.display()))
+            .suggest("use an absolute path"));
+    }
+    let has_nul = |text: &str| text.contains('\0');
+    if has_nul(app) || args.arg.iter().chain(&args.env).any(|text| has_nul(text)) {
+        return Err(invalid(
+            "a NUL character can be part of neither a program's name, args nor environment".into(),
+        ));
+    }
+    let env = args.env.iter().map(|pair| match pair.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(invalid(format!("env: '{pair}' is not NAME=VALUE"))
+            .suggest("use --env LANG=C, once per variable")),
+    });
+    let env = env.collect::<Result<_>>()?;
+    let (app, cwd) = (app.to_owned(), args.cwd.clone());
+    Ok(LaunchPlan { app, args: args.arg.clone(), env, cwd, mark: mark() })
+}
+
+/// What no other start is called, by this daemon or another.
+fn mark() -> String {
+    static STARTS: AtomicU64 = AtomicU64::new(0);
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+    format!("{}-{since:x}-{}", std::process::id(), STARTS.fetch_add(1, Relaxed))
+}
+
+/// Fails unless there is such a folder.
+async fn is_folder(path: PathBuf) -> Result<()> {
+    let shown = path.display().to_string();
+    let is_dir = tokio::task::spawn_blocking(move || Path::is_dir(&path)).await.unwrap_or(false);
+    if is_dir {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::InvalidArgs, format!("cwd: folder '{shown}' not found"))
+        .suggest("use an existing folder"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch(app: &str) -> Launch {
+        Launch { app: app.into(), arg: vec![], env: vec![], cwd: None, wait: false, timeout_ms: None }
+    }
+
+    #[test]
+    fn what_is_to_be_started_is_checked_before_anything_is() {
+        let refused = |args: &Launch| plan(args).unwrap_err().message;
+        assert!(refused(&launch(" ")).contains("names no app"));
+        assert!(refused(&launch("bin/app")).contains("relative path"));
+        let with_env = |pair: &str| Launch { env: vec![pair.into()], ..launch("App") };
+        for wrong in ["LANG", "=C", ""] {
+            assert!(refused(&with_env(wrong)).contains("NAME=VALUE"), "{wrong}");
+        }
+        assert!(refused(&with_env("A=\0")).contains("NUL"));
+        assert!(refused(&Launch { cwd: Some("here".into()), ..launch("App") }).contains("absolute path"));
+        let plan = plan(&with_env("A=b=c")).unwrap();
+        assert_eq!((plan.app.as_str(), &plan.env[..]), ("App", &[("A".to_owned(), "b=c".to_owned())][..]));
+    }
+}

@@ -1,0 +1,15 @@
+//! Commands that are not actions on elements, one file a family. Each is a method of [`Engine`](crate::Engine) that writes its answer.
+
+pub(crate) mod batch;
+pub(crate) mod changes;
+pub(crate) mod clipboard;
+pub(crate) mod daemon;
+pub(crate) mod element;
+pub(crate) mod find;
+pub(crate) mod find_deep;
+pub(crate) mod launch;
+pub(crate) mod list;
+pub(crate) mod screenshot;
+pub(crate) mod snapshot;
+pub(crate) mod wait;
+pub(crate) mod windows;

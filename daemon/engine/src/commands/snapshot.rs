@@ -1,0 +1,139 @@
+//! `snapshot`: a tree, or what changed in it.
+
+use std::sync::Arc;
+
+use axd_protocol::command::Snapshot;
+use axd_protocol::{Error, ErrorCode, Result, State};
+use tokio::time::Instant;
+
+use crate::answer::Answer;
+use crate::apps::app::App;
+use crate::apps::measure::Places;
+use crate::apps::modal;
+use crate::apps::target::Where;
+use crate::{Engine, heavy};
+use axd_platform::{ElementKey, ToWorker};
+use axd_service::Call;
+use axd_tree::{Filter, Ix, NodeFields, Tree, View};
+
+/// How many elements a snapshot shows if nobody says.
+const MAX_NODES: usize = 10_000;
+
+impl Engine {
+    pub(crate) async fn snapshot(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Snapshot,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        if args.interactive && args.skeleton {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                "snapshot: interactive and skeleton exclude each other",
+            ));
+        }
+        let deadline = Engine::deadline(call);
+        let app = match &args.root {
+            Some(root) if args.app.is_none() => {
+                self.locate(root, Where { app: None, window: args.window.as_deref() }, deadline).await?.app
+            }
+            _ => self.app(args.app.as_deref(), deadline).await?,
+        };
+        self.refresh(&app, args.sync, args.verify, deadline).await?;
+        if let Some(since) = args.since {
+            return self.answer_changes(&[app], since, answer);
+        }
+        let mut view = View {
+            filter: if args.interactive {
+                Filter::Interactive
+            } else if args.skeleton {
+                Filter::Skeleton
+            } else {
+                Filter::All
+            },
+            depth: args.depth,
+            menubar: args.menubar,
+            max_nodes: Some(
+                args.max_nodes.map_or(MAX_NODES, |most| if most == 0 { usize::MAX } else { most as usize }),
+            ),
+            max_tokens: args.max_tokens.map(|most| most as usize),
+            ..View::default()
+        };
+        let mut age = None;
+        if args.bounds || args.visible {
+            let keys = self.shown_keys(&app, args, &view)?;
+            let places = Places::of(&app, keys, deadline).await;
+            let tree = app.tree.read();
+            view.bounds = args.bounds.then(|| places.bounds_in(&tree));
+            view.visible = args.visible.then(|| places.visible_in(&tree));
+            age = places.age;
+        }
+        let fields = NodeFields { actions: args.actions, native_role: false };
+        let tree = app.tree.read();
+        let root = self.snapshot_root(&app, &tree, args)?;
+        let (clock, info, complete) =
+            (Some(self.clock.now()), app.info_about(&tree, None), app.is_complete());
+        heavy(tree.len(), || {
+            let showing = tree.show(root, &view);
+            let text = || {
+                let mut out = String::with_capacity(showing.nodes.len() * 48);
+                tree.write_text(&showing, &view, &mut out);
+                if !complete {
+                    out.push_str("(partial: the app is still being read)\n");
+                } else if showing.truncated {
+                    out.push_str(&format!(
+                        "(truncated: {} elements shown; raise --max-nodes, or show one branch with --root)\n",
+                        showing.nodes.len()
+                    ));
+                }
+                out.push_str(&modal::line(&info));
+                out
+            };
+            answer.either(clock, Some(&info), text, |out| {
+                out.reserve(showing.nodes.len() * 160);
+                let (nodes, truncated) = (showing.nodes.len(), showing.truncated);
+                out.extend_from_slice(
+                    format!(r#"{{"complete":{complete},"nodes":{nodes},"truncated":{truncated}"#).as_bytes(),
+                );
+                if let Some(age) = age {
+                    out.extend_from_slice(format!(r#","bounds_age_ms":{}"#, age.as_millis()).as_bytes());
+                }
+                out.extend_from_slice(br#","tree":"#);
+                tree.write_json(&showing, &view, fields, out);
+                out.push(b'}');
+            });
+        });
+        Ok(())
+    }
+
+    /// Makes the tree as fresh as was asked for.
+    async fn refresh(&self, app: &App, sync: bool, verify: bool, deadline: Instant) -> Result<()> {
+        if verify {
+            app.ask(deadline, |reply| ToWorker::Walk { key: ElementKey::APP, reply }).await?;
+        } else if sync {
+            app.ask(deadline, |reply| ToWorker::Fence { reply }).await?;
+        }
+        Ok(())
+    }
+
+    fn snapshot_root(&self, app: &Arc<App>, tree: &Tree, args: &Snapshot) -> Result<Ix> {
+        let whole_app = args.app.is_some() || args.window.is_some() || args.root.is_some();
+        let scope = self.scope(app, tree, args.window.as_deref(), args.root.as_deref())?;
+        Ok(if whole_app { scope } else { self.focused_window(tree).unwrap_or(scope) })
+    }
+
+    fn shown_keys(&self, app: &Arc<App>, args: &Snapshot, view: &View) -> Result<Vec<ElementKey>> {
+        let tree = app.tree.read();
+        let root = self.snapshot_root(app, &tree, args)?;
+        // What is in sight is known only once it is measured: until then no budget may choose.
+        let whole = View { max_nodes: None, max_tokens: None, ..view.clone() };
+        let shown = tree.show(root, if args.visible { &whole } else { view });
+        let hidden = |ix: Ix| args.visible && tree.states(ix).has(State::Hidden);
+        Ok(shown
+            .nodes
+            .iter()
+            .filter(|shown| !hidden(shown.ix))
+            .filter_map(|shown| tree.key(shown.ix))
+            .collect())
+    }
+}

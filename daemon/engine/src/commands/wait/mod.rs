@@ -1,0 +1,520 @@
+//! `wait`: conditions that are looked at whenever something changes, and never by walking an app again.
+//!
+//! `unmet` is what is said of those that did not come about; `rest` is when an app is idle.
+
+pub(crate) mod idle;
+pub(crate) mod unmet;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axd_protocol::command::{Wait, WaitAnswer};
+use axd_protocol::event::{Event, EventKind, Observed};
+use axd_protocol::selector::{Selector, Target};
+use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick, WindowInfo};
+use regex_lite::{Regex, RegexBuilder};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use crate::Engine;
+use crate::action::Watch;
+use crate::answer::Answer;
+use crate::apps::app::App;
+use crate::apps::target::{parse_selector, parse_target};
+use crate::commands::launch::IN_TREE;
+use crate::subscribe::event_log::happening;
+use axd_service::Call;
+use axd_tree::{Resolved, Scope, Tree};
+
+/// How long to wait at most, if nobody says.
+const TIMEOUT: Duration = Duration::from_millis(10_000);
+/// How long nothing may change for an app to be idle, if nobody says.
+const QUIET: Duration = Duration::from_millis(100);
+/// How many elements an answer names of one condition.
+const NODES: usize = 8;
+
+/// Something to wait for.
+struct Condition {
+    /// As it was given.
+    label: String,
+    /// The app it is about: named, or the one that was frontmost.
+    app: Option<String>,
+    test: Test,
+}
+
+enum Test {
+    /// A selector matches something.
+    Match(Selector),
+    /// A selector matches nothing; what it matched before.
+    Gone { selector: Selector, seen: Vec<NodeId> },
+    /// An element has a state, or has it not.
+    State { target: Named, state: Word, on: bool },
+    /// An element's value is so.
+    Value { target: Named, fits: Fits },
+    /// There is a window whose title has this in it; when one was first seen.
+    Window { title: String, came: Option<Instant> },
+    /// Nothing has changed for so long.
+    Idle {
+        quiet: Duration,
+        seen: Option<Tick>,
+        since: Instant,
+        /// Up to which tick the app is known to have told all. One that hangs is not idle, however quiet it is.
+        fenced: Option<Tick>,
+        wants_fence: bool,
+    },
+    /// Something of this kind happened; the number of the first event that counts, and the tick after which.
+    Event { kind: EventKind, from: u64, after: Tick },
+}
+
+/// An element, by id or selector.
+enum Named {
+    Id(NodeId),
+    Selector(Selector),
+}
+
+/// A state as waits name it.
+#[derive(Debug)]
+enum Word {
+    State(State),
+    Enabled,
+    Visible,
+}
+
+/// How a value is tested.
+enum Fits {
+    Is(String),
+    Contains(String),
+    Matches(Regex),
+}
+
+/// What makes a condition true.
+#[derive(Default)]
+struct Holds {
+    nodes: Vec<NodeRef>,
+    windows: Vec<WindowInfo>,
+    events: Vec<Event>,
+    reread: bool,
+}
+
+impl Engine {
+    pub(crate) async fn wait(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Wait,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let began = Instant::now();
+        let timeout = args.timeout.map_or(TIMEOUT, Duration::from_millis);
+        let end = call.deadline.unwrap_or(began + timeout).min(began + timeout);
+        args.since.map_or(Ok(()), |since| self.not_from_the_future(since))?;
+        let mut conditions = self.conditions(args)?;
+        if conditions.is_empty() {
+            let Some(ms) = args.ms else {
+                return Err(Error::new(ErrorCode::InvalidArgs, "wait: there is nothing to wait for")
+                    .suggest(
+                        "give a condition, as in `ax wait --for dialog`, or a time, as in `ax wait 250`",
+                    ));
+            };
+            // The pause is what was asked for, not a wait for anything.
+            sleep_until(
+                call.deadline
+                    .unwrap_or(began + Duration::from_millis(ms))
+                    .min(began + Duration::from_millis(ms)),
+            )
+            .await;
+            let told = WaitAnswer {
+                met: vec![format!("{ms} ms")],
+                waited_ms: began.elapsed().as_millis() as u64,
+                observed: Observed::Event,
+                nodes: Vec::new(),
+                windows: Vec::new(),
+                events: Vec::new(),
+            };
+            answer.value(Some(self.clock.now()), None, &told);
+            return Ok(());
+        }
+        if args.ms.is_some() {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                "wait: a time and a condition exclude each other",
+            )
+            .suggest("limit the wait for a condition with --timeout"));
+        }
+        let mut pulse = self.pulse.subscribe();
+        let mut watches: Vec<(u32, Watch)> = Vec::new();
+        loop {
+            pulse.mark_unchanged();
+            self.watch(&conditions, &mut watches);
+            let mut next = end;
+            let holds: Vec<Option<Holds>> =
+                conditions.iter_mut().map(|condition| self.holds(condition, &mut next)).collect();
+            if self.fence_idle(&mut conditions, end).await {
+                continue;
+            }
+            let met = holds.iter().filter(|holds| holds.is_some()).count();
+            if met == conditions.len() || (args.any && met > 0) {
+                let told = report(&conditions, holds, began);
+                answer.value(Some(self.clock.now()), None, &told);
+                return Ok(());
+            }
+            if Instant::now() >= end {
+                return Err(self.not_met(&conditions, &holds, began));
+            }
+            // Whether it beat or the time is over, the loop looks.
+            let _ = timeout_at(next.min(end), pulse.changed()).await;
+        }
+    }
+
+    fn conditions(self: &Arc<Self>, args: &Wait) -> Result<Vec<Condition>> {
+        let mut conditions = Vec::new();
+        let mut add = |label: String, app: Option<String>, test: Test| {
+            conditions.push(Condition { label, app: app.or_else(|| args.app.clone()), test });
+        };
+        for (selectors, gone) in [(&args.r#for, false), (&args.gone, true)] {
+            for text in selectors {
+                let selector = parse_selector(text)?;
+                let app = selector.leading_app().map(str::to_owned);
+                let label = format!("{} {text}", if gone { "gone" } else { "for" });
+                let test = match gone {
+                    true => Test::Gone { selector, seen: Vec::new() },
+                    false => Test::Match(selector),
+                };
+                add(label, app, test);
+            }
+        }
+        let named = |what: &str| -> Result<(Named, Option<String>)> {
+            let text = args.target.as_deref().ok_or_else(|| {
+                Error::new(ErrorCode::InvalidArgs, format!("wait: {what} needs a target"))
+                    .suggest("name the element with --target")
+            })?;
+            Ok(match parse_target(text)? {
+                Target::Id(id) => (Named::Id(id), None),
+                Target::Selector(selector) => {
+                    let app = selector.leading_app().map(str::to_owned);
+                    (Named::Selector(selector), app)
+                }
+                Target::Point { .. } => {
+                    return Err(Error::new(ErrorCode::InvalidArgs, "target: a point cannot be waited on")
+                        .suggest("run `ax element-at X,Y` to get the id of the element at a point"));
+                }
+            })
+        };
+        if let Some(text) = &args.state {
+            let (target, app) = named("state")?;
+            let (state, on) = parse_state(text)?;
+            add(format!("state {text}"), app, Test::State { target, state, on });
+        }
+        let regex = |pattern: &String| -> Result<Fits> {
+            let built = RegexBuilder::new(pattern).size_limit(1 << 20).build();
+            built
+                .map(Fits::Matches)
+                .map_err(|fault| Error::new(ErrorCode::InvalidArgs, format!("value_matches: {fault}")))
+        };
+        let tests: [Option<Result<(String, Fits)>>; 3] = [
+            args.value.as_ref().map(|text| Ok((format!("value {text}"), Fits::Is(text.clone())))),
+            args.value_contains
+                .as_ref()
+                .map(|text| Ok((format!("value-contains {text}"), Fits::Contains(text.clone())))),
+            args.value_matches.as_ref().map(|text| Ok((format!("value-matches {text}"), regex(text)?))),
+        ];
+        for test in tests.into_iter().flatten() {
+            let (label, fits) = test?;
+            let (target, app) = named("value")?;
+            add(label, app, Test::Value { target, fits });
+        }
+        if args.target.is_some()
+            && args.state.is_none()
+            && args.value.is_none()
+            && args.value_contains.is_none()
+            && args.value_matches.is_none()
+        {
+            return Err(Error::new(ErrorCode::InvalidArgs, "wait: --target needs a condition")
+                .suggest("add --state, --value, --value-contains or --value-matches"));
+        }
+        if let Some(title) = &args.window {
+            add(format!("window {title}"), None, Test::Window { title: title.to_lowercase(), came: None });
+        }
+        if args.idle {
+            let quiet = args.quiet_ms.map_or(QUIET, Duration::from_millis);
+            add(
+                "idle".to_owned(),
+                None,
+                Test::Idle { quiet, seen: None, since: Instant::now(), fenced: None, wants_fence: false },
+            );
+        }
+        let now = self.clock.now();
+        let since = args.since.filter(|since| since.boot == now.boot);
+        let from = match since {
+            Some(since) => self.happenings.lock().first_after(since.tick),
+            None => self.happenings.lock().next(),
+        };
+        for kind in &args.event {
+            let after = since.map_or(now.tick, |since| since.tick);
+            add(format!("event {}", kind.name()), None, Test::Event { kind: *kind, from, after });
+        }
+        // A wait is about the app that was in front when it began, whatever comes to the front meanwhile.
+        let frontmost = self.desktop.read().frontmost().map(|seen| seen.pid.to_string()).ok();
+        for condition in conditions.iter_mut().filter(|condition| condition.app.is_none()) {
+            if !matches!(condition.test, Test::Window { .. } | Test::Event { .. }) {
+                condition.app.clone_from(&frontmost);
+            }
+        }
+        Ok(conditions)
+    }
+
+    /// Has what is waited on read again, announced or not.
+    fn watch(self: &Arc<Self>, conditions: &[Condition], watches: &mut Vec<(u32, Watch)>) {
+        for condition in conditions {
+            if matches!(condition.test, Test::Window { .. } | Test::Event { .. }) {
+                continue;
+            }
+            if let Some(app) = self.app_of(condition)
+                && !watches.iter().any(|(slot, _)| *slot == app.slot)
+            {
+                watches.push((app.slot, Watch::whole(self, &app)));
+            }
+        }
+    }
+
+    /// The app a condition is about, if it runs.
+    fn app_of(self: &Arc<Self>, condition: &Condition) -> Option<Arc<App>> {
+        if let Test::State { target: Named::Id(id), .. } | Test::Value { target: Named::Id(id), .. } =
+            &condition.test
+        {
+            let known = |app: &Arc<App>| !matches!(app.tree.read().resolve(*id), Resolved::Unknown);
+            if let Some(app) = self.all_apps().into_iter().find(known) {
+                return Some(app);
+            }
+        }
+        let spec = condition.app.as_deref()?;
+        let seen = self.desktop.read().named(spec).ok()?.clone();
+        Some(self.attached(&seen))
+    }
+
+    /// What makes a condition true, if it is. `next` becomes the time at which it may be true without any change.
+    fn holds(self: &Arc<Self>, condition: &mut Condition, next: &mut Instant) -> Option<Holds> {
+        match &mut condition.test {
+            Test::Window { title, came } => {
+                return self.window_holds(condition.app.as_deref(), title, came, next);
+            }
+            &mut Test::Event { kind, from, after } => {
+                return self.event_holds(condition, kind, from, after);
+            }
+            _ => {}
+        }
+        let Some(app) = self.app_of(condition) else {
+            // Nothing is in an app that does not run.
+            return matches!(condition.test, Test::Gone { .. }).then(Holds::default);
+        };
+        let tree = app.tree.read();
+        let reread = app.was_reread();
+        let holding = |nodes| Some(Holds { nodes, reread, ..Holds::default() });
+        let find = |selector: &Selector| {
+            let root = tree.root()?;
+            Some(tree.find(selector, Scope { root }, Some(NODES)))
+        };
+        let one = |target: &Named| match target {
+            Named::Id(id) => match tree.resolve(*id) {
+                Resolved::Alive(ix) => Some(ix),
+                _ => None,
+            },
+            Named::Selector(selector) => find(selector)?.matches.first().copied(),
+        };
+        match &mut condition.test {
+            Test::Match(selector) => {
+                let found = find(selector)?;
+                (found.count > 0).then_some(())?;
+                holding(found.matches.iter().map(|ix| tree.node_ref(*ix)).collect())
+            }
+            Test::Gone { selector, seen } => {
+                let all = |root| tree.find(selector, Scope { root }, None).matches;
+                let found = tree.root().map_or_else(Vec::new, all);
+                seen.extend(found.iter().map(|ix| tree.id(*ix)));
+                seen.sort_unstable();
+                seen.dedup();
+                (found.is_empty() && app.is_complete()).then_some(())?;
+                is_gone(&tree, selector, seen).then_some(())?;
+                holding(Vec::new())
+            }
+            Test::State { target, state, on } => {
+                let ix = one(target)?;
+                let states = tree.states(ix);
+                let is = match state {
+                    Word::State(state) => states.has(*state),
+                    Word::Enabled => !states.has(State::Disabled),
+                    Word::Visible => !states.has(State::Hidden) && !states.has(State::Offscreen),
+                };
+                (is == *on).then_some(())?;
+                holding(vec![tree.node_ref(ix)])
+            }
+            Test::Value { target, fits } => {
+                let ix = one(target)?;
+                let value = tree.value(ix)?;
+                let is = match fits {
+                    Fits::Is(text) => value == text,
+                    Fits::Contains(text) => value.contains(text.as_str()),
+                    Fits::Matches(regex) => regex.is_match(value),
+                };
+                is.then_some(())?;
+                holding(vec![tree.node_ref(ix)])
+            }
+            Test::Idle { quiet, seen, since, fenced, wants_fence } => {
+                let tick = tree.tick();
+                if *seen != Some(tick) {
+                    // The first look counts from the beginning: what was at rest before stays so.
+                    if seen.is_some() {
+                        *since = Instant::now();
+                    }
+                    *seen = Some(tick);
+                }
+                let idle = *since + *quiet;
+                if Instant::now() < idle {
+                    *next = (*next).min(idle);
+                } else if app.is_complete() {
+                    if *fenced == Some(tick) {
+                        return holding(Vec::new());
+                    }
+                    *wants_fence = true;
+                }
+                None
+            }
+            Test::Window { .. } | Test::Event { .. } => None,
+        }
+    }
+
+    /// The window system tells of a window before its app does. It is there when it can be acted on: when its app is known and,
+    /// if that is attached, has it in its tree. Some windows never are.
+    fn window_holds(
+        &self,
+        app: Option<&str>,
+        title: &str,
+        came: &mut Option<Instant>,
+        next: &mut Instant,
+    ) -> Option<Holds> {
+        let desktop = self.desktop.read();
+        let pid = match app {
+            Some(spec) => Some(desktop.named(spec).ok()?.pid),
+            None => None,
+        };
+        let fits = |window: &&axd_platform::WindowSeen| {
+            pid.is_none_or(|pid| window.pid == pid) && window.title.to_lowercase().contains(title)
+        };
+        let window = desktop.windows.iter().find(fits)?.clone();
+        drop(desktop);
+        let window = self.window_info(&window);
+        let is_attached = self.by_pid(window.pid).is_some();
+        let late = *came.get_or_insert_with(Instant::now) + IN_TREE;
+        if Instant::now() < late && (window.app.is_empty() || is_attached && window.id.is_none()) {
+            *next = late.min(*next);
+            return None;
+        }
+        let node = window.id.map(|id| NodeRef {
+            id,
+            role: axd_protocol::Role::Window,
+            name: Some(window.title.clone()),
+        });
+        Some(Holds { nodes: node.into_iter().collect(), windows: vec![window], ..Holds::default() })
+    }
+
+    fn event_holds(
+        self: &Arc<Self>,
+        condition: &Condition,
+        kind: EventKind,
+        from: u64,
+        after: Tick,
+    ) -> Option<Holds> {
+        if kind == EventKind::Changes {
+            let app = match &condition.app {
+                Some(_) => vec![self.app_of(condition)?],
+                None => self.all_apps(),
+            };
+            return app.iter().any(|app| app.tree.read().tick() > after).then(Holds::default);
+        }
+        let wanted = condition.app.as_deref().map(|spec| {
+            let desktop = self.desktop.read();
+            desktop.named(spec).map(|seen| seen.pid).ok().or_else(|| desktop.pid_of_ended(spec))
+        });
+        let happenings = self.happenings.lock();
+        let fits = |event: &&Event| {
+            happening(event).is_some_and(|(other, told)| {
+                other == kind && wanted.is_none_or(|pid| pid == Some(told.app.pid))
+            })
+        };
+        let event = happenings.between(from, happenings.next()).find(fits)?.clone();
+        Some(Holds { events: vec![event], ..Holds::default() })
+    }
+}
+
+/// Whether what a selector matched, and does not match now, is gone: everything was looked at that could match, or all that
+/// it matched before is known to be gone or to be something else now.
+fn is_gone(tree: &Tree, selector: &Selector, seen: &[NodeId]) -> bool {
+    let Some(root) = tree.root() else { return true };
+    tree.unread(selector, Scope { root }).is_empty()
+        || match seen {
+            [] => tree.has_removed(selector),
+            seen => !seen.iter().any(|id| tree.is_unseen(*id)),
+        }
+}
+
+fn report(conditions: &[Condition], holds: Vec<Option<Holds>>, began: Instant) -> WaitAnswer {
+    let mut told = WaitAnswer {
+        met: Vec::new(),
+        waited_ms: began.elapsed().as_millis() as u64,
+        observed: Observed::Event,
+        nodes: Vec::new(),
+        windows: Vec::new(),
+        events: Vec::new(),
+    };
+    for (condition, holds) in conditions.iter().zip(holds) {
+        if let Some(holds) = holds {
+            told.met.push(condition.label.clone());
+            told.nodes.extend(holds.nodes);
+            told.windows.extend(holds.windows);
+            told.events.extend(holds.events);
+            if holds.reread {
+                told.observed = Observed::Reread;
+            }
+        }
+    }
+    told
+}
+
+/// `checked`, `checked=false`, `enabled=true`.
+fn parse_state(text: &str) -> Result<(Word, bool)> {
+    let (name, on) = match text.split_once('=') {
+        None => (text, true),
+        Some((name, "true")) => (name, true),
+        Some((name, "false")) => (name, false),
+        Some(_) => {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                format!("state: '{text}' must end in =true or =false"),
+            ));
+        }
+    };
+    let word = match name.to_ascii_lowercase().as_str() {
+        "enabled" => Word::Enabled,
+        "visible" => Word::Visible,
+        name => match State::parse(name) {
+            Some(state) => Word::State(state),
+            None => {
+                let names: Vec<&str> = State::ALL.iter().map(|state| state.name()).collect();
+                return Err(Error::new(ErrorCode::InvalidArgs, format!("state: unknown state '{name}'"))
+                    .suggest(format!("the states are: {} enabled visible", names.join(" "))));
+            }
+        },
+    };
+    Ok((word, on))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_may_be_waited_for_either_way() {
+        assert!(matches!(parse_state("checked"), Ok((Word::State(State::Checked), true))));
+        assert!(matches!(parse_state("Enabled=false"), Ok((Word::Enabled, false))));
+        assert!(parse_state("checkd").unwrap_err().suggestion.contains("checked"));
+        assert!(parse_state("checked=maybe").is_err());
+    }
+}

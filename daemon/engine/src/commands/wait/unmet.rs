@@ -1,0 +1,73 @@
+//! What is said of conditions that did not come about: what is there instead, and what is the matter with their apps.
+
+use std::sync::Arc;
+
+use axd_protocol::{AppState, Error, ErrorCode, Unread};
+use tokio::time::Instant;
+
+use crate::Engine;
+use crate::apps::target::not_looked_at;
+use crate::commands::wait::{Condition, Holds, NODES, Test};
+use axd_tree::Scope;
+
+impl Engine {
+    pub(super) fn not_met(
+        self: &Arc<Self>,
+        conditions: &[Condition],
+        holds: &[Option<Holds>],
+        began: Instant,
+    ) -> Error {
+        let unmet = conditions.iter().zip(holds).filter(|(_, holds)| holds.is_none());
+        let labels: Vec<&str> = unmet.clone().map(|(condition, _)| condition.label.as_str()).collect();
+        let mut message =
+            format!("timed out after {} ms: {}", began.elapsed().as_millis(), labels.join("; "));
+        let (mut candidates, mut unread) = (Vec::new(), Vec::<Unread>::new());
+        let mut troubles: Vec<String> = Vec::new();
+        for (condition, _) in unmet {
+            troubles.extend(self.trouble(condition).filter(|trouble| !troubles.contains(trouble)));
+            let Some(app) = self.app_of(condition) else { continue };
+            let tree = app.tree.read();
+            match &condition.test {
+                Test::Gone { selector, .. } => {
+                    if let Some(root) = tree.root() {
+                        let found = tree.find(selector, Scope { root }, Some(NODES));
+                        candidates.extend(found.matches.iter().map(|ix| tree.node_ref(*ix)));
+                        unread.extend(tree.unread(selector, Scope { root }));
+                    }
+                }
+                Test::Match(selector) => {
+                    if let Some(root) = tree.root() {
+                        unread.extend(tree.unread(selector, Scope { root }));
+                    }
+                    let last = selector.paths()[0].last();
+                    if let Some(name) = last.name.as_deref() {
+                        candidates.extend(tree.like(axd_protocol::Role::Unknown, Some(name), NODES));
+                    }
+                }
+                _ => {}
+            }
+        }
+        candidates.truncate(NODES);
+        troubles.iter().for_each(|trouble| message.push_str(&format!("; {trouble}")));
+        unread.dedup();
+        let error = Error::new(ErrorCode::Timeout, message)
+            .candidates(candidates)
+            .suggest("increase --timeout, or see what is there with `ax snapshot`");
+        not_looked_at(error, unread)
+    }
+
+    /// What is the matter with the app that a condition is about: it ended, or it hangs.
+    fn trouble(self: &Arc<Self>, condition: &Condition) -> Option<String> {
+        if let Some(app) = self.app_of(condition) {
+            let name = app.seen().name;
+            return match app.state() {
+                AppState::Degraded => Some(format!("{name}: {}", app.degraded().unwrap_or_default())),
+                AppState::Gone => app.how_ended().map(|how| format!("{name} {how}")),
+                _ => None,
+            };
+        }
+        let desktop = self.desktop.read();
+        let spec = condition.app.as_deref()?;
+        Some(desktop.how_ended(spec).unwrap_or_else(|| format!("app '{spec}' not found")))
+    }
+}

@@ -1,0 +1,321 @@
+//! Windows: which one is meant, and what is done to it. What came of it is what the desktop tells afterwards; a window
+//! manager that refuses, or rounds a size, is no error.
+
+use std::sync::Arc;
+
+use axd_protocol::command::{
+    FocusWindow, Maximize, Minimize, MoveWindow, ResizeWindow, Restore, WindowAnswer,
+};
+use axd_protocol::error::{Delivery, Disposition};
+use axd_protocol::{Error, ErrorCode, NodeId, Result};
+use tokio::time::Instant;
+
+use crate::Engine;
+use crate::answer::Answer;
+use crate::apps::target::Where;
+use crate::desktop::call::Waited;
+use crate::desktop::state::Desktop;
+use axd_platform::{DesktopCall, WindowOp, WindowSeen};
+use axd_service::Call;
+use axd_tree::Resolved;
+
+/// How long it is waited until a window is as it was asked to be, unless said.
+const TIMEOUT_MS: u64 = 2_000;
+/// How many windows an error names.
+const NAMED: usize = 8;
+
+/// A command about a window.
+pub(crate) struct Arrangement<'a> {
+    window: Option<&'a str>,
+    app: Option<&'a str>,
+    timeout_ms: Option<u64>,
+    op: WindowOp,
+}
+
+macro_rules! arrangements {
+    ($($command:ident: $args:ident => $op:expr;)+) => {$(
+        impl<'a> From<&'a $command> for Arrangement<'a> {
+            fn from($args: &'a $command) -> Arrangement<'a> {
+                Arrangement {
+                    window: $args.window.as_deref(),
+                    app: $args.app.as_deref(),
+                    timeout_ms: $args.timeout_ms,
+                    op: $op,
+                }
+            }
+        }
+    )+};
+}
+
+arrangements! {
+    FocusWindow: args => WindowOp::Focus;
+    MoveWindow: args => WindowOp::Move(args.to.0);
+    ResizeWindow: args => WindowOp::Resize { width: args.to.width, height: args.to.height };
+    Minimize: args => WindowOp::Minimize;
+    Maximize: args => WindowOp::Maximize;
+    Restore: args => WindowOp::Restore;
+}
+
+impl Engine {
+    /// Does something to a window, and answers when the desktop shows it, or when the time is over.
+    pub(crate) async fn arrange(
+        self: &Arc<Self>,
+        call: &Call,
+        args: Arrangement<'_>,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let began = Instant::now();
+        let deadline = Engine::deadline(call);
+        let window = self.window_meant(args.window, args.app, deadline).await?;
+        let before = self.window_info(&window);
+        let number = window.window;
+        self.permit_on(call, self.desktop.read().by_pid(window.pid).cloned())?;
+        self.have(DesktopCall::Window { window: number, op: args.op }, &call.gate, deadline).await?;
+        let until = Engine::within(call, args.timeout_ms, TIMEOUT_MS);
+        let waited = self.until(until, &call.gate, || {
+            let desktop = self.desktop.read();
+            match desktop.window(number) {
+                None => Some(false),
+                Some(window) => is_done(args.op, window, desktop.active_window).then_some(true),
+            }
+        });
+        let is_seen = matches!(waited.await, Waited::Seen(true));
+        let after = self.desktop.read().window(number).cloned();
+        let delivery = if is_seen { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
+        let told = WindowAnswer {
+            before,
+            after: after.map(|window| self.window_info(&window)),
+            waited_ms: began.elapsed().as_millis() as u64,
+            disposition: Disposition::of(delivery),
+        };
+        let app = self.desktop.read().by_pid(window.pid).cloned();
+        let app = app.map(|seen| self.info_of(&seen));
+        answer.value(Some(self.clock.now()), app.as_ref(), &told);
+        Ok(())
+    }
+
+    /// The one window that is meant: by number or id on the whole desktop, by title in the app named, else in the
+    /// frontmost one. The front window if none is named.
+    pub(crate) async fn window_meant(
+        self: &Arc<Self>,
+        spec: Option<&str>,
+        app: Option<&str>,
+        deadline: Instant,
+    ) -> Result<WindowSeen> {
+        let Some(spec) = spec else { return self.desktop.read().front_window(app).cloned() };
+        {
+            let desktop = self.desktop.read();
+            let pid = app.map(|app| desktop.named(app).map(|app| app.pid)).transpose()?;
+            let numbered = spec.parse().ok().and_then(|number| desktop.window(number));
+            if let Some(window) = numbered.filter(|window| pid.is_none_or(|pid| window.pid == pid)) {
+                return Ok(window.clone());
+            }
+        }
+        if NodeId::parse(spec).is_some() {
+            match self.window_of_id(spec, app, deadline).await {
+                // A title may look like an id.
+                Err(error) if error.code == ErrorCode::ElementNotFound => {}
+                found => return found,
+            }
+        }
+        self.desktop.read().titled(spec, app).cloned()
+    }
+
+    async fn window_of_id(
+        self: &Arc<Self>,
+        id: &str,
+        app: Option<&str>,
+        deadline: Instant,
+    ) -> Result<WindowSeen> {
+        let located = self.locate(id, Where { app, window: None }, deadline).await?;
+        let number = {
+            let tree = located.app.tree.read();
+            if let Resolved::Alive(ix) = tree.resolve(located.id) { tree.window_number(ix) } else { None }
+        };
+        let window = number.and_then(|number| self.desktop.read().window(number).cloned());
+        window.ok_or_else(|| {
+            Error::new(ErrorCode::WindowNotFound, format!("{id} is not a window of this desktop"))
+        })
+    }
+}
+
+/// Whether a window is as it was asked to be.
+fn is_done(op: WindowOp, window: &WindowSeen, active: Option<u64>) -> bool {
+    match op {
+        WindowOp::Focus | WindowOp::Insist => active == Some(window.window),
+        WindowOp::Move(to) => window.bounds.is_some_and(|bounds| (bounds.x, bounds.y) == (to.x, to.y)),
+        WindowOp::Resize { width, height } => window.bounds.is_some_and(|bounds| {
+            (i64::from(bounds.width), i64::from(bounds.height)) == (i64::from(width), i64::from(height))
+        }),
+        WindowOp::Minimize => window.minimized,
+        WindowOp::Maximize => window.maximized && !window.minimized,
+        WindowOp::Restore => !window.maximized && !window.minimized,
+    }
+}
+
+impl Desktop {
+    /// The front window of an app; of the whole desktop, the active one, if none is named.
+    pub(crate) fn front_window(&self, app: Option<&str>) -> Result<&WindowSeen> {
+        let app = match app {
+            Some(spec) => self.named(spec)?,
+            None => {
+                if let Some(active) = self.active_window.and_then(|active| self.window(active)) {
+                    return Ok(active);
+                }
+                self.frontmost()?
+            }
+        };
+        let windows: Vec<&WindowSeen> = self.windows.iter().filter(|window| window.pid == app.pid).collect();
+        let active = windows.iter().find(|window| self.active_window == Some(window.window));
+        let front = active.or_else(|| windows.iter().find(|window| !window.minimized)).or(windows.first());
+        front.copied().ok_or_else(|| {
+            Error::new(ErrorCode::WindowNotFound, format!("{} has no window", app.name)).retry("list-windows")
+        })
+    }
+
+    /// The one window with this title, or with this in its title if none has exactly this, in the app that is named,
+    /// else in the frontmost one.
+    fn titled(&self, spec: &str, app: Option<&str>) -> Result<&WindowSeen> {
+        let app = match app {
+            Some(app) => self.named(app)?,
+            None => self.frontmost()?,
+        };
+        let (theirs, others): (Vec<_>, Vec<_>) =
+            self.windows.iter().partition(|window| window.pid == app.pid);
+        match matching(&theirs, spec)[..] {
+            [window] => Ok(window),
+            [] => {
+                let error =
+                    Error::new(ErrorCode::WindowNotFound, format!("{} has no window '{spec}'", app.name));
+                Err(match matching(&others, spec)[..] {
+                    [] => error.suggest(format!("it has: {}", listed(&theirs))).retry("list-windows"),
+                    ref elsewhere => error
+                        .suggest(format!(
+                            "other apps have: {}; name the app with --app, or the window by its number",
+                            listed(elsewhere)
+                        ))
+                        .retry("list-windows"),
+                })
+            }
+            ref several => Err(Error::new(
+                ErrorCode::AmbiguousTarget,
+                format!("{} windows of {} are called '{spec}'", several.len(), app.name),
+            )
+            .suggest(format!("use the number of one of them: {}", listed(several)))
+            .retry("list-windows")),
+        }
+    }
+}
+
+/// The windows with this title, else those with this in their title.
+fn matching<'a>(windows: &[&'a WindowSeen], spec: &str) -> Vec<&'a WindowSeen> {
+    use axd_protocol::selector::fold;
+    let wanted = fold(spec);
+    let with = |test: &dyn Fn(&str) -> bool| -> Vec<&'a WindowSeen> {
+        windows.iter().copied().filter(|window| test(&fold(&window.title))).collect()
+    };
+    let whole = with(&|title| title == &*wanted);
+    if whole.is_empty() { with(&|title| title.contains(&*wanted)) } else { whole }
+}
+
+fn listed(windows: &[&WindowSeen]) -> String {
+    let mut names: Vec<String> =
+        windows.iter().take(NAMED).map(|window| format!("'{}' ({})", window.title, window.window)).collect();
+    if windows.len() > NAMED {
+        names.push(format!("and {} more", windows.len() - NAMED));
+    }
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use axd_protocol::{Bounds, Point};
+
+    use super::*;
+    use axd_platform::{AppSeen, DesktopEvent};
+
+    fn window(number: u64, pid: u32, title: &str) -> WindowSeen {
+        let bounds = Some(Bounds { x: 10, y: 20, width: 300, height: 200 });
+        WindowSeen {
+            window: number,
+            pid,
+            title: title.into(),
+            bounds,
+            minimized: false,
+            maximized: false,
+            splash: false,
+        }
+    }
+
+    fn desktop() -> Desktop {
+        let mut desktop = Desktop::default();
+        for (pid, name) in [(1, "Notes"), (2, "Mail")] {
+            let identity = format!("org.example.{name}");
+            desktop.apply(DesktopEvent::AppUp(AppSeen {
+                pid,
+                name: name.into(),
+                identity,
+                ..AppSeen::default()
+            }));
+        }
+        desktop.apply(DesktopEvent::Windows(vec![
+            window(11, 1, "Draft"),
+            window(12, 1, "Draft 2"),
+            window(21, 2, "Inbox"),
+        ]));
+        desktop.apply(DesktopEvent::Frontmost { pid: Some(1), window: Some(12) });
+        desktop
+    }
+
+    #[test]
+    fn a_title_means_the_window_that_has_it_whole_before_those_that_have_it_in_part() {
+        let desktop = desktop();
+        assert_eq!(desktop.titled("draft", None).unwrap().window, 11);
+        assert_eq!(desktop.titled("2", None).unwrap().window, 12);
+        let several = desktop.titled("raf", None).unwrap_err();
+        assert_eq!(several.code, ErrorCode::AmbiguousTarget);
+        assert!(several.suggestion.contains("'Draft' (11), 'Draft 2' (12)"), "{several:?}");
+    }
+
+    #[test]
+    fn a_window_of_another_app_is_not_taken_but_named() {
+        let desktop = desktop();
+        assert_eq!(desktop.titled("Inbox", Some("Mail")).unwrap().window, 21);
+        let error = desktop.titled("Inbox", None).unwrap_err();
+        assert_eq!(error.code, ErrorCode::WindowNotFound);
+        assert!(error.suggestion.contains("'Inbox' (21)") && error.suggestion.contains("--app"), "{error:?}");
+    }
+
+    #[test]
+    fn the_front_window_is_the_active_one_else_the_first_that_is_not_put_away() {
+        let mut desktop = desktop();
+        assert_eq!(desktop.front_window(None).unwrap().window, 12);
+        assert_eq!(desktop.front_window(Some("Notes")).unwrap().window, 12);
+        assert_eq!(desktop.front_window(Some("Mail")).unwrap().window, 21);
+        desktop.active_window = None;
+        desktop.windows[0].minimized = true;
+        assert_eq!(desktop.front_window(Some("Notes")).unwrap().window, 12);
+        desktop.windows[1].minimized = true;
+        assert_eq!(desktop.front_window(Some("Notes")).unwrap().window, 11);
+        desktop.windows.clear();
+        assert_eq!(desktop.front_window(Some("Notes")).unwrap_err().code, ErrorCode::WindowNotFound);
+    }
+
+    #[test]
+    fn it_is_done_when_the_desktop_shows_it_and_not_before() {
+        let mut shown = window(1, 1, "a");
+        let sized = WindowOp::Resize { width: 300, height: 200 };
+        assert!(
+            is_done(WindowOp::Move(Point { x: 10, y: 20 }), &shown, None) && is_done(sized, &shown, None)
+        );
+        assert!(!is_done(WindowOp::Move(Point { x: 11, y: 20 }), &shown, None));
+        assert!(is_done(WindowOp::Focus, &shown, Some(1)) && !is_done(WindowOp::Focus, &shown, Some(2)));
+        assert!(is_done(WindowOp::Restore, &shown, None) && !is_done(WindowOp::Maximize, &shown, None));
+        shown.maximized = true;
+        assert!(is_done(WindowOp::Maximize, &shown, None) && !is_done(WindowOp::Restore, &shown, None));
+        shown.minimized = true;
+        assert!(is_done(WindowOp::Minimize, &shown, None) && !is_done(WindowOp::Maximize, &shown, None));
+        shown.bounds = None;
+        assert!(!is_done(sized, &shown, None));
+    }
+}

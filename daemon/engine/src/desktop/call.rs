@@ -1,0 +1,105 @@
+//! How the engine has the desktop do something, and how it waits until it is seen to be done: by what the desktop tells,
+//! never by asking again and again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axd_protocol::command::MousePositionAnswer;
+use axd_protocol::{Error, ErrorCode, Result};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use crate::Engine;
+use crate::answer::Answer;
+use crate::desktop::error::{delivery, of_desktop};
+use axd_platform::{DesktopAnswer, DesktopCall, Gate, Sent};
+use axd_service::Call;
+
+/// As good as for ever; further ahead some clocks cannot tell.
+const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waited<T> {
+    /// What was waited for is there.
+    Seen(T),
+    /// It is not, and the time is over.
+    Late,
+    /// It is not, and the request was cancelled.
+    Cancelled,
+}
+
+impl Engine {
+    /// So many milliseconds from now, or `unless_said` many, but not beyond the request's own deadline.
+    pub(crate) fn within(call: &Call, ms: Option<u64>, unless_said: u64) -> Instant {
+        let now = Instant::now();
+        let end = now.checked_add(Duration::from_millis(ms.unwrap_or(unless_said)));
+        let end = end.unwrap_or(now + FOR_EVER).min(now + FOR_EVER);
+        call.deadline.map_or(end, |deadline| deadline.min(end))
+    }
+
+    /// Has the desktop do something, and waits for its answer until the deadline.
+    pub(crate) async fn have(
+        &self,
+        what: DesktopCall,
+        gate: &Gate,
+        deadline: Instant,
+    ) -> Result<DesktopAnswer> {
+        let gate = gate.part();
+        let result = timeout_at(deadline, self.platform.call(what, gate.clone())).await;
+        let error = match result {
+            Ok(Ok(answered)) => return answered.map_err(of_desktop),
+            Ok(Err(_)) => Error::new(ErrorCode::Internal, "the desktop gave no answer"),
+            Err(_) => Error::new(ErrorCode::Timeout, "the desktop timed out"),
+        };
+        // Closed first, so that what is said of it stays true.
+        let sent = if gate.close() { Sent::No } else { Sent::Maybe };
+        Err(error.delivered(delivery(sent)))
+    }
+
+    /// Looks whenever something was told, until there is what is looked for.
+    pub(crate) async fn until<T>(
+        self: &Arc<Self>,
+        deadline: Instant,
+        gate: &Gate,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Waited<T> {
+        let mut pulse = self.pulse.subscribe();
+        let mut ended = None;
+        self.catch_up_with_desktop();
+        loop {
+            pulse.mark_unchanged();
+            if let Some(seen) = look() {
+                return Waited::Seen(seen);
+            }
+            if let Some(ended) = ended {
+                return ended;
+            }
+            tokio::select! {
+                // The engine, which is borrowed here, holds the other end.
+                _ = pulse.changed() => {}
+                () = gate.closed() => ended = Some(Waited::Cancelled),
+                () = sleep_until(deadline) => ended = Some(Waited::Late),
+            }
+        }
+    }
+
+    /// `mouse-position`.
+    pub(crate) async fn mouse_position(&self, call: &Call, answer: &mut Answer<'_>) -> Result<()> {
+        match self.have(DesktopCall::Pointer, &call.gate, Engine::deadline(call)).await? {
+            DesktopAnswer::Pointer(at) => {
+                let told = MousePositionAnswer { x: at.x, y: at.y };
+                answer.value(Some(self.clock.now()), None, &told);
+                Ok(())
+            }
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+/// A platform that answers something else than it was asked.
+pub(crate) fn unexpected(answer: &DesktopAnswer) -> Error {
+    Error::new(
+        ErrorCode::Internal,
+        format!("the desktop answered something else than it was asked: {answer:?}"),
+    )
+}

@@ -1,0 +1,354 @@
+//! Which of the apps and windows that come after a start are what was started.
+//!
+//! The process that was started need not be the app: it may start another one and end, or hand over to an instance that
+//! runs already. So the app is known by its process, by descent (the platform knows), and by what it goes by. A hand-over
+//! is seen by what it does to the instance: a new window, another title, coming to the front. That counts only once what
+//! was started has ended; until then it may still become an app itself.
+
+use axd_protocol::event::Event;
+use axd_protocol::selector::fold;
+
+use crate::desktop::state::Desktop;
+use crate::subscribe::event_log::Happenings;
+use axd_platform::{AppSeen, Kinship, WindowSeen};
+
+/// How it was before something was started.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Before {
+    apps: Vec<u32>,
+    windows: Vec<(u64, String)>,
+    active_window: Option<u64>,
+    /// The number of the next event.
+    next_happening: u64,
+}
+
+/// What is known of what was started.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Started {
+    /// Its process.
+    pub pid: Option<u32>,
+    /// What it goes by.
+    pub identity: Option<String>,
+    /// What it was called when it was asked for.
+    pub program: String,
+    /// What the start is called.
+    pub mark: String,
+}
+
+/// How far what was started has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Its process runs.
+    Running,
+    /// It ended, or was never known; what it handed over to is looked for.
+    Ended,
+    /// It ended a while ago, and nothing of it runs any more: the instance that was there takes its place, and windows
+    /// that came meanwhile are what came of it.
+    Over,
+}
+
+/// What has come of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Came {
+    /// Nothing yet.
+    Nothing,
+    /// The app, without a window.
+    App(AppSeen),
+    /// The app and its window.
+    Window(AppSeen, WindowSeen),
+    /// It handed over to an app that ran already, which shows it in this window.
+    HandedOver(AppSeen, WindowSeen),
+    /// The same, as far as can be told: nothing is new about that app, or nothing but the time says that it is the one.
+    Perhaps(AppSeen, Option<WindowSeen>),
+}
+
+impl Before {
+    /// How it is now, before something is started and before the event of that number.
+    pub fn of(desktop: &Desktop, next_happening: u64) -> Before {
+        Before {
+            apps: desktop.apps.iter().map(|app| app.pid).collect(),
+            windows: desktop.windows.iter().map(|window| (window.window, window.title.clone())).collect(),
+            active_window: desktop.active_window,
+            next_happening,
+        }
+    }
+
+    /// Whether an app has ended since.
+    pub fn has_ended(&self, pid: u32, happenings: &Happenings) -> bool {
+        happenings
+            .between(self.next_happening, happenings.next())
+            .any(|event| matches!(event, Event::AppTerminated(it) if it.app.pid == pid))
+    }
+
+    /// Whether an app ran before.
+    pub fn ran(&self, app: &AppSeen) -> bool {
+        self.apps.contains(&app.pid)
+    }
+
+    /// What has come of what was started. `kin` says how a process is related to it.
+    pub fn what_came(
+        &self,
+        desktop: &Desktop,
+        started: &Started,
+        phase: Phase,
+        kin: &dyn Fn(u32) -> Kinship,
+    ) -> Came {
+        let by_pid = started.pid.and_then(|pid| desktop.by_pid(pid));
+        if let Some(app) = by_pid.or_else(|| self.newcomer(desktop, started, phase, kin)) {
+            let theirs = || desktop.windows.iter().filter(|window| window.pid == app.pid && !window.splash);
+            let window = theirs().find(|window| self.is_new(window)).or_else(|| theirs().next());
+            return match (window, self.ran(app)) {
+                (Some(window), false) => Came::Window(app.clone(), window.clone()),
+                (Some(window), true) => Came::HandedOver(app.clone(), window.clone()),
+                (None, _) => Came::App(app.clone()),
+            };
+        }
+        if phase == Phase::Running {
+            return Came::Nothing;
+        }
+        self.handed_over(desktop, started, phase, kin)
+    }
+
+    /// A new app that is what was started: of several, one that shows a window.
+    fn newcomer<'d>(
+        &self,
+        desktop: &'d Desktop,
+        started: &Started,
+        phase: Phase,
+        kin: &dyn Fn(u32) -> Kinship,
+    ) -> Option<&'d AppSeen> {
+        let is_it = |app: &&AppSeen| match kin(app.pid) {
+            Kinship::Own => true,
+            // What came of another start is not this one, but it may have taken over.
+            Kinship::Heir | Kinship::Foreign if phase == Phase::Running => false,
+            Kinship::Heir => true,
+            Kinship::Foreign | Kinship::Unknown => match (&started.identity, started.pid) {
+                (Some(identity), _) if app.identity == *identity => true,
+                // Another process may be the one that was started, if it is called the same.
+                (_, Some(_)) => is_called(app, &started.program),
+                (Some(_), None) => false,
+                (None, None) => true,
+            },
+        };
+        let new: Vec<&AppSeen> = desktop.apps.iter().filter(|app| !self.ran(app)).filter(is_it).collect();
+        let shows = |app: &&&AppSeen| desktop.windows.iter().any(|window| window.pid == app.pid);
+        new.iter().find(shows).or(new.first()).copied()
+    }
+
+    /// What is to be seen of the instance that ran already and was handed what was started.
+    fn handed_over(
+        &self,
+        desktop: &Desktop,
+        started: &Started,
+        phase: Phase,
+        kin: &dyn Fn(u32) -> Kinship,
+    ) -> Came {
+        let is_heir = |app: &&AppSeen| {
+            let nothing_known = started.identity.is_none() && started.pid.is_none();
+            started.identity.as_ref().is_some_and(|identity| app.identity == *identity)
+                || is_called(app, &started.program)
+                || nothing_known
+                || matches!(kin(app.pid), Kinship::Heir | Kinship::Own)
+        };
+        let heirs: Vec<&AppSeen> = desktop.apps.iter().filter(is_heir).collect();
+        let of = |window: &WindowSeen| heirs.iter().find(|app| app.pid == window.pid).copied();
+        let windows = || desktop.windows.iter().filter(|window| !window.splash);
+        let theirs = || windows().filter_map(|window| Some((of(window)?, window)));
+        let changed = |window: &WindowSeen| {
+            let before = self.windows.iter().find(|(number, _)| *number == window.window);
+            before.is_some_and(|(_, title)| *title != window.title)
+        };
+        let came_forward = |window: &WindowSeen| {
+            desktop.active_window == Some(window.window) && self.active_window != Some(window.window)
+        };
+        let seen = theirs()
+            .find(|(_, window)| self.is_new(window))
+            .or_else(|| theirs().find(|(_, window)| changed(window)))
+            .or_else(|| theirs().find(|(_, window)| came_forward(window)));
+        if let Some((app, window)) = seen {
+            return Came::HandedOver(app.clone(), window.clone());
+        }
+        if phase != Phase::Over {
+            return Came::Nothing;
+        }
+        if let Some((app, window)) = theirs().next() {
+            return Came::Perhaps(app.clone(), Some(window.clone()));
+        }
+        if let Some(app) = heirs.first() {
+            return Came::Perhaps((*app).clone(), None);
+        }
+        let new = desktop.windows.iter().filter(|window| self.is_new(window));
+        new.filter_map(|window| Some((desktop.by_pid(window.pid)?, window)))
+            .find(|(app, _)| kin(app.pid) != Kinship::Foreign)
+            .map_or(Came::Nothing, |(app, window)| Came::Perhaps(app.clone(), Some(window.clone())))
+    }
+
+    /// Whether a window came since.
+    pub fn is_new(&self, window: &WindowSeen) -> bool {
+        !self.windows.iter().any(|(number, _)| *number == window.window)
+    }
+
+    /// What came besides, for whoever waited in vain.
+    pub fn others(&self, desktop: &Desktop) -> String {
+        let apps = desktop.apps.iter().filter(|app| !self.ran(app));
+        let mut came: Vec<String> = apps.map(|app| format!("{} ({})", app.name, app.pid)).collect();
+        let windows = desktop.windows.iter().filter(|window| self.is_new(window));
+        came.extend(windows.map(|window| format!("the window '{}'", window.title)));
+        if came.is_empty() {
+            "no app and no window appeared".to_owned()
+        } else {
+            format!("it is not among what appeared: {}", came.join(", "))
+        }
+    }
+}
+
+/// Whether an app goes by the name of a program.
+fn is_called(app: &AppSeen, program: &str) -> bool {
+    let last = |text: &str| fold(text.rsplit('/').next().unwrap_or(text)).into_owned();
+    let program = last(program);
+    !program.is_empty() && (fold(&app.name) == program || last(&app.identity) == program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axd_platform::DesktopEvent;
+
+    fn app(pid: u32, name: &str) -> AppSeen {
+        AppSeen { pid, name: name.into(), identity: format!("/usr/bin/{name}"), ..AppSeen::default() }
+    }
+
+    fn window(window: u64, pid: u32) -> WindowSeen {
+        WindowSeen {
+            window,
+            pid,
+            title: "w".into(),
+            bounds: None,
+            minimized: false,
+            maximized: false,
+            splash: false,
+        }
+    }
+
+    /// A desktop with Mail in front and Notes behind it, and how that was.
+    fn desktop() -> (Desktop, Before) {
+        let mut desktop = Desktop::default();
+        desktop.apply(DesktopEvent::AppUp(app(1, "notes")));
+        desktop.apply(DesktopEvent::AppUp(app(2, "mail")));
+        desktop.apply(DesktopEvent::Windows(vec![window(21, 2), window(11, 1)]));
+        desktop.apply(DesktopEvent::Frontmost { pid: Some(2), window: Some(21) });
+        let before = Before::of(&desktop, 0);
+        (desktop, before)
+    }
+
+    fn started(pid: Option<u32>, identity: Option<&str>, program: &str) -> Started {
+        Started { pid, identity: identity.map(Into::into), program: program.into(), mark: "m".into() }
+    }
+
+    fn came(before: &Before, desktop: &Desktop, it: &Started, phase: Phase) -> Came {
+        before.what_came(desktop, it, phase, &|_| Kinship::Unknown)
+    }
+
+    #[test]
+    fn an_app_is_known_by_its_process_and_up_with_its_window() {
+        let (mut desktop, before) = desktop();
+        let it = started(Some(3), None, "maps");
+        assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::Nothing);
+        desktop.apply(DesktopEvent::AppUp(app(9, "other")));
+        desktop.apply(DesktopEvent::AppUp(app(3, "maps")));
+        assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::App(app(3, "maps")));
+        // What is shown while it starts is not what was started.
+        let splash = WindowSeen { splash: true, ..window(30, 3) };
+        desktop.apply(DesktopEvent::Windows(vec![splash.clone(), window(21, 2)]));
+        assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::App(app(3, "maps")));
+        desktop.apply(DesktopEvent::Windows(vec![splash, window(91, 9), window(31, 3), window(21, 2)]));
+        assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::Window(app(3, "maps"), window(31, 3)));
+    }
+
+    #[test]
+    fn what_descends_from_it_is_it_whatever_it_is_called() {
+        let (mut desktop, before) = desktop();
+        let it = started(Some(3), Some("office"), "writer");
+        let kin = |pid| if pid == 4 || pid == 5 { Kinship::Own } else { Kinship::Unknown };
+        desktop.apply(DesktopEvent::AppUp(app(9, "other")));
+        desktop.apply(DesktopEvent::AppUp(app(4, "splash")));
+        desktop.apply(DesktopEvent::AppUp(app(5, "office.bin")));
+        let now = |desktop: &Desktop| before.what_came(desktop, &it, Phase::Running, &kin);
+        assert_eq!(now(&desktop), Came::App(app(4, "splash")));
+        desktop.apply(DesktopEvent::Windows(vec![window(91, 9), window(51, 5), window(21, 2)]));
+        assert_eq!(now(&desktop), Came::Window(app(5, "office.bin"), window(51, 5)));
+    }
+
+    #[test]
+    fn what_came_of_another_start_is_not_this_one_while_this_one_runs() {
+        let (mut desktop, before) = desktop();
+        let it = started(Some(3), Some("/usr/bin/maps"), "maps");
+        desktop.apply(DesktopEvent::AppUp(app(4, "maps")));
+        desktop.apply(DesktopEvent::Windows(vec![window(41, 4)]));
+        let now = |phase| before.what_came(&desktop, &it, phase, &|_| Kinship::Foreign);
+        assert_eq!(now(Phase::Running), Came::Nothing);
+        assert_eq!(now(Phase::Ended), Came::Window(app(4, "maps"), window(41, 4)), "it took over");
+    }
+
+    #[test]
+    fn an_app_that_another_process_started_is_known_by_what_it_goes_by() {
+        let (mut desktop, before) = desktop();
+        desktop.apply(DesktopEvent::AppUp(app(9, "other")));
+        desktop.apply(DesktopEvent::AppUp(app(4, "maps")));
+        for it in [
+            started(Some(3), Some("/usr/bin/maps"), "x"),
+            started(None, Some("/usr/bin/maps"), "x"),
+            started(Some(3), None, "/opt/Maps"),
+        ] {
+            assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::App(app(4, "maps")), "{it:?}");
+        }
+        let atlas = started(Some(3), None, "atlas");
+        assert_eq!(came(&before, &desktop, &atlas, Phase::Running), Came::Nothing);
+        assert!(before.others(&desktop).contains("maps (4)"));
+    }
+
+    #[test]
+    fn of_what_nothing_is_known_the_first_that_comes_is_taken() {
+        let (mut desktop, before) = desktop();
+        let it = started(None, None, "x");
+        assert_eq!(came(&before, &desktop, &it, Phase::Ended), Came::Nothing);
+        desktop.apply(DesktopEvent::Windows(vec![window(12, 1), window(21, 2), window(11, 1)]));
+        assert_eq!(
+            came(&before, &desktop, &it, Phase::Ended),
+            Came::HandedOver(app(1, "notes"), window(12, 1))
+        );
+        desktop.apply(DesktopEvent::AppUp(app(5, "new")));
+        assert_eq!(came(&before, &desktop, &it, Phase::Ended), Came::App(app(5, "new")));
+    }
+
+    #[test]
+    fn a_hand_over_is_seen_by_a_new_window_another_title_or_coming_forward() {
+        let it = started(Some(3), Some("/usr/bin/notes"), "notes");
+        let renamed = WindowSeen { title: "one.txt".into(), ..window(11, 1) };
+        for (event, shown) in [
+            (DesktopEvent::Windows(vec![window(12, 1), window(21, 2), window(11, 1)]), window(12, 1)),
+            (DesktopEvent::Windows(vec![window(21, 2), renamed.clone()]), renamed),
+            (DesktopEvent::Frontmost { pid: Some(1), window: Some(11) }, window(11, 1)),
+        ] {
+            let (mut desktop, before) = desktop();
+            assert_eq!(came(&before, &desktop, &it, Phase::Ended), Came::Nothing);
+            desktop.apply(event);
+            assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::Nothing, "it may yet come itself");
+            assert_eq!(came(&before, &desktop, &it, Phase::Ended), Came::HandedOver(app(1, "notes"), shown));
+        }
+    }
+
+    #[test]
+    fn an_instance_that_shows_nothing_new_is_the_one_when_all_is_over() {
+        let (mut desktop, before) = desktop();
+        let it = started(Some(3), Some("/usr/bin/mail"), "mail");
+        assert_eq!(came(&before, &desktop, &it, Phase::Ended), Came::Nothing);
+        let perhaps = Came::Perhaps(app(2, "mail"), Some(window(21, 2)));
+        assert_eq!(came(&before, &desktop, &it, Phase::Over), perhaps);
+        let opener = started(Some(3), Some("/usr/bin/opener"), "opener");
+        assert_eq!(came(&before, &desktop, &opener, Phase::Over), Came::Nothing);
+        desktop.apply(DesktopEvent::Windows(vec![window(12, 1), window(21, 2), window(11, 1)]));
+        let perhaps = Came::Perhaps(app(1, "notes"), Some(window(12, 1)));
+        assert_eq!(came(&before, &desktop, &opener, Phase::Over), perhaps);
+    }
+}

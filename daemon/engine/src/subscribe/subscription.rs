@@ -1,0 +1,350 @@
+//! Subscriptions: positions in the history of apps, from which lines are written when there is room.
+//!
+//! A subscription holds no queue. While its client does not read it just stands still; when there is room again it
+//! writes the difference between where it stood and now, however much happened between.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use axd_protocol::command::{Subscribe, SubscribeAnswer};
+use axd_protocol::event::{EventKind, FreshCause, Happening, Observed, Push};
+use axd_protocol::{AppInfo, Clock, Error, ErrorCode, Field, NodeId, Result, Role, Tick};
+use tokio::sync::watch;
+
+use crate::Engine;
+use crate::answer::Answer;
+use crate::apps::app::App;
+use crate::apps::target::Where;
+use crate::subscribe::event_log::happening;
+use axd_platform::ToWorker;
+use axd_service::{BoxFuture, Call, Feed};
+use axd_tree::{Changes, Ix, Tree};
+
+impl Engine {
+    pub(crate) async fn subscribe(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Subscribe,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        if args.snapshot && args.since.is_some() {
+            return Err(Error::new(
+                ErrorCode::InvalidArgs,
+                "subscribe: snapshot and since exclude each other",
+            ));
+        }
+        args.since.map_or(Ok(()), |since| self.not_from_the_future(since))?;
+        let deadline = Engine::deadline(call);
+        let within = match &args.within {
+            Some(target) => {
+                Some(self.locate(target, Where { app: args.app.as_deref(), window: None }, deadline).await?)
+            }
+            None => None,
+        };
+        let app = match (&within, &args.app) {
+            (Some(located), _) => Some(Arc::clone(&located.app)),
+            (None, Some(spec)) => Some(self.app(Some(spec), deadline).await?),
+            (None, None) => None,
+        };
+        let identity = app.as_ref().map(|app| (app.seen().identity, app.ordinal));
+        let mut feed = Subscription {
+            sub: call.sub,
+            interest: self.next_interest.fetch_add(1, Relaxed),
+            pulse: self.pulse.subscribe(),
+            engine: Arc::clone(self),
+            identity,
+            within: within.map(|located| located.id),
+            roles: args.role.clone(),
+            kinds: args.kind.clone(),
+            fields: args.fields.clone(),
+            coalesce: args.coalesce_ms.map(Duration::from_millis),
+            snapshot: args.snapshot,
+            positions: HashMap::new(),
+            next_happening: self.happenings.lock().next(),
+        };
+        let clock = feed.begin(args.since);
+        let info = app.map(|app| app.info());
+        answer.value(Some(clock), info.as_ref(), &SubscribeAnswer { sub: call.sub });
+        answer.follow(Box::new(feed));
+        Ok(())
+    }
+}
+
+/// One subscription.
+struct Subscription {
+    /// Its number among those of its connection.
+    sub: u64,
+    /// Its number among all that workers are told of.
+    interest: u64,
+    engine: Arc<Engine>,
+    pulse: watch::Receiver<u64>,
+    /// The one app it follows, across its restarts; all of them if none.
+    identity: Option<(String, u32)>,
+    within: Option<NodeId>,
+    roles: Vec<Role>,
+    kinds: Vec<EventKind>,
+    fields: Vec<Field>,
+    coalesce: Option<Duration>,
+    /// Whether an app that comes new is told whole.
+    snapshot: bool,
+    /// Where it stands, by slot.
+    positions: HashMap<u32, Following>,
+    next_happening: u64,
+}
+
+/// Where a subscription stands with one app.
+struct Following {
+    app: Arc<App>,
+    at: Position,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Position {
+    /// Everything up to this tick has been told.
+    Told(Tick),
+    /// It is to be told whole, for this reason.
+    Whole(FreshCause),
+}
+
+impl Following {
+    fn new(app: Arc<App>, at: Position, interest: u64, within: Option<NodeId>) -> Following {
+        app.followers.fetch_add(1, Relaxed);
+        if let Some(id) = within {
+            let tree = app.tree.read();
+            let key = if let axd_tree::Resolved::Alive(ix) = tree.resolve(id) { tree.key(ix) } else { None };
+            drop(tree);
+            if let Some(key) = key {
+                app.tell(ToWorker::Watch { interest, keys: vec![key] });
+            }
+        }
+        Following { app, at }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        for following in self.positions.values() {
+            following.app.followers.fetch_sub(1, Relaxed);
+            following.app.touch();
+            if self.within.is_some() {
+                following.app.tell(ToWorker::Unwatch { interest: self.interest });
+            }
+        }
+    }
+}
+
+impl Subscription {
+    /// Takes its first position, and says at which clock.
+    fn begin(&mut self, since: Option<Clock>) -> Clock {
+        let apps = self.apps();
+        // All trees hold still at once, so that one clock is true of all of them.
+        let trees: Vec<_> = apps.iter().map(|app| (app, app.tree.read())).collect();
+        let now = self.engine.clock.now();
+        let position = |app: &App| match since {
+            _ if self.snapshot => Position::Whole(FreshCause::Snapshot),
+            None => Position::Told(now.tick),
+            Some(since) if since.boot != now.boot => Position::Whole(FreshCause::Boot),
+            Some(since) if since.tick < app.attached => Position::Whole(FreshCause::Attached),
+            Some(since) => Position::Told(since.tick),
+        };
+        let positions: Vec<(Arc<App>, Position)> = trees
+            .iter()
+            .filter(|(app, _)| app.is_complete())
+            .map(|(app, _)| (Arc::clone(app), position(app)))
+            .collect();
+        drop(trees);
+        for (app, at) in positions {
+            self.positions.insert(app.slot, Following::new(app, at, self.interest, self.within));
+        }
+        if let Some(since) = since.filter(|since| since.boot == now.boot) {
+            // What was kept of the events since then is told as well.
+            self.next_happening = self.engine.happenings.lock().first_after(since.tick);
+        }
+        since.filter(|since| since.boot == now.boot).unwrap_or(now)
+    }
+
+    fn wants(&self, kind: EventKind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+
+    /// The apps it follows that are attached now.
+    fn apps(&self) -> Vec<Arc<App>> {
+        let mut apps = self.engine.all_apps();
+        if let Some((identity, ordinal)) = &self.identity {
+            apps.retain(|app| app.ordinal == *ordinal && app.seen().identity == *identity);
+        }
+        apps
+    }
+
+    /// Takes up apps that came, and lets go of those that were let go.
+    fn follow_newcomers(&mut self) {
+        let apps = self.apps();
+        self.positions.retain(|slot, following| {
+            let kept = apps.iter().any(|app| app.slot == *slot);
+            if !kept {
+                following.app.followers.fetch_sub(1, Relaxed);
+            }
+            kept
+        });
+        for app in apps.into_iter().filter(|app| app.is_complete()) {
+            if !self.positions.contains_key(&app.slot) {
+                let following = Following::new(
+                    Arc::clone(&app),
+                    Position::Whole(FreshCause::Attached),
+                    self.interest,
+                    self.within,
+                );
+                self.positions.insert(app.slot, following);
+            }
+        }
+    }
+
+    fn has_news(&self) -> bool {
+        let behind = |following: &Following| match following.at {
+            Position::Whole(_) => true,
+            Position::Told(tick) => following.app.tree.read().tick() > tick,
+        };
+        self.positions.values().any(behind) || self.engine.happenings.lock().next() > self.next_happening
+    }
+
+    fn write_app(&mut self, slot: u32, out: &mut Vec<u8>) {
+        let Some(following) = self.positions.get(&slot) else { return };
+        let app = Arc::clone(&following.app);
+        let tree = app.tree.read();
+        let clock = self.engine.clock.now();
+        let whole = match following.at {
+            Position::Told(since) if since >= tree.tick() => None,
+            Position::Told(since) => match tree.changes_since(since) {
+                Some(changes) => {
+                    self.write_changes(&app, &tree, clock, changes, out);
+                    None
+                }
+                None => Some(FreshCause::History),
+            },
+            Position::Whole(cause) => Some(cause),
+        };
+        if let Some(cause) = whole.filter(|_| self.wants(EventKind::Changes)) {
+            crate::heavy(tree.len(), || write_fresh(self.sub, clock, &app.info(), cause, &tree, out));
+        }
+        drop(tree);
+        if let Some(following) = self.positions.get_mut(&slot) {
+            following.at = Position::Told(clock.tick);
+        }
+    }
+
+    fn write_changes(&self, app: &App, tree: &Tree, clock: Clock, mut changes: Changes, out: &mut Vec<u8>) {
+        if !self.wants(EventKind::Changes) {
+            return;
+        }
+        self.narrow(tree, &mut changes);
+        if changes.is_empty() {
+            return;
+        }
+        let observed = if app.was_reread() { Observed::Reread } else { Observed::Event };
+        begin_line(self.sub, "changes", clock, &app.info(), out);
+        out.extend_from_slice(b",\"observed\":");
+        let _ = serde_json::to_writer(&mut *out, &observed);
+        out.push(b',');
+        tree.write_changes(&changes, out);
+        out.extend_from_slice(b"}\n");
+    }
+
+    /// Leaves of the changes what was asked for.
+    fn narrow(&self, tree: &Tree, changes: &mut Changes) {
+        if let Some(id) = self.within {
+            let scope = if let axd_tree::Resolved::Alive(ix) = tree.resolve(id) { Some(ix) } else { None };
+            let inside = |ix: Ix| scope.is_some_and(|scope| tree.is_within(ix, scope));
+            changes.removed.retain(|gone| tree.died_within(*gone, id));
+            changes.moved.retain(|(ix, _, _)| inside(*ix));
+            // What comes whole may hold what is followed, rather than be in it.
+            changes
+                .added
+                .retain(|(ix, _)| inside(*ix) || scope.is_some_and(|scope| tree.is_within(scope, *ix)));
+            changes.changed.retain(|(ix, _)| inside(*ix));
+        }
+        if !self.roles.is_empty() {
+            let wanted = |ix: Ix| self.roles.contains(&tree.role(ix));
+            changes
+                .removed
+                .retain(|gone| tree.role_of_dead(*gone).is_some_and(|role| self.roles.contains(&role)));
+            changes.moved.retain(|(ix, _, _)| wanted(*ix));
+            changes.added.retain(|(root, _)| tree.subtree(*root).any(wanted));
+            changes.changed.retain(|(ix, _)| wanted(*ix));
+        }
+        if !self.fields.is_empty() {
+            changes.removed.clear();
+            changes.moved.clear();
+            changes.added.clear();
+            for (_, fields) in &mut changes.changed {
+                *fields = fields.only(&self.fields);
+            }
+            changes.changed.retain(|(_, fields)| !fields.is_empty());
+        }
+    }
+
+    fn write_happenings(&mut self, to: u64, out: &mut Vec<u8>) {
+        let happenings = self.engine.happenings.lock();
+        for event in happenings.between(self.next_happening, to) {
+            let Some((kind, Happening { app, .. })) = happening(event) else { continue };
+            let followed = self.identity.as_ref().is_none_or(|(identity, _)| app.identity == *identity);
+            if !followed || !self.wants(kind) {
+                continue;
+            }
+            let line = serde_json::to_vec(&Push { sub: self.sub, event: event.clone() });
+            if let Ok(line) = line {
+                out.extend_from_slice(&line);
+                out.push(b'\n');
+            }
+        }
+        self.next_happening = to;
+    }
+}
+
+impl Feed for Subscription {
+    fn ready(&mut self) -> BoxFuture<'_, bool> {
+        Box::pin(async move {
+            loop {
+                self.pulse.mark_unchanged();
+                self.follow_newcomers();
+                if self.has_news() {
+                    break;
+                }
+                if self.pulse.changed().await.is_err() {
+                    return false;
+                }
+            }
+            if let Some(pause) = self.coalesce {
+                // The pause is what was asked for, not a wait for anything.
+                tokio::time::sleep(pause).await;
+            }
+            true
+        })
+    }
+
+    fn write(&mut self, out: &mut Vec<u8>) {
+        // Events up to here only: what changed before an event is told before it, and the trees are read next.
+        let to = self.engine.happenings.lock().next();
+        let mut slots: Vec<u32> = self.positions.keys().copied().collect();
+        slots.sort_unstable();
+        slots.into_iter().for_each(|slot| self.write_app(slot, out));
+        self.write_happenings(to, out);
+    }
+}
+
+fn begin_line(sub: u64, event: &str, clock: Clock, app: &AppInfo, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!(r#"{{"sub":{sub},"event":"{event}","clock":"{clock}","app":"#).as_bytes());
+    let _ = serde_json::to_writer(out, app);
+}
+
+fn write_fresh(sub: u64, clock: Clock, app: &AppInfo, cause: FreshCause, tree: &Tree, out: &mut Vec<u8>) {
+    begin_line(sub, "fresh", clock, app, out);
+    out.extend_from_slice(b",\"cause\":");
+    let _ = serde_json::to_writer(&mut *out, &cause);
+    if let Some(root) = tree.root() {
+        out.extend_from_slice(b",\"tree\":");
+        tree.write_whole(root, out);
+    }
+    out.extend_from_slice(b"}\n");
+}
