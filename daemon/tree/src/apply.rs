@@ -12,9 +12,9 @@ use std::collections::VecDeque;
 use axd_protocol::Tick;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::ids;
-use super::store::Ix;
-use super::{Applied, Tree};
+use crate::ids;
+use crate::store::Ix;
+use crate::{Applied, Tree};
 use crate::{Batch, ElementKey, Facts, UNCOUNTED, Update};
 
 /// No interface nests deeper; an app that says so is confused, or hostile.
@@ -24,9 +24,9 @@ impl Tree {
     /// Applies a batch at `tick`, which must be later than any before. Never panics, whatever it is fed.
     pub fn apply(&mut self, batch: Batch, tick: Tick) -> Applied {
         let mut apply = Apply::new(self, tick);
-        apply.take_in(batch.updates);
+        apply.stage_updates(batch.updates);
         apply.place_lists();
-        apply.bury_orphans();
+        apply.remove_orphans();
         let applied = apply.applied;
         if applied.changed {
             self.tick = tick;
@@ -49,7 +49,7 @@ pub(super) struct Apply<'t> {
     /// Nodes without a parent, and the parent they had.
     pub(super) orphans: FxHashMap<Ix, Option<Ix>>,
     /// The keys that nodes went by until this batch said they are gone.
-    pub(super) departed: FxHashMap<Ix, ElementKey>,
+    pub(super) removed_keys: FxHashMap<Ix, ElementKey>,
     /// Nodes that a list of this batch has placed.
     pub(super) placed: FxHashSet<Ix>,
     /// Children as they were before this batch, of the parents it changes.
@@ -81,7 +81,7 @@ impl<'t> Apply<'t> {
             queue: VecDeque::new(),
             claimed: FxHashSet::default(),
             orphans: FxHashMap::default(),
-            departed: FxHashMap::default(),
+            removed_keys: FxHashMap::default(),
             placed: FxHashSet::default(),
             before: FxHashMap::default(),
             shrunk: FxHashMap::default(),
@@ -90,13 +90,13 @@ impl<'t> Apply<'t> {
     }
 
     /// Sorts the updates, and does what needs no structure: removals first, then facts of known elements.
-    fn take_in(&mut self, updates: Vec<Update>) {
+    fn stage_updates(&mut self, updates: Vec<Update>) {
         let mut upserts = Vec::new();
         let mut gaps = FxHashSet::default();
         for update in updates {
             match update {
                 Update::Gone(key) => {
-                    self.departed.extend(self.tree.by_key.get(&key).map(|ix| (*ix, key)));
+                    self.removed_keys.extend(self.tree.by_key.get(&key).map(|ix| (*ix, key)));
                     gaps.extend(self.unbind(key));
                 }
                 Update::Upsert { key, facts } => upserts.push((key, *facts)),
@@ -123,7 +123,7 @@ impl<'t> Apply<'t> {
         if self.tree.root.is_none()
             && let Some(facts) = self.staged.remove(&ElementKey::APP)
         {
-            let root = self.settle_root(facts);
+            let root = self.assign_root(facts);
             self.tree.root = Some(root);
         }
     }
@@ -225,7 +225,7 @@ impl<'t> Apply<'t> {
                 }
                 Child::New(key) => {
                     let Some(facts) = self.staged.remove(&key) else { continue };
-                    let ix = self.settle(key, facts, parent, siblings[at], &mut twins);
+                    let ix = self.assign(key, facts, parent, siblings[at], &mut twins);
                     if self.lists.contains_key(&key) {
                         self.queue.push_back(key);
                     }
@@ -343,7 +343,7 @@ impl<'t> Apply<'t> {
     }
 
     pub(super) fn touch(&mut self, ix: Ix) {
-        self.tree.journal.touch(&mut self.tree.store, ix, self.tick);
+        self.tree.changes.touch(&mut self.tree.store, ix, self.tick);
         self.applied.changed = true;
     }
 

@@ -1,4 +1,4 @@
-//! What changed since a tick, found from the journal alone: the cost follows the change, not the tree.
+//! What changed since a tick, found from the changes alone: the cost follows the change, not the tree.
 //!
 //! What comes whole (in `added`): every node born since; and, where anything was removed too, every node that got
 //! another parent, because the replica may have dropped it with what was removed. All else keeps its place in the
@@ -7,8 +7,8 @@
 use axd_protocol::{Field, NodeId, Tick};
 use rustc_hash::FxHashSet;
 
-use super::Tree;
-use super::store::{Ix, Node};
+use crate::Tree;
+use crate::store::{Ix, Node};
 
 /// What changed, as ids of the dead and slots of the living. Good as long as the tree holds still.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -61,13 +61,13 @@ impl Changes {
 impl Tree {
     /// What changed after `since`; `None` if that is no longer known.
     pub fn changes_since(&self, since: Tick) -> Option<Changes> {
-        if !self.journal.reaches(since) {
+        if !self.changes.reaches(since) {
             return None;
         }
-        let (removed, any_died) = self.removed_since(since);
-        let comes_whole = |node: &Node| node.born > since || any_died && node.reparented > since;
+        let (removed, any_removed) = self.removed_since(since);
+        let comes_whole = |node: &Node| node.born > since || any_removed && node.reparented > since;
         let mut changes = Changes { removed, ..Changes::default() };
-        for ix in self.journal.touched_since(&self.store, since) {
+        for ix in self.changes.touched_since(&self.store, since) {
             if self.store.ancestors(ix).any(|above| comes_whole(&self.store[above])) {
                 continue;
             }
@@ -97,23 +97,23 @@ impl Tree {
         Some(changes)
     }
 
-    /// Roots of what a replica that was true at `since` still holds and should not; and whether anything died at all.
+    /// Roots of what a replica that was true at `since` still holds and should not; and whether anything was removed at all.
     fn removed_since(&self, since: Tick) -> (Vec<NodeId>, bool) {
-        let mut any_died = false;
+        let mut any_removed = false;
         let mut listed = FxHashSet::default();
         let mut removed = Vec::new();
-        for grave in self.journal.died_since(since) {
-            any_died = true;
-            // One that was carried into what died had another place at `since`: it has to be named itself.
-            let carried = grave.reparented > since;
-            if grave.born <= since && (grave.root || carried) {
-                listed.insert(grave.id);
-                removed.push((grave.id, grave.parent.filter(|_| !carried)));
+        for tombstone in self.changes.removed_since_tick(since) {
+            any_removed = true;
+            // One that was carried into what was removed had another place at `since`: it has to be named itself.
+            let carried = tombstone.reparented > since;
+            if tombstone.born <= since && (tombstone.root || carried) {
+                listed.insert(tombstone.id);
+                removed.push((tombstone.id, tombstone.parent.filter(|_| !carried)));
             }
         }
         let roots =
             removed.iter().filter(|(_, parent)| parent.is_none_or(|parent| !listed.contains(&parent)));
-        (roots.map(|(id, _)| *id).collect(), any_died)
+        (roots.map(|(id, _)| *id).collect(), any_removed)
     }
 }
 

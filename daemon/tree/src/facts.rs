@@ -2,10 +2,10 @@
 
 use axd_protocol::{Field, State};
 
-use super::Notice;
-use super::apply::Apply;
-use super::store::Ix;
 use crate::Facts;
+use crate::Notice;
+use crate::apply::Apply;
+use crate::store::Ix;
 
 impl Apply<'_> {
     /// Takes over what was read of a node, field by field, noting when each changed.

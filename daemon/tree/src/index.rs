@@ -7,7 +7,7 @@ use axd_protocol::Role;
 use axd_protocol::selector::fold;
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::store::{Ix, Store};
+use crate::store::{Ix, Store};
 
 /// Nodes by role, and by name. A node knows its position in the bucket of its role and its neighbours in the list of
 /// its name, so leaving them costs the same however many share its name. Lists, because most names are had by one

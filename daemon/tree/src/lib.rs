@@ -4,31 +4,31 @@
 //! [`Tree::apply`]; the ways out are [`Tree::find`], [`Tree::resolve`], the writers of a [`View`], and
 //! [`Tree::changes_since`].
 //!
-//! A concept, a file: `store` holds nodes, `apply` changes them (with `newcomers`, `facts` and `burial`),
-//! `ids` names them, `index` finds them, `journal` knows
+//! A concept, a file: `store` holds nodes, `apply` changes them (with `identity`, `facts` and `removal`),
+//! `ids` names them, `index` finds them, `change_list` knows
 //! when they changed, `diff` tells what did, `view` chooses what to show, `write` shows it.
 
 mod apply;
-mod burial;
 mod diff;
 mod facts;
 pub mod ids;
 mod index;
-mod journal;
-mod newcomers;
 mod query;
 mod store;
 mod update;
 mod view;
 mod write;
 
+mod change_list;
+mod identity;
+mod removal;
 #[cfg(test)]
 mod tests;
 
 use axd_protocol::{NodeId, NodeRef, Role, States, Tick};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use journal::Journal;
+use change_list::ChangeList;
 use store::{Node, Store};
 
 pub use apply::MAX_DEPTH;
@@ -50,7 +50,7 @@ pub struct Tree {
     by_key: FxHashMap<ElementKey, Ix>,
     by_id: FxHashMap<NodeId, Ix>,
     index: index::Index,
-    journal: Journal,
+    changes: ChangeList,
     focused: Option<Ix>,
     /// Containers that hold more than was read of them.
     partial: FxHashSet<Ix>,
@@ -108,7 +108,7 @@ impl Tree {
             by_key: FxHashMap::default(),
             by_id: FxHashMap::default(),
             index: index::Index::default(),
-            journal: Journal::default(),
+            changes: ChangeList::default(),
             focused: None,
             partial: FxHashSet::default(),
             tick: 0,
@@ -120,7 +120,7 @@ impl Tree {
     /// A new worker is about to tell of the app, with keys of its own: ids that depend on keys are not to come again.
     pub fn begin(&mut self, salt: u64) {
         self.salt = salt;
-        self.journal.forget_keys();
+        self.changes.forget_keys();
     }
 
     /// How many elements are held.
@@ -274,21 +274,21 @@ impl Tree {
 
     /// The role of one that is gone and remembered.
     pub fn role_of_dead(&self, id: NodeId) -> Option<Role> {
-        self.journal.grave(id).map(|grave| grave.role)
+        self.changes.tombstone(id).map(|tombstone| tombstone.role)
     }
 
     /// Whether one that is gone was `scope`, or in it as far as is remembered.
-    pub fn died_within(&self, id: NodeId, scope: NodeId) -> bool {
+    pub fn was_removed_within(&self, id: NodeId, scope: NodeId) -> bool {
         let mut at = Some(id);
-        // Graves name the parents they had; a reborn parent could make a ring of them.
+        // Tombstones name the parents they had; a reborn parent could make a ring of them.
         for _ in 0..MAX_DEPTH {
             match at {
                 Some(id) if id == scope => return true,
-                Some(id) => match (self.by_id.get(&id), self.journal.grave(id)) {
+                Some(id) => match (self.by_id.get(&id), self.changes.tombstone(id)) {
                     (Some(ix), _) => {
                         return self.by_id.get(&scope).is_some_and(|scope| self.is_within(*ix, *scope));
                     }
-                    (None, grave) => at = grave.and_then(|grave| grave.parent),
+                    (None, tombstone) => at = tombstone.and_then(|tombstone| tombstone.parent),
                 },
                 None => return false,
             }
@@ -301,10 +301,10 @@ impl Tree {
         if let Some(&ix) = self.by_id.get(&id) {
             return Resolved::Alive(ix);
         }
-        match self.journal.grave(id) {
-            Some(grave) => Resolved::Dead {
-                was: NodeRef { id, role: grave.role, name: grave.name.as_deref().map(str::to_owned) },
-                candidates: self.like(grave.role, grave.name.as_deref(), 5),
+        match self.changes.tombstone(id) {
+            Some(tombstone) => Resolved::Dead {
+                was: NodeRef { id, role: tombstone.role, name: tombstone.name.as_deref().map(str::to_owned) },
+                candidates: self.like(tombstone.role, tombstone.name.as_deref(), 5),
             },
             None => Resolved::Unknown,
         }

@@ -4,8 +4,8 @@ use axd_protocol::selector::{Facts, Forest, Matcher, RoleTest, Selector, fold};
 use axd_protocol::{NodeId, NodeRef, Role, Unread};
 use rustc_hash::FxHashSet;
 
-use super::Tree;
-use super::store::Ix;
+use crate::Tree;
+use crate::store::Ix;
 use crate::{ElementKey, UNCOUNTED, Update};
 
 /// Where to look.
@@ -125,17 +125,17 @@ impl Tree {
 
     /// The container that one which is gone was in, if that shows only a part and may still have it.
     pub fn unseen_in(&self, id: NodeId) -> Option<Unread> {
-        let mut grave = self.journal.grave(id).filter(|grave| grave.unseen)?;
+        let mut tombstone = self.changes.tombstone(id).filter(|tombstone| tombstone.unseen)?;
         // What was below a row went with the row.
-        while !grave.root {
-            grave = self.journal.grave(grave.parent?)?;
+        while !tombstone.root {
+            tombstone = self.changes.tombstone(tombstone.parent?)?;
         }
-        self.unread_of(*self.by_id.get(&grave.parent?)?)
+        self.unread_of(*self.by_id.get(&tombstone.parent?)?)
     }
 
     /// Whether nobody knows if an element is gone: it is out of sight, or no longer remembered.
     pub fn is_unseen(&self, id: NodeId) -> bool {
-        !self.by_id.contains_key(&id) && self.journal.grave(id).is_none_or(|grave| grave.unseen)
+        !self.by_id.contains_key(&id) && self.changes.tombstone(id).is_none_or(|tombstone| tombstone.unseen)
     }
 
     /// Whether something that the selector means was here and is known to be gone. Only what can be told by role and name.
@@ -147,10 +147,11 @@ impl Tree {
             return false;
         };
         let name = step.name.as_deref().map(fold);
-        self.journal.graves().any(|grave| {
-            let same_name =
-                || name.as_ref().is_none_or(|name| fold(grave.name.as_deref().unwrap_or_default()) == *name);
-            !grave.unseen && grave.role == *role && same_name()
+        self.changes.tombstones().any(|tombstone| {
+            let same_name = || {
+                name.as_ref().is_none_or(|name| fold(tombstone.name.as_deref().unwrap_or_default()) == *name)
+            };
+            !tombstone.unseen && tombstone.role == *role && same_name()
         })
     }
 

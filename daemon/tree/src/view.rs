@@ -4,8 +4,8 @@ use axd_protocol::text::Cut;
 use axd_protocol::{Bounds, Role, State};
 use rustc_hash::FxHashMap;
 
-use super::Tree;
-use super::store::{Ix, Node};
+use crate::Tree;
+use crate::store::{Ix, Node};
 
 /// About how many bytes of text make a token.
 const BYTES_PER_TOKEN: usize = 4;

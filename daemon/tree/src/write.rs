@@ -3,11 +3,11 @@
 use axd_protocol::text::{self, Cut, Line};
 use axd_protocol::{Bounds, Field, NodeId, Role};
 
-use super::Tree;
-use super::diff::{Changes, Fields};
-use super::store::{Ix, Node};
-use super::view::{Filter, Showing, Shown, View};
+use crate::Tree;
 use crate::UNCOUNTED;
+use crate::diff::{Changes, Fields};
+use crate::store::{Ix, Node};
+use crate::view::{Filter, Showing, Shown, View};
 
 /// Which fields of a node to write, beyond the common ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

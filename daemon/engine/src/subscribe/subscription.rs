@@ -256,7 +256,7 @@ impl Subscription {
         if let Some(id) = self.within {
             let scope = if let axd_tree::Resolved::Alive(ix) = tree.resolve(id) { Some(ix) } else { None };
             let inside = |ix: Ix| scope.is_some_and(|scope| tree.is_within(ix, scope));
-            changes.removed.retain(|gone| tree.died_within(*gone, id));
+            changes.removed.retain(|gone| tree.was_removed_within(*gone, id));
             changes.moved.retain(|(ix, _, _)| inside(*ix));
             // What comes whole may hold what is followed, rather than be in it.
             changes

@@ -125,8 +125,8 @@ pub fn check(tree: &Tree) {
         let node = &tree.store[ix];
         assert_eq!(tree.by_id.get(&node.id), Some(&ix));
         assert_eq!(tree.by_key.get(&node.key.expect("the living have a key")), Some(&ix));
-        assert!(tree.journal.grave(node.id).is_none(), "{} is alive and has a grave", node.id);
-        assert!(tree.store.depth(ix) < super::super::MAX_DEPTH);
+        assert!(tree.changes.tombstone(node.id).is_none(), "{} is alive and has a tombstone", node.id);
+        assert!(tree.store.depth(ix) < crate::MAX_DEPTH);
         assert_eq!(tree.index.with_role(node.role)[node.role_slot as usize], ix);
         if let Some(name) = node.name.as_deref().filter(|_| node.name_hash.is_some()) {
             assert_eq!(tree.index.with_name(&tree.store, name).filter(|same| *same == ix).count(), 1);
@@ -139,7 +139,7 @@ pub fn check(tree: &Tree) {
     let by_role: usize = Role::ALL.iter().map(|role| tree.index.with_role(*role).len()).sum();
     assert_eq!(by_role, tree.len());
     let touched: Vec<Tick> =
-        tree.journal.touched_since(&tree.store, 0).map(|ix| tree.store[ix].touched).collect();
+        tree.changes.touched_since(&tree.store, 0).map(|ix| tree.store[ix].touched).collect();
     assert_eq!(touched.len(), tree.len(), "the change list has lost an element");
     assert!(touched.is_sorted_by(|newer, older| newer >= older), "the change list is out of order");
 }

@@ -2,8 +2,8 @@
 
 use axd_protocol::Role;
 
-use super::app::{Fed, elements, list, named};
 use crate::Resolved;
+use crate::tests::app::{Fed, elements, list, named};
 use crate::{ElementKey, Facts, Update};
 
 const NOTES: &str = "

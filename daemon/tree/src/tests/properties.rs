@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use axd_protocol::{NodeId, Replica, Role, State, States};
 use proptest::prelude::*;
 
-use super::app::{Fed, check_stream, whole};
+use crate::tests::app::{Fed, check_stream, whole};
 use crate::{ElementKey, Facts, Update};
 
 const KEYS: u64 = 14;
@@ -130,7 +130,7 @@ fn a_chain_deeper_than_any_interface_is_cut_and_reported() {
         total: None,
     }));
     let applied = fed.apply(updates);
-    assert_eq!(fed.tree.len(), super::super::MAX_DEPTH);
+    assert_eq!(fed.tree.len(), crate::MAX_DEPTH);
     assert!(!applied.suspect.is_empty());
 }
 
@@ -141,8 +141,10 @@ fn history_that_is_no_longer_known_is_not_made_up() {
     for round in 0..20_000 {
         let key = 100 + round;
         fed.tick += 1;
-        let updates =
-            vec![super::app::named(key, Role::Button, &format!("B{round}")), super::app::list(1, &[key])];
+        let updates = vec![
+            crate::tests::app::named(key, Role::Button, &format!("B{round}")),
+            crate::tests::app::list(1, &[key]),
+        ];
         fed.tree.apply(crate::Batch { cause: crate::Cause::Event, updates }, fed.tick);
     }
     assert!(fed.tree.changes_since(old).is_none());
@@ -153,7 +155,7 @@ fn history_that_is_no_longer_known_is_not_made_up() {
 fn nothing_said_twice_counts_as_a_change() {
     let text = "0 application\n  1 window A\n    2 button B";
     let mut fed = Fed::of(text);
-    let applied = fed.apply(super::app::elements(text));
+    let applied = fed.apply(crate::tests::app::elements(text));
     assert!(!applied.changed && applied.notices.is_empty());
     assert!(fed.tree.changes_since(1).unwrap().is_empty());
     assert_eq!(States::NONE, fed.tree.states(fed.tree.root().unwrap()));

@@ -3,8 +3,8 @@
 use axd_protocol::selector::Selector;
 use axd_protocol::{NodeId, Unread};
 
-use super::app::Fed;
 use crate::Scope;
+use crate::tests::app::Fed;
 use crate::{ElementKey, UNCOUNTED, Update};
 
 const TABLE: &str = "

@@ -3,7 +3,7 @@
 use axd_protocol::selector::Selector;
 use axd_protocol::{Node, Role};
 
-use super::app::{Fed, list, named};
+use crate::tests::app::{Fed, list, named};
 use crate::{ElementKey, Update};
 use crate::{Filter, NodeFields, Scope, View};
 

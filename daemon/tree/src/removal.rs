@@ -1,16 +1,16 @@
-//! Burial: what nobody placed is gone, and leaves a grave.
+//! Removal: an element that no update placed is gone, and leaves a tombstone.
 
 use axd_protocol::{NodeId, NodeRef, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Notice;
-use super::apply::Apply;
-use super::journal::Grave;
-use super::store::Ix;
+use crate::Notice;
+use crate::apply::Apply;
+use crate::change_list::Tombstone;
+use crate::store::Ix;
 
 impl Apply<'_> {
-    /// Buries every orphan, with all below it.
-    pub(super) fn bury_orphans(&mut self) {
+    /// Removes every orphan, with all below it.
+    pub(crate) fn remove_orphans(&mut self) {
         let orphans: Vec<(Ix, Option<Ix>)> = self.orphans.drain().collect();
         // Parents' ids are looked up before any of them is buried itself.
         let left = self.rows_left(&orphans);
@@ -24,13 +24,13 @@ impl Apply<'_> {
             .collect();
         roots.sort_unstable_by_key(|(ix, ..)| *ix);
         for (root, former, unseen) in roots {
-            let doomed: Vec<Ix> = self.tree.store.subtree(root).collect();
-            let parents: Vec<Option<NodeId>> = doomed
+            let subtree: Vec<Ix> = self.tree.store.subtree(root).collect();
+            let parents: Vec<Option<NodeId>> = subtree
                 .iter()
                 .map(|ix| self.tree.store[*ix].parent.map(|parent| self.tree.store[parent].id).or(former))
                 .collect();
-            for (ix, parent) in doomed.into_iter().zip(parents) {
-                self.bury(ix, parent, ix == root, unseen);
+            for (ix, parent) in subtree.into_iter().zip(parents) {
+                self.remove_node(ix, parent, ix == root, unseen);
             }
             self.applied.changed = true;
         }
@@ -54,10 +54,10 @@ impl Apply<'_> {
         left.get(&parent).is_some_and(|left| *left > removed)
     }
 
-    fn bury(&mut self, ix: Ix, parent: Option<NodeId>, root: bool, unseen: bool) {
+    fn remove_node(&mut self, ix: Ix, parent: Option<NodeId>, root: bool, unseen: bool) {
         let tree = &mut *self.tree;
         tree.index.leave(&mut tree.store, ix);
-        tree.journal.unlink(&mut tree.store, ix);
+        tree.changes.unlink(&mut tree.store, ix);
         if tree.focused == Some(ix) {
             tree.focused = None;
         }
@@ -73,14 +73,14 @@ impl Apply<'_> {
                 NodeRef { id: node.id, role: node.role, name: node.name.as_deref().map(str::to_owned) };
             self.applied.notices.push(Notice::Closed(gone));
         }
-        self.tree.journal.bury(Grave {
+        self.tree.changes.add_tombstone(Tombstone {
             id: node.id,
-            key: node.key.or_else(|| self.departed.remove(&ix)),
+            key: node.key.or_else(|| self.removed_keys.remove(&ix)),
             path: node.path,
             role: node.role,
             name: node.name,
             parent,
-            died: self.tick,
+            removed_at: self.tick,
             born: node.born,
             reparented: node.reparented,
             root,

@@ -1,4 +1,4 @@
-//! The journal: which nodes changed last, and which are gone.
+//! The change list: which nodes changed last, and which are gone.
 //!
 //! There is no log. Living nodes sit in a list ordered by their last change, so "what changed since" walks just those;
 //! a flood of changes to one node moves that one node to the front, again and again, and costs no memory. Only the
@@ -9,22 +9,22 @@ use std::collections::VecDeque;
 use axd_protocol::{NodeId, Role, Tick};
 use rustc_hash::FxHashMap;
 
-use super::store::{Ix, Store};
 use crate::ElementKey;
+use crate::store::{Ix, Store};
 
 /// How many of the dead are remembered.
-const GRAVES: usize = 16_384;
+const MAX_TOMBSTONES: usize = 16_384;
 
 /// The change list and the tombstones of one app.
 #[derive(Debug, Default)]
-pub(super) struct Journal {
+pub(crate) struct ChangeList {
     newest: Option<Ix>,
-    graves: VecDeque<Grave>,
-    /// The last grave of an id that is not alive, for those who still use it.
+    tombstones: VecDeque<Tombstone>,
+    /// The last tombstone of an id that is not alive, for those who still use it.
     by_id: FxHashMap<NodeId, u64>,
-    /// The grave of a native element that may come back: told gone from one place before it is told in another.
+    /// The tombstone of a native element that may come back: told gone from one place before it is told in another.
     by_key: FxHashMap<ElementKey, u64>,
-    /// How many graves have been forgotten: the number of the first that is kept.
+    /// How many tombstones have been forgotten: the number of the first that is kept.
     forgotten: u64,
     /// Differences since before this tick are not known.
     horizon: Tick,
@@ -32,7 +32,7 @@ pub(super) struct Journal {
 
 /// What is remembered of a node that is gone.
 #[derive(Debug)]
-pub(super) struct Grave {
+pub(crate) struct Tombstone {
     pub id: NodeId,
     /// What it was natively; absent if that is another's now.
     pub key: Option<ElementKey>,
@@ -40,7 +40,7 @@ pub(super) struct Grave {
     pub role: Role,
     pub name: Option<Box<str>>,
     pub parent: Option<NodeId>,
-    pub died: Tick,
+    pub removed_at: Tick,
     pub born: Tick,
     pub reparented: Tick,
     /// Whether it was the root of what went with it.
@@ -49,7 +49,7 @@ pub(super) struct Grave {
     pub unseen: bool,
 }
 
-impl Journal {
+impl ChangeList {
     /// Moves a node to the front of the change list.
     pub fn touch(&mut self, store: &mut Store, ix: Ix, tick: Tick) {
         store[ix].touched = tick;
@@ -88,11 +88,11 @@ impl Journal {
     }
 
     /// Remembers one that is gone.
-    pub fn bury(&mut self, grave: Grave) {
-        if self.graves.len() == GRAVES
-            && let Some(oldest) = self.graves.pop_front()
+    pub fn add_tombstone(&mut self, tombstone: Tombstone) {
+        if self.tombstones.len() == MAX_TOMBSTONES
+            && let Some(oldest) = self.tombstones.pop_front()
         {
-            self.horizon = oldest.died;
+            self.horizon = oldest.removed_at;
             if self.by_id.get(&oldest.id) == Some(&self.forgotten) {
                 self.by_id.remove(&oldest.id);
             }
@@ -101,12 +101,12 @@ impl Journal {
             }
             self.forgotten += 1;
         }
-        let number = self.forgotten + self.graves.len() as u64;
-        self.by_id.insert(grave.id, number);
-        if let Some(key) = grave.key {
+        let number = self.forgotten + self.tombstones.len() as u64;
+        self.by_id.insert(tombstone.id, number);
+        if let Some(key) = tombstone.key {
             self.by_key.insert(key, number);
         }
-        self.graves.push_back(grave);
+        self.tombstones.push_back(tombstone);
     }
 
     /// An id came back to life.
@@ -114,10 +114,10 @@ impl Journal {
         self.by_id.remove(&id);
     }
 
-    /// Takes a native element out of its grave. Its key is never another's, so it is the same element.
-    pub fn exhume(&mut self, key: ElementKey) -> Option<&Grave> {
+    /// Takes a native element out of its tombstone. Its key is never another's, so it is the same element.
+    pub fn take_tombstone(&mut self, key: ElementKey) -> Option<&Tombstone> {
         let number = self.by_key.remove(&key)?;
-        self.graves.get((number - self.forgotten) as usize)
+        self.tombstones.get((number - self.forgotten) as usize)
     }
 
     /// The keys known so far name nothing any more.
@@ -125,21 +125,21 @@ impl Journal {
         self.by_key.clear();
     }
 
-    /// The grave of an id that is not alive.
-    pub fn grave(&self, id: NodeId) -> Option<&Grave> {
+    /// The tombstone of an id that is not alive.
+    pub fn tombstone(&self, id: NodeId) -> Option<&Tombstone> {
         let number = *self.by_id.get(&id)?;
-        self.graves.get((number - self.forgotten) as usize)
+        self.tombstones.get((number - self.forgotten) as usize)
     }
 
-    /// All graves, the last one first.
-    pub fn graves(&self) -> impl Iterator<Item = &Grave> {
-        self.graves.iter().rev()
+    /// All tombstones, the last one first.
+    pub fn tombstones(&self) -> impl Iterator<Item = &Tombstone> {
+        self.tombstones.iter().rev()
     }
 
-    /// Those who died after `since`, the first one first.
-    pub fn died_since(&self, since: Tick) -> impl Iterator<Item = &Grave> {
-        let start = self.graves.partition_point(|grave| grave.died <= since);
-        self.graves.range(start..)
+    /// Those removed after `since`, the first one first.
+    pub fn removed_since_tick(&self, since: Tick) -> impl Iterator<Item = &Tombstone> {
+        let start = self.tombstones.partition_point(|tombstone| tombstone.removed_at <= since);
+        self.tombstones.range(start..)
     }
 
     /// Whether differences since `since` are known.

@@ -1,4 +1,4 @@
-//! Newcomers: which node, and so which id, an element gets that the tree does not know yet.
+//! Identity: which node, and so which id, an element gets that the tree does not know yet.
 
 use std::collections::VecDeque;
 
@@ -6,11 +6,12 @@ use axd_protocol::selector::{is_item, may_borrow};
 use axd_protocol::{NodeId, Role, State};
 use rustc_hash::FxHashMap;
 
-use super::apply::{Apply, Child};
-use super::ids::{self, SiblingKey};
-use super::store::{Ix, Node};
-use super::{Notice, Tree};
+use crate::apply::{Apply, Child};
+use crate::ids;
+use crate::ids::SiblingKey;
+use crate::store::{Ix, Node};
 use crate::{ElementKey, Facts};
+use crate::{Notice, Tree};
 
 /// How many named descendants lend an unnamed element their text, and among how many they are looked for.
 const LABEL_WORDS: usize = 3;
@@ -18,7 +19,7 @@ const LABEL_REACH: usize = 24;
 
 /// How a child is told from its siblings.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sibling {
+pub(crate) struct Sibling {
     key: SiblingKey,
     /// How many with the same key come before it.
     place: u32,
@@ -27,11 +28,11 @@ pub(super) struct Sibling {
 }
 
 /// The orphans of one parent by key, found out when first asked for.
-pub(super) type Twins = Option<FxHashMap<SiblingKey, VecDeque<Ix>>>;
+pub(crate) type Twins = Option<FxHashMap<SiblingKey, VecDeque<Ix>>>;
 
 impl Apply<'_> {
     /// How every child is told from its siblings. Only newcomers are given names, so without one it is not asked.
-    pub(super) fn siblings(&self, children: &[Child]) -> Vec<Sibling> {
+    pub(crate) fn siblings(&self, children: &[Child]) -> Vec<Sibling> {
         if !children.iter().any(|child| matches!(child, Child::New(_))) {
             return vec![Sibling::default(); children.len()];
         }
@@ -74,7 +75,7 @@ impl Apply<'_> {
     }
 
     /// Gives a newcomer its node: that of a dead one which would be called the same, else a new one.
-    pub(super) fn settle(
+    pub(crate) fn assign(
         &mut self,
         key: ElementKey,
         facts: Facts,
@@ -83,19 +84,19 @@ impl Apply<'_> {
         twins: &mut Twins,
     ) -> Ix {
         if let Some((id, path)) = self.identity_of_returned(key, facts.role) {
-            return self.enter(key, facts, id, path);
+            return self.insert_node(key, facts, id, path);
         }
         let natural = sibling.key.path(self.tree.store[parent].path, sibling.place);
         let path = if sibling.unique { natural } else { ids::weak_path(natural, self.tree.salt, key) };
-        let holder = self.holder(facts.role, path);
+        let holder = self.node_with_path(facts.role, path);
         let heir = match holder {
             Some(holder) => Some(holder).filter(|holder| self.is_dead(*holder)),
             None if sibling.unique => None,
-            None => self.dead_twin(parent, sibling.key, twins),
+            None => self.matching_orphan(parent, sibling.key, twins),
         };
         match heir {
             Some(ix) => {
-                self.inherit(ix, key, facts, Some(parent));
+                self.reuse_node(ix, key, facts, Some(parent));
                 ix
             }
             None if holder.is_some() => {
@@ -107,11 +108,11 @@ impl Apply<'_> {
     }
 
     /// Gives the app itself its node: the one it had, if it was there before.
-    pub(super) fn settle_root(&mut self, facts: Facts) -> Ix {
+    pub(crate) fn assign_root(&mut self, facts: Facts) -> Ix {
         let path = self.tree.app_path;
-        match self.holder(facts.role, path).filter(|holder| self.is_dead(*holder)) {
+        match self.node_with_path(facts.role, path).filter(|holder| self.is_dead(*holder)) {
             Some(ix) => {
-                self.inherit(ix, ElementKey::APP, facts, None);
+                self.reuse_node(ix, ElementKey::APP, facts, None);
                 ix
             }
             None => self.create(ElementKey::APP, facts, path),
@@ -119,7 +120,7 @@ impl Apply<'_> {
     }
 
     /// The node that goes by this path.
-    fn holder(&self, role: Role, path: u64) -> Option<Ix> {
+    fn node_with_path(&self, role: Role, path: u64) -> Option<Ix> {
         ids::forms(role, path).into_iter().find_map(|id| {
             let holder = *self.tree.by_id.get(&id)?;
             (self.tree.store[holder].path == path).then_some(holder)
@@ -137,7 +138,7 @@ impl Apply<'_> {
     }
 
     /// The next orphan of this parent with the same key: for newcomers that their key does not tell apart.
-    fn dead_twin(&self, parent: Ix, key: SiblingKey, twins: &mut Twins) -> Option<Ix> {
+    fn matching_orphan(&self, parent: Ix, key: SiblingKey, twins: &mut Twins) -> Option<Ix> {
         let twins = twins.get_or_insert_with(|| {
             let mut twins: FxHashMap<SiblingKey, VecDeque<Ix>> = FxHashMap::default();
             for ix in self
@@ -156,7 +157,7 @@ impl Apply<'_> {
     }
 
     /// The dead node becomes the newcomer's. Its children were the dead one's: they are orphans now.
-    fn inherit(&mut self, ix: Ix, key: ElementKey, facts: Facts, parent: Option<Ix>) {
+    fn reuse_node(&mut self, ix: Ix, key: ElementKey, facts: Facts, parent: Option<Ix>) {
         if let Some(old) = self.tree.store[ix].parent {
             self.remember(old);
             self.tree.store.detach(ix);
@@ -190,23 +191,23 @@ impl Apply<'_> {
                 None => path = ids::weak_path(path, self.tree.salt, key),
             }
         };
-        self.enter(key, facts, id, path)
+        self.insert_node(key, facts, id, path)
     }
 
     /// What an element was called that was told gone and is back: apps tell of a move in two parts, and the batches of
     /// a worker may fall between them.
     fn identity_of_returned(&mut self, key: ElementKey, role: Role) -> Option<(NodeId, u64)> {
-        let grave = self.tree.journal.exhume(key).filter(|grave| grave.role == role)?;
-        let (id, path) = (grave.id, grave.path);
+        let tombstone = self.tree.changes.take_tombstone(key).filter(|tombstone| tombstone.role == role)?;
+        let (id, path) = (tombstone.id, tombstone.path);
         (!self.tree.by_id.contains_key(&id)).then_some((id, path))
     }
 
-    fn enter(&mut self, key: ElementKey, facts: Facts, id: NodeId, path: u64) -> Ix {
+    fn insert_node(&mut self, key: ElementKey, facts: Facts, id: NodeId, path: u64) -> Ix {
         let node = Node::new(id, key, path, facts.role, self.tick);
         let ix = self.tree.store.insert(node);
         self.tree.by_key.insert(key, ix);
         self.tree.by_id.insert(id, ix);
-        self.tree.journal.revive(id);
+        self.tree.changes.revive(id);
         self.tree.index.enter(&mut self.tree.store, ix);
         self.set_facts(ix, facts);
         self.touch(ix);
@@ -222,7 +223,7 @@ impl Apply<'_> {
     }
 
     /// The text of the first named descendants of an element that this batch tells of.
-    pub(super) fn label(&self, key: ElementKey) -> String {
+    pub(crate) fn label(&self, key: ElementKey) -> String {
         let mut words: Vec<&str> = Vec::new();
         let mut queue = VecDeque::from([key]);
         let mut seen = 0;
@@ -261,7 +262,7 @@ impl Tree {
     }
 
     /// What an item without a name goes by: the text in it that can be seen.
-    pub(super) fn lent(&self, ix: Ix) -> Option<String> {
+    pub(crate) fn lent(&self, ix: Ix) -> Option<String> {
         let node = &self.store[ix];
         if !may_borrow(node.role) || node.name.as_deref().is_some_and(|name| !name.trim().is_empty()) {
             return None;
@@ -286,7 +287,7 @@ impl Tree {
     }
 
     /// The text of a node's first named descendants.
-    pub(super) fn label(&self, ix: Ix) -> String {
+    pub(crate) fn label(&self, ix: Ix) -> String {
         let mut words: Vec<&str> = Vec::new();
         let mut queue = VecDeque::from([ix]);
         let mut seen = 0;
