@@ -290,7 +290,7 @@ impl App for BusApp {
     }
 
     async fn survey(&mut self, books: &mut Books) -> Result<bool, Failure> {
-        if let Some(many) = self.newcomers.many(now()) {
+        if let Some(many) = self.newcomers.many(self.reader.handles.len(), now()) {
             let worth = self.reader.altered_in_cache(&many, &books.mirror).await?;
             self.newcomers.sift(&worth.unwrap_or_else(|| many.into_iter().collect()));
             return Ok(true);
@@ -318,7 +318,7 @@ impl App for BusApp {
     fn take_due(&mut self) -> Vec<ElementKey> {
         self.unsettled = self.unsettled.filter(|until| *until > now());
         // Many are looked at first, with the survey.
-        if self.newcomers.many(now()).is_some() {
+        if self.newcomers.are_many(self.reader.handles.len(), now()) {
             return Vec::new();
         }
         self.newcomers.take(now())
@@ -349,7 +349,8 @@ impl App for BusApp {
     }
 
     fn appeared(&mut self, new: &[ElementKey]) {
-        new.iter().for_each(|key| self.newcomers.add(*key, now()));
+        let now = now();
+        new.iter().for_each(|key| self.newcomers.add(*key, now));
     }
 
     fn walked(&mut self) {
@@ -359,6 +360,7 @@ impl App for BusApp {
     fn swept(&mut self, books: &Books) {
         let keep = |key: ElementKey| books.mirror.knows(key) || books.strangers.contains(&key);
         self.titles.retain(|key, _| keep(*key));
+        self.newcomers.retain(|key| books.mirror.has_told(key));
         self.reader.tidy(books.mirror.len(), keep);
     }
 
