@@ -59,6 +59,8 @@ pub(super) struct BusApp {
     pub(super) unsettled: Option<Instant>,
     /// What the screen last called the app's windows.
     titles: HashMap<ElementKey, String>,
+    /// Whether the first walk is done: an app that has just started does not announce anything yet.
+    walked: bool,
 }
 
 impl BusApp {
@@ -88,6 +90,7 @@ impl BusApp {
             focused: Focus::default(),
             unsettled: None,
             titles: HashMap::new(),
+            walked: false,
         }
     }
 
@@ -350,10 +353,17 @@ impl App for BusApp {
 
     fn appeared(&mut self, new: &[ElementKey]) {
         let now = now();
-        new.iter().for_each(|key| self.newcomers.add(*key, now));
+        for key in new {
+            let role = self.reader.roles.get(key).filter(|_| self.walked);
+            match role.is_some_and(|role| self.reader.toolkit.announces_all_of(*role)) {
+                true => self.newcomers.add_telling(*key, now),
+                false => self.newcomers.add(*key, now),
+            }
+        }
     }
 
     fn walked(&mut self) {
+        self.walked = true;
         self.reader.drop_cache();
     }
 

@@ -1,6 +1,7 @@
 //! Elements that have just appeared: they are often told before they are finished, and nobody says when they are. An app
 //! that has just started does not announce anything yet, some toolkits never announce much. So each newcomer is read once
-//! more when the app has come to rest. If it does not, it is read when it is of age, and once more later.
+//! more when the app has come to rest. If it does not, it is read when it is of age, and once more later, unless it is one that
+//! announces whatever happens to it.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -31,6 +32,8 @@ pub(super) struct Newcomers {
     fresh: Queue,
     /// Those that were, and are to be read for the last time.
     grown: Queue,
+    /// Those that are read again only when the app is at rest.
+    telling: VecDeque<ElementKey>,
     /// Those whose time has come, and when it did.
     ready: Queue,
     waiting: HashSet<ElementKey>,
@@ -45,15 +48,28 @@ pub(super) struct Newcomers {
 impl Newcomers {
     /// An element appeared.
     pub fn add(&mut self, key: ElementKey, now: Instant) {
-        if self.len() < MOST {
+        if self.make_room() {
             self.fresh.push_back((now, key));
         }
         self.moved = Some(now);
     }
 
+    /// An element appeared that announces whatever happens to it.
+    pub fn add_telling(&mut self, key: ElementKey, now: Instant) {
+        if self.make_room() {
+            self.telling.push_back(key);
+        }
+        self.moved = Some(now);
+    }
+
+    /// Where there are too many, those are let go first that announce what happens to them.
+    fn make_room(&mut self) -> bool {
+        self.len() < MOST || self.telling.pop_front().is_some()
+    }
+
     /// How many wait for their time.
     fn len(&self) -> usize {
-        self.fresh.len() + self.grown.len()
+        self.fresh.len() + self.grown.len() + self.telling.len()
     }
 
     /// What happened will happen to this element too, a little later.
@@ -75,6 +91,7 @@ impl Newcomers {
         for queue in [&mut self.fresh, &mut self.grown, &mut self.ready, &mut self.later] {
             queue.retain(|(_, key)| is_there(*key));
         }
+        self.telling.retain(|key| is_there(*key));
         self.waiting.retain(|key| is_there(*key));
         self.sifted &= !self.ready.is_empty();
     }
@@ -130,7 +147,7 @@ impl Newcomers {
     fn ripen_due(&mut self, now: Instant) {
         if self.len() > 0 && self.moved.is_some_and(|moved| moved + CALM <= now) {
             let all = self.fresh.drain(..).chain(self.grown.drain(..)).map(|(_, key)| key);
-            for key in all.collect::<Vec<_>>() {
+            for key in all.chain(self.telling.drain(..)).collect::<Vec<_>>() {
                 self.ripen(key, now);
             }
         }
@@ -279,5 +296,36 @@ mod tests {
         assert_eq!(newcomers.take(start + AGE), [ElementKey(7)]);
         assert_eq!(newcomers.take(start + AGE + CALM), [ElementKey(7)]);
         assert_eq!(newcomers.next_due(), None);
+    }
+
+    #[test]
+    fn what_announces_everything_is_read_once_more_at_rest_and_not_before() {
+        let start = Instant::now();
+        let mut newcomers = Newcomers::default();
+        newcomers.add_telling(ElementKey(7), start);
+        let mut now = start;
+        while now < start + 2 * LAST {
+            now += CALM / 2;
+            newcomers.stir(now);
+            assert_eq!(newcomers.take(now), []);
+        }
+        assert_eq!(newcomers.next_due(), Some(now + CALM));
+        assert_eq!(newcomers.take(now + CALM), [ElementKey(7)]);
+        assert_eq!(newcomers.next_due(), None);
+    }
+
+    #[test]
+    fn of_too_many_the_oldest_that_announce_everything_are_let_go() {
+        let start = Instant::now();
+        let mut newcomers = Newcomers::default();
+        let most = MOST as u64;
+        (0..most).for_each(|n| newcomers.add_telling(ElementKey(n), start));
+        newcomers.add(ElementKey(most), start);
+        newcomers.add_telling(ElementKey(most + 1), start);
+        assert_eq!(newcomers.len(), MOST);
+        assert_eq!(newcomers.take(start + CALM)[..2], [ElementKey(most), ElementKey(2)]);
+        let mut newcomers = Newcomers::default();
+        (0..=most).for_each(|n| newcomers.add(ElementKey(n), start));
+        assert_eq!(newcomers.len(), MOST);
     }
 }
