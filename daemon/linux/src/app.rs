@@ -59,6 +59,8 @@ pub(super) struct BusApp {
     pub(super) unsettled: Option<Instant>,
     /// What the screen last called the app's windows.
     titles: HashMap<ElementKey, String>,
+    /// Whether the first walk is done: an app that has just started does not announce anything yet.
+    walked: bool,
 }
 
 impl BusApp {
@@ -88,6 +90,7 @@ impl BusApp {
             focused: Focus::default(),
             unsettled: None,
             titles: HashMap::new(),
+            walked: false,
         }
     }
 
@@ -290,7 +293,7 @@ impl App for BusApp {
     }
 
     async fn survey(&mut self, books: &mut Books) -> Result<bool, Failure> {
-        if let Some(many) = self.newcomers.many(now()) {
+        if let Some(many) = self.newcomers.many(self.reader.handles.len(), now()) {
             let worth = self.reader.altered_in_cache(&many, &books.mirror).await?;
             self.newcomers.sift(&worth.unwrap_or_else(|| many.into_iter().collect()));
             return Ok(true);
@@ -318,7 +321,7 @@ impl App for BusApp {
     fn take_due(&mut self) -> Vec<ElementKey> {
         self.unsettled = self.unsettled.filter(|until| *until > now());
         // Many are looked at first, with the survey.
-        if self.newcomers.many(now()).is_some() {
+        if self.newcomers.are_many(self.reader.handles.len(), now()) {
             return Vec::new();
         }
         self.newcomers.take(now())
@@ -349,16 +352,25 @@ impl App for BusApp {
     }
 
     fn appeared(&mut self, new: &[ElementKey]) {
-        new.iter().for_each(|key| self.newcomers.add(*key, now()));
+        let now = now();
+        for key in new {
+            let role = self.reader.roles.get(key).filter(|_| self.walked);
+            match role.is_some_and(|role| self.reader.toolkit.announces_all_of(*role)) {
+                true => self.newcomers.add_telling(*key, now),
+                false => self.newcomers.add(*key, now),
+            }
+        }
     }
 
     fn walked(&mut self) {
+        self.walked = true;
         self.reader.drop_cache();
     }
 
     fn swept(&mut self, books: &Books) {
         let keep = |key: ElementKey| books.mirror.knows(key) || books.strangers.contains(&key);
         self.titles.retain(|key, _| keep(*key));
+        self.newcomers.retain(|key| books.mirror.has_told(key));
         self.reader.tidy(books.mirror.len(), keep);
     }
 

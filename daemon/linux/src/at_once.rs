@@ -138,6 +138,7 @@ fn from_answers(key: ElementKey, answers: &[Answer; 3]) -> Option<Outline> {
         identifier: None,
         reads_as: None,
         by_page: false,
+        in_page: false,
         interfaces: Interfaces { action: true, component: true, ..Interfaces::default() },
         child_count,
         children: None,
@@ -152,6 +153,7 @@ impl Outline {
         self.identifier = marks.identifier.filter(|identifier| !identifier.is_empty());
         self.reads_as = marks.reads_as;
         self.by_page = marks.role.is_some();
+        self.in_page = marks.in_page;
         self.role = marks.role.unwrap_or(self.role);
         self
     }
@@ -172,6 +174,7 @@ mod tests {
             identifier: None,
             reads_as: None,
             by_page: false,
+            in_page: false,
             interfaces: Interfaces::default(),
             child_count: 0,
             children: None,
@@ -189,13 +192,14 @@ mod tests {
 
     #[test]
     fn attributes_say_what_an_element_is_and_is_called_by_its_author() {
-        let attributes =
-            [("xml-roles", "dialog"), ("id", "ask")].map(|(name, value)| (name.into(), value.into()));
+        let attributes = [("xml-roles", "dialog"), ("id", "ask"), ("tag", "div")]
+            .map(|(name, value)| (name.into(), value.into()));
         let marked = outline(Role::Group, "").marked(attributes.into());
         assert_eq!(
-            (marked.role, marked.by_page, marked.identifier.as_deref()),
-            (Role::Dialog, true, Some("ask"))
+            (marked.role, marked.by_page, marked.in_page, marked.identifier.as_deref()),
+            (Role::Dialog, true, true, Some("ask"))
         );
-        assert!(!outline(Role::Group, "").marked(HashMap::new()).by_page);
+        let plain = outline(Role::Group, "").marked(HashMap::new());
+        assert!(!plain.by_page && !plain.in_page);
     }
 }

@@ -117,6 +117,7 @@ pub(super) fn from_cache(key: ElementKey, item: &CacheItem) -> Outline {
         identifier: None,
         reads_as: None,
         by_page: false,
+        in_page: false,
         interfaces: Interfaces::named(&item.interfaces),
         child_count: item.child_count,
         children,

@@ -154,12 +154,13 @@ impl Reader {
         Ok(details)
     }
 
-    /// What the actions of an element that is read for the first time are called, if that is known of others like it: in Chromium,
-    /// buttons and links in the same states that have as many. When it is read again its own names are asked for.
+    /// What the actions of an element that is read for the first time are called, if that is known of others like it: in pages of
+    /// Chromium, buttons and links in the same states that have as many. When it is read again its own names are asked for. The
+    /// browser's own buttons differ in what no state tells.
     fn usual_actions(&self, outline: &Outline, count: usize) -> Option<Vec<String>> {
         let is_new = !self.roles.contains_key(&outline.key);
         let kind = (outline.number, outline.natives, count);
-        self.usual.get(&kind).filter(|_| is_new).cloned()
+        self.usual.get(&kind).filter(|_| is_new && outline.in_page).cloned()
     }
 
     fn learn_actions(&mut self, outlines: &[&Outline], details: &[Details]) {
@@ -168,7 +169,7 @@ impl Reader {
         }
         for (outline, detail) in outlines.iter().zip(details) {
             let named = !detail.actions.is_empty() && !detail.actions.iter().any(String::is_empty);
-            if matches!(outline.role, Role::Button | Role::Link) && named {
+            if matches!(outline.role, Role::Button | Role::Link) && outline.in_page && named {
                 let kind = (outline.number, outline.natives, detail.actions.len());
                 self.usual.insert(kind, detail.actions.clone());
             }

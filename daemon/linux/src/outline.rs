@@ -28,6 +28,8 @@ pub(super) struct Outline {
     pub(super) reads_as: Option<String>,
     /// Whether it is what it is by what its page says.
     pub(super) by_page: bool,
+    /// Whether it is known to be in a page, and not in what the browser shows around it.
+    pub(super) in_page: bool,
     pub(super) interfaces: Interfaces,
     pub(super) child_count: i32,
     /// The children, where they are known already.
@@ -124,6 +126,7 @@ fn from_answers(key: ElementKey, answers: &[Answer]) -> Option<Outline> {
         identifier: None,
         reads_as: None,
         by_page: false,
+        in_page: false,
         interfaces: Interfaces::named(&body::<Vec<String>>(interfaces).unwrap_or_default()),
         // An app that does not count may have some.
         child_count: self::number(count).map_or(-1, |count| count as i32),

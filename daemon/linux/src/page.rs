@@ -25,6 +25,8 @@ pub(super) struct Marks {
     pub reads_as: Option<String>,
     /// What its author calls it.
     pub identifier: Option<String>,
+    /// Whether a page has it, and not the browser itself: then it is written as a tag.
+    pub in_page: bool,
 }
 
 impl Marks {
@@ -40,7 +42,12 @@ impl Marks {
             _ if is_date && role == Role::Group => Some(Role::DateField),
             _ => None,
         };
-        Marks { role: told.filter(|told| *told != role), reads_as: take("valuetext"), identifier: take("id") }
+        Marks {
+            role: told.filter(|told| *told != role),
+            reads_as: take("valuetext"),
+            identifier: take("id"),
+            in_page: take("tag").is_some(),
+        }
     }
 }
 

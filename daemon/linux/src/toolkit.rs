@@ -98,6 +98,11 @@ impl Toolkit {
         self.is_browser()
     }
 
+    /// Whether an element of this role announces whatever happens to it: the plain texts of pages do.
+    pub fn announces_all_of(self, role: Role) -> bool {
+        self.is_browser() && role == Role::Text
+    }
+
     /// Whether children of elements of this role may come without a word, though others do not: of GTK 3, the rows that are
     /// put into a list box.
     pub fn fills_silently(self, role: Role) -> bool {
@@ -265,5 +270,16 @@ mod tests {
         assert_eq!(Toolkit::Gtk4.shows_at_most(31), Some(200));
         assert_eq!(Toolkit::Gtk4.shows_at_most(39), None);
         assert_eq!(Toolkit::Gtk3.shows_at_most(31), None);
+    }
+
+    #[test]
+    fn only_plain_texts_of_browsers_are_known_to_announce_everything() {
+        assert!(
+            Toolkit::Chromium.announces_all_of(Role::Text) && Toolkit::Gecko.announces_all_of(Role::Text)
+        );
+        assert!(!Toolkit::Chromium.announces_all_of(Role::Button));
+        assert!(
+            ![Toolkit::Gtk3, Toolkit::Qt, Toolkit::Other].iter().any(|it| it.announces_all_of(Role::Text))
+        );
     }
 }
