@@ -16,10 +16,10 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::cg::{ANSI, shot as shot_of};
 use crate::world::{Inner, Waited, current, wait};
-use axd_macos::host::{
+use axd_macos::appkit::host::{
     HostApp, HostAppKind, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, HostShot, Launched,
 };
-use axd_macos::image::Image;
+use axd_macos::cg::image::Image;
 
 const TEXT: &str = "public.utf8-plain-text";
 const PNG: &str = "public.png";

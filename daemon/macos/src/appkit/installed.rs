@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::host::{HostApp, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, HostShot, Launched};
-use crate::image::Image;
+use super::host::{HostApp, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, HostShot, Launched};
+use crate::cg::image::Image;
 
 static INSTALLED: OnceLock<&'static AppKit> = OnceLock::new();
 

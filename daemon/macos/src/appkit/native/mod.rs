@@ -30,7 +30,7 @@ use objc2_foundation::{
 };
 use parking_lot::Mutex;
 
-use crate::host::{HostApp, HostAppKind, HostEvent, HostLaunch, Launched};
+use crate::appkit::host::{HostApp, HostAppKind, HostEvent, HostLaunch, Launched};
 
 pub use keyboard::keyboard;
 pub use pasteboard::{

@@ -13,10 +13,10 @@ use objc2_screen_capture_kit::{
     SCContentFilter, SCScreenshotManager, SCShareableContent, SCStreamConfiguration,
 };
 
+use crate::appkit::host::{HostScreen, HostShot};
+use crate::cg::image::Image;
 use crate::ffi::cf::{CFRetain, CFTypeRef};
 use crate::ffi::cg::{CGImageRef, CGPoint, CGRect, CGSize};
-use crate::host::{HostScreen, HostShot};
-use crate::image::Image;
 
 /// How long a picture may take.
 const SHUTTER: Duration = Duration::from_secs(5);

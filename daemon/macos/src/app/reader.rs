@@ -1,0 +1,395 @@
+//! Reads elements of an app: each in one round trip where what it is is known from before, in two or three otherwise.
+//!
+//! What an element is decides what else is asked: never the value of a secure field, never all the rows of a large table.
+//! A menu is what opens it: the item of the bar has the items of its menu as children, and what lies between goes by
+//! the same key.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use axd_protocol::Role;
+use tracing::debug;
+
+use super::attributes::{Lists, More};
+use super::children::{counts_children, has_rows, opens_menu};
+use super::content::{self, Held, facts, has_value, holds_text};
+use super::handles::Handles;
+use super::roles;
+use crate::ax::element::Element;
+use crate::ax::error::Fault;
+use crate::ax::value::{self, TextRange};
+use crate::ffi::names as n;
+use axd_platform::mirror::Reading;
+use axd_platform::{ElementKey, Facts, LONGEST_TEXT};
+
+/// A container with more children than this shows only those on the screen.
+pub const MOST_CHILDREN: usize = 1000;
+/// So often an element may fail to answer, while its app does, before it is taken as it is.
+const PATIENT: u8 = 2;
+/// Deeper than any tree is.
+pub(super) const DEEPEST: usize = 256;
+
+/// An app, as far as it is read.
+pub struct Reader {
+    /// The app's process.
+    pid: u32,
+    /// Its elements.
+    pub handles: Handles,
+    pub(crate) lists: Lists,
+    pub(super) known: HashMap<ElementKey, Known>,
+    /// Menus that were told to be open.
+    pub(super) open_menus: HashSet<ElementKey>,
+    /// Other processes that elements of the app belong to.
+    foreign: BTreeSet<u32>,
+    /// The rows that rows of an outline show, as the outline was last read.
+    pub(super) disclosed: HashMap<ElementKey, Vec<Element>>,
+    /// Pages that were empty when they were read.
+    pub empty_pages: HashSet<ElementKey>,
+}
+
+/// What was last read of an element, as far as the next reading can make use of it.
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) native: String,
+    role: Option<Role>,
+    pub(super) parent: Option<ElementKey>,
+    children: Vec<ElementKey>,
+    /// Whether it showed only some of its children.
+    partial: bool,
+    actions: Option<Vec<String>>,
+    window: Option<u64>,
+    /// Whether a menu's item was ever seen with a mark.
+    checkable: bool,
+    /// The row of an outline that shows this one, where that was asked: `Some(None)` if it lies at the top.
+    pub(super) disclosed_by: Option<Option<ElementKey>>,
+    /// How often it failed to answer.
+    busy: u8,
+}
+
+impl Reader {
+    /// An app of which nothing is read yet.
+    pub fn new(pid: u32, app: Element) -> Reader {
+        Reader {
+            pid,
+            handles: Handles::new(app),
+            lists: Lists::default(),
+            known: HashMap::new(),
+            open_menus: HashSet::new(),
+            foreign: BTreeSet::new(),
+            disclosed: HashMap::new(),
+            empty_pages: HashSet::new(),
+        }
+    }
+
+    /// Reads an element; `None`: it is gone. Fails only if the app does not answer.
+    pub fn read(&mut self, key: ElementKey) -> Result<Option<Reading>, Fault> {
+        let Some(element) = self.handles.get(key).cloned() else { return Ok(None) };
+        match self.try_read(key, &element) {
+            Ok(reading) => Ok(Some(reading)),
+            Err(Fault::GONE) if key != ElementKey::APP => {
+                self.forget(key);
+                Ok(None)
+            }
+            Err(fault) if key == ElementKey::APP || is_of_app(fault) && !self.is_stuck(key) => Err(fault),
+            Err(fault) => {
+                // The app answers, this element never does. Its place is kept; it is tried again with the others.
+                debug!(fault = fault.name(), "an element cannot be read");
+                let native = self.known.get(&key).map(|known| known.native.clone());
+                let mut facts = Facts::new(Role::Unknown);
+                facts.native_role = native.filter(|native| !native.is_empty());
+                Ok(Some(Reading { facts, children: Vec::new(), total: None }))
+            }
+        }
+    }
+
+    /// Whether an element did not answer although its app does, more than once.
+    fn is_stuck(&mut self, key: ElementKey) -> bool {
+        let known = self.known.entry(key).or_default();
+        known.busy = known.busy.saturating_add(1);
+        known.busy > PATIENT
+    }
+
+    fn try_read(&mut self, key: ElementKey, element: &Element) -> Result<Reading, Fault> {
+        let (before, above) = {
+            let known = self.known.get(&key);
+            let above = known.and_then(|known| known.parent).and_then(|parent| self.known.get(&parent));
+            let before = known.and_then(|known| Some((known.native.clone(), known.role?)));
+            (before, above.map(|above| (above.role, above.partial)).unwrap_or_default())
+        };
+        let at_once = before.as_ref().filter(|(native, _)| !is_careful(native));
+        let at_once = at_once.map(|(_, role)| More { value: has_value(*role), children: true });
+        let mut answers = self.lists.outline(element, at_once)?;
+        let native = answers.raw.native.clone();
+        let mut role = roles::role(&native, answers.raw.subrole.as_deref(), above.0);
+        let as_before = before.as_ref().is_some_and(|(before, _)| *before == native);
+        let secure = roles::is_secure(answers.raw.subrole.as_deref());
+        if !as_before || is_careful(&native) {
+            answers.raw.value = None;
+            let rows = has_rows(&native) || counts_children(&native);
+            let long = answers.length.is_some_and(|length| length > LONGEST_TEXT);
+            let value = has_value(role) && !secure && !long;
+            self.lists.more(element, More { value, children: !rows }, &mut answers)?;
+            if has_value(role) && !secure && long {
+                answers.raw.value = beginning(element)?;
+            }
+        }
+        if let Some(title) = &answers.title_element
+            && answers.raw.title.is_none()
+        {
+            answers.raw.label = said_by(title)?;
+        }
+        if holds_text(role) && native != "AXPopUpButton" {
+            answers.raw.settable = Some(lenient(element.is_settable(n::kAXValueAttribute))?);
+        }
+        if answers.raw.disclosing == Some(false) && !lenient(element.is_settable(n::kAXDisclosingAttribute))?
+        {
+            answers.raw.disclosing = None;
+        }
+        let (children, total) = self.children(key, element, role, &mut answers)?;
+        if opens_menu(&native) {
+            let holds = !children.is_empty();
+            if native == "AXMenuItem" && holds {
+                role = Role::Menu;
+            }
+            if native != "AXMenuItem" || holds {
+                answers.raw.open = Some(self.is_open(key, &answers, holds));
+            }
+        }
+        answers.raw.tucked_away = self.is_tucked_away(key);
+        if role == Role::MenuItem {
+            let known = self.known.entry(key).or_default();
+            known.checkable |= answers.raw.mark.is_some();
+            if known.checkable {
+                role = Role::MenuItemCheckbox;
+            }
+        }
+        let mut facts = facts(&answers.raw, role);
+        facts.row = answers.index.filter(|_| above.1);
+        if role.is_window() && native == "AXWindow" || native == "AXSheet" {
+            facts.window = self.window_number(key, element);
+        }
+        facts.actions = self.actions(key, element, as_before)?;
+        if native == "AXWebArea" && children.is_empty() {
+            self.empty_pages.insert(key);
+        }
+        for child in &children {
+            let known = self.known.entry(*child).or_default();
+            known.parent = Some(key);
+        }
+        let known = self.known.entry(key).or_default();
+        known.native = native;
+        known.role = Some(role);
+        known.children.clone_from(&children);
+        known.partial = total.is_some();
+        known.busy = 0;
+        Ok(Reading { facts, children, total })
+    }
+
+    /// The keys of elements, without those of our own process: who asks itself waits for ever.
+    pub(super) fn keys(&mut self, elements: &[Element]) -> Vec<ElementKey> {
+        let ours = std::process::id();
+        let mut keys = Vec::with_capacity(elements.len());
+        for element in elements {
+            let pid = element.pid();
+            if pid == Some(ours) && self.pid != ours {
+                continue;
+            }
+            if let Some(other) = pid.filter(|pid| *pid != self.pid) {
+                self.foreign.insert(other);
+            }
+            keys.push(self.handles.key(element));
+        }
+        keys
+    }
+
+    /// Other processes that elements which were read belong to.
+    pub fn foreign(&self) -> &BTreeSet<u32> {
+        &self.foreign
+    }
+
+    /// The children an element was last read to have.
+    pub fn children_of(&self, key: ElementKey) -> &[ElementKey] {
+        self.known.get(&key).map_or(&[], |known| &known.children)
+    }
+
+    /// What an element was last read to be in.
+    pub fn parent_of(&self, key: ElementKey) -> Option<ElementKey> {
+        self.known.get(&key)?.parent
+    }
+
+    /// The outline that a row is in, as it was last read.
+    pub fn outline_of(&self, row: ElementKey) -> Option<ElementKey> {
+        let above = std::iter::successors(self.parent_of(row), |key| self.parent_of(*key));
+        above.take(DEEPEST).find(|key| self.role_of(*key) == Some(Role::Tree))
+    }
+
+    /// What an element was last read to be.
+    pub fn role_of(&self, key: ElementKey) -> Option<Role> {
+        self.known.get(&key)?.role
+    }
+
+    /// Whether the element was last read to be a window.
+    pub fn is_window(&self, key: ElementKey) -> bool {
+        self.role_of(key).is_some_and(Role::is_window)
+    }
+
+    /// What may be selected in a container, as it was last read: its rows, items, tabs; of a tree all that are shown.
+    pub fn selectable_in(&self, key: ElementKey, most: usize) -> Vec<ElementKey> {
+        let mut found: Vec<ElementKey> = self.children_of(key).to_vec();
+        let mut at = 0;
+        while at < found.len() && found.len() < most {
+            if self.role_of(found[at]) == Some(Role::TreeItem) {
+                found.extend_from_slice(self.children_of(found[at]));
+            }
+            at += 1;
+        }
+        found.truncate(most);
+        found
+    }
+
+    fn window_number(&mut self, key: ElementKey, element: &Element) -> Option<u64> {
+        if let Some(window) = self.known.get(&key).and_then(|known| known.window) {
+            return Some(window);
+        }
+        let window = element.window_number();
+        self.known.entry(key).or_default().window = window;
+        window
+    }
+
+    fn actions(&mut self, key: ElementKey, element: &Element, as_before: bool) -> Result<Vec<String>, Fault> {
+        let known = self.known.get(&key).and_then(|known| known.actions.clone()).filter(|_| as_before);
+        if let Some(actions) = known {
+            return Ok(actions);
+        }
+        let actions = match element.actions() {
+            Ok(actions) => actions,
+            Err(fault) if is_of_app(fault) || fault == Fault::GONE => return Err(fault),
+            Err(_) => Vec::new(),
+        };
+        self.known.entry(key).or_default().actions = Some(actions.clone());
+        Ok(actions)
+    }
+
+    /// The elements above one, the app first, itself last. Empty if it is gone.
+    pub fn path(&mut self, key: ElementKey) -> Result<Vec<ElementKey>, Fault> {
+        let Some(element) = self.handles.get(key).cloned() else { return Ok(Vec::new()) };
+        self.path_to(&element)
+    }
+
+    /// The same of any element.
+    pub fn path_to(&mut self, element: &Element) -> Result<Vec<ElementKey>, Fault> {
+        let mut path: Vec<ElementKey> = Vec::new();
+        let mut at = element.clone();
+        for _ in 0..DEEPEST {
+            let key = self.keys(std::slice::from_ref(&at)).first().copied();
+            let Some(key) = key else { return Ok(Vec::new()) };
+            // A menu goes by the key of what opens it.
+            if path.last() != Some(&key) {
+                path.push(key);
+            }
+            if key == ElementKey::APP {
+                path.reverse();
+                return Ok(path);
+            }
+            at = match at.element(n::kAXParentAttribute) {
+                Ok(Some(parent)) => parent,
+                Ok(None) | Err(Fault::GONE) => return Ok(Vec::new()),
+                Err(fault) => return Err(fault),
+            };
+            // The app's own element of another process that shows something in this one.
+            if at.pid().is_some_and(|pid| pid != self.pid) && self.is_an_app(&at) {
+                let known = path.last().and_then(|last| self.parent_of(*last));
+                match known.and_then(|parent| self.handles.get(parent)) {
+                    Some(parent) => at = parent.clone(),
+                    None => return Ok(Vec::new()),
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn is_an_app(&self, element: &Element) -> bool {
+        element.pid().and_then(Element::app).as_ref() == Some(element)
+    }
+
+    /// Forgets an element.
+    pub fn forget(&mut self, key: ElementKey) {
+        self.handles.forget(key);
+        self.known.remove(&key);
+        self.open_menus.remove(&key);
+        self.disclosed.remove(&key);
+        self.empty_pages.remove(&key);
+    }
+
+    /// What can be reached from the app, as it was last read.
+    fn reachable(&self) -> HashSet<ElementKey> {
+        let mut reached = HashSet::from([ElementKey::APP]);
+        let mut next = vec![ElementKey::APP];
+        while let Some(key) = next.pop() {
+            next.extend(self.children_of(key).iter().copied().filter(|child| reached.insert(*child)));
+        }
+        reached
+    }
+
+    /// Forgets the processes of which nothing can be reached any more.
+    pub fn tidy_foreign(&mut self) {
+        let reached = self.reachable();
+        let pids = reached.iter().filter_map(|key| self.handles.get(*key)?.pid());
+        let own = self.pid;
+        self.foreign = pids.filter(|pid| *pid != own).collect();
+    }
+
+    /// Forgets what can no longer be reached from the app, if there is much of it.
+    pub fn tidy(&mut self) {
+        if !self.handles.is_crowded() {
+            return;
+        }
+        let needed = self.reachable();
+        self.handles.tidy(&needed);
+        self.known.retain(|key, _| needed.contains(key));
+        self.open_menus.retain(|key| needed.contains(key));
+        self.disclosed.retain(|key, _| needed.contains(key));
+        self.empty_pages.retain(|key| needed.contains(key));
+    }
+}
+
+/// Whether the fault says something of the app and not of one element.
+pub fn is_of_app(fault: Fault) -> bool {
+    fault == Fault::BUSY || fault == Fault::NOT_ALLOWED
+}
+
+/// What one question came to. Only that the element is gone, or its app silent, ends the reading; anything else is taken
+/// as no answer to that question.
+pub(super) fn lenient<T: Default>(answer: Result<T, Fault>) -> Result<T, Fault> {
+    match answer {
+        Err(fault) if !is_of_app(fault) && fault != Fault::GONE => Ok(T::default()),
+        answer => answer,
+    }
+}
+
+/// Whether it must be known what such an element is now before anything else is asked of it.
+fn is_careful(native: &str) -> bool {
+    matches!(native, "AXTextField" | "AXTextArea" | "AXApplication")
+        || has_rows(native)
+        || counts_children(native)
+}
+
+/// How a long text begins.
+fn beginning(element: &Element) -> Result<Option<Held>, Fault> {
+    let length = isize::try_from(LONGEST_TEXT).unwrap_or(isize::MAX);
+    let Some(range) = value::from_range(TextRange { location: 0, length }) else { return Ok(None) };
+    let text = lenient(element.get_for(n::kAXStringForRangeParameterizedAttribute, &range))?;
+    Ok(text.as_ref().and_then(value::text).map(content::bounded).map(Held::Text))
+}
+
+/// What an element that is another one's title says.
+fn said_by(title: &Element) -> Result<Option<String>, Fault> {
+    for attribute in [n::kAXValueAttribute, n::kAXTitleAttribute, n::kAXDescriptionAttribute] {
+        match title.text(attribute) {
+            Ok(Some(text)) if !text.trim().is_empty() => return Ok(Some(content::bounded(text))),
+            Ok(_) => {}
+            Err(fault) if is_of_app(fault) => return Err(fault),
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(None)
+}
