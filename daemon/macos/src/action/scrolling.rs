@@ -2,39 +2,39 @@
 
 use axd_protocol::{Bounds, Role};
 
-use super::{Actor, not_done, not_offered};
+use super::{ActionContext, not_effective, unsupported};
 use crate::ax::element::Element;
-use crate::ax::error::Fault;
+use crate::ax::error::AxError;
 use crate::ax::value::from_number;
 use crate::ffi::names as n;
 use axd_platform::{Direction, ElementKey, Failure, FailureKind};
 
 /// A step where there are no rows, in points.
-const STEP: f64 = 40.0;
+const SCROLL_STEP_POINTS: f64 = 40.0;
 
 /// An area that scrolls, in one direction.
-struct Track {
+struct ScrollTrack {
     bar: Element,
     /// The length of what is shown, and of all there is.
     shown: f64,
     all: f64,
 }
 
-impl Actor<'_> {
+impl ActionContext<'_> {
     /// Scrolls the element into view.
     pub(super) fn scroll_to(&self) -> Result<(), Failure> {
         let element = self.element.clone();
-        self.bring_into_view(&element)
+        self.scroll_into_view(&element)
     }
 
-    fn bring_into_view(&self, element: &Element) -> Result<(), Failure> {
+    fn scroll_into_view(&self, element: &Element) -> Result<(), Failure> {
         let actions = self.actions(element)?;
         if actions.iter().any(|action| action == n::AXScrollToVisible) {
             return self.perform(element, n::AXScrollToVisible);
         }
-        let place = |element: &Element| self.ask(self.app.reader.lists.place(element));
-        let nowhere = || not_offered("it has no place to scroll to");
-        let area = self.area()?.ok_or_else(|| not_offered("nothing that it is in scrolls"))?;
+        let place = |element: &Element| self.read(self.app.reader.attributes.read_bounds(element));
+        let nowhere = || unsupported("it has no place to scroll to");
+        let area = self.scroll_area()?.ok_or_else(|| unsupported("nothing that it is in scrolls"))?;
         let (item, view) = (place(element)?.ok_or_else(nowhere)?, place(&area)?.ok_or_else(nowhere)?);
         if item.intersection(&view) == Some(item) {
             return Ok(());
@@ -45,37 +45,37 @@ impl Actor<'_> {
             (n::kAXVerticalScrollBarAttribute, vertical(item), vertical(view), vertical(content)),
             (n::kAXHorizontalScrollBarAttribute, horizontal(item), horizontal(view), horizontal(content)),
         ] {
-            let Some(bar) = self.ask(area.element(attribute))? else { continue };
+            let Some(bar) = self.read(area.element(attribute))? else { continue };
             if let Some(value) = value_to_show(item, view, content) {
                 self.set(&bar, n::kAXValueAttribute, &from_number(value))?;
                 moved = true;
             }
         }
         if !moved {
-            return Err(not_offered("what it is in has no scroll bars"));
+            return Err(unsupported("what it is in has no scroll bars"));
         }
-        let lists = &self.app.reader.lists;
-        let seen = self.until(|| {
-            let (item, view) = (lists.place(element)?, lists.place(&area)?);
+        let attributes = &self.app.reader.attributes;
+        let seen = self.wait_until(|| {
+            let (item, view) = (attributes.read_bounds(element)?, attributes.read_bounds(&area)?);
             Ok(item.zip(view).is_some_and(|(item, view)| item.intersection(&view).is_some()))
         })?;
-        if seen { Ok(()) } else { Err(not_done("the app scrolled, but not to it")) }
+        if seen { Ok(()) } else { Err(not_effective("the app scrolled, but not to it")) }
     }
 
     /// Scrolls a container to one of its rows.
     pub(super) fn reveal(&mut self, row: u32) -> Result<(), Failure> {
         let wanted = usize::try_from(row).unwrap_or(usize::MAX);
         for attribute in [n::kAXRowsAttribute, n::kAXChildrenAttribute] {
-            let Some(count) = self.ask(self.element.count(attribute))? else { continue };
+            let Some(count) = self.read(self.element.count(attribute))? else { continue };
             if wanted >= count {
                 let text = format!("it has {count} rows, so there is none of index {row}");
                 return Err(Failure::new(FailureKind::Invalid, text));
             }
-            let found = self.ask(self.element.some(attribute, wanted, 1))?.pop();
+            let found = self.read(self.element.elements_from(attribute, wanted, 1))?.pop();
             let Some(found) = found else { continue };
-            return self.bring_into_view(&found);
+            return self.scroll_into_view(&found);
         }
-        Err(not_offered("it has no rows"))
+        Err(unsupported("it has no rows"))
     }
 
     /// Scrolls by steps: rows, where there are rows.
@@ -86,31 +86,31 @@ impl Actor<'_> {
             Direction::Left => (n::kAXHorizontalScrollBarAttribute, -1.0),
             Direction::Right => (n::kAXHorizontalScrollBarAttribute, 1.0),
         };
-        let area = self.area()?.ok_or_else(|| not_offered("it does not scroll"))?;
+        let area = self.scroll_area()?.ok_or_else(|| unsupported("it does not scroll"))?;
         let upright = matches!(direction, Direction::Up | Direction::Down);
         let track = self.track(&area, attribute, upright)?;
-        let track = track.ok_or_else(|| not_offered("it has no scroll bar for that"))?;
+        let track = track.ok_or_else(|| unsupported("it has no scroll bar for that"))?;
         let (rows, height) = if upright { self.rows()? } else { (0.0, None) };
-        let step = height.unwrap_or(STEP);
-        let now = self.ask(track.bar.number(n::kAXValueAttribute))?.unwrap_or_default();
+        let step = height.unwrap_or(SCROLL_STEP_POINTS);
+        let now = self.read(track.bar.number(n::kAXValueAttribute))?.unwrap_or_default();
         // Some say of all that is in the area only where they are seen; their rows say more.
         let range = track.all.max(rows * step) - track.shown;
         if range <= 0.0 {
-            return Err(not_offered("nothing of it is out of view, as far as it says"));
+            return Err(unsupported("nothing of it is out of view, as far as it says"));
         }
         let value = (now + sign * f64::from(steps) * step / range).clamp(0.0, 1.0);
         self.set(&track.bar, n::kAXValueAttribute, &from_number(value))
     }
 
-    fn track(&self, area: &Element, attribute: &str, upright: bool) -> Result<Option<Track>, Failure> {
-        let Some(bar) = self.ask(area.element(attribute))? else { return Ok(None) };
+    fn track(&self, area: &Element, attribute: &str, upright: bool) -> Result<Option<ScrollTrack>, Failure> {
+        let Some(bar) = self.read(area.element(attribute))? else { return Ok(None) };
         if !self.can_set(&bar, n::kAXValueAttribute)? {
             return Ok(None);
         }
-        let view = self.ask(self.app.reader.lists.place(area))?;
+        let view = self.read(self.app.reader.attributes.read_bounds(area))?;
         let content = self.content_of(area)?;
         let along = |bounds: Bounds| if upright { vertical(bounds) } else { horizontal(bounds) };
-        Ok(view.zip(content).map(|(view, content)| Track {
+        Ok(view.zip(content).map(|(view, content)| ScrollTrack {
             bar,
             shown: along(view).1,
             all: along(content).1,
@@ -119,10 +119,10 @@ impl Actor<'_> {
 
     /// How many rows the container has, and how high one is.
     fn rows(&self) -> Result<(f64, Option<f64>), Failure> {
-        if !matches!(self.subject.role, Role::Table | Role::Tree | Role::List | Role::Grid) {
+        if !matches!(self.target.role, Role::Table | Role::Tree | Role::List | Role::Grid) {
             return Ok((0.0, None));
         }
-        let count = self.ask(self.element.count(n::kAXRowsAttribute))?.unwrap_or_default();
+        let count = self.read(self.element.count(n::kAXRowsAttribute))?.unwrap_or_default();
         let is_row = |key: &&ElementKey| {
             let role = self.app.reader.role_of(**key);
             role.is_some_and(|role| matches!(role, Role::Row | Role::TreeItem | Role::ListItem))
@@ -131,18 +131,18 @@ impl Actor<'_> {
         let Some(first) = first.and_then(|first| self.app.reader.handles.get(*first)) else {
             return Ok((count as f64, None));
         };
-        let place = self.ask(self.app.reader.lists.place(first))?;
+        let place = self.read(self.app.reader.attributes.read_bounds(first))?;
         let height = place.map(|place| f64::from(place.height)).filter(|height| *height > 0.0);
         Ok((count as f64, height))
     }
 
     /// The area that scrolls the element: itself, or the nearest that it is in.
-    fn area(&self) -> Result<Option<Element>, Failure> {
-        if self.subject.native == "AXScrollArea" {
+    fn scroll_area(&self) -> Result<Option<Element>, Failure> {
+        if self.target.native == "AXScrollArea" {
             return Ok(Some(self.element.clone()));
         }
-        for above in self.above()? {
-            if self.ask(above.text(n::kAXRoleAttribute))?.as_deref() == Some("AXScrollArea") {
+        for above in self.ancestors()? {
+            if self.read(above.text(n::kAXRoleAttribute))?.as_deref() == Some("AXScrollArea") {
                 return Ok(Some(above));
             }
         }
@@ -153,13 +153,13 @@ impl Actor<'_> {
     fn content_of(&self, area: &Element) -> Result<Option<Bounds>, Failure> {
         let contents = match area.elements(n::kAXContentsAttribute) {
             Ok(contents) if !contents.is_empty() => contents,
-            Err(fault @ (Fault::BUSY | Fault::GONE)) => return Err(fault.asking()),
-            _ => self.ask(area.elements(n::kAXChildrenAttribute))?,
+            Err(error @ (AxError::BUSY | AxError::GONE)) => return Err(error.read_failure()),
+            _ => self.read(area.elements(n::kAXChildrenAttribute))?,
         };
         for content in &contents {
-            let role = self.ask(content.text(n::kAXRoleAttribute))?;
+            let role = self.read(content.text(n::kAXRoleAttribute))?;
             if role.as_deref() != Some("AXScrollBar")
-                && let Some(bounds) = self.ask(self.app.reader.lists.place(content))?
+                && let Some(bounds) = self.read(self.app.reader.attributes.read_bounds(content))?
             {
                 return Ok(Some(bounds));
             }

@@ -5,42 +5,42 @@ use axd_protocol::Role;
 use core_foundation::array::CFArray;
 use core_foundation::base::{CFType, TCFType};
 
-use super::{Actor, harmless, not_done, not_offered};
+use super::{ActionContext, as_not_sent, not_effective, unsupported};
 use crate::ax::element::Element;
-use crate::ax::error::Fault;
-use crate::ax::value::from_truth;
+use crate::ax::error::AxError;
+use crate::ax::value::from_bool;
 use crate::ffi::names as n;
 use axd_platform::{Failure, FailureKind, Sent};
 
-impl Actor<'_> {
+impl ActionContext<'_> {
     /// Selects the element in what contains it, and nothing else beside it.
     pub(super) fn select(&self) -> Result<(), Failure> {
         use Role as R;
-        match self.subject.role {
-            R::Radio | R::Tab => self.choose(),
-            R::MenuItem | R::MenuItemCheckbox | R::MenuItemRadio => match self.subject.parent {
+        match self.target.role {
+            R::Radio | R::Tab => self.press_unselected(),
+            R::MenuItem | R::MenuItemCheckbox | R::MenuItemRadio => match self.target.parent {
                 Some(R::Combobox) => self.press(),
-                _ => Err(not_offered("a menu's items are pressed, not selected")),
+                _ => Err(unsupported("a menu's items are pressed, not selected")),
             },
             _ => self.select_in_container(),
         }
     }
 
     /// Does what a click does to a choice that is not taken yet.
-    fn choose(&self) -> Result<(), Failure> {
-        match self.ask(self.element.number(n::kAXValueAttribute))? {
+    fn press_unselected(&self) -> Result<(), Failure> {
+        match self.read(self.element.number(n::kAXValueAttribute))? {
             Some(1.0) => Ok(()),
             _ => self.press(),
         }
     }
 
     fn select_in_container(&self) -> Result<(), Failure> {
-        let above = self.above()?;
+        let above = self.ancestors()?;
         // A cell is selected by selecting its row.
         let is_row =
             |element: &Element| element.text(n::kAXRoleAttribute).ok().flatten().as_deref() == Some("AXRow");
         let row = above.iter().position(is_row);
-        let (item, containers) = match row.filter(|_| self.subject.native != "AXRow") {
+        let (item, containers) = match row.filter(|_| self.target.native != "AXRow") {
             Some(at) => (&above[at], &above[at + 1..]),
             None => (&self.element, &above[..]),
         };
@@ -52,20 +52,20 @@ impl Actor<'_> {
             }
         }
         if self.can_set(item, n::kAXSelectedAttribute)? {
-            self.set(item, n::kAXSelectedAttribute, &from_truth(true)).map_err(harmless)?;
-            if self.until(|| is_selected(item, None))? {
-                return self.alone(item, containers);
+            self.set(item, n::kAXSelectedAttribute, &from_bool(true)).map_err(as_not_sent)?;
+            if self.wait_until(|| is_selected(item, None))? {
+                return self.deselect_others(item, containers);
             }
-            return Err(not_done("the app took it and did not select it"));
+            return Err(not_effective("the app took it and did not select it"));
         }
-        Err(not_offered("the app offers no way to select it"))
+        Err(unsupported("the app offers no way to select it"))
     }
 
     /// Gives a container the list of what is to be selected; false if it would not.
     fn select_by_list(&self, container: &Element, attribute: &str, item: &Element) -> Result<bool, Failure> {
         let only = CFArray::from_CFTypes(std::slice::from_ref::<CFType>(item.as_value())).into_CFType();
         match self.set(container, attribute, &only) {
-            Ok(()) => self.until(|| is_selected(item, Some((container, attribute)))),
+            Ok(()) => self.wait_until(|| is_selected(item, Some((container, attribute)))),
             Err(failure) if matches!(failure.kind, FailureKind::NotSupported | FailureKind::Refused) => {
                 Ok(false)
             }
@@ -74,7 +74,7 @@ impl Actor<'_> {
     }
 
     /// Whether nothing else is selected beside it, as far as its container says.
-    fn alone(&self, item: &Element, containers: &[Element]) -> Result<(), Failure> {
+    fn deselect_others(&self, item: &Element, containers: &[Element]) -> Result<(), Failure> {
         for container in containers {
             for attribute in [n::kAXSelectedRowsAttribute, n::kAXSelectedChildrenAttribute] {
                 let selected = container.elements(attribute).unwrap_or_default();
@@ -82,7 +82,7 @@ impl Actor<'_> {
                     continue;
                 }
                 for other in selected.iter().filter(|other| *other != item) {
-                    let dropped = self.set(other, n::kAXSelectedAttribute, &from_truth(false));
+                    let dropped = self.set(other, n::kAXSelectedAttribute, &from_bool(false));
                     if dropped.is_err() {
                         let why = "the app did not take the selection off the others";
                         return Err(Failure::new(FailureKind::Refused, why).sent(Sent::Yes));
@@ -96,8 +96,8 @@ impl Actor<'_> {
 }
 
 /// Whether an element is selected: it says so, or its container does.
-fn is_selected(item: &Element, container: Option<(&Element, &str)>) -> Result<bool, Fault> {
-    if item.truth(n::kAXSelectedAttribute)? == Some(true) {
+fn is_selected(item: &Element, container: Option<(&Element, &str)>) -> Result<bool, AxError> {
+    if item.boolean(n::kAXSelectedAttribute)? == Some(true) {
         return Ok(true);
     }
     match container {

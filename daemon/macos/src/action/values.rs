@@ -5,41 +5,41 @@
 
 use axd_protocol::Role;
 
-use super::{Actor, harmless, not_done, not_offered};
-use crate::app::attributes::held;
-use crate::app::content::Held;
-use crate::ax::error::Fault;
-use crate::ax::value::{TextRange, from_number, from_range, from_text, from_truth};
+use super::{ActionContext, as_not_sent, not_effective, unsupported};
+use crate::app::attributes::element_value;
+use crate::app::content::ElementValue;
+use crate::ax::error::AxError;
+use crate::ax::value::{TextRange, from_bool, from_number, from_range, from_text};
 use crate::ffi::names as n;
 use axd_platform::{Failure, FailureKind, Sent};
 
 /// The difference that is none.
-const NOTHING: f64 = 1e-6;
+const EPSILON: f64 = 1e-6;
 
-impl Actor<'_> {
+impl ActionContext<'_> {
     /// Puts something in instead of what the element holds.
     pub(super) fn set_value(&self, value: &str) -> Result<(), Failure> {
-        if matches!(self.subject.role, Role::ProgressBar | Role::Meter) {
-            return Err(not_offered("it only shows its value"));
+        if matches!(self.target.role, Role::ProgressBar | Role::Meter) {
+            return Err(unsupported("it only shows its value"));
         }
         if !self.can_set(&self.element, n::kAXValueAttribute)? {
-            let read_only = matches!(self.subject.role, Role::TextField | Role::TextArea | Role::SearchField);
+            let read_only = matches!(self.target.role, Role::TextField | Role::TextArea | Role::SearchField);
             return Err(match read_only {
                 true => Failure::new(FailureKind::Refused, "it is read-only"),
-                false => not_offered("the app offers no way to set what it holds"),
+                false => unsupported("the app offers no way to set what it holds"),
             });
         }
-        if self.subject.secure {
+        if self.target.secure {
             return self.set_text(value);
         }
-        let now = self.ask(self.element.get(n::kAXValueAttribute))?;
-        match now.as_ref().and_then(held) {
-            Some(Held::Number(before)) => self.set_number(value, Some(before)),
-            None if matches!(self.subject.role, Role::Slider | Role::SpinButton) => {
+        let now = self.read(self.element.get(n::kAXValueAttribute))?;
+        match now.as_ref().and_then(element_value) {
+            Some(ElementValue::Number(before)) => self.set_number(value, Some(before)),
+            None if matches!(self.target.role, Role::Slider | Role::SpinButton) => {
                 self.set_number(value, None)
             }
             // A date, a colour: nothing that a text could be made into safely.
-            None if now.is_some() => Err(not_offered("what it holds is neither text nor a number")),
+            None if now.is_some() => Err(unsupported("what it holds is neither text nor a number")),
             _ => self.set_text(value),
         }
     }
@@ -51,28 +51,28 @@ impl Actor<'_> {
             .ok()
             .filter(|number: &f64| number.is_finite())
             .ok_or_else(|| Failure::new(FailureKind::Invalid, format!("{value:?} is not a number")))?;
-        let least = self.ask(self.element.number(n::kAXMinValueAttribute))?;
-        let most = self.ask(self.element.number(n::kAXMaxValueAttribute))?;
+        let least = self.read(self.element.number(n::kAXMinValueAttribute))?;
+        let most = self.read(self.element.number(n::kAXMaxValueAttribute))?;
         self.set(&self.element, n::kAXValueAttribute, &from_number(wanted))?;
-        let came = self.until(|| {
+        let came = self.wait_until(|| {
             let now = self.element.number(n::kAXValueAttribute)?;
             Ok(is_set(wanted, before, now, (least, most)))
         })?;
         match came {
             true => Ok(()),
-            false => Err(not_done("the app took the number and did not set it")),
+            false => Err(not_effective("the app took the number and did not set it")),
         }
     }
 
     fn set_text(&self, text: &str) -> Result<(), Failure> {
-        let before = self.ask(self.content())?;
+        let before = self.read(self.content())?;
         self.set(&self.element, n::kAXValueAttribute, &from_text(text))?;
-        let came = self.until(|| {
+        let came = self.wait_until(|| {
             let now = self.content()?;
             Ok(now.is(text) || now != before)
         })?;
         if !came {
-            return Err(not_done("the app took the text and did not put it in"));
+            return Err(not_effective("the app took the text and did not put it in"));
         }
         // As after typing. An app that leaves the caret elsewhere has done what was asked all the same.
         let _ = self.put_caret(length(text));
@@ -82,8 +82,8 @@ impl Actor<'_> {
     /// Puts text in at the caret, instead of what is selected.
     pub(super) fn insert(&self, text: &str) -> Result<(), Failure> {
         // A secret cannot be read to be added to, and keys that are made may not reach it. Into an empty field it goes whole.
-        if self.subject.secure
-            && self.ask(self.element.number(n::kAXNumberOfCharactersAttribute))? == Some(0.0)
+        if self.target.secure
+            && self.read(self.element.number(n::kAXNumberOfCharactersAttribute))? == Some(0.0)
             && self.can_set(&self.element, n::kAXValueAttribute)?
         {
             return self.set_text(text);
@@ -92,45 +92,45 @@ impl Actor<'_> {
             // Fields of AppKit have a caret only while they have the focus.
             self.focus_to_insert()?;
             if !self.can_set(&self.element, n::kAXSelectedTextAttribute)? {
-                return Err(not_offered("the app offers no way to put text in"));
+                return Err(unsupported("the app offers no way to put text in"));
             }
         }
-        let before = self.ask(self.content())?;
-        let selected = match self.subject.secure {
+        let before = self.read(self.content())?;
+        let selected = match self.target.secure {
             true => None,
-            false => self.ask(self.element.text(n::kAXSelectedTextAttribute))?,
+            false => self.read(self.element.text(n::kAXSelectedTextAttribute))?,
         };
         self.set(&self.element, n::kAXSelectedTextAttribute, &from_text(text))?;
         if text.is_empty() || selected.as_deref() == Some(text) {
             return Ok(());
         }
-        match self.until(|| Ok(self.content()? != before))? {
+        match self.wait_until(|| Ok(self.content()? != before))? {
             true => Ok(()),
-            false => Err(not_done("the app took the text and did not put it in")),
+            false => Err(not_effective("the app took the text and did not put it in")),
         }
     }
 
     fn focus_to_insert(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXFocusedAttribute)? {
-            return Err(not_offered("the app offers no way to put text in"));
+            return Err(unsupported("the app offers no way to put text in"));
         }
         // That it has the focus changes nothing it holds; another way of typing needs it too.
-        self.set(&self.element, n::kAXFocusedAttribute, &from_truth(true)).map_err(harmless)?;
+        self.set(&self.element, n::kAXFocusedAttribute, &from_bool(true)).map_err(as_not_sent)?;
         let settable = || self.element.is_settable(n::kAXSelectedTextAttribute);
-        self.until(settable).map_err(|failure| failure.sent(Sent::No))?;
+        self.wait_until(settable).map_err(|failure| failure.sent(Sent::No))?;
         Ok(())
     }
 
     /// Puts the caret at the end, with nothing selected: a field may select all it holds when it gets the focus.
     pub(super) fn caret_to_end(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXSelectedTextRangeAttribute)? {
-            return Err(not_offered("the app offers no way to move the caret"));
+            return Err(unsupported("the app offers no way to move the caret"));
         }
-        let count = self.ask(self.element.number(n::kAXNumberOfCharactersAttribute))?;
+        let count = self.read(self.element.number(n::kAXNumberOfCharactersAttribute))?;
         let end = match count {
             Some(count) => count as usize,
-            None if self.subject.secure => return Err(not_offered("how long it is is not known")),
-            None => self.ask(self.element.text(n::kAXValueAttribute))?.as_deref().map_or(0, length),
+            None if self.target.secure => return Err(unsupported("how long it is is not known")),
+            None => self.read(self.element.text(n::kAXValueAttribute))?.as_deref().map_or(0, length),
         };
         self.put_caret(end)
     }
@@ -138,18 +138,18 @@ impl Actor<'_> {
     fn put_caret(&self, at: usize) -> Result<(), Failure> {
         let location = isize::try_from(at).unwrap_or(isize::MAX);
         let range = from_range(TextRange { location, length: 0 })
-            .ok_or_else(|| not_offered("there is no such place in a text"))?;
+            .ok_or_else(|| unsupported("there is no such place in a text"))?;
         self.set(&self.element, n::kAXSelectedTextRangeAttribute, &range)
     }
 
     /// What it holds: of a secret only how long it is.
-    fn content(&self) -> Result<Content, Fault> {
+    fn content(&self) -> Result<FieldContent, AxError> {
         let count = self.element.number(n::kAXNumberOfCharactersAttribute)?.map(|count| count as usize);
-        let text = match self.subject.secure {
+        let text = match self.target.secure {
             true => None,
             false => self.element.text(n::kAXValueAttribute)?,
         };
-        Ok(Content { count, text })
+        Ok(FieldContent { count, text })
     }
 }
 
@@ -160,12 +160,12 @@ fn length(text: &str) -> usize {
 
 /// What a field holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Content {
+struct FieldContent {
     count: Option<usize>,
     text: Option<String>,
 }
 
-impl Content {
+impl FieldContent {
     fn is(&self, text: &str) -> bool {
         match (&self.text, self.count) {
             (Some(held), _) => held == text,
@@ -185,8 +185,8 @@ fn is_set(wanted: f64, before: Option<f64>, now: Option<f64>, ends: (Option<f64>
     {
         aim = wanted.clamp(least, most);
     }
-    let near = (now - aim).abs() <= NOTHING * aim.abs().max(1.0);
-    let changed = before.is_none_or(|before| (now - before).abs() > NOTHING);
+    let near = (now - aim).abs() <= EPSILON * aim.abs().max(1.0);
+    let changed = before.is_none_or(|before| (now - before).abs() > EPSILON);
     // Less than one from where it was, it may stay there: it may know whole numbers only.
     near || changed || (now - aim).abs() < 1.0 && now.fract() == 0.0
 }
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_compared_by_its_length_and_texts_are_counted_in_utf_16() {
-        let secret = Content { count: Some(6), text: None };
+        let secret = FieldContent { count: Some(6), text: None };
         assert!(secret.is("secret") && !secret.is("longer than that"));
         assert_eq!(length("a😀"), 3);
     }

@@ -1,5 +1,5 @@
-//! The thread of an attached app: it owns the app's elements and observers, asks the app what it is asked, and passes on
-//! what the app tells. All calls wait for the app; if that hangs, nobody else does.
+//! What runs on the thread of an attached app: it owns the app's elements and observers, answers the worker's requests, and
+//! passes the app's notifications on. All calls wait for the app, so an app that hangs blocks its own thread and no other.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,297 +9,303 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use tracing::{debug, trace};
 
-use super::enable_accessibility::Waking;
-use super::notifications::{Means, meaning};
+use super::enable_accessibility::AccessibilityEnabler;
+use super::notifications::{Effect, effect_of};
 use super::reader::Reader;
 use super::registration::Registration;
 use crate::appkit::host;
 use crate::ax::element::Element;
-use crate::ax::error::Fault;
-use crate::ax::observer::{Ear, Heard};
-use crate::ax::run_loop::{self, Inbox, Mailbox};
-use crate::desktop::monitor::{Hint, Hints};
+use crate::ax::error::AxError;
+use crate::ax::observer::{AxNotification, EventQueue};
+use crate::ax::run_loop::{self, MessageQueue, MessageReceiver};
+use crate::desktop::monitor::{MonitorEvent, MonitorQueue};
 use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
 use axd_platform::worker::{Answer, Note, Question};
 use axd_platform::{ElementKey, Failure, FailureKind};
 
-/// How long an app has to answer one call. The worker waits a little longer for the whole answer.
-pub const TIMEOUT: f32 = 0.7;
-/// How long is taken at most to hear all that was announced before a fence.
-const DRAIN: Duration = Duration::from_millis(250);
-/// For how long an app is asked about what it tells before that is passed on.
-const QUICK: Duration = Duration::from_millis(50);
-/// How soon, and how late, an app that does not answer is asked again.
-const PROBE: Duration = Duration::from_millis(50);
-const PROBE_AT_MOST: Duration = Duration::from_secs(2);
-/// How long what was read for a question that was given up is still good for the next one.
-const STILL_GOOD: Duration = Duration::from_secs(3);
-/// More children than this are not looked at each for a change of what is selected.
-const MOST_BESIDE: usize = 512;
+/// How long an app may take to answer one call, in seconds. The worker waits a little longer for the whole reply.
+pub const APP_REPLY_TIMEOUT: f32 = 0.7;
+/// How long a fence may take to receive all that was announced before it.
+const FENCE_DRAIN_TIMEOUT: Duration = Duration::from_millis(250);
+/// How long the parents of new elements are looked up before a batch of notifications is passed on without them.
+const PARENT_LOOKUP_BUDGET: Duration = Duration::from_millis(50);
+/// The delay between probes of an app that does not answer, at first and at most.
+const FIRST_PROBE_DELAY: Duration = Duration::from_millis(50);
+const MAX_PROBE_DELAY: Duration = Duration::from_secs(2);
+/// How long what was read for an abandoned request may serve the next one.
+const READ_AHEAD_LIFETIME: Duration = Duration::from_secs(3);
+/// How many children are read again at most when a container's selection changes.
+const MAX_SELECTION_REREADS: usize = 512;
 
-/// What an app's thread is told.
-pub enum Letter {
-    /// A question to the app.
-    Asked(Question),
-    /// The app came to the front: what it refused before it may accept now.
+/// A message to the thread of an app.
+pub enum Message {
+    /// The worker asks the app something.
+    Request(Question),
+    /// The app became active: it may accept registrations now that it refused before.
     Activated,
-    /// The machine slept: what was announced meanwhile is lost, and observers may be dead.
-    Woke,
-    /// Nobody asks any more.
+    /// The machine woke from sleep: announcements were lost, and observers may be dead.
+    SystemWoke,
+    /// The app is being detached.
     Quit,
 }
 
-/// An app, on its thread.
-pub struct App {
+/// An attached app, on its thread.
+pub struct AttachedApp {
     pid: u32,
-    pub(crate) element: Element,
+    element: Element,
     pub(crate) reader: Reader,
-    inbox: Inbox<Letter>,
-    ear: Ear,
+    messages: MessageReceiver<Message>,
+    events: EventQueue,
     /// Observers, by the process they observe.
     registrations: HashMap<u32, Registration>,
+    /// Where notifications go, once the worker observes the app.
     out: Option<mpsc::UnboundedSender<Note>>,
-    windows: Hints,
-    /// What was last told to be refused.
-    refused: Option<String>,
-    /// Those who wait for the app to answer anything, and when it is asked next.
-    awake: Vec<oneshot::Sender<()>>,
-    probe: (Instant, Duration),
-    /// The element that has the focus, as last told.
+    monitor: MonitorQueue,
+    /// Why the app cannot be observed completely, as last reported.
+    refusal: Option<String>,
+    /// Requests that wait until the app answers again.
+    wakeup_waiters: Vec<oneshot::Sender<()>>,
+    /// When the app is probed next for them, and the current delay.
+    next_probe: (Instant, Duration),
+    /// The element that had the keyboard focus last.
     focused: Option<ElementKey>,
-    /// What was read for nobody, and when.
-    unclaimed: HashMap<ElementKey, (Instant, Option<Reading>)>,
-    waking: Waking,
+    /// Readings of requests that were abandoned, with their time.
+    read_ahead: HashMap<ElementKey, (Instant, Option<Reading>)>,
+    enabler: AccessibilityEnabler,
 }
 
-impl App {
-    /// Serves an app until nobody asks any more.
-    pub fn run(pid: u32, mailbox: Arc<Mailbox<Letter>>, windows: Hints, browser: Arc<AtomicBool>) {
-        let Some(inbox) = Inbox::open(mailbox) else { return };
+impl AttachedApp {
+    /// Serves an app until it is detached.
+    pub fn run(pid: u32, queue: Arc<MessageQueue<Message>>, monitor: MonitorQueue, browser: Arc<AtomicBool>) {
+        let Some(messages) = MessageReceiver::new(queue) else { return };
         let Some(element) = Element::app(pid) else { return };
         let now = Instant::now();
-        let mut app = App {
+        let mut app = AttachedApp {
             pid,
             reader: Reader::new(pid, element.clone()),
-            waking: Waking::new(browser),
+            enabler: AccessibilityEnabler::new(browser),
             element,
-            inbox,
-            ear: Ear::default(),
+            messages,
+            events: EventQueue::default(),
             registrations: HashMap::new(),
             out: None,
-            windows,
-            refused: None,
-            awake: Vec::new(),
-            probe: (now, PROBE),
+            monitor,
+            refusal: None,
+            wakeup_waiters: Vec::new(),
+            next_probe: (now, FIRST_PROBE_DELAY),
             focused: None,
-            unclaimed: HashMap::new(),
+            read_ahead: HashMap::new(),
         };
-        while host::tidily(|| app.turn()) {}
-        app.waking.undo(&app.element);
+        while host::with_autorelease_pool(|| app.run_once()) {}
+        app.enabler.restore(&app.element);
     }
 
-    /// One turn of the loop. False once nobody asks any more.
-    fn turn(&mut self) -> bool {
-        if !self.serve() {
+    /// One iteration of the thread's loop. False once the app is detached.
+    fn run_once(&mut self) -> bool {
+        if !self.handle_messages() {
             return false;
         }
-        self.hear_all();
-        self.register_again(false);
-        self.knock();
-        run_loop::wait(self.next_due());
+        self.process_notifications();
+        self.retry_registrations(false);
+        self.probe();
+        run_loop::wait(self.next_timeout());
         true
     }
 
-    /// Deals with the letters that have come. False once nobody asks any more.
-    fn serve(&mut self) -> bool {
-        while let Some(letter) = self.inbox.take() {
-            match letter {
-                Letter::Asked(question) if question.is_given_up() => {}
-                Letter::Asked(question) => {
-                    self.hear_all();
-                    self.answer(question);
+    /// Handles the messages that have arrived. False once the app is detached.
+    fn handle_messages(&mut self) -> bool {
+        while let Some(message) = self.messages.try_recv() {
+            match message {
+                Message::Request(request) if request.is_given_up() => {}
+                Message::Request(request) => {
+                    self.process_notifications();
+                    self.handle_request(request);
                 }
-                Letter::Activated => self.register_again(true),
-                Letter::Woke => {
+                Message::Activated => self.retry_registrations(true),
+                Message::SystemWoke => {
                     debug!(pid = self.pid, "observing again after sleep");
                     let observed: Vec<u32> = self.registrations.drain().map(|(pid, _)| pid).collect();
                     observed.into_iter().for_each(|pid| self.register(pid));
-                    self.tell(Note::Everything);
+                    self.notify(Note::Everything);
                 }
-                Letter::Quit => return false,
+                Message::Quit => return false,
             }
         }
         true
     }
 
-    /// When something is to be done though nobody asks.
-    fn next_due(&self) -> Option<Duration> {
-        let retries = self.registrations.values().filter_map(Registration::due);
-        let probe = (!self.awake.is_empty()).then_some(self.probe.0);
+    /// How long the loop may wait before a retry or a probe is due; `None` if neither is.
+    fn next_timeout(&self) -> Option<Duration> {
+        let retries = self.registrations.values().filter_map(Registration::retry_at);
+        let probe = (!self.wakeup_waiters.is_empty()).then_some(self.next_probe.0);
         let due = retries.chain(probe).min()?;
         Some(due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1)))
     }
 
-    fn answer(&mut self, question: Question) {
-        trace!(pid = self.pid, question = question.name(), "asked");
-        // Whoever asked may have given up by the time there is an answer.
-        match question {
-            Question::Observe(out, answer) => {
+    fn handle_request(&mut self, request: Question) {
+        trace!(pid = self.pid, request = request.name(), "asked");
+        // The worker may have stopped waiting by the time there is a reply, so that it cannot be sent.
+        match request {
+            Question::Observe(out, reply) => {
                 let result = self.observe(out);
-                let _ = answer.send(result);
+                let _ = reply.send(result);
             }
-            Question::Mark(mark, out) => self.mark(mark, &out),
-            Question::Read(keys, answer) => self.read(keys, answer),
-            Question::Measure(keys, answer) => {
-                let measured = self.reader.measure(&keys).map_err(Fault::asking);
-                let _ = answer.send(measured);
+            Question::Mark(mark, out) => self.send_fence(mark, &out),
+            Question::Read(keys, reply) => self.read(keys, reply),
+            Question::Measure(keys, reply) => {
+                let measured = self.reader.measure(&keys).map_err(AxError::read_failure);
+                let _ = reply.send(measured);
             }
-            Question::At(point, answer) => {
-                let path = self.reader.at(point).map_err(Fault::asking);
-                let _ = answer.send(path);
+            Question::At(point, reply) => {
+                let path = self.reader.hit_test(point).map_err(AxError::read_failure);
+                let _ = reply.send(path);
             }
-            Question::Path(key, answer) => {
-                let path = self.reader.path(key).map_err(Fault::asking);
-                let _ = answer.send(path);
+            Question::Path(key, reply) => {
+                let path = self.reader.path(key).map_err(AxError::read_failure);
+                let _ = reply.send(path);
             }
-            Question::Front(answer) => {
-                let front = self.front().map_err(Fault::asking);
-                let _ = answer.send(front);
+            Question::Front(reply) => {
+                let front = self.front_window().map_err(AxError::read_failure);
+                let _ = reply.send(front);
             }
-            Question::Act(key, act, gate, answer) => {
+            Question::Act(key, act, gate, reply) => {
                 let result = self.act(key, &act, &gate);
-                self.unclaimed.clear();
-                let _ = answer.send(result);
+                self.read_ahead.clear();
+                let _ = reply.send(result);
             }
-            Question::Awake(answer) => {
-                self.awake.push(answer);
-                self.probe = (Instant::now(), PROBE);
-                self.knock();
+            Question::Awake(reply) => {
+                self.wakeup_waiters.push(reply);
+                self.next_probe = (Instant::now(), FIRST_PROBE_DELAY);
+                self.probe();
             }
         }
     }
 
-    /// Registers for all that the app tells, before anything of it is read.
+    /// Registers for the app's notifications, before anything of it is read.
     fn observe(&mut self, out: mpsc::UnboundedSender<Note>) -> Result<(), Failure> {
-        // One that does not answer this would hold up each of the many calls that follow.
+        // An app that does not answer this would hold up each of the many calls that follow.
         match self.element.get(n::kAXRoleAttribute) {
             Ok(_) => {}
-            Err(fault @ Fault::NOT_ALLOWED) => {
-                self.refused = Some(fault.text());
-                let _ = out.send(Note::Refused(self.refused.clone()));
-                // It is asked again when it answers; that is, when we are allowed.
-                return Err(of_app(fault));
+            Err(error @ AxError::NOT_ALLOWED) => {
+                self.refusal = Some(error.message());
+                let _ = out.send(Note::Refused(self.refusal.clone()));
+                // The worker asks again when the app answers, which is when the permission was granted.
+                return Err(unresponsive(error));
             }
-            Err(fault @ Fault::BUSY) => return Err(fault.asking()),
-            // Odd, but it answers.
+            Err(error @ AxError::BUSY) => return Err(error.read_failure()),
+            // The error is unexpected, but the app answers.
             Err(_) => {}
         }
         self.out = Some(out);
-        // One that was too slow for the first question is asked again; what it accepted then is as good as now.
+        // The worker repeats the request if the first reply was too slow; what was accepted then is still registered.
         if self.registrations.contains_key(&self.pid) {
-            self.register_again(true);
-            self.tell(Note::Refused(self.refused.clone()));
+            self.retry_registrations(true);
+            self.notify(Note::Refused(self.refusal.clone()));
             return Ok(());
         }
-        self.waking.wake(&self.element);
+        self.enabler.enable(&self.element);
         self.register(self.pid);
         Ok(())
     }
 
     fn register(&mut self, pid: u32) {
-        let registration = Registration::new(pid, &self.ear);
+        let registration = Registration::new(pid, &self.events);
         self.registrations.insert(pid, registration);
-        self.tell_refused();
+        self.report_refusal();
     }
 
-    /// Registers for what was not accepted before, if it is time.
-    fn register_again(&mut self, at_once: bool) {
+    /// Retries the registrations that are due, or all that are incomplete with `at_once`.
+    fn retry_registrations(&mut self, at_once: bool) {
         let now = Instant::now();
         let due: Vec<u32> = self
             .registrations
             .iter()
-            .filter(|(_, registration)| registration.due().is_some_and(|due| at_once || due <= now))
+            .filter(|(_, registration)| registration.retry_at().is_some_and(|when| at_once || when <= now))
             .map(|(pid, _)| *pid)
             .collect();
         for pid in &due {
             if let Some(registration) = self.registrations.get_mut(pid) {
-                registration.try_again(&self.ear);
+                registration.retry(&self.events);
             }
         }
         if !due.is_empty() {
-            self.tell_refused();
+            self.report_refusal();
         }
     }
 
-    fn tell_refused(&mut self) {
-        let refused = self.registrations.get(&self.pid).and_then(Registration::refused);
-        if refused != self.refused {
-            self.refused.clone_from(&refused);
-            self.tell(Note::Refused(refused));
+    /// Reports what the app refuses to announce, if that changed.
+    fn report_refusal(&mut self) {
+        let refusal = self.registrations.get(&self.pid).and_then(Registration::refusal);
+        if refusal != self.refusal {
+            self.refusal.clone_from(&refusal);
+            self.notify(Note::Refused(refusal));
         }
     }
 
-    fn tell(&self, note: Note) {
+    /// Sends a notification to the worker.
+    fn notify(&self, note: Note) {
         if let Some(out) = &self.out {
-            // Nobody listens any more if the app is being detached.
+            // The worker is gone if the app is being detached.
             let _ = out.send(note);
         }
     }
 
-    /// Puts a marker behind all that the app has announced so far.
-    fn mark(&mut self, mark: u64, out: &mpsc::UnboundedSender<Note>) {
-        // An app answers in order, so what it announced before is on its way before its answer. Some announcements are
-        // made at the end of a turn of its loop: a second question is answered in the next turn.
+    /// Sends a marker behind everything that the app has announced so far.
+    fn send_fence(&mut self, mark: u64, out: &mpsc::UnboundedSender<Note>) {
+        // An app answers in order, so its earlier announcements are on their way before its answer. Some announcements are
+        // made at the end of an iteration of its run loop: a second call is answered in the next iteration.
         for _ in 0..2 {
-            if self.element.get(n::kAXRoleAttribute) == Err(Fault::BUSY) {
-                // No marker: the fence fails by itself, and whoever waits learns that the app is silent.
+            if self.element.get(n::kAXRoleAttribute) == Err(AxError::BUSY) {
+                // Without a marker the fence times out, and its waiters learn that the app does not answer.
                 return;
             }
         }
-        let end = Instant::now() + DRAIN;
+        let end = Instant::now() + FENCE_DRAIN_TIMEOUT;
         while run_loop::wait(Some(Duration::ZERO)) && Instant::now() < end {}
-        self.hear_all();
+        self.process_notifications();
         let _ = out.send(Note::Marker(mark));
     }
 
-    fn read(&mut self, keys: Vec<ElementKey>, answer: Answer<Vec<Option<Reading>>>) {
+    fn read(&mut self, keys: Vec<ElementKey>, reply: Answer<Vec<Option<Reading>>>) {
         let mut read = Vec::with_capacity(keys.len());
         for key in &keys {
-            if answer.is_closed() {
-                // They did not wait, but will ask again: what is read by then need not be read twice.
+            if reply.is_closed() {
+                // The worker stopped waiting but will ask again: what was read so far need not be read twice.
                 let now = Instant::now();
-                self.unclaimed.extend(keys.iter().copied().zip(read.into_iter().map(|read| (now, read))));
+                self.read_ahead.extend(keys.iter().copied().zip(read.into_iter().map(|read| (now, read))));
                 return;
             }
-            let recent = self.unclaimed.remove(key).filter(|(when, _)| when.elapsed() < STILL_GOOD);
+            let recent = self.read_ahead.remove(key).filter(|(when, _)| when.elapsed() < READ_AHEAD_LIFETIME);
             let reading = match recent {
                 Some((_, reading)) => Ok(reading),
                 None => self.reader.read(*key),
             };
             match reading {
                 Ok(reading) => read.push(reading),
-                Err(fault) => {
+                Err(error) => {
                     let now = Instant::now();
-                    self.unclaimed.extend(keys.iter().copied().zip(read.into_iter().map(|read| (now, read))));
-                    let _ = answer.send(Err(of_app(fault)));
+                    self.read_ahead
+                        .extend(keys.iter().copied().zip(read.into_iter().map(|read| (now, read))));
+                    let _ = reply.send(Err(unresponsive(error)));
                     return;
                 }
             }
         }
-        self.unclaimed.retain(|_, (when, _)| when.elapsed() < STILL_GOOD);
-        let _ = answer.send(Ok(read));
-        self.look_after_what_was_read();
+        self.read_ahead.retain(|_, (when, _)| when.elapsed() < READ_AHEAD_LIFETIME);
+        let _ = reply.send(Ok(read));
+        self.after_read();
     }
 
-    /// Other processes' elements are observed too, pages that are asleep are woken, and what is not needed is forgotten.
-    fn look_after_what_was_read(&mut self) {
-        if self.reader.foreign().iter().any(|pid| !self.registrations.contains_key(pid)) {
-            // A page that was loaded anew may have left its process behind.
-            self.reader.tidy_foreign();
-            let foreign = self.reader.foreign().clone();
-            self.registrations.retain(|pid, _| *pid == self.pid || foreign.contains(pid));
-            for pid in foreign {
+    /// Observes other processes whose elements were read, requests pages that were empty, registers for new windows, and
+    /// drops what is no longer needed.
+    fn after_read(&mut self) {
+        if self.reader.other_pids().iter().any(|pid| !self.registrations.contains_key(pid)) {
+            // A page that was loaded again may have moved to another process.
+            self.reader.prune_processes();
+            let others = self.reader.other_pids().clone();
+            self.registrations.retain(|pid, _| *pid == self.pid || others.contains(pid));
+            for pid in others {
                 if !self.registrations.contains_key(&pid) {
                     self.register(pid);
                 }
@@ -307,7 +313,7 @@ impl App {
         }
         if !self.reader.empty_pages.is_empty() {
             self.reader.empty_pages.clear();
-            self.waking.wake_pages(&self.element);
+            self.enabler.enable_pages(&self.element);
         }
         for window in self.reader.children_of(ElementKey::APP).to_vec() {
             let Some(element) = self.reader.handles.get(window).filter(|_| self.reader.is_window(window))
@@ -319,157 +325,157 @@ impl App {
                 registration.add_window(element);
             }
         }
-        self.reader.tidy();
+        self.reader.prune();
     }
 
-    /// The window in front.
-    fn front(&mut self) -> Result<Option<ElementKey>, Fault> {
+    /// The app's focused window, or else its main window.
+    fn front_window(&mut self) -> Result<Option<ElementKey>, AxError> {
         for attribute in [n::kAXFocusedWindowAttribute, n::kAXMainWindowAttribute] {
             match self.element.element(attribute) {
                 Ok(Some(window)) => return Ok(Some(self.reader.handles.key(&window))),
-                Err(fault) if super::reader::is_of_app(fault) => return Err(fault),
+                Err(error) if error.is_app_level() => return Err(error),
                 _ => {}
             }
         }
         Ok(None)
     }
 
-    /// Asks an app that did not answer whether it does now, if it is time.
-    fn knock(&mut self) {
-        self.awake.retain(|waiting| !waiting.is_closed());
-        let (due, pause) = self.probe;
-        if self.awake.is_empty() || Instant::now() < due {
+    /// Tests whether an app that did not answer does now, if a probe is due, and tells those who wait for that.
+    fn probe(&mut self) {
+        self.wakeup_waiters.retain(|waiter| !waiter.is_closed());
+        let (due, delay) = self.next_probe;
+        if self.wakeup_waiters.is_empty() || Instant::now() < due {
             return;
         }
         match self.element.get(n::kAXRoleAttribute) {
-            Err(fault) if super::reader::is_of_app(fault) => {
-                let pause = (pause * 2).min(PROBE_AT_MOST);
-                self.probe = (Instant::now() + pause, pause);
+            Err(error) if error.is_app_level() => {
+                let delay = (delay * 2).min(MAX_PROBE_DELAY);
+                self.next_probe = (Instant::now() + delay, delay);
             }
             _ => {
-                for waiting in self.awake.drain(..) {
+                for waiter in self.wakeup_waiters.drain(..) {
                     // It may have stopped waiting just now.
-                    let _ = waiting.send(());
+                    let _ = waiter.send(());
                 }
             }
         }
     }
 
-    /// Passes on what was heard.
-    fn hear_all(&mut self) {
+    /// Passes on all notifications that were received.
+    fn process_notifications(&mut self) {
         let began = Instant::now();
-        while let Some(heard) = self.ear.next() {
-            self.hear(&heard, began.elapsed() < QUICK);
+        while let Some(notification) = self.events.pop() {
+            self.on_notification(&notification, began.elapsed() < PARENT_LOOKUP_BUDGET);
         }
-        if self.ear.has_overflowed() {
+        if self.events.take_overflow() {
             debug!(pid = self.pid, "so much was announced that everything is read again");
-            self.tell(Note::Everything);
+            self.notify(Note::Everything);
         }
     }
 
-    /// Passes on one thing; `asks` says whether the app may be asked more about it.
-    fn hear(&mut self, heard: &Heard, asks: bool) {
-        let Some(means) = meaning(&heard.name) else { return };
-        trace!(pid = self.pid, name = heard.name, "announced");
-        if let Some(key) = self.reader.handles.known(&heard.element) {
-            self.unclaimed.remove(&key);
+    /// Passes on one notification; `may_ask` says whether the app may be asked for more about it.
+    fn on_notification(&mut self, notification: &AxNotification, may_ask: bool) {
+        let Some(effect) = effect_of(&notification.name) else { return };
+        trace!(pid = self.pid, name = notification.name, "announced");
+        if let Some(key) = self.reader.handles.find(&notification.element) {
+            self.read_ahead.remove(&key);
         }
-        match means {
-            Means::Destroyed => {
-                if let Some(key) = self.reader.handles.known(&heard.element) {
+        match effect {
+            Effect::Destroyed => {
+                if let Some(key) = self.reader.handles.find(&notification.element) {
                     let was_window = self.reader.is_window(key);
-                    self.tell(Note::Destroyed(key));
+                    self.notify(Note::Destroyed(key));
                     if was_window {
-                        self.hint();
+                        self.notify_monitor();
                     }
                 }
                 return;
             }
-            Means::Announced => {
-                if let Some(text) = heard.announcement.clone().filter(|text| !text.is_empty()) {
-                    self.tell(Note::Announced(text));
+            Effect::Announcement => {
+                if let Some(text) = notification.announcement.clone().filter(|text| !text.is_empty()) {
+                    self.notify(Note::Announced(text));
                 }
                 return;
             }
-            Means::Place => return self.hint(),
+            Effect::Moved => return self.notify_monitor(),
             _ => {}
         }
-        let key = self.reader.handles.key(&heard.element);
-        match means {
-            Means::Changed => {
-                self.tell(Note::Changed(key));
+        let key = self.reader.handles.key(&notification.element);
+        match effect {
+            Effect::Changed => {
+                self.notify(Note::Changed(key));
                 if self.reader.is_window(key) {
-                    self.hint();
+                    self.notify_monitor();
                 }
             }
-            Means::Structure => self.tell(Note::Structure(key)),
-            Means::New => {
-                // Whoever has it is asked for at once where that is one short question: there may be many of them.
+            Effect::ChildrenChanged => self.notify(Note::Structure(key)),
+            Effect::Created => {
+                // The parent is looked up only while there is time for it: there may be many new elements at once.
                 let parent = match self.reader.parent_of(key) {
-                    None if asks => heard.element.element(n::kAXParentAttribute).ok().flatten(),
+                    None if may_ask => notification.element.element(n::kAXParentAttribute).ok().flatten(),
                     _ => None,
                 };
-                let parent = parent.and_then(|parent| self.reader.handles.known(&parent));
+                let parent = parent.and_then(|parent| self.reader.handles.find(&parent));
                 match parent.or_else(|| self.reader.parent_of(key)) {
-                    Some(parent) => self.tell(Note::Structure(parent)),
-                    None => self.tell(Note::Structure(key)),
+                    Some(parent) => self.notify(Note::Structure(parent)),
+                    None => self.notify(Note::Structure(key)),
                 }
             }
-            Means::NewWindow | Means::Window => {
-                self.tell(Note::Structure(ElementKey::APP));
+            Effect::WindowCreated | Effect::WindowFocusMoved => {
+                self.notify(Note::Structure(ElementKey::APP));
                 if key != ElementKey::APP {
-                    self.tell(Note::Changed(key));
+                    self.notify(Note::Changed(key));
                 }
-                self.hint();
+                self.notify_monitor();
             }
-            Means::App => {
-                self.tell(Note::Changed(ElementKey::APP));
-                self.hint();
+            Effect::AppStateChanged => {
+                self.notify(Note::Changed(ElementKey::APP));
+                self.notify_monitor();
             }
-            Means::Focused => {
+            Effect::FocusMoved => {
                 let before = self.focused.replace(key);
-                before.into_iter().for_each(|before| self.tell(Note::Changed(before)));
-                self.tell(Note::Changed(key));
+                before.into_iter().for_each(|before| self.notify(Note::Changed(before)));
+                self.notify(Note::Changed(key));
             }
-            Means::Selection => {
-                self.tell(Note::Structure(key));
-                let beside: Vec<ElementKey> = self.reader.selectable_in(key, MOST_BESIDE);
-                beside.into_iter().for_each(|child| self.tell(Note::Changed(child)));
+            Effect::SelectionChanged => {
+                self.notify(Note::Structure(key));
+                let children: Vec<ElementKey> = self.reader.selectable_children(key, MAX_SELECTION_REREADS);
+                children.into_iter().for_each(|child| self.notify(Note::Changed(child)));
             }
-            Means::Unfolded => {
-                // An outline knows best which rows are below which.
+            Effect::ExpansionChanged => {
+                // Which rows are below which is read from the outline.
                 self.reader
                     .outline_of(key)
                     .into_iter()
-                    .for_each(|outline| self.tell(Note::Structure(outline)));
-                self.tell(Note::Structure(key));
+                    .for_each(|outline| self.notify(Note::Structure(outline)));
+                self.notify(Note::Structure(key));
                 if let Some(parent) = self.reader.parent_of(key) {
-                    self.tell(Note::Structure(parent));
+                    self.notify(Note::Structure(parent));
                 }
             }
-            Means::MenuOpened | Means::MenuClosed => {
-                let changed = self.reader.menu_is(key, means == Means::MenuOpened);
-                changed.into_iter().for_each(|key| self.tell(Note::Structure(key)));
+            Effect::MenuOpened | Effect::MenuClosed => {
+                let changed = self.reader.set_menu_open(key, effect == Effect::MenuOpened);
+                changed.into_iter().for_each(|key| self.notify(Note::Structure(key)));
                 if let Some(parent) = self.reader.parent_of(key) {
-                    self.tell(Note::Structure(parent));
+                    self.notify(Note::Structure(parent));
                 }
             }
-            Means::Destroyed | Means::Announced | Means::Place => {}
+            Effect::Destroyed | Effect::Announcement | Effect::Moved => {}
         }
-        for other in &heard.others {
-            let key = self.reader.handles.key(other);
-            self.tell(Note::Structure(key));
+        for element in &notification.other_elements {
+            let key = self.reader.handles.key(element);
+            self.notify(Note::Structure(key));
         }
     }
 
-    /// Windows may be different now.
-    fn hint(&self) {
-        // Nobody follows windows any more when the daemon stops.
-        let _ = self.windows.post(Hint::Windows(self.pid));
+    /// Tells the desktop monitor that the app's windows may have changed.
+    fn notify_monitor(&self) {
+        // The monitor has ended if the daemon stops.
+        let _ = self.monitor.send(MonitorEvent::Windows(self.pid));
     }
 }
 
-/// What it means that reading failed: only silence makes the worker wait before it asks again.
-fn of_app(fault: Fault) -> Failure {
-    Failure::new(FailureKind::Unresponsive, fault.text())
+/// Why a reading failed. It counts as silence of the app, because only that makes the worker wait before it asks again.
+fn unresponsive(error: AxError) -> Failure {
+    Failure::new(FailureKind::Unresponsive, error.message())
 }

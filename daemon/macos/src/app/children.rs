@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use axd_protocol::Role;
 
-use super::attributes::Answers;
-use super::reader::{DEEPEST, MOST_CHILDREN, Reader, lenient};
+use super::attributes::AttributeValues;
+use super::reader::{MAX_CHILDREN, MAX_DEPTH, Reader, or_default};
 use crate::ax::element::Element;
-use crate::ax::error::Fault;
+use crate::ax::error::AxError;
 use crate::ffi::names as n;
 use axd_platform::ElementKey;
 
@@ -19,33 +19,33 @@ impl Reader {
         key: ElementKey,
         element: &Element,
         role: Role,
-        answers: &mut Answers,
-    ) -> Result<(Vec<ElementKey>, Option<u32>), Fault> {
+        answers: &mut AttributeValues,
+    ) -> Result<(Vec<ElementKey>, Option<u32>), AxError> {
         let native = answers.raw.native.as_str();
         if has_rows(native) {
             if let Some(found) = self.rows(element, role)? {
                 return Ok(found);
             }
-            let children = lenient(element.elements(n::kAXChildrenAttribute))?;
-            return Ok((self.keys(&children), None));
+            let children = or_default(element.elements(n::kAXChildrenAttribute))?;
+            return Ok((self.keys_of(&children), None));
         }
-        if counts_children(native) {
-            let count = lenient(element.count(n::kAXChildrenAttribute))?.unwrap_or_default();
-            if count > MOST_CHILDREN {
+        if is_counted_list(native) {
+            let count = or_default(element.count(n::kAXChildrenAttribute))?.unwrap_or_default();
+            if count > MAX_CHILDREN {
                 // One that does not tell what is on the screen, as of a web page, has them all.
-                let shown = lenient(element.elements(n::kAXVisibleChildrenAttribute))?;
+                let shown = or_default(element.elements(n::kAXVisibleChildrenAttribute))?;
                 if !shown.is_empty() {
-                    return Ok((self.keys(&shown), u32::try_from(count).ok()));
+                    return Ok((self.keys_of(&shown), u32::try_from(count).ok()));
                 }
             }
-            let children = lenient(element.elements(n::kAXChildrenAttribute))?;
-            return Ok((self.keys(&children), None));
+            let children = or_default(element.elements(n::kAXChildrenAttribute))?;
+            return Ok((self.keys_of(&children), None));
         }
         let mut children = std::mem::take(&mut answers.children);
         match native {
             "AXApplication" => {
                 // Some apps have windows that they do not call children.
-                for window in lenient(element.elements(n::kAXWindowsAttribute))? {
+                for window in or_default(element.elements(n::kAXWindowsAttribute))? {
                     if !children.contains(&window) {
                         children.push(window);
                     }
@@ -53,16 +53,16 @@ impl Reader {
             }
             "AXRow" if answers.raw.disclosing == Some(true) => {
                 // The rows of an outline lie side by side; what one discloses is below it.
-                match lenient(element.get(n::kAXDisclosedRowsAttribute))? {
-                    Some(rows) => children.extend(Element::all(&rows)),
+                match or_default(element.get(n::kAXDisclosedRowsAttribute))? {
+                    Some(rows) => children.extend(Element::all_in(&rows)),
                     // It does not say; those that it discloses do.
                     None => children.extend(self.disclosed.get(&key).into_iter().flatten().cloned()),
                 }
             }
-            _ if opens_menu(native) => children = self.through_menus(key, native, children)?,
+            _ if opens_menu(native) => children = self.inline_menu_items(key, native, children)?,
             _ => {}
         }
-        Ok((self.keys(&children), None))
+        Ok((self.keys_of(&children), None))
     }
 
     /// The rows of a table or an outline, with its header: those on the screen if there are too many, and then how many
@@ -72,16 +72,16 @@ impl Reader {
         &mut self,
         element: &Element,
         role: Role,
-    ) -> Result<Option<(Vec<ElementKey>, Option<u32>)>, Fault> {
-        let Some(count) = lenient(element.count(n::kAXRowsAttribute))? else { return Ok(None) };
-        let header = lenient(element.element(n::kAXHeaderAttribute))?;
-        let partial = count > MOST_CHILDREN;
+    ) -> Result<Option<(Vec<ElementKey>, Option<u32>)>, AxError> {
+        let Some(count) = or_default(element.count(n::kAXRowsAttribute))? else { return Ok(None) };
+        let header = or_default(element.element(n::kAXHeaderAttribute))?;
+        let partial = count > MAX_CHILDREN;
         let mut rows = match partial {
-            true => lenient(element.elements(n::kAXVisibleRowsAttribute))?,
-            false => lenient(element.elements(n::kAXRowsAttribute))?,
+            true => or_default(element.elements(n::kAXVisibleRowsAttribute))?,
+            false => or_default(element.elements(n::kAXRowsAttribute))?,
         };
         if partial && rows.is_empty() {
-            rows = lenient(element.some(n::kAXRowsAttribute, 0, MOST_CHILDREN / 10))?;
+            rows = or_default(element.elements_from(n::kAXRowsAttribute, 0, MAX_CHILDREN / 10))?;
         }
         if role == Role::Tree && !partial {
             let mut top = Vec::with_capacity(rows.len());
@@ -97,31 +97,31 @@ impl Reader {
         }
         let elements: Vec<Element> = header.into_iter().chain(rows).collect();
         let total = partial.then(|| u32::try_from(count).unwrap_or(u32::MAX));
-        Ok(Some((self.keys(&elements), total)))
+        Ok(Some((self.keys_of(&elements), total)))
     }
 
     /// The row that shows another one.
-    fn disclosed_by(&mut self, row: &Element) -> Result<Option<ElementKey>, Fault> {
+    fn disclosed_by(&mut self, row: &Element) -> Result<Option<ElementKey>, AxError> {
         let key = self.handles.key(row);
-        if let Some(known) = self.known.get(&key).and_then(|known| known.disclosed_by) {
-            return Ok(known);
+        if let Some(record) = self.records.get(&key).and_then(|record| record.disclosed_by) {
+            return Ok(record);
         }
-        let above = match lenient(row.element(n::kAXDisclosedByRowAttribute)) {
-            Err(Fault::GONE) => None,
+        let above = match or_default(row.element(n::kAXDisclosedByRowAttribute)) {
+            Err(AxError::GONE) => None,
             answer => answer?,
         };
         let above = above.map(|above| self.handles.key(&above));
-        self.known.entry(key).or_default().disclosed_by = Some(above);
+        self.records.entry(key).or_default().disclosed_by = Some(above);
         Ok(above)
     }
 
     /// The children of something that opens a menu, with the menu's items in its place.
-    fn through_menus(
+    fn inline_menu_items(
         &mut self,
         key: ElementKey,
         native: &str,
         children: Vec<Element>,
-    ) -> Result<Vec<Element>, Fault> {
+    ) -> Result<Vec<Element>, AxError> {
         let mut through = Vec::new();
         for child in children {
             let is_menu = match native {
@@ -137,15 +137,15 @@ impl Reader {
                     self.handles.alias(&child, key);
                     through.extend(items);
                 }
-                Err(Fault::GONE) => {}
-                Err(fault) => return Err(fault),
+                Err(AxError::GONE) => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(through)
     }
 
     /// Whether the menu of what opens one is open. Those of a menu bar have their items all the time, others only then.
-    pub(super) fn is_open(&mut self, key: ElementKey, answers: &Answers, holds: bool) -> bool {
+    pub(super) fn is_open(&mut self, key: ElementKey, answers: &AttributeValues, holds: bool) -> bool {
         match answers.raw.native.as_str() {
             "AXMenuBarItem" => {
                 // It is the one selected for as long as its menu is open.
@@ -163,9 +163,9 @@ impl Reader {
     }
 
     /// Whether an element is in a menu that is not open.
-    pub(super) fn is_tucked_away(&self, key: ElementKey) -> bool {
-        let parent = self.known.get(&key).and_then(|known| known.parent);
-        let Some(above) = parent.and_then(|parent| self.known.get(&parent)) else { return false };
+    pub(super) fn is_in_own_closed_menu(&self, key: ElementKey) -> bool {
+        let parent = self.records.get(&key).and_then(|record| record.parent);
+        let Some(above) = parent.and_then(|parent| self.records.get(&parent)) else { return false };
         let is_menus = matches!(above.native.as_str(), "AXMenuBarItem" | "AXMenuItem");
         is_menus && parent.is_some_and(|parent| !self.open_menus.contains(&parent))
     }
@@ -173,11 +173,11 @@ impl Reader {
     /// Whether an element, or anything it is in, is in a menu that is not open.
     pub fn is_in_closed_menu(&self, key: ElementKey) -> bool {
         let above = std::iter::successors(Some(key), |key| self.parent_of(*key));
-        above.take(DEEPEST).any(|key| self.is_tucked_away(key))
+        above.take(MAX_DEPTH).any(|key| self.is_in_own_closed_menu(key))
     }
 
     /// Notes that a menu opened or closed; answers what of it is different now.
-    pub fn menu_is(&mut self, menu: ElementKey, open: bool) -> Vec<ElementKey> {
+    pub fn set_menu_open(&mut self, menu: ElementKey, open: bool) -> Vec<ElementKey> {
         if open {
             self.open_menus.insert(menu);
         } else {
@@ -191,7 +191,7 @@ pub(super) fn has_rows(native: &str) -> bool {
     matches!(native, "AXTable" | "AXOutline" | "AXGrid" | "AXTreeGrid")
 }
 
-pub(super) fn counts_children(native: &str) -> bool {
+pub(super) fn is_counted_list(native: &str) -> bool {
     native == "AXList"
 }
 

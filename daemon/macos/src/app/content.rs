@@ -7,7 +7,7 @@ use axd_platform::{Facts, LONGEST_TEXT};
 
 /// What an element holds.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Held {
+pub enum ElementValue {
     /// Text.
     Text(String),
     /// A number, or a truth as 0 or 1.
@@ -16,7 +16,7 @@ pub enum Held {
 
 /// What was read of an element.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Raw {
+pub struct RawAttributes {
     /// Its role and subrole.
     pub native: String,
     pub subrole: Option<String>,
@@ -27,7 +27,7 @@ pub struct Raw {
     pub placeholder: Option<String>,
     /// What the element says that is its title.
     pub label: Option<String>,
-    pub value: Option<Held>,
+    pub value: Option<ElementValue>,
     pub value_description: Option<String>,
     pub enabled: Option<bool>,
     pub focused: Option<bool>,
@@ -49,11 +49,11 @@ pub struct Raw {
     /// Whether the menu that it is, or opens, is open.
     pub open: Option<bool>,
     /// Whether it is in a menu that is closed.
-    pub tucked_away: bool,
+    pub in_closed_menu: bool,
 }
 
 /// What these come to.
-pub fn facts(raw: &Raw, role: Role) -> Facts {
+pub fn facts(raw: &RawAttributes, role: Role) -> Facts {
     let secure = is_secure(raw.subrole.as_deref());
     let mut facts = Facts::new(role);
     facts.native_role = Some(match &raw.subrole {
@@ -62,18 +62,18 @@ pub fn facts(raw: &Raw, role: Role) -> Facts {
     });
     facts.states = states(raw, role, secure);
     facts.value = if secure { None } else { value(raw, role) };
-    let held = match (&raw.value, text_is_name(role)) {
-        (Some(Held::Text(text)), true) if !secure => some(Some(text)),
+    let text = match (&raw.value, text_is_name(role)) {
+        (Some(ElementValue::Text(text)), true) if !secure => non_empty(Some(text)),
         _ => None,
     };
-    let title = some(raw.title.as_ref()).or(held).or(some(raw.label.as_ref()));
-    let described = some(raw.description.as_ref());
-    let placeholder = some(raw.placeholder.as_ref()).filter(|_| holds_text(role));
+    let title = non_empty(raw.title.as_ref()).or(text).or(non_empty(raw.label.as_ref()));
+    let described = non_empty(raw.description.as_ref());
+    let placeholder = non_empty(raw.placeholder.as_ref()).filter(|_| holds_text(role));
     let name = title.or(described).or(placeholder).or(raw.subrole.as_deref().and_then(window_button));
-    let more = [described, some(raw.help.as_ref())];
+    let more = [described, non_empty(raw.help.as_ref())];
     facts.description = more.into_iter().flatten().find(|text| Some(*text) != name).map(str::to_owned);
     facts.name = name.map(str::to_owned);
-    facts.identifier = some(raw.identifier.as_ref()).map(str::to_owned);
+    facts.identifier = non_empty(raw.identifier.as_ref()).map(str::to_owned);
     facts
 }
 
@@ -88,31 +88,31 @@ fn window_button(subrole: &str) -> Option<&'static str> {
     })
 }
 
-fn some(text: Option<&String>) -> Option<&str> {
+fn non_empty(text: Option<&String>) -> Option<&str> {
     text.map(|text| text.trim()).filter(|text| !text.is_empty())
 }
 
-fn states(raw: &Raw, role: Role, secure: bool) -> States {
+fn states(raw: &RawAttributes, role: Role, secure: bool) -> States {
     use Role as R;
-    let is = |truth: Option<bool>| truth == Some(true);
+    let is = |boolean: Option<bool>| boolean == Some(true);
     let on = match raw.value {
-        Some(Held::Number(number)) => number,
+        Some(ElementValue::Number(number)) => number,
         _ => 0.0,
     };
     let mut states = States::NONE;
     states.set(State::Focused, is(raw.focused) && !matches!(role, R::Application | R::Window));
-    states.set(State::Disabled, raw.enabled == Some(false) && can_be_used(role));
+    states.set(State::Disabled, raw.enabled == Some(false) && can_be_disabled(role));
     states.set(State::Secure, secure);
     states.set(State::Busy, is(raw.busy));
-    states.set(State::Hidden, is(raw.hidden) && role != R::Application || raw.tucked_away);
+    states.set(State::Hidden, is(raw.hidden) && role != R::Application || raw.in_closed_menu);
     states.set(State::Required, is(raw.required));
     let invalid = raw.invalid.as_deref().is_some_and(|invalid| !matches!(invalid, "" | "false"));
     states.set(State::Invalid, invalid);
     states.set(State::Modal, is(raw.modal) || raw.native == "AXSheet");
     states.set(State::Multiselectable, is(raw.multiselectable));
-    let unfolded = unfolded(raw, role);
-    states.set(State::Expanded, unfolded == Some(true));
-    states.set(State::Collapsed, unfolded == Some(false));
+    let expansion = expansion(raw, role);
+    states.set(State::Expanded, expansion == Some(true));
+    states.set(State::Collapsed, expansion == Some(false));
     let pops_up = matches!(raw.native.as_str(), "AXPopUpButton" | "AXMenuButton" | "AXComboBox")
         || role == R::Menu && raw.open.is_some();
     states.set(State::Haspopup, is(raw.has_popup) || pops_up);
@@ -143,10 +143,10 @@ fn states(raw: &Raw, role: Role, secure: bool) -> States {
 }
 
 /// Whether an element shows what it holds, where it can do either.
-fn unfolded(raw: &Raw, role: Role) -> Option<bool> {
+fn expansion(raw: &RawAttributes, role: Role) -> Option<bool> {
     if raw.native == "AXDisclosureTriangle" {
         return match raw.value {
-            Some(Held::Number(number)) => Some(number != 0.0),
+            Some(ElementValue::Number(number)) => Some(number != 0.0),
             _ => raw.expanded,
         };
     }
@@ -157,18 +157,20 @@ fn unfolded(raw: &Raw, role: Role) -> Option<bool> {
     }
 }
 
-fn value(raw: &Raw, role: Role) -> Option<String> {
+fn value(raw: &RawAttributes, role: Role) -> Option<String> {
     use Role as R;
     match (role, raw.value.as_ref()) {
-        (R::Slider | R::SpinButton | R::ProgressBar | R::Meter, Some(Held::Number(number))) => {
-            Some(plain_number(*number))
+        (R::Slider | R::SpinButton | R::ProgressBar | R::Meter, Some(ElementValue::Number(number))) => {
+            Some(format_number(*number))
         }
-        (R::Slider | R::SpinButton | R::ProgressBar | R::Meter, Some(Held::Text(text))) => Some(text.clone()),
-        (R::DateField | R::ColorWell, Some(Held::Text(text))) => Some(text.clone()),
+        (R::Slider | R::SpinButton | R::ProgressBar | R::Meter, Some(ElementValue::Text(text))) => {
+            Some(text.clone())
+        }
+        (R::DateField | R::ColorWell, Some(ElementValue::Text(text))) => Some(text.clone()),
         (R::DateField | R::ColorWell, _) => raw.value_description.clone().filter(|text| !text.is_empty()),
-        (role, Some(Held::Text(text))) if holds_text(role) => Some(text.clone()),
+        (role, Some(ElementValue::Text(text))) if holds_text(role) => Some(text.clone()),
         (role, None) if holds_text(role) && role != R::Combobox => Some(String::new()),
-        (R::Cell | R::Document | R::Group | R::Canvas | R::Unknown, Some(Held::Text(text))) => {
+        (R::Cell | R::Document | R::Group | R::Canvas | R::Unknown, Some(ElementValue::Text(text))) => {
             Some(text.clone()).filter(|text| !text.is_empty())
         }
         _ => None,
@@ -203,7 +205,7 @@ fn text_is_name(role: Role) -> bool {
 }
 
 /// Whether "disabled" says anything of it.
-fn can_be_used(role: Role) -> bool {
+fn can_be_disabled(role: Role) -> bool {
     use Role as R;
     !matches!(role, R::Application | R::Window | R::Separator | R::Unknown)
 }
@@ -234,14 +236,14 @@ pub fn has_value(role: Role) -> bool {
 }
 
 /// A number without the noise of its binary form.
-pub fn plain_number(number: f64) -> String {
+pub fn format_number(number: f64) -> String {
     let plain = (number * 1e6).round() / 1e6;
     // Minus nothing is nothing.
     format!("{}", if plain == 0.0 { 0.0 } else { plain })
 }
 
 /// A text, no longer than what is kept of one.
-pub fn bounded(text: String) -> String {
+pub fn truncated(text: String) -> String {
     match text.char_indices().nth(LONGEST_TEXT) {
         Some((end, _)) => text[..end].to_owned(),
         None => text,
@@ -252,12 +254,12 @@ pub fn bounded(text: String) -> String {
 mod tests {
     use super::*;
 
-    fn raw(native: &str) -> Raw {
-        Raw { native: native.to_owned(), ..Raw::default() }
+    fn raw(native: &str) -> RawAttributes {
+        RawAttributes { native: native.to_owned(), ..RawAttributes::default() }
     }
 
-    fn text(text: &str) -> Option<Held> {
-        Some(Held::Text(text.to_owned()))
+    fn text(text: &str) -> Option<ElementValue> {
+        Some(ElementValue::Text(text.to_owned()))
     }
 
     fn names(facts: &Facts) -> Vec<&'static str> {
@@ -301,12 +303,12 @@ mod tests {
     fn boxes_say_by_a_number_whether_they_are_checked() {
         for (number, expected) in [(0.0, &[][..]), (1.0, &["checked"]), (2.0, &["mixed"])] {
             let mut check = raw("AXCheckBox");
-            check.value = Some(Held::Number(number));
+            check.value = Some(ElementValue::Number(number));
             assert_eq!(names(&facts(&check, Role::Checkbox)), expected);
             assert_eq!(facts(&check, Role::Checkbox).value, None);
         }
         let mut tab = raw("AXRadioButton");
-        tab.value = Some(Held::Number(1.0));
+        tab.value = Some(ElementValue::Number(1.0));
         assert_eq!(names(&facts(&tab, Role::Tab)), ["selected"]);
         assert_eq!(names(&facts(&tab, Role::ToggleButton)), ["pressed"]);
     }
@@ -318,7 +320,7 @@ mod tests {
         row.disclosing = Some(false);
         assert_eq!(names(&facts(&row, Role::TreeItem)), ["collapsed"]);
         let mut triangle = raw("AXDisclosureTriangle");
-        triangle.value = Some(Held::Number(1.0));
+        triangle.value = Some(ElementValue::Number(1.0));
         assert_eq!(names(&facts(&triangle, Role::Button)), ["expanded"]);
         let mut menu = raw("AXMenuBarItem");
         menu.open = Some(true);
@@ -330,7 +332,7 @@ mod tests {
         let mut item = raw("AXMenuItem");
         item.mark = Some("✓".into());
         assert_eq!(names(&facts(&item, Role::MenuItem)), ["checked"]);
-        item.tucked_away = true;
+        item.in_closed_menu = true;
         assert_eq!(names(&facts(&item, Role::MenuItem)), ["checked", "hidden"]);
     }
 
@@ -349,7 +351,7 @@ mod tests {
     #[test]
     fn numbers_are_told_plainly() {
         for (number, told) in [(50.0, "50"), (0.1 + 0.2, "0.3"), (-0.0, "0"), (-2.5, "-2.5")] {
-            assert_eq!(plain_number(number), told);
+            assert_eq!(format_number(number), told);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Apps that keep their trees to themselves until somebody asks for them.
+//! Apps that build their accessibility tree only on request.
 //!
-//! Electron builds its tree when `AXManualAccessibility` is set on the app. Chrome and its kin do when
+//! Electron builds it when `AXManualAccessibility` is set on the app. Chromium browsers do when
 //! `AXEnhancedUserInterface` is; that also makes windows move by animation, so it is set only for browsers and for
-//! a page that is empty without it, and set back in the end.
+//! an app with an empty page, and restored in the end.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,59 +11,59 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tracing::debug;
 
 use crate::ax::element::Element;
-use crate::ax::value::from_truth;
+use crate::ax::value::from_bool;
 use crate::ffi::names as n;
 
-/// What was done to wake an app.
-pub struct Waking {
-    /// Whether it is a browser of Chrome's kin: known from its bundle, or from a page that was empty.
+/// Requests an app's tree, and remembers what was set for it.
+pub struct AccessibilityEnabler {
+    /// Whether the app is a Chromium browser: known from its bundle, or from a page that was empty.
     browser: Arc<AtomicBool>,
-    /// Whether the app took `AXManualAccessibility`.
+    /// Whether the app accepted `AXManualAccessibility`.
     manual: bool,
     /// Whether `AXEnhancedUserInterface` was set by us.
     enhanced: bool,
-    /// Whether pages were tried to wake already.
-    tried: bool,
+    /// Whether pages were requested already.
+    pages_requested: bool,
 }
 
-impl Waking {
-    /// Nothing was done yet.
-    pub fn new(browser: Arc<AtomicBool>) -> Waking {
-        Waking { browser, manual: false, enhanced: false, tried: false }
+impl AccessibilityEnabler {
+    /// For an app of which nothing was requested yet.
+    pub fn new(browser: Arc<AtomicBool>) -> AccessibilityEnabler {
+        AccessibilityEnabler { browser, manual: false, enhanced: false, pages_requested: false }
     }
 
-    /// Wakes an app that has a way of its own. Others say that they do not know it.
-    pub fn wake(&mut self, app: &Element) {
-        self.manual = app.set(n::AXManualAccessibility, &from_truth(true)).is_ok();
+    /// Requests the tree of an app that has a way for that. Other apps reject the attribute.
+    pub fn enable(&mut self, app: &Element) {
+        self.manual = app.set(n::AXManualAccessibility, &from_bool(true)).is_ok();
         if self.browser.load(Relaxed) {
-            self.wake_pages(app);
+            self.enable_pages(app);
         }
     }
 
-    /// Wakes an app whose page was empty. What comes of it is announced.
-    pub fn wake_pages(&mut self, app: &Element) {
-        if self.manual || std::mem::replace(&mut self.tried, true) {
+    /// Requests the pages of an app that showed an empty one. The app announces what it builds.
+    pub fn enable_pages(&mut self, app: &Element) {
+        if self.manual || std::mem::replace(&mut self.pages_requested, true) {
             return;
         }
-        // One that has it set is asked by somebody else already.
-        if app.truth(n::AXEnhancedUserInterface).ok().flatten() == Some(true) {
+        // If it is set already, it is somebody else's to restore.
+        if app.boolean(n::AXEnhancedUserInterface).ok().flatten() == Some(true) {
             return;
         }
-        self.enhanced = app.set(n::AXEnhancedUserInterface, &from_truth(true)).is_ok();
+        self.enhanced = app.set(n::AXEnhancedUserInterface, &from_bool(true)).is_ok();
         self.browser.fetch_or(self.enhanced, Relaxed);
         debug!(set = self.enhanced, "a page is empty; its app is asked for it");
     }
 
-    /// Sets back what was set for good.
-    pub fn undo(&self, app: &Element) {
+    /// Restores what other users of the app would notice.
+    pub fn restore(&self, app: &Element) {
         if self.enhanced {
             // The app may have ended meanwhile.
-            let _ = app.set(n::AXEnhancedUserInterface, &from_truth(false));
+            let _ = app.set(n::AXEnhancedUserInterface, &from_bool(false));
         }
     }
 }
 
-/// Whether a bundle is a browser of Chrome's kin: its tree is empty until it is asked for in their way.
+/// Whether a bundle is a Chromium browser, whose tree is empty until it is requested.
 pub fn is_chromium(bundle: &Path) -> bool {
     let Ok(frameworks) = std::fs::read_dir(bundle.join("Contents/Frameworks")) else { return false };
     frameworks.flatten().any(|framework| {

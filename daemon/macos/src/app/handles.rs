@@ -6,7 +6,7 @@ use crate::ax::element::Element;
 use axd_platform::ElementKey;
 
 /// Fewer elements than this are never too many.
-const FEW: usize = 4096;
+const MIN_PRUNE_SIZE: usize = 4096;
 
 /// Elements by key and keys by element. A key is given out once and never again.
 pub struct Handles {
@@ -14,7 +14,7 @@ pub struct Handles {
     keys: HashMap<Element, ElementKey>,
     last: u64,
     /// At how many it is time to look which are still needed.
-    tidy_at: usize,
+    prune_at: usize,
 }
 
 impl Handles {
@@ -24,7 +24,7 @@ impl Handles {
             elements: HashMap::from([(ElementKey::APP, app.clone())]),
             keys: HashMap::from([(app, ElementKey::APP)]),
             last: 0,
-            tidy_at: FEW,
+            prune_at: MIN_PRUNE_SIZE,
         }
     }
 
@@ -34,13 +34,13 @@ impl Handles {
     }
 
     /// The key of an element, if it has one.
-    pub fn known(&self, element: &Element) -> Option<ElementKey> {
+    pub fn find(&self, element: &Element) -> Option<ElementKey> {
         self.keys.get(element).copied()
     }
 
     /// The key of an element, a new one if it has none.
     pub fn key(&mut self, element: &Element) -> ElementKey {
-        if let Some(key) = self.known(element) {
+        if let Some(key) = self.find(element) {
             return key;
         }
         self.last += 1;
@@ -65,16 +65,16 @@ impl Handles {
         }
     }
 
-    /// Whether it is time to [`tidy`](Handles::tidy).
-    pub fn is_crowded(&self) -> bool {
-        self.keys.len() >= self.tidy_at
+    /// Whether it is time to [`prune`](Handles::tidy).
+    pub fn should_prune(&self) -> bool {
+        self.keys.len() >= self.prune_at
     }
 
     /// Forgets what is not among `needed`.
-    pub fn tidy(&mut self, needed: &HashSet<ElementKey>) {
+    pub fn prune(&mut self, needed: &HashSet<ElementKey>) {
         let is_needed = |key: &ElementKey| *key == ElementKey::APP || needed.contains(key);
         self.elements.retain(|key, _| is_needed(key));
         self.keys.retain(|_, key| is_needed(key));
-        self.tidy_at = (self.keys.len() * 2).max(FEW);
+        self.prune_at = (self.keys.len() * 2).max(MIN_PRUNE_SIZE);
     }
 }

@@ -13,7 +13,7 @@ pub mod enable_accessibility;
 mod geometry;
 mod handles;
 mod notifications;
-pub mod reader;
+mod reader;
 mod registration;
 pub mod roles;
 pub mod thread;

@@ -1,133 +1,134 @@
-//! What an app's notifications mean: a pure table.
+//! The notifications that axd registers for, and what each means for the tree: a pure table.
 
 use crate::ffi::names as n;
 
 /// What a notification means for the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Means {
-    /// Something about the element is different.
+pub enum Effect {
+    /// Attributes of the element changed.
     Changed,
-    /// Its children are different.
-    Structure,
-    /// It is new; whoever has it did not say so.
-    New,
+    /// Its children changed.
+    ChildrenChanged,
+    /// The element is new, and its parent does not announce that.
+    Created,
     /// The app has another window.
-    NewWindow,
-    /// It ended.
+    WindowCreated,
+    /// The element is gone.
     Destroyed,
-    /// It has the focus now.
-    Focused,
-    /// Other children of it are selected now.
-    Selection,
-    /// It shows, or hides, what it holds.
-    Unfolded,
+    /// The element has the keyboard focus now.
+    FocusMoved,
+    /// Other children of the element are selected now.
+    SelectionChanged,
+    /// The element was expanded or collapsed.
+    ExpansionChanged,
     /// A menu opened.
     MenuOpened,
     /// A menu closed.
     MenuClosed,
-    /// Another window is the main one.
-    Window,
-    /// The app came forward, went back, was hidden or shown.
-    App,
-    /// Something is to be spoken.
-    Announced,
-    /// It is elsewhere, or of another size: geometry, which is measured when it is asked for.
-    Place,
+    /// Another window is the main or the focused one.
+    WindowFocusMoved,
+    /// The app was activated, deactivated, hidden or shown.
+    AppStateChanged,
+    /// The app wants a text to be spoken.
+    Announcement,
+    /// The element was moved or resized. Geometry is measured on request, so the tree does not change.
+    Moved,
 }
 
-/// A notification that is asked for.
+/// A notification to register for.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct NotificationSpec {
     /// Its name.
     pub name: &'static str,
     /// What it means.
-    pub means: Means,
+    pub effect: Effect,
     /// Whether the tree goes out of date without it.
-    pub essential: bool,
+    pub required: bool,
 }
 
-const fn must(name: &'static str, means: Means) -> Wanted {
-    Wanted { name, means, essential: true }
+const fn required(name: &'static str, effect: Effect) -> NotificationSpec {
+    NotificationSpec { name, effect, required: true }
 }
 
-const fn may(name: &'static str, means: Means) -> Wanted {
-    Wanted { name, means, essential: false }
+const fn optional(name: &'static str, effect: Effect) -> NotificationSpec {
+    NotificationSpec { name, effect, required: false }
 }
 
-/// What is asked of an app.
-pub const WANTED: &[Wanted] = &[
-    must(n::kAXCreatedNotification, Means::New),
-    must(n::kAXUIElementDestroyedNotification, Means::Destroyed),
-    must(n::kAXValueChangedNotification, Means::Changed),
-    must(n::kAXTitleChangedNotification, Means::Changed),
-    must(n::kAXFocusedUIElementChangedNotification, Means::Focused),
-    must(n::kAXWindowCreatedNotification, Means::NewWindow),
-    must(n::kAXFocusedWindowChangedNotification, Means::Window),
-    may(n::kAXMainWindowChangedNotification, Means::Window),
-    may(n::kAXSheetCreatedNotification, Means::New),
-    may(n::kAXDrawerCreatedNotification, Means::New),
-    may(n::kAXHelpTagCreatedNotification, Means::New),
-    may(n::kAXLayoutChangedNotification, Means::Structure),
-    may(n::kAXRowCountChangedNotification, Means::Structure),
-    may(n::kAXRowExpandedNotification, Means::Unfolded),
-    may(n::kAXRowCollapsedNotification, Means::Unfolded),
-    may(n::kAXSelectedRowsChangedNotification, Means::Selection),
-    may(n::kAXSelectedChildrenChangedNotification, Means::Selection),
-    may(n::kAXSelectedChildrenMovedNotification, Means::Structure),
-    may(n::kAXSelectedCellsChangedNotification, Means::Selection),
-    may(n::kAXSelectedColumnsChangedNotification, Means::Selection),
-    may(n::kAXSelectedTextChangedNotification, Means::Changed),
-    may(n::kAXElementBusyChangedNotification, Means::Changed),
-    may(n::kAXMenuOpenedNotification, Means::MenuOpened),
-    may(n::kAXMenuClosedNotification, Means::MenuClosed),
-    may(n::kAXMenuItemSelectedNotification, Means::Changed),
-    may(n::kAXWindowMiniaturizedNotification, Means::Changed),
-    may(n::kAXWindowDeminiaturizedNotification, Means::Changed),
-    may(n::kAXWindowMovedNotification, Means::Place),
-    may(n::kAXWindowResizedNotification, Means::Place),
-    may(n::kAXApplicationActivatedNotification, Means::App),
-    may(n::kAXApplicationDeactivatedNotification, Means::App),
-    may(n::kAXApplicationHiddenNotification, Means::App),
-    may(n::kAXApplicationShownNotification, Means::App),
-    may(n::kAXAnnouncementRequestedNotification, Means::Announced),
-    may(n::AXLoadComplete, Means::Structure),
-    may(n::AXLayoutComplete, Means::Structure),
-    may(n::AXLiveRegionCreated, Means::Structure),
-    may(n::AXLiveRegionChanged, Means::Structure),
-    may(n::AXInvalidStatusChanged, Means::Changed),
-    may(n::AXExpandedChanged, Means::Unfolded),
+/// Every notification that an app is asked for.
+pub const NOTIFICATIONS: &[NotificationSpec] = &[
+    required(n::kAXCreatedNotification, Effect::Created),
+    required(n::kAXUIElementDestroyedNotification, Effect::Destroyed),
+    required(n::kAXValueChangedNotification, Effect::Changed),
+    required(n::kAXTitleChangedNotification, Effect::Changed),
+    required(n::kAXFocusedUIElementChangedNotification, Effect::FocusMoved),
+    required(n::kAXWindowCreatedNotification, Effect::WindowCreated),
+    required(n::kAXFocusedWindowChangedNotification, Effect::WindowFocusMoved),
+    optional(n::kAXMainWindowChangedNotification, Effect::WindowFocusMoved),
+    optional(n::kAXSheetCreatedNotification, Effect::Created),
+    optional(n::kAXDrawerCreatedNotification, Effect::Created),
+    optional(n::kAXHelpTagCreatedNotification, Effect::Created),
+    optional(n::kAXLayoutChangedNotification, Effect::ChildrenChanged),
+    optional(n::kAXRowCountChangedNotification, Effect::ChildrenChanged),
+    optional(n::kAXRowExpandedNotification, Effect::ExpansionChanged),
+    optional(n::kAXRowCollapsedNotification, Effect::ExpansionChanged),
+    optional(n::kAXSelectedRowsChangedNotification, Effect::SelectionChanged),
+    optional(n::kAXSelectedChildrenChangedNotification, Effect::SelectionChanged),
+    optional(n::kAXSelectedChildrenMovedNotification, Effect::ChildrenChanged),
+    optional(n::kAXSelectedCellsChangedNotification, Effect::SelectionChanged),
+    optional(n::kAXSelectedColumnsChangedNotification, Effect::SelectionChanged),
+    optional(n::kAXSelectedTextChangedNotification, Effect::Changed),
+    optional(n::kAXElementBusyChangedNotification, Effect::Changed),
+    optional(n::kAXMenuOpenedNotification, Effect::MenuOpened),
+    optional(n::kAXMenuClosedNotification, Effect::MenuClosed),
+    optional(n::kAXMenuItemSelectedNotification, Effect::Changed),
+    optional(n::kAXWindowMiniaturizedNotification, Effect::Changed),
+    optional(n::kAXWindowDeminiaturizedNotification, Effect::Changed),
+    optional(n::kAXWindowMovedNotification, Effect::Moved),
+    optional(n::kAXWindowResizedNotification, Effect::Moved),
+    optional(n::kAXApplicationActivatedNotification, Effect::AppStateChanged),
+    optional(n::kAXApplicationDeactivatedNotification, Effect::AppStateChanged),
+    optional(n::kAXApplicationHiddenNotification, Effect::AppStateChanged),
+    optional(n::kAXApplicationShownNotification, Effect::AppStateChanged),
+    optional(n::kAXAnnouncementRequestedNotification, Effect::Announcement),
+    optional(n::AXLoadComplete, Effect::ChildrenChanged),
+    optional(n::AXLayoutComplete, Effect::ChildrenChanged),
+    optional(n::AXLiveRegionCreated, Effect::ChildrenChanged),
+    optional(n::AXLiveRegionChanged, Effect::ChildrenChanged),
+    optional(n::AXInvalidStatusChanged, Effect::Changed),
+    optional(n::AXExpandedChanged, Effect::ExpansionChanged),
 ];
 
-/// What apps do not tell of all their windows unless they are asked window by window.
-pub const OF_WINDOWS: &[&str] =
+/// Those that some apps send only for windows they were registered for on the window itself.
+pub const WINDOW_NOTIFICATIONS: &[&str] =
     &[n::kAXUIElementDestroyedNotification, n::kAXTitleChangedNotification, n::kAXValueChangedNotification];
 
-/// What a notification means; `None` if nobody asked for it.
-pub fn meaning(name: &str) -> Option<Means> {
-    WANTED.iter().find(|wanted| wanted.name == name).map(|wanted| wanted.means)
+/// What a notification means; `None` if it is not in the table.
+pub fn effect_of(name: &str) -> Option<Effect> {
+    NOTIFICATIONS.iter().find(|spec| spec.name == name).map(|spec| spec.effect)
 }
 
-/// What of the notifications an app accepted: one bit each, by their place in [`WANTED`].
+/// Which notifications an app accepted: one bit each, by the index in [`NOTIFICATIONS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Accepted(u64);
+pub struct AcceptedSet(u64);
 
-const _: () = assert!(WANTED.len() <= 64);
+const _: () = assert!(NOTIFICATIONS.len() <= 64);
 
-impl Accepted {
-    /// Notes one.
-    pub fn add(&mut self, at: usize) {
-        self.0 |= 1 << at;
+impl AcceptedSet {
+    /// Adds the notification with this index.
+    pub fn insert(&mut self, index: usize) {
+        self.0 |= 1 << index;
     }
 
-    /// Whether it was accepted.
-    pub fn has(self, at: usize) -> bool {
-        self.0 & (1 << at) != 0
+    /// Whether the notification with this index was accepted.
+    pub fn contains(self, index: usize) -> bool {
+        self.0 & (1 << index) != 0
     }
 
-    /// The names of those that are missing and without which the tree goes out of date.
+    /// The names of the required notifications that were not accepted.
     pub fn missing(self) -> Vec<&'static str> {
-        let missing = WANTED.iter().enumerate().filter(|(at, wanted)| wanted.essential && !self.has(*at));
-        missing.map(|(_, wanted)| wanted.name).collect()
+        let missing =
+            NOTIFICATIONS.iter().enumerate().filter(|(index, spec)| spec.required && !self.contains(*index));
+        missing.map(|(_, spec)| spec.name).collect()
     }
 }
 
@@ -138,22 +139,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_notification_is_asked_for_once_and_understood() {
+    fn every_notification_is_listed_once_and_has_an_effect() {
         let mut seen = HashSet::new();
-        for wanted in WANTED {
-            assert!(seen.insert(wanted.name), "{} is there twice", wanted.name);
-            assert_eq!(meaning(wanted.name), Some(wanted.means));
+        for spec in NOTIFICATIONS {
+            assert!(seen.insert(spec.name), "{} is there twice", spec.name);
+            assert_eq!(effect_of(spec.name), Some(spec.effect));
         }
-        assert_eq!(meaning("AXNobodyAskedForThis"), None);
-        assert!(OF_WINDOWS.iter().all(|name| seen.contains(name)));
+        assert_eq!(effect_of("AXNobodyAskedForThis"), None);
+        assert!(WINDOW_NOTIFICATIONS.iter().all(|name| seen.contains(name)));
     }
 
     #[test]
-    fn only_essential_ones_are_missed() {
-        let mut accepted = Accepted::default();
+    fn only_required_ones_are_missed() {
+        let mut accepted = AcceptedSet::default();
         assert!(accepted.missing().contains(&n::kAXValueChangedNotification));
-        for (at, _) in WANTED.iter().enumerate().filter(|(_, wanted)| wanted.essential) {
-            accepted.add(at);
+        for (index, _) in NOTIFICATIONS.iter().enumerate().filter(|(_, spec)| spec.required) {
+            accepted.insert(index);
         }
         assert!(accepted.missing().is_empty());
     }

@@ -9,24 +9,24 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use axd_protocol::Role;
 use tracing::debug;
 
-use super::attributes::{Lists, More};
-use super::children::{counts_children, has_rows, opens_menu};
-use super::content::{self, Held, facts, has_value, holds_text};
+use super::attributes::{AttributeLists, ExtraAttributes};
+use super::children::{has_rows, is_counted_list, opens_menu};
+use super::content::{self, ElementValue, facts, has_value, holds_text};
 use super::handles::Handles;
 use super::roles;
 use crate::ax::element::Element;
-use crate::ax::error::Fault;
+use crate::ax::error::AxError;
 use crate::ax::value::{self, TextRange};
 use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
 use axd_platform::{ElementKey, Facts, LONGEST_TEXT};
 
 /// A container with more children than this shows only those on the screen.
-pub const MOST_CHILDREN: usize = 1000;
+pub const MAX_CHILDREN: usize = 1000;
 /// So often an element may fail to answer, while its app does, before it is taken as it is.
-const PATIENT: u8 = 2;
+const MAX_FAILURES: u8 = 2;
 /// Deeper than any tree is.
-pub(super) const DEEPEST: usize = 256;
+pub(super) const MAX_DEPTH: usize = 256;
 
 /// An app, as far as it is read.
 pub struct Reader {
@@ -34,12 +34,12 @@ pub struct Reader {
     pid: u32,
     /// Its elements.
     pub handles: Handles,
-    pub(crate) lists: Lists,
-    pub(super) known: HashMap<ElementKey, Known>,
+    pub(crate) attributes: AttributeLists,
+    pub(super) records: HashMap<ElementKey, ElementRecord>,
     /// Menus that were told to be open.
     pub(super) open_menus: HashSet<ElementKey>,
     /// Other processes that elements of the app belong to.
-    foreign: BTreeSet<u32>,
+    other_pids: BTreeSet<u32>,
     /// The rows that rows of an outline show, as the outline was last read.
     pub(super) disclosed: HashMap<ElementKey, Vec<Element>>,
     /// Pages that were empty when they were read.
@@ -48,7 +48,7 @@ pub struct Reader {
 
 /// What was last read of an element, as far as the next reading can make use of it.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct ElementRecord {
     pub(super) native: String,
     role: Option<Role>,
     pub(super) parent: Option<ElementKey>,
@@ -62,7 +62,7 @@ pub(super) struct Known {
     /// The row of an outline that shows this one, where that was asked: `Some(None)` if it lies at the top.
     pub(super) disclosed_by: Option<Option<ElementKey>>,
     /// How often it failed to answer.
-    busy: u8,
+    failures: u8,
 }
 
 impl Reader {
@@ -71,29 +71,31 @@ impl Reader {
         Reader {
             pid,
             handles: Handles::new(app),
-            lists: Lists::default(),
-            known: HashMap::new(),
+            attributes: AttributeLists::default(),
+            records: HashMap::new(),
             open_menus: HashSet::new(),
-            foreign: BTreeSet::new(),
+            other_pids: BTreeSet::new(),
             disclosed: HashMap::new(),
             empty_pages: HashSet::new(),
         }
     }
 
     /// Reads an element; `None`: it is gone. Fails only if the app does not answer.
-    pub fn read(&mut self, key: ElementKey) -> Result<Option<Reading>, Fault> {
+    pub fn read(&mut self, key: ElementKey) -> Result<Option<Reading>, AxError> {
         let Some(element) = self.handles.get(key).cloned() else { return Ok(None) };
         match self.try_read(key, &element) {
             Ok(reading) => Ok(Some(reading)),
-            Err(Fault::GONE) if key != ElementKey::APP => {
+            Err(AxError::GONE) if key != ElementKey::APP => {
                 self.forget(key);
                 Ok(None)
             }
-            Err(fault) if key == ElementKey::APP || is_of_app(fault) && !self.is_stuck(key) => Err(fault),
-            Err(fault) => {
+            Err(error) if key == ElementKey::APP || error.is_app_level() && !self.count_failure(key) => {
+                Err(error)
+            }
+            Err(error) => {
                 // The app answers, this element never does. Its place is kept; it is tried again with the others.
-                debug!(fault = fault.name(), "an element cannot be read");
-                let native = self.known.get(&key).map(|known| known.native.clone());
+                debug!(error = error.name(), "an element cannot be read");
+                let native = self.records.get(&key).map(|record| record.native.clone());
                 let mut facts = Facts::new(Role::Unknown);
                 facts.native_role = native.filter(|native| !native.is_empty());
                 Ok(Some(Reading { facts, children: Vec::new(), total: None }))
@@ -102,45 +104,46 @@ impl Reader {
     }
 
     /// Whether an element did not answer although its app does, more than once.
-    fn is_stuck(&mut self, key: ElementKey) -> bool {
-        let known = self.known.entry(key).or_default();
-        known.busy = known.busy.saturating_add(1);
-        known.busy > PATIENT
+    fn count_failure(&mut self, key: ElementKey) -> bool {
+        let record = self.records.entry(key).or_default();
+        record.failures = record.failures.saturating_add(1);
+        record.failures > MAX_FAILURES
     }
 
-    fn try_read(&mut self, key: ElementKey, element: &Element) -> Result<Reading, Fault> {
+    fn try_read(&mut self, key: ElementKey, element: &Element) -> Result<Reading, AxError> {
         let (before, above) = {
-            let known = self.known.get(&key);
-            let above = known.and_then(|known| known.parent).and_then(|parent| self.known.get(&parent));
-            let before = known.and_then(|known| Some((known.native.clone(), known.role?)));
+            let record = self.records.get(&key);
+            let above = record.and_then(|record| record.parent).and_then(|parent| self.records.get(&parent));
+            let before = record.and_then(|record| Some((record.native.clone(), record.role?)));
             (before, above.map(|above| (above.role, above.partial)).unwrap_or_default())
         };
-        let at_once = before.as_ref().filter(|(native, _)| !is_careful(native));
-        let at_once = at_once.map(|(_, role)| More { value: has_value(*role), children: true });
-        let mut answers = self.lists.outline(element, at_once)?;
+        let extra = before.as_ref().filter(|(native, _)| !needs_role_first(native));
+        let extra = extra.map(|(_, role)| ExtraAttributes { value: has_value(*role), children: true });
+        let mut answers = self.attributes.read_outline(element, extra)?;
         let native = answers.raw.native.clone();
         let mut role = roles::role(&native, answers.raw.subrole.as_deref(), above.0);
-        let as_before = before.as_ref().is_some_and(|(before, _)| *before == native);
+        let same_role = before.as_ref().is_some_and(|(before, _)| *before == native);
         let secure = roles::is_secure(answers.raw.subrole.as_deref());
-        if !as_before || is_careful(&native) {
+        if !same_role || needs_role_first(&native) {
             answers.raw.value = None;
-            let rows = has_rows(&native) || counts_children(&native);
+            let rows = has_rows(&native) || is_counted_list(&native);
             let long = answers.length.is_some_and(|length| length > LONGEST_TEXT);
             let value = has_value(role) && !secure && !long;
-            self.lists.more(element, More { value, children: !rows }, &mut answers)?;
+            self.attributes.read_extra(element, ExtraAttributes { value, children: !rows }, &mut answers)?;
             if has_value(role) && !secure && long {
-                answers.raw.value = beginning(element)?;
+                answers.raw.value = read_prefix(element)?;
             }
         }
         if let Some(title) = &answers.title_element
             && answers.raw.title.is_none()
         {
-            answers.raw.label = said_by(title)?;
+            answers.raw.label = label_text(title)?;
         }
         if holds_text(role) && native != "AXPopUpButton" {
-            answers.raw.settable = Some(lenient(element.is_settable(n::kAXValueAttribute))?);
+            answers.raw.settable = Some(or_default(element.is_settable(n::kAXValueAttribute))?);
         }
-        if answers.raw.disclosing == Some(false) && !lenient(element.is_settable(n::kAXDisclosingAttribute))?
+        if answers.raw.disclosing == Some(false)
+            && !or_default(element.is_settable(n::kAXDisclosingAttribute))?
         {
             answers.raw.disclosing = None;
         }
@@ -154,11 +157,11 @@ impl Reader {
                 answers.raw.open = Some(self.is_open(key, &answers, holds));
             }
         }
-        answers.raw.tucked_away = self.is_tucked_away(key);
+        answers.raw.in_closed_menu = self.is_in_own_closed_menu(key);
         if role == Role::MenuItem {
-            let known = self.known.entry(key).or_default();
-            known.checkable |= answers.raw.mark.is_some();
-            if known.checkable {
+            let record = self.records.entry(key).or_default();
+            record.checkable |= answers.raw.mark.is_some();
+            if record.checkable {
                 role = Role::MenuItemCheckbox;
             }
         }
@@ -167,25 +170,25 @@ impl Reader {
         if role.is_window() && native == "AXWindow" || native == "AXSheet" {
             facts.window = self.window_number(key, element);
         }
-        facts.actions = self.actions(key, element, as_before)?;
+        facts.actions = self.actions(key, element, same_role)?;
         if native == "AXWebArea" && children.is_empty() {
             self.empty_pages.insert(key);
         }
         for child in &children {
-            let known = self.known.entry(*child).or_default();
-            known.parent = Some(key);
+            let record = self.records.entry(*child).or_default();
+            record.parent = Some(key);
         }
-        let known = self.known.entry(key).or_default();
-        known.native = native;
-        known.role = Some(role);
-        known.children.clone_from(&children);
-        known.partial = total.is_some();
-        known.busy = 0;
+        let record = self.records.entry(key).or_default();
+        record.native = native;
+        record.role = Some(role);
+        record.children.clone_from(&children);
+        record.partial = total.is_some();
+        record.failures = 0;
         Ok(Reading { facts, children, total })
     }
 
     /// The keys of elements, without those of our own process: who asks itself waits for ever.
-    pub(super) fn keys(&mut self, elements: &[Element]) -> Vec<ElementKey> {
+    pub(super) fn keys_of(&mut self, elements: &[Element]) -> Vec<ElementKey> {
         let ours = std::process::id();
         let mut keys = Vec::with_capacity(elements.len());
         for element in elements {
@@ -194,7 +197,7 @@ impl Reader {
                 continue;
             }
             if let Some(other) = pid.filter(|pid| *pid != self.pid) {
-                self.foreign.insert(other);
+                self.other_pids.insert(other);
             }
             keys.push(self.handles.key(element));
         }
@@ -202,29 +205,29 @@ impl Reader {
     }
 
     /// Other processes that elements which were read belong to.
-    pub fn foreign(&self) -> &BTreeSet<u32> {
-        &self.foreign
+    pub fn other_pids(&self) -> &BTreeSet<u32> {
+        &self.other_pids
     }
 
     /// The children an element was last read to have.
     pub fn children_of(&self, key: ElementKey) -> &[ElementKey] {
-        self.known.get(&key).map_or(&[], |known| &known.children)
+        self.records.get(&key).map_or(&[], |record| &record.children)
     }
 
     /// What an element was last read to be in.
     pub fn parent_of(&self, key: ElementKey) -> Option<ElementKey> {
-        self.known.get(&key)?.parent
+        self.records.get(&key)?.parent
     }
 
     /// The outline that a row is in, as it was last read.
     pub fn outline_of(&self, row: ElementKey) -> Option<ElementKey> {
         let above = std::iter::successors(self.parent_of(row), |key| self.parent_of(*key));
-        above.take(DEEPEST).find(|key| self.role_of(*key) == Some(Role::Tree))
+        above.take(MAX_DEPTH).find(|key| self.role_of(*key) == Some(Role::Tree))
     }
 
     /// What an element was last read to be.
     pub fn role_of(&self, key: ElementKey) -> Option<Role> {
-        self.known.get(&key)?.role
+        self.records.get(&key)?.role
     }
 
     /// Whether the element was last read to be a window.
@@ -233,7 +236,7 @@ impl Reader {
     }
 
     /// What may be selected in a container, as it was last read: its rows, items, tabs; of a tree all that are shown.
-    pub fn selectable_in(&self, key: ElementKey, most: usize) -> Vec<ElementKey> {
+    pub fn selectable_children(&self, key: ElementKey, most: usize) -> Vec<ElementKey> {
         let mut found: Vec<ElementKey> = self.children_of(key).to_vec();
         let mut at = 0;
         while at < found.len() && found.len() < most {
@@ -247,40 +250,45 @@ impl Reader {
     }
 
     fn window_number(&mut self, key: ElementKey, element: &Element) -> Option<u64> {
-        if let Some(window) = self.known.get(&key).and_then(|known| known.window) {
+        if let Some(window) = self.records.get(&key).and_then(|record| record.window) {
             return Some(window);
         }
         let window = element.window_number();
-        self.known.entry(key).or_default().window = window;
+        self.records.entry(key).or_default().window = window;
         window
     }
 
-    fn actions(&mut self, key: ElementKey, element: &Element, as_before: bool) -> Result<Vec<String>, Fault> {
-        let known = self.known.get(&key).and_then(|known| known.actions.clone()).filter(|_| as_before);
-        if let Some(actions) = known {
+    fn actions(
+        &mut self,
+        key: ElementKey,
+        element: &Element,
+        same_role: bool,
+    ) -> Result<Vec<String>, AxError> {
+        let record = self.records.get(&key).and_then(|record| record.actions.clone()).filter(|_| same_role);
+        if let Some(actions) = record {
             return Ok(actions);
         }
         let actions = match element.actions() {
             Ok(actions) => actions,
-            Err(fault) if is_of_app(fault) || fault == Fault::GONE => return Err(fault),
+            Err(error) if error.is_app_level() || error == AxError::GONE => return Err(error),
             Err(_) => Vec::new(),
         };
-        self.known.entry(key).or_default().actions = Some(actions.clone());
+        self.records.entry(key).or_default().actions = Some(actions.clone());
         Ok(actions)
     }
 
     /// The elements above one, the app first, itself last. Empty if it is gone.
-    pub fn path(&mut self, key: ElementKey) -> Result<Vec<ElementKey>, Fault> {
+    pub fn path(&mut self, key: ElementKey) -> Result<Vec<ElementKey>, AxError> {
         let Some(element) = self.handles.get(key).cloned() else { return Ok(Vec::new()) };
         self.path_to(&element)
     }
 
     /// The same of any element.
-    pub fn path_to(&mut self, element: &Element) -> Result<Vec<ElementKey>, Fault> {
+    pub fn path_to(&mut self, element: &Element) -> Result<Vec<ElementKey>, AxError> {
         let mut path: Vec<ElementKey> = Vec::new();
         let mut at = element.clone();
-        for _ in 0..DEEPEST {
-            let key = self.keys(std::slice::from_ref(&at)).first().copied();
+        for _ in 0..MAX_DEPTH {
+            let key = self.keys_of(std::slice::from_ref(&at)).first().copied();
             let Some(key) = key else { return Ok(Vec::new()) };
             // A menu goes by the key of what opens it.
             if path.last() != Some(&key) {
@@ -292,13 +300,13 @@ impl Reader {
             }
             at = match at.element(n::kAXParentAttribute) {
                 Ok(Some(parent)) => parent,
-                Ok(None) | Err(Fault::GONE) => return Ok(Vec::new()),
-                Err(fault) => return Err(fault),
+                Ok(None) | Err(AxError::GONE) => return Ok(Vec::new()),
+                Err(error) => return Err(error),
             };
             // The app's own element of another process that shows something in this one.
-            if at.pid().is_some_and(|pid| pid != self.pid) && self.is_an_app(&at) {
-                let known = path.last().and_then(|last| self.parent_of(*last));
-                match known.and_then(|parent| self.handles.get(parent)) {
+            if at.pid().is_some_and(|pid| pid != self.pid) && self.is_app_element(&at) {
+                let record = path.last().and_then(|last| self.parent_of(*last));
+                match record.and_then(|parent| self.handles.get(parent)) {
                     Some(parent) => at = parent.clone(),
                     None => return Ok(Vec::new()),
                 }
@@ -307,14 +315,14 @@ impl Reader {
         Ok(Vec::new())
     }
 
-    fn is_an_app(&self, element: &Element) -> bool {
+    fn is_app_element(&self, element: &Element) -> bool {
         element.pid().and_then(Element::app).as_ref() == Some(element)
     }
 
     /// Forgets an element.
     pub fn forget(&mut self, key: ElementKey) {
         self.handles.forget(key);
-        self.known.remove(&key);
+        self.records.remove(&key);
         self.open_menus.remove(&key);
         self.disclosed.remove(&key);
         self.empty_pages.remove(&key);
@@ -331,63 +339,58 @@ impl Reader {
     }
 
     /// Forgets the processes of which nothing can be reached any more.
-    pub fn tidy_foreign(&mut self) {
+    pub fn prune_processes(&mut self) {
         let reached = self.reachable();
         let pids = reached.iter().filter_map(|key| self.handles.get(*key)?.pid());
         let own = self.pid;
-        self.foreign = pids.filter(|pid| *pid != own).collect();
+        self.other_pids = pids.filter(|pid| *pid != own).collect();
     }
 
     /// Forgets what can no longer be reached from the app, if there is much of it.
-    pub fn tidy(&mut self) {
-        if !self.handles.is_crowded() {
+    pub fn prune(&mut self) {
+        if !self.handles.should_prune() {
             return;
         }
         let needed = self.reachable();
-        self.handles.tidy(&needed);
-        self.known.retain(|key, _| needed.contains(key));
+        self.handles.prune(&needed);
+        self.records.retain(|key, _| needed.contains(key));
         self.open_menus.retain(|key| needed.contains(key));
         self.disclosed.retain(|key, _| needed.contains(key));
         self.empty_pages.retain(|key| needed.contains(key));
     }
 }
 
-/// Whether the fault says something of the app and not of one element.
-pub fn is_of_app(fault: Fault) -> bool {
-    fault == Fault::BUSY || fault == Fault::NOT_ALLOWED
-}
-
 /// What one question came to. Only that the element is gone, or its app silent, ends the reading; anything else is taken
 /// as no answer to that question.
-pub(super) fn lenient<T: Default>(answer: Result<T, Fault>) -> Result<T, Fault> {
+pub(super) fn or_default<T: Default>(answer: Result<T, AxError>) -> Result<T, AxError> {
     match answer {
-        Err(fault) if !is_of_app(fault) && fault != Fault::GONE => Ok(T::default()),
+        Err(error) if !error.is_app_level() && error != AxError::GONE => Ok(T::default()),
         answer => answer,
     }
 }
 
 /// Whether it must be known what such an element is now before anything else is asked of it.
-fn is_careful(native: &str) -> bool {
+fn needs_role_first(native: &str) -> bool {
     matches!(native, "AXTextField" | "AXTextArea" | "AXApplication")
         || has_rows(native)
-        || counts_children(native)
+        || is_counted_list(native)
 }
 
 /// How a long text begins.
-fn beginning(element: &Element) -> Result<Option<Held>, Fault> {
+fn read_prefix(element: &Element) -> Result<Option<ElementValue>, AxError> {
     let length = isize::try_from(LONGEST_TEXT).unwrap_or(isize::MAX);
     let Some(range) = value::from_range(TextRange { location: 0, length }) else { return Ok(None) };
-    let text = lenient(element.get_for(n::kAXStringForRangeParameterizedAttribute, &range))?;
-    Ok(text.as_ref().and_then(value::text).map(content::bounded).map(Held::Text))
+    let text = or_default(element.get_parameterized(n::kAXStringForRangeParameterizedAttribute, &range))?;
+    Ok(text.as_ref().and_then(value::text).map(content::truncated).map(ElementValue::Text))
 }
 
 /// What an element that is another one's title says.
-fn said_by(title: &Element) -> Result<Option<String>, Fault> {
+fn label_text(title: &Element) -> Result<Option<String>, AxError> {
     for attribute in [n::kAXValueAttribute, n::kAXTitleAttribute, n::kAXDescriptionAttribute] {
         match title.text(attribute) {
-            Ok(Some(text)) if !text.trim().is_empty() => return Ok(Some(content::bounded(text))),
+            Ok(Some(text)) if !text.trim().is_empty() => return Ok(Some(content::truncated(text))),
             Ok(_) => {}
-            Err(fault) if is_of_app(fault) => return Err(fault),
+            Err(error) if error.is_app_level() => return Err(error),
             Err(_) => return Ok(None),
         }
     }

@@ -1,99 +1,99 @@
-//! Registering with one process for all it tells, and again for what it did not accept at once.
+//! Registering with one process for its notifications, and retrying what it did not accept at once.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use tracing::debug;
 
-use super::notifications::{Accepted, OF_WINDOWS, WANTED};
+use super::notifications::{AcceptedSet, NOTIFICATIONS, WINDOW_NOTIFICATIONS};
 use crate::ax::element::Element;
-use crate::ax::error::Fault;
-use crate::ax::observer::{Ear, Observer};
+use crate::ax::error::AxError;
+use crate::ax::observer::{EventQueue, Observer};
 
-/// The pause before what was not accepted is tried again, at first and at most.
-const PAUSE: Duration = Duration::from_millis(100);
-const PAUSE_AT_MOST: Duration = Duration::from_secs(10);
+/// The delay before what was not accepted is tried again, at first and at most.
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(100);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 
-/// What one process tells us.
+/// The observer of one process, and what the process accepted.
 pub struct Registration {
     pid: u32,
     observer: Option<Observer>,
-    accepted: Accepted,
-    /// Windows that were asked one by one.
+    accepted: AcceptedSet,
+    /// Windows that were registered for one by one.
     windows: HashSet<Element>,
-    /// When to try again, and how long to wait after that; `None` if nothing more can be had.
-    again: Option<(Instant, Duration)>,
-    /// The last fault that is not simply "unsupported".
-    fault: Option<Fault>,
+    /// When to retry, and the delay after that; `None` if a retry would not help.
+    next_retry: Option<(Instant, Duration)>,
+    /// The last error other than "unsupported".
+    error: Option<AxError>,
 }
 
 impl Registration {
-    /// Registers.
-    pub fn new(pid: u32, ear: &Ear) -> Registration {
+    /// Registers with a process. Its notifications go into `queue`.
+    pub fn new(pid: u32, queue: &EventQueue) -> Registration {
         let mut registration = Registration {
             pid,
             observer: None,
-            accepted: Accepted::default(),
+            accepted: AcceptedSet::default(),
             windows: HashSet::new(),
-            again: Some((Instant::now(), PAUSE)),
-            fault: None,
+            next_retry: Some((Instant::now(), FIRST_RETRY_DELAY)),
+            error: None,
         };
-        registration.try_again(ear);
+        registration.retry(queue);
         registration
     }
 
-    /// When to try again.
-    pub fn due(&self) -> Option<Instant> {
-        self.again.map(|(when, _)| when)
+    /// When to call [`retry`](Registration::retry), if at all.
+    pub fn retry_at(&self) -> Option<Instant> {
+        self.next_retry.map(|(when, _)| when)
     }
 
-    /// Tries what was not accepted yet.
-    pub fn try_again(&mut self, ear: &Ear) {
-        let pause = self.again.map_or(PAUSE, |(_, pause)| pause);
-        self.fault = None;
-        let busy = match self.try_all(ear) {
+    /// Registers for what was not accepted yet.
+    pub fn retry(&mut self, queue: &EventQueue) {
+        let delay = self.next_retry.map_or(FIRST_RETRY_DELAY, |(_, delay)| delay);
+        self.error = None;
+        let busy = match self.register_missing(queue) {
             Ok(()) => false,
-            Err(fault) => {
-                debug!(pid = self.pid, fault = fault.name(), "cannot observe all of an app yet");
-                self.fault = Some(fault);
+            Err(error) => {
+                debug!(pid = self.pid, error = error.name(), "cannot observe all of an app yet");
+                self.error = Some(error);
                 true
             }
         };
-        self.again = busy.then(|| (Instant::now() + pause, (pause * 2).min(PAUSE_AT_MOST)));
+        self.next_retry = busy.then(|| (Instant::now() + delay, (delay * 2).min(MAX_RETRY_DELAY)));
     }
 
-    /// An error means that it is worth trying again.
-    fn try_all(&mut self, ear: &Ear) -> Result<(), Fault> {
-        let app = Element::app(self.pid).ok_or(Fault::GONE)?;
+    /// Fails if it is worth trying again.
+    fn register_missing(&mut self, queue: &EventQueue) -> Result<(), AxError> {
+        let app = Element::app(self.pid).ok_or(AxError::GONE)?;
         let observer = match &self.observer {
             Some(observer) => observer,
-            None => self.observer.insert(Observer::new(self.pid, ear)?),
+            None => self.observer.insert(Observer::new(self.pid, queue)?),
         };
-        for (at, wanted) in WANTED.iter().enumerate() {
-            if self.accepted.has(at) {
+        for (index, spec) in NOTIFICATIONS.iter().enumerate() {
+            if self.accepted.contains(index) {
                 continue;
             }
-            match observer.add(&app, wanted.name) {
-                Ok(()) => self.accepted.add(at),
-                // The app will not have it, now or later.
-                Err(fault) if fault.is_unsupported() => {}
-                // It hangs, or is not up yet: each further call would wait as long.
-                Err(fault @ (Fault::BUSY | Fault::NOT_ALLOWED)) => return Err(fault),
-                Err(fault) => self.fault = Some(fault),
+            match observer.add(&app, spec.name) {
+                Ok(()) => self.accepted.insert(index),
+                // The app does not know it, and never will.
+                Err(error) if error.is_unsupported() => {}
+                // It hangs, or is still starting: each further call would wait as long.
+                Err(error @ (AxError::BUSY | AxError::NOT_ALLOWED)) => return Err(error),
+                Err(error) => self.error = Some(error),
             }
         }
         Ok(())
     }
 
-    /// Asks to be told what apps tell only of windows that they were asked about.
+    /// Registers for what some apps send only for windows they were registered for on the window itself.
     pub fn add_window(&mut self, window: &Element) {
         let Some(observer) = &self.observer else { return };
         if self.windows.contains(window) {
             return;
         }
-        // If it does not answer now it is asked when it is read next.
-        let added = OF_WINDOWS.iter().try_for_each(|name| match observer.add(window, name) {
-            Err(Fault::BUSY) => Err(Fault::BUSY),
+        // A busy app is asked again when the window is read next.
+        let added = WINDOW_NOTIFICATIONS.iter().try_for_each(|name| match observer.add(window, name) {
+            Err(AxError::BUSY) => Err(AxError::BUSY),
             _ => Ok(()),
         });
         if added.is_ok() {
@@ -101,17 +101,17 @@ impl Registration {
         }
     }
 
-    /// What the process cannot be observed in, and why.
-    pub fn refused(&self) -> Option<String> {
-        if let Some(fault @ Fault::NOT_ALLOWED) = self.fault {
-            return Some(fault.text());
+    /// Why the process cannot be observed completely; `None` if it can.
+    pub fn refusal(&self) -> Option<String> {
+        if let Some(error @ AxError::NOT_ALLOWED) = self.error {
+            return Some(error.message());
         }
         let missing = self.accepted.missing();
         if missing.is_empty() {
             return None;
         }
-        let why = match self.fault {
-            Some(fault) => fault.text(),
+        let why = match self.error {
+            Some(error) => error.message(),
             None => "the app does not support them".to_owned(),
         };
         Some(format!("the app does not announce {}: {why}", missing.join(", ")))

@@ -2,7 +2,7 @@
 //! pasteboard, and thread 0's loop. `appkit` does it.
 //!
 //! All functions of `appkit` are called on thread 0, except `run_main`'s two friends, `stop_main` and `on_main`, and
-//! those that say otherwise. [`ask`] is how other threads get there.
+//! those that say otherwise. [`run_on_main`] is how other threads get there.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -86,7 +86,7 @@ pub struct HostLaunch {
 }
 
 /// Where the answer to a launch goes: the app, or what the host said.
-pub type Launched = Box<dyn FnOnce(Result<HostApp, String>) + Send>;
+pub type LaunchCallback = Box<dyn FnOnce(Result<HostApp, String>) + Send>;
 
 /// Something on the pasteboard: its type (a UTI) and its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub struct HostItem {
 
 /// What the host is asked to take a picture of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum HostShot {
+pub enum HostCapture {
     /// A display, or a part of it, in points from the desktop's origin.
     Display {
         /// Its number.
@@ -141,7 +141,7 @@ pub struct HostKey {
 }
 
 /// Has something done on thread 0, and hands back what came of it. `None` if the loop there has ended.
-pub async fn ask<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+pub async fn run_on_main<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (answer, reply) = oneshot::channel();
     appkit::on_main(Box::new(move || {
         // Whoever asked may have gone.
@@ -151,7 +151,7 @@ pub async fn ask<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
 }
 
 /// The same for a thread that may wait.
-pub fn ask_waiting<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+pub fn run_on_main_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (answer, reply) = std::sync::mpsc::channel();
     appkit::on_main(Box::new(move || {
         // Whoever asked may have gone.
@@ -161,7 +161,7 @@ pub fn ask_waiting<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
 }
 
 /// Does something, and lets go of all that AppKit and its kin put by on the way: threads that are not theirs have to.
-pub fn tidily<T>(work: impl FnOnce() -> T) -> T {
+pub fn with_autorelease_pool<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(target_os = "macos")]
     return objc2::rc::autoreleasepool(|_| work());
     #[cfg(not(target_os = "macos"))]

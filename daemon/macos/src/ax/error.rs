@@ -14,31 +14,31 @@ use axd_platform::{Failure, FailureKind, Sent};
 
 /// An error of the accessibility interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault(pub AXError);
+pub struct AxError(pub AXError);
 
-impl Fault {
+impl AxError {
     /// The app timed out. It is busy, not gone.
-    pub const BUSY: Fault = Fault(kAXErrorCannotComplete);
+    pub const BUSY: AxError = AxError(kAXErrorCannotComplete);
     /// There is no such element any more.
-    pub const GONE: Fault = Fault(kAXErrorInvalidUIElement);
+    pub const GONE: AxError = AxError(kAXErrorInvalidUIElement);
 
     /// We are not allowed to ask.
-    pub const NOT_ALLOWED: Fault = Fault(kAXErrorAPIDisabled);
+    pub const NOT_ALLOWED: AxError = AxError(kAXErrorAPIDisabled);
 
     /// Success, or the fault.
-    pub fn check(error: AXError) -> Result<(), Fault> {
-        if error == kAXErrorSuccess { Ok(()) } else { Err(Fault(error)) }
+    pub fn check(error: AXError) -> Result<(), AxError> {
+        if error == kAXErrorSuccess { Ok(()) } else { Err(AxError(error)) }
     }
 
     /// Whether it only says that there is no value.
     pub fn is_no_value(self) -> bool {
-        let Fault(error) = self;
+        let AxError(error) = self;
         error == kAXErrorNoValue || self.is_unsupported()
     }
 
     /// Whether the element has nothing of that name.
     pub fn is_unsupported(self) -> bool {
-        let Fault(error) = self;
+        let AxError(error) = self;
         matches!(
             error,
             kAXErrorAttributeUnsupported
@@ -49,8 +49,13 @@ impl Fault {
         )
     }
 
+    /// Whether the whole app is concerned, and not only one of its elements.
+    pub fn is_app_level(self) -> bool {
+        self == AxError::BUSY || self == AxError::NOT_ALLOWED
+    }
+
     /// The failure of a question: nothing was sent that acts.
-    pub fn asking(self) -> Failure {
+    pub fn read_failure(self) -> Failure {
         let kind = match self.0 {
             kAXErrorInvalidUIElement => FailureKind::Gone,
             kAXErrorCannotComplete => FailureKind::Unresponsive,
@@ -58,11 +63,11 @@ impl Fault {
             _ if self.is_no_value() => FailureKind::NotSupported,
             _ => FailureKind::Refused,
         };
-        Failure::new(kind, self.text())
+        Failure::new(kind, self.message())
     }
 
     /// The failure of something that acts, after it was sent.
-    pub fn acting(self) -> Failure {
+    pub fn action_failure(self) -> Failure {
         let (kind, sent) = match self.0 {
             // No answer: it may have opened a dialog that it waits for.
             kAXErrorCannotComplete => (FailureKind::Unresponsive, Sent::Maybe),
@@ -74,15 +79,15 @@ impl Fault {
             _ if self.is_unsupported() => (FailureKind::NotSupported, Sent::No),
             _ => (FailureKind::Refused, Sent::Yes),
         };
-        Failure::new(kind, self.text()).sent(sent)
+        Failure::new(kind, self.message()).sent(sent)
     }
 
     /// What it says, for people.
-    pub fn text(self) -> String {
+    pub fn message(self) -> String {
         match self.0 {
             kAXErrorInvalidUIElement => "the element is gone".to_owned(),
             kAXErrorCannotComplete => "the app does not answer".to_owned(),
-            kAXErrorAPIDisabled => permissions::text(&permissions::apps()),
+            kAXErrorAPIDisabled => permissions::message(&permissions::accessibility()),
             error => format!("the app answers {} ({error})", self.name()),
         }
     }
@@ -116,11 +121,11 @@ mod tests {
 
     #[test]
     fn busy_is_not_gone_and_no_value_is_no_failure() {
-        assert_eq!(Fault::BUSY.asking().kind, FailureKind::Unresponsive);
-        assert_eq!(Fault::GONE.asking().kind, FailureKind::Gone);
-        assert!(Fault(kAXErrorNoValue).is_no_value());
-        assert!(Fault(kAXErrorAttributeUnsupported).is_no_value());
-        assert!(!Fault::BUSY.is_no_value() && !Fault::GONE.is_no_value());
+        assert_eq!(AxError::BUSY.read_failure().kind, FailureKind::Unresponsive);
+        assert_eq!(AxError::GONE.read_failure().kind, FailureKind::Gone);
+        assert!(AxError(kAXErrorNoValue).is_no_value());
+        assert!(AxError(kAXErrorAttributeUnsupported).is_no_value());
+        assert!(!AxError::BUSY.is_no_value() && !AxError::GONE.is_no_value());
     }
 
     #[test]
@@ -133,8 +138,8 @@ mod tests {
             (kAXErrorAPIDisabled, FailureKind::NotAllowed, Sent::No),
             (kAXErrorFailure, FailureKind::Refused, Sent::Yes),
         ] {
-            let failure = Fault(error).acting();
-            assert_eq!((failure.kind, failure.sent), (kind, sent), "{}", Fault(error).name());
+            let failure = AxError(error).action_failure();
+            assert_eq!((failure.kind, failure.sent), (kind, sent), "{}", AxError(error).name());
         }
     }
 }

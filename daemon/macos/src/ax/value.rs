@@ -22,7 +22,7 @@ use crate::ffi::cg::{CGPoint, CGRect, CGSize};
 ///
 /// # Safety
 /// `value` is null, or a CoreFoundation object with a reference that is the caller's to give away.
-pub unsafe fn own(value: CFTypeRef) -> Option<CFType> {
+pub unsafe fn from_owned(value: CFTypeRef) -> Option<CFType> {
     // SAFETY: it is not null, and the reference is ours.
     (!value.is_null()).then(|| unsafe { CFType::wrap_under_create_rule(value) })
 }
@@ -31,7 +31,7 @@ pub unsafe fn own(value: CFTypeRef) -> Option<CFType> {
 ///
 /// # Safety
 /// `value` is null, or a living CoreFoundation object.
-pub unsafe fn share(value: CFTypeRef) -> Option<CFType> {
+pub unsafe fn retained(value: CFTypeRef) -> Option<CFType> {
     // SAFETY: it is not null and alive, so that it can be retained.
     (!value.is_null()).then(|| unsafe { CFType::wrap_under_get_rule(value) })
 }
@@ -39,15 +39,15 @@ pub unsafe fn share(value: CFTypeRef) -> Option<CFType> {
 /// The elements of an array, which this takes over.
 ///
 /// # Safety
-/// As for [`own`], and what it points to is an array of CoreFoundation objects.
-pub unsafe fn own_array(array: CFArrayRef) -> Vec<CFType> {
+/// As for [`from_owned`], and what it points to is an array of CoreFoundation objects.
+pub unsafe fn from_owned_array(array: CFArrayRef) -> Vec<CFType> {
     // SAFETY: the caller's promise.
-    let Some(array) = (unsafe { own(array as CFTypeRef) }) else { return Vec::new() };
-    items(&array)
+    let Some(array) = (unsafe { from_owned(array as CFTypeRef) }) else { return Vec::new() };
+    array_items(&array)
 }
 
 /// The elements of an array; none if it is something else.
-pub fn items(array: &CFType) -> Vec<CFType> {
+pub fn array_items(array: &CFType) -> Vec<CFType> {
     if !array.instance_of::<core_foundation::array::CFArray>() {
         return Vec::new();
     }
@@ -56,7 +56,7 @@ pub fn items(array: &CFType) -> Vec<CFType> {
     let count = unsafe { CFArrayGetCount(raw) };
     let each = |at| {
         // SAFETY: the index is in range, and what an array of values holds is alive while the array is.
-        unsafe { share(CFArrayGetValueAtIndex(raw, at)) }
+        unsafe { retained(CFArrayGetValueAtIndex(raw, at)) }
     };
     (0..count).filter_map(each).collect()
 }
@@ -73,7 +73,7 @@ pub unsafe fn lookup(dictionary: CFDictionaryRef, key: &CFString) -> Option<CFTy
     // SAFETY: the dictionary lives, the key is an object, and `value` can be written to.
     let found = unsafe { CFDictionaryGetValueIfPresent(dictionary, key.as_CFTypeRef(), &mut value) };
     // SAFETY: what the dictionary holds is alive while the dictionary is.
-    if found != 0 { unsafe { share(value) } } else { None }
+    if found != 0 { unsafe { retained(value) } } else { None }
 }
 
 /// A text.
@@ -87,7 +87,7 @@ pub fn number(value: &CFType) -> Option<f64> {
 }
 
 /// A truth: a boolean, or a number that is not 0.
-pub fn truth(value: &CFType) -> Option<bool> {
+pub fn boolean(value: &CFType) -> Option<bool> {
     let plain = value.downcast::<CFBoolean>().map(bool::from);
     plain.or_else(|| number(value).map(|number| number != 0.0))
 }
@@ -108,17 +108,17 @@ pub fn from_number(number: f64) -> CFType {
 }
 
 /// A truth as a value.
-pub fn from_truth(truth: bool) -> CFType {
-    CFBoolean::from(truth).into_CFType()
+pub fn from_bool(boolean: bool) -> CFType {
+    CFBoolean::from(boolean).into_CFType()
 }
 
 /// Something that travels in an AXValue.
-trait Boxed: Copy + Default {
+trait AxValueKind: Copy + Default {
     const KIND: AXValueType;
 }
 
 #[derive(Clone, Copy, Default)]
-struct Code(AXError);
+struct ErrorCode(AXError);
 
 /// A part of a text, in UTF-16 units.
 #[repr(C)]
@@ -133,23 +133,23 @@ pub struct TextRange {
 // It stands for CFRange, which has no default.
 const _: () = assert!(size_of::<TextRange>() == size_of::<CFRange>());
 
-impl Boxed for CGPoint {
+impl AxValueKind for CGPoint {
     const KIND: AXValueType = kAXValueTypeCGPoint;
 }
-impl Boxed for CGSize {
+impl AxValueKind for CGSize {
     const KIND: AXValueType = kAXValueTypeCGSize;
 }
-impl Boxed for CGRect {
+impl AxValueKind for CGRect {
     const KIND: AXValueType = kAXValueTypeCGRect;
 }
-impl Boxed for TextRange {
+impl AxValueKind for TextRange {
     const KIND: AXValueType = kAXValueTypeCFRange;
 }
-impl Boxed for Code {
+impl AxValueKind for ErrorCode {
     const KIND: AXValueType = kAXValueTypeAXError;
 }
 
-fn unbox<T: Boxed>(value: &CFType) -> Option<T> {
+fn from_ax_value<T: AxValueKind>(value: &CFType) -> Option<T> {
     // SAFETY: it takes nothing and only answers a number.
     if value.type_of() != unsafe { AXValueGetTypeID() } {
         return None;
@@ -163,58 +163,58 @@ fn unbox<T: Boxed>(value: &CFType) -> Option<T> {
     got.then_some(into)
 }
 
-fn boxed<T: Boxed>(value: T) -> Option<CFType> {
+fn to_ax_value<T: AxValueKind>(value: T) -> Option<CFType> {
     // SAFETY: what it reads is of the type it is told, and what it hands out is ours.
-    unsafe { own(AXValueCreate(T::KIND, (&raw const value).cast::<c_void>()) as CFTypeRef) }
+    unsafe { from_owned(AXValueCreate(T::KIND, (&raw const value).cast::<c_void>()) as CFTypeRef) }
 }
 
 /// A point.
 pub fn point(value: &CFType) -> Option<CGPoint> {
-    unbox(value)
+    from_ax_value(value)
 }
 
 /// A size.
 pub fn size(value: &CFType) -> Option<CGSize> {
-    unbox(value)
+    from_ax_value(value)
 }
 
 /// A rectangle.
 pub fn rect(value: &CFType) -> Option<CGRect> {
-    unbox(value)
+    from_ax_value(value)
 }
 
 /// A part of a text.
 pub fn range(value: &CFType) -> Option<TextRange> {
-    unbox(value)
+    from_ax_value(value)
 }
 
 /// The error that stands for a value in an answer of many.
 pub fn error(value: &CFType) -> Option<AXError> {
-    unbox::<Code>(value).map(|Code(error)| error)
+    from_ax_value::<ErrorCode>(value).map(|ErrorCode(error)| error)
 }
 
 /// A point as a value.
 pub fn from_point(point: CGPoint) -> Option<CFType> {
-    boxed(point)
+    to_ax_value(point)
 }
 
 /// A size as a value.
 pub fn from_size(size: CGSize) -> Option<CFType> {
-    boxed(size)
+    to_ax_value(size)
 }
 
 /// A part of a text as a value.
 pub fn from_range(range: TextRange) -> Option<CFType> {
-    boxed(range)
+    to_ax_value(range)
 }
 
 /// A point of the desktop in its native form.
-pub fn native_point(point: Point) -> CGPoint {
+pub fn to_cg_point(point: Point) -> CGPoint {
     CGPoint { x: f64::from(point.x), y: f64::from(point.y) }
 }
 
 /// A rectangle of the desktop in whole points; `None` if it is none.
-pub fn bounds(rect: CGRect) -> Option<Bounds> {
+pub fn to_bounds(rect: CGRect) -> Option<Bounds> {
     let numbers = [rect.origin.x, rect.origin.y, rect.size.width, rect.size.height];
     if numbers.iter().any(|number| !number.is_finite() || number.abs() > 1e6) {
         return None;

@@ -5,7 +5,7 @@ use axd_protocol::{Bounds, Point};
 
 use super::image::{Image, Pixels};
 use crate::appkit;
-use crate::appkit::host::HostShot;
+use crate::appkit::host::HostCapture;
 use crate::desktop::displays::{self, Display};
 use crate::desktop::permissions;
 use crate::desktop::windows;
@@ -17,12 +17,12 @@ use crate::ffi::cg::{
 use axd_platform::{CaptureOf, Failure, FailureKind, Picture};
 
 /// Takes a picture. Blocks.
-pub fn take(of: CaptureOf, cursor: bool, displays: &[Display]) -> Result<Picture, Failure> {
-    permissions::require_pictures()?;
+pub fn capture(of: CaptureOf, cursor: bool, displays: &[Display]) -> Result<Picture, Failure> {
+    permissions::require_screen_recording()?;
     match of {
-        CaptureOf::All => screen(whole(displays).ok_or_else(no_displays)?, cursor, displays),
+        CaptureOf::All => screen(union_of(displays).ok_or_else(no_displays)?, cursor, displays),
         CaptureOf::Region(part) => {
-            let whole = whole(displays).ok_or_else(no_displays)?;
+            let whole = union_of(displays).ok_or_else(no_displays)?;
             let seen = part.intersection(&whole).ok_or_else(|| {
                 let said = format!(
                     "{},{} {}x{} is nowhere on the screen, which is {}x{}",
@@ -46,13 +46,16 @@ fn screen(part: Bounds, cursor: bool, displays: &[Display]) -> Result<Picture, F
     let mut parts = Vec::new();
     for display in displays {
         let Some(seen) = part.intersection(&display.info.bounds) else { continue };
-        let shot =
-            HostShot::Display { display: display.id, part: Some(native(seen)), scale: display.info.scale };
-        match appkit::shoot(shot, cursor) {
-            Some(image) => parts.push(picture(&image.map_err(refused)?, seen)?),
+        let shot = HostCapture::Display {
+            display: display.id,
+            part: Some(to_cg_rect(seen)),
+            scale: display.info.scale,
+        };
+        match appkit::capture_image(shot, cursor) {
+            Some(image) => parts.push(to_picture(&image.map_err(refused)?, seen)?),
             None => {
                 return by_window_server(
-                    native(part),
+                    to_cg_rect(part),
                     kCGWindowListOptionOnScreenOnly,
                     kCGNullWindowID,
                     part,
@@ -77,9 +80,9 @@ fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<Picture, Fa
     };
     let id = CGWindowID::try_from(number)
         .map_err(|_| Failure::new(FailureKind::Gone, format!("there is no window {number}")))?;
-    let scale = displays::mostly(listed.bounds, displays).map_or(1.0, |display| display.info.scale);
-    match appkit::shoot(HostShot::Window { window: id, scale }, cursor) {
-        Some(image) => picture(&image.map_err(refused)?, listed.bounds),
+    let scale = displays::display_of(listed.bounds, displays).map_or(1.0, |display| display.info.scale);
+    match appkit::capture_image(HostCapture::Window { window: id, scale }, cursor) {
+        Some(image) => to_picture(&image.map_err(refused)?, listed.bounds),
         None => {
             // SAFETY: it is a constant of the system.
             let own_bounds = unsafe { CGRectNull };
@@ -94,11 +97,11 @@ fn by_window_server(part: CGRect, options: u32, window: CGWindowID, of: Bounds) 
     })?;
     let how = kCGWindowImageDefault | kCGWindowImageBestResolution | kCGWindowImageBoundsIgnoreFraming;
     // SAFETY: all arguments are plain values, and what is handed out is ours; nothing is if it is null.
-    let image = unsafe { Image::own(create(part, options, window, how)) };
-    picture(&image.ok_or_else(|| refused("the window server gave no picture".to_owned()))?, of)
+    let image = unsafe { Image::from_owned(create(part, options, window, how)) };
+    to_picture(&image.ok_or_else(|| refused("the window server gave no picture".to_owned()))?, of)
 }
 
-fn picture(image: &Image, of: Bounds) -> Result<Picture, Failure> {
+fn to_picture(image: &Image, of: Bounds) -> Result<Picture, Failure> {
     let pixels = image.pixels();
     let Pixels { width, height, rgb } =
         pixels.ok_or_else(|| refused("the picture's pixels are of an unknown form".to_owned()))?;
@@ -146,7 +149,7 @@ fn compose(mut parts: Vec<Picture>, whole: Bounds) -> Option<Picture> {
 }
 
 /// What all displays span.
-fn whole(displays: &[Display]) -> Option<Bounds> {
+fn union_of(displays: &[Display]) -> Option<Bounds> {
     let all = || displays.iter().map(|display| display.info.bounds);
     let (x, y) = (all().map(|one| one.x).min()?, all().map(|one| one.y).min()?);
     let right = all().map(|one| one.x + one.width).max()?;
@@ -154,7 +157,7 @@ fn whole(displays: &[Display]) -> Option<Bounds> {
     Some(Bounds { x, y, width: right - x, height: bottom - y })
 }
 
-fn native(bounds: Bounds) -> CGRect {
+fn to_cg_rect(bounds: Bounds) -> CGRect {
     CGRect {
         origin: CGPoint { x: f64::from(bounds.x), y: f64::from(bounds.y) },
         size: CGSize { width: f64::from(bounds.width), height: f64::from(bounds.height) },

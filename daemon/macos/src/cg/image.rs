@@ -35,7 +35,7 @@ impl Image {
     ///
     /// # Safety
     /// `image` is null, or an image with a reference that is the caller's to give away.
-    pub unsafe fn own(image: CGImageRef) -> Option<Image> {
+    pub unsafe fn from_owned(image: CGImageRef) -> Option<Image> {
         NonNull::new(image).map(Image)
     }
 
@@ -56,7 +56,8 @@ impl Image {
             return None;
         }
         // SAFETY: the image lives, and its provider with it; what is copied is ours.
-        let data = unsafe { value::own(CGDataProviderCopyData(CGImageGetDataProvider(raw)) as CFTypeRef) }?;
+        let data =
+            unsafe { value::from_owned(CGDataProviderCopyData(CGImageGetDataProvider(raw)) as CFTypeRef) }?;
         let bytes = {
             use core_foundation::base::TCFType;
             let data = data.as_CFTypeRef() as CFDataRef;

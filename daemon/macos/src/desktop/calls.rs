@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::clipboard;
 use super::launch;
 use super::mac_desktop::Shared;
-use super::window_ops::{self, Frames};
+use super::window_ops::{self, SavedFrames};
 use crate::appkit::host;
 use crate::cg::capture;
 use crate::cg::input::{self, events};
@@ -17,7 +17,7 @@ use axd_platform::{DesktopAnswer, DesktopCall, DesktopEvent, Failure, FailureKin
 /// Takes calls.
 pub struct Calls {
     input: InputThread,
-    frames: Arc<Frames>,
+    frames: Arc<SavedFrames>,
 }
 
 impl Default for Calls {
@@ -63,7 +63,7 @@ impl Calls {
             }
             DesktopCall::Capture { of, cursor } => {
                 let displays = shared.displays.lock().clone();
-                blocking(answer, move || capture::take(of, cursor, &displays).map(DesktopAnswer::Picture));
+                blocking(answer, move || capture::capture(of, cursor, &displays).map(DesktopAnswer::Picture));
             }
             DesktopCall::ClipboardGet(kind) => soon(answer, clipboard::get(kind)),
             DesktopCall::ClipboardSet(clip) => soon(answer, clipboard::set(clip, gate)),
@@ -78,7 +78,7 @@ fn blocking(
     work: impl FnOnce() -> Result<DesktopAnswer, Failure> + Send + 'static,
 ) {
     // Who asked may not want to know any more.
-    tokio::task::spawn_blocking(move || answer.send(host::tidily(work)));
+    tokio::task::spawn_blocking(move || answer.send(host::with_autorelease_pool(work)));
 }
 
 /// Waits for something beside everything else.

@@ -13,23 +13,23 @@ const CONCEALED: &str = "org.nspasteboard.ConcealedType";
 
 /// Reads it.
 pub async fn get(kind: ClipboardKind) -> Result<DesktopAnswer, Failure> {
-    let read = host::ask(move || read(kind)).await.unwrap_or_else(|| Err(stopped()))?;
+    let read = host::run_on_main(move || read(kind)).await.unwrap_or_else(|| Err(shutting_down()))?;
     let clip = match read {
-        Read::Nothing => None,
-        Read::Text(bytes) => Some(Clip::Text(String::from_utf8_lossy(&bytes).into_owned())),
-        Read::Image(png) => Some(Clip::Image(png)),
-        Read::Files(files) => Some(Clip::Files(files)),
+        PasteboardContent::Nothing => None,
+        PasteboardContent::Text(bytes) => Some(Clip::Text(String::from_utf8_lossy(&bytes).into_owned())),
+        PasteboardContent::Image(png) => Some(Clip::Image(png)),
+        PasteboardContent::Files(files) => Some(Clip::Files(files)),
     };
     Ok(DesktopAnswer::Clipboard(clip))
 }
 
 /// Replaces all that is on it.
 pub async fn set(clip: Option<Clip>, gate: Gate) -> Result<DesktopAnswer, Failure> {
-    host::ask(move || write(clip, &gate)).await.unwrap_or_else(|| Err(stopped()))?;
+    host::run_on_main(move || write(clip, &gate)).await.unwrap_or_else(|| Err(shutting_down()))?;
     Ok(DesktopAnswer::Done)
 }
 
-enum Read {
+enum PasteboardContent {
     Nothing,
     Text(Vec<u8>),
     Image(Vec<u8>),
@@ -37,23 +37,24 @@ enum Read {
 }
 
 /// On thread 0.
-fn read(kind: ClipboardKind) -> Result<Read, Failure> {
+fn read(kind: ClipboardKind) -> Result<PasteboardContent, Failure> {
     if appkit::pasteboard_types().iter().any(|kind| kind == CONCEALED) {
         return Err(Failure::new(
             FailureKind::Refused,
             "the clipboard holds a secret that its owner does not want read",
         ));
     }
-    let files = || Some(appkit::pasteboard_files()).filter(|files| !files.is_empty()).map(Read::Files);
-    let image = || appkit::pasteboard_read(PNG).map(Read::Image);
-    let text = || appkit::pasteboard_read(TEXT).map(Read::Text);
+    let files =
+        || Some(appkit::pasteboard_files()).filter(|files| !files.is_empty()).map(PasteboardContent::Files);
+    let image = || appkit::pasteboard_read(PNG).map(PasteboardContent::Image);
+    let text = || appkit::pasteboard_read(TEXT).map(PasteboardContent::Text);
     let read = match kind {
         ClipboardKind::Any => files().or_else(image).or_else(text),
         ClipboardKind::Files => files(),
         ClipboardKind::Image => image(),
         ClipboardKind::Text => text(),
     };
-    Ok(read.unwrap_or(Read::Nothing))
+    Ok(read.unwrap_or(PasteboardContent::Nothing))
 }
 
 /// On thread 0.
@@ -72,6 +73,6 @@ fn write(clip: Option<Clip>, gate: &Gate) -> Result<(), Failure> {
     }
 }
 
-fn stopped() -> Failure {
+fn shutting_down() -> Failure {
     Failure::new(FailureKind::Refused, "axd is stopping")
 }

@@ -10,8 +10,8 @@ use super::windows;
 /// Looks at the permissions and the screen, and says what is missing and what to do.
 pub fn examine() -> Vec<Finding> {
     let mut checks = vec![
-        finding(permissions::apps(), Finding::missing),
-        finding(permissions::pictures(), Finding::limited),
+        finding(permissions::accessibility(), Finding::missing),
+        finding(permissions::screen_recording(), Finding::limited),
     ];
     let (displays, windows) = (displays::list(&[]).len(), windows::on_screen().len());
     checks.push(match displays {

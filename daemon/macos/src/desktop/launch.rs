@@ -15,7 +15,7 @@ use axd_platform::children::reap;
 use axd_platform::{DesktopAnswer, Failure, FailureKind, Gate, LaunchPlan, Sent};
 
 /// How long an app may take to come up.
-const COMES_UP: Duration = Duration::from_secs(30);
+const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Starts an app. Blocks while it is started. `ended` is told later, when a program that was started ends.
 pub fn launch(
@@ -32,17 +32,17 @@ pub fn launch(
     }
     let path = Path::new(&name);
     if name.contains('/') && !path.exists() {
-        return Err(absent(format!("there is no {name}")));
+        return Err(not_found(format!("there is no {name}")));
     }
-    let called = name.clone();
-    let found = host::ask_waiting(move || appkit::find_app(&called)).ok_or_else(stopped)?;
+    let wanted = name.clone();
+    let found = host::run_on_main_blocking(move || appkit::find_app(&wanted)).ok_or_else(shutting_down)?;
     match found {
         Some(bundle) => open(bundle, plan, gate),
         None if name.contains('/') && is_program(path) => run(path, plan, gate, ended),
         None if name.contains('/') => Err(invalid(format!("{name} is neither an app nor a program"))),
-        None => match in_path(&name) {
+        None => match find_in_path(&name) {
             Some(program) => run(&program, plan, gate, ended),
-            None => Err(absent(format!(
+            None => Err(not_found(format!(
                 "no app or program is called '{name}'; give an app's name or bundle identifier, a program in PATH, or a path"
             ))),
         },
@@ -59,23 +59,23 @@ fn open(bundle: PathBuf, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer
     };
     let (answer, reply) = std::sync::mpsc::channel();
     let gate = gate.clone();
-    let asked = host::ask_waiting(move || {
+    let asked = host::run_on_main_blocking(move || {
         let identity = appkit::bundle_identifier(&launch.bundle);
         gate.enter()?;
         // Whoever waits may have given up.
         appkit::launch(&launch, Box::new(move |result| drop(answer.send(result))));
         Ok::<_, Failure>(identity)
     });
-    let identity = asked.ok_or_else(stopped)??;
-    match reply.recv_timeout(COMES_UP) {
+    let identity = asked.ok_or_else(shutting_down)??;
+    match reply.recv_timeout(LAUNCH_TIMEOUT) {
         Ok(Ok(app)) => {
             let identity = app.bundle.clone().or(identity);
             Ok(DesktopAnswer::Launched { pid: Some(app.pid), identity })
         }
-        Ok(Err(said)) => Err(Failure::new(FailureKind::Refused, said).sent(Sent::Maybe)),
+        Ok(Err(message)) => Err(Failure::new(FailureKind::Refused, message).sent(Sent::Maybe)),
         Err(_) => {
-            let said = format!("the app did not come up within {} s", COMES_UP.as_secs());
-            Err(Failure::new(FailureKind::Unresponsive, said).sent(Sent::Maybe))
+            let message = format!("the app did not come up within {} s", LAUNCH_TIMEOUT.as_secs());
+            Err(Failure::new(FailureKind::Unresponsive, message).sent(Sent::Maybe))
         }
     }
 }
@@ -101,7 +101,7 @@ fn run(
     gate.enter()?;
     let child = command
         .spawn()
-        .map_err(|fault| Failure::new(FailureKind::Refused, format!("{}: {fault}", program.display())))?;
+        .map_err(|error| Failure::new(FailureKind::Refused, format!("{}: {error}", program.display())))?;
     let pid = child.id();
     reap(child, ended);
     let identity = program.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -114,17 +114,17 @@ pub fn close(pid: u32, force: bool, gate: &Gate) -> Result<(), Failure> {
         return Err(Failure::new(FailureKind::Refused, "that is axd itself; use `ax shutdown`"));
     }
     let process = i32::try_from(pid).ok().filter(|pid| *pid > 1).map(Pid::from_raw);
-    let process = process.ok_or_else(|| absent(format!("there is no process {pid}")))?;
+    let process = process.ok_or_else(|| not_found(format!("there is no process {pid}")))?;
     gate.enter()?;
-    if host::ask_waiting(move || appkit::terminate(pid, force)).ok_or_else(stopped)? {
+    if host::run_on_main_blocking(move || appkit::terminate(pid, force)).ok_or_else(shutting_down)? {
         return Ok(());
     }
     // It is no app to AppKit.
     match kill(process, if force { Signal::SIGKILL } else { Signal::SIGTERM }) {
         Ok(()) => Ok(()),
-        Err(Errno::ESRCH) => Err(absent(format!("there is no process {pid}"))),
-        Err(fault) => {
-            Err(Failure::new(FailureKind::Refused, format!("process {pid} takes no signal: {fault}")))
+        Err(Errno::ESRCH) => Err(not_found(format!("there is no process {pid}"))),
+        Err(error) => {
+            Err(Failure::new(FailureKind::Refused, format!("process {pid} takes no signal: {error}")))
         }
     }
 }
@@ -134,7 +134,7 @@ fn is_program(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-fn in_path(name: &str) -> Option<PathBuf> {
+fn find_in_path(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
 }
@@ -145,14 +145,14 @@ fn home() -> Option<PathBuf> {
 }
 
 /// There is no such app.
-fn absent(said: String) -> Failure {
-    Failure::new(FailureKind::Gone, said)
+fn not_found(message: String) -> Failure {
+    Failure::new(FailureKind::Gone, message)
 }
 
-fn invalid(said: String) -> Failure {
-    Failure::new(FailureKind::Invalid, said)
+fn invalid(message: String) -> Failure {
+    Failure::new(FailureKind::Invalid, message)
 }
 
-fn stopped() -> Failure {
+fn shutting_down() -> Failure {
     Failure::new(FailureKind::Refused, "axd is stopping")
 }

@@ -16,36 +16,36 @@ use tracing::{info, warn};
 use super::calls::Calls;
 use super::displays::{self, Display};
 use super::doctor;
-use super::monitor::{Follower, Hint, Hints};
+use super::monitor::{DesktopMonitor, MonitorEvent, MonitorQueue};
 use super::permissions;
-use crate::app::attached_app::{Letter, TIMEOUT};
-use crate::app::thread::{AppLine, Life, Post};
+use crate::app::attached_app::{APP_REPLY_TIMEOUT, Message};
+use crate::app::thread::{AppSender, AppShared, AppThread};
 use crate::appkit;
 use crate::appkit::host::{self, HostApp};
 use crate::ax::element::Element;
-use crate::ax::run_loop::Mailbox;
+use crate::ax::run_loop::MessageQueue;
 use axd_platform::{
     AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FromWorker, Gate,
     Mailbox as WorkerMailbox, Platform, Reply, worker,
 };
 
-/// How long the first look at the desktop may take.
-const FIRST_LOOK: Duration = Duration::from_secs(5);
+/// How long the first reading of the desktop may take.
+const FIRST_READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The macOS desktop.
 pub struct MacDesktop {
     shared: Arc<Shared>,
     calls: Calls,
-    hints: Hints,
+    hints: MonitorQueue,
 }
 
 /// What the desktop's threads share.
 #[derive(Default)]
 pub struct Shared {
     apps: Mutex<HashMap<u32, Running>>,
-    /// The displays, as last looked at.
+    /// The displays, as last read.
     pub displays: Mutex<Vec<Display>>,
-    /// Where what happens is told.
+    /// Where desktop events are sent.
     pub out: OnceLock<mpsc::UnboundedSender<DesktopEvent>>,
 }
 
@@ -53,22 +53,22 @@ pub struct Shared {
 struct Running {
     ended: watch::Sender<bool>,
     late: Arc<AtomicBool>,
-    /// Whether its tree must be asked for in the browsers' way.
+    /// Whether it is a Chromium browser, whose pages must be asked for.
     browser: Arc<AtomicBool>,
     /// The threads that serve it, where it is attached.
-    posts: Vec<Post>,
+    threads: Vec<AppSender>,
 }
 
 impl Shared {
-    /// An app is there; what to tell of it.
-    pub fn came(&self, app: &HostApp) -> AppSeen {
+    /// Adds an app that runs, and describes it for the engine.
+    pub fn add_app(&self, app: &HostApp) -> AppSeen {
         let running = Running {
             ended: watch::Sender::new(false),
             late: Arc::default(),
             browser: Arc::new(AtomicBool::new(
                 app.path.as_deref().is_some_and(crate::app::enable_accessibility::is_chromium),
             )),
-            posts: Vec::new(),
+            threads: Vec::new(),
         };
         self.apps.lock().insert(app.pid, running);
         seen(app)
@@ -79,23 +79,23 @@ impl Shared {
         self.apps.lock().contains_key(&pid)
     }
 
-    /// Whether the pages of an app are there only while it is asked for them as browsers of Chrome's kin are.
+    /// Whether an app is a Chromium browser, whose pages exist only while they are asked for.
     pub fn is_browser(&self, pid: u32) -> bool {
         self.apps.lock().get(&pid).is_some_and(|running| running.browser.load(Relaxed))
     }
 
-    /// An app has ended.
-    pub fn left(&self, pid: u32) {
+    /// Removes an app that has ended, and ends its threads.
+    pub fn remove_app(&self, pid: u32) {
         if let Some(running) = self.apps.lock().remove(&pid) {
             running.ended.send_replace(true);
         }
     }
 
-    /// Posts a letter to the threads of an app, or of all.
-    pub fn post(&self, pid: Option<u32>, letter: impl Fn() -> Letter) {
+    /// Sends a message to the threads of an app, or of all apps.
+    pub fn send(&self, pid: Option<u32>, message: impl Fn() -> Message) {
         let mut apps = self.apps.lock();
         for running in apps.iter_mut().filter(|(other, _)| pid.is_none_or(|pid| pid == **other)) {
-            running.1.posts.retain(|post| post.upgrade().is_some_and(|mailbox| mailbox.post(letter())));
+            running.1.threads.retain(|thread| thread.upgrade().is_some_and(|queue| queue.send(message())));
         }
     }
 }
@@ -111,22 +111,22 @@ fn seen(app: &HostApp) -> AppSeen {
 impl MacDesktop {
     /// The desktop of the session we run in. Thread 0's loop must run, or be about to.
     pub fn connect() -> MacDesktop {
-        if let Err(failure) = permissions::require_apps() {
+        if let Err(failure) = permissions::require_accessibility() {
             warn!("{failure}");
-            permissions::ask_for_apps();
+            permissions::request_accessibility();
         }
         // For all elements that have no time of their own: what hangs is not waited for.
         if let Some(all) = Element::system_wide() {
-            all.set_timeout(TIMEOUT);
+            all.set_timeout(APP_REPLY_TIMEOUT);
         }
-        MacDesktop { shared: Arc::default(), calls: Calls::default(), hints: Mailbox::new() }
+        MacDesktop { shared: Arc::default(), calls: Calls::default(), hints: MessageQueue::new() }
     }
 }
 
 impl Drop for MacDesktop {
     fn drop(&mut self) {
         // It may have ended already.
-        let _ = self.hints.post(Hint::Quit);
+        let _ = self.hints.send(MonitorEvent::Quit);
     }
 }
 
@@ -187,35 +187,35 @@ impl Platform for MacDesktop {
     }
 
     fn not_allowed(&self) -> Option<Failure> {
-        permissions::require_apps().err()
+        permissions::require_accessibility().err()
     }
 
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
         // It is started once.
         let _ = self.shared.out.set(out.clone());
-        displays::follow(Arc::downgrade(&self.hints));
+        displays::observe_changes(Arc::downgrade(&self.hints));
         let (ready, looked) = std::sync::mpsc::channel();
         let (shared, hints) = (Arc::clone(&self.shared), Arc::clone(&self.hints));
         let told = Arc::downgrade(&self.hints);
         let started = std::thread::Builder::new().name("axd-desktop".to_owned()).spawn(move || {
-            let listened = host::ask_waiting(move || {
+            let listened = host::run_on_main_blocking(move || {
                 appkit::observe(Box::new(move |event| {
                     if let Some(hints) = told.upgrade() {
                         // Nobody follows any more when the daemon stops.
-                        let _ = hints.post(Hint::Host(event));
+                        let _ = hints.send(MonitorEvent::Host(event));
                     }
                 }));
             });
             if listened.is_none() {
                 warn!("nobody tells of apps: thread 0 has ended");
             }
-            let follower = Follower::new(shared, out);
+            let monitor = DesktopMonitor::new(shared, out);
             let _ = ready.send(());
-            follower.run(hints);
+            monitor.run(hints);
         });
         if let Err(fault) = started {
             warn!(%fault, "no thread for the desktop");
-        } else if looked.recv_timeout(FIRST_LOOK).is_err() {
+        } else if looked.recv_timeout(FIRST_READ_TIMEOUT).is_err() {
             warn!("the desktop takes long to tell what is there");
         }
     }
@@ -224,14 +224,14 @@ impl Platform for MacDesktop {
         let (letters, inbox) = mpsc::unbounded_channel();
         let mut apps = self.shared.apps.lock();
         let line = apps.get_mut(&app.pid).and_then(|running| {
-            let life = Life {
+            let app_shared = AppShared {
                 ended: running.ended.subscribe(),
                 late: Arc::clone(&running.late),
                 browser: Arc::clone(&running.browser),
-                windows: Arc::clone(&self.hints),
+                monitor: Arc::clone(&self.hints),
             };
-            let (line, post) = AppLine::open(app.pid, life)?;
-            running.posts.push(post);
+            let (line, thread) = AppThread::start(app.pid, app_shared)?;
+            running.threads.push(thread);
             Some(line)
         });
         drop(apps);

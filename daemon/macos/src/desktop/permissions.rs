@@ -15,19 +15,19 @@ const SETTINGS: &str = "System Settings > Privacy & Security";
 /// All of them, as they are now. With `request` the system asks the user for those that are missing.
 pub fn all(request: bool) -> Vec<Permission> {
     if request {
-        if !may_use_apps() {
-            ask_for_apps();
+        if !has_accessibility() {
+            request_accessibility();
         }
-        if !may_take_pictures() {
-            ask_for_pictures();
+        if !has_screen_recording() {
+            request_screen_recording();
         }
     }
-    vec![apps(), pictures()]
+    vec![accessibility(), screen_recording()]
 }
 
 /// Reading other apps, acting on them, and mouse and keyboard.
-pub fn apps() -> Permission {
-    let granted = may_use_apps();
+pub fn accessibility() -> Permission {
+    let granted = has_accessibility();
     Permission {
         name: "accessibility".to_owned(),
         granted,
@@ -43,8 +43,8 @@ pub fn apps() -> Permission {
 }
 
 /// Taking pictures of the screen.
-pub fn pictures() -> Permission {
-    let granted = may_take_pictures();
+pub fn screen_recording() -> Permission {
+    let granted = has_screen_recording();
     Permission {
         name: "screen recording".to_owned(),
         granted,
@@ -60,44 +60,44 @@ pub fn pictures() -> Permission {
 }
 
 /// Fails unless other apps may be used.
-pub fn require_apps() -> Result<(), Failure> {
-    if may_use_apps() { Ok(()) } else { Err(refusal(&apps())) }
+pub fn require_accessibility() -> Result<(), Failure> {
+    if has_accessibility() { Ok(()) } else { Err(refusal(&accessibility())) }
 }
 
 /// Fails unless pictures may be taken; the first time, the system asks the user.
-pub fn require_pictures() -> Result<(), Failure> {
-    if may_take_pictures() {
+pub fn require_screen_recording() -> Result<(), Failure> {
+    if has_screen_recording() {
         return Ok(());
     }
-    ask_for_pictures();
-    Err(refusal(&pictures()))
+    request_screen_recording();
+    Err(refusal(&screen_recording()))
 }
 
 fn refusal(permission: &Permission) -> Failure {
-    Failure::new(FailureKind::NotAllowed, text(permission))
+    Failure::new(FailureKind::NotAllowed, message(permission))
 }
 
 /// What is said of it.
-pub fn text(permission: &Permission) -> String {
+pub fn message(permission: &Permission) -> String {
     let Permission { name, program, .. } = permission;
     let remedy = permission.remedy.as_deref().unwrap_or("it is allowed by now");
     format!("{program} is not allowed {name}: {remedy}")
 }
 
 /// Whether we may use the accessibility interface.
-fn may_use_apps() -> bool {
+fn has_accessibility() -> bool {
     // SAFETY: it takes nothing and only answers.
     unsafe { AXIsProcessTrusted() }
 }
 
 /// Whether we may take pictures.
-fn may_take_pictures() -> bool {
+fn has_screen_recording() -> bool {
     // SAFETY: it takes nothing and only answers.
     unsafe { CGPreflightScreenCaptureAccess() }
 }
 
 /// Has the system ask the user. That also puts the program on the list in the settings.
-pub fn ask_for_apps() {
+pub fn request_accessibility() {
     // SAFETY: the key is a constant of the system, and lives for ever.
     let prompt = unsafe { CFString::wrap_under_get_rule(kAXTrustedCheckOptionPrompt) };
     let options = CFDictionary::from_CFType_pairs(&[(prompt, CFBoolean::true_value())]);
@@ -106,7 +106,7 @@ pub fn ask_for_apps() {
 }
 
 /// The same for pictures; the user's answer counts from the next start on.
-fn ask_for_pictures() {
+fn request_screen_recording() {
     // SAFETY: it takes nothing and only answers.
     let _ = unsafe { CGRequestScreenCaptureAccess() };
 }

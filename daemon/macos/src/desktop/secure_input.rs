@@ -11,7 +11,7 @@ use crate::ffi::cf::{CFDictionaryRef, CFTypeRef};
 use crate::ffi::cg::{CGSessionCopyCurrentDictionary, IsSecureEventInputEnabled};
 
 /// The entry of the session that names the process. No header has it.
-const HOLDER: &str = "kCGSSessionSecureInputPID";
+const HOLDER_PID_KEY: &str = "kCGSSessionSecureInputPID";
 
 /// Who has the keyboard to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct SecureInput {
 
 impl SecureInput {
     /// What to tell of keys that were sent.
-    pub fn doubt(self) -> String {
+    pub fn warning(self) -> String {
         let who = self.holder.map_or("some process".to_owned(), |pid| format!("process {pid}"));
         format!(
             "secure input is on: {who} has the keyboard to itself, and keys that programs make may be swallowed; `ax doctor` says what to do"
@@ -39,8 +39,9 @@ pub fn secure_input() -> Option<SecureInput> {
 
 fn holder() -> Option<u32> {
     // SAFETY: what is handed out is ours; nothing is if nobody is logged in.
-    let session = unsafe { value::own(CGSessionCopyCurrentDictionary() as CFTypeRef) }?;
+    let session = unsafe { value::from_owned(CGSessionCopyCurrentDictionary() as CFTypeRef) }?;
     // SAFETY: a session is described by a dictionary, which lives as long as `session`.
-    let pid = unsafe { value::lookup(session.as_CFTypeRef() as CFDictionaryRef, &CFString::new(HOLDER)) };
+    let pid =
+        unsafe { value::lookup(session.as_CFTypeRef() as CFDictionaryRef, &CFString::new(HOLDER_PID_KEY)) };
     pid.as_ref().and_then(value::number).map(|pid| pid as u32).filter(|pid| *pid > 0)
 }

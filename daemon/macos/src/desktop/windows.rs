@@ -19,13 +19,13 @@ use crate::ffi::cg::{
 use axd_platform::WindowSeen;
 
 /// Windows from this layer on are no windows to people: the Dock, the menu bar, menus.
-const TOO_HIGH: i64 = 20;
+const FIRST_OVERLAY_LAYER: i64 = 20;
 /// A window this near to filling the screen fills it.
-const NEAR: i32 = 8;
+const FILL_TOLERANCE: i32 = 8;
 
 /// A window, as the window server lists it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct ListedWindow {
     /// Its number.
     pub window: u64,
     /// Its process.
@@ -38,7 +38,7 @@ pub struct Listed {
 
 /// What an app says of a window.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Said {
+pub struct WindowState {
     /// Its title.
     pub title: Option<String>,
     /// Where it is.
@@ -50,30 +50,30 @@ pub struct Said {
 }
 
 /// The windows on the screen, front to back.
-pub fn on_screen() -> Vec<Listed> {
-    list(kCGWindowListOptionOnScreenOnly | kCGWindowListExcludeDesktopElements, 0..TOO_HIGH)
+pub fn on_screen() -> Vec<ListedWindow> {
+    list(kCGWindowListOptionOnScreenOnly | kCGWindowListExcludeDesktopElements, 0..FIRST_OVERLAY_LAYER)
 }
 
 /// What lies above windows: menus, the menu bar, the Dock. Front to back.
-pub fn above() -> Vec<Listed> {
-    list(kCGWindowListOptionOnScreenOnly | kCGWindowListExcludeDesktopElements, TOO_HIGH..i64::MAX)
+pub fn overlays() -> Vec<ListedWindow> {
+    list(kCGWindowListOptionOnScreenOnly | kCGWindowListExcludeDesktopElements, FIRST_OVERLAY_LAYER..i64::MAX)
 }
 
 /// The process of a window, wherever that is.
 pub fn owner(window: u64) -> Option<u32> {
-    list(kCGWindowListOptionAll, 0..TOO_HIGH)
+    list(kCGWindowListOptionAll, 0..FIRST_OVERLAY_LAYER)
         .into_iter()
         .find(|listed| listed.window == window)
         .map(|listed| listed.pid)
 }
 
-fn list(options: u32, layers: Range<i64>) -> Vec<Listed> {
+fn list(options: u32, layers: Range<i64>) -> Vec<ListedWindow> {
     // SAFETY: what is handed out is ours; nothing is if it is null.
-    let all = unsafe { value::own_array(CGWindowListCopyWindowInfo(options, kCGNullWindowID)) };
-    all.iter().filter_map(|window| listed(window, &layers)).collect()
+    let all = unsafe { value::from_owned_array(CGWindowListCopyWindowInfo(options, kCGNullWindowID)) };
+    all.iter().filter_map(|window| parse(window, &layers)).collect()
 }
 
-fn listed(window: &CFType, layers: &Range<i64>) -> Option<Listed> {
+fn parse(window: &CFType, layers: &Range<i64>) -> Option<ListedWindow> {
     let number = |key: CFStringRef| get(window, key).as_ref().and_then(value::number);
     // SAFETY: the keys are constants of the system.
     let (layer, alpha, pid, id, name, place) = unsafe {
@@ -90,8 +90,8 @@ fn listed(window: &CFType, layers: &Range<i64>) -> Option<Listed> {
         && unsafe {
             CGRectMakeWithDictionaryRepresentation(place.as_CFTypeRef() as CFDictionaryRef, &mut rect)
         };
-    let bounds = value::bounds(rect).filter(|bounds| is_rect && bounds.width > 1 && bounds.height > 1)?;
-    Some(Listed {
+    let bounds = value::to_bounds(rect).filter(|bounds| is_rect && bounds.width > 1 && bounds.height > 1)?;
+    Some(ListedWindow {
         window: number(id)? as u64,
         pid: number(pid)? as u32,
         title: get(window, name).as_ref().and_then(value::text),
@@ -115,16 +115,16 @@ fn get(dictionary: &CFType, key: CFStringRef) -> Option<CFType> {
 }
 
 /// What is told of windows: those on the screen of the apps that `is_app` knows, then those that are minimised.
-pub fn seen(
-    listed: &[Listed],
-    said: &HashMap<u64, (u32, Said)>,
+pub fn merge(
+    listed: &[ListedWindow],
+    states: &HashMap<u64, (u32, WindowState)>,
     displays: &[Display],
     is_app: impl Fn(u32) -> bool,
 ) -> Vec<WindowSeen> {
     let shown = listed.iter().filter(|window| is_app(window.pid)).map(|window| {
-        let of_app = said.get(&window.window).map(|(_, said)| said);
-        let title = of_app.and_then(|said| said.title.clone()).or_else(|| window.title.clone());
-        let fills = of_app.is_some_and(|said| said.full_screen) || fills(window.bounds, displays);
+        let of_app = states.get(&window.window).map(|(_, state)| state);
+        let title = of_app.and_then(|state| state.title.clone()).or_else(|| window.title.clone());
+        let fills = of_app.is_some_and(|state| state.full_screen) || fills(window.bounds, displays);
         WindowSeen {
             window: window.window,
             pid: window.pid,
@@ -137,14 +137,14 @@ pub fn seen(
     });
     let mut windows: Vec<WindowSeen> = shown.collect();
     let is_shown = |window: u64| listed.iter().any(|listed| listed.window == window);
-    let mut away: Vec<_> =
-        said.iter().filter(|(window, (_, said))| said.minimized && !is_shown(**window)).collect();
-    away.sort_by_key(|(window, _)| **window);
-    windows.extend(away.into_iter().map(|(window, (pid, said))| WindowSeen {
+    let mut minimized: Vec<_> =
+        states.iter().filter(|(window, (_, state))| state.minimized && !is_shown(**window)).collect();
+    minimized.sort_by_key(|(window, _)| **window);
+    windows.extend(minimized.into_iter().map(|(window, (pid, state))| WindowSeen {
         window: *window,
         pid: *pid,
-        title: said.title.clone().unwrap_or_default(),
-        bounds: said.bounds,
+        title: state.title.clone().unwrap_or_default(),
+        bounds: state.bounds,
         minimized: true,
         maximized: false,
         splash: false,
@@ -154,7 +154,7 @@ pub fn seen(
 
 /// Whether a window fills what windows may use of a display, or all of it.
 fn fills(bounds: Bounds, displays: &[Display]) -> bool {
-    let near = |a: i32, b: i32| (a - b).abs() <= NEAR;
+    let near = |a: i32, b: i32| (a - b).abs() <= FILL_TOLERANCE;
     let is_same = |other: Bounds| {
         near(bounds.x, other.x)
             && near(bounds.y, other.y)
@@ -174,8 +174,8 @@ mod tests {
         Bounds { x, y, width, height }
     }
 
-    fn window(window: u64, pid: u32, title: Option<&str>, at: Bounds) -> Listed {
-        Listed { window, pid, title: title.map(str::to_owned), bounds: at }
+    fn window(window: u64, pid: u32, title: Option<&str>, at: Bounds) -> ListedWindow {
+        ListedWindow { window, pid, title: title.map(str::to_owned), bounds: at }
     }
 
     #[test]
@@ -185,13 +185,13 @@ mod tests {
             window(2, 11, Some("Two"), bounds(0, 0, 100, 100)),
             window(3, 99, Some("Nobody's"), bounds(0, 0, 100, 100)),
         ];
-        let one = Said { title: Some("One".into()), ..Said::default() };
-        let away = Said { title: Some("Away".into()), minimized: true, ..Said::default() };
-        let said = HashMap::from([(1, (10, one)), (4, (10, away))]);
-        let seen = seen(&listed, &said, &[], |pid| pid < 50);
-        let told: Vec<(u64, &str, bool)> =
+        let one = WindowState { title: Some("One".into()), ..WindowState::default() };
+        let minimized = WindowState { title: Some("Away".into()), minimized: true, ..WindowState::default() };
+        let states = HashMap::from([(1, (10, one)), (4, (10, minimized))]);
+        let seen = merge(&listed, &states, &[], |pid| pid < 50);
+        let found: Vec<(u64, &str, bool)> =
             seen.iter().map(|window| (window.window, window.title.as_str(), window.minimized)).collect();
-        assert_eq!(told, [(1, "One", false), (2, "Two", false), (4, "Away", true)]);
+        assert_eq!(found, [(1, "One", false), (2, "Two", false), (4, "Away", true)]);
     }
 
     #[test]

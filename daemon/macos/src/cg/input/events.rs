@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use axd_protocol::Point;
 
-use crate::ax::value::native_point;
+use crate::ax::value::to_cg_point;
 use crate::ffi::cf::{CFRelease, CFTypeRef};
 use crate::ffi::cg::{
     CGEventCreate, CGEventCreateKeyboardEvent, CGEventCreateMouseEvent, CGEventCreateScrollWheelEvent2,
@@ -17,17 +17,17 @@ use crate::ffi::cg::{
 };
 
 /// Where events come from, to those who ask.
-pub struct Source(NonNull<OpaqueEventSource>);
+pub struct EventSource(NonNull<OpaqueEventSource>);
 
-impl Source {
+impl EventSource {
     /// One that counts as hardware. `None` if the system does not let us.
-    pub fn open() -> Option<Source> {
+    pub fn new() -> Option<EventSource> {
         // SAFETY: any state will do, and what is handed out is ours.
         let source = NonNull::new(unsafe { CGEventSourceCreate(kCGEventSourceStateHIDSystemState) })?;
         // Else the user's own mouse and keyboard are dead for a quarter of a second after each event.
         // SAFETY: the source lives.
         unsafe { CGEventSourceSetLocalEventsSuppressionInterval(source.as_ptr(), 0.0) };
-        Some(Source(source))
+        Some(EventSource(source))
     }
 
     fn raw(&self) -> CGEventSourceRef {
@@ -35,27 +35,27 @@ impl Source {
     }
 
     /// The mouse does something at a place.
-    pub fn mouse(&self, kind: CGEventType, at: Point, button: CGMouseButton) -> Option<Event> {
+    pub fn mouse(&self, kind: CGEventType, at: Point, button: CGMouseButton) -> Option<InputEvent> {
         // SAFETY: the source lives, and what is handed out is ours.
-        Event::own(unsafe { CGEventCreateMouseEvent(self.raw(), kind, native_point(at), button) })
+        InputEvent::from_owned(unsafe { CGEventCreateMouseEvent(self.raw(), kind, to_cg_point(at), button) })
     }
 
     /// A key goes down or up.
-    pub fn key(&self, code: u16, down: bool) -> Option<Event> {
+    pub fn key(&self, code: u16, down: bool) -> Option<InputEvent> {
         // SAFETY: as above.
-        Event::own(unsafe { CGEventCreateKeyboardEvent(self.raw(), code, down) })
+        InputEvent::from_owned(unsafe { CGEventCreateKeyboardEvent(self.raw(), code, down) })
     }
 
     /// The wheel turns, by lines: up and left, as the system counts.
-    pub fn wheel(&self, up: i32, left: i32) -> Option<Event> {
+    pub fn wheel(&self, up: i32, left: i32) -> Option<InputEvent> {
         // SAFETY: as above.
-        Event::own(unsafe {
+        InputEvent::from_owned(unsafe {
             CGEventCreateScrollWheelEvent2(self.raw(), kCGScrollEventUnitLine, 2, up, left, 0)
         })
     }
 }
 
-impl Drop for Source {
+impl Drop for EventSource {
     fn drop(&mut self) {
         // SAFETY: the reference is ours, and given back once.
         unsafe { CFRelease(self.0.as_ptr() as CFTypeRef) };
@@ -63,16 +63,16 @@ impl Drop for Source {
 }
 
 /// An event that is not sent yet.
-pub struct Event(NonNull<OpaqueEvent>);
+pub struct InputEvent(NonNull<OpaqueEvent>);
 
-impl Event {
-    fn own(raw: CGEventRef) -> Option<Event> {
-        NonNull::new(raw).map(Event)
+impl InputEvent {
+    fn from_owned(raw: CGEventRef) -> Option<InputEvent> {
+        NonNull::new(raw).map(InputEvent)
     }
 
     /// What is held while it happens.
     #[must_use]
-    pub fn with_flags(self, flags: CGEventFlags) -> Event {
+    pub fn with_flags(self, flags: CGEventFlags) -> InputEvent {
         // SAFETY: the event lives.
         unsafe { CGEventSetFlags(self.0.as_ptr(), flags) };
         self
@@ -80,7 +80,7 @@ impl Event {
 
     /// The how-manieth of clicks that belong together it is.
     #[must_use]
-    pub fn with_clicks(self, clicks: u32) -> Event {
+    pub fn with_clicks(self, clicks: u32) -> InputEvent {
         // SAFETY: the event lives.
         unsafe {
             CGEventSetIntegerValueField(self.0.as_ptr(), kCGMouseEventClickState, i64::from(clicks));
@@ -90,7 +90,7 @@ impl Event {
 
     /// Which press of a button it belongs to: what goes down has the number of what comes up.
     #[must_use]
-    pub fn with_number(self, number: i64) -> Event {
+    pub fn with_number(self, number: i64) -> InputEvent {
         // SAFETY: the event lives.
         unsafe { CGEventSetIntegerValueField(self.0.as_ptr(), kCGMouseEventNumber, number) };
         self
@@ -98,15 +98,15 @@ impl Event {
 
     /// Where it happens. Without this it is where the pointer was when the event was made.
     #[must_use]
-    pub fn with_place(self, at: Point) -> Event {
+    pub fn with_location(self, at: Point) -> InputEvent {
         // SAFETY: the event lives.
-        unsafe { CGEventSetLocation(self.0.as_ptr(), native_point(at)) };
+        unsafe { CGEventSetLocation(self.0.as_ptr(), to_cg_point(at)) };
         self
     }
 
     /// What it types, whatever its key.
     #[must_use]
-    pub fn with_text(self, units: &[u16]) -> Event {
+    pub fn with_text(self, units: &[u16]) -> InputEvent {
         // SAFETY: the event lives, and the text is as long as is said; it is copied.
         unsafe { CGEventKeyboardSetUnicodeString(self.0.as_ptr(), units.len(), units.as_ptr()) };
         self
@@ -119,7 +119,7 @@ impl Event {
     }
 }
 
-impl Drop for Event {
+impl Drop for InputEvent {
     fn drop(&mut self) {
         // SAFETY: the reference is ours, and given back once.
         unsafe { CFRelease(self.0.as_ptr() as CFTypeRef) };
@@ -129,7 +129,7 @@ impl Drop for Event {
 /// Where the pointer is.
 pub fn pointer() -> Option<Point> {
     // SAFETY: an event of no source is allowed, and what is handed out is ours.
-    let event = Event::own(unsafe { CGEventCreate(std::ptr::null_mut()) })?;
+    let event = InputEvent::from_owned(unsafe { CGEventCreate(std::ptr::null_mut()) })?;
     // SAFETY: the event lives.
     let at = unsafe { CGEventGetLocation(event.0.as_ptr()) };
     Some(Point { x: at.x.floor() as i32, y: at.y.floor() as i32 })

@@ -10,7 +10,7 @@ use crate::ffi::cg::{
 
 /// A key to press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stroke {
+pub struct KeyStroke {
     /// Its virtual key code.
     pub code: u16,
     /// The flags that go with it, whatever else is held.
@@ -18,7 +18,7 @@ pub struct Stroke {
 }
 
 /// The keys that type characters, and what they type without and with shift.
-const ANSI: &[(u16, char, char)] = &[
+const ANSI_KEYS: &[(u16, char, char)] = &[
     (0, 'a', 'A'),
     (1, 's', 'S'),
     (2, 'd', 'D'),
@@ -69,7 +69,7 @@ const ANSI: &[(u16, char, char)] = &[
 ];
 
 /// F1 to F20; there are no more on a Mac.
-const FUNCTION: [u16; 20] =
+const FUNCTION_KEYS: [u16; 20] =
     [122, 120, 99, 118, 96, 97, 98, 100, 101, 109, 103, 111, 105, 107, 113, 106, 64, 79, 80, 90];
 
 /// The Return and Tab keys, which texts hold as characters.
@@ -90,25 +90,25 @@ impl Keymap {
     }
 
     /// The key to press for this one; `None` if the keyboard has none.
-    pub fn stroke(&self, key: Key) -> Option<Stroke> {
+    pub fn stroke(&self, key: Key) -> Option<KeyStroke> {
         match key {
             Key::Char(character) => self.character(character),
             Key::Named(named) => Some(stroke_of(named)),
             Key::Function(number) => {
-                let code = *FUNCTION.get(usize::from(number).checked_sub(1)?)?;
-                Some(Stroke { code, flags: kCGEventFlagMaskSecondaryFn })
+                let code = *FUNCTION_KEYS.get(usize::from(number).checked_sub(1)?)?;
+                Some(KeyStroke { code, flags: kCGEventFlagMaskSecondaryFn })
             }
-            Key::Modifier(modifier) => Some(Stroke { code: code_of(modifier), flags: 0 }),
+            Key::Modifier(modifier) => Some(KeyStroke { code: code_of(modifier), flags: 0 }),
         }
     }
 
-    fn character(&self, character: char) -> Option<Stroke> {
-        let shifted = |code| Stroke { code, flags: kCGEventFlagMaskShift };
-        let plain = |code| Stroke { code, flags: 0 };
+    fn character(&self, character: char) -> Option<KeyStroke> {
+        let shifted = |code| KeyStroke { code, flags: kCGEventFlagMaskShift };
+        let plain = |code| KeyStroke { code, flags: 0 };
         if self.layout.is_empty() {
-            let find = ANSI.iter().find(|(_, low, _)| *low == character).map(|(code, ..)| plain(*code));
+            let find = ANSI_KEYS.iter().find(|(_, low, _)| *low == character).map(|(code, ..)| plain(*code));
             return find.or_else(|| {
-                ANSI.iter().find(|(_, _, high)| *high == character).map(|(code, ..)| shifted(*code))
+                ANSI_KEYS.iter().find(|(_, _, high)| *high == character).map(|(code, ..)| shifted(*code))
             });
         }
         let low = self.layout.iter().find(|key| key.plain == Some(character)).map(|key| plain(key.code));
@@ -118,7 +118,7 @@ impl Keymap {
     }
 }
 
-fn stroke_of(named: Named) -> Stroke {
+fn stroke_of(named: Named) -> KeyStroke {
     const FN: CGEventFlags = kCGEventFlagMaskSecondaryFn;
     // As the real keys do.
     const ARROW: CGEventFlags = kCGEventFlagMaskSecondaryFn | kCGEventFlagMaskNumericPad;
@@ -145,7 +145,7 @@ fn stroke_of(named: Named) -> Stroke {
         // F13, which is where Print Screen is on other keyboards.
         Named::PrintScreen => (105, FN),
     };
-    Stroke { code, flags }
+    KeyStroke { code, flags }
 }
 
 fn code_of(modifier: Modifier) -> u16 {
@@ -183,7 +183,7 @@ mod tests {
         let named = Named::ALL.iter().copied().filter(|named| !shared.contains(named)).map(Key::Named);
         let modifiers = Modifier::ALL.iter().copied().map(Key::Modifier);
         let functions = (1..=20).map(Key::Function);
-        let characters = ANSI.iter().map(|(_, low, _)| Key::Char(*low));
+        let characters = ANSI_KEYS.iter().map(|(_, low, _)| Key::Char(*low));
         for key in named.chain(modifiers).chain(functions).chain(characters) {
             let stroke = map.stroke(key).unwrap_or_else(|| panic!("{key} is missing"));
             assert!(codes.insert(stroke.code), "{key} shares its code");
@@ -196,8 +196,8 @@ mod tests {
     #[test]
     fn shift_is_added_where_a_character_needs_it() {
         let map = Keymap::default();
-        assert_eq!(map.stroke(Key::Char('a')), Some(Stroke { code: 0, flags: 0 }));
-        assert_eq!(map.stroke(Key::Char('+')), Some(Stroke { code: 24, flags: kCGEventFlagMaskShift }));
+        assert_eq!(map.stroke(Key::Char('a')), Some(KeyStroke { code: 0, flags: 0 }));
+        assert_eq!(map.stroke(Key::Char('+')), Some(KeyStroke { code: 24, flags: kCGEventFlagMaskShift }));
         assert_eq!(map.stroke(Key::Char('é')), None);
     }
 
@@ -209,8 +209,8 @@ mod tests {
             HostKey { code: 18, plain: Some('&'), shifted: Some('1') },
         ];
         let map = Keymap::new(french);
-        assert_eq!(map.stroke(Key::Char('a')), Some(Stroke { code: 12, flags: 0 }));
-        assert_eq!(map.stroke(Key::Char('1')), Some(Stroke { code: 18, flags: kCGEventFlagMaskShift }));
+        assert_eq!(map.stroke(Key::Char('a')), Some(KeyStroke { code: 12, flags: 0 }));
+        assert_eq!(map.stroke(Key::Char('1')), Some(KeyStroke { code: 18, flags: kCGEventFlagMaskShift }));
         assert_eq!(map.stroke(Key::Char('z')), None);
     }
 }

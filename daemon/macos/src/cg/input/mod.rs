@@ -12,7 +12,7 @@ pub mod text;
 use std::sync::mpsc::Receiver;
 
 use self::keys::Keymap;
-use self::script::Hands;
+use self::script::InputDevice;
 use crate::appkit;
 use crate::appkit::host;
 use crate::desktop::permissions;
@@ -22,26 +22,26 @@ use axd_platform::{DesktopAnswer, Failure, InputStep};
 
 /// Runs one script after the other, until nobody can ask any more.
 pub fn serve(jobs: &Receiver<Job>) {
-    let mut hands: Option<Hands> = None;
+    let mut device: Option<InputDevice> = None;
     while let Ok(job) = jobs.recv() {
-        let result = host::tidily(|| run(&mut hands, &job));
+        let result = host::with_autorelease_pool(|| run(&mut device, &job));
         // Who asked may have stopped waiting.
         let _ = job.answer.send(result);
     }
 }
 
-fn run(hands: &mut Option<Hands>, job: &Job) -> Result<DesktopAnswer, Failure> {
+fn run(device: &mut Option<InputDevice>, job: &Job) -> Result<DesktopAnswer, Failure> {
     // Without it nothing arrives, and nobody is told.
-    permissions::require_apps()?;
-    let hands = match hands {
-        Some(hands) => hands,
-        None => hands.insert(Hands::open()?),
+    permissions::require_accessibility()?;
+    let device = match device {
+        Some(device) => device,
+        None => device.insert(InputDevice::new()?),
     };
     // The layout may have been switched since the last time.
     let presses = job.input.steps.iter().any(|step| matches!(step, InputStep::Key(..)));
-    let layout = if presses { host::ask_waiting(appkit::keyboard) } else { None };
+    let layout = if presses { host::run_on_main_blocking(appkit::keyboard) } else { None };
     let types = presses || job.input.steps.iter().any(|step| matches!(step, InputStep::Text(_)));
     let held = if types { secure_input() } else { None };
-    hands.run(&job.input, &Keymap::new(layout.unwrap_or_default()), &job.gate)?;
-    Ok(held.map_or(DesktopAnswer::Done, |held| DesktopAnswer::Doubtful(held.doubt())))
+    device.run(&job.input, &Keymap::new(layout.unwrap_or_default()), &job.gate)?;
+    Ok(held.map_or(DesktopAnswer::Done, |held| DesktopAnswer::Doubtful(held.warning())))
 }

@@ -5,20 +5,22 @@ use axd_protocol::Point;
 use crate::appkit;
 use crate::appkit::host;
 use crate::ax::element::Element;
-use crate::desktop::windows::{self, Listed};
+use crate::desktop::windows::{self, ListedWindow};
 use crate::ffi::names as n;
 use axd_platform::{Receiver, Stretch};
 
 /// Who would receive this, if it were sent now.
-pub(super) fn of(stretch: Stretch) -> Receiver {
+pub(super) fn receiver_of(stretch: Stretch) -> Receiver {
     match stretch {
-        Stretch::Keys => with_focus(),
-        Stretch::Pointer(point) => at(point),
+        Stretch::Keys => keyboard_receiver(),
+        Stretch::Pointer(point) => pointer_receiver(point),
     }
 }
 
-fn with_focus() -> Receiver {
-    let Some(pid) = host::ask_waiting(appkit::frontmost).flatten() else { return Receiver::default() };
+fn keyboard_receiver() -> Receiver {
+    let Some(pid) = host::run_on_main_blocking(appkit::frontmost).flatten() else {
+        return Receiver::default();
+    };
     let listed = windows::on_screen();
     let focused = Element::app(pid)
         .and_then(|app| app.element(n::kAXFocusedWindowAttribute).ok().flatten())
@@ -34,20 +36,20 @@ fn with_focus() -> Receiver {
 
 /// The window server does not say which windows let clicks through, so what lies above ordinary windows counts only if an
 /// element of its app is there.
-fn at(point: Point) -> Receiver {
-    let is_there = |window: &&Listed| window.bounds.contains(point);
+fn pointer_receiver(point: Point) -> Receiver {
+    let is_there = |window: &&ListedWindow| window.bounds.contains(point);
     let element =
-        Element::system_wide().and_then(|all| all.at(point.x as f32, point.y as f32).ok().flatten());
+        Element::system_wide().and_then(|all| all.hit_test(point.x as f32, point.y as f32).ok().flatten());
     let hit = element.and_then(|element| element.pid());
-    let above = windows::above();
-    if let Some(popup) = above.iter().filter(is_there).find(|window| Some(window.pid) == hit) {
-        return receiver(popup, true);
+    let overlays = windows::overlays();
+    if let Some(popup) = overlays.iter().filter(is_there).find(|window| Some(window.pid) == hit) {
+        return from_window(popup, true);
     }
     let listed = windows::on_screen();
-    listed.iter().find(is_there).map(|window| receiver(window, false)).unwrap_or_default()
+    listed.iter().find(is_there).map(|window| from_window(window, false)).unwrap_or_default()
 }
 
-fn receiver(window: &Listed, popup: bool) -> Receiver {
+fn from_window(window: &ListedWindow, popup: bool) -> Receiver {
     Receiver {
         pid: Some(window.pid),
         window: Some(window.window),

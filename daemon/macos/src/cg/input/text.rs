@@ -1,11 +1,11 @@
 //! Text in pieces that one event can carry. Pure.
 
 /// More UTF-16 units than this are cut off by the system.
-const MOST_UNITS: usize = 20;
+const MAX_UNITS: usize = 20;
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum TextPiece {
     /// What is typed as it is.
     Text {
         /// In UTF-16.
@@ -20,7 +20,7 @@ pub enum Piece {
 }
 
 /// The pieces of a text, in order. No character is split.
-pub fn pieces(text: &str) -> Vec<Piece> {
+pub fn pieces(text: &str) -> Vec<TextPiece> {
     let mut pieces = Vec::new();
     let (mut units, mut characters) = (Vec::new(), 0);
     let mut rest = text.chars().peekable();
@@ -28,14 +28,14 @@ pub fn pieces(text: &str) -> Vec<Piece> {
         let key = match character {
             '\r' => {
                 rest.next_if_eq(&'\n');
-                Some(Piece::Return)
+                Some(TextPiece::Return)
             }
-            '\n' => Some(Piece::Return),
-            '\t' => Some(Piece::Tab),
+            '\n' => Some(TextPiece::Return),
+            '\t' => Some(TextPiece::Tab),
             _ => None,
         };
-        if !units.is_empty() && (key.is_some() || units.len() + character.len_utf16() > MOST_UNITS) {
-            pieces.push(Piece::Text { units: std::mem::take(&mut units), characters });
+        if !units.is_empty() && (key.is_some() || units.len() + character.len_utf16() > MAX_UNITS) {
+            pieces.push(TextPiece::Text { units: std::mem::take(&mut units), characters });
             characters = 0;
         }
         match key {
@@ -47,17 +47,17 @@ pub fn pieces(text: &str) -> Vec<Piece> {
         }
     }
     if !units.is_empty() {
-        pieces.push(Piece::Text { units, characters });
+        pieces.push(TextPiece::Text { units, characters });
     }
     pieces
 }
 
-impl Piece {
+impl TextPiece {
     /// How many characters of the text it is.
     pub fn characters(&self) -> u32 {
         match self {
-            Piece::Text { characters, .. } => *characters,
-            Piece::Return | Piece::Tab => 1,
+            TextPiece::Text { characters, .. } => *characters,
+            TextPiece::Return | TextPiece::Tab => 1,
         }
     }
 }
@@ -67,10 +67,10 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<String> {
-        let each = |piece: &Piece| match piece {
-            Piece::Text { units, .. } => String::from_utf16(units).unwrap(),
-            Piece::Return => "<return>".to_owned(),
-            Piece::Tab => "<tab>".to_owned(),
+        let each = |piece: &TextPiece| match piece {
+            TextPiece::Text { units, .. } => String::from_utf16(units).unwrap(),
+            TextPiece::Return => "<return>".to_owned(),
+            TextPiece::Tab => "<tab>".to_owned(),
         };
         pieces(text).iter().map(each).collect()
     }
@@ -80,8 +80,8 @@ mod tests {
         let long = "abcdefghijklmnopqrs😀xyz";
         assert_eq!(texts(long), ["abcdefghijklmnopqrs", "😀xyz"]);
         for piece in pieces(&"😀é".repeat(50)) {
-            let Piece::Text { units, characters } = piece else { panic!("only text") };
-            assert!(units.len() <= MOST_UNITS);
+            let TextPiece::Text { units, characters } = piece else { panic!("only text") };
+            assert!(units.len() <= MAX_UNITS);
             let text = String::from_utf16(&units).unwrap();
             assert_eq!(text.chars().count(), usize::try_from(characters).unwrap());
         }
@@ -91,7 +91,7 @@ mod tests {
     fn line_breaks_and_tabs_are_keys() {
         assert_eq!(texts("a\nb\r\nc\td"), ["a", "<return>", "b", "<return>", "c", "<tab>", "d"]);
         assert_eq!(texts(""), Vec::<String>::new());
-        let total: u32 = pieces("a\nbé😀").iter().map(Piece::characters).sum();
+        let total: u32 = pieces("a\nbé😀").iter().map(TextPiece::characters).sum();
         assert_eq!(total, 5);
     }
 }

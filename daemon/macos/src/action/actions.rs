@@ -2,63 +2,67 @@
 
 use axd_protocol::Role;
 
-use super::{Actor, harmless, not_done, not_offered};
+use super::{ActionContext, as_not_sent, not_effective, unsupported};
 use crate::ax::element::Element;
-use crate::ax::error::Fault;
-use crate::ax::value::from_truth;
+use crate::ax::error::AxError;
+use crate::ax::value::from_bool;
 use crate::ffi::names as n;
 use axd_platform::{Failure, FailureKind};
 
-impl Actor<'_> {
+impl ActionContext<'_> {
     /// Does what a click on the element does.
     pub(super) fn press(&self) -> Result<(), Failure> {
         let actions = self.actions(&self.element)?;
-        match press(self.subject.role, &self.subject.native, &actions) {
+        match press_action(self.target.role, &self.target.native, &actions) {
             Some(action) => self.perform(&self.element, action),
-            None => Err(not_offered(format!("no action of it is a press; {}", offered(&actions)))),
+            None => Err(unsupported(format!("no action of it is a press; {}", list_actions(&actions)))),
         }
     }
 
     /// Does the action of this name.
-    pub(super) fn native(&self, name: &str) -> Result<(), Failure> {
+    pub(super) fn perform_named(&self, name: &str) -> Result<(), Failure> {
         let actions = self.actions(&self.element)?;
-        match by_name(name, &actions) {
+        match find_action(name, &actions) {
             Some(action) => self.perform(&self.element, action),
-            None => Err(not_offered(format!("it has no action {name:?}; {}", offered(&actions)))),
+            None => Err(unsupported(format!("it has no action {name:?}; {}", list_actions(&actions)))),
         }
     }
 
     pub(super) fn actions(&self, element: &Element) -> Result<Vec<String>, Failure> {
-        self.ask(element.actions())
+        self.read(element.actions())
     }
 
     /// Gives the element the keyboard focus. Having it can be read back, and asking for it leaves nothing behind, so an
     /// app that did not give it counts as not having been asked.
     pub(super) fn focus(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXFocusedAttribute)? {
-            return Err(not_offered("it cannot be given the focus"));
+            return Err(unsupported("it cannot be given the focus"));
         }
-        self.set(&self.element, n::kAXFocusedAttribute, &from_truth(true)).map_err(harmless)?;
-        let has = || Ok(self.element.truth(n::kAXFocusedAttribute)?.unwrap_or_default());
-        match self.until(has)? {
+        self.set(&self.element, n::kAXFocusedAttribute, &from_bool(true)).map_err(as_not_sent)?;
+        let has = || Ok(self.element.boolean(n::kAXFocusedAttribute)?.unwrap_or_default());
+        match self.wait_until(has)? {
             true => Ok(()),
             false => Err(Failure::new(FailureKind::Refused, "the app did not give it the focus")),
         }
     }
 
     /// Shows what the element holds, or hides it. Nothing is sent if it is so already.
-    pub(super) fn unfold(&mut self, open: bool) -> Result<(), Failure> {
+    pub(super) fn set_expanded(&mut self, open: bool) -> Result<(), Failure> {
         for attribute in [n::kAXDisclosingAttribute, n::kAXExpandedAttribute] {
-            let Some(is_open) = self.ask(self.element.truth(attribute))? else { continue };
+            let Some(is_open) = self.read(self.element.boolean(attribute))? else { continue };
             if !self.can_set(&self.element, attribute)? {
                 continue;
             }
             if is_open == open {
                 return Ok(());
             }
-            self.set(&self.element, attribute, &from_truth(open))?;
-            let came = self.until(|| Ok(self.element.truth(attribute)? == Some(open)))?;
-            return if came { Ok(()) } else { Err(not_done("it is as before, although the app took it")) };
+            self.set(&self.element, attribute, &from_bool(open))?;
+            let came = self.wait_until(|| Ok(self.element.boolean(attribute)? == Some(open)))?;
+            return if came {
+                Ok(())
+            } else {
+                Err(not_effective("it is as before, although the app took it"))
+            };
         }
         let actions = self.actions(&self.element)?;
         let by_action: &[&str] = if open { &["AXExpand"] } else { &["AXCollapse"] };
@@ -71,13 +75,13 @@ impl Actor<'_> {
             return Ok(());
         }
         let what = if open { "expands" } else { "collapses" };
-        let none = || Err(not_offered(format!("no action of it {what} it; {}", offered(&actions))));
-        match (self.subject.role, is_open) {
+        let none = || Err(unsupported(format!("no action of it {what} it; {}", list_actions(&actions))));
+        match (self.target.role, is_open) {
             // What opens a menu does not close it.
             (Role::Menu | Role::Combobox, _) | (_, None) if !open => {
                 self.close_menu(&actions).unwrap_or_else(none)
             }
-            (Role::Menu | Role::Combobox, _) => match opener(&actions) {
+            (Role::Menu | Role::Combobox, _) => match menu_opening_action(&actions) {
                 Some(action) => self.perform(&self.element, action),
                 None => none(),
             },
@@ -92,16 +96,16 @@ impl Actor<'_> {
 
     /// Whether the element shows what it holds, where that can be known.
     fn is_open(&self) -> Result<Option<bool>, Failure> {
-        if let Some(expanded) = self.ask(self.element.truth(n::kAXExpandedAttribute))? {
+        if let Some(expanded) = self.read(self.element.boolean(n::kAXExpandedAttribute))? {
             return Ok(Some(expanded));
         }
-        match self.subject.native.as_str() {
+        match self.target.native.as_str() {
             "AXDisclosureTriangle" => {
-                Ok(self.ask(self.element.number(n::kAXValueAttribute))?.map(|value| value != 0.0))
+                Ok(self.read(self.element.number(n::kAXValueAttribute))?.map(|value| value != 0.0))
             }
-            "AXMenuBarItem" => self.ask(self.element.truth(n::kAXSelectedAttribute)),
+            "AXMenuBarItem" => self.read(self.element.boolean(n::kAXSelectedAttribute)),
             "AXPopUpButton" | "AXMenuButton" => {
-                let children = self.ask(self.element.elements(n::kAXChildrenAttribute))?;
+                let children = self.read(self.element.elements(n::kAXChildrenAttribute))?;
                 Ok(Some(children.iter().any(is_menu)))
             }
             _ => Ok(None),
@@ -121,12 +125,12 @@ impl Actor<'_> {
 }
 
 fn is_menu(element: &Element) -> bool {
-    let role: Result<Option<String>, Fault> = element.text(n::kAXRoleAttribute);
+    let role: Result<Option<String>, AxError> = element.text(n::kAXRoleAttribute);
     role.ok().flatten().as_deref() == Some("AXMenu")
 }
 
 /// The action that does what a click does.
-fn press<'a>(role: Role, native: &str, actions: &'a [String]) -> Option<&'a str> {
+fn press_action<'a>(role: Role, native: &str, actions: &'a [String]) -> Option<&'a str> {
     let has = |name: &str| actions.iter().find(|action| *action == name).map(String::as_str);
     let pressed = has(n::kAXPressAction);
     match role {
@@ -141,14 +145,14 @@ fn press<'a>(role: Role, native: &str, actions: &'a [String]) -> Option<&'a str>
     }
 }
 
-fn opener(actions: &[String]) -> Option<&'static str> {
+fn menu_opening_action(actions: &[String]) -> Option<&'static str> {
     [n::kAXPressAction, n::kAXShowMenuAction]
         .into_iter()
         .find(|name| actions.iter().any(|action| action == name))
 }
 
 /// The action of this name; exactly, or else, if that is only one, whatever its case and with or without "AX".
-fn by_name<'a>(name: &str, actions: &'a [String]) -> Option<&'a str> {
+fn find_action<'a>(name: &str, actions: &'a [String]) -> Option<&'a str> {
     let exact = actions.iter().find(|action| *action == name);
     exact.map(String::as_str).or_else(|| {
         let plain = |text: &str| {
@@ -162,7 +166,7 @@ fn by_name<'a>(name: &str, actions: &'a [String]) -> Option<&'a str> {
 }
 
 /// What there is instead.
-fn offered(actions: &[String]) -> String {
+fn list_actions(actions: &[String]) -> String {
     if actions.is_empty() { "it has none".to_owned() } else { format!("it has {}", actions.join(", ")) }
 }
 
@@ -176,7 +180,8 @@ mod tests {
 
     #[test]
     fn a_press_is_what_a_click_does() {
-        let pressed = |role, names: &[&str]| press(role, "AXButton", &actions(names)).map(str::to_owned);
+        let pressed =
+            |role, names: &[&str]| press_action(role, "AXButton", &actions(names)).map(str::to_owned);
         assert_eq!(pressed(Role::Button, &["AXShowMenu", "AXPress"]).as_deref(), Some("AXPress"));
         assert_eq!(pressed(Role::MenuItem, &["AXPick", "AXCancel"]).as_deref(), Some("AXPick"));
         assert_eq!(pressed(Role::Combobox, &["AXShowMenu"]).as_deref(), Some("AXShowMenu"));
@@ -187,9 +192,9 @@ mod tests {
     #[test]
     fn a_name_is_found_with_or_without_its_prefix() {
         let offered = actions(&["AXPress", "AXShowMenu", "Name:Delete"]);
-        assert_eq!(by_name("press", &offered), Some("AXPress"));
-        assert_eq!(by_name("show-menu", &offered), Some("AXShowMenu"));
-        assert_eq!(by_name("AXShowMenu", &offered), Some("AXShowMenu"));
-        assert_eq!(by_name("raise", &offered), None);
+        assert_eq!(find_action("press", &offered), Some("AXPress"));
+        assert_eq!(find_action("show-menu", &offered), Some("AXShowMenu"));
+        assert_eq!(find_action("AXShowMenu", &offered), Some("AXShowMenu"));
+        assert_eq!(find_action("raise", &offered), None);
     }
 }
