@@ -1,51 +1,23 @@
-//! The macOS desktop: apps by the accessibility interface (AX), input by CGEvent, windows and pictures by CoreGraphics,
+//! The macOS desktop: apps by the accessibility API (AX), input by CGEvent, windows and pictures by CoreGraphics,
 //! apps and the pasteboard by AppKit.
 //!
-//! `ffi` has the foreign declarations, `host` and `appkit` all that is AppKit's. Above them: `element`, `value`, `observer`
-//! and `run_loop` own what is native; `app` is the thread of an attached app, with `reader` (and the pure tables it goes
-//! by: `roles`, `content`, `notes`) and `acting`; `follower` is the thread that follows the desktop.
+//! Read from the bottom up: `ffi` has the foreign declarations and `appkit` all that is Objective-C; `ax` owns what the
+//! accessibility API hands out; `app` is the thread of an attached app, and `action` what it does to elements; `cg` is
+//! input and pictures; `desktop` follows the desktop and implements `Platform` with all of these.
 
 #![cfg(any(target_os = "macos", feature = "double"))]
 
-mod acting;
+mod action;
 mod app;
 pub mod appkit;
-mod attributes;
-mod calls;
-mod capture;
-mod children;
-mod clipboard;
-mod content;
+pub mod ax;
+pub mod cg;
 mod desktop;
-mod displays;
-mod doctor;
-pub mod element;
-pub mod fault;
 #[doc(hidden)]
 pub mod ffi;
-mod follower;
-mod geometry;
-mod handles;
-pub mod host;
-pub mod image;
-mod input;
-mod launch;
-mod line;
-mod notes;
-pub mod observer;
-mod permissions;
-mod reader;
-mod registration;
-mod roles;
-pub mod run_loop;
-mod secure_input;
-pub mod value;
-mod waking;
-mod window_ops;
-mod windows;
 
-pub use desktop::MacDesktop;
-pub use doctor::examine;
+pub use desktop::doctor::examine;
+pub use desktop::mac_desktop::MacDesktop;
 
 #[cfg(target_os = "macos")]
 pub use appkit::{run_main, stop_main};

@@ -16,10 +16,10 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::cg::{ANSI, shot as shot_of};
 use crate::world::{Inner, Waited, current, wait};
-use axd_macos::host::{
-    HostApp, HostAppKind, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, HostShot, Launched,
+use axd_macos::appkit::host::{
+    HostApp, HostAppKind, HostCapture, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, LaunchCallback,
 };
-use axd_macos::image::Image;
+use axd_macos::cg::image::Image;
 
 const TEXT: &str = "public.utf8-plain-text";
 const PNG: &str = "public.png";
@@ -161,7 +161,7 @@ pub static APPKIT: axd_macos::appkit::AppKit = axd_macos::appkit::AppKit {
     pasteboard_write_files,
     keyboard,
     screens,
-    shoot,
+    capture_image,
 };
 
 struct Main {
@@ -259,7 +259,7 @@ pub fn bundle_identifier(bundle: &Path) -> Option<String> {
 }
 
 /// Opens a bundle.
-pub fn launch(plan: &HostLaunch, done: Launched) {
+pub fn launch(plan: &HostLaunch, done: LaunchCallback) {
     let (Some(world), Some(app)) = (current(), bundle_identifier(&plan.bundle)) else {
         return done(Err(format!("there is no app at {}", plan.bundle.display())));
     };
@@ -391,12 +391,12 @@ pub fn screens() -> Vec<HostScreen> {
 }
 
 /// A picture by ScreenCaptureKit, in as many pixels as are asked for; `None` where that is not there.
-pub fn shoot(shot: HostShot, cursor: bool) -> Option<Result<Image, String>> {
+pub fn capture_image(shot: HostCapture, cursor: bool) -> Option<Result<Image, String>> {
     let world = current().filter(|world| world.settings.lock().screen_capture_kit)?;
     let (of, scale) = match shot {
-        HostShot::Window { window, scale } => (CaptureOf::Window(u64::from(window)), scale),
-        HostShot::Display { display, part: None, scale } => (CaptureOf::Display(display), scale),
-        HostShot::Display { part: Some(part), scale, .. } => {
+        HostCapture::Window { window, scale } => (CaptureOf::Window(u64::from(window)), scale),
+        HostCapture::Display { display, part: None, scale } => (CaptureOf::Display(display), scale),
+        HostCapture::Display { part: Some(part), scale, .. } => {
             let side = |side: f64| side.round() as i32;
             let (origin, size) = (part.origin, part.size);
             let (x, y) = (side(origin.x), side(origin.y));
@@ -405,6 +405,6 @@ pub fn shoot(shot: HostShot, cursor: bool) -> Option<Result<Image, String>> {
         }
     };
     // SAFETY: what is handed out is a picture, and ours; nothing is if it is null.
-    let image = unsafe { Image::own(shot_of(&world, of, scale, cursor).cast_mut().cast()) };
+    let image = unsafe { Image::from_owned(shot_of(&world, of, scale, cursor).cast_mut().cast()) };
     Some(image.ok_or_else(|| "there is nothing to take a picture of".to_owned()))
 }

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::host::{HostApp, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, HostShot, Launched};
-use crate::image::Image;
+use super::host::{
+    HostApp, HostCapture, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, LaunchCallback,
+};
+use crate::cg::image::Image;
 
 static INSTALLED: OnceLock<&'static AppKit> = OnceLock::new();
 
@@ -49,7 +51,7 @@ appkit! {
     /// The identifier of a bundle.
     fn bundle_identifier(bundle: &Path) -> Option<String>;
     /// Opens a bundle.
-    fn launch(plan: &HostLaunch, done: Launched);
+    fn launch(plan: &HostLaunch, done: LaunchCallback);
     /// Brings an app to the front.
     fn activate(pid: u32) -> bool;
     /// Shows a hidden app.
@@ -71,5 +73,5 @@ appkit! {
     /// The displays.
     fn screens() -> Vec<HostScreen>;
     /// An image by ScreenCaptureKit; `None` where that does not exist.
-    fn shoot(shot: HostShot, cursor: bool) -> Option<Result<Image, String>>;
+    fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image, String>>;
 }

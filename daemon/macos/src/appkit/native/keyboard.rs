@@ -3,12 +3,12 @@
 use core_foundation::base::TCFType;
 use core_foundation::data::CFData;
 
+use crate::appkit::host::HostKey;
 use crate::ffi::cf::{CFDataRef, CFRelease};
 use crate::ffi::text_input::{
     LMGetKbdType, SHIFT, TISCopyCurrentKeyboardLayoutInputSource, TISGetInputSourceProperty, UCKeyTranslate,
     kTISPropertyUnicodeKeyLayoutData, kUCKeyActionDisplay, kUCKeyTranslateNoDeadKeysMask,
 };
-use crate::host::HostKey;
 
 /// The last virtual key code that types a character.
 const LAST_KEY: u16 = 50;

@@ -1,6 +1,6 @@
 //! AppKit and ScreenCaptureKit, behind plain types. Nothing else speaks Objective-C.
 //!
-//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main` and `shoot`.
+//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main` and `capture_image`.
 
 mod keyboard;
 mod pasteboard;
@@ -30,13 +30,13 @@ use objc2_foundation::{
 };
 use parking_lot::Mutex;
 
-use crate::host::{HostApp, HostAppKind, HostEvent, HostLaunch, Launched};
+use crate::appkit::host::{HostApp, HostAppKind, HostEvent, HostLaunch, LaunchCallback};
 
 pub use keyboard::keyboard;
 pub use pasteboard::{
     pasteboard_files, pasteboard_read, pasteboard_types, pasteboard_write, pasteboard_write_files,
 };
-pub use pictures::{screens, shoot};
+pub use pictures::{capture_image, screens};
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -154,9 +154,10 @@ fn listen(name: &NSNotificationName, event: impl Fn(&NSNotification) -> Option<H
     });
     let center = NSWorkspace::sharedWorkspace().notificationCenter();
     // SAFETY: no object and no queue are allowed. The block runs on the thread that posts, which is this one.
-    let token = unsafe { center.addObserverForName_object_queue_usingBlock(Some(name), None, None, &block) };
+    let context_pointer =
+        unsafe { center.addObserverForName_object_queue_usingBlock(Some(name), None, None, &block) };
     // It is listened to for as long as the process runs.
-    std::mem::forget(token);
+    std::mem::forget(context_pointer);
 }
 
 fn app_of(notification: &NSNotification) -> Option<Retained<NSRunningApplication>> {
@@ -234,7 +235,7 @@ pub fn bundle_identifier(bundle: &Path) -> Option<String> {
 }
 
 /// Opens a bundle; answers when it is up, on any thread.
-pub fn launch(plan: &HostLaunch, done: Launched) {
+pub fn launch(plan: &HostLaunch, done: LaunchCallback) {
     if plan.cwd.is_some() {
         return done(Err(
             "macOS starts apps in a folder of its own; only programs can be told where to start".to_owned(),

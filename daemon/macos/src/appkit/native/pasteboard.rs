@@ -12,7 +12,7 @@ use objc2_app_kit::{
 use objc2_foundation::{NSArray, NSData, NSDictionary, NSNumber, NSString, NSURL};
 
 use super::{path_of, url_of};
-use crate::host::HostItem;
+use crate::appkit::host::HostItem;
 
 /// The types of all that is on the pasteboard.
 pub fn pasteboard_types() -> Vec<String> {

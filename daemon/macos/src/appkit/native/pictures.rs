@@ -13,13 +13,13 @@ use objc2_screen_capture_kit::{
     SCContentFilter, SCScreenshotManager, SCShareableContent, SCStreamConfiguration,
 };
 
+use crate::appkit::host::{HostCapture, HostScreen};
+use crate::cg::image::Image;
 use crate::ffi::cf::{CFRetain, CFTypeRef};
 use crate::ffi::cg::{CGImageRef, CGPoint, CGRect, CGSize};
-use crate::host::{HostScreen, HostShot};
-use crate::image::Image;
 
 /// How long a picture may take.
-const SHUTTER: Duration = Duration::from_secs(5);
+const CAPTURE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The displays.
 pub fn screens() -> Vec<HostScreen> {
@@ -44,7 +44,7 @@ pub fn screens() -> Vec<HostScreen> {
 }
 
 /// A picture by ScreenCaptureKit; `None` where the system has none of it. From any thread but thread 0; waits.
-pub fn shoot(shot: HostShot, cursor: bool) -> Option<Result<Image, String>> {
+pub fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image, String>> {
     // It came with macOS 14.
     AnyClass::get(c"SCScreenshotManager")?;
     let (answer, reply) = std::sync::mpsc::channel();
@@ -56,12 +56,12 @@ pub fn shoot(shot: HostShot, cursor: bool) -> Option<Result<Image, String>> {
             drop(answer.send(Err(why.unwrap_or_else(|| "nothing may be recorded".to_owned()))));
             return;
         };
-        match frame(content, shot, cursor) {
+        match frame(content, request, cursor) {
             Some((filter, configuration)) => {
                 let answer = answer.clone();
                 let taken = RcBlock::new(move |image: *mut CGImage, error: *mut NSError| {
                     // Whoever waits may have given up.
-                    let _ = answer.send(developed(image, error));
+                    let _ = answer.send(finished_image(image, error));
                 });
                 // SAFETY: filter and configuration live; the block is kept by the callee for as long as it needs it.
                 unsafe {
@@ -81,22 +81,22 @@ pub fn shoot(shot: HostShot, cursor: bool) -> Option<Result<Image, String>> {
             false, true, &found,
         );
     }
-    let waited = reply.recv_timeout(SHUTTER);
+    let waited = reply.recv_timeout(CAPTURE_TIMEOUT);
     Some(waited.unwrap_or_else(|_| Err("the picture was not taken in time".to_owned())))
 }
 
 /// What is in the picture, and how large it is.
 fn frame(
     content: &SCShareableContent,
-    shot: HostShot,
+    request: HostCapture,
     cursor: bool,
 ) -> Option<(Retained<SCContentFilter>, Retained<SCStreamConfiguration>)> {
     // SAFETY: all of these only read and set plain properties of living objects.
     unsafe {
         let configuration = SCStreamConfiguration::new();
         configuration.setShowsCursor(cursor);
-        let (filter, width, height) = match shot {
-            HostShot::Display { display, part, scale } => {
+        let (filter, width, height) = match request {
+            HostCapture::Display { display, part, scale } => {
                 let found = content.displays().iter().find(|found| found.displayID() == display)?;
                 let whole = found.frame();
                 let filter = SCContentFilter::initWithDisplay_excludingWindows(
@@ -116,7 +116,7 @@ fn frame(
                 }
                 (filter, size.0 * scale, size.1 * scale)
             }
-            HostShot::Window { window, scale } => {
+            HostCapture::Window { window, scale } => {
                 let found = content.windows().iter().find(|found| found.windowID() == window)?;
                 let size = found.frame().size;
                 configuration.setIgnoreShadowsSingleWindow(true);
@@ -131,13 +131,13 @@ fn frame(
     }
 }
 
-fn developed(image: *mut CGImage, error: *mut NSError) -> Result<Image, String> {
+fn finished_image(image: *mut CGImage, error: *mut NSError) -> Result<Image, String> {
     if image.is_null() {
         // SAFETY: it is null, or lives while the block runs.
         let why = unsafe { error.as_ref() }.map(|error| error.localizedDescription().to_string());
         return Err(why.unwrap_or_else(|| "the system gave no picture".to_owned()));
     }
     // SAFETY: the image lives while the block runs; the reference that is added is given to the one who owns it now.
-    let owned = unsafe { Image::own(CFRetain(image as CFTypeRef) as CGImageRef) };
+    let owned = unsafe { Image::from_owned(CFRetain(image as CFTypeRef) as CGImageRef) };
     owned.ok_or_else(|| "the system gave no picture".to_owned())
 }

@@ -1,0 +1,200 @@
+//! An element's own actions: pressing it, doing what its app offers by name, showing and hiding what it holds.
+
+use axd_protocol::Role;
+
+use super::{ActionContext, as_not_sent, not_effective, unsupported};
+use crate::ax::element::Element;
+use crate::ax::error::AxError;
+use crate::ax::value::from_bool;
+use crate::ffi::names as n;
+use axd_platform::{Failure, FailureKind};
+
+impl ActionContext<'_> {
+    /// Does what a click on the element does.
+    pub(super) fn press(&self) -> Result<(), Failure> {
+        let actions = self.actions(&self.element)?;
+        match press_action(self.target.role, &self.target.native, &actions) {
+            Some(action) => self.perform(&self.element, action),
+            None => Err(unsupported(format!("no action of it is a press; {}", list_actions(&actions)))),
+        }
+    }
+
+    /// Does the action of this name.
+    pub(super) fn perform_named(&self, name: &str) -> Result<(), Failure> {
+        let actions = self.actions(&self.element)?;
+        match find_action(name, &actions) {
+            Some(action) => self.perform(&self.element, action),
+            None => Err(unsupported(format!("it has no action {name:?}; {}", list_actions(&actions)))),
+        }
+    }
+
+    pub(super) fn actions(&self, element: &Element) -> Result<Vec<String>, Failure> {
+        self.read(element.actions())
+    }
+
+    /// Gives the element the keyboard focus. Having it can be read back, and asking for it leaves nothing behind, so an
+    /// app that did not give it counts as not having been asked.
+    pub(super) fn focus(&self) -> Result<(), Failure> {
+        if !self.can_set(&self.element, n::kAXFocusedAttribute)? {
+            return Err(unsupported("it cannot be given the focus"));
+        }
+        self.set(&self.element, n::kAXFocusedAttribute, &from_bool(true)).map_err(as_not_sent)?;
+        let has = || Ok(self.element.boolean(n::kAXFocusedAttribute)?.unwrap_or_default());
+        match self.wait_until(has)? {
+            true => Ok(()),
+            false => Err(Failure::new(FailureKind::Refused, "the app did not give it the focus")),
+        }
+    }
+
+    /// Shows what the element holds, or hides it. Nothing is sent if it is so already.
+    pub(super) fn set_expanded(&mut self, open: bool) -> Result<(), Failure> {
+        for attribute in [n::kAXDisclosingAttribute, n::kAXExpandedAttribute] {
+            let Some(is_open) = self.read(self.element.boolean(attribute))? else { continue };
+            if !self.can_set(&self.element, attribute)? {
+                continue;
+            }
+            if is_open == open {
+                return Ok(());
+            }
+            self.set(&self.element, attribute, &from_bool(open))?;
+            let came = self.wait_until(|| Ok(self.element.boolean(attribute)? == Some(open)))?;
+            return if came {
+                Ok(())
+            } else {
+                Err(not_effective("it is as before, although the app took it"))
+            };
+        }
+        let actions = self.actions(&self.element)?;
+        let by_action: &[&str] = if open { &["AXExpand"] } else { &["AXCollapse"] };
+        if let Some(action) = by_action.iter().find(|action| actions.iter().any(|offered| offered == *action))
+        {
+            return self.perform(&self.element, action);
+        }
+        let is_open = self.is_open()?;
+        if is_open == Some(open) {
+            return Ok(());
+        }
+        let what = if open { "expands" } else { "collapses" };
+        let none = || Err(unsupported(format!("no action of it {what} it; {}", list_actions(&actions))));
+        match (self.target.role, is_open) {
+            // What opens a menu does not close it.
+            (Role::Menu | Role::Combobox, _) | (_, None) if !open => {
+                self.close_menu(&actions).unwrap_or_else(none)
+            }
+            (Role::Menu | Role::Combobox, _) => match menu_opening_action(&actions) {
+                Some(action) => self.perform(&self.element, action),
+                None => none(),
+            },
+            // It is known to be the other way, so that what turns it round will do.
+            (_, Some(_)) => self.press(),
+            (_, None) => match actions.iter().any(|action| action == n::kAXShowMenuAction) {
+                true => self.perform(&self.element, n::kAXShowMenuAction),
+                false => none(),
+            },
+        }
+    }
+
+    /// Whether the element shows what it holds, where that can be known.
+    fn is_open(&self) -> Result<Option<bool>, Failure> {
+        if let Some(expanded) = self.read(self.element.boolean(n::kAXExpandedAttribute))? {
+            return Ok(Some(expanded));
+        }
+        match self.target.native.as_str() {
+            "AXDisclosureTriangle" => {
+                Ok(self.read(self.element.number(n::kAXValueAttribute))?.map(|value| value != 0.0))
+            }
+            "AXMenuBarItem" => self.read(self.element.boolean(n::kAXSelectedAttribute)),
+            "AXPopUpButton" | "AXMenuButton" => {
+                let children = self.read(self.element.elements(n::kAXChildrenAttribute))?;
+                Ok(Some(children.iter().any(is_menu)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Closes the menu of what opens one; `None` if there is no way.
+    fn close_menu(&self, actions: &[String]) -> Option<Result<(), Failure>> {
+        if actions.iter().any(|action| action == n::kAXCancelAction) {
+            return Some(self.perform(&self.element, n::kAXCancelAction));
+        }
+        let children = self.element.elements(n::kAXChildrenAttribute).ok()?;
+        let menu = children.into_iter().find(is_menu)?;
+        let offers = menu.actions().ok()?.iter().any(|action| action == n::kAXCancelAction);
+        offers.then(|| self.perform(&menu, n::kAXCancelAction))
+    }
+}
+
+fn is_menu(element: &Element) -> bool {
+    let role: Result<Option<String>, AxError> = element.text(n::kAXRoleAttribute);
+    role.ok().flatten().as_deref() == Some("AXMenu")
+}
+
+/// The action that does what a click does.
+fn press_action<'a>(role: Role, native: &str, actions: &'a [String]) -> Option<&'a str> {
+    let has = |name: &str| actions.iter().find(|action| *action == name).map(String::as_str);
+    let pressed = has(n::kAXPressAction);
+    match role {
+        // A click into a field puts the caret there; "press" of a field is something else, if it is anything.
+        Role::TextField | Role::TextArea | Role::SearchField => None,
+        Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio | Role::Menu => {
+            pressed.or_else(|| has(n::kAXPickAction))
+        }
+        Role::Combobox => pressed.or_else(|| has(n::kAXShowMenuAction)),
+        _ if native == "AXMenuButton" => pressed.or_else(|| has(n::kAXShowMenuAction)),
+        _ => pressed,
+    }
+}
+
+fn menu_opening_action(actions: &[String]) -> Option<&'static str> {
+    [n::kAXPressAction, n::kAXShowMenuAction]
+        .into_iter()
+        .find(|name| actions.iter().any(|action| action == name))
+}
+
+/// The action of this name; exactly, or else, if that is only one, whatever its case and with or without "AX".
+fn find_action<'a>(name: &str, actions: &'a [String]) -> Option<&'a str> {
+    let exact = actions.iter().find(|action| *action == name);
+    exact.map(String::as_str).or_else(|| {
+        let plain = |text: &str| {
+            let letters: String =
+                text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+            letters.strip_prefix("ax").map(str::to_owned).unwrap_or(letters)
+        };
+        let mut found = actions.iter().filter(|action| plain(action) == plain(name));
+        found.next().filter(|_| found.next().is_none()).map(String::as_str)
+    })
+}
+
+/// What there is instead.
+fn list_actions(actions: &[String]) -> String {
+    if actions.is_empty() { "it has none".to_owned() } else { format!("it has {}", actions.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn actions(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_press_is_what_a_click_does() {
+        let pressed =
+            |role, names: &[&str]| press_action(role, "AXButton", &actions(names)).map(str::to_owned);
+        assert_eq!(pressed(Role::Button, &["AXShowMenu", "AXPress"]).as_deref(), Some("AXPress"));
+        assert_eq!(pressed(Role::MenuItem, &["AXPick", "AXCancel"]).as_deref(), Some("AXPick"));
+        assert_eq!(pressed(Role::Combobox, &["AXShowMenu"]).as_deref(), Some("AXShowMenu"));
+        assert_eq!(pressed(Role::TextField, &["AXPress", "AXConfirm"]), None);
+        assert_eq!(pressed(Role::Row, &["AXShowMenu", "AXOpen"]), None);
+    }
+
+    #[test]
+    fn a_name_is_found_with_or_without_its_prefix() {
+        let offered = actions(&["AXPress", "AXShowMenu", "Name:Delete"]);
+        assert_eq!(find_action("press", &offered), Some("AXPress"));
+        assert_eq!(find_action("show-menu", &offered), Some("AXShowMenu"));
+        assert_eq!(find_action("AXShowMenu", &offered), Some("AXShowMenu"));
+        assert_eq!(find_action("raise", &offered), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! Acting on elements by what their app offers.
+//!
+//! The element is looked at first, then something is sent, then what can be read back is: apps say "done" of what they
+//! never do. Everything that is sent passes the gate just before.
+//!
+//! `actions` is an element's own actions, `values` what it holds, `selection` choosing, `scrolling` the way to it.
+
+mod actions;
+mod scrolling;
+mod selection;
+mod values;
+
+use std::time::{Duration, Instant};
+
+use axd_protocol::Role;
+use core_foundation::base::CFType;
+
+use crate::app::attached_app::AttachedApp;
+use crate::app::roles;
+use crate::ax::element::Element;
+use crate::ax::error::AxError;
+use crate::ax::run_loop;
+use crate::ffi::names as n;
+use axd_platform::{Act, ElementKey, Failure, FailureKind, Gate, Sent};
+
+/// How long an app has to say that it did what it was told. One that opens a dialog says so only when that is closed.
+const ACTION_REPLY_TIMEOUT: f32 = 0.25;
+/// How long is waited for what was told to come about.
+const EFFECT_TIMEOUT: Duration = Duration::from_millis(300);
+/// The pause between looks, at most: what the app announces ends it.
+const EFFECT_POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Acts on one element.
+struct ActionContext<'a> {
+    app: &'a mut AttachedApp,
+    key: ElementKey,
+    element: Element,
+    gate: &'a Gate,
+    target: TargetInfo,
+}
+
+/// The element as it is just before the act.
+struct TargetInfo {
+    native: String,
+    role: Role,
+    secure: bool,
+    parent: Option<Role>,
+}
+
+impl AttachedApp {
+    /// Does something to an element.
+    pub(super) fn act(&mut self, key: ElementKey, act: &Act, gate: &Gate) -> Result<(), Failure> {
+        let element = self.reader.handles.get(key).cloned().ok_or_else(gone)?;
+        let (target, enabled) = self.inspect_target(key, &element)?;
+        let scrolls = matches!(act, Act::ScrollTo | Act::Reveal(_) | Act::Scroll(..));
+        if !enabled && !scrolls {
+            return Err(Failure::new(FailureKind::Refused, "the element is disabled"));
+        }
+        let mut context = ActionContext { app: self, key, element, gate, target };
+        match act {
+            Act::Press => context.press(),
+            Act::Native(name) => context.perform_named(name),
+            Act::SetValue(value) => context.set_value(value),
+            Act::Insert(text) => context.insert(text),
+            Act::CaretToEnd => context.caret_to_end(),
+            Act::Focus => context.focus(),
+            Act::Select => context.select(),
+            Act::Expand => context.set_expanded(true),
+            Act::Collapse => context.set_expanded(false),
+            Act::TellsChecked => Ok(()),
+            Act::ScrollTo => context.scroll_to(),
+            Act::Reveal(row) => context.reveal(*row),
+            Act::Scroll(direction, steps) => context.scroll(*direction, *steps),
+        }
+    }
+
+    fn inspect_target(&mut self, key: ElementKey, element: &Element) -> Result<(TargetInfo, bool), Failure> {
+        let answers = self.reader.attributes.read_outline(element, None).map_err(AxError::read_failure)?;
+        let parent = self.reader.parent_of(key).and_then(|parent| self.reader.role_of(parent));
+        let (raw, native) = (&answers.raw, answers.raw.native.clone());
+        let target = TargetInfo {
+            role: roles::role(&native, raw.subrole.as_deref(), parent),
+            secure: roles::is_secure(raw.subrole.as_deref()),
+            native,
+            parent,
+        };
+        Ok((target, raw.enabled != Some(false)))
+    }
+}
+
+impl ActionContext<'_> {
+    /// Does one of an element's actions, through the gate.
+    fn perform(&self, element: &Element, action: &str) -> Result<(), Failure> {
+        self.send(element, |element| element.perform(action))
+    }
+
+    /// Sets something of an element, through the gate.
+    fn set(&self, element: &Element, attribute: &str, value: &CFType) -> Result<(), Failure> {
+        self.send(element, |element| element.set(attribute, value))
+    }
+
+    fn send(
+        &self,
+        element: &Element,
+        act: impl FnOnce(&Element) -> Result<(), AxError>,
+    ) -> Result<(), Failure> {
+        element.set_timeout(ACTION_REPLY_TIMEOUT);
+        if !self.gate.pass() {
+            element.set_timeout(0.0);
+            return Err(Failure::closed());
+        }
+        let done = act(element);
+        element.set_timeout(0.0);
+        done.map_err(AxError::action_failure)
+    }
+
+    /// Looks until it is so, or for long enough. What goes wrong while looking went wrong after something was sent.
+    fn wait_until(&self, mut condition: impl FnMut() -> Result<bool, AxError>) -> Result<bool, Failure> {
+        let end = Instant::now() + EFFECT_TIMEOUT;
+        loop {
+            if condition().map_err(|error| error.read_failure().sent(Sent::Yes))? {
+                return Ok(true);
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            run_loop::wait(Some(left.min(EFFECT_POLL_INTERVAL)));
+        }
+    }
+
+    /// Asks what changes nothing.
+    fn read<T>(&self, answer: Result<T, AxError>) -> Result<T, Failure> {
+        answer.map_err(AxError::read_failure)
+    }
+
+    /// Whether something of the element can be set.
+    fn can_set(&self, element: &Element, attribute: &str) -> Result<bool, Failure> {
+        match element.is_settable(attribute) {
+            Err(error) if !error.is_app_level() && error != AxError::GONE => Ok(false),
+            answer => self.read(answer),
+        }
+    }
+
+    /// What the element is in, its parent first, as far as that is of use.
+    fn ancestors(&self) -> Result<Vec<Element>, Failure> {
+        const MAX_ANCESTORS: usize = 8;
+        let mut above: Vec<Element> = Vec::new();
+        while above.len() < MAX_ANCESTORS {
+            let at = above.last().unwrap_or(&self.element);
+            let Some(parent) = self.read(at.element(n::kAXParentAttribute))? else { break };
+            let role = self.read(parent.text(n::kAXRoleAttribute))?;
+            if matches!(role.as_deref(), Some("AXWindow" | "AXApplication") | None) {
+                break;
+            }
+            above.push(parent);
+        }
+        Ok(above)
+    }
+}
+
+fn gone() -> Failure {
+    Failure::new(FailureKind::Gone, "the element is gone")
+}
+
+fn unsupported(why: impl Into<String>) -> Failure {
+    Failure::new(FailureKind::NotSupported, why)
+}
+
+/// The app took it and did not do it.
+fn not_effective(why: impl Into<String>) -> Failure {
+    Failure::new(FailureKind::Refused, why).sent(Sent::Yes)
+}
+
+/// A failure of something that changes nothing when it fails: another way may be tried.
+fn as_not_sent(failure: Failure) -> Failure {
+    match failure.sent {
+        Sent::Yes => failure.sent(Sent::No),
+        Sent::No | Sent::Maybe => failure,
+    }
+}

@@ -1,0 +1,107 @@
+//! Selecting one element of several, each way until one does it. All of them can be repeated without harm, so one that
+//! the app refused counts as not tried.
+
+use axd_protocol::Role;
+use core_foundation::array::CFArray;
+use core_foundation::base::{CFType, TCFType};
+
+use super::{ActionContext, as_not_sent, not_effective, unsupported};
+use crate::ax::element::Element;
+use crate::ax::error::AxError;
+use crate::ax::value::from_bool;
+use crate::ffi::names as n;
+use axd_platform::{Failure, FailureKind, Sent};
+
+impl ActionContext<'_> {
+    /// Selects the element in what contains it, and nothing else beside it.
+    pub(super) fn select(&self) -> Result<(), Failure> {
+        use Role as R;
+        match self.target.role {
+            R::Radio | R::Tab => self.press_unselected(),
+            R::MenuItem | R::MenuItemCheckbox | R::MenuItemRadio => match self.target.parent {
+                Some(R::Combobox) => self.press(),
+                _ => Err(unsupported("a menu's items are pressed, not selected")),
+            },
+            _ => self.select_in_container(),
+        }
+    }
+
+    /// Does what a click does to a choice that is not taken yet.
+    fn press_unselected(&self) -> Result<(), Failure> {
+        match self.read(self.element.number(n::kAXValueAttribute))? {
+            Some(1.0) => Ok(()),
+            _ => self.press(),
+        }
+    }
+
+    fn select_in_container(&self) -> Result<(), Failure> {
+        let above = self.ancestors()?;
+        // A cell is selected by selecting its row.
+        let is_row =
+            |element: &Element| element.text(n::kAXRoleAttribute).ok().flatten().as_deref() == Some("AXRow");
+        let row = above.iter().position(is_row);
+        let (item, containers) = match row.filter(|_| self.target.native != "AXRow") {
+            Some(at) => (&above[at], &above[at + 1..]),
+            None => (&self.element, &above[..]),
+        };
+        for container in containers {
+            for attribute in [n::kAXSelectedRowsAttribute, n::kAXSelectedChildrenAttribute] {
+                if self.can_set(container, attribute)? && self.select_by_list(container, attribute, item)? {
+                    return Ok(());
+                }
+            }
+        }
+        if self.can_set(item, n::kAXSelectedAttribute)? {
+            self.set(item, n::kAXSelectedAttribute, &from_bool(true)).map_err(as_not_sent)?;
+            if self.wait_until(|| is_selected(item, None))? {
+                return self.deselect_others(item, containers);
+            }
+            return Err(not_effective("the app took it and did not select it"));
+        }
+        Err(unsupported("the app offers no way to select it"))
+    }
+
+    /// Gives a container the list of what is to be selected; false if it would not.
+    fn select_by_list(&self, container: &Element, attribute: &str, item: &Element) -> Result<bool, Failure> {
+        let only = CFArray::from_CFTypes(std::slice::from_ref::<CFType>(item.as_value())).into_CFType();
+        match self.set(container, attribute, &only) {
+            Ok(()) => self.wait_until(|| is_selected(item, Some((container, attribute)))),
+            Err(failure) if matches!(failure.kind, FailureKind::NotSupported | FailureKind::Refused) => {
+                Ok(false)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Whether nothing else is selected beside it, as far as its container says.
+    fn deselect_others(&self, item: &Element, containers: &[Element]) -> Result<(), Failure> {
+        for container in containers {
+            for attribute in [n::kAXSelectedRowsAttribute, n::kAXSelectedChildrenAttribute] {
+                let selected = container.elements(attribute).unwrap_or_default();
+                if !selected.contains(item) {
+                    continue;
+                }
+                for other in selected.iter().filter(|other| *other != item) {
+                    let dropped = self.set(other, n::kAXSelectedAttribute, &from_bool(false));
+                    if dropped.is_err() {
+                        let why = "the app did not take the selection off the others";
+                        return Err(Failure::new(FailureKind::Refused, why).sent(Sent::Yes));
+                    }
+                }
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an element is selected: it says so, or its container does.
+fn is_selected(item: &Element, container: Option<(&Element, &str)>) -> Result<bool, AxError> {
+    if item.boolean(n::kAXSelectedAttribute)? == Some(true) {
+        return Ok(true);
+    }
+    match container {
+        Some((container, attribute)) => Ok(container.elements(attribute)?.contains(item)),
+        None => Ok(false),
+    }
+}

@@ -1,0 +1,201 @@
+//! What is below an element: the rows of tables, as many as are on the screen; menus by what opens them; all children of
+//! everything else.
+
+use std::collections::HashMap;
+
+use axd_protocol::Role;
+
+use super::attributes::AttributeValues;
+use super::reader::{MAX_CHILDREN, MAX_DEPTH, Reader, or_default};
+use crate::ax::element::Element;
+use crate::ax::error::AxError;
+use crate::ffi::names as n;
+use axd_platform::ElementKey;
+
+impl Reader {
+    /// The children of an element, and how many it has if these are only some.
+    pub(super) fn children(
+        &mut self,
+        key: ElementKey,
+        element: &Element,
+        role: Role,
+        answers: &mut AttributeValues,
+    ) -> Result<(Vec<ElementKey>, Option<u32>), AxError> {
+        let native = answers.raw.native.as_str();
+        if has_rows(native) {
+            if let Some(found) = self.rows(element, role)? {
+                return Ok(found);
+            }
+            let children = or_default(element.elements(n::kAXChildrenAttribute))?;
+            return Ok((self.keys_of(&children), None));
+        }
+        if is_counted_list(native) {
+            let count = or_default(element.count(n::kAXChildrenAttribute))?.unwrap_or_default();
+            if count > MAX_CHILDREN {
+                // One that does not tell what is on the screen, as of a web page, has them all.
+                let shown = or_default(element.elements(n::kAXVisibleChildrenAttribute))?;
+                if !shown.is_empty() {
+                    return Ok((self.keys_of(&shown), u32::try_from(count).ok()));
+                }
+            }
+            let children = or_default(element.elements(n::kAXChildrenAttribute))?;
+            return Ok((self.keys_of(&children), None));
+        }
+        let mut children = std::mem::take(&mut answers.children);
+        match native {
+            "AXApplication" => {
+                // Some apps have windows that they do not call children.
+                for window in or_default(element.elements(n::kAXWindowsAttribute))? {
+                    if !children.contains(&window) {
+                        children.push(window);
+                    }
+                }
+            }
+            "AXRow" if answers.raw.disclosing == Some(true) => {
+                // The rows of an outline lie side by side; what one discloses is below it.
+                match or_default(element.get(n::kAXDisclosedRowsAttribute))? {
+                    Some(rows) => children.extend(Element::all_in(&rows)),
+                    // It does not say; those that it discloses do.
+                    None => children.extend(self.disclosed.get(&key).into_iter().flatten().cloned()),
+                }
+            }
+            _ if opens_menu(native) => children = self.inline_menu_items(key, native, children)?,
+            _ => {}
+        }
+        Ok((self.keys_of(&children), None))
+    }
+
+    /// The rows of a table or an outline, with its header: those on the screen if there are too many, and then how many
+    /// there are. `None` if it has no rows.
+    #[allow(clippy::type_complexity, reason = "children and how many there are, as everywhere here")]
+    fn rows(
+        &mut self,
+        element: &Element,
+        role: Role,
+    ) -> Result<Option<(Vec<ElementKey>, Option<u32>)>, AxError> {
+        let Some(count) = or_default(element.count(n::kAXRowsAttribute))? else { return Ok(None) };
+        let header = or_default(element.element(n::kAXHeaderAttribute))?;
+        let partial = count > MAX_CHILDREN;
+        let mut rows = match partial {
+            true => or_default(element.elements(n::kAXVisibleRowsAttribute))?,
+            false => or_default(element.elements(n::kAXRowsAttribute))?,
+        };
+        if partial && rows.is_empty() {
+            rows = or_default(element.elements_from(n::kAXRowsAttribute, 0, MAX_CHILDREN / 10))?;
+        }
+        if role == Role::Tree && !partial {
+            let mut top = Vec::with_capacity(rows.len());
+            let mut below: HashMap<ElementKey, Vec<Element>> = HashMap::new();
+            for row in rows {
+                match self.disclosed_by(&row)? {
+                    Some(above) => below.entry(above).or_default().push(row),
+                    None => top.push(row),
+                }
+            }
+            self.disclosed.extend(below);
+            rows = top;
+        }
+        let elements: Vec<Element> = header.into_iter().chain(rows).collect();
+        let total = partial.then(|| u32::try_from(count).unwrap_or(u32::MAX));
+        Ok(Some((self.keys_of(&elements), total)))
+    }
+
+    /// The row that shows another one.
+    fn disclosed_by(&mut self, row: &Element) -> Result<Option<ElementKey>, AxError> {
+        let key = self.handles.key(row);
+        if let Some(record) = self.records.get(&key).and_then(|record| record.disclosed_by) {
+            return Ok(record);
+        }
+        let above = match or_default(row.element(n::kAXDisclosedByRowAttribute)) {
+            Err(AxError::GONE) => None,
+            answer => answer?,
+        };
+        let above = above.map(|above| self.handles.key(&above));
+        self.records.entry(key).or_default().disclosed_by = Some(above);
+        Ok(above)
+    }
+
+    /// The children of something that opens a menu, with the menu's items in its place.
+    fn inline_menu_items(
+        &mut self,
+        key: ElementKey,
+        native: &str,
+        children: Vec<Element>,
+    ) -> Result<Vec<Element>, AxError> {
+        let mut through = Vec::new();
+        for child in children {
+            let is_menu = match native {
+                "AXMenuBarItem" | "AXMenuItem" => true,
+                _ => child.text(n::kAXRoleAttribute).ok().flatten().as_deref() == Some("AXMenu"),
+            };
+            if !is_menu {
+                through.push(child);
+                continue;
+            }
+            match child.elements(n::kAXChildrenAttribute) {
+                Ok(items) => {
+                    self.handles.alias(&child, key);
+                    through.extend(items);
+                }
+                Err(AxError::GONE) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(through)
+    }
+
+    /// Whether the menu of what opens one is open. Those of a menu bar have their items all the time, others only then.
+    pub(super) fn is_open(&mut self, key: ElementKey, answers: &AttributeValues, holds: bool) -> bool {
+        match answers.raw.native.as_str() {
+            "AXMenuBarItem" => {
+                // It is the one selected for as long as its menu is open.
+                match answers.raw.selected {
+                    Some(true) => drop(self.open_menus.insert(key)),
+                    Some(false) => drop(self.open_menus.remove(&key)),
+                    None => {}
+                }
+                self.open_menus.contains(&key)
+            }
+            "AXMenuItem" => self.open_menus.contains(&key),
+            "AXComboBox" => answers.raw.expanded == Some(true),
+            _ => holds || answers.raw.expanded == Some(true),
+        }
+    }
+
+    /// Whether an element is in a menu that is not open.
+    pub(super) fn is_in_own_closed_menu(&self, key: ElementKey) -> bool {
+        let parent = self.records.get(&key).and_then(|record| record.parent);
+        let Some(above) = parent.and_then(|parent| self.records.get(&parent)) else { return false };
+        let is_menus = matches!(above.native.as_str(), "AXMenuBarItem" | "AXMenuItem");
+        is_menus && parent.is_some_and(|parent| !self.open_menus.contains(&parent))
+    }
+
+    /// Whether an element, or anything it is in, is in a menu that is not open.
+    pub fn is_in_closed_menu(&self, key: ElementKey) -> bool {
+        let above = std::iter::successors(Some(key), |key| self.parent_of(*key));
+        above.take(MAX_DEPTH).any(|key| self.is_in_own_closed_menu(key))
+    }
+
+    /// Notes that a menu opened or closed; answers what of it is different now.
+    pub fn set_menu_open(&mut self, menu: ElementKey, open: bool) -> Vec<ElementKey> {
+        if open {
+            self.open_menus.insert(menu);
+        } else {
+            self.open_menus.remove(&menu);
+        }
+        std::iter::once(menu).chain(self.children_of(menu).iter().copied()).collect()
+    }
+}
+
+pub(super) fn has_rows(native: &str) -> bool {
+    matches!(native, "AXTable" | "AXOutline" | "AXGrid" | "AXTreeGrid")
+}
+
+pub(super) fn is_counted_list(native: &str) -> bool {
+    native == "AXList"
+}
+
+/// Whether a menu may hang below it that is to be looked through.
+pub(super) fn opens_menu(native: &str) -> bool {
+    matches!(native, "AXMenuBarItem" | "AXMenuItem" | "AXPopUpButton" | "AXMenuButton" | "AXComboBox")
+}

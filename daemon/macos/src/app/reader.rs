@@ -1,0 +1,398 @@
+//! Reads elements of an app: each in one round trip where what it is is known from before, in two or three otherwise.
+//!
+//! What an element is decides what else is asked: never the value of a secure field, never all the rows of a large table.
+//! A menu is what opens it: the item of the bar has the items of its menu as children, and what lies between goes by
+//! the same key.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use axd_protocol::Role;
+use tracing::debug;
+
+use super::attributes::{AttributeLists, ExtraAttributes};
+use super::children::{has_rows, is_counted_list, opens_menu};
+use super::content::{self, ElementValue, facts, has_value, holds_text};
+use super::handles::Handles;
+use super::roles;
+use crate::ax::element::Element;
+use crate::ax::error::AxError;
+use crate::ax::value::{self, TextRange};
+use crate::ffi::names as n;
+use axd_platform::mirror::Reading;
+use axd_platform::{ElementKey, Facts, LONGEST_TEXT};
+
+/// A container with more children than this shows only those on the screen.
+pub const MAX_CHILDREN: usize = 1000;
+/// So often an element may fail to answer, while its app does, before it is taken as it is.
+const MAX_FAILURES: u8 = 2;
+/// Deeper than any tree is.
+pub(super) const MAX_DEPTH: usize = 256;
+
+/// An app, as far as it is read.
+pub struct Reader {
+    /// The app's process.
+    pid: u32,
+    /// Its elements.
+    pub handles: Handles,
+    pub(crate) attributes: AttributeLists,
+    pub(super) records: HashMap<ElementKey, ElementRecord>,
+    /// Menus that were told to be open.
+    pub(super) open_menus: HashSet<ElementKey>,
+    /// Other processes that elements of the app belong to.
+    other_pids: BTreeSet<u32>,
+    /// The rows that rows of an outline show, as the outline was last read.
+    pub(super) disclosed: HashMap<ElementKey, Vec<Element>>,
+    /// Pages that were empty when they were read.
+    pub empty_pages: HashSet<ElementKey>,
+}
+
+/// What was last read of an element, as far as the next reading can make use of it.
+#[derive(Default)]
+pub(super) struct ElementRecord {
+    pub(super) native: String,
+    role: Option<Role>,
+    pub(super) parent: Option<ElementKey>,
+    children: Vec<ElementKey>,
+    /// Whether it showed only some of its children.
+    partial: bool,
+    actions: Option<Vec<String>>,
+    window: Option<u64>,
+    /// Whether a menu's item was ever seen with a mark.
+    checkable: bool,
+    /// The row of an outline that shows this one, where that was asked: `Some(None)` if it lies at the top.
+    pub(super) disclosed_by: Option<Option<ElementKey>>,
+    /// How often it failed to answer.
+    failures: u8,
+}
+
+impl Reader {
+    /// An app of which nothing is read yet.
+    pub fn new(pid: u32, app: Element) -> Reader {
+        Reader {
+            pid,
+            handles: Handles::new(app),
+            attributes: AttributeLists::default(),
+            records: HashMap::new(),
+            open_menus: HashSet::new(),
+            other_pids: BTreeSet::new(),
+            disclosed: HashMap::new(),
+            empty_pages: HashSet::new(),
+        }
+    }
+
+    /// Reads an element; `None`: it is gone. Fails only if the app does not answer.
+    pub fn read(&mut self, key: ElementKey) -> Result<Option<Reading>, AxError> {
+        let Some(element) = self.handles.get(key).cloned() else { return Ok(None) };
+        match self.try_read(key, &element) {
+            Ok(reading) => Ok(Some(reading)),
+            Err(AxError::GONE) if key != ElementKey::APP => {
+                self.forget(key);
+                Ok(None)
+            }
+            Err(error) if key == ElementKey::APP || error.is_app_level() && !self.count_failure(key) => {
+                Err(error)
+            }
+            Err(error) => {
+                // The app answers, this element never does. Its place is kept; it is tried again with the others.
+                debug!(error = error.name(), "an element cannot be read");
+                let native = self.records.get(&key).map(|record| record.native.clone());
+                let mut facts = Facts::new(Role::Unknown);
+                facts.native_role = native.filter(|native| !native.is_empty());
+                Ok(Some(Reading { facts, children: Vec::new(), total: None }))
+            }
+        }
+    }
+
+    /// Whether an element did not answer although its app does, more than once.
+    fn count_failure(&mut self, key: ElementKey) -> bool {
+        let record = self.records.entry(key).or_default();
+        record.failures = record.failures.saturating_add(1);
+        record.failures > MAX_FAILURES
+    }
+
+    fn try_read(&mut self, key: ElementKey, element: &Element) -> Result<Reading, AxError> {
+        let (before, above) = {
+            let record = self.records.get(&key);
+            let above = record.and_then(|record| record.parent).and_then(|parent| self.records.get(&parent));
+            let before = record.and_then(|record| Some((record.native.clone(), record.role?)));
+            (before, above.map(|above| (above.role, above.partial)).unwrap_or_default())
+        };
+        let extra = before.as_ref().filter(|(native, _)| !needs_role_first(native));
+        let extra = extra.map(|(_, role)| ExtraAttributes { value: has_value(*role), children: true });
+        let mut answers = self.attributes.read_outline(element, extra)?;
+        let native = answers.raw.native.clone();
+        let mut role = roles::role(&native, answers.raw.subrole.as_deref(), above.0);
+        let same_role = before.as_ref().is_some_and(|(before, _)| *before == native);
+        let secure = roles::is_secure(answers.raw.subrole.as_deref());
+        if !same_role || needs_role_first(&native) {
+            answers.raw.value = None;
+            let rows = has_rows(&native) || is_counted_list(&native);
+            let long = answers.length.is_some_and(|length| length > LONGEST_TEXT);
+            let value = has_value(role) && !secure && !long;
+            self.attributes.read_extra(element, ExtraAttributes { value, children: !rows }, &mut answers)?;
+            if has_value(role) && !secure && long {
+                answers.raw.value = read_prefix(element)?;
+            }
+        }
+        if let Some(title) = &answers.title_element
+            && answers.raw.title.is_none()
+        {
+            answers.raw.label = label_text(title)?;
+        }
+        if holds_text(role) && native != "AXPopUpButton" {
+            answers.raw.settable = Some(or_default(element.is_settable(n::kAXValueAttribute))?);
+        }
+        if answers.raw.disclosing == Some(false)
+            && !or_default(element.is_settable(n::kAXDisclosingAttribute))?
+        {
+            answers.raw.disclosing = None;
+        }
+        let (children, total) = self.children(key, element, role, &mut answers)?;
+        if opens_menu(&native) {
+            let holds = !children.is_empty();
+            if native == "AXMenuItem" && holds {
+                role = Role::Menu;
+            }
+            if native != "AXMenuItem" || holds {
+                answers.raw.open = Some(self.is_open(key, &answers, holds));
+            }
+        }
+        answers.raw.in_closed_menu = self.is_in_own_closed_menu(key);
+        if role == Role::MenuItem {
+            let record = self.records.entry(key).or_default();
+            record.checkable |= answers.raw.mark.is_some();
+            if record.checkable {
+                role = Role::MenuItemCheckbox;
+            }
+        }
+        let mut facts = facts(&answers.raw, role);
+        facts.row = answers.index.filter(|_| above.1);
+        if role.is_window() && native == "AXWindow" || native == "AXSheet" {
+            facts.window = self.window_number(key, element);
+        }
+        facts.actions = self.actions(key, element, same_role)?;
+        if native == "AXWebArea" && children.is_empty() {
+            self.empty_pages.insert(key);
+        }
+        for child in &children {
+            let record = self.records.entry(*child).or_default();
+            record.parent = Some(key);
+        }
+        let record = self.records.entry(key).or_default();
+        record.native = native;
+        record.role = Some(role);
+        record.children.clone_from(&children);
+        record.partial = total.is_some();
+        record.failures = 0;
+        Ok(Reading { facts, children, total })
+    }
+
+    /// The keys of elements, without those of our own process: who asks itself waits for ever.
+    pub(super) fn keys_of(&mut self, elements: &[Element]) -> Vec<ElementKey> {
+        let ours = std::process::id();
+        let mut keys = Vec::with_capacity(elements.len());
+        for element in elements {
+            let pid = element.pid();
+            if pid == Some(ours) && self.pid != ours {
+                continue;
+            }
+            if let Some(other) = pid.filter(|pid| *pid != self.pid) {
+                self.other_pids.insert(other);
+            }
+            keys.push(self.handles.key(element));
+        }
+        keys
+    }
+
+    /// Other processes that elements which were read belong to.
+    pub fn other_pids(&self) -> &BTreeSet<u32> {
+        &self.other_pids
+    }
+
+    /// The children an element was last read to have.
+    pub fn children_of(&self, key: ElementKey) -> &[ElementKey] {
+        self.records.get(&key).map_or(&[], |record| &record.children)
+    }
+
+    /// What an element was last read to be in.
+    pub fn parent_of(&self, key: ElementKey) -> Option<ElementKey> {
+        self.records.get(&key)?.parent
+    }
+
+    /// The outline that a row is in, as it was last read.
+    pub fn outline_of(&self, row: ElementKey) -> Option<ElementKey> {
+        let above = std::iter::successors(self.parent_of(row), |key| self.parent_of(*key));
+        above.take(MAX_DEPTH).find(|key| self.role_of(*key) == Some(Role::Tree))
+    }
+
+    /// What an element was last read to be.
+    pub fn role_of(&self, key: ElementKey) -> Option<Role> {
+        self.records.get(&key)?.role
+    }
+
+    /// Whether the element was last read to be a window.
+    pub fn is_window(&self, key: ElementKey) -> bool {
+        self.role_of(key).is_some_and(Role::is_window)
+    }
+
+    /// What may be selected in a container, as it was last read: its rows, items, tabs; of a tree all that are shown.
+    pub fn selectable_children(&self, key: ElementKey, most: usize) -> Vec<ElementKey> {
+        let mut found: Vec<ElementKey> = self.children_of(key).to_vec();
+        let mut at = 0;
+        while at < found.len() && found.len() < most {
+            if self.role_of(found[at]) == Some(Role::TreeItem) {
+                found.extend_from_slice(self.children_of(found[at]));
+            }
+            at += 1;
+        }
+        found.truncate(most);
+        found
+    }
+
+    fn window_number(&mut self, key: ElementKey, element: &Element) -> Option<u64> {
+        if let Some(window) = self.records.get(&key).and_then(|record| record.window) {
+            return Some(window);
+        }
+        let window = element.window_number();
+        self.records.entry(key).or_default().window = window;
+        window
+    }
+
+    fn actions(
+        &mut self,
+        key: ElementKey,
+        element: &Element,
+        same_role: bool,
+    ) -> Result<Vec<String>, AxError> {
+        let record = self.records.get(&key).and_then(|record| record.actions.clone()).filter(|_| same_role);
+        if let Some(actions) = record {
+            return Ok(actions);
+        }
+        let actions = match element.actions() {
+            Ok(actions) => actions,
+            Err(error) if error.is_app_level() || error == AxError::GONE => return Err(error),
+            Err(_) => Vec::new(),
+        };
+        self.records.entry(key).or_default().actions = Some(actions.clone());
+        Ok(actions)
+    }
+
+    /// The elements above one, the app first, itself last. Empty if it is gone.
+    pub fn path(&mut self, key: ElementKey) -> Result<Vec<ElementKey>, AxError> {
+        let Some(element) = self.handles.get(key).cloned() else { return Ok(Vec::new()) };
+        self.path_to(&element)
+    }
+
+    /// The same of any element.
+    pub fn path_to(&mut self, element: &Element) -> Result<Vec<ElementKey>, AxError> {
+        let mut path: Vec<ElementKey> = Vec::new();
+        let mut at = element.clone();
+        for _ in 0..MAX_DEPTH {
+            let key = self.keys_of(std::slice::from_ref(&at)).first().copied();
+            let Some(key) = key else { return Ok(Vec::new()) };
+            // A menu goes by the key of what opens it.
+            if path.last() != Some(&key) {
+                path.push(key);
+            }
+            if key == ElementKey::APP {
+                path.reverse();
+                return Ok(path);
+            }
+            at = match at.element(n::kAXParentAttribute) {
+                Ok(Some(parent)) => parent,
+                Ok(None) | Err(AxError::GONE) => return Ok(Vec::new()),
+                Err(error) => return Err(error),
+            };
+            // The app's own element of another process that shows something in this one.
+            if at.pid().is_some_and(|pid| pid != self.pid) && self.is_app_element(&at) {
+                let record = path.last().and_then(|last| self.parent_of(*last));
+                match record.and_then(|parent| self.handles.get(parent)) {
+                    Some(parent) => at = parent.clone(),
+                    None => return Ok(Vec::new()),
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn is_app_element(&self, element: &Element) -> bool {
+        element.pid().and_then(Element::app).as_ref() == Some(element)
+    }
+
+    /// Forgets an element.
+    pub fn forget(&mut self, key: ElementKey) {
+        self.handles.forget(key);
+        self.records.remove(&key);
+        self.open_menus.remove(&key);
+        self.disclosed.remove(&key);
+        self.empty_pages.remove(&key);
+    }
+
+    /// What can be reached from the app, as it was last read.
+    fn reachable(&self) -> HashSet<ElementKey> {
+        let mut reached = HashSet::from([ElementKey::APP]);
+        let mut next = vec![ElementKey::APP];
+        while let Some(key) = next.pop() {
+            next.extend(self.children_of(key).iter().copied().filter(|child| reached.insert(*child)));
+        }
+        reached
+    }
+
+    /// Forgets the processes of which nothing can be reached any more.
+    pub fn prune_processes(&mut self) {
+        let reached = self.reachable();
+        let pids = reached.iter().filter_map(|key| self.handles.get(*key)?.pid());
+        let own = self.pid;
+        self.other_pids = pids.filter(|pid| *pid != own).collect();
+    }
+
+    /// Forgets what can no longer be reached from the app, if there is much of it.
+    pub fn prune(&mut self) {
+        if !self.handles.should_prune() {
+            return;
+        }
+        let needed = self.reachable();
+        self.handles.prune(&needed);
+        self.records.retain(|key, _| needed.contains(key));
+        self.open_menus.retain(|key| needed.contains(key));
+        self.disclosed.retain(|key, _| needed.contains(key));
+        self.empty_pages.retain(|key| needed.contains(key));
+    }
+}
+
+/// What one question came to. Only that the element is gone, or its app silent, ends the reading; anything else is taken
+/// as no answer to that question.
+pub(super) fn or_default<T: Default>(answer: Result<T, AxError>) -> Result<T, AxError> {
+    match answer {
+        Err(error) if !error.is_app_level() && error != AxError::GONE => Ok(T::default()),
+        answer => answer,
+    }
+}
+
+/// Whether it must be known what such an element is now before anything else is asked of it.
+fn needs_role_first(native: &str) -> bool {
+    matches!(native, "AXTextField" | "AXTextArea" | "AXApplication")
+        || has_rows(native)
+        || is_counted_list(native)
+}
+
+/// How a long text begins.
+fn read_prefix(element: &Element) -> Result<Option<ElementValue>, AxError> {
+    let length = isize::try_from(LONGEST_TEXT).unwrap_or(isize::MAX);
+    let Some(range) = value::from_range(TextRange { location: 0, length }) else { return Ok(None) };
+    let text = or_default(element.get_parameterized(n::kAXStringForRangeParameterizedAttribute, &range))?;
+    Ok(text.as_ref().and_then(value::text).map(content::truncated).map(ElementValue::Text))
+}
+
+/// What an element that is another one's title says.
+fn label_text(title: &Element) -> Result<Option<String>, AxError> {
+    for attribute in [n::kAXValueAttribute, n::kAXTitleAttribute, n::kAXDescriptionAttribute] {
+        match title.text(attribute) {
+            Ok(Some(text)) if !text.trim().is_empty() => return Ok(Some(content::truncated(text))),
+            Ok(_) => {}
+            Err(error) if error.is_app_level() => return Err(error),
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,145 @@
+//! What the accessibility interface's errors mean.
+
+#![allow(non_upper_case_globals, reason = "the names are Apple's")]
+
+use crate::desktop::permissions;
+use crate::ffi::ax::{
+    AXError, kAXErrorAPIDisabled, kAXErrorActionUnsupported, kAXErrorAttributeUnsupported,
+    kAXErrorCannotComplete, kAXErrorFailure, kAXErrorIllegalArgument, kAXErrorInvalidUIElement,
+    kAXErrorInvalidUIElementObserver, kAXErrorNoValue, kAXErrorNotEnoughPrecision, kAXErrorNotImplemented,
+    kAXErrorNotificationAlreadyRegistered, kAXErrorNotificationNotRegistered,
+    kAXErrorNotificationUnsupported, kAXErrorParameterizedAttributeUnsupported, kAXErrorSuccess,
+};
+use axd_platform::{Failure, FailureKind, Sent};
+
+/// An error of the accessibility interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AxError(pub AXError);
+
+impl AxError {
+    /// The app timed out. It is busy, not gone.
+    pub const BUSY: AxError = AxError(kAXErrorCannotComplete);
+    /// There is no such element any more.
+    pub const GONE: AxError = AxError(kAXErrorInvalidUIElement);
+
+    /// We are not allowed to ask.
+    pub const NOT_ALLOWED: AxError = AxError(kAXErrorAPIDisabled);
+
+    /// Success, or the fault.
+    pub fn check(error: AXError) -> Result<(), AxError> {
+        if error == kAXErrorSuccess { Ok(()) } else { Err(AxError(error)) }
+    }
+
+    /// Whether it only says that there is no value.
+    pub fn is_no_value(self) -> bool {
+        let AxError(error) = self;
+        error == kAXErrorNoValue || self.is_unsupported()
+    }
+
+    /// Whether the element has nothing of that name.
+    pub fn is_unsupported(self) -> bool {
+        let AxError(error) = self;
+        matches!(
+            error,
+            kAXErrorAttributeUnsupported
+                | kAXErrorParameterizedAttributeUnsupported
+                | kAXErrorActionUnsupported
+                | kAXErrorNotificationUnsupported
+                | kAXErrorNotImplemented
+        )
+    }
+
+    /// Whether the whole app is concerned, and not only one of its elements.
+    pub fn is_app_level(self) -> bool {
+        self == AxError::BUSY || self == AxError::NOT_ALLOWED
+    }
+
+    /// The failure of a question: nothing was sent that acts.
+    pub fn read_failure(self) -> Failure {
+        let kind = match self.0 {
+            kAXErrorInvalidUIElement => FailureKind::Gone,
+            kAXErrorCannotComplete => FailureKind::Unresponsive,
+            kAXErrorAPIDisabled => FailureKind::NotAllowed,
+            _ if self.is_no_value() => FailureKind::NotSupported,
+            _ => FailureKind::Refused,
+        };
+        Failure::new(kind, self.message())
+    }
+
+    /// The failure of something that acts, after it was sent.
+    pub fn action_failure(self) -> Failure {
+        let (kind, sent) = match self.0 {
+            // No answer: it may have opened a dialog that it waits for.
+            kAXErrorCannotComplete => (FailureKind::Unresponsive, Sent::Maybe),
+            // What closes itself may be gone before it has answered.
+            kAXErrorInvalidUIElement => (FailureKind::Gone, Sent::Maybe),
+            // Nothing was there that could have taken it.
+            kAXErrorIllegalArgument | kAXErrorNoValue => (FailureKind::NotSupported, Sent::No),
+            kAXErrorAPIDisabled => (FailureKind::NotAllowed, Sent::No),
+            _ if self.is_unsupported() => (FailureKind::NotSupported, Sent::No),
+            _ => (FailureKind::Refused, Sent::Yes),
+        };
+        Failure::new(kind, self.message()).sent(sent)
+    }
+
+    /// What it says, for people.
+    pub fn message(self) -> String {
+        match self.0 {
+            kAXErrorInvalidUIElement => "the element is gone".to_owned(),
+            kAXErrorCannotComplete => "the app does not answer".to_owned(),
+            kAXErrorAPIDisabled => permissions::message(&permissions::accessibility()),
+            error => format!("the app answers {} ({error})", self.name()),
+        }
+    }
+
+    /// Apple's name for it.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            kAXErrorFailure => "kAXErrorFailure",
+            kAXErrorIllegalArgument => "kAXErrorIllegalArgument",
+            kAXErrorInvalidUIElement => "kAXErrorInvalidUIElement",
+            kAXErrorInvalidUIElementObserver => "kAXErrorInvalidUIElementObserver",
+            kAXErrorCannotComplete => "kAXErrorCannotComplete",
+            kAXErrorAttributeUnsupported => "kAXErrorAttributeUnsupported",
+            kAXErrorActionUnsupported => "kAXErrorActionUnsupported",
+            kAXErrorNotificationUnsupported => "kAXErrorNotificationUnsupported",
+            kAXErrorNotImplemented => "kAXErrorNotImplemented",
+            kAXErrorNotificationAlreadyRegistered => "kAXErrorNotificationAlreadyRegistered",
+            kAXErrorNotificationNotRegistered => "kAXErrorNotificationNotRegistered",
+            kAXErrorAPIDisabled => "kAXErrorAPIDisabled",
+            kAXErrorNoValue => "kAXErrorNoValue",
+            kAXErrorParameterizedAttributeUnsupported => "kAXErrorParameterizedAttributeUnsupported",
+            kAXErrorNotEnoughPrecision => "kAXErrorNotEnoughPrecision",
+            _ => "an unknown error",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_is_not_gone_and_no_value_is_no_failure() {
+        assert_eq!(AxError::BUSY.read_failure().kind, FailureKind::Unresponsive);
+        assert_eq!(AxError::GONE.read_failure().kind, FailureKind::Gone);
+        assert!(AxError(kAXErrorNoValue).is_no_value());
+        assert!(AxError(kAXErrorAttributeUnsupported).is_no_value());
+        assert!(!AxError::BUSY.is_no_value() && !AxError::GONE.is_no_value());
+    }
+
+    #[test]
+    fn only_what_nothing_could_have_taken_was_not_sent() {
+        for (error, kind, sent) in [
+            (kAXErrorCannotComplete, FailureKind::Unresponsive, Sent::Maybe),
+            (kAXErrorInvalidUIElement, FailureKind::Gone, Sent::Maybe),
+            (kAXErrorActionUnsupported, FailureKind::NotSupported, Sent::No),
+            (kAXErrorAttributeUnsupported, FailureKind::NotSupported, Sent::No),
+            (kAXErrorAPIDisabled, FailureKind::NotAllowed, Sent::No),
+            (kAXErrorFailure, FailureKind::Refused, Sent::Yes),
+        ] {
+            let failure = AxError(error).action_failure();
+            assert_eq!((failure.kind, failure.sent), (kind, sent), "{}", AxError(error).name());
+        }
+    }
+}

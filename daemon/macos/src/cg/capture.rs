@@ -1,0 +1,200 @@
+//! Pictures of the screen, of a part of it, or of a window: by ScreenCaptureKit where the system has it, else by the
+//! window server.
+
+use axd_protocol::{Bounds, Point};
+
+use super::image::{Image, Pixels};
+use crate::appkit;
+use crate::appkit::host::HostCapture;
+use crate::desktop::displays::{self, Display};
+use crate::desktop::permissions;
+use crate::desktop::windows;
+use crate::ffi::cg::{
+    CGPoint, CGRect, CGRectNull, CGSize, CGWindowID, kCGNullWindowID, kCGWindowImageBestResolution,
+    kCGWindowImageBoundsIgnoreFraming, kCGWindowImageDefault, kCGWindowListOptionIncludingWindow,
+    kCGWindowListOptionOnScreenOnly, window_list_create_image,
+};
+use axd_platform::{CaptureOf, Failure, FailureKind, Picture};
+
+/// Takes a picture. Blocks.
+pub fn capture(of: CaptureOf, cursor: bool, displays: &[Display]) -> Result<Picture, Failure> {
+    permissions::require_screen_recording()?;
+    match of {
+        CaptureOf::All => screen(union_of(displays).ok_or_else(no_displays)?, cursor, displays),
+        CaptureOf::Region(part) => {
+            let whole = union_of(displays).ok_or_else(no_displays)?;
+            let seen = part.intersection(&whole).ok_or_else(|| {
+                let said = format!(
+                    "{},{} {}x{} is nowhere on the screen, which is {}x{}",
+                    part.x, part.y, part.width, part.height, whole.width, whole.height
+                );
+                Failure::new(FailureKind::Invalid, said)
+            })?;
+            screen(seen, cursor, displays)
+        }
+        CaptureOf::Display(number) => {
+            let display = displays.iter().find(|display| display.info.display == number);
+            let display = display.ok_or_else(|| no_display(number, displays))?;
+            screen(display.info.bounds, cursor, displays)
+        }
+        CaptureOf::Window(number) => window(number, cursor, displays),
+    }
+}
+
+/// A part of the screen, of one display or of several.
+fn screen(part: Bounds, cursor: bool, displays: &[Display]) -> Result<Picture, Failure> {
+    let mut parts = Vec::new();
+    for display in displays {
+        let Some(seen) = part.intersection(&display.info.bounds) else { continue };
+        let shot = HostCapture::Display {
+            display: display.id,
+            part: Some(to_cg_rect(seen)),
+            scale: display.info.scale,
+        };
+        match appkit::capture_image(shot, cursor) {
+            Some(image) => parts.push(to_picture(&image.map_err(refused)?, seen)?),
+            None => {
+                return by_window_server(
+                    to_cg_rect(part),
+                    kCGWindowListOptionOnScreenOnly,
+                    kCGNullWindowID,
+                    part,
+                );
+            }
+        }
+    }
+    compose(parts, part).ok_or_else(no_displays)
+}
+
+/// A window alone, whatever covers it.
+fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<Picture, Failure> {
+    let listed = windows::on_screen().into_iter().find(|listed| listed.window == number);
+    let Some(listed) = listed else {
+        return Err(match windows::owner(number) {
+            Some(_) => Failure::new(
+                FailureKind::NotSupported,
+                "the window is minimised, hidden or on another space, and has no picture; restore it first",
+            ),
+            None => Failure::new(FailureKind::Gone, format!("there is no window {number}")),
+        });
+    };
+    let id = CGWindowID::try_from(number)
+        .map_err(|_| Failure::new(FailureKind::Gone, format!("there is no window {number}")))?;
+    let scale = displays::display_of(listed.bounds, displays).map_or(1.0, |display| display.info.scale);
+    match appkit::capture_image(HostCapture::Window { window: id, scale }, cursor) {
+        Some(image) => to_picture(&image.map_err(refused)?, listed.bounds),
+        None => {
+            // SAFETY: it is a constant of the system.
+            let own_bounds = unsafe { CGRectNull };
+            by_window_server(own_bounds, kCGWindowListOptionIncludingWindow, id, listed.bounds)
+        }
+    }
+}
+
+fn by_window_server(part: CGRect, options: u32, window: CGWindowID, of: Bounds) -> Result<Picture, Failure> {
+    let create = window_list_create_image().ok_or_else(|| {
+        Failure::new(FailureKind::NotSupported, "this version of macOS has no way to take a picture")
+    })?;
+    let how = kCGWindowImageDefault | kCGWindowImageBestResolution | kCGWindowImageBoundsIgnoreFraming;
+    // SAFETY: all arguments are plain values, and what is handed out is ours; nothing is if it is null.
+    let image = unsafe { Image::from_owned(create(part, options, window, how)) };
+    to_picture(&image.ok_or_else(|| refused("the window server gave no picture".to_owned()))?, of)
+}
+
+fn to_picture(image: &Image, of: Bounds) -> Result<Picture, Failure> {
+    let pixels = image.pixels();
+    let Pixels { width, height, rgb } =
+        pixels.ok_or_else(|| refused("the picture's pixels are of an unknown form".to_owned()))?;
+    let scale = f64::from(width) / f64::from(of.width.max(1));
+    Ok(Picture { width, height, rgb, origin: Point { x: of.x, y: of.y }, scale })
+}
+
+/// One picture of several that lie side by side. What no display shows is black.
+fn compose(mut parts: Vec<Picture>, whole: Bounds) -> Option<Picture> {
+    let is_whole = |part: &Picture| {
+        let side = |pixels: u32| (f64::from(pixels) / part.scale).round() as i32;
+        part.origin == Point { x: whole.x, y: whole.y }
+            && (side(part.width), side(part.height)) == (whole.width, whole.height)
+    };
+    if parts.len() <= 1 && parts.iter().all(is_whole) {
+        return parts.pop();
+    }
+    let scale = parts.iter().map(|part| part.scale).fold(1.0, f64::max);
+    let pixels = |points: i32| (f64::from(points) * scale).round().max(0.0) as usize;
+    let (width, height) = (pixels(whole.width), pixels(whole.height));
+    let mut rgb = vec![0; width.checked_mul(height)?.checked_mul(3)?];
+    for part in &parts {
+        let (left, top) = (pixels(part.origin.x - whole.x), pixels(part.origin.y - whole.y));
+        let ratio = part.scale / scale;
+        let (own_width, own_height) = (part.width as usize, part.height as usize);
+        let bottom = height.min(top + (own_height as f64 / ratio).round() as usize);
+        let right = width.min(left + (own_width as f64 / ratio).round() as usize);
+        for y in top..bottom {
+            let from_y = (((y - top) as f64 * ratio) as usize).min(own_height.saturating_sub(1));
+            for x in left..right {
+                let from_x = (((x - left) as f64 * ratio) as usize).min(own_width.saturating_sub(1));
+                let (from, to) = ((from_y * own_width + from_x) * 3, (y * width + x) * 3);
+                rgb[to..to + 3].copy_from_slice(part.rgb.get(from..from + 3)?);
+            }
+        }
+    }
+    let origin = Point { x: whole.x, y: whole.y };
+    Some(Picture {
+        width: u32::try_from(width).ok()?,
+        height: u32::try_from(height).ok()?,
+        rgb,
+        origin,
+        scale,
+    })
+}
+
+/// What all displays span.
+fn union_of(displays: &[Display]) -> Option<Bounds> {
+    let all = || displays.iter().map(|display| display.info.bounds);
+    let (x, y) = (all().map(|one| one.x).min()?, all().map(|one| one.y).min()?);
+    let right = all().map(|one| one.x + one.width).max()?;
+    let bottom = all().map(|one| one.y + one.height).max()?;
+    Some(Bounds { x, y, width: right - x, height: bottom - y })
+}
+
+fn to_cg_rect(bounds: Bounds) -> CGRect {
+    CGRect {
+        origin: CGPoint { x: f64::from(bounds.x), y: f64::from(bounds.y) },
+        size: CGSize { width: f64::from(bounds.width), height: f64::from(bounds.height) },
+    }
+}
+
+fn refused(why: String) -> Failure {
+    Failure::new(FailureKind::Refused, why)
+}
+
+fn no_displays() -> Failure {
+    Failure::new(FailureKind::NotSupported, "no display is connected")
+}
+
+fn no_display(number: u32, displays: &[Display]) -> Failure {
+    let known: Vec<String> = displays.iter().map(|display| display.info.display.to_string()).collect();
+    Failure::new(
+        FailureKind::Invalid,
+        format!("there is no display {number}; there are {}", known.join(", ")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(x: i32, width: u32, scale: f64, red: u8) -> Picture {
+        let rgb = [red, 0, 0].repeat((width * width) as usize);
+        Picture { width, height: width, rgb, origin: Point { x, y: 0 }, scale }
+    }
+
+    #[test]
+    fn displays_of_different_scale_make_one_picture() {
+        let whole = Bounds { x: -1, y: 0, width: 2, height: 1 };
+        let one = compose(vec![part(0, 2, 2.0, 7), part(-1, 1, 1.0, 9)], whole).unwrap();
+        assert_eq!((one.width, one.height, one.scale), (4, 2, 2.0));
+        let reds: Vec<u8> = one.rgb.chunks(3).map(|pixel| pixel[0]).collect();
+        assert_eq!(reds, [9, 9, 7, 7, 9, 9, 7, 7]);
+    }
+}

@@ -1,0 +1,47 @@
+//! Mouse and keyboard by CGEvent, on a thread of its own: a drag pauses on its way.
+//!
+//! `script` runs the steps, `receiver` says who would receive them, `events` makes and sends what they come to. `keys` and `text` are pure: which key gives what,
+//! and how much text one event carries.
+
+pub mod events;
+pub mod keys;
+mod receiver;
+mod script;
+pub mod text;
+
+use std::sync::mpsc::Receiver;
+
+use self::keys::Keymap;
+use self::script::InputDevice;
+use crate::appkit;
+use crate::appkit::host;
+use crate::desktop::permissions;
+use crate::desktop::secure_input::secure_input;
+use axd_platform::input_thread::Job;
+use axd_platform::{DesktopAnswer, Failure, InputStep};
+
+/// Runs one script after the other, until nobody can ask any more.
+pub fn serve(jobs: &Receiver<Job>) {
+    let mut device: Option<InputDevice> = None;
+    while let Ok(job) = jobs.recv() {
+        let result = host::with_autorelease_pool(|| run(&mut device, &job));
+        // Who asked may have stopped waiting.
+        let _ = job.answer.send(result);
+    }
+}
+
+fn run(device: &mut Option<InputDevice>, job: &Job) -> Result<DesktopAnswer, Failure> {
+    // Without it nothing arrives, and nobody is told.
+    permissions::require_accessibility()?;
+    let device = match device {
+        Some(device) => device,
+        None => device.insert(InputDevice::new()?),
+    };
+    // The layout may have been switched since the last time.
+    let presses = job.input.steps.iter().any(|step| matches!(step, InputStep::Key(..)));
+    let layout = if presses { host::run_on_main_blocking(appkit::keyboard) } else { None };
+    let types = presses || job.input.steps.iter().any(|step| matches!(step, InputStep::Text(_)));
+    let held = if types { secure_input() } else { None };
+    device.run(&job.input, &Keymap::new(layout.unwrap_or_default()), &job.gate)?;
+    Ok(held.map_or(DesktopAnswer::Done, |held| DesktopAnswer::Doubtful(held.warning())))
+}

@@ -1,0 +1,55 @@
+//! What a Mac must allow for its apps to be seen: works whether or not a daemon runs.
+
+use axd_protocol::command::{Finding, Permission};
+
+use super::displays;
+use super::permissions;
+use super::secure_input::{SecureInput, secure_input};
+use super::windows;
+
+/// Looks at the permissions and the screen, and says what is missing and what to do.
+pub fn examine() -> Vec<Finding> {
+    let mut checks = vec![
+        finding(permissions::accessibility(), Finding::missing),
+        finding(permissions::screen_recording(), Finding::limited),
+    ];
+    let (displays, windows) = (displays::list(&[]).len(), windows::on_screen().len());
+    checks.push(match displays {
+        0 => Finding::missing(
+            "display",
+            "no display is connected, or nobody is logged in",
+            "log in on the Mac itself; axd must run in that session",
+        ),
+        _ => {
+            Finding::ok("display", format!("{} on {}", count(windows, "window"), count(displays, "display")))
+        }
+    });
+    checks.push(keyboard(secure_input()));
+    checks
+}
+
+fn keyboard(held: Option<SecureInput>) -> Finding {
+    let Some(SecureInput { holder }) = held else {
+        return Finding::ok("secure input", "off: keys that axd makes arrive");
+    };
+    let who = holder.map(|pid| format!(", by process {pid} as the system says")).unwrap_or_default();
+    Finding::limited(
+        "secure input",
+        format!(
+            "on{who}: a password field has the keyboard, or an app forgot to give it back; keys that axd makes may be swallowed"
+        ),
+        "leave the password field; if it stays on, end the app that holds it; if that has ended already, log out and in again",
+    )
+}
+
+fn finding(permission: Permission, missing: fn(&str, String, String) -> Finding) -> Finding {
+    let Permission { name, program, needed_for, remedy, .. } = permission;
+    match remedy {
+        None => Finding::ok(&name, format!("{program} is allowed")),
+        Some(remedy) => missing(&name, format!("{program} is not allowed; {needed_for} needs it"), remedy),
+    }
+}
+
+fn count(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,158 @@
+//! Starting apps by bundle identifier, name or path, or a program as it is; and ending them.
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::appkit;
+use crate::appkit::host::{self, HostLaunch};
+use axd_platform::children::reap;
+use axd_platform::{DesktopAnswer, Failure, FailureKind, Gate, LaunchPlan, Sent};
+
+/// How long an app may take to come up.
+const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Starts an app. Blocks while it is started. `ended` is told later, when a program that was started ends.
+pub fn launch(
+    plan: &LaunchPlan,
+    gate: &Gate,
+    ended: impl FnOnce(u32, Option<String>) + Send + 'static,
+) -> Result<DesktopAnswer, Failure> {
+    let name = plan.app.trim().to_owned();
+    if name.is_empty() {
+        return Err(invalid("no app is named".to_owned()));
+    }
+    if let Some(cwd) = plan.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
+        return Err(invalid(format!("{} is not a folder", cwd.display())));
+    }
+    let path = Path::new(&name);
+    if name.contains('/') && !path.exists() {
+        return Err(not_found(format!("there is no {name}")));
+    }
+    let wanted = name.clone();
+    let found = host::run_on_main_blocking(move || appkit::find_app(&wanted)).ok_or_else(shutting_down)?;
+    match found {
+        Some(bundle) => open(bundle, plan, gate),
+        None if name.contains('/') && is_program(path) => run(path, plan, gate, ended),
+        None if name.contains('/') => Err(invalid(format!("{name} is neither an app nor a program"))),
+        None => match find_in_path(&name) {
+            Some(program) => run(&program, plan, gate, ended),
+            None => Err(not_found(format!(
+                "no app or program is called '{name}'; give an app's name or bundle identifier, a program in PATH, or a path"
+            ))),
+        },
+    }
+}
+
+/// Opens a bundle.
+fn open(bundle: PathBuf, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+    let launch = HostLaunch {
+        bundle,
+        args: plan.args.iter().map(Into::into).collect(),
+        env: plan.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        cwd: plan.cwd.clone(),
+    };
+    let (answer, reply) = std::sync::mpsc::channel();
+    let gate = gate.clone();
+    let asked = host::run_on_main_blocking(move || {
+        let identity = appkit::bundle_identifier(&launch.bundle);
+        gate.enter()?;
+        // Whoever waits may have given up.
+        appkit::launch(&launch, Box::new(move |result| drop(answer.send(result))));
+        Ok::<_, Failure>(identity)
+    });
+    let identity = asked.ok_or_else(shutting_down)??;
+    match reply.recv_timeout(LAUNCH_TIMEOUT) {
+        Ok(Ok(app)) => {
+            let identity = app.bundle.clone().or(identity);
+            Ok(DesktopAnswer::Launched { pid: Some(app.pid), identity })
+        }
+        Ok(Err(message)) => Err(Failure::new(FailureKind::Refused, message).sent(Sent::Maybe)),
+        Err(_) => {
+            let message = format!("the app did not come up within {} s", LAUNCH_TIMEOUT.as_secs());
+            Err(Failure::new(FailureKind::Unresponsive, message).sent(Sent::Maybe))
+        }
+    }
+}
+
+/// Runs a program, by itself: it does not end with axd.
+fn run(
+    program: &Path,
+    plan: &LaunchPlan,
+    gate: &Gate,
+    ended: impl FnOnce(u32, Option<String>) + Send + 'static,
+) -> Result<DesktopAnswer, Failure> {
+    let mut command = Command::new(program);
+    command
+        .args(&plan.args)
+        .envs(plan.env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0);
+    if let Some(cwd) = plan.cwd.clone().or_else(home) {
+        command.current_dir(cwd);
+    }
+    gate.enter()?;
+    let child = command
+        .spawn()
+        .map_err(|error| Failure::new(FailureKind::Refused, format!("{}: {error}", program.display())))?;
+    let pid = child.id();
+    reap(child, ended);
+    let identity = program.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(DesktopAnswer::Launched { pid: Some(pid), identity })
+}
+
+/// Asks an app to end, or ends it. Blocks.
+pub fn close(pid: u32, force: bool, gate: &Gate) -> Result<(), Failure> {
+    if pid == std::process::id() {
+        return Err(Failure::new(FailureKind::Refused, "that is axd itself; use `ax shutdown`"));
+    }
+    let process = i32::try_from(pid).ok().filter(|pid| *pid > 1).map(Pid::from_raw);
+    let process = process.ok_or_else(|| not_found(format!("there is no process {pid}")))?;
+    gate.enter()?;
+    if host::run_on_main_blocking(move || appkit::terminate(pid, force)).ok_or_else(shutting_down)? {
+        return Ok(());
+    }
+    // It is no app to AppKit.
+    match kill(process, if force { Signal::SIGKILL } else { Signal::SIGTERM }) {
+        Ok(()) => Ok(()),
+        Err(Errno::ESRCH) => Err(not_found(format!("there is no process {pid}"))),
+        Err(error) => {
+            Err(Failure::new(FailureKind::Refused, format!("process {pid} takes no signal: {error}")))
+        }
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+fn find_in_path(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
+}
+
+/// Where a program starts if nobody says: not where axd happens to run.
+fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_dir())
+}
+
+/// There is no such app.
+fn not_found(message: String) -> Failure {
+    Failure::new(FailureKind::Gone, message)
+}
+
+fn invalid(message: String) -> Failure {
+    Failure::new(FailureKind::Invalid, message)
+}
+
+fn shutting_down() -> Failure {
+    Failure::new(FailureKind::Refused, "axd is stopping")
+}

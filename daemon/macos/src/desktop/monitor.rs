@@ -1,0 +1,475 @@
+//! Follows who comes and goes on the desktop: apps, windows, displays, and what is in front.
+//!
+//! A thread with a run loop. Apps are told by the host; each is observed for what it does with its windows, and whatever
+//! hints at a change has the window server's list read again: at once, and a little later, since that list comes after
+//! the fact. What cannot be observed is looked at now and then.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axd_protocol::DisplayInfo;
+use tokio::sync::mpsc;
+use tracing::{debug, info};
+
+use super::displays::{self, Display};
+use super::mac_desktop::Shared;
+use super::windows::{self, WindowState};
+use crate::app::attached_app::Message;
+use crate::appkit;
+use crate::appkit::host::{self, HostApp, HostAppKind, HostEvent, HostScreen};
+use crate::ax::element::Element;
+use crate::ax::error::AxError;
+use crate::ax::observer::{EventQueue, Observer};
+use crate::ax::run_loop::{self, MessageQueue, MessageReceiver};
+use crate::ffi::names as n;
+use axd_platform::{DesktopEvent, WindowSeen};
+
+/// How long an app may take to say something of its windows.
+const WINDOW_REPLY_TIMEOUT: f32 = 0.25;
+/// When to look again after a hint: the window server's list comes after the fact.
+const REFRESH_DELAYS: [Duration; 3] =
+    [Duration::from_millis(60), Duration::from_millis(250), Duration::from_millis(1000)];
+/// How often to look where an app cannot be observed.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// How long to wait before an app that did not answer is asked again, at first and at most.
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(500);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(30);
+
+/// What apps tell of their windows.
+const APP_NOTIFICATIONS: &[&str] = &[
+    n::kAXWindowCreatedNotification,
+    n::kAXWindowMovedNotification,
+    n::kAXWindowResizedNotification,
+    n::kAXWindowMiniaturizedNotification,
+    n::kAXWindowDeminiaturizedNotification,
+    n::kAXFocusedWindowChangedNotification,
+    n::kAXMainWindowChangedNotification,
+];
+/// What they tell only of windows that they were asked about.
+const WINDOW_NOTIFICATIONS: &[&str] = &[n::kAXUIElementDestroyedNotification, n::kAXTitleChangedNotification];
+
+/// What may have changed.
+#[derive(Debug)]
+pub enum MonitorEvent {
+    /// The windows of an app.
+    Windows(u32),
+    /// The displays.
+    Displays,
+    /// What the host tells.
+    Host(HostEvent),
+    /// Nobody listens any more.
+    Quit,
+}
+
+/// Where hints go.
+pub type MonitorQueue = Arc<MessageQueue<MonitorEvent>>;
+
+/// The desktop as it was last told.
+#[derive(Default)]
+struct Reported {
+    windows: Vec<WindowSeen>,
+    front: (Option<u32>, Option<u64>),
+    displays: Vec<DisplayInfo>,
+}
+
+/// Follows the desktop.
+pub struct DesktopMonitor {
+    shared: Arc<Shared>,
+    out: mpsc::UnboundedSender<DesktopEvent>,
+    reported: Reported,
+    screens: Vec<HostScreen>,
+    displays: Vec<Display>,
+    apps: HashMap<u32, MonitoredApp>,
+    /// The app in front.
+    front: Option<u32>,
+    queue: EventQueue,
+    /// When to look, if at all.
+    refreshes: Vec<Instant>,
+    /// When the host was last asked for apps that nobody told of.
+    last_rescan: Option<Instant>,
+}
+
+/// An app whose windows are followed.
+struct MonitoredApp {
+    app: HostApp,
+    element: Element,
+    observer: Option<Observer>,
+    /// Its windows, and what it last said of them.
+    windows: HashMap<Element, (u64, WindowState)>,
+    /// When to ask it again, if it did not answer.
+    next_retry: Option<(Instant, Duration)>,
+    /// Whether something hints at a change of its windows.
+    dirty: bool,
+}
+
+impl DesktopMonitor {
+    /// The desktop as it is now; all of it is told before this returns.
+    pub fn new(shared: Arc<Shared>, out: mpsc::UnboundedSender<DesktopEvent>) -> DesktopMonitor {
+        let mut monitor = DesktopMonitor {
+            shared,
+            out,
+            reported: Reported::default(),
+            screens: Vec::new(),
+            displays: Vec::new(),
+            apps: HashMap::new(),
+            front: None,
+            queue: EventQueue::default(),
+            refreshes: Vec::new(),
+            last_rescan: None,
+        };
+        let seen = host::run_on_main_blocking(|| (appkit::running(), appkit::frontmost(), appkit::screens()));
+        let (running, front, screens) = seen.unwrap_or_default();
+        monitor.screens = screens;
+        for app in running {
+            monitor.add_app(app);
+        }
+        monitor.front = front;
+        monitor.refresh_displays();
+        monitor.refresh_windows(false);
+        monitor
+    }
+
+    /// Follows until nobody listens any more. On a thread of its own.
+    pub fn run(mut self, queue: MonitorQueue) {
+        let Some(events) = MessageReceiver::new(queue) else { return };
+        for monitored in self.apps.values_mut() {
+            monitored.dirty = true;
+        }
+        self.refreshes.push(Instant::now());
+        while host::with_autorelease_pool(|| self.run_once(&events)) {}
+    }
+
+    /// One turn of the loop. False once nobody listens any more.
+    fn run_once(&mut self, events: &MessageReceiver<MonitorEvent>) -> bool {
+        while let Some(event) = events.try_recv() {
+            if matches!(event, MonitorEvent::Quit) {
+                return false;
+            }
+            self.handle_event(event);
+        }
+        self.drain_notifications();
+        self.query_dirty_apps();
+        let now = Instant::now();
+        if self.refreshes.iter().any(|when| *when <= now) {
+            self.refreshes.retain(|when| *when > now);
+            self.refresh_windows(true);
+        }
+        let handled = run_loop::wait(self.next_timeout());
+        if !handled && self.refreshes.is_empty() && self.has_unobserved_app() {
+            self.refreshes.push(Instant::now());
+        }
+        !self.out.is_closed()
+    }
+
+    /// Whether an app that people see cannot be observed.
+    fn has_unobserved_app(&self) -> bool {
+        self.apps.values().any(|monitored| monitored.observer.is_none() && monitored.is_shown())
+    }
+
+    fn next_timeout(&self) -> Option<Duration> {
+        let asks = self.apps.values().filter_map(|monitored| monitored.next_retry.map(|(when, _)| when));
+        let now = Instant::now();
+        let routine = self.has_unobserved_app().then(|| now + POLL_INTERVAL);
+        let due = self.refreshes.iter().copied().chain(asks).chain(routine).min()?;
+        Some(due.saturating_duration_since(now).max(Duration::from_millis(1)))
+    }
+
+    fn send(&self, event: DesktopEvent) {
+        // Nobody listens any more when the daemon stops.
+        let _ = self.out.send(event);
+    }
+
+    fn schedule_refresh(&mut self) {
+        let now = Instant::now();
+        self.refreshes = std::iter::once(now).chain(REFRESH_DELAYS.map(|later| now + later)).collect();
+    }
+
+    fn handle_event(&mut self, event: MonitorEvent) {
+        match event {
+            MonitorEvent::Windows(pid) => self.mark_dirty(pid),
+            MonitorEvent::Displays => {
+                self.screens = host::run_on_main_blocking(appkit::screens).unwrap_or_default();
+                self.refresh_displays();
+                self.schedule_refresh();
+            }
+            MonitorEvent::Host(event) => self.on_host_event(event),
+            MonitorEvent::Quit => {}
+        }
+    }
+
+    fn mark_dirty(&mut self, pid: u32) {
+        if let Some(monitored) = self.apps.get_mut(&pid) {
+            monitored.dirty = true;
+        }
+        self.schedule_refresh();
+    }
+
+    fn on_host_event(&mut self, event: HostEvent) {
+        match event {
+            HostEvent::Launched(app) => {
+                self.add_app(app);
+                self.schedule_refresh();
+            }
+            HostEvent::Terminated { pid } => self.remove_app(pid),
+            HostEvent::Activated { pid } => {
+                self.front = Some(pid);
+                self.shared.send(Some(pid), || Message::Activated);
+                if let Some(monitored) = self.apps.get_mut(&pid) {
+                    monitored.next_retry = monitored.next_retry.map(|_| (Instant::now(), FIRST_RETRY_DELAY));
+                }
+                self.mark_dirty(pid);
+            }
+            HostEvent::Hidden { pid } | HostEvent::Shown { pid } => self.mark_dirty(pid),
+            HostEvent::SpaceChanged => self.schedule_refresh(),
+            HostEvent::WillSleep => info!("the machine goes to sleep"),
+            HostEvent::DidWake => {
+                info!("the machine is awake again");
+                self.shared.send(None, || Message::SystemWoke);
+                for monitored in self.apps.values_mut() {
+                    (monitored.observer, monitored.dirty) = (None, true);
+                    monitored.windows.clear();
+                }
+                self.refresh_displays();
+                self.schedule_refresh();
+            }
+        }
+    }
+
+    /// An app is there.
+    fn add_app(&mut self, app: HostApp) {
+        let ours = app.pid == std::process::id();
+        if ours || app.kind == HostAppKind::Background || self.apps.contains_key(&app.pid) {
+            return;
+        }
+        let Some(element) = Element::app(app.pid) else { return };
+        element.set_timeout(WINDOW_REPLY_TIMEOUT);
+        let seen = self.shared.add_app(&app);
+        let pid = app.pid;
+        let windows = HashMap::new();
+        self.apps.insert(
+            pid,
+            MonitoredApp { app, element, observer: None, windows, next_retry: None, dirty: true },
+        );
+        self.send(DesktopEvent::AppUp(seen));
+    }
+
+    fn remove_app(&mut self, pid: u32) {
+        if self.apps.remove(&pid).is_some() {
+            self.shared.remove_app(pid);
+            self.send(DesktopEvent::AppGone { pid });
+            self.schedule_refresh();
+        }
+    }
+
+    /// Takes in what apps told of their windows.
+    fn drain_notifications(&mut self) {
+        while let Some(notification) = self.queue.pop() {
+            if notification.name == n::kAXUIElementDestroyedNotification {
+                for monitored in self.apps.values_mut() {
+                    monitored.windows.remove(&notification.element);
+                }
+            }
+            match notification.element.pid() {
+                Some(pid) => self.mark_dirty(pid),
+                None => self.schedule_refresh(),
+            }
+        }
+        if self.queue.take_overflow() {
+            self.apps.values_mut().for_each(|monitored| monitored.dirty = true);
+            self.schedule_refresh();
+        }
+    }
+
+    /// Asks apps of their windows, where something hints at a change.
+    fn query_dirty_apps(&mut self) {
+        let now = Instant::now();
+        for monitored in self.apps.values_mut() {
+            let is_due = monitored.next_retry.is_none_or(|(when, _)| when <= now);
+            if (monitored.dirty || monitored.next_retry.is_some()) && is_due {
+                match monitored.query_windows(&self.queue) {
+                    Ok(()) => monitored.next_retry = None,
+                    Err(error) => {
+                        let delay = monitored.next_retry.map_or(FIRST_RETRY_DELAY, |(_, delay)| delay);
+                        debug!(
+                            pid = monitored.app.pid,
+                            error = error.name(),
+                            "an app does not tell its windows"
+                        );
+                        let later = (delay * 2).min(MAX_RETRY_DELAY);
+                        monitored.next_retry = Some((Instant::now() + delay, later));
+                    }
+                }
+                monitored.dirty = false;
+                if self.refreshes.is_empty() {
+                    self.refreshes.push(now);
+                }
+            }
+        }
+    }
+
+    /// Looks at the windows, and tells what is different. With `ask`, the app in front is asked for its window.
+    fn refresh_windows(&mut self, ask: bool) {
+        let listed = windows::on_screen();
+        self.rescan_apps(&listed);
+        let mut seen = self.merged_windows(&listed);
+        // What has left the screen is closed or minimised. The app knows which, and may not have said so yet.
+        let left = self
+            .reported
+            .windows
+            .iter()
+            .filter(|reported| !seen.iter().any(|seen| seen.window == reported.window));
+        let pids: Vec<u32> =
+            left.map(|reported| reported.pid).filter(|pid| self.apps.contains_key(pid)).collect();
+        if ask && !pids.is_empty() {
+            let theirs = self.apps.iter_mut().filter(|(pid, _)| pids.contains(pid));
+            theirs.for_each(|(_, monitored)| monitored.dirty = true);
+            self.query_dirty_apps();
+            seen = self.merged_windows(&listed);
+        }
+        let pid = self.front.filter(|pid| self.apps.contains_key(pid));
+        let focused = pid.filter(|_| ask).and_then(|pid| self.apps.get(&pid)?.focused());
+        let first = || seen.iter().find(|window| Some(window.pid) == pid && !window.minimized);
+        let window = focused.or_else(|| first().map(|window| window.window));
+        // One after the other, and whoever sees the one must not be misled about the other: what was in front and was
+        // put away has lost the focus by then, what comes up is there before it has it.
+        let is_up = |window: u64| {
+            self.reported.windows.iter().any(|reported| reported.window == window && !reported.minimized)
+        };
+        if window.is_none_or(is_up) {
+            self.report_front(pid, window);
+        }
+        if seen != self.reported.windows {
+            self.reported.windows.clone_from(&seen);
+            self.send(DesktopEvent::Windows(seen));
+        }
+        self.report_front(pid, window);
+    }
+
+    fn report_front(&mut self, pid: Option<u32>, window: Option<u64>) {
+        if self.reported.front != (pid, window) {
+            self.reported.front = (pid, window);
+            self.send(DesktopEvent::Frontmost { pid, window });
+        }
+    }
+
+    /// The windows, by what the window server lists and what the apps said of theirs.
+    fn merged_windows(&self, listed: &[windows::ListedWindow]) -> Vec<WindowSeen> {
+        let state = self.apps.values().flat_map(|monitored| {
+            monitored.windows.values().map(|(window, state)| (*window, (monitored.app.pid, state.clone())))
+        });
+        windows::merge(listed, &state.collect(), &self.displays, |pid| self.apps.contains_key(&pid))
+    }
+
+    /// Apps without a place in the Dock come and go without a word; their windows show it.
+    fn rescan_apps(&mut self, listed: &[windows::ListedWindow]) {
+        let silent: Vec<u32> = self
+            .apps
+            .values()
+            .filter(|monitored| monitored.app.kind != HostAppKind::Regular)
+            .map(|monitored| monitored.app.pid)
+            .collect();
+        let is_unknown = |window: &windows::ListedWindow| {
+            window.pid != std::process::id() && !self.apps.contains_key(&window.pid)
+        };
+        let unknown = listed.iter().any(is_unknown);
+        let recently = self.last_rescan.is_some_and(|when| when.elapsed() < POLL_INTERVAL);
+        if (silent.is_empty() && !unknown) || recently {
+            return;
+        }
+        self.last_rescan = Some(Instant::now());
+        let Some(running) = host::run_on_main_blocking(appkit::running) else { return };
+        for pid in silent {
+            if !running.iter().any(|app| app.pid == pid) {
+                self.remove_app(pid);
+            }
+        }
+        running.into_iter().for_each(|app| self.add_app(app));
+    }
+
+    fn refresh_displays(&mut self) {
+        self.displays = displays::list(&self.screens);
+        let reported: Vec<DisplayInfo> = self.displays.iter().map(|display| display.info.clone()).collect();
+        *self.shared.displays.lock() = self.displays.clone();
+        if reported != self.reported.displays {
+            self.reported.displays.clone_from(&reported);
+            self.send(DesktopEvent::Displays(reported));
+        }
+    }
+}
+
+impl MonitoredApp {
+    /// Whether it is an app that people see.
+    fn is_shown(&self) -> bool {
+        self.app.kind == HostAppKind::Regular
+    }
+
+    /// Observes the app if it is not observed, and asks what its windows are like.
+    fn query_windows(&mut self, queue: &EventQueue) -> Result<(), AxError> {
+        if self.observer.is_none() {
+            let observer = Observer::new(self.app.pid, queue)?;
+            for name in APP_NOTIFICATIONS {
+                match observer.add(&self.element, name) {
+                    Err(error) if error.is_app_level() => return Err(error),
+                    // It will not tell; what else it tells hints at it.
+                    _ => {}
+                }
+            }
+            self.observer = Some(observer);
+        }
+        let open = match self.element.elements(n::kAXWindowsAttribute) {
+            Err(error) if error.is_app_level() => return Err(error),
+            open => open.unwrap_or_default(),
+        };
+        // The windows of an app that is hidden are put away like those that are minimised.
+        let hidden = self.element.boolean(n::kAXHiddenAttribute).ok().flatten() == Some(true);
+        self.windows.retain(|window, _| open.contains(window));
+        for window in open {
+            let number = match self.windows.get(&window) {
+                Some((number, _)) => Some(*number),
+                None => self.observe_window(&window),
+            };
+            let Some(number) = number else { continue };
+            let state = match read_window(&window, hidden) {
+                Err(error) if error.is_app_level() => return Err(error),
+                Err(_) => continue,
+                Ok(state) => state,
+            };
+            self.windows.insert(window, (number, state));
+        }
+        Ok(())
+    }
+
+    /// A window that was not known: asks for what is told only of windows that were asked about.
+    fn observe_window(&self, window: &Element) -> Option<u64> {
+        window.set_timeout(WINDOW_REPLY_TIMEOUT);
+        let number = window.window_number()?;
+        for name in WINDOW_NOTIFICATIONS {
+            // What it will not tell is seen with the next hint.
+            let _ = self.observer.as_ref().map(|observer| observer.add(window, name));
+        }
+        Some(number)
+    }
+
+    /// The window that has the focus in this app.
+    fn focused(&self) -> Option<u64> {
+        let window = self.element.element(n::kAXFocusedWindowAttribute).ok().flatten()?;
+        match self.windows.get(&window) {
+            // One that was put away is in front of nothing, whatever its app says.
+            Some((_, state)) if state.minimized => None,
+            Some((number, _)) => Some(*number),
+            None => window.window_number(),
+        }
+    }
+}
+
+fn read_window(window: &Element, hidden: bool) -> Result<WindowState, AxError> {
+    let minimized = hidden || window.boolean(n::kAXMinimizedAttribute)?.unwrap_or_default();
+    Ok(WindowState {
+        title: window.text(n::kAXTitleAttribute)?.filter(|title| !title.is_empty()),
+        // Only of what the window server does not list.
+        bounds: if minimized { super::window_ops::frame(window)? } else { None },
+        minimized,
+        full_screen: window.boolean(n::AXFullScreen).ok().flatten().unwrap_or_default(),
+    })
+}

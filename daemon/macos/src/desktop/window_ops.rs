@@ -1,0 +1,273 @@
+//! Doing things to windows: by their app, through the accessibility interface.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use axd_protocol::{Bounds, Point};
+use core_foundation::base::CFType;
+use parking_lot::Mutex;
+
+use super::displays::{self, Display};
+use super::mac_desktop::Shared;
+use super::windows;
+use crate::appkit;
+use crate::appkit::host;
+use crate::ax::element::Element;
+use crate::ax::error::AxError;
+use crate::ax::observer::{EventQueue, Observer};
+use crate::ax::run_loop;
+use crate::ax::value::{self, from_bool, from_point, from_size, to_cg_point};
+use crate::ffi::cg::{CGRect, CGSize};
+use crate::ffi::names as n;
+use axd_platform::{Failure, FailureKind, Gate, Sent, WindowOp};
+
+/// Where windows were before they were made to fill the screen.
+#[derive(Default)]
+pub struct SavedFrames(Mutex<HashMap<u64, Bounds>>);
+
+/// A window, about to have something done to it.
+struct WindowTarget<'a> {
+    window: Element,
+    app: Element,
+    pid: u32,
+    /// Whether the app is a browser of Chrome's kin.
+    browser: bool,
+    gate: &'a Gate,
+    /// Whether something was sent.
+    sent: bool,
+    /// Whether the window takes its time to get somewhere.
+    animated: bool,
+}
+
+/// Does something to a window. Blocks.
+pub fn apply(
+    window: u64,
+    op: WindowOp,
+    shared: &Shared,
+    frames: &SavedFrames,
+    gate: &Gate,
+) -> Result<(), Failure> {
+    let displays = &shared.displays.lock().clone();
+    let mut target = find_target(window, shared, gate)?;
+    match op {
+        WindowOp::Focus | WindowOp::Insist => target.focus(),
+        WindowOp::Move(to) => target.without_animation(|target| target.move_to(to)),
+        WindowOp::Resize { width, height } => target.without_animation(|target| target.resize(width, height)),
+        WindowOp::Minimize => target.set(n::kAXMinimizedAttribute, &from_bool(true)),
+        WindowOp::Maximize => {
+            let now = frame(&target.window).map_err(AxError::read_failure)?;
+            let now = now.ok_or_else(|| unsupported("the window does not say where it is"))?;
+            let on = displays::display_of(now, displays)
+                .ok_or_else(|| unsupported("there is no display for it"))?;
+            let usable = on.usable;
+            target.unhide()?;
+            target.without_animation(|target| target.set_frame(usable))?;
+            if now != usable {
+                frames.0.lock().insert(window, now);
+            }
+            Ok(())
+        }
+        WindowOp::Restore => {
+            let before = frames.0.lock().remove(&window);
+            target.restore(before, displays)
+        }
+    }
+}
+
+fn find_target<'a>(window: u64, shared: &Shared, gate: &'a Gate) -> Result<WindowTarget<'a>, Failure> {
+    let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
+    let pid = windows::owner(window).ok_or_else(gone)?;
+    let app = Element::app(pid).ok_or_else(gone)?;
+    let open = app.elements(n::kAXWindowsAttribute).map_err(AxError::read_failure)?;
+    let found = open.into_iter().find(|open| open.window_number() == Some(window));
+    match found {
+        Some(found) => {
+            let browser = shared.is_browser(pid);
+            Ok(WindowTarget { window: found, app, pid, browser, gate, sent: false, animated: false })
+        }
+        None => Err(Failure::new(
+            FailureKind::NotSupported,
+            format!("the app of window {window} does not offer it; it may be on another space"),
+        )),
+    }
+}
+
+/// Where a window is, as its app says.
+pub fn frame(window: &Element) -> Result<Option<Bounds>, AxError> {
+    let origin = window.get(n::kAXPositionAttribute)?.as_ref().and_then(value::point);
+    let size = window.get(n::kAXSizeAttribute)?.as_ref().and_then(value::size);
+    Ok(origin.zip(size).and_then(|(origin, size)| value::to_bounds(CGRect { origin, size })))
+}
+
+impl WindowTarget<'_> {
+    fn pass_gate(&mut self) -> Result<(), Failure> {
+        match self.gate.pass() {
+            true => {
+                self.sent = true;
+                Ok(())
+            }
+            false if self.sent => Err(Failure::closed().sent(Sent::Yes)),
+            false => Err(Failure::closed()),
+        }
+    }
+
+    /// What went wrong, when something before it may have been done.
+    fn with_sent(&self, failure: Failure, before: bool) -> Failure {
+        match failure.sent {
+            Sent::No if before => failure.sent(Sent::Yes),
+            _ => failure,
+        }
+    }
+
+    fn set(&mut self, attribute: &str, to: &CFType) -> Result<(), Failure> {
+        let before = self.sent;
+        if !self
+            .window
+            .is_settable(attribute)
+            .map_err(|error| self.with_sent(error.read_failure(), before))?
+        {
+            return Err(
+                self.with_sent(unsupported(format!("the window's {attribute} cannot be set")), before)
+            );
+        }
+        self.pass_gate()?;
+        self.window.set(attribute, to).map_err(|error| self.with_sent(error.action_failure(), before))
+    }
+
+    /// Brings it to the front and gives it the focus.
+    fn focus(&mut self) -> Result<(), Failure> {
+        self.unhide()?;
+        let before = self.sent;
+        self.pass_gate()?;
+        // Some windows cannot be raised; being the main one does it too.
+        if let Err(error @ (AxError::BUSY | AxError::GONE)) = self.window.perform(n::kAXRaiseAction) {
+            return Err(self.with_sent(error.action_failure(), before));
+        }
+        let _ = self.window.set(n::kAXMainAttribute, &from_bool(true));
+        self.pass_gate()?;
+        let pid = self.pid;
+        let activated = host::run_on_main_blocking(move || appkit::activate(pid)) == Some(true);
+        // From macOS 14 on, AppKit says yes and leaves it to the app in front whether it gives way.
+        if activated && self.app.boolean(n::kAXFrontmostAttribute) == Ok(Some(true)) {
+            return Ok(());
+        }
+        match self.app.set(n::kAXFrontmostAttribute, &from_bool(true)) {
+            Err(error) if !activated => Err(self.with_sent(error.action_failure(), true)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Brings it back if it is minimised, or its app hidden; whether either was so.
+    fn unhide(&mut self) -> Result<bool, Failure> {
+        let before = self.sent;
+        let minimized =
+            self.window.boolean(n::kAXMinimizedAttribute).map_err(AxError::read_failure)? == Some(true);
+        if minimized {
+            self.set(n::kAXMinimizedAttribute, &from_bool(false))?;
+        }
+        let hidden = self.app.boolean(n::kAXHiddenAttribute);
+        let hidden = hidden.map_err(|error| self.with_sent(error.read_failure(), before))? == Some(true);
+        if hidden {
+            self.pass_gate()?;
+            let pid = self.pid;
+            // If it stays hidden, whoever looks sees that.
+            let _ = host::run_on_main_blocking(move || appkit::unhide(pid));
+        }
+        Ok(minimized || hidden)
+    }
+
+    fn move_to(&mut self, to: Point) -> Result<(), Failure> {
+        let place = from_point(to_cg_point(to)).ok_or_else(|| unsupported("there is no such place"))?;
+        self.set(n::kAXPositionAttribute, &place)?;
+        self.wait_for_animation(|now| (now.x, now.y) == (to.x, to.y));
+        Ok(())
+    }
+
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), Failure> {
+        let size = from_size(CGSize { width: f64::from(width), height: f64::from(height) });
+        self.set(n::kAXSizeAttribute, &size.ok_or_else(|| unsupported("there is no such size"))?)?;
+        self.wait_for_animation(|now| {
+            (now.width.unsigned_abs(), now.height.unsigned_abs()) == (width, height)
+        });
+        Ok(())
+    }
+
+    fn set_frame(&mut self, place: Bounds) -> Result<(), Failure> {
+        self.move_to(Point { x: place.x, y: place.y })?;
+        self.resize(place.width.unsigned_abs(), place.height.unsigned_abs())?;
+        // A window that was too large for its new place was held back when it moved.
+        self.move_to(Point { x: place.x, y: place.y })
+    }
+
+    /// Undoes that it is minimised, or fills the screen.
+    fn restore(&mut self, before: Option<Bounds>, displays: &[Display]) -> Result<(), Failure> {
+        if self.window.boolean(n::AXFullScreen).ok().flatten() == Some(true) {
+            return self.set(n::AXFullScreen, &from_bool(false));
+        }
+        if self.unhide()? {
+            return Ok(());
+        }
+        if let Some(before) = before {
+            return self.without_animation(|target| target.set_frame(before));
+        }
+        // One that a person has zoomed goes back by the same button.
+        let now = frame(&self.window).map_err(AxError::read_failure)?;
+        let fills =
+            now.is_some_and(|now| displays::display_of(now, displays).is_some_and(|on| on.usable == now));
+        let zoom = self.window.element(n::kAXZoomButtonAttribute).map_err(AxError::read_failure)?;
+        match zoom.filter(|_| fills) {
+            Some(zoom) => {
+                self.pass_gate()?;
+                zoom.perform(n::kAXPressAction).map_err(AxError::action_failure)
+            }
+            // It is neither minimised nor does it fill the screen: nothing is to be undone.
+            None => Ok(()),
+        }
+    }
+
+    /// Moves or resizes it and does not come back before it is there, though its app may animate that for screen readers:
+    /// what is asked on the way would be wrong.
+    fn without_animation(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if self.app.boolean(n::AXEnhancedUserInterface).ok().flatten() != Some(true) {
+            return act(self);
+        }
+        if self.browser {
+            // To switch it off would take its pages away for seconds.
+            self.animated = true;
+            return act(self);
+        }
+        let _ = self.app.set(n::AXEnhancedUserInterface, &from_bool(false));
+        let done = act(self);
+        let _ = self.app.set(n::AXEnhancedUserInterface, &from_bool(true));
+        done
+    }
+
+    /// Waits until an animated window is where it is to be. One that its app holds elsewhere is not waited for long.
+    fn wait_for_animation(&self, is_there: impl Fn(Bounds) -> bool) {
+        const ANIMATION_TIMEOUT: Duration = Duration::from_secs(1);
+        const ANIMATION_POLL_INTERVAL: Duration = Duration::from_millis(20);
+        let queue = EventQueue::default();
+        let Some(observer) = self.animated.then(|| Observer::new(self.pid, &queue).ok()).flatten() else {
+            return;
+        };
+        for moved in [n::kAXWindowMovedNotification, n::kAXWindowResizedNotification] {
+            // What is not told is seen with the next look.
+            let _ = observer.add(&self.window, moved);
+        }
+        let end = Instant::now() + ANIMATION_TIMEOUT;
+        while let Ok(Some(now)) = frame(&self.window) {
+            let left = end.saturating_duration_since(Instant::now());
+            if is_there(now) || left.is_zero() {
+                return;
+            }
+            run_loop::wait(Some(left.min(ANIMATION_POLL_INTERVAL)));
+        }
+    }
+}
+
+fn unsupported(why: impl Into<String>) -> Failure {
+    Failure::new(FailureKind::NotSupported, why)
+}
