@@ -28,7 +28,7 @@ use super::windows::{self, Frame};
 use super::x11::Screen;
 use axd_platform::mirror::Readings;
 use axd_platform::schedule::Pace;
-use axd_platform::worker::{App, Books, Steps, now};
+use axd_platform::worker::{AppBackend, Steps, WorkerState, now};
 use axd_platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Responder};
 
 /// An app on the accessibility bus.
@@ -99,7 +99,7 @@ impl BusApp {
     }
 
     /// Finds out which window of the screen each of the app's windows is, and has those read again that are another now.
-    fn number_windows(&mut self, books: &mut Books) {
+    fn number_windows(&mut self, state: &mut WorkerState) {
         let reader = &mut self.reader;
         let Some(screen) = self.screen.as_mut().map(|screen| Arc::clone(&screen.borrow_and_update())) else {
             let numbered = reader
@@ -118,47 +118,47 @@ impl BusApp {
             let title = number.and_then(|number| screen.windows.iter().find(|it| it.seen.window == number));
             if let Some(title) = title.map(|window| &window.seen.title) {
                 let known = self.titles.insert(key, title.clone());
-                if known.is_some_and(|known| known != *title) && books.mirror.has_told(key) {
-                    books.schedule.hint(key);
+                if known.is_some_and(|known| known != *title) && state.mirror.has_sent(key) {
+                    state.schedule.mark_dirty(key);
                 }
             }
             let before = reader.numbers.get(&key).copied();
             // One that went off the screen keeps its number: a minimised window is still the same.
             if let Some(number) = number.filter(|number| Some(*number) != before) {
                 reader.numbers.insert(key, number);
-                if books.mirror.has_told(key) {
-                    books.schedule.hint(key);
+                if state.mirror.has_sent(key) {
+                    state.schedule.mark_dirty(key);
                 }
             }
         }
     }
 }
 
-impl App for BusApp {
+impl AppBackend for BusApp {
     const STEPS: Steps = Steps { first: 64, growth: 2, largest: 512 };
     const SILENT_BY_FENCE: bool = false;
     const ENDED: &'static str = "the app has left the accessibility bus";
 
-    async fn register(&mut self, books: &mut Books) -> Result<(), Failure> {
+    async fn register(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
         self.events.listen(&self.root.bus, &self.ear).await?;
         self.reader.greet().await?;
         self.late.store(self.reader.toolkit.acts_late(), Relaxed);
         self.reader.take_cache().await?;
-        books.schedule.pace(pace(!self.reader.toolkit.announces_children()), now());
+        state.schedule.pace(pace(!self.reader.toolkit.announces_children()), now());
         self.survey.in_turns = self.reader.toolkit.is_surveyed();
         Ok(())
     }
 
-    fn take_in(&mut self, books: &mut Books) {
+    fn drain_events(&mut self, state: &mut WorkerState) {
         let heard = self.ear.take();
-        self.hear(heard, books);
+        self.hear(heard, state);
         if self.screen.as_ref().is_some_and(|screen| screen.has_changed().unwrap_or(false)) {
-            self.number_windows(books);
+            self.number_windows(state);
         }
-        self.settle_deed(books);
+        self.settle_deed(state);
     }
 
-    async fn news(&mut self) {
+    async fn wait_for_event(&mut self) {
         let screen = self.screen.as_mut();
         let screen_changes = async {
             match screen {
@@ -179,14 +179,14 @@ impl App for BusApp {
 
     async fn read(
         &mut self,
-        books: &mut Books,
+        state: &mut WorkerState,
         keys: &[ElementKey],
         into: &mut Readings,
     ) -> Result<(), Failure> {
         for some in keys.chunks(Self::STEPS.largest) {
             let mut read = self.reader.read(some).await?;
             if read.iter().any(|(_, reading)| reading.as_ref().is_some_and(|r| r.facts.role.is_window())) {
-                self.number_windows(books);
+                self.number_windows(state);
                 for (key, reading) in &mut read {
                     if let Some(reading) = reading {
                         reading.facts.window = self.reader.numbers.get(key).copied();
@@ -195,15 +195,15 @@ impl App for BusApp {
             }
             let facts =
                 read.iter_mut().filter_map(|(key, reading)| Some((*key, &mut reading.as_mut()?.facts)));
-            self.settle_focus(books, facts);
+            self.settle_focus(state, facts);
             read.into_iter().for_each(|(key, reading)| into.add(key, reading));
         }
         Ok(())
     }
 
-    async fn list(
+    async fn read_children(
         &mut self,
-        books: &mut Books,
+        state: &mut WorkerState,
         keys: &[ElementKey],
         into: &mut Readings,
     ) -> Result<(), Failure> {
@@ -215,52 +215,63 @@ impl App for BusApp {
                 None => others.push(*key),
             }
         }
-        self.read(books, &others, into).await
+        self.read(state, &others, into).await
     }
 
-    async fn rows(&mut self, key: ElementKey, rows: Range<u32>) -> Result<Vec<ElementKey>, Failure> {
+    async fn read_rows(&mut self, key: ElementKey, rows: Range<u32>) -> Result<Vec<ElementKey>, Failure> {
         self.reader.look_at_rows(key, rows).await
     }
 
-    fn keep(&mut self, key: ElementKey, rows: Vec<u32>) {
+    fn keep_rows(&mut self, key: ElementKey, rows: Vec<u32>) {
         self.reader.keep_rows(key, rows);
     }
 
-    async fn front(&mut self, _: &Books, windows: &[ElementKey]) -> Result<Option<ElementKey>, Failure> {
+    async fn front_window(
+        &mut self,
+        _: &WorkerState,
+        windows: &[ElementKey],
+    ) -> Result<Option<ElementKey>, Failure> {
         let active = self.screen().and_then(|screen| screen.active);
         let is_active =
             |key: &&ElementKey| active.is_some() && self.reader.numbers.get(key) == active.as_ref();
         Ok(windows.iter().find(is_active).copied())
     }
 
-    async fn measure(&mut self, books: &Books, keys: &[ElementKey]) -> Result<Vec<Measured>, Failure> {
+    async fn measure(&mut self, state: &WorkerState, keys: &[ElementKey]) -> Result<Vec<Measured>, Failure> {
         let screen = self.screen();
-        self.reader.measure(keys, &books.mirror, screen.as_deref()).await
+        self.reader.measure(keys, &state.mirror, screen.as_deref()).await
     }
 
-    async fn at(&mut self, books: &Books, point: Point) -> Result<Vec<ElementKey>, Failure> {
+    async fn hit_test(&mut self, state: &WorkerState, point: Point) -> Result<Vec<ElementKey>, Failure> {
         let screen = self.screen();
-        let path = self.reader.at(point, &books.mirror, screen.as_deref()).await?;
-        match path.last().copied().filter(|deepest| !books.mirror.has_told(*deepest)) {
+        let path = self.reader.at(point, &state.mirror, screen.as_deref()).await?;
+        match path.last().copied().filter(|deepest| !state.mirror.has_sent(*deepest)) {
             // Who was asked on the way down may not be who has it.
             Some(unknown) => Ok([path, self.reader.path(unknown).await?].concat()),
             None => Ok(path),
         }
     }
 
-    async fn path(&mut self, _: &Books, key: ElementKey) -> Result<Vec<ElementKey>, Failure> {
+    async fn path(&mut self, _: &WorkerState, key: ElementKey) -> Result<Vec<ElementKey>, Failure> {
         self.reader.path(key).await
     }
 
-    fn perform(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, reply: Responder<()>) {
-        self.begin(books, key, act, gate, reply);
+    fn perform(
+        &mut self,
+        state: &mut WorkerState,
+        key: ElementKey,
+        act: Act,
+        gate: Gate,
+        reply: Responder<()>,
+    ) {
+        self.begin(state, key, act, gate, reply);
     }
 
     fn is_acting(&self) -> bool {
         self.deed.is_some()
     }
 
-    fn mark(&mut self, mark: u64) {
+    fn send_fence(&mut self, mark: u64) {
         let (events, ear) = (Arc::clone(&self.events), Arc::clone(&self.ear));
         let app = Arc::clone(&self.root.bus);
         tokio::spawn(async move { events.fence(&app, &ear, mark).await });
@@ -283,31 +294,31 @@ impl App for BusApp {
         failure.kind != FailureKind::Unresponsive
     }
 
-    async fn glance(&mut self, books: &mut Books, letters_wait: bool) -> Result<bool, Failure> {
-        self.read_thoroughly(books, false);
-        let is_time = self.glances.is_time(letters_wait || books.schedule.has_hints());
+    async fn quick_read(&mut self, state: &mut WorkerState, requests_wait: bool) -> Result<bool, Failure> {
+        self.read_thoroughly(state, false);
+        let is_time = self.glances.is_time(requests_wait || state.schedule.has_dirty());
         if is_time {
-            self.glance_at_wanted(books).await?;
+            self.glance_at_wanted(state).await?;
         }
         Ok(is_time)
     }
 
-    async fn survey(&mut self, books: &mut Books) -> Result<bool, Failure> {
+    async fn rescan(&mut self, state: &mut WorkerState) -> Result<bool, Failure> {
         if let Some(many) = self.newcomers.many(self.reader.handles.len(), now()) {
-            let worth = self.reader.altered_in_cache(&many, &books.mirror).await?;
+            let worth = self.reader.altered_in_cache(&many, &state.mirror).await?;
             self.newcomers.sift(&worth.unwrap_or_else(|| many.into_iter().collect()));
             return Ok(true);
         }
-        let is_due = self.survey.is_due(now(), books.fences.any_passed());
+        let is_due = self.survey.is_due(now(), state.fences.any_passed());
         if is_due {
-            self.look_through(books).await?;
+            self.look_through(state).await?;
         }
         Ok(is_due)
     }
 
-    async fn compare(&mut self, books: &mut Books, keys: &[ElementKey]) -> Result<bool, Failure> {
+    async fn diff_children(&mut self, state: &mut WorkerState, keys: &[ElementKey]) -> Result<bool, Failure> {
         match self.survey.in_turns {
-            true => Ok(self.compare_children(books, keys).await? | self.compare_states(books, keys).await?),
+            true => Ok(self.compare_children(state, keys).await? | self.compare_states(state, keys).await?),
             false => Ok(false),
         }
     }
@@ -327,12 +338,12 @@ impl App for BusApp {
         self.newcomers.take(now())
     }
 
-    fn hurry(&mut self, books: &mut Books) {
-        self.read_thoroughly(books, true);
+    fn flush_events(&mut self, state: &mut WorkerState) {
+        self.read_thoroughly(state, true);
     }
 
     /// Where an app does not announce its children, they are looked through before a fence is reached.
-    fn is_clear(&mut self, complete: bool, survey: &mut Option<u64>) -> bool {
+    fn is_flushed(&mut self, complete: bool, survey: &mut Option<u64>) -> bool {
         if self.unsettled.is_some_and(|until| until > now()) {
             return false;
         }
@@ -343,15 +354,15 @@ impl App for BusApp {
         self.survey.done(number)
     }
 
-    fn has_announced(&self, key: ElementKey) -> bool {
+    fn has_pending_event(&self, key: ElementKey) -> bool {
         self.glances.knows(key)
     }
 
-    fn reading(&mut self, hinted: &[ElementKey]) {
+    fn before_read(&mut self, hinted: &[ElementKey]) {
         hinted.iter().for_each(|key| self.glances.done(*key));
     }
 
-    fn appeared(&mut self, new: &[ElementKey]) {
+    fn on_new_elements(&mut self, new: &[ElementKey]) {
         let now = now();
         for key in new {
             let role = self.reader.roles.get(key).filter(|_| self.walked);
@@ -362,19 +373,19 @@ impl App for BusApp {
         }
     }
 
-    fn walked(&mut self) {
+    fn on_walk_done(&mut self) {
         self.walked = true;
         self.reader.drop_cache();
     }
 
-    fn swept(&mut self, books: &Books) {
-        let keep = |key: ElementKey| books.mirror.knows(key) || books.strangers.contains(&key);
+    fn on_sweep_step(&mut self, state: &WorkerState) {
+        let keep = |key: ElementKey| state.mirror.knows(key) || state.unplaced.contains(&key);
         self.titles.retain(|key, _| keep(*key));
-        self.newcomers.retain(|key| books.mirror.has_told(key));
-        self.reader.tidy(books.mirror.len(), keep);
+        self.newcomers.retain(|key| state.mirror.has_sent(key));
+        self.reader.tidy(state.mirror.len(), keep);
     }
 
-    async fn leave(&mut self) {
+    async fn detach(&mut self) {
         self.events.forget(&self.root.bus, &self.ear).await;
     }
 }

@@ -24,8 +24,8 @@ use super::registry::{self, Listed};
 use super::x11::{Screen, X11};
 use axd_platform::worker;
 use axd_platform::{
-    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, FromWorker, Gate, Kinship, Mailbox,
-    Platform, Reply, ToWorker,
+    Counters, DesktopAnswer, DesktopCall, DesktopEvent, Gate, Kinship, Platform, Reply, RunningApp,
+    WorkerEvent, WorkerHandle, WorkerRequest,
 };
 
 /// How long to wait before looking for a lost bus again, at first and at most.
@@ -96,7 +96,7 @@ impl LinuxDesktop {
 
 impl State {
     /// Takes an app in; the app to tell of, if it is a new one.
-    fn add(&mut self, listed: Listed) -> Option<AppSeen> {
+    fn add(&mut self, listed: Listed) -> Option<RunningApp> {
         // A process may be on the bus twice, as with two toolkits in one; its first face is its face.
         if self.apps.iter().any(|known| known.seen.pid == listed.seen.pid) {
             return None;
@@ -111,7 +111,7 @@ impl State {
     }
 
     /// The app with this name on the bus has left.
-    fn remove(&mut self, bus: &str) -> Option<AppSeen> {
+    fn remove(&mut self, bus: &str) -> Option<RunningApp> {
         let at = self.apps.iter().position(|known| &*known.root.bus == bus)?;
         Some(self.apps.remove(at).seen)
     }
@@ -136,7 +136,7 @@ impl Platform for LinuxDesktop {
         self.calls.take(call, gate, displays.unwrap_or_default())
     }
 
-    fn farewell(&self) -> Reply<DesktopAnswer> {
+    fn shutdown(&self) -> Reply<DesktopAnswer> {
         self.calls.farewell()
     }
 
@@ -164,12 +164,12 @@ impl Platform for LinuxDesktop {
         self.calls.popup_at(window, point)
     }
 
-    fn is_late(&self, pid: u32) -> bool {
+    fn acts_late(&self, pid: u32) -> bool {
         let state = self.shared.state.lock();
         state.apps.iter().any(|listed| listed.seen.pid == pid && listed.late.load(Relaxed))
     }
 
-    fn examine(&self) -> Reply<Vec<Finding>> {
+    fn diagnose(&self) -> Reply<Vec<Finding>> {
         let (answer, reply) = oneshot::channel();
         tokio::spawn(async move { answer.send(Ok(super::doctor::examine().await)) });
         reply
@@ -196,8 +196,13 @@ impl Platform for LinuxDesktop {
         tokio::spawn(follower.run());
     }
 
-    fn attach(&self, app: &AppSeen, out: mpsc::Sender<FromWorker>, counters: Arc<Counters>) -> Mailbox {
-        let (letters, inbox) = mpsc::unbounded_channel::<ToWorker>();
+    fn attach(
+        &self,
+        app: &RunningApp,
+        out: mpsc::Sender<WorkerEvent>,
+        counters: Arc<Counters>,
+    ) -> WorkerHandle {
+        let (requests, inbox) = mpsc::unbounded_channel::<WorkerRequest>();
         let state = self.shared.state.lock();
         let listed = state.apps.iter().find(|listed| listed.seen.pid == app.pid);
         if let (Some(session), Some(listed)) = (&state.session, listed) {
@@ -211,13 +216,13 @@ impl Platform for LinuxDesktop {
                 self.shared.screen.clone(),
                 Arc::clone(&self.links),
             );
-            let work = worker::work_for(attached, inbox, out, counters);
+            let work = worker::run_worker(attached, inbox, out, counters);
             tokio::spawn(work.instrument(info_span!("app", pid = app.pid)));
         } else {
             // It ended between being asked for and being attached: its mailbox is closed, and the desktop tells the rest.
             drop(inbox);
         }
-        Mailbox::new(move |letter| letters.send(letter).is_ok())
+        WorkerHandle::new(move |request| requests.send(request).is_ok())
     }
 }
 

@@ -11,13 +11,13 @@ use super::link::{Link, call, get};
 use super::roles;
 use super::states::{Native, Natives};
 use super::wire::{ACCESSIBLE, Ref, body, text};
-use axd_platform::{Failure, WindowSeen};
+use axd_platform::{DesktopWindow, Failure};
 
 /// A window that an app lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FrameSeen {
     /// As the desktop sees it.
-    pub seen: WindowSeen,
+    pub seen: DesktopWindow,
     /// Whether it is the active one.
     pub active: bool,
 }
@@ -54,7 +54,7 @@ pub(super) async fn list(calls: &Link, root: &Handle, pid: u32) -> Result<Vec<Fr
         if role.is_window() && states.has(Native::Visible) {
             let title = text(&answers[0]).unwrap_or_default();
             let minimized = states.has(Native::Iconified);
-            let seen_as = WindowSeen {
+            let seen_as = DesktopWindow {
                 window: number(frame),
                 pid,
                 title,

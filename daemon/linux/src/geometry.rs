@@ -124,7 +124,7 @@ impl Reader {
             .roles
             .keys()
             .copied()
-            .filter(|key| mirror.has_told(*key) && self.pops_up(*key, mirror))
+            .filter(|key| mirror.has_sent(*key) && self.pops_up(*key, mirror))
             .collect();
         let places = self.measure(&popups, mirror, screen).await?;
         let hit =

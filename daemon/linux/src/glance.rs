@@ -19,7 +19,7 @@ use super::roles::{self, PASSWORD_TEXT};
 use super::states::{Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, TEXT, VALUE, body, number, text};
-use axd_platform::worker::{Books, now};
+use axd_platform::worker::{WorkerState, now};
 use axd_platform::{Cause, ElementKey, Facts, Failure};
 
 /// What a glance can be at.
@@ -116,50 +116,50 @@ impl Glances {
 
 impl BusApp {
     /// Something happened to an element: has it glanced at if that can do, else read.
-    pub(super) fn glance_or_read(&mut self, key: ElementKey, hint: Hint, books: &mut Books) {
+    pub(super) fn glance_or_read(&mut self, key: ElementKey, hint: Hint, state: &mut WorkerState) {
         let kinds = hint.kinds;
         let plain = PLAIN.into_iter().reduce(|all, kind| all | kind).unwrap_or_default();
         let telling = kinds.within(plain) && !kinds.within(Kinds::LOOKS);
         let known = telling && self.reader.memory.has(key);
         let wanted = &mut self.glances.wanted;
         let room = wanted.len() < MOST || wanted.contains_key(&key);
-        if known && room && !books.schedule.is_hinted(key) && books.mirror.has_told(key) {
+        if known && room && !state.schedule.is_dirty(key) && state.mirror.has_sent(key) {
             wanted.entry(key).or_default().add(hint);
         } else {
             wanted.remove(&key);
-            books.schedule.hint(key);
+            state.schedule.mark_dirty(key);
         }
     }
 
     /// Glances at what is to be glanced at, and tells what is different.
-    pub(super) async fn glance_at_wanted(&mut self, books: &mut Books) -> Result<(), Failure> {
+    pub(super) async fn glance_at_wanted(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
         let wanted: Vec<(ElementKey, Hint)> = std::mem::take(&mut self.glances.wanted).into_iter().collect();
         let mut seen = match self.reader.glance(&wanted).await {
             Ok(seen) => seen,
             Err(failure) => {
-                wanted.into_iter().for_each(|(key, _)| books.schedule.hint(key));
+                wanted.into_iter().for_each(|(key, _)| state.schedule.mark_dirty(key));
                 return Err(failure);
             }
         };
         let glanced = wanted.iter().zip(&mut seen);
-        self.settle_focus(books, glanced.filter_map(|((key, _), facts)| Some((*key, facts.as_mut()?))));
+        self.settle_focus(state, glanced.filter_map(|((key, _), facts)| Some((*key, facts.as_mut()?))));
         let mut updates = Vec::new();
         for ((key, _), facts) in wanted.into_iter().zip(seen) {
             match facts {
                 Some(facts) => {
-                    updates.extend(books.mirror.restate(key, facts));
+                    updates.extend(state.mirror.update_facts(key, facts));
                     self.glances.thorough.insert(key);
                 }
-                None => books.schedule.hint(key),
+                None => state.schedule.mark_dirty(key),
             }
         }
         self.glances.due = self.glances.due.or(Some(now() + LATER));
-        books.tell(Cause::Event, updates);
+        state.queue_updates(Cause::Event, updates);
         Ok(())
     }
 
     /// Has all read thoroughly that was glanced at, if that is due, or somebody waits for it.
-    pub(super) fn read_thoroughly(&mut self, books: &mut Books, waited_for: bool) {
+    pub(super) fn read_thoroughly(&mut self, state: &mut WorkerState, waited_for: bool) {
         if waited_for || self.glances.due.is_some_and(|due| due <= now()) {
             self.glances.due = None;
             let mut glanced = std::mem::take(&mut self.glances.thorough);
@@ -167,7 +167,7 @@ impl BusApp {
                 // A glance more is no use to whoever waits, and new ones must not keep anybody waiting.
                 glanced.extend(self.glances.wanted.drain().map(|(key, _)| key));
             }
-            books.hint_known(glanced);
+            state.mark_known_dirty(glanced);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::app::BusApp;
 use super::ear::{Heard, Hint, Kinds};
 use super::geometry::window_of;
 use super::wire::Ref;
-use axd_platform::worker::{Books, now};
+use axd_platform::worker::{WorkerState, now};
 use axd_platform::{ElementKey, Facts};
 
 /// How many strangers wait to be placed; the sweep finds the others.
@@ -23,23 +23,23 @@ const NEIGHBOURS: usize = 8;
 const DEEPEST_PART: usize = 4;
 
 impl BusApp {
-    pub(super) fn hear(&mut self, heard: Heard, books: &mut Books) {
-        books.counters.events.fetch_add(heard.events, Relaxed);
+    pub(super) fn hear(&mut self, heard: Heard, state: &mut WorkerState) {
+        state.counters.events.fetch_add(heard.events, Relaxed);
         if heard.events > 0 {
             self.newcomers.stir(now());
         }
         self.note_who_took_the_focus(&heard);
         for (path, hint) in heard.hints {
-            self.hint(&path, hint, books);
+            self.hint(&path, hint, state);
         }
         if heard.overflowed {
             debug!("so many events that everything is read again");
-            books.hint_all();
+            state.mark_all_dirty();
         }
-        heard.said.into_iter().for_each(|text| books.announce(text));
-        heard.marks.into_iter().for_each(|ticket| books.fences.pass(ticket));
+        heard.said.into_iter().for_each(|text| state.queue_announcement(text));
+        heard.marks.into_iter().for_each(|ticket| state.fences.pass(ticket));
         if heard.lost {
-            books.end();
+            state.set_ended();
         }
     }
 
@@ -61,87 +61,87 @@ impl BusApp {
         }
     }
 
-    fn hint(&mut self, path: &str, hint: Hint, books: &mut Books) {
+    fn hint(&mut self, path: &str, hint: Hint, state: &mut WorkerState) {
         let kinds = hint.kinds;
         if kinds.has(Kinds::WINDOW) {
-            books.schedule.hint(ElementKey::APP);
+            state.schedule.mark_dirty(ElementKey::APP);
         }
-        let key = self.reader.handles.at(path).filter(|key| books.mirror.knows(*key));
+        let key = self.reader.handles.at(path).filter(|key| state.mirror.knows(*key));
         let Some(key) = key else {
             // What only ended need not be found.
-            if kinds != Kinds::GONE && books.strangers.len() < MOST_STRANGERS {
+            if kinds != Kinds::GONE && state.unplaced.len() < MOST_STRANGERS {
                 let at = Ref::new(&self.root.bus, path);
-                books.strangers.extend(at.map(|at| self.reader.handles.key(&at)));
+                state.unplaced.extend(at.map(|at| self.reader.handles.key(&at)));
             }
             return;
         };
-        let parent = books.mirror.parent(key);
+        let parent = state.mirror.parent(key);
         match self.reader.toolkit.tells_children_apart() {
             // One that ended is no longer among its parent's children.
             true if kinds == Kinds::GONE && parent.is_some() => {}
-            true if kinds == Kinds::CHILDREN => books.schedule.hint_list(key),
-            _ => self.glance_or_read(key, hint, books),
+            true if kinds == Kinds::CHILDREN => state.schedule.mark_children_dirty(key),
+            _ => self.glance_or_read(key, hint, state),
         }
         // A scroll bar that moves shows other rows of what lies beside it.
-        let scrolled = self.reader.partial.keys().filter(|other| books.mirror.parent(**other) == parent);
-        scrolled.for_each(|other| books.schedule.hint(*other));
-        self.hint_tabs(key, books);
+        let scrolled = self.reader.partial.keys().filter(|other| state.mirror.parent(**other) == parent);
+        scrolled.for_each(|other| state.schedule.mark_dirty(*other));
+        self.hint_tabs(key, state);
         if kinds.has(Kinds::GONE) {
             match self.reader.toolkit.tells_children_apart() {
-                true => parent.into_iter().for_each(|parent| books.schedule.hint_list(parent)),
-                false => books.hint_known(parent),
+                true => parent.into_iter().for_each(|parent| state.schedule.mark_children_dirty(parent)),
+                false => state.mark_known_dirty(parent),
             }
         }
         if kinds.has(Kinds::FOCUS) {
             self.unsettled = self.reader.toolkit.focus_goes_before().map(|time| now() + time);
         }
         if kinds.has(Kinds::FOCUS | Kinds::WINDOW) {
-            books.hint_known(self.focused.iter().copied());
+            state.mark_known_dirty(self.focused.iter().copied());
         }
         if kinds.has(Kinds::SELECTION) {
             // A combo box shows what is selected in its list.
-            books.hint_known(parent);
+            state.mark_known_dirty(parent);
         }
         // Cells may be in cells, and none of them says that it was selected or has the focus now.
         if kinds.has(Kinds::SELECTION) || kinds.has(Kinds::FOCUS) && self.holds_items(key) {
-            self.hint_items(key, books);
+            self.hint_items(key, state);
         }
         if kinds.has(Kinds::ITEM) {
-            hint_around(key, books);
+            hint_around(key, state);
         }
-        self.hint_dates(key, books);
+        self.hint_dates(key, state);
         // A page's title changes with its window's, and only that is announced.
         if parent == Some(ElementKey::APP) {
-            let pages = self.reader.pages.iter().filter(|page| books.mirror.knows(**page));
+            let pages = self.reader.pages.iter().filter(|page| state.mirror.knows(**page));
             // The page itself follows a little later.
             pages.for_each(|page| self.newcomers.follow(*page, now()));
         }
         if kinds.has(Kinds::SUBTREE) {
-            books.hint_known(books.mirror.below(&[key]));
+            state.mark_known_dirty(state.mirror.below(&[key]));
         }
         let toolkit = self.reader.toolkit;
         // The icon in a field of GTK 3 is no widget, and does not say that it is shown with the field.
         if kinds.has(Kinds::SHOWN) && toolkit.showing_is_content() {
-            hint_children(key, books);
+            hint_children(key, state);
         }
         if !toolkit.is_browser() && kinds.has(Kinds::BELOW) {
-            books.hint_known(books.mirror.below(&[key]).into_iter().take(MOST_OTHERS));
+            state.mark_known_dirty(state.mirror.below(&[key]).into_iter().take(MOST_OTHERS));
         }
         if toolkit.is_surveyed() {
-            self.survey.suspect(window_of(key, &books.mirror).unwrap_or(ElementKey::APP), now());
+            self.survey.suspect(window_of(key, &state.mirror).unwrap_or(ElementKey::APP), now());
         }
     }
 
     /// Something happened to an element. If another tab may be the current one now, which Qt does not tell of the one
     /// before, all of them are read again.
-    pub(super) fn hint_tabs(&self, key: ElementKey, books: &mut Books) {
+    pub(super) fn hint_tabs(&self, key: ElementKey, state: &mut WorkerState) {
         let list = match self.reader.roles.get(&key) {
             Some(Role::TabList) => Some(key),
-            Some(Role::Tab) => books.mirror.parent(key),
+            Some(Role::Tab) => state.mirror.parent(key),
             _ => None,
         };
         if let Some(list) = list.filter(|_| self.reader.toolkit.focuses_current_tab()) {
-            hint_children(list, books);
+            hint_children(list, state);
         }
     }
 
@@ -152,8 +152,8 @@ impl BusApp {
     }
 
     /// Has the items in an element read again: the first of them, and those that were selected.
-    fn hint_items(&self, key: ElementKey, books: &mut Books) {
-        let below = books.mirror.below(&[key]);
+    fn hint_items(&self, key: ElementKey, state: &mut WorkerState) {
+        let below = state.mirror.below(&[key]);
         let selected = |key: &&ElementKey| self.reader.selected.contains(*key);
         let some: Vec<ElementKey> = below
             .iter()
@@ -162,43 +162,43 @@ impl BusApp {
             .chain(below.iter().skip(1).filter(selected))
             .copied()
             .collect();
-        books.hint_known(some);
+        state.mark_known_dirty(some);
     }
 
     /// A field for a date reads as its parts do, and only they announce anything.
-    fn hint_dates(&self, key: ElementKey, books: &mut Books) {
+    fn hint_dates(&self, key: ElementKey, state: &mut WorkerState) {
         if self.reader.dates.is_empty() {
             return;
         }
-        let mut at = books.mirror.parent(key);
+        let mut at = state.mirror.parent(key);
         for _ in 0..DEEPEST_PART {
             let Some(above) = at else { return };
             if self.reader.dates.contains(&above) {
-                books.schedule.hint(above);
+                state.schedule.mark_dirty(above);
                 return;
             }
-            at = books.mirror.parent(above);
+            at = state.mirror.parent(above);
         }
     }
 
     /// Finds out which of those that say so has the focus, now that these were read; the others are told not to have it.
     pub(super) fn settle_focus<'a>(
         &mut self,
-        books: &mut Books,
+        state: &mut WorkerState,
         read: impl Iterator<Item = (ElementKey, &'a mut Facts)>,
     ) {
         let mut read: Vec<(ElementKey, &mut Facts)> = read.collect();
         for (key, facts) in &read {
-            let new = !books.mirror.has_told(*key);
+            let new = !state.mirror.has_sent(*key);
             self.focused.read(*key, facts.states.has(State::Focused), new);
         }
         let here: HashSet<ElementKey> = read.iter().map(|(key, _)| *key).collect();
-        self.focused.retain(|key| here.contains(&key) || books.mirror.knows(key));
+        self.focused.retain(|key| here.contains(&key) || state.mirror.knows(key));
         let inactive = &self.reader.inactive;
         // What is not placed yet is being opened.
-        let is_active = |key| window_of(key, &books.mirror).is_none_or(|window| !inactive.contains(&window));
+        let is_active = |key| window_of(key, &state.mirror).is_none_or(|window| !inactive.contains(&window));
         let others = self.focused.settle(is_active);
-        books.hint_known(others.into_iter().filter(|key| !here.contains(key)));
+        state.mark_known_dirty(others.into_iter().filter(|key| !here.contains(key)));
         for (key, facts) in &mut read {
             facts.states.set(State::Focused, self.focused.is_with(*key));
         }
@@ -206,16 +206,16 @@ impl BusApp {
 }
 
 /// Has the neighbours of an item read again, which are in the same row, and what is in them.
-fn hint_around(key: ElementKey, books: &mut Books) {
-    let Some(parent) = books.mirror.parent(key) else { return };
-    let siblings = books.mirror.children(parent);
+fn hint_around(key: ElementKey, state: &mut WorkerState) {
+    let Some(parent) = state.mirror.parent(key) else { return };
+    let siblings = state.mirror.children(parent);
     let Some(at) = siblings.iter().position(|sibling| *sibling == key) else { return };
     let (from, to) = (at.saturating_sub(NEIGHBOURS), (at + NEIGHBOURS + 1).min(siblings.len()));
-    let row = books.mirror.below(&siblings[from..to]);
-    books.hint_known(row.into_iter().take(MOST_OTHERS));
+    let row = state.mirror.below(&siblings[from..to]);
+    state.mark_known_dirty(row.into_iter().take(MOST_OTHERS));
 }
 
-fn hint_children(key: ElementKey, books: &mut Books) {
-    let children = books.mirror.children(key).iter().take(MOST_OTHERS);
-    children.for_each(|child| books.schedule.hint(*child));
+fn hint_children(key: ElementKey, state: &mut WorkerState) {
+    let children = state.mirror.children(key).iter().take(MOST_OTHERS);
+    children.for_each(|child| state.schedule.mark_dirty(*child));
 }

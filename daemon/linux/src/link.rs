@@ -18,7 +18,7 @@ use zbus::export::futures_core::Stream;
 use zbus::message::Type as MessageType;
 use zbus::{Connection, DynamicType, Message, MessageStream};
 
-use axd_platform::worker::{PATIENCE, silent};
+use axd_platform::worker::{APP_REPLY_TIMEOUT, unresponsive};
 use axd_platform::{Failure, FailureKind, Sent};
 
 /// How many calls one asker has under way at most; more gains nothing, apps answer one at a time.
@@ -140,10 +140,10 @@ impl Link {
                 answers.push(Err("invalid".to_owned()));
                 continue;
             };
-            let message = match tokio::time::timeout(PATIENCE, reply).await {
+            let message = match tokio::time::timeout(APP_REPLY_TIMEOUT, reply).await {
                 Ok(Ok(message)) => message,
                 Ok(Err(_)) => return Err(lost()),
-                Err(_) => return Err(silent()),
+                Err(_) => return Err(unresponsive()),
             };
             answers.push(judge(message));
         }

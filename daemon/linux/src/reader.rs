@@ -29,11 +29,11 @@ use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, APPLICATION, Ref, body, reference, text};
 use axd_platform::mirror::Reading;
-use axd_platform::worker::{PATIENCE, silent};
+use axd_platform::worker::{APP_REPLY_TIMEOUT, unresponsive};
 use axd_platform::{Counters, ElementKey, Facts, Failure, UNCOUNTED};
 
 /// The longest text that is read of one element, as AT-SPI counts.
-pub(super) const LONGEST_TEXT: i32 = axd_platform::LONGEST_TEXT as i32;
+pub(super) const LONGEST_TEXT: i32 = axd_platform::MAX_TEXT_LEN as i32;
 
 /// An app on the accessibility bus, as far as it is read.
 pub(super) struct Reader {
@@ -154,13 +154,13 @@ impl Reader {
         let ask = self.call(ElementKey::APP, APPLICATION, "GetApplicationBusAddress", &());
         let answer = self.ask_all(vec![ask]).await?.pop();
         let address: String = answer.as_ref().and_then(body).unwrap_or_default();
-        self.short = match tokio::time::timeout(PATIENCE, Short::connect(&address)).await {
+        self.short = match tokio::time::timeout(APP_REPLY_TIMEOUT, Short::connect(&address)).await {
             Ok(Ok(short)) => Some(short),
             Ok(Err(fault)) => {
                 debug!(address, %fault, "the app lets nobody connect to it; it is asked over the bus");
                 None
             }
-            Err(_) => return Err(silent()),
+            Err(_) => return Err(unresponsive()),
         };
         Ok(())
     }
@@ -216,7 +216,7 @@ impl Reader {
         self.counters.calls.fetch_add(calls.len() as u64, Relaxed);
         match self.short.as_ref().filter(|short| !short.is_lost() && self.are_for_app(&calls)) {
             // Where that connection has ended, the probe goes over the bus, and so does all that is asked after it.
-            Some(short) => short.ask_all(calls).await.unwrap_or_else(|| Err(silent())),
+            Some(short) => short.ask_all(calls).await.unwrap_or_else(|| Err(unresponsive())),
             None => self.calls.ask_all(calls).await,
         }
     }

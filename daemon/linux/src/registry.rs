@@ -11,7 +11,7 @@ use super::identity;
 use super::launch;
 use super::link::{Link, bus_call, call, get};
 use super::wire::{ACCESSIBLE, REGISTRY, ROOT, Ref, body, text};
-use axd_platform::AppSeen;
+use axd_platform::RunningApp;
 
 /// An app on the bus.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub(super) struct Listed {
     /// Its own element.
     pub root: Handle,
     /// As the desktop sees it.
-    pub seen: AppSeen,
+    pub seen: RunningApp,
     /// Whether it is known to act late, which its worker finds out.
     pub late: Arc<AtomicBool>,
 }
@@ -67,5 +67,5 @@ pub(super) async fn describe(calls: &Link, root: Handle) -> Option<Listed> {
     let aliases = tokio::task::spawn_blocking(move || launch::aliases(&of, program.as_deref()));
     let aliases = aliases.await.unwrap_or_default();
     debug!(pid, name, identity, ?aliases, bus = &*root.bus, "an app");
-    Some(Listed { root, seen: AppSeen { pid, name, identity, aliases }, late: Arc::default() })
+    Some(Listed { root, seen: RunningApp { pid, name, identity, aliases }, late: Arc::default() })
 }

@@ -5,14 +5,14 @@ use super::app::BusApp;
 use super::reader::Reader;
 use super::states::Natives;
 use super::wire::{ACCESSIBLE, body};
-use axd_platform::worker::Books;
+use axd_platform::worker::WorkerState;
 use axd_platform::{ElementKey, Failure};
 
 impl BusApp {
     /// Has those of the elements read again that are in other states now. True if there are any.
     pub(super) async fn compare_states(
         &mut self,
-        books: &mut Books,
+        state: &mut WorkerState,
         all: &[ElementKey],
     ) -> Result<bool, Failure> {
         if !self.reader.toolkit.restates_silently() {
@@ -20,7 +20,7 @@ impl BusApp {
         }
         let others = self.reader.restated(all).await?;
         let any = !others.is_empty();
-        books.hint_known(others);
+        state.mark_known_dirty(others);
         Ok(any)
     }
 }

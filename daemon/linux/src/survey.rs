@@ -13,7 +13,7 @@ use tracing::trace;
 
 use super::app::BusApp;
 use axd_platform::mirror::Mirror;
-use axd_platform::worker::{Books, now};
+use axd_platform::worker::{WorkerState, now};
 use axd_platform::{ElementKey, Failure};
 
 /// The pause between a suspicion and its survey: what causes one event often causes several.
@@ -106,14 +106,14 @@ impl Survey {
 
 impl BusApp {
     /// Carries out a survey.
-    pub(super) async fn look_through(&mut self, books: &mut Books) -> Result<(), Failure> {
+    pub(super) async fn look_through(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
         let began = now();
         let windows = self.survey.begin(began);
         let whole = windows.contains(&ElementKey::APP);
-        let all = books.mirror.below(&windows);
-        let mut outcome = self.compare_children(books, &all).await;
+        let all = state.mirror.below(&windows);
+        let mut outcome = self.compare_children(state, &all).await;
         if outcome.is_ok() {
-            outcome = self.compare_states(books, &all).await;
+            outcome = self.compare_states(state, &all).await;
         }
         self.survey.end(began, whole, now());
         outcome.map(|_| ())
@@ -122,27 +122,27 @@ impl BusApp {
     /// Has those of the elements read again whose children, number or name are others now. True if there are any.
     pub(super) async fn compare_children(
         &mut self,
-        books: &mut Books,
+        state: &mut WorkerState,
         all: &[ElementKey],
     ) -> Result<bool, Failure> {
         let asked: Vec<ElementKey> = all
             .iter()
             .copied()
-            .filter(|key| books.mirror.has_told(*key) && self.may_have_children(*key, &books.mirror))
+            .filter(|key| state.mirror.has_sent(*key) && self.may_have_children(*key, &state.mirror))
             .collect();
         let found = self.reader.children(&asked).await?;
         let others = self.reader.altered(all).await?;
         let mut any = !others.is_empty();
         for key in others {
-            books.schedule.hint(key);
-            self.hint_tabs(key, books);
+            state.schedule.mark_dirty(key);
+            self.hint_tabs(key, state);
         }
         for (key, children) in asked.iter().zip(found) {
             // Claims that were not believed make a list differ for ever; then it is only read once more often.
-            let differs = children.is_some_and(|children| children != books.mirror.children(*key));
+            let differs = children.is_some_and(|children| children != state.mirror.children(*key));
             if differs {
                 trace!(key = key.0, "its children are others, unannounced");
-                books.schedule.hint(*key);
+                state.schedule.mark_dirty(*key);
                 any = true;
             }
         }

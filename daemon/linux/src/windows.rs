@@ -62,14 +62,14 @@ fn same_size(frame: &Frame, window: &XWindow) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axd_platform::WindowSeen;
+    use axd_platform::DesktopWindow;
 
     fn at(x: i32, width: i32) -> Option<Bounds> {
         Some(Bounds { x, y: 0, width, height: 10 })
     }
 
     fn window(window: u64, title: &str, bounds: Option<Bounds>) -> XWindow {
-        let seen = WindowSeen {
+        let seen = DesktopWindow {
             window,
             pid: 7,
             title: title.into(),

@@ -18,7 +18,7 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::RustConnection;
 
 use super::display::Display;
-use axd_platform::WindowSeen;
+use axd_platform::DesktopWindow;
 
 type XResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -37,7 +37,7 @@ pub(super) struct Screen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct XWindow {
     /// As the desktop sees it.
-    pub seen: WindowSeen,
+    pub seen: DesktopWindow,
     /// Where the client's area begins, its shadow included: where a toolkit's own coordinates start.
     pub origin: (i32, i32),
 }
@@ -247,7 +247,7 @@ impl X11 {
         let shadow: Vec<u32> = shadow.reply()?.value32().into_iter().flatten().collect();
         let (x, y) = (i32::from(origin.dst_x), i32::from(origin.dst_y));
         let bounds = without_shadow((x, y), (geometry.width, geometry.height), &shadow);
-        let seen = WindowSeen {
+        let seen = DesktopWindow {
             window: u64::from(window),
             pid,
             title,

@@ -4,7 +4,7 @@
 //! opaque [`ElementKey`], so nothing native needs to be `Send`, and an app that hangs blocks its own worker and nobody
 //! else. What a worker reads it sends as [`Batch`]es; events are hints for it to read again, never facts.
 
-mod act;
+mod action;
 pub mod children;
 pub mod input_thread;
 pub mod mirror;
@@ -20,17 +20,17 @@ use axd_protocol::command::{Finding, Permission, Sim, SimAnswer};
 use axd_protocol::{Bounds, DisplayInfo};
 use tokio::sync::{mpsc, oneshot};
 
-pub use act::{
-    Act, CaptureOf, Clip, ClipboardKind, DesktopAnswer, DesktopCall, Direction, InputStep, LaunchPlan,
-    Picture, WindowOp,
+pub use action::{
+    Act, CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall,
+    Direction, InputStep, LaunchPlan, WindowOp,
 };
 pub use axd_gate::Gate;
 pub use axd_tree::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};
 pub use receiver::{Input, Judge, Receiver, Stretch};
-pub use request::{Responder, Rows, ToWorker, WorkerReply};
+pub use request::{Responder, Rows, WorkerReply, WorkerRequest};
 
 /// The longest text that is read of one element; in UTF-16 units or characters, as the platform counts.
-pub const LONGEST_TEXT: usize = 32_768;
+pub const MAX_TEXT_LEN: usize = 32_768;
 
 /// How a process is related to something that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,10 +58,15 @@ pub trait Platform: Send + Sync + 'static {
 
     /// Attaches an app: registers for its events, then walks it. Everything learned goes to `out`, in order; the
     /// worker ends when the mailbox is dropped.
-    fn attach(&self, app: &AppSeen, out: mpsc::Sender<FromWorker>, counters: Arc<Counters>) -> Mailbox;
+    fn attach(
+        &self,
+        app: &RunningApp,
+        out: mpsc::Sender<WorkerEvent>,
+        counters: Arc<Counters>,
+    ) -> WorkerHandle;
 
     /// Looks at what it needs, and says what is missing.
-    fn examine(&self) -> Reply<Vec<Finding>>;
+    fn diagnose(&self) -> Reply<Vec<Finding>>;
 
     /// What the user has to allow, and whether it is; with `request` the user is asked for what is missing.
     fn permissions(&self, _request: bool) -> Reply<Vec<Permission>> {
@@ -72,7 +77,7 @@ pub trait Platform: Send + Sync + 'static {
     }
 
     /// Why no app can be read, if the user has not allowed it.
-    fn not_allowed(&self) -> Option<Failure> {
+    fn access_error(&self) -> Option<Failure> {
         None
     }
 
@@ -108,13 +113,13 @@ pub trait Platform: Send + Sync + 'static {
     }
 
     /// Whether an app is known to answer an act late: after more than 150 ms.
-    fn is_late(&self, _pid: u32) -> bool {
+    fn acts_late(&self, _pid: u32) -> bool {
         false
     }
 
     /// The daemon is about to end: what others still want of it is given into other hands, where there are any.
     /// Answered when that is done.
-    fn farewell(&self) -> Reply<DesktopAnswer> {
+    fn shutdown(&self) -> Reply<DesktopAnswer> {
         let (answer, reply) = oneshot::channel();
         let _ = answer.send(Ok(DesktopAnswer::Done));
         reply
@@ -137,7 +142,7 @@ pub type Reply<T> = oneshot::Receiver<Result<T, Failure>>;
 
 /// A running app, as the desktop sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct AppSeen {
+pub struct RunningApp {
     /// Its process.
     pub pid: u32,
     /// What people call it.
@@ -150,7 +155,7 @@ pub struct AppSeen {
 
 /// A top-level window, as the desktop sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WindowSeen {
+pub struct DesktopWindow {
     /// The window system's number for it.
     pub window: u64,
     /// Its process.
@@ -171,7 +176,7 @@ pub struct WindowSeen {
 #[derive(Debug, Clone, PartialEq)]
 pub enum DesktopEvent {
     /// An app started, or was there at the start.
-    AppUp(AppSeen),
+    AppUp(RunningApp),
     /// An app ended.
     AppGone {
         /// Its process.
@@ -185,7 +190,7 @@ pub enum DesktopEvent {
         how: Option<String>,
     },
     /// The windows that are open now, front to back.
-    Windows(Vec<WindowSeen>),
+    Windows(Vec<DesktopWindow>),
     /// The active window, if any, and its app.
     Frontmost {
         /// The app's process.
@@ -199,7 +204,7 @@ pub enum DesktopEvent {
 
 /// What a worker tells.
 #[derive(Debug)]
-pub enum FromWorker {
+pub enum WorkerEvent {
     /// What it learned.
     Batch(Batch),
     /// The app said something for screen readers to speak.
@@ -227,18 +232,18 @@ pub struct Measured {
 }
 
 /// How to ask a worker. Dropping it detaches the app.
-pub struct Mailbox(Box<dyn Fn(ToWorker) -> bool + Send + Sync>);
+pub struct WorkerHandle(Box<dyn Fn(WorkerRequest) -> bool + Send + Sync>);
 
-impl Mailbox {
-    /// A mailbox that hands its letters to `post`, which answers false once the worker is gone.
-    pub fn new(post: impl Fn(ToWorker) -> bool + Send + Sync + 'static) -> Mailbox {
-        Mailbox(Box::new(post))
+impl WorkerHandle {
+    /// A mailbox that hands its requests to `post`, which answers false once the worker is gone.
+    pub fn new(post: impl Fn(WorkerRequest) -> bool + Send + Sync + 'static) -> WorkerHandle {
+        WorkerHandle(Box::new(post))
     }
 
     /// Asks; false if the worker is gone.
     #[must_use]
-    pub fn post(&self, letter: ToWorker) -> bool {
-        (self.0)(letter)
+    pub fn send(&self, request: WorkerRequest) -> bool {
+        (self.0)(request)
     }
 }
 

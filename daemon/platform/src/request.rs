@@ -10,11 +10,11 @@ use axd_protocol::Point;
 use axd_tree::{ElementKey, Update};
 use tokio::sync::oneshot;
 
-use crate::{Act, Failure, FromWorker, Gate, Measured, Reply};
+use crate::{Act, Failure, Gate, Measured, Reply, WorkerEvent};
 
 /// What a worker is asked to do.
 #[derive(Debug)]
-pub enum ToWorker {
+pub enum WorkerRequest {
     /// Read an element and all below it again.
     Walk {
         /// The element.
@@ -91,19 +91,19 @@ pub enum ToWorker {
     },
 }
 
-impl ToWorker {
+impl WorkerRequest {
     /// Answers with a failure; nothing if no answer is expected.
     pub fn fail(self, failure: Failure) -> Option<WorkerReply> {
         match self {
-            ToWorker::Walk { reply, .. }
-            | ToWorker::Read { reply, .. }
-            | ToWorker::Keep { reply, .. }
-            | ToWorker::Fence { reply }
-            | ToWorker::Perform { reply, .. } => Some(reply.with(Err(failure))),
-            ToWorker::Look { reply, .. } => Some(reply.with(Err(failure))),
-            ToWorker::Measure { reply, .. } => Some(reply.with(Err(failure))),
-            ToWorker::HitTest { reply, .. } => Some(reply.with(Err(failure))),
-            ToWorker::Watch { .. } | ToWorker::Unwatch { .. } => None,
+            WorkerRequest::Walk { reply, .. }
+            | WorkerRequest::Read { reply, .. }
+            | WorkerRequest::Keep { reply, .. }
+            | WorkerRequest::Fence { reply }
+            | WorkerRequest::Perform { reply, .. } => Some(reply.with(Err(failure))),
+            WorkerRequest::Look { reply, .. } => Some(reply.with(Err(failure))),
+            WorkerRequest::Measure { reply, .. } => Some(reply.with(Err(failure))),
+            WorkerRequest::HitTest { reply, .. } => Some(reply.with(Err(failure))),
+            WorkerRequest::Watch { .. } | WorkerRequest::Unwatch { .. } => None,
         }
     }
 }
@@ -161,9 +161,9 @@ impl fmt::Debug for WorkerReply {
     }
 }
 
-impl From<WorkerReply> for FromWorker {
-    fn from(reply: WorkerReply) -> FromWorker {
-        FromWorker::Reply(reply)
+impl From<WorkerReply> for WorkerEvent {
+    fn from(reply: WorkerReply) -> WorkerEvent {
+        WorkerEvent::Reply(reply)
     }
 }
 
@@ -192,9 +192,9 @@ mod tests {
     async fn every_request_that_expects_an_answer_can_be_failed() {
         let failure = Failure::new(FailureKind::Gone, "gone");
         let (responder, reply) = Responder::new();
-        let failed = ToWorker::Measure { keys: vec![], reply: responder }.fail(failure.clone());
+        let failed = WorkerRequest::Measure { keys: vec![], reply: responder }.fail(failure.clone());
         failed.expect("it expects an answer").deliver();
         assert_eq!(reply.await, Ok(Err(failure.clone())));
-        assert!(ToWorker::Unwatch { interest: 1 }.fail(failure).is_none());
+        assert!(WorkerRequest::Unwatch { interest: 1 }.fail(failure).is_none());
     }
 }

@@ -48,7 +48,7 @@ pub enum Due {
 
 /// Elements that were hinted at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hints {
+pub struct DirtySet {
     /// To be read.
     pub whole: Vec<ElementKey>,
     /// Of which only the children are to be read.
@@ -102,13 +102,13 @@ impl Schedule {
     }
 
     /// Something happened to the element: it must be read again. Said twice before it is read, it is read once.
-    pub fn hint(&mut self, key: ElementKey) {
+    pub fn mark_dirty(&mut self, key: ElementKey) {
         self.lists.remove(&key);
         self.put(key);
     }
 
     /// Nothing but the children of the element is different: it is enough to list those.
-    pub fn hint_list(&mut self, key: ElementKey) {
+    pub fn mark_children_dirty(&mut self, key: ElementKey) {
         if self.put(key) {
             self.lists.insert(key);
         }
@@ -135,19 +135,19 @@ impl Schedule {
     }
 
     /// Whether the element is hinted at and not taken yet.
-    pub fn is_hinted(&self, key: ElementKey) -> bool {
+    pub fn is_dirty(&self, key: ElementKey) -> bool {
         self.hinted.contains_key(&key)
     }
 
     /// Whether anything is hinted at.
-    pub fn has_hints(&self) -> bool {
+    pub fn has_dirty(&self) -> bool {
         !self.queue.is_empty()
     }
 
     /// Takes up to `limit` hinted elements, the oldest first.
-    pub fn take_hints(&mut self, limit: usize) -> Hints {
+    pub fn take_dirty(&mut self, limit: usize) -> DirtySet {
         let count = limit.min(self.queue.len());
-        let mut taken = Hints::default();
+        let mut taken = DirtySet::default();
         for key in self.queue.drain(..count) {
             self.hinted.remove(&key);
             match self.lists.remove(&key) {
@@ -159,9 +159,9 @@ impl Schedule {
     }
 
     /// Puts back what was taken and could not be read.
-    pub fn put_back(&mut self, hints: Hints) {
-        hints.whole.into_iter().for_each(|key| self.hint(key));
-        hints.lists.into_iter().for_each(|key| self.hint_list(key));
+    pub fn put_back(&mut self, hints: DirtySet) {
+        hints.whole.into_iter().for_each(|key| self.mark_dirty(key));
+        hints.lists.into_iter().for_each(|key| self.mark_children_dirty(key));
     }
 
     /// Somebody waits on these elements.
@@ -242,38 +242,38 @@ mod tests {
     fn a_flood_about_one_element_is_one_reading() {
         let mut schedule = Schedule::new(Pace::default(), Instant::now());
         for _ in 0..10_000 {
-            schedule.hint(key(7));
+            schedule.mark_dirty(key(7));
         }
-        assert_eq!(schedule.take_hints(256).whole, [key(7)]);
-        assert!(!schedule.has_hints());
+        assert_eq!(schedule.take_dirty(256).whole, [key(7)]);
+        assert!(!schedule.has_dirty());
     }
 
     #[test]
     fn what_is_hinted_at_for_more_than_its_children_is_read() {
         let mut schedule = Schedule::new(Pace::default(), Instant::now());
-        schedule.hint_list(key(1));
-        schedule.hint_list(key(2));
-        schedule.hint(key(2));
-        schedule.hint(key(3));
-        schedule.hint_list(key(3));
-        let taken = schedule.take_hints(256);
-        assert_eq!(taken, Hints { whole: vec![key(2), key(3)], lists: vec![key(1)] });
+        schedule.mark_children_dirty(key(1));
+        schedule.mark_children_dirty(key(2));
+        schedule.mark_dirty(key(2));
+        schedule.mark_dirty(key(3));
+        schedule.mark_children_dirty(key(3));
+        let taken = schedule.take_dirty(256);
+        assert_eq!(taken, DirtySet { whole: vec![key(2), key(3)], lists: vec![key(1)] });
         schedule.put_back(taken);
-        assert_eq!(schedule.take_hints(256).lists, [key(1)]);
+        assert_eq!(schedule.take_dirty(256).lists, [key(1)]);
     }
 
     #[test]
     fn a_fence_is_reached_while_hints_keep_coming() {
         let mut schedule = Schedule::new(Pace::default(), Instant::now());
-        schedule.hint(key(1));
-        schedule.hint(key(2));
+        schedule.mark_dirty(key(1));
+        schedule.mark_dirty(key(2));
         let fence = schedule.stamp();
-        schedule.hint(key(3));
+        schedule.mark_dirty(key(3));
         assert!(!schedule.taken(fence));
-        schedule.take_hints(2);
-        schedule.hint(key(1));
+        schedule.take_dirty(2);
+        schedule.mark_dirty(key(1));
         assert!(schedule.taken(fence));
-        assert!(schedule.has_hints());
+        assert!(schedule.has_dirty());
     }
 
     #[test]
@@ -299,9 +299,9 @@ mod tests {
         let start = Instant::now();
         let mut schedule = Schedule::new(Pace::default(), start);
         schedule.watch(9, vec![key(1)], start);
-        schedule.hint(key(2));
+        schedule.mark_dirty(key(2));
         schedule.pace(Pace { watch_last: ms(60), sweep_every: ms(20), ..Pace::default() }, start);
-        assert!(schedule.has_hints());
+        assert!(schedule.has_dirty());
         assert_eq!(schedule.next_due(), start + ms(20));
         assert_eq!(schedule.due(start + ms(50)), Some(Due::Reread(9)));
         schedule.reread(9, false, start + ms(50));

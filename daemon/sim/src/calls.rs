@@ -10,8 +10,8 @@ use super::desk::{Desk, invalid};
 use super::picture::{self, Sheet};
 use super::process::{Control, Process, Request};
 use axd_platform::{
-    CaptureOf, Clip, ClipboardKind, DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, LaunchPlan, Sent,
-    WindowOp,
+    CaptureTarget, ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall, Failure, FailureKind, Gate,
+    LaunchPlan, Sent, WindowOp,
 };
 
 impl Desk {
@@ -86,20 +86,20 @@ impl Desk {
         Ok(DesktopAnswer::Done)
     }
 
-    fn pasted(&self, kind: ClipboardKind) -> Option<Clip> {
+    fn pasted(&self, kind: ClipboardKind) -> Option<ClipboardContent> {
         self.clipboard().filter(|clip| match kind {
             ClipboardKind::Any => true,
-            ClipboardKind::Text => matches!(clip, Clip::Text(_)),
-            ClipboardKind::Image => matches!(clip, Clip::Image(_)),
-            ClipboardKind::Files => matches!(clip, Clip::Files(_)),
+            ClipboardKind::Text => matches!(clip, ClipboardContent::Text(_)),
+            ClipboardKind::Image => matches!(clip, ClipboardContent::Image(_)),
+            ClipboardKind::Files => matches!(clip, ClipboardContent::Files(_)),
         })
     }
 
-    async fn capture(&self, of: CaptureOf, cursor: bool) -> Result<DesktopAnswer, Failure> {
+    async fn capture(&self, of: CaptureTarget, cursor: bool) -> Result<DesktopAnswer, Failure> {
         let mut sheets = self.sheets().await;
         let area = match of {
-            CaptureOf::All => self.span(),
-            CaptureOf::Display(number) => {
+            CaptureTarget::All => self.span(),
+            CaptureTarget::Display(number) => {
                 let displays = self.displays();
                 let found = displays.iter().find(|display| display.display == number);
                 let known: Vec<String> = displays.iter().map(|display| display.display.to_string()).collect();
@@ -107,8 +107,8 @@ impl Desk {
                     || invalid(format!("there is no display {number}; there is {}", known.join(", ")));
                 found.ok_or_else(absent)?.bounds
             }
-            CaptureOf::Region(area) => self.on_screen(area)?,
-            CaptureOf::Window(window) => {
+            CaptureTarget::Region(area) => self.on_screen(area)?,
+            CaptureTarget::Window(window) => {
                 let seen = self.windows().into_iter().find(|seen| seen.window == window);
                 let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
                 if seen.ok_or_else(gone)?.minimized {

@@ -13,7 +13,9 @@ use super::input::Hands;
 use super::model::{Model, SCREEN, span};
 use super::process::{self, Control, Process};
 use super::script::Script;
-use axd_platform::{AppSeen, Clip, DesktopEvent, Failure, FailureKind, LaunchPlan, WindowSeen};
+use axd_platform::{
+    ClipboardContent, DesktopEvent, DesktopWindow, Failure, FailureKind, LaunchPlan, RunningApp,
+};
 
 /// What the desktop and the apps on it share: who runs, and how the windows lie.
 pub(super) struct Desk {
@@ -21,7 +23,7 @@ pub(super) struct Desk {
     pub scripts: Vec<Arc<Script>>,
     next_pid: AtomicU32,
     state: Mutex<State>,
-    clipboard: Mutex<Option<Clip>>,
+    clipboard: Mutex<Option<ClipboardContent>>,
     /// The main one first.
     displays: Mutex<Vec<DisplayInfo>>,
     pub hands: Mutex<Hands>,
@@ -32,14 +34,14 @@ struct State {
     out: Option<mpsc::UnboundedSender<DesktopEvent>>,
     running: BTreeMap<u32, Running>,
     /// Front to back.
-    windows: Vec<WindowSeen>,
+    windows: Vec<DesktopWindow>,
     frontmost: (Option<u32>, Option<u64>),
     /// The apps that are hidden with all their windows.
     hidden: BTreeSet<u32>,
 }
 
 struct Running {
-    seen: AppSeen,
+    seen: RunningApp,
     script: Arc<Script>,
     process: Process,
 }
@@ -50,12 +52,12 @@ impl State {
         let _ = self.out.as_ref().map(|out| out.send(event));
     }
 
-    fn tell_windows(&mut self, windows: Vec<WindowSeen>) {
+    fn tell_windows(&mut self, windows: Vec<DesktopWindow>) {
         if windows != self.windows {
             self.windows = windows;
             self.tell(DesktopEvent::Windows(self.windows.clone()));
         }
-        let is_up = |window: &&WindowSeen| !window.minimized && !self.hidden.contains(&window.pid);
+        let is_up = |window: &&DesktopWindow| !window.minimized && !self.hidden.contains(&window.pid);
         let front = self.windows.iter().find(is_up);
         let frontmost = (front.map(|window| window.pid), front.map(|window| window.window));
         if frontmost != self.frontmost {
@@ -100,7 +102,7 @@ impl Desk {
 
     /// Takes in how an app's windows lie now, front to back. What is new comes to the front, and all of the app's
     /// windows do if it is `activated`.
-    pub(super) fn arrange(&self, pid: u32, theirs: Vec<WindowSeen>, activated: bool) {
+    pub(super) fn arrange(&self, pid: u32, theirs: Vec<DesktopWindow>, activated: bool) {
         let mut state = self.state.lock();
         if !state.running.contains_key(&pid) {
             return;
@@ -108,10 +110,10 @@ impl Desk {
         if activated {
             state.hidden.remove(&pid);
         }
-        let was_there = |window: &WindowSeen| state.windows.iter().any(|old| old.window == window.window);
+        let was_there = |window: &DesktopWindow| state.windows.iter().any(|old| old.window == window.window);
         let raised = activated || theirs.iter().any(|window| !was_there(window));
         let mut theirs = theirs.into_iter();
-        let mut windows: Vec<WindowSeen> = Vec::new();
+        let mut windows: Vec<DesktopWindow> = Vec::new();
         if raised {
             windows.extend(theirs.by_ref());
         }
@@ -139,17 +141,21 @@ impl Desk {
     }
 
     /// Starts an app; answers its process and its windows, which are not on the desktop yet.
-    pub(super) fn launch(self: &Arc<Desk>, script: &Arc<Script>, plan: LaunchPlan) -> (u32, Vec<WindowSeen>) {
+    pub(super) fn launch(
+        self: &Arc<Desk>,
+        script: &Arc<Script>,
+        plan: LaunchPlan,
+    ) -> (u32, Vec<DesktopWindow>) {
         let pid = self.next_pid.fetch_add(1, Ordering::Relaxed);
         let now = tokio::time::Instant::now().into_std();
         let mut model = Model::started(Arc::clone(script), u64::from(pid) * 100, plan, now);
         model.take_displays(&self.screens());
         let windows = process::windows_of(pid, &model);
-        let seen = AppSeen {
+        let seen = RunningApp {
             pid,
             name: script.name.clone(),
             identity: script.identity.clone(),
-            ..AppSeen::default()
+            ..RunningApp::default()
         };
         // One that ends at once must not be gone before it is there.
         let mut state = self.state.lock();
@@ -172,7 +178,7 @@ impl Desk {
     }
 
     /// The apps that run, those that were started first before others.
-    pub(super) fn apps(&self) -> Vec<AppSeen> {
+    pub(super) fn apps(&self) -> Vec<RunningApp> {
         self.state.lock().running.values().map(|running| running.seen.clone()).collect()
     }
 
@@ -213,7 +219,7 @@ impl Desk {
     }
 
     /// The windows, front to back.
-    pub(super) fn windows(&self) -> Vec<WindowSeen> {
+    pub(super) fn windows(&self) -> Vec<DesktopWindow> {
         self.state.lock().windows.clone()
     }
 
@@ -268,20 +274,20 @@ impl Desk {
     }
 
     /// What is on the clipboard.
-    pub(super) fn clipboard(&self) -> Option<Clip> {
+    pub(super) fn clipboard(&self) -> Option<ClipboardContent> {
         self.clipboard.lock().clone()
     }
 
     /// The text on the clipboard, if that is what is on it.
     pub(super) fn clipboard_text(&self) -> Option<String> {
         match &*self.clipboard.lock() {
-            Some(Clip::Text(text)) => Some(text.clone()),
+            Some(ClipboardContent::Text(text)) => Some(text.clone()),
             _ => None,
         }
     }
 
     /// Puts something on the clipboard, instead of all that is on it.
-    pub(super) fn copy(&self, clip: impl Into<Option<Clip>>) {
+    pub(super) fn copy(&self, clip: impl Into<Option<ClipboardContent>>) {
         *self.clipboard.lock() = clip.into();
     }
 }

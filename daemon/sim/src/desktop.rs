@@ -12,8 +12,8 @@ use super::library;
 use super::script::Script;
 use axd_platform::worker;
 use axd_platform::{
-    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FromWorker, Gate, Mailbox,
-    Platform, Reply,
+    Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Platform, Reply, RunningApp,
+    WorkerEvent, WorkerHandle,
 };
 
 /// What the built-in desktop consists of.
@@ -115,11 +115,11 @@ impl Platform for SimDesktop {
         "sim"
     }
 
-    fn is_late(&self, pid: u32) -> bool {
+    fn acts_late(&self, pid: u32) -> bool {
         self.desk.process(pid).is_some_and(|process| process.late.load(Ordering::Relaxed))
     }
 
-    fn examine(&self) -> Reply<Vec<Finding>> {
+    fn diagnose(&self) -> Reply<Vec<Finding>> {
         let (answer, reply) = oneshot::channel();
         let _ = answer.send(Ok(examine()));
         reply
@@ -130,10 +130,15 @@ impl Platform for SimDesktop {
         self.desk.open(out);
     }
 
-    fn attach(&self, app: &AppSeen, out: mpsc::Sender<FromWorker>, counters: Arc<Counters>) -> Mailbox {
-        let (letters, inbox) = mpsc::unbounded_channel();
+    fn attach(
+        &self,
+        app: &RunningApp,
+        out: mpsc::Sender<WorkerEvent>,
+        counters: Arc<Counters>,
+    ) -> WorkerHandle {
+        let (requests, inbox) = mpsc::unbounded_channel();
         worker::spawn(self.desk.process(app.pid), inbox, out, counters);
-        Mailbox::new(move |letter| letters.send(letter).is_ok())
+        WorkerHandle::new(move |request| requests.send(request).is_ok())
     }
 
     fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {

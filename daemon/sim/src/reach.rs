@@ -10,8 +10,8 @@ use tokio::sync::oneshot;
 use super::SimDesktop;
 use super::model::{Change, Handle, Model};
 use super::process::{Control, Process, Request};
-use axd_platform::worker::{Line, Question};
-use axd_platform::{AppSeen, InputStep, WindowSeen};
+use axd_platform::worker::{AppHandle, AppRequest};
+use axd_platform::{DesktopWindow, InputStep, RunningApp};
 
 /// What a visitor of an app sees.
 pub struct Inside<'a> {
@@ -74,7 +74,7 @@ impl Reach {
     }
 
     /// Asks what a worker asks; false if the app has ended.
-    pub fn ask(&self, question: Question) -> bool {
+    pub fn ask(&self, question: AppRequest) -> bool {
         self.0.ask(question)
     }
 }
@@ -86,7 +86,7 @@ impl SimDesktop {
     }
 
     /// The apps that run, those that were started first before others.
-    pub fn apps(&self) -> Vec<AppSeen> {
+    pub fn apps(&self) -> Vec<RunningApp> {
         self.desk().apps()
     }
 
@@ -97,7 +97,7 @@ impl SimDesktop {
     }
 
     /// The windows, front to back.
-    pub fn windows(&self) -> Vec<WindowSeen> {
+    pub fn windows(&self) -> Vec<DesktopWindow> {
         self.desk().windows()
     }
 

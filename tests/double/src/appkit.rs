@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axd_platform::{
-    AppSeen, CaptureOf, Clip, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, Gate, LaunchPlan,
-    Platform, WindowOp,
+    CaptureTarget, ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, Gate,
+    LaunchPlan, Platform, RunningApp, WindowOp,
 };
 use axd_protocol::{Bounds, DisplayInfo};
 use parking_lot::{Condvar, Mutex};
@@ -113,7 +113,7 @@ impl crate::World {
     }
 }
 
-fn host_app(world: &Inner, app: &AppSeen) -> HostApp {
+fn host_app(world: &Inner, app: &RunningApp) -> HostApp {
     HostApp {
         pid: app.pid,
         name: app.name.clone(),
@@ -303,7 +303,7 @@ pub fn terminate(pid: u32, force: bool) -> bool {
     current().is_some_and(|world| call(&world, DesktopCall::Close { pid, force }).is_some())
 }
 
-fn content(world: &Inner) -> Option<Clip> {
+fn content(world: &Inner) -> Option<ClipboardContent> {
     match call(world, DesktopCall::ClipboardGet(ClipboardKind::Any)) {
         Some(DesktopAnswer::Clipboard(clip)) => clip,
         _ => None,
@@ -319,9 +319,9 @@ pub fn pasteboard_count() -> i64 {
 pub fn pasteboard_types() -> Vec<String> {
     let Some(world) = current() else { return vec![] };
     let kind = content(&world).map(|clip| match clip {
-        Clip::Text(_) => TEXT,
-        Clip::Image(_) => PNG,
-        Clip::Files(_) => FILE,
+        ClipboardContent::Text(_) => TEXT,
+        ClipboardContent::Image(_) => PNG,
+        ClipboardContent::Files(_) => FILE,
     });
     kind.map(str::to_owned).into_iter().chain(world.host.marks.lock().clone()).collect()
 }
@@ -329,8 +329,8 @@ pub fn pasteboard_types() -> Vec<String> {
 /// What is on it of this type.
 pub fn pasteboard_read(kind: &str) -> Option<Vec<u8>> {
     match (kind, content(current()?.as_ref())?) {
-        (TEXT, Clip::Text(text)) => Some(text.into_bytes()),
-        (PNG, Clip::Image(png)) => Some(png),
+        (TEXT, ClipboardContent::Text(text)) => Some(text.into_bytes()),
+        (PNG, ClipboardContent::Image(png)) => Some(png),
         _ => None,
     }
 }
@@ -338,12 +338,12 @@ pub fn pasteboard_read(kind: &str) -> Option<Vec<u8>> {
 /// The files on it.
 pub fn pasteboard_files() -> Vec<PathBuf> {
     match current().and_then(|world| content(&world)) {
-        Some(Clip::Files(files)) => files,
+        Some(ClipboardContent::Files(files)) => files,
         _ => vec![],
     }
 }
 
-fn put(clip: Option<Clip>) -> bool {
+fn put(clip: Option<ClipboardContent>) -> bool {
     let Some(world) = current() else { return false };
     *world.host.changes.lock() += 1;
     world.host.marks.lock().clear();
@@ -353,8 +353,8 @@ fn put(clip: Option<Clip>) -> bool {
 /// Replaces all that is on it.
 pub fn pasteboard_write(items: Vec<HostItem>) -> bool {
     let clip = items.into_iter().find_map(|HostItem { kind, bytes }| match kind.as_str() {
-        TEXT => Some(Clip::Text(String::from_utf8_lossy(&bytes).into_owned())),
-        PNG => Some(Clip::Image(bytes)),
+        TEXT => Some(ClipboardContent::Text(String::from_utf8_lossy(&bytes).into_owned())),
+        PNG => Some(ClipboardContent::Image(bytes)),
         _ => None,
     });
     put(clip)
@@ -362,7 +362,7 @@ pub fn pasteboard_write(items: Vec<HostItem>) -> bool {
 
 /// Replaces all that is on it with files.
 pub fn pasteboard_write_files(files: Vec<PathBuf>) -> bool {
-    put(Some(Clip::Files(files)))
+    put(Some(ClipboardContent::Files(files)))
 }
 
 /// The keys of the layout: an ANSI keyboard's.
@@ -394,14 +394,14 @@ pub fn screens() -> Vec<HostScreen> {
 pub fn capture_image(shot: HostCapture, cursor: bool) -> Option<Result<Image, String>> {
     let world = current().filter(|world| world.settings.lock().screen_capture_kit)?;
     let (of, scale) = match shot {
-        HostCapture::Window { window, scale } => (CaptureOf::Window(u64::from(window)), scale),
-        HostCapture::Display { display, part: None, scale } => (CaptureOf::Display(display), scale),
+        HostCapture::Window { window, scale } => (CaptureTarget::Window(u64::from(window)), scale),
+        HostCapture::Display { display, part: None, scale } => (CaptureTarget::Display(display), scale),
         HostCapture::Display { part: Some(part), scale, .. } => {
             let side = |side: f64| side.round() as i32;
             let (origin, size) = (part.origin, part.size);
             let (x, y) = (side(origin.x), side(origin.y));
             let part = Bounds { x, y, width: side(size.width), height: side(size.height) };
-            (CaptureOf::Region(part), scale)
+            (CaptureTarget::Region(part), scale)
         }
     };
     // SAFETY: what is handed out is a picture, and ours; nothing is if it is null.

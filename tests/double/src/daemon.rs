@@ -10,8 +10,8 @@ use axd_double::cg::Swallows;
 use axd_double::{Settings, World, appkit};
 use axd_macos::MacDesktop;
 use axd_platform::{
-    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FromWorker, Gate, Mailbox,
-    Platform, Reply,
+    Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Platform, Reply, RunningApp,
+    WorkerEvent, WorkerHandle,
 };
 use axd_protocol::command::{Finding, Permission, Sim, SimAnswer};
 use axd_sim::SimOptions;
@@ -41,20 +41,25 @@ impl Platform for OnDouble {
         self.mac.start(out);
     }
 
-    fn attach(&self, app: &AppSeen, out: mpsc::Sender<FromWorker>, counters: Arc<Counters>) -> Mailbox {
+    fn attach(
+        &self,
+        app: &RunningApp,
+        out: mpsc::Sender<WorkerEvent>,
+        counters: Arc<Counters>,
+    ) -> WorkerHandle {
         self.mac.attach(app, out, counters)
     }
 
-    fn examine(&self) -> Reply<Vec<Finding>> {
-        self.mac.examine()
+    fn diagnose(&self) -> Reply<Vec<Finding>> {
+        self.mac.diagnose()
     }
 
     fn permissions(&self, request: bool) -> Reply<Vec<Permission>> {
         self.mac.permissions(request)
     }
 
-    fn not_allowed(&self) -> Option<Failure> {
-        self.mac.not_allowed()
+    fn access_error(&self) -> Option<Failure> {
+        self.mac.access_error()
     }
 
     fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {
@@ -73,8 +78,8 @@ impl Platform for OnDouble {
         self.mac.is_ours(pid)
     }
 
-    fn is_late(&self, pid: u32) -> bool {
-        self.mac.is_late(pid)
+    fn acts_late(&self, pid: u32) -> bool {
+        self.mac.acts_late(pid)
     }
 
     fn sim(&self, act: Sim) -> Reply<SimAnswer> {

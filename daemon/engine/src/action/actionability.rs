@@ -16,7 +16,7 @@ use crate::apps::app::App;
 use crate::apps::measure::Places;
 use crate::apps::target::{Where, alive, parse_target};
 use axd_platform::{
-    Act, DesktopCall, ElementKey, Gate, InputStep, Receiver, Stretch, ToWorker, WindowOp, WindowSeen,
+    Act, DesktopCall, DesktopWindow, ElementKey, Gate, InputStep, Receiver, Stretch, WindowOp, WorkerRequest,
 };
 use axd_tree::{Ix, Tree};
 
@@ -79,7 +79,7 @@ impl Scene<'_> {
                 if let (Some(app), Some(_)) = (&self.app, self.options.app) {
                     let window = {
                         let desktop = self.engine.desktop.read();
-                        let is_there = |seen: &&WindowSeen| {
+                        let is_there = |seen: &&DesktopWindow| {
                             let inside = seen.bounds.is_some_and(|bounds| bounds.contains(point));
                             seen.pid == app.pid() && !seen.minimized && inside
                         };
@@ -88,7 +88,8 @@ impl Scene<'_> {
                     self.raise(window, false).await?;
                 }
                 if let Some(app) = &self.app {
-                    let hit = app.ask_raw(self.deadline, |reply| ToWorker::HitTest { point, reply }).await;
+                    let hit =
+                        app.ask_raw(self.deadline, |reply| WorkerRequest::HitTest { point, reply }).await;
                     self.note_hit(app, hit.ok().flatten());
                 }
                 Ok(point)
@@ -247,7 +248,7 @@ impl Scene<'_> {
             Ok(receiver) => receiver,
             Err(why) => return Ok(Some(Reached::Covered(format!("is {why}")))),
         };
-        let hit = app.ask_raw(self.deadline, |reply| ToWorker::HitTest { point, reply }).await;
+        let hit = app.ask_raw(self.deadline, |reply| WorkerRequest::HitTest { point, reply }).await;
         let hit = hit.ok().flatten();
         self.note_hit(app, hit);
         let Some(key) = hit else { return Ok(None) };

@@ -17,7 +17,7 @@ use crate::action::spec::Action;
 use crate::apps::app::App;
 use crate::apps::target::alive;
 use crate::desktop::error::not_allowed;
-use axd_platform::{ElementKey, Failure, FailureKind, Sent, ToWorker};
+use axd_platform::{ElementKey, Failure, FailureKind, Sent, WorkerRequest};
 use axd_service::Call;
 use axd_tree::{Ix, Tree};
 
@@ -149,7 +149,7 @@ impl<'c> Scene<'c> {
     pub async fn read_again(&self, id: NodeId) -> Result<()> {
         let (app, key) = (self.app()?, self.key(id)?);
         let until = self.deadline.min(Instant::now() + READ_AGAIN);
-        app.ask(until, |reply| ToWorker::Read { keys: vec![key], reply }).await.map(drop)
+        app.ask(until, |reply| WorkerRequest::Read { keys: vec![key], reply }).await.map(drop)
     }
 
     /// The app; actions on elements have one.

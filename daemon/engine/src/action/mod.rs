@@ -231,8 +231,8 @@ impl Engine {
 }
 
 /// A process that is none of the apps.
-fn unknown(pid: u32) -> axd_platform::AppSeen {
-    axd_platform::AppSeen { pid, name: format!("process {pid}"), ..Default::default() }
+fn unknown(pid: u32) -> axd_platform::RunningApp {
+    axd_platform::RunningApp { pid, name: format!("process {pid}"), ..Default::default() }
 }
 
 fn out_of_time(why: &str) -> Error {

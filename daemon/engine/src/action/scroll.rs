@@ -8,7 +8,7 @@ use crate::action::context::{Done, Scene};
 use crate::action::input::turn;
 use crate::action::select::row_of;
 use crate::apps::measure::Places;
-use axd_platform::{Act, Direction, InputStep, ToWorker};
+use axd_platform::{Act, Direction, InputStep, WorkerRequest};
 use axd_tree::Ix;
 
 /// How many turns of the wheel it takes at most to bring something into sight.
@@ -29,7 +29,7 @@ impl Scene<'_> {
             let Some(done) = self.by_app(Act::Reveal(row)).await? else {
                 // It may be known by its number all the same; then it is like any element that is out of sight.
                 let (app, key) = (self.app()?, self.key(holder)?);
-                app.ask(self.deadline, |reply| ToWorker::Keep { key, rows: vec![row], reply }).await?;
+                app.ask(self.deadline, |reply| WorkerRequest::Keep { key, rows: vec![row], reply }).await?;
                 let Some(found) = find() else {
                     return Err(self.not_offered("scroll to a row by its number"));
                 };

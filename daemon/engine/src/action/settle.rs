@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::Engine;
 use crate::apps::app::App;
-use axd_platform::{ElementKey, FailureKind, Gate, ToWorker};
+use axd_platform::{ElementKey, FailureKind, Gate, WorkerRequest};
 
 /// How long nothing may change for the app to be at rest, if nobody says.
 const QUIET: Duration = Duration::from_millis(25);
@@ -68,13 +68,13 @@ impl Engine {
         let _watch = watch.map(|key| Watch::new(self, app, key));
         let start = Instant::now();
         let end = deadline.min(start + pace.at_most);
-        let is_late = self.platform.is_late(app.pid());
+        let is_late = self.platform.acts_late(app.pid());
         let no_change = start + if is_late { NO_CHANGE_LATE } else { NO_CHANGE };
         let mut pulse = self.pulse.subscribe();
         tokio::select! {
             biased;
             () = gate.closed() => return Settled::CutShort,
-            fence = app.ask_raw(end, |reply| ToWorker::Fence { reply }) => if let Err(failure) = fence {
+            fence = app.ask_raw(end, |reply| WorkerRequest::Fence { reply }) => if let Err(failure) = fence {
                 return match failure.kind {
                     FailureKind::Gone => Settled::Ended,
                     _ if Instant::now() >= deadline => Settled::CutShort,
@@ -116,7 +116,7 @@ impl Engine {
                 if !fenced {
                     // What such a toolkit does not announce is read by a fence; what it did late is in by this one.
                     fenced = true;
-                    let _ = app.ask_raw(end, |reply| ToWorker::Fence { reply }).await;
+                    let _ = app.ask_raw(end, |reply| WorkerRequest::Fence { reply }).await;
                     continue;
                 }
                 return if changed { Settled::Quiet } else { Settled::NoChange };
@@ -140,7 +140,7 @@ pub(crate) struct Watch {
 impl Watch {
     pub fn new(engine: &Engine, app: &Arc<App>, key: ElementKey) -> Watch {
         let interest = engine.next_interest.fetch_add(1, Relaxed);
-        app.tell(ToWorker::Watch { interest, keys: vec![key] });
+        app.tell(WorkerRequest::Watch { interest, keys: vec![key] });
         Watch { app: Arc::clone(app), interest }
     }
 
@@ -152,6 +152,6 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.app.tell(ToWorker::Unwatch { interest: self.interest });
+        self.app.tell(WorkerRequest::Unwatch { interest: self.interest });
     }
 }

@@ -1,6 +1,6 @@
 //! What has come of text that was typed into a field, by what the field held before and holds now.
 
-use axd_platform::LONGEST_TEXT;
+use axd_platform::MAX_TEXT_LEN;
 
 /// What has come of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(crate) fn came<'n>(before: &str, now: &'n str, text: &str) -> Came<'n> {
 
 /// Whether there is more of a text than was read.
 fn is_cut(text: &str) -> bool {
-    text.len() >= LONGEST_TEXT && text.encode_utf16().count() >= LONGEST_TEXT
+    text.len() >= MAX_TEXT_LEN && text.encode_utf16().count() >= MAX_TEXT_LEN
 }
 
 /// What is between the parts that are the same at both ends.
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn of_a_text_that_was_read_in_part_nothing_is_known() {
-        let long = "x".repeat(LONGEST_TEXT);
+        let long = "x".repeat(MAX_TEXT_LEN);
         assert_eq!(came(&long, &long, "more"), Came::Unknown);
     }
 }

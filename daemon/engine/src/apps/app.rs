@@ -15,8 +15,8 @@ use crate::clock::{Ticker, random};
 use crate::desktop::error::not_allowed;
 use crate::desktop::state::ago;
 use axd_platform::{
-    Act, AppSeen, Cause, Counters, ElementKey, Failure, FailureKind, Gate, Mailbox, Reply, Responder, Sent,
-    ToWorker,
+    Act, Cause, Counters, ElementKey, Failure, FailureKind, Gate, Reply, Responder, RunningApp, Sent,
+    WorkerHandle, WorkerRequest,
 };
 use axd_tree::{Tree, ids};
 
@@ -36,7 +36,7 @@ pub struct App {
     pub followers: AtomicU32,
     /// Who acts on it, and who waits to.
     pub(crate) queue: Queue,
-    seen: RwLock<AppSeen>,
+    seen: RwLock<RunningApp>,
     worker: Mutex<Option<Attached>>,
     state: Mutex<Condition>,
     complete: watch::Sender<bool>,
@@ -74,13 +74,13 @@ const WALK_AGAIN: Duration = Duration::from_millis(100);
 const WALK_AGAIN_AT_MOST: Duration = Duration::from_secs(60);
 
 /// An app as answers name it.
-pub(crate) fn info(seen: &AppSeen, state: AppState) -> AppInfo {
+pub(crate) fn info(seen: &RunningApp, state: AppState) -> AppInfo {
     AppInfo { name: seen.name.clone(), pid: seen.pid, identity: seen.identity.clone(), state, modal: None }
 }
 
 /// A worker, for as long as it is asked things.
 struct Attached {
-    mailbox: Mailbox,
+    mailbox: WorkerHandle,
     /// Dropped when the worker is let go: whoever waits for a reply learns at once that none will come.
     alive: watch::Sender<()>,
 }
@@ -100,7 +100,7 @@ enum Waited<T> {
 
 impl App {
     /// An app that is about to be attached.
-    pub fn new(slot: u32, ordinal: u32, seen: AppSeen, clock: &Ticker) -> App {
+    pub fn new(slot: u32, ordinal: u32, seen: RunningApp, clock: &Ticker) -> App {
         let tree = Tree::new(ids::app_path(&seen.identity, ordinal), random());
         App {
             slot,
@@ -124,7 +124,7 @@ impl App {
     }
 
     /// The app as the desktop sees it.
-    pub fn seen(&self) -> AppSeen {
+    pub fn seen(&self) -> RunningApp {
         self.seen.read().clone()
     }
 
@@ -177,7 +177,7 @@ impl App {
     }
 
     /// Gives it a worker: for the first time, or after it came back under another process.
-    pub fn connect(&self, seen: AppSeen, mailbox: Mailbox) {
+    pub fn connect(&self, seen: RunningApp, mailbox: WorkerHandle) {
         *self.seen.write() = seen;
         *self.worker.lock() = Some(Attached { mailbox, alive: watch::Sender::new(()) });
         *self.ended.lock() = None;
@@ -237,7 +237,7 @@ impl App {
     pub async fn ask<T: Send + Sync + 'static>(
         &self,
         deadline: Instant,
-        request: impl FnOnce(Responder<T>) -> ToWorker,
+        request: impl FnOnce(Responder<T>) -> WorkerRequest,
     ) -> Result<T, Error> {
         self.ask_raw(deadline, request).await.map_err(|failure| self.failed(&failure))
     }
@@ -246,7 +246,7 @@ impl App {
     pub async fn ask_raw<T: Send + Sync + 'static>(
         &self,
         deadline: Instant,
-        request: impl FnOnce(Responder<T>) -> ToWorker,
+        request: impl FnOnce(Responder<T>) -> WorkerRequest,
     ) -> Result<T, Failure> {
         match self.post(request)?.wait(deadline).await {
             Waited::Replied(result) => result,
@@ -263,7 +263,7 @@ impl App {
         deadline: Instant,
     ) -> Result<(), Failure> {
         let guard = gate.clone();
-        let asked = self.post(|reply| ToWorker::Perform { key, act, gate, reply })?;
+        let asked = self.post(|reply| WorkerRequest::Perform { key, act, gate, reply })?;
         let (done, unanswered) = match asked.wait(deadline).await {
             Waited::Replied(result) => (result, None),
             Waited::Late(reply) => (Err(late()), Some(reply)),
@@ -291,12 +291,12 @@ impl App {
     /// Sends the worker a request.
     fn post<T: Send + Sync + 'static>(
         &self,
-        request: impl FnOnce(Responder<T>) -> ToWorker,
+        request: impl FnOnce(Responder<T>) -> WorkerRequest,
     ) -> Result<Asked<T>, Failure> {
         let (responder, reply) = Responder::new();
         let worker = self.worker.lock();
         match worker.as_ref() {
-            Some(Attached { mailbox, alive }) if mailbox.post(request(responder)) => {
+            Some(Attached { mailbox, alive }) if mailbox.send(request(responder)) => {
                 Ok(Asked { reply, alive: alive.subscribe() })
             }
             _ => Err(ended()),
@@ -304,9 +304,9 @@ impl App {
     }
 
     /// Tells the worker something that has no answer.
-    pub fn tell(&self, request: ToWorker) {
+    pub fn tell(&self, request: WorkerRequest) {
         if let Some(worker) = &*self.worker.lock() {
-            let _ = worker.mailbox.post(request);
+            let _ = worker.mailbox.send(request);
         }
     }
 
@@ -322,7 +322,7 @@ impl App {
         };
         walks.insert(key, (now, pause));
         drop(walks);
-        self.tell(ToWorker::Walk { key, reply: Responder::ignored() });
+        self.tell(WorkerRequest::Walk { key, reply: Responder::ignored() });
     }
 
     /// Remembers where elements are.

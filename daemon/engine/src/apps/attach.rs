@@ -19,7 +19,7 @@ use crate::apps::app;
 use crate::apps::app::App;
 use crate::desktop::state::DesktopChange;
 use crate::memory;
-use axd_platform::{AppSeen, Batch, Cause, DesktopEvent, ElementKey, FromWorker, Update, WindowSeen};
+use axd_platform::{Batch, Cause, DesktopEvent, DesktopWindow, ElementKey, RunningApp, Update, WorkerEvent};
 use axd_service::Call;
 use axd_tree::Notice;
 
@@ -77,7 +77,7 @@ impl Engine {
 
     /// The app, attached now if it was not: under the ids it had, if it was attached when it ended. Does not wait for
     /// its walk.
-    pub(crate) fn attached(self: &Arc<Self>, seen: &AppSeen) -> Arc<App> {
+    pub(crate) fn attached(self: &Arc<Self>, seen: &RunningApp) -> Arc<App> {
         if let Some(app) = self.by_pid(seen.pid) {
             app.touch();
             return app;
@@ -108,7 +108,7 @@ impl Engine {
     }
 
     /// Starts a worker for the app and takes in what it tells.
-    fn connect(self: &Arc<Self>, app: &Arc<App>, seen: &AppSeen) {
+    fn connect(self: &Arc<Self>, app: &Arc<App>, seen: &RunningApp) {
         let (out, from_worker) = mpsc::channel(BACKLOG);
         app.tree.write().begin(crate::clock::random());
         let mailbox = self.platform.attach(seen, out, Arc::clone(&app.counters));
@@ -188,14 +188,14 @@ impl Engine {
     }
 
     /// An app started. If it was attached when it ended it is attached again, under the ids it had.
-    fn launched(self: &Arc<Self>, seen: &AppSeen) {
+    fn launched(self: &Arc<Self>, seen: &RunningApp) {
         self.happened(Event::AppLaunched, self.info_of(seen), None, None, None);
         if self.same_identity(&seen.identity).iter().any(|app| app.state() == AppState::Gone) {
             self.attached(seen);
         }
     }
 
-    fn terminated(&self, seen: &AppSeen) {
+    fn terminated(&self, seen: &RunningApp) {
         if let Some(app) = self.by_pid(seen.pid) {
             info!(app = seen.name, pid = seen.pid, "the app ended");
             app.disconnect(AppState::Gone);
@@ -206,13 +206,13 @@ impl Engine {
     }
 
     /// An app as answers name it, attached or not.
-    pub(crate) fn info_of(&self, seen: &AppSeen) -> AppInfo {
+    pub(crate) fn info_of(&self, seen: &RunningApp) -> AppInfo {
         let state = self.by_pid(seen.pid).map_or(AppState::Detached, |app| app.state());
         app::info(seen, state)
     }
 
     /// A window as answers show it.
-    pub(crate) fn window_info(&self, window: &WindowSeen) -> WindowInfo {
+    pub(crate) fn window_info(&self, window: &DesktopWindow) -> WindowInfo {
         // No tree is locked while the desktop is: others lock them the other way round.
         let (app, focused) = {
             let desktop = self.desktop.read();
@@ -236,9 +236,9 @@ impl Engine {
         }
     }
 
-    fn window_happened(&self, kind: fn(Happening) -> Event, window: &WindowSeen) {
+    fn window_happened(&self, kind: fn(Happening) -> Event, window: &DesktopWindow) {
         let seen = self.desktop.read().by_pid(window.pid).cloned();
-        let seen = seen.unwrap_or_else(|| AppSeen { pid: window.pid, ..AppSeen::default() });
+        let seen = seen.unwrap_or_else(|| RunningApp { pid: window.pid, ..RunningApp::default() });
         self.happened(kind, self.info_of(&seen), None, Some(self.window_info(window)), None);
     }
 
@@ -301,7 +301,12 @@ impl Engine {
 }
 
 /// Takes in what a worker tells until it ends.
-async fn take_in(engine: Weak<Engine>, app: Arc<App>, pid: u32, mut from_worker: mpsc::Receiver<FromWorker>) {
+async fn take_in(
+    engine: Weak<Engine>,
+    app: Arc<App>,
+    pid: u32,
+    mut from_worker: mpsc::Receiver<WorkerEvent>,
+) {
     while let Some(told) = from_worker.recv().await {
         let Some(engine) = engine.upgrade() else { return };
         // What an ended app's worker still had in the channel is about a process that is no more.
@@ -311,11 +316,11 @@ async fn take_in(engine: Weak<Engine>, app: Arc<App>, pid: u32, mut from_worker:
         }
         match told {
             // Asked again under the lock: between here and there the app may end, and its successor be read.
-            FromWorker::Batch(batch) => engine.apply_if(&app, batch, is_current),
-            FromWorker::Announcement(text) => {
+            WorkerEvent::Batch(batch) => engine.apply_if(&app, batch, is_current),
+            WorkerEvent::Announcement(text) => {
                 engine.happened(Event::Announcement, app.info(), None, None, Some(text))
             }
-            FromWorker::State { degraded, complete } => {
+            WorkerEvent::State { degraded, complete } => {
                 if let Some(why) = &degraded {
                     warn!(app = app.seen().name, why, "degraded");
                 }
@@ -327,7 +332,7 @@ async fn take_in(engine: Weak<Engine>, app: Arc<App>, pid: u32, mut from_worker:
                     tokio::task::spawn_blocking(memory::give_back);
                 }
             }
-            FromWorker::Reply(reply) => reply.deliver(),
+            WorkerEvent::Reply(reply) => reply.deliver(),
         }
     }
 }

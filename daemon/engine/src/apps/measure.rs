@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use tokio::time::Instant;
 
 use crate::apps::app::{App, Place};
-use axd_platform::{ElementKey, Measured, ToWorker};
+use axd_platform::{ElementKey, Measured, WorkerRequest};
 use axd_tree::{Ix, Tree};
 
 /// How long a look waits for measurements.
@@ -38,7 +38,7 @@ impl Places {
     async fn within(budget: Duration, app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Places {
         let deadline = deadline.min(Instant::now() + budget);
         let asked = keys.clone();
-        if let Ok(measured) = app.ask(deadline, |reply| ToWorker::Measure { keys: asked, reply }).await {
+        if let Ok(measured) = app.ask(deadline, |reply| WorkerRequest::Measure { keys: asked, reply }).await {
             let at = Instant::now();
             let places = measured
                 .into_iter()

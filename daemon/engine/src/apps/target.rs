@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::Engine;
 use crate::apps::app::App;
 use crate::desktop::error::of_desktop;
-use axd_platform::ToWorker;
+use axd_platform::WorkerRequest;
 use axd_tree::{Ix, Resolved, Scope, Tree};
 
 /// How many candidates an error names.
@@ -45,7 +45,7 @@ impl Engine {
         if app.is_complete() {
             return Ok(true);
         }
-        match self.platform.not_allowed() {
+        match self.platform.access_error() {
             Some(failure) => Err(of_desktop(failure)),
             None => Ok(app.completed(deadline).await),
         }
@@ -123,7 +123,7 @@ impl Engine {
     ) -> Result<Located> {
         let nothing =
             || Error::new(ErrorCode::ElementNotFound, format!("no element at {},{}", point.x, point.y));
-        let hit = app.ask(deadline, |reply| ToWorker::HitTest { point, reply }).await?;
+        let hit = app.ask(deadline, |reply| WorkerRequest::HitTest { point, reply }).await?;
         let Some(key) = hit else { return Err(nothing()) };
         let tree = app.tree.read();
         let id = tree.by_key(key).map(|ix| tree.id(ix)).ok_or_else(nothing)?;

@@ -15,7 +15,7 @@ use tracing::warn;
 use crate::Engine;
 use crate::answer::Answer;
 use crate::desktop::call::unexpected;
-use axd_platform::{Clip, ClipboardKind, DesktopAnswer, DesktopCall};
+use axd_platform::{ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall};
 use axd_service::Call;
 
 /// How long giving away what is on the clipboard may keep the daemon from ending.
@@ -26,7 +26,7 @@ const MAX_IMAGE_BYTES: u64 = 64 << 20;
 impl Engine {
     /// The daemon is going down: what it has put on the clipboard is to stay there, where anybody can keep it.
     pub async fn say_farewell(&self) {
-        match timeout(FAREWELL, self.platform.farewell()).await {
+        match timeout(FAREWELL, self.platform.shutdown()).await {
             Ok(Ok(Ok(_))) => {}
             Ok(Ok(Err(failure))) => warn!(%failure, "what is on the clipboard goes with axd"),
             Ok(Err(_)) | Err(_) => {
@@ -52,9 +52,11 @@ impl Engine {
         let mut told =
             ClipboardGetAnswer { kind: clip.as_ref().map(kind_of), ..ClipboardGetAnswer::default() };
         match clip {
-            Some(Clip::Text(text)) => told.text = Some(text),
-            Some(Clip::Files(files)) => told.files = files,
-            Some(Clip::Image(png)) => told.bytes = Some(crate::heavy(png.len() / 64, || BASE_64.encode(png))),
+            Some(ClipboardContent::Text(text)) => told.text = Some(text),
+            Some(ClipboardContent::Files(files)) => told.files = files,
+            Some(ClipboardContent::Image(png)) => {
+                told.bytes = Some(crate::heavy(png.len() / 64, || BASE_64.encode(png)))
+            }
             None => {}
         }
         answer.value(Some(self.clock.now()), None, &told);
@@ -69,10 +71,12 @@ impl Engine {
     ) -> Result<()> {
         let deadline = Engine::deadline(call);
         let clip = match (&args.text, &args.image, &args.file[..]) {
-            (Some(text), None, []) => Clip::Text(text.clone()),
-            (None, Some(path), []) => Clip::Image(from_disk(path.clone(), deadline, read_png).await?),
+            (Some(text), None, []) => ClipboardContent::Text(text.clone()),
+            (None, Some(path), []) => {
+                ClipboardContent::Image(from_disk(path.clone(), deadline, read_png).await?)
+            }
             (None, None, paths) if !paths.is_empty() => {
-                Clip::Files(from_disk(paths.to_vec(), deadline, all_there).await?)
+                ClipboardContent::Files(from_disk(paths.to_vec(), deadline, all_there).await?)
             }
             (None, None, _) => {
                 return Err(invalid("there is nothing to put on the clipboard".into())
@@ -93,7 +97,7 @@ impl Engine {
     async fn put_on_clipboard(
         &self,
         call: &Call,
-        clip: Option<Clip>,
+        clip: Option<ClipboardContent>,
         deadline: Instant,
         answer: &mut Answer<'_>,
     ) -> Result<()> {
@@ -104,11 +108,11 @@ impl Engine {
     }
 }
 
-fn kind_of(clip: &Clip) -> ClipKind {
+fn kind_of(clip: &ClipboardContent) -> ClipKind {
     match clip {
-        Clip::Text(_) => ClipKind::Text,
-        Clip::Image(_) => ClipKind::Image,
-        Clip::Files(_) => ClipKind::Files,
+        ClipboardContent::Text(_) => ClipKind::Text,
+        ClipboardContent::Image(_) => ClipKind::Image,
+        ClipboardContent::Files(_) => ClipKind::Files,
     }
 }
 

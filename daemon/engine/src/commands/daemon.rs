@@ -56,7 +56,7 @@ impl Engine {
 
     pub(crate) async fn doctor(&self, call: &Call, answer: &mut Answer<'_>) -> Result<()> {
         let mut checks = vec![Finding::ok("daemon", format!("axd {VERSION}, pid {}", std::process::id()))];
-        match timeout_at(Engine::deadline(call), self.platform.examine()).await {
+        match timeout_at(Engine::deadline(call), self.platform.diagnose()).await {
             Ok(Ok(Ok(found))) => checks.extend(found),
             Ok(Ok(Err(failure))) => checks.push(Finding::missing("desktop", failure.native, "see the log")),
             Ok(Err(_)) | Err(_) => checks.push(Finding::missing(
@@ -66,7 +66,7 @@ impl Engine {
             )),
         }
         // Where nobody may look, that is said above, and no app is to blame.
-        let apps = if self.platform.not_allowed().is_none() { self.all_apps() } else { Vec::new() };
+        let apps = if self.platform.access_error().is_none() { self.all_apps() } else { Vec::new() };
         checks.extend(apps.iter().filter_map(|app| {
             let why = app.degraded()?;
             Some(Finding::limited(

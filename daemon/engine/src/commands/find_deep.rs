@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use tracing::debug;
 
 use crate::apps::app::App;
-use axd_platform::{Batch, Cause, ElementKey, Rows, ToWorker, Update};
+use axd_platform::{Batch, Cause, ElementKey, Rows, Update, WorkerRequest};
 use axd_tree::{Scope, Tree};
 
 /// How many rows are read at a time; between two pages a request can be cancelled, or run out of time.
@@ -58,7 +58,7 @@ pub(crate) async fn look_through(
         while at < container.total && rows.len() < enough && Instant::now() < deadline {
             let (key, page) = (container.key, at..(at + PAGE).min(container.total));
             let end = page.end;
-            let asked = app.ask_raw(deadline, |reply| ToWorker::Look { key, rows: page, reply }).await;
+            let asked = app.ask_raw(deadline, |reply| WorkerRequest::Look { key, rows: page, reply }).await;
             match asked {
                 Ok(Rows { order, updates }) => {
                     rows.extend(matching(&container, order, updates, selector));
@@ -74,7 +74,7 @@ pub(crate) async fn look_through(
         if at > 0 {
             let key = container.key;
             // An app that does not answer this shows what it showed before.
-            let _ = app.ask_raw(deadline, |reply| ToWorker::Keep { key, rows, reply }).await;
+            let _ = app.ask_raw(deadline, |reply| WorkerRequest::Keep { key, rows, reply }).await;
             depth.0.push((container.id, at));
         }
     }

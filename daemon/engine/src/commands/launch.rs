@@ -18,7 +18,7 @@ use crate::apps::modal::{described, in_words, modals};
 use crate::desktop::call::{Waited, unexpected};
 use crate::desktop::error::about_an_app;
 use crate::desktop::launch_detect::{Before, Came, Phase, Started};
-use axd_platform::{AppSeen, DesktopAnswer, DesktopCall, LaunchPlan, WindowSeen};
+use axd_platform::{DesktopAnswer, DesktopCall, DesktopWindow, LaunchPlan, RunningApp};
 use axd_service::Call;
 
 /// How long it is waited for an app's first window, unless said.
@@ -39,8 +39,8 @@ const CLOSE_MS: u64 = 5_000;
 /// What came of a start.
 #[derive(Debug, Clone, Default)]
 struct Arrived {
-    seen: Option<AppSeen>,
-    window: Option<WindowSeen>,
+    seen: Option<RunningApp>,
+    window: Option<DesktopWindow>,
     /// Whether it is an app that ran before.
     handed_over: bool,
     /// Whether it is known that it came of it.
@@ -49,7 +49,7 @@ struct Arrived {
 }
 
 impl Arrived {
-    fn with(seen: AppSeen, window: WindowSeen) -> Arrived {
+    fn with(seen: RunningApp, window: DesktopWindow) -> Arrived {
         Arrived { seen: Some(seen), window: Some(window), verified: true, ..Arrived::default() }
     }
 }
@@ -265,7 +265,7 @@ impl Engine {
     }
 
     /// The error of an app that did not end: perhaps it asks something first.
-    fn still_there(&self, seen: &AppSeen, force: bool) -> Error {
+    fn still_there(&self, seen: &RunningApp, force: bool) -> Error {
         let dialogs = self.dialogs_of(seen.pid);
         let front = {
             let desktop = self.desktop.read();
@@ -308,7 +308,7 @@ impl Engine {
 }
 
 /// The error of an app that wants to know something before it ends.
-fn asks_first(seen: &AppSeen, modal: &Modal) -> Error {
+fn asks_first(seen: &RunningApp, modal: &Modal) -> Error {
     let message = format!("{} was asked to quit and shows a dialog first: {}", seen.name, in_words(modal));
     Error::new(ErrorCode::ActionFailed, message)
         .suggest("answer the dialog, or kill the app with --force (unsaved changes are lost)")

@@ -15,7 +15,7 @@ use crate::answer::Answer;
 use crate::apps::measure::Places;
 use crate::apps::target::{Located, Where, alive};
 use crate::desktop::call::unexpected;
-use axd_platform::{CaptureOf, DesktopAnswer, DesktopCall, Picture, WindowSeen};
+use axd_platform::{CaptureTarget, CapturedImage, DesktopAnswer, DesktopCall, DesktopWindow};
 use axd_service::Call;
 
 /// The quality of a JPEG unless said.
@@ -25,13 +25,13 @@ const JPEG_MOST: u32 = 65_535;
 
 /// What a picture is taken of.
 struct Subject {
-    of: CaptureOf,
+    of: CaptureTarget,
     /// The part of that which is wanted.
     part: Option<Bounds>,
 }
 
-impl From<CaptureOf> for Subject {
-    fn from(of: CaptureOf) -> Subject {
+impl From<CaptureTarget> for Subject {
+    fn from(of: CaptureTarget) -> Subject {
         Subject { of, part: None }
     }
 }
@@ -75,7 +75,7 @@ impl Engine {
 
     async fn subject(self: &Arc<Self>, args: &Screenshot, deadline: Instant) -> Result<Subject> {
         if args.all {
-            return Ok(CaptureOf::All.into());
+            return Ok(CaptureTarget::All.into());
         }
         if let Some(number) = args.display {
             let desktop = self.desktop.read();
@@ -87,7 +87,7 @@ impl Engine {
                     .suggest(format!("these are there: {there}"))
                     .retry("list-displays"));
             }
-            return Ok(CaptureOf::Display(number).into());
+            return Ok(CaptureTarget::Display(number).into());
         }
         if let Some(region) = args.region {
             let shown = self.on_screen(region.0).ok_or_else(|| {
@@ -95,7 +95,7 @@ impl Engine {
                     .suggest("run `ax list-displays` to see where displays are")
                     .retry("list-displays")
             })?;
-            return Ok(CaptureOf::Region(shown).into());
+            return Ok(CaptureTarget::Region(shown).into());
         }
         if let Some(target) = &args.element {
             let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
@@ -104,7 +104,7 @@ impl Engine {
         }
         let window = self.window_meant(args.window.as_deref(), args.app.as_deref(), deadline).await?;
         not_put_away(&window)?;
-        Ok(CaptureOf::Window(window.window).into())
+        Ok(CaptureTarget::Window(window.window).into())
     }
 
     /// An element is a part of what is on the screen; if something else covers it, a part of its window.
@@ -150,8 +150,8 @@ impl Engine {
         let desktop = self.desktop.read();
         let covered = window.as_ref().filter(|window| is_covered(&desktop.windows, window.window, shown));
         Ok(match covered {
-            Some(window) => Subject { of: CaptureOf::Window(window.window), part: Some(bounds) },
-            None => CaptureOf::Region(shown).into(),
+            Some(window) => Subject { of: CaptureTarget::Window(window.window), part: Some(bounds) },
+            None => CaptureTarget::Region(shown).into(),
         })
     }
 
@@ -171,9 +171,9 @@ impl Engine {
 }
 
 /// The error of a picture that could not be taken.
-fn of_picture(mut error: Error, of: CaptureOf) -> Error {
+fn of_picture(mut error: Error, of: CaptureTarget) -> Error {
     // Which window was said well; it is not where a picture can be taken of it.
-    if let (ErrorCode::InvalidArgs, CaptureOf::Window(_)) = (error.code, of) {
+    if let (ErrorCode::InvalidArgs, CaptureTarget::Window(_)) = (error.code, of) {
         error.code = ErrorCode::NotActionable;
         error.suggestion = "bring the window onto the screen with `ax move-window`".to_owned();
     }
@@ -181,13 +181,13 @@ fn of_picture(mut error: Error, of: CaptureOf) -> Error {
 }
 
 /// Whether a window before this one lies over any of these bounds. The windows are front to back.
-fn is_covered(windows: &[WindowSeen], window: u64, bounds: Bounds) -> bool {
+fn is_covered(windows: &[DesktopWindow], window: u64, bounds: Bounds) -> bool {
     let before = windows.iter().take_while(|other| other.window != window);
     let mut over = before.filter(|other| !other.minimized).filter_map(|other| other.bounds);
     over.any(|other| other.intersection(&bounds).is_some())
 }
 
-fn not_put_away(window: &WindowSeen) -> Result<()> {
+fn not_put_away(window: &DesktopWindow) -> Result<()> {
     if !window.minimized {
         return Ok(());
     }
@@ -234,7 +234,7 @@ fn form(args: &Screenshot) -> Result<Form> {
 
 /// Makes the answer of a picture. Takes a while: not for the threads that serve.
 fn make(
-    picture: Picture,
+    picture: CapturedImage,
     part: Option<Bounds>,
     form: Form,
     known: Option<&str>,
@@ -275,7 +275,7 @@ fn make(
 }
 
 /// The part of a picture that lies within these bounds, which are points on the desktop.
-fn cut(picture: &Picture, part: Bounds) -> Result<Picture> {
+fn cut(picture: &CapturedImage, part: Bounds) -> Result<CapturedImage> {
     let pixels = |points: i32| (f64::from(points) * picture.scale).round() as i32;
     let whole = Bounds { x: 0, y: 0, width: picture.width as i32, height: picture.height as i32 };
     let (left, top) =
@@ -296,11 +296,11 @@ fn cut(picture: &Picture, part: Bounds) -> Result<Picture> {
     let points = |pixels: i32| (f64::from(pixels) / picture.scale).round() as i32;
     let mut origin = picture.origin;
     (origin.x, origin.y) = (origin.x + points(there.x), origin.y + points(there.y));
-    Ok(Picture { width: width as u32, height: height as u32, rgb, origin, scale: picture.scale })
+    Ok(CapturedImage { width: width as u32, height: height as u32, rgb, origin, scale: picture.scale })
 }
 
 /// Names what is in a picture: the same pixels in the same size.
-fn hash(picture: &Picture) -> String {
+fn hash(picture: &CapturedImage) -> String {
     let mut hasher = FxHasher::default();
     hasher.write_u32(picture.width);
     hasher.write_u32(picture.height);
@@ -308,7 +308,7 @@ fn hash(picture: &Picture) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-fn encode(picture: &Picture, form: Form) -> Result<Vec<u8>> {
+fn encode(picture: &CapturedImage, form: Form) -> Result<Vec<u8>> {
     let failed = |fault: &dyn std::fmt::Display| {
         Error::new(ErrorCode::Internal, format!("the image could not be written: {fault}"))
     };
@@ -344,9 +344,9 @@ mod tests {
     use super::*;
 
     /// Every pixel says where it is.
-    fn picture(width: u32, height: u32, scale: f64) -> Picture {
+    fn picture(width: u32, height: u32, scale: f64) -> CapturedImage {
         let rgb = (0..height).flat_map(|y| (0..width).flat_map(move |x| [x as u8, y as u8, 7])).collect();
-        Picture { width, height, rgb, origin: Point { x: 100, y: 50 }, scale }
+        CapturedImage { width, height, rgb, origin: Point { x: 100, y: 50 }, scale }
     }
 
     fn screenshot() -> Screenshot {
@@ -423,7 +423,7 @@ mod tests {
 
     #[test]
     fn only_windows_before_it_cover_a_window() {
-        let window = |window, x| WindowSeen {
+        let window = |window, x| DesktopWindow {
             window,
             pid: 1,
             title: String::new(),

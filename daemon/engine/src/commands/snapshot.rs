@@ -12,7 +12,7 @@ use crate::apps::measure::Places;
 use crate::apps::modal;
 use crate::apps::target::Where;
 use crate::{Engine, heavy};
-use axd_platform::{ElementKey, ToWorker};
+use axd_platform::{ElementKey, WorkerRequest};
 use axd_service::Call;
 use axd_tree::{Filter, Ix, NodeFields, Tree, View};
 
@@ -109,9 +109,9 @@ impl Engine {
     /// Makes the tree as fresh as was asked for.
     async fn refresh(&self, app: &App, sync: bool, verify: bool, deadline: Instant) -> Result<()> {
         if verify {
-            app.ask(deadline, |reply| ToWorker::Walk { key: ElementKey::APP, reply }).await?;
+            app.ask(deadline, |reply| WorkerRequest::Walk { key: ElementKey::APP, reply }).await?;
         } else if sync {
-            app.ask(deadline, |reply| ToWorker::Fence { reply }).await?;
+            app.ask(deadline, |reply| WorkerRequest::Fence { reply }).await?;
         }
         Ok(())
     }

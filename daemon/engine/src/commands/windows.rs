@@ -15,7 +15,7 @@ use crate::answer::Answer;
 use crate::apps::target::Where;
 use crate::desktop::call::Waited;
 use crate::desktop::state::Desktop;
-use axd_platform::{DesktopCall, WindowOp, WindowSeen};
+use axd_platform::{DesktopCall, DesktopWindow, WindowOp};
 use axd_service::Call;
 use axd_tree::Resolved;
 
@@ -101,7 +101,7 @@ impl Engine {
         spec: Option<&str>,
         app: Option<&str>,
         deadline: Instant,
-    ) -> Result<WindowSeen> {
+    ) -> Result<DesktopWindow> {
         let Some(spec) = spec else { return self.desktop.read().front_window(app).cloned() };
         {
             let desktop = self.desktop.read();
@@ -126,7 +126,7 @@ impl Engine {
         id: &str,
         app: Option<&str>,
         deadline: Instant,
-    ) -> Result<WindowSeen> {
+    ) -> Result<DesktopWindow> {
         let located = self.locate(id, Where { app, window: None }, deadline).await?;
         let number = {
             let tree = located.app.tree.read();
@@ -140,7 +140,7 @@ impl Engine {
 }
 
 /// Whether a window is as it was asked to be.
-fn is_done(op: WindowOp, window: &WindowSeen, active: Option<u64>) -> bool {
+fn is_done(op: WindowOp, window: &DesktopWindow, active: Option<u64>) -> bool {
     match op {
         WindowOp::Focus | WindowOp::Insist => active == Some(window.window),
         WindowOp::Move(to) => window.bounds.is_some_and(|bounds| (bounds.x, bounds.y) == (to.x, to.y)),
@@ -155,7 +155,7 @@ fn is_done(op: WindowOp, window: &WindowSeen, active: Option<u64>) -> bool {
 
 impl Desktop {
     /// The front window of an app; of the whole desktop, the active one, if none is named.
-    pub(crate) fn front_window(&self, app: Option<&str>) -> Result<&WindowSeen> {
+    pub(crate) fn front_window(&self, app: Option<&str>) -> Result<&DesktopWindow> {
         let app = match app {
             Some(spec) => self.named(spec)?,
             None => {
@@ -165,7 +165,8 @@ impl Desktop {
                 self.frontmost()?
             }
         };
-        let windows: Vec<&WindowSeen> = self.windows.iter().filter(|window| window.pid == app.pid).collect();
+        let windows: Vec<&DesktopWindow> =
+            self.windows.iter().filter(|window| window.pid == app.pid).collect();
         let active = windows.iter().find(|window| self.active_window == Some(window.window));
         let front = active.or_else(|| windows.iter().find(|window| !window.minimized)).or(windows.first());
         front.copied().ok_or_else(|| {
@@ -175,7 +176,7 @@ impl Desktop {
 
     /// The one window with this title, or with this in its title if none has exactly this, in the app that is named,
     /// else in the frontmost one.
-    fn titled(&self, spec: &str, app: Option<&str>) -> Result<&WindowSeen> {
+    fn titled(&self, spec: &str, app: Option<&str>) -> Result<&DesktopWindow> {
         let app = match app {
             Some(app) => self.named(app)?,
             None => self.frontmost()?,
@@ -208,17 +209,17 @@ impl Desktop {
 }
 
 /// The windows with this title, else those with this in their title.
-fn matching<'a>(windows: &[&'a WindowSeen], spec: &str) -> Vec<&'a WindowSeen> {
+fn matching<'a>(windows: &[&'a DesktopWindow], spec: &str) -> Vec<&'a DesktopWindow> {
     use axd_protocol::selector::fold;
     let wanted = fold(spec);
-    let with = |test: &dyn Fn(&str) -> bool| -> Vec<&'a WindowSeen> {
+    let with = |test: &dyn Fn(&str) -> bool| -> Vec<&'a DesktopWindow> {
         windows.iter().copied().filter(|window| test(&fold(&window.title))).collect()
     };
     let whole = with(&|title| title == &*wanted);
     if whole.is_empty() { with(&|title| title.contains(&*wanted)) } else { whole }
 }
 
-fn listed(windows: &[&WindowSeen]) -> String {
+fn listed(windows: &[&DesktopWindow]) -> String {
     let mut names: Vec<String> =
         windows.iter().take(NAMED).map(|window| format!("'{}' ({})", window.title, window.window)).collect();
     if windows.len() > NAMED {
@@ -232,11 +233,11 @@ mod tests {
     use axd_protocol::{Bounds, Point};
 
     use super::*;
-    use axd_platform::{AppSeen, DesktopEvent};
+    use axd_platform::{DesktopEvent, RunningApp};
 
-    fn window(number: u64, pid: u32, title: &str) -> WindowSeen {
+    fn window(number: u64, pid: u32, title: &str) -> DesktopWindow {
         let bounds = Some(Bounds { x: 10, y: 20, width: 300, height: 200 });
-        WindowSeen {
+        DesktopWindow {
             window: number,
             pid,
             title: title.into(),
@@ -251,11 +252,11 @@ mod tests {
         let mut desktop = Desktop::default();
         for (pid, name) in [(1, "Notes"), (2, "Mail")] {
             let identity = format!("org.example.{name}");
-            desktop.apply(DesktopEvent::AppUp(AppSeen {
+            desktop.apply(DesktopEvent::AppUp(RunningApp {
                 pid,
                 name: name.into(),
                 identity,
-                ..AppSeen::default()
+                ..RunningApp::default()
             }));
         }
         desktop.apply(DesktopEvent::Windows(vec![

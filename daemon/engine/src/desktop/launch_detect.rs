@@ -10,7 +10,7 @@ use axd_protocol::selector::fold;
 
 use crate::desktop::state::Desktop;
 use crate::subscribe::event_log::Happenings;
-use axd_platform::{AppSeen, Kinship, WindowSeen};
+use axd_platform::{DesktopWindow, Kinship, RunningApp};
 
 /// How it was before something was started.
 #[derive(Debug, Clone, Default)]
@@ -53,13 +53,13 @@ pub(crate) enum Came {
     /// Nothing yet.
     Nothing,
     /// The app, without a window.
-    App(AppSeen),
+    App(RunningApp),
     /// The app and its window.
-    Window(AppSeen, WindowSeen),
+    Window(RunningApp, DesktopWindow),
     /// It handed over to an app that ran already, which shows it in this window.
-    HandedOver(AppSeen, WindowSeen),
+    HandedOver(RunningApp, DesktopWindow),
     /// The same, as far as can be told: nothing is new about that app, or nothing but the time says that it is the one.
-    Perhaps(AppSeen, Option<WindowSeen>),
+    Perhaps(RunningApp, Option<DesktopWindow>),
 }
 
 impl Before {
@@ -81,7 +81,7 @@ impl Before {
     }
 
     /// Whether an app ran before.
-    pub fn ran(&self, app: &AppSeen) -> bool {
+    pub fn ran(&self, app: &RunningApp) -> bool {
         self.apps.contains(&app.pid)
     }
 
@@ -116,8 +116,8 @@ impl Before {
         started: &Started,
         phase: Phase,
         kin: &dyn Fn(u32) -> Kinship,
-    ) -> Option<&'d AppSeen> {
-        let is_it = |app: &&AppSeen| match kin(app.pid) {
+    ) -> Option<&'d RunningApp> {
+        let is_it = |app: &&RunningApp| match kin(app.pid) {
             Kinship::Own => true,
             // What came of another start is not this one, but it may have taken over.
             Kinship::Heir | Kinship::Foreign if phase == Phase::Running => false,
@@ -130,8 +130,8 @@ impl Before {
                 (None, None) => true,
             },
         };
-        let new: Vec<&AppSeen> = desktop.apps.iter().filter(|app| !self.ran(app)).filter(is_it).collect();
-        let shows = |app: &&&AppSeen| desktop.windows.iter().any(|window| window.pid == app.pid);
+        let new: Vec<&RunningApp> = desktop.apps.iter().filter(|app| !self.ran(app)).filter(is_it).collect();
+        let shows = |app: &&&RunningApp| desktop.windows.iter().any(|window| window.pid == app.pid);
         new.iter().find(shows).or(new.first()).copied()
     }
 
@@ -143,22 +143,22 @@ impl Before {
         phase: Phase,
         kin: &dyn Fn(u32) -> Kinship,
     ) -> Came {
-        let is_heir = |app: &&AppSeen| {
+        let is_heir = |app: &&RunningApp| {
             let nothing_known = started.identity.is_none() && started.pid.is_none();
             started.identity.as_ref().is_some_and(|identity| app.identity == *identity)
                 || is_called(app, &started.program)
                 || nothing_known
                 || matches!(kin(app.pid), Kinship::Heir | Kinship::Own)
         };
-        let heirs: Vec<&AppSeen> = desktop.apps.iter().filter(is_heir).collect();
-        let of = |window: &WindowSeen| heirs.iter().find(|app| app.pid == window.pid).copied();
+        let heirs: Vec<&RunningApp> = desktop.apps.iter().filter(is_heir).collect();
+        let of = |window: &DesktopWindow| heirs.iter().find(|app| app.pid == window.pid).copied();
         let windows = || desktop.windows.iter().filter(|window| !window.splash);
         let theirs = || windows().filter_map(|window| Some((of(window)?, window)));
-        let changed = |window: &WindowSeen| {
+        let changed = |window: &DesktopWindow| {
             let before = self.windows.iter().find(|(number, _)| *number == window.window);
             before.is_some_and(|(_, title)| *title != window.title)
         };
-        let came_forward = |window: &WindowSeen| {
+        let came_forward = |window: &DesktopWindow| {
             desktop.active_window == Some(window.window) && self.active_window != Some(window.window)
         };
         let seen = theirs()
@@ -184,7 +184,7 @@ impl Before {
     }
 
     /// Whether a window came since.
-    pub fn is_new(&self, window: &WindowSeen) -> bool {
+    pub fn is_new(&self, window: &DesktopWindow) -> bool {
         !self.windows.iter().any(|(number, _)| *number == window.window)
     }
 
@@ -203,7 +203,7 @@ impl Before {
 }
 
 /// Whether an app goes by the name of a program.
-fn is_called(app: &AppSeen, program: &str) -> bool {
+fn is_called(app: &RunningApp, program: &str) -> bool {
     let last = |text: &str| fold(text.rsplit('/').next().unwrap_or(text)).into_owned();
     let program = last(program);
     !program.is_empty() && (fold(&app.name) == program || last(&app.identity) == program)
@@ -214,12 +214,12 @@ mod tests {
     use super::*;
     use axd_platform::DesktopEvent;
 
-    fn app(pid: u32, name: &str) -> AppSeen {
-        AppSeen { pid, name: name.into(), identity: format!("/usr/bin/{name}"), ..AppSeen::default() }
+    fn app(pid: u32, name: &str) -> RunningApp {
+        RunningApp { pid, name: name.into(), identity: format!("/usr/bin/{name}"), ..RunningApp::default() }
     }
 
-    fn window(window: u64, pid: u32) -> WindowSeen {
-        WindowSeen {
+    fn window(window: u64, pid: u32) -> DesktopWindow {
+        DesktopWindow {
             window,
             pid,
             title: "w".into(),
@@ -258,7 +258,7 @@ mod tests {
         desktop.apply(DesktopEvent::AppUp(app(3, "maps")));
         assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::App(app(3, "maps")));
         // What is shown while it starts is not what was started.
-        let splash = WindowSeen { splash: true, ..window(30, 3) };
+        let splash = DesktopWindow { splash: true, ..window(30, 3) };
         desktop.apply(DesktopEvent::Windows(vec![splash.clone(), window(21, 2)]));
         assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::App(app(3, "maps")));
         desktop.apply(DesktopEvent::Windows(vec![splash, window(91, 9), window(31, 3), window(21, 2)]));
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn a_hand_over_is_seen_by_a_new_window_another_title_or_coming_forward() {
         let it = started(Some(3), Some("/usr/bin/notes"), "notes");
-        let renamed = WindowSeen { title: "one.txt".into(), ..window(11, 1) };
+        let renamed = DesktopWindow { title: "one.txt".into(), ..window(11, 1) };
         for (event, shown) in [
             (DesktopEvent::Windows(vec![window(12, 1), window(21, 2), window(11, 1)]), window(12, 1)),
             (DesktopEvent::Windows(vec![window(21, 2), renamed.clone()]), renamed),

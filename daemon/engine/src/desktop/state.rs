@@ -8,7 +8,7 @@ use axd_protocol::selector::fold;
 use axd_protocol::{DisplayInfo, Error, ErrorCode, Point, Result};
 use tokio::time::Instant;
 
-use axd_platform::{AppSeen, DesktopEvent, WindowSeen};
+use axd_platform::{DesktopEvent, DesktopWindow, RunningApp};
 
 /// How many processes that were started here and ended are remembered, and how many apps.
 const MOST_ENDED: usize = 64;
@@ -17,9 +17,9 @@ const MOST_ENDED: usize = 64;
 #[derive(Debug, Default)]
 pub struct Desktop {
     /// The apps that run, in the order they came.
-    pub apps: Vec<AppSeen>,
+    pub apps: Vec<RunningApp>,
     /// The windows that are open, front to back.
-    pub windows: Vec<WindowSeen>,
+    pub windows: Vec<DesktopWindow>,
     /// The displays.
     pub displays: Vec<DisplayInfo>,
     /// The app of the active window.
@@ -29,24 +29,24 @@ pub struct Desktop {
     /// Processes that were started here and ended lately, and how if not well.
     processes: VecDeque<(u32, Option<String>)>,
     /// Apps that ended lately, and when.
-    ended: VecDeque<(AppSeen, Instant)>,
+    ended: VecDeque<(RunningApp, Instant)>,
 }
 
 /// What an event changed, for those who are told of it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DesktopChange {
     /// An app started.
-    Launched(AppSeen),
+    Launched(RunningApp),
     /// An app ended.
-    Terminated(AppSeen),
+    Terminated(RunningApp),
     /// A window came up.
-    Opened(WindowSeen),
+    Opened(DesktopWindow),
     /// A window went away.
-    Closed(WindowSeen),
+    Closed(DesktopWindow),
     /// A window was moved, resized, renamed, minimised or restored.
-    Altered(WindowSeen),
+    Altered(DesktopWindow),
     /// A window became the active one.
-    Focused(WindowSeen),
+    Focused(DesktopWindow),
 }
 
 impl Desktop {
@@ -93,9 +93,9 @@ impl Desktop {
         }
     }
 
-    fn set_windows(&mut self, windows: Vec<WindowSeen>) -> Vec<DesktopChange> {
+    fn set_windows(&mut self, windows: Vec<DesktopWindow>) -> Vec<DesktopChange> {
         let before = std::mem::replace(&mut self.windows, windows);
-        let was = |window: &WindowSeen| before.iter().find(|before| before.window == window.window);
+        let was = |window: &DesktopWindow| before.iter().find(|before| before.window == window.window);
         let mut changes: Vec<DesktopChange> = Vec::new();
         for gone in before.iter().filter(|window| self.window(window.window).is_none()) {
             changes.push(DesktopChange::Closed(gone.clone()));
@@ -116,19 +116,19 @@ impl Desktop {
     }
 
     /// A window by its number.
-    pub fn window(&self, window: u64) -> Option<&WindowSeen> {
+    pub fn window(&self, window: u64) -> Option<&DesktopWindow> {
         self.windows.iter().find(|known| known.window == window)
     }
 
     /// The frontmost window at a point.
-    pub fn window_at(&self, point: Point) -> Option<&WindowSeen> {
+    pub fn window_at(&self, point: Point) -> Option<&DesktopWindow> {
         self.windows
             .iter()
             .find(|window| !window.minimized && window.bounds.is_some_and(|bounds| bounds.contains(point)))
     }
 
     /// An app by process.
-    pub fn by_pid(&self, pid: u32) -> Option<&AppSeen> {
+    pub fn by_pid(&self, pid: u32) -> Option<&RunningApp> {
         self.apps.iter().find(|app| app.pid == pid)
     }
 
@@ -144,22 +144,22 @@ impl Desktop {
         self.latest_ended(spec).map(|(app, _)| app.pid)
     }
 
-    fn latest_ended(&self, spec: &str) -> Option<&(AppSeen, Instant)> {
+    fn latest_ended(&self, spec: &str) -> Option<&(RunningApp, Instant)> {
         let wanted = Wanted::new(spec);
-        let by_pid = |app: &AppSeen| spec.parse() == Ok(app.pid);
-        let latest = |fits: &dyn Fn(&AppSeen) -> bool| self.ended.iter().rev().find(|(app, _)| fits(app));
+        let by_pid = |app: &RunningApp| spec.parse() == Ok(app.pid);
+        let latest = |fits: &dyn Fn(&RunningApp) -> bool| self.ended.iter().rev().find(|(app, _)| fits(app));
         latest(&by_pid)
             .or_else(|| latest(&|app| wanted.is(app)))
             .or_else(|| latest(&|app| wanted.begins(app)))
     }
 
     /// The app that is meant by a name, pid or identity: the whole of it in any case, else the beginning.
-    pub fn named(&self, spec: &str) -> Result<&AppSeen> {
+    pub fn named(&self, spec: &str) -> Result<&RunningApp> {
         if let Some(app) = spec.parse().ok().and_then(|pid| self.by_pid(pid)) {
             return Ok(app);
         }
         let wanted = Wanted::new(spec);
-        let mut matching: Vec<&AppSeen> = self.apps.iter().filter(|app| wanted.is(app)).collect();
+        let mut matching: Vec<&RunningApp> = self.apps.iter().filter(|app| wanted.is(app)).collect();
         if matching.is_empty() {
             matching = self.apps.iter().filter(|app| wanted.begins(app)).collect();
         }
@@ -181,7 +181,7 @@ impl Desktop {
     }
 
     /// The app of the active window, else the only one there is.
-    pub fn frontmost(&self) -> Result<&AppSeen> {
+    pub fn frontmost(&self) -> Result<&RunningApp> {
         if let Some(app) = self.frontmost.and_then(|pid| self.by_pid(pid)) {
             return Ok(app);
         }
@@ -195,7 +195,7 @@ impl Desktop {
         }
     }
 
-    fn list(&self, apps: &[&AppSeen]) -> String {
+    fn list(&self, apps: &[&RunningApp]) -> String {
         let names: Vec<String> = apps.iter().map(|app| format!("{} ({})", app.name, app.pid)).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
@@ -212,17 +212,17 @@ impl<'a> Wanted<'a> {
         Wanted { spec, folded: fold(spec) }
     }
 
-    fn any(&self, app: &AppSeen, fits: impl Fn(&str) -> bool) -> bool {
+    fn any(&self, app: &RunningApp, fits: impl Fn(&str) -> bool) -> bool {
         [&app.name, &app.identity].into_iter().chain(&app.aliases).any(|name| fits(&fold(name)))
     }
 
     /// Whether the app is called so.
-    fn is(&self, app: &AppSeen) -> bool {
+    fn is(&self, app: &RunningApp) -> bool {
         app.identity == self.spec || self.any(app, |name| name == self.folded)
     }
 
     /// Whether something that the app is called begins so. The beginning of a number is none.
-    fn begins(&self, app: &AppSeen) -> bool {
+    fn begins(&self, app: &RunningApp) -> bool {
         let word = !self.folded.is_empty() && self.spec.parse::<u64>().is_err();
         word && self.any(app, |name| name.starts_with(&*self.folded))
     }
@@ -241,18 +241,28 @@ pub fn ago(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn app(pid: u32, name: &str) -> AppSeen {
-        AppSeen { pid, name: name.into(), identity: format!("org.example.{name}"), ..AppSeen::default() }
+    fn app(pid: u32, name: &str) -> RunningApp {
+        RunningApp {
+            pid,
+            name: name.into(),
+            identity: format!("org.example.{name}"),
+            ..RunningApp::default()
+        }
     }
 
     #[test]
     fn an_app_is_found_by_all_it_goes_by_and_by_a_beginning_that_only_one_has() {
         let mut desktop = Desktop::default();
         let aliases = ["org.gnome.gedit", "gedit", "Text Editor", "Texteditor"].map(str::to_owned).to_vec();
-        let gedit = AppSeen { pid: 1, name: "gedit".into(), identity: "gedit".into(), aliases };
-        let firefox =
-            AppSeen { pid: 2, name: "Firefox".into(), identity: "firefox-esr".into(), ..AppSeen::default() };
-        let filer = AppSeen { pid: 3, name: "Files".into(), identity: "filer".into(), ..AppSeen::default() };
+        let gedit = RunningApp { pid: 1, name: "gedit".into(), identity: "gedit".into(), aliases };
+        let firefox = RunningApp {
+            pid: 2,
+            name: "Firefox".into(),
+            identity: "firefox-esr".into(),
+            ..RunningApp::default()
+        };
+        let filer =
+            RunningApp { pid: 3, name: "Files".into(), identity: "filer".into(), ..RunningApp::default() };
         for seen in [gedit, firefox, filer] {
             desktop.apply(DesktopEvent::AppUp(seen));
         }
@@ -297,8 +307,8 @@ mod tests {
         }
     }
 
-    fn window(window: u64, title: &str) -> WindowSeen {
-        WindowSeen {
+    fn window(window: u64, title: &str) -> DesktopWindow {
+        DesktopWindow {
             window,
             pid: 1,
             title: title.into(),

@@ -12,7 +12,7 @@ pub use audit::{Audit, Entry};
 use axd_protocol::keys::Combo;
 use axd_protocol::{Error, ErrorCode};
 
-use axd_platform::AppSeen;
+use axd_platform::RunningApp;
 
 /// What somebody wants to do.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,7 +20,7 @@ pub struct Intent<'a> {
     /// The command.
     pub command: &'a str,
     /// The app it is about, if it is about one.
-    pub app: Option<&'a AppSeen>,
+    pub app: Option<&'a RunningApp>,
     /// Whether the app's process belongs to another user.
     pub foreign: bool,
     /// Keys that are pressed.

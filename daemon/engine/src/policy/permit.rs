@@ -6,13 +6,13 @@ use axd_protocol::{Command, Error, NodeId, Result};
 
 use crate::Engine;
 use crate::policy::{Entry, Intent};
-use axd_platform::AppSeen;
+use axd_platform::RunningApp;
 use axd_service::Call;
 
 /// What an action is about, as far as the policy and the audit care.
 #[derive(Debug, Default)]
 pub(crate) struct About<'a> {
-    pub app: Option<AppSeen>,
+    pub app: Option<RunningApp>,
     pub target: Option<NodeId>,
     pub keys: Option<&'a Combo>,
     pub text: Option<&'a str>,
@@ -32,7 +32,7 @@ impl Engine {
     }
 
     /// The same for what is about an app and nothing else.
-    pub(crate) fn permit_on(&self, call: &Call, app: Option<AppSeen>) -> Result<()> {
+    pub(crate) fn permit_on(&self, call: &Call, app: Option<RunningApp>) -> Result<()> {
         self.permit(call, &About { app, ..About::default() })
     }
 

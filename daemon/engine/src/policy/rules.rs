@@ -103,7 +103,7 @@ fn no_endless_text(intent: &Intent<'_>) -> Result<(), Denied> {
 mod tests {
     use super::*;
     use crate::policy::Policy;
-    use axd_platform::AppSeen;
+    use axd_platform::RunningApp;
 
     fn rule(intent: &Intent<'_>) -> Option<&'static str> {
         Policy.check(intent).err().map(|denied| denied.rule)
@@ -134,11 +134,11 @@ mod tests {
 
     #[test]
     fn what_holds_the_session_together_and_what_is_somebody_elses_is_left_alone() {
-        let seen = |pid, name: &str, identity: &str| AppSeen {
+        let seen = |pid, name: &str, identity: &str| RunningApp {
             pid,
             name: name.into(),
             identity: identity.into(),
-            ..AppSeen::default()
+            ..RunningApp::default()
         };
         let shell = seen(77, "GNOME Shell", "/usr/bin/gnome-shell");
         let notes = seen(78, "Notes", "org.example.Notes");

@@ -18,7 +18,7 @@ use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::apps::target::Where;
 use crate::subscribe::event_log::happening;
-use axd_platform::ToWorker;
+use axd_platform::WorkerRequest;
 use axd_service::{BoxFuture, Call, Feed};
 use axd_tree::{Changes, Ix, Tree};
 
@@ -116,7 +116,7 @@ impl Following {
             let key = if let axd_tree::Resolved::Alive(ix) = tree.resolve(id) { tree.key(ix) } else { None };
             drop(tree);
             if let Some(key) = key {
-                app.tell(ToWorker::Watch { interest, keys: vec![key] });
+                app.tell(WorkerRequest::Watch { interest, keys: vec![key] });
             }
         }
         Following { app, at }
@@ -129,7 +129,7 @@ impl Drop for Subscription {
             following.app.followers.fetch_sub(1, Relaxed);
             following.app.touch();
             if self.within.is_some() {
-                following.app.tell(ToWorker::Unwatch { interest: self.interest });
+                following.app.tell(WorkerRequest::Unwatch { interest: self.interest });
             }
         }
     }

@@ -33,7 +33,7 @@ use super::roles::{self, PASSWORD_TEXT};
 use super::states::{self, Native, Natives};
 use super::toolkit::Toolkit;
 use super::wire::{ACCESSIBLE, APPLICATION, Interfaces, Ref, body};
-use axd_platform::worker::{Books, PATIENCE, now, silent};
+use axd_platform::worker::{APP_REPLY_TIMEOUT, WorkerState, now, unresponsive};
 use axd_platform::{Act, Counters, ElementKey, Failure, FailureKind, Gate, Responder, Sent};
 
 /// How long an app may take to answer what it was told before it is asked whether it is still there.
@@ -57,7 +57,7 @@ impl BusApp {
     /// Begins an act. The answer is told by [`BusApp::settle_deed`].
     pub(super) fn begin(
         &mut self,
-        books: &Books,
+        state: &WorkerState,
         key: ElementKey,
         act: Act,
         gate: Gate,
@@ -67,10 +67,10 @@ impl BusApp {
         let reader = &self.reader;
         match reader.handles.get(key) {
             Some(at) => {
-                let above = std::iter::successors(books.mirror.parent(key), |key| books.mirror.parent(*key));
+                let above = std::iter::successors(state.mirror.parent(key), |key| state.mirror.parent(*key));
                 let actor = Actor {
                     calls: reader.calls.clone(),
-                    counters: Arc::clone(&books.counters),
+                    counters: Arc::clone(&state.counters),
                     toolkit: reader.toolkit,
                     gate,
                     ear: Arc::clone(&self.ear),
@@ -96,7 +96,7 @@ impl BusApp {
     }
 
     /// Tells what came of an act, if that is known by now.
-    pub(super) fn settle_deed(&mut self, books: &mut Books) {
+    pub(super) fn settle_deed(&mut self, state: &mut WorkerState) {
         let Some(deed) = &mut self.deed else { return };
         let result = match deed.outcome.try_recv() {
             Ok(result) => result,
@@ -106,24 +106,24 @@ impl BusApp {
             }
         };
         if let Some(deed) = self.deed.take() {
-            self.look_around(deed.key, &deed.act, books);
-            books.reply(deed.reply, result);
+            self.look_around(deed.key, &deed.act, state);
+            state.reply(deed.reply, result);
         }
     }
 
     /// Has everything read again that an act on an element is likely to have changed, announced or not.
-    fn look_around(&mut self, key: ElementKey, act: &Act, books: &mut Books) {
+    fn look_around(&mut self, key: ElementKey, act: &Act, state: &mut WorkerState) {
         let mut around = vec![key];
-        around.extend(books.mirror.parent(key));
+        around.extend(state.mirror.parent(key));
         if *act == Act::Select {
-            let beside = books.mirror.parent(key).map_or(&[][..], |parent| books.mirror.children(parent));
+            let beside = state.mirror.parent(key).map_or(&[][..], |parent| state.mirror.children(parent));
             around.extend(beside.iter().copied().take(MOST_BESIDE));
         }
         around.extend(self.focused.iter().copied());
-        books.hint_known(around);
+        state.mark_known_dirty(around);
         let toolkit = self.reader.toolkit;
         if toolkit.is_surveyed() {
-            self.survey.suspect(window_of(key, &books.mirror).unwrap_or(ElementKey::APP), now());
+            self.survey.suspect(window_of(key, &state.mirror).unwrap_or(ElementKey::APP), now());
         }
         if toolkit.acts_late() {
             self.newcomers.add(key, now());
@@ -251,7 +251,7 @@ impl Actor {
                         answers.map_err(|failure| failure.sent(Sent::Maybe))?.ok();
                         return Ok(None);
                     }
-                    () = tokio::time::sleep(PATIENCE - EARLY) => Err(silent()),
+                    () = tokio::time::sleep(APP_REPLY_TIMEOUT - EARLY) => Err(unresponsive()),
                 }
             }
         };
@@ -277,13 +277,13 @@ impl Actor {
         let address: String = answers.first().and_then(body).unwrap_or_default();
         let windows: Vec<Ref> = answers.get(1).and_then(body).unwrap_or_default();
         let connected = self.links.connect(bus, &address, windows.into_iter().collect());
-        match timeout(PATIENCE, connected).await {
+        match timeout(APP_REPLY_TIMEOUT, connected).await {
             Ok(Ok(link)) => Ok(link),
             Ok(Err(fault)) => {
                 debug!(address, %fault, "the app lets nobody connect to it; it may be deaf while it acts");
                 Ok(self.calls.clone())
             }
-            Err(_) => Err(silent()),
+            Err(_) => Err(unresponsive()),
         }
     }
 

@@ -17,7 +17,7 @@ use self::grab::{Grabber, is_outside, layout};
 use self::pixels::{Cursor, Layout, draw_cursor, overlap};
 use super::display::{Display, XFault, XResult};
 use super::x11;
-use axd_platform::{CaptureOf, Failure, FailureKind, Picture};
+use axd_platform::{CaptureTarget, CapturedImage, Failure, FailureKind};
 
 /// Takes pictures, one at a time, over a connection of its own.
 #[derive(Default)]
@@ -25,7 +25,12 @@ pub(super) struct Capture(Mutex<Option<Camera>>);
 
 impl Capture {
     /// Takes a picture. Blocks.
-    pub fn take(&self, of: CaptureOf, cursor: bool, displays: &[DisplayInfo]) -> Result<Picture, Failure> {
+    pub fn take(
+        &self,
+        of: CaptureTarget,
+        cursor: bool,
+        displays: &[DisplayInfo],
+    ) -> Result<CapturedImage, Failure> {
         let mut camera = self.0.lock();
         let ready = match &mut *camera {
             Some(ready) => ready,
@@ -64,16 +69,21 @@ impl Camera {
         })
     }
 
-    fn take(&mut self, of: CaptureOf, cursor: bool, displays: &[DisplayInfo]) -> Result<Picture, Failure> {
+    fn take(
+        &mut self,
+        of: CaptureTarget,
+        cursor: bool,
+        displays: &[DisplayInfo],
+    ) -> Result<CapturedImage, Failure> {
         let mut picture = match of {
-            CaptureOf::All => self.screen(None)?,
-            CaptureOf::Region(part) => self.screen(Some(part))?,
-            CaptureOf::Display(number) => {
+            CaptureTarget::All => self.screen(None)?,
+            CaptureTarget::Region(part) => self.screen(Some(part))?,
+            CaptureTarget::Display(number) => {
                 let display = displays.iter().find(|display| display.display == number);
                 let display = display.ok_or_else(|| no_display(number, displays))?;
                 self.screen(Some(display.bounds))?
             }
-            CaptureOf::Window(window) => {
+            CaptureTarget::Window(window) => {
                 let window = Window::try_from(window).map_err(|_| no_window(window))?;
                 self.window(window)?
             }
@@ -86,7 +96,7 @@ impl Camera {
     }
 
     /// The screen, or a part of it.
-    fn screen(&mut self, part: Option<Bounds>) -> Result<Picture, Failure> {
+    fn screen(&mut self, part: Option<Bounds>) -> Result<CapturedImage, Failure> {
         if self.rootless {
             let said = "under Wayland the X server has no picture of the screen, only of X11 windows; take one of a window";
             return Err(Failure::new(FailureKind::NotSupported, said));
@@ -105,7 +115,7 @@ impl Camera {
     }
 
     /// A window: its own pixels if they can be had, else what is on the screen in its place.
-    fn window(&mut self, window: Window) -> Result<Picture, Failure> {
+    fn window(&mut self, window: Window) -> Result<CapturedImage, Failure> {
         let connection = &self.display.connection;
         let attributes = connection.get_window_attributes(window).map_err(XFault::from)?;
         let geometry = connection.get_geometry(window).map_err(XFault::from)?;
@@ -153,8 +163,8 @@ impl Camera {
     }
 }
 
-fn picture(rgb: Vec<u8>, of: Bounds) -> Picture {
-    Picture {
+fn picture(rgb: Vec<u8>, of: Bounds) -> CapturedImage {
+    CapturedImage {
         width: of.width.unsigned_abs(),
         height: of.height.unsigned_abs(),
         rgb,

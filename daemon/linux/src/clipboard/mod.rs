@@ -22,7 +22,7 @@ use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, EventMask, Wi
 
 use self::owner::{Form, Held, Owner};
 use super::display::{Display, XResult};
-use axd_platform::{Clip, ClipboardKind, DesktopAnswer, Failure, FailureKind, Gate, Sent};
+use axd_platform::{ClipboardContent, ClipboardKind, DesktopAnswer, Failure, FailureKind, Gate, Sent};
 
 x11rb::atom_manager! {
     /// The atoms of the clipboard.
@@ -48,7 +48,7 @@ pub(super) enum Wish {
     /// To read it.
     Get(ClipboardKind),
     /// To put this on it, or to empty it.
-    Set(Option<Clip>, Gate),
+    Set(Option<ClipboardContent>, Gate),
     /// To give what is ours on it to the clipboard manager.
     HandOver,
 }
@@ -204,7 +204,7 @@ impl Seat {
         }
     }
 
-    fn put(&mut self, clip: Option<Clip>, gate: &Gate) -> Result<(), Failure> {
+    fn put(&mut self, clip: Option<ClipboardContent>, gate: &Gate) -> Result<(), Failure> {
         let since = self.now()?;
         let held = match clip {
             Some(clip) => Some(Held { forms: self.forms(&clip)?, clip, since }),
@@ -228,7 +228,7 @@ impl Seat {
     }
 
     /// What a clip is handed out as.
-    fn forms(&self, clip: &Clip) -> Result<Vec<Form>, Failure> {
+    fn forms(&self, clip: &ClipboardContent) -> Result<Vec<Form>, Failure> {
         let invalid = |said: String| Failure::new(FailureKind::Invalid, said);
         let mut forms: Vec<(&str, Vec<u8>)> = Vec::new();
         let add_text = |text: &str, forms: &mut Vec<(&str, Vec<u8>)>| {
@@ -237,14 +237,14 @@ impl Seat {
             forms.extend(formats::latin1(text).map(|bytes| ("STRING", bytes)));
         };
         match clip {
-            Clip::Text(text) => add_text(text, &mut forms),
-            Clip::Image(png) => {
+            ClipboardContent::Text(text) => add_text(text, &mut forms),
+            ClipboardContent::Image(png) => {
                 if !png.starts_with(b"\x89PNG\r\n\x1a\n") {
                     return Err(invalid("the image is not a PNG".to_owned()));
                 }
                 forms.push((formats::PNG, png.clone()));
             }
-            Clip::Files(files) => {
+            ClipboardContent::Files(files) => {
                 if let Some(path) = files.iter().find(|path| !path.is_absolute()) {
                     return Err(invalid(format!("{} is not an absolute path", path.display())));
                 }
@@ -267,13 +267,13 @@ impl Seat {
 }
 
 /// Whether a clip is what was asked for.
-fn fits(clip: &Clip, kind: ClipboardKind) -> bool {
+fn fits(clip: &ClipboardContent, kind: ClipboardKind) -> bool {
     matches!(
         (clip, kind),
         (_, ClipboardKind::Any)
-            | (Clip::Text(_), ClipboardKind::Text)
-            | (Clip::Image(_), ClipboardKind::Image)
-            | (Clip::Files(_), ClipboardKind::Files)
+            | (ClipboardContent::Text(_), ClipboardKind::Text)
+            | (ClipboardContent::Image(_), ClipboardKind::Image)
+            | (ClipboardContent::Files(_), ClipboardKind::Files)
     )
 }
 

@@ -13,7 +13,7 @@ use x11rb::wrapper::ConnectionExt as _;
 
 use super::Atoms;
 use crate::display::{Display, XResult};
-use axd_platform::Clip;
+use axd_platform::ClipboardContent;
 
 /// More than this is handed out in pieces of this size.
 const PIECE: usize = 256 * 1024;
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is on the clipboard, while it is ours.
 pub(super) struct Held {
-    pub clip: Clip,
+    pub clip: ClipboardContent,
     /// Since when.
     pub since: Timestamp,
     /// What it is handed out as.

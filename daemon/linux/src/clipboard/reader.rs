@@ -9,7 +9,7 @@ use x11rb::wrapper::ConnectionExt as _;
 
 use super::{Seat, as_text, fits, formats};
 use crate::display::XResult;
-use axd_platform::{Clip, ClipboardKind, Failure, FailureKind};
+use axd_platform::{ClipboardContent, ClipboardKind, Failure, FailureKind};
 
 /// How long an owner may take for an answer, and for each piece of it.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -18,7 +18,7 @@ const LARGEST: usize = 64 * 1024 * 1024;
 
 impl Seat {
     /// What is on the clipboard, if it is of that kind.
-    pub(super) fn read(&mut self, kind: ClipboardKind) -> Result<Option<Clip>, Failure> {
+    pub(super) fn read(&mut self, kind: ClipboardKind) -> Result<Option<ClipboardContent>, Failure> {
         let owner = self.owner_now()?;
         if owner == 0 {
             return Ok(None);
@@ -40,13 +40,13 @@ impl Seat {
         if (any || kind == ClipboardKind::Files)
             && let Some(files) = self.files(&offered)?
         {
-            return Ok(Some(Clip::Files(files)));
+            return Ok(Some(ClipboardContent::Files(files)));
         }
         if any || kind == ClipboardKind::Image {
             if has(formats::PNG)
                 && let Some(png) = self.convert(formats::PNG)?
             {
-                return Ok(Some(Clip::Image(png)));
+                return Ok(Some(ClipboardContent::Image(png)));
             }
             let images: Vec<&str> =
                 offered.iter().map(String::as_str).filter(|offer| offer.starts_with("image/")).collect();
@@ -62,7 +62,7 @@ impl Seat {
         if any || kind == ClipboardKind::Text {
             for name in formats::TEXT.into_iter().filter(|name| has(name)) {
                 if let Some(bytes) = self.convert(name)? {
-                    return Ok(Some(Clip::Text(formats::text(name, bytes))));
+                    return Ok(Some(ClipboardContent::Text(formats::text(name, bytes))));
                 }
             }
         }
@@ -74,10 +74,12 @@ impl Seat {
     }
 
     /// What we have put there ourselves.
-    fn own(&self, kind: ClipboardKind) -> Option<Clip> {
+    fn own(&self, kind: ClipboardKind) -> Option<ClipboardContent> {
         let clip = &self.owner.held.as_ref()?.clip;
         match clip {
-            Clip::Files(files) if kind == ClipboardKind::Text => Some(Clip::Text(as_text(files))),
+            ClipboardContent::Files(files) if kind == ClipboardKind::Text => {
+                Some(ClipboardContent::Text(as_text(files)))
+            }
             clip => fits(clip, kind).then(|| clip.clone()),
         }
     }

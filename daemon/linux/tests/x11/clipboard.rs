@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use axd_platform::{
-    CaptureOf, Clip, ClipboardKind, DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, Platform,
+    CaptureTarget, ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall, Failure, FailureKind, Gate,
+    Platform,
 };
 
 use crate::desk::{Desk, inside, root};
@@ -52,14 +53,14 @@ async fn read_by_another(kind: &'static str) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-async fn get(desk: &Desk, kind: ClipboardKind) -> Result<Option<Clip>, Failure> {
+async fn get(desk: &Desk, kind: ClipboardKind) -> Result<Option<ClipboardContent>, Failure> {
     match desk.call(DesktopCall::ClipboardGet(kind)).await? {
         DesktopAnswer::Clipboard(clip) => Ok(clip),
         other => panic!("{other:?}"),
     }
 }
 
-async fn set(desk: &Desk, clip: Option<Clip>) {
+async fn set(desk: &Desk, clip: Option<ClipboardContent>) {
     desk.call(DesktopCall::ClipboardSet(clip)).await.unwrap();
 }
 
@@ -72,21 +73,21 @@ async fn others_read_what_axd_puts_there() {
     assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(None));
     // The second is handed out in pieces.
     for text in ["Grüße, 世界 🙂\n".to_owned(), "Zwölf Boxkämpfer ".repeat(100_000)] {
-        set(&desk, Some(Clip::Text(text.clone()))).await;
+        set(&desk, Some(ClipboardContent::Text(text.clone()))).await;
         assert_eq!(read_by_another("text").await, serde_json::json!(text));
-        assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(Clip::Text(text))));
+        assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(ClipboardContent::Text(text))));
         assert_eq!(get(&desk, ClipboardKind::Image).await, Ok(None));
     }
     let files = vec![PathBuf::from("/tmp/a b.txt"), PathBuf::from("/tmp/世.txt")];
-    set(&desk, Some(Clip::Files(files.clone()))).await;
+    set(&desk, Some(ClipboardContent::Files(files.clone()))).await;
     assert_eq!(read_by_another("files").await, serde_json::json!(files));
     assert_eq!(read_by_another("text").await, serde_json::json!("/tmp/a b.txt\n/tmp/世.txt"));
-    assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(Clip::Files(files))));
+    assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(ClipboardContent::Files(files))));
 
     set(&desk, None).await;
     assert_eq!(read_by_another("text").await, serde_json::Value::Null);
     assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(None));
-    for clip in [Clip::Image(b"GIF89a".to_vec()), Clip::Files(vec!["here".into()])] {
+    for clip in [ClipboardContent::Image(b"GIF89a".to_vec()), ClipboardContent::Files(vec!["here".into()])] {
         let failure = desk.call(DesktopCall::ClipboardSet(Some(clip))).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Invalid, "{failure}");
     }
@@ -101,22 +102,24 @@ async fn what_others_put_there_is_read() {
     for times in ["1", "100000"] {
         let _owner = Owner::new(&["text", "ä世🙂 ", times]);
         let text = "ä世🙂 ".repeat(times.parse().unwrap());
-        assert_eq!(get(&desk, ClipboardKind::Text).await, Ok(Some(Clip::Text(text.clone()))));
-        assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(Clip::Text(text))));
+        assert_eq!(get(&desk, ClipboardKind::Text).await, Ok(Some(ClipboardContent::Text(text.clone()))));
+        assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(ClipboardContent::Text(text))));
         assert_eq!(get(&desk, ClipboardKind::Files).await, Ok(None));
     }
     let owner = Owner::new(&["files", "/tmp/a b.txt", "/tmp/ü.txt"]);
     let files = vec![PathBuf::from("/tmp/a b.txt"), PathBuf::from("/tmp/ü.txt")];
-    assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(Clip::Files(files))));
+    assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(ClipboardContent::Files(files))));
     drop(owner);
 
     // An image goes all the way round: what axd has read from another app, it puts there for a third.
     for size in ["16", "700"] {
         let owner = Owner::new(&["image", size]);
-        let Ok(Some(Clip::Image(png))) = get(&desk, ClipboardKind::Any).await else { panic!("no image") };
+        let Ok(Some(ClipboardContent::Image(png))) = get(&desk, ClipboardKind::Any).await else {
+            panic!("no image")
+        };
         assert!(png.starts_with(b"\x89PNG"));
         drop(owner);
-        set(&desk, Some(Clip::Image(png))).await;
+        set(&desk, Some(ClipboardContent::Image(png))).await;
         let size: u32 = size.parse().unwrap();
         assert_eq!(read_by_another("image").await, serde_json::json!([size, size]));
     }
@@ -145,19 +148,19 @@ async fn a_secret_is_not_read_and_an_owner_that_hangs_holds_nobody_up() {
     owner.signal(nix::sys::signal::Signal::SIGSTOP);
     let started = Instant::now();
     let hanging = desk.platform.call(DesktopCall::ClipboardGet(ClipboardKind::Any), Gate::new());
-    let of = CaptureOf::All;
+    let of = CaptureTarget::All;
     desk.call(DesktopCall::Capture { of, cursor: false }).await.unwrap();
     let failure = hanging.await.unwrap().unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unresponsive, "{failure}");
     eprintln!("said after {:?}", started.elapsed());
     owner.signal(nix::sys::signal::Signal::SIGCONT);
-    assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(Clip::Text("late".into()))));
+    assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(ClipboardContent::Text("late".into()))));
     // A gate that is closed leaves the clipboard as it was.
     let gate = Gate::new();
     gate.close();
-    let call = DesktopCall::ClipboardSet(Some(Clip::Text("never".into())));
+    let call = DesktopCall::ClipboardSet(Some(ClipboardContent::Text("never".into())));
     assert_eq!(desk.platform.call(call, gate).await.unwrap().unwrap_err().kind, FailureKind::Closed);
-    assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(Clip::Text("late".into()))));
+    assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(ClipboardContent::Text("late".into()))));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -170,22 +173,22 @@ async fn what_axd_put_there_stays_with_the_clipboard_manager_when_axd_ends() {
     for text in ["Grüße, 世界 🙂".to_owned(), "Zwölf Boxkämpfer ".repeat(50_000)] {
         let desk = Desk::new().await;
         // With nothing of ours on it there is nothing to give away.
-        desk.platform.farewell().await.unwrap().unwrap();
-        set(&desk, Some(Clip::Text(text.clone()))).await;
-        desk.platform.farewell().await.unwrap().unwrap();
+        desk.platform.shutdown().await.unwrap().unwrap();
+        set(&desk, Some(ClipboardContent::Text(text.clone()))).await;
+        desk.platform.shutdown().await.unwrap().unwrap();
         drop(desk);
         assert_eq!(read_by_another("text").await, serde_json::json!(text));
     }
     drop(manager);
 
     let desk = Desk::new().await;
-    set(&desk, Some(Clip::Text("mine".into()))).await;
-    desk.platform.farewell().await.unwrap().expect("without a manager nobody is waited for");
+    set(&desk, Some(ClipboardContent::Text("mine".into()))).await;
+    desk.platform.shutdown().await.unwrap().expect("without a manager nobody is waited for");
     for (manner, kind) in
         [(Manner::Refuses, FailureKind::Refused), (Manner::Hangs, FailureKind::Unresponsive)]
     {
         let _manager = Manager::start(manner);
-        assert_eq!(desk.platform.farewell().await.unwrap().unwrap_err().kind, kind);
+        assert_eq!(desk.platform.shutdown().await.unwrap().unwrap_err().kind, kind);
         assert_eq!(read_by_another("text").await, serde_json::json!("mine"));
     }
 }

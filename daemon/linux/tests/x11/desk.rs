@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axd_linux::LinuxDesktop;
 use axd_platform::{
-    AppSeen, DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, InputStep, Platform, WindowSeen,
+    DesktopAnswer, DesktopCall, DesktopEvent, DesktopWindow, Failure, Gate, InputStep, Platform, RunningApp,
 };
 use tokio::sync::mpsc;
 
@@ -87,12 +87,12 @@ pub fn root() -> PathBuf {
 pub struct Desk {
     pub platform: LinuxDesktop,
     events: mpsc::UnboundedReceiver<DesktopEvent>,
-    pub windows: Vec<WindowSeen>,
+    pub windows: Vec<DesktopWindow>,
     pub front: Option<u64>,
     /// How many there are.
     pub displays: usize,
     /// The apps that show a tree.
-    pub seen: Vec<AppSeen>,
+    pub seen: Vec<RunningApp>,
     apps: Vec<Child>,
 }
 
@@ -172,7 +172,7 @@ impl Desk {
         String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
     }
 
-    pub fn window(&self, window: u64) -> &WindowSeen {
+    pub fn window(&self, window: u64) -> &DesktopWindow {
         self.windows.iter().find(|seen| seen.window == window).unwrap()
     }
 

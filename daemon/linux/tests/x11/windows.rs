@@ -10,7 +10,7 @@ async fn op(desk: &Desk, window: u64, op: WindowOp) {
     desk.call(DesktopCall::Window { window, op }).await.unwrap_or_else(|failure| panic!("{op:?}: {failure}"));
 }
 
-/// Each verb, with a window of this toolkit; the test's own wish is what `WindowSeen` says afterwards.
+/// Each verb, with a window of this toolkit; the test's own wish is what `DesktopWindow` says afterwards.
 async fn obeys(toolkit: &str) {
     let mut desk = Desk::new().await;
     let window = desk.echo(toolkit).await;

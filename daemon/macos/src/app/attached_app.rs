@@ -21,7 +21,7 @@ use crate::ax::run_loop::{self, MessageQueue, MessageReceiver};
 use crate::desktop::monitor::{MonitorEvent, MonitorQueue};
 use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
-use axd_platform::worker::{Answer, Note, Question};
+use axd_platform::worker::{AppNotification, AppRequest, ReplySender};
 use axd_platform::{ElementKey, Failure, FailureKind};
 
 /// How long an app may take to answer one call, in seconds. The worker waits a little longer for the whole reply.
@@ -41,7 +41,7 @@ const MAX_SELECTION_REREADS: usize = 512;
 /// A message to the thread of an app.
 pub enum Message {
     /// The worker asks the app something.
-    Request(Question),
+    Request(AppRequest),
     /// The app became active: it may accept registrations now that it refused before.
     Activated,
     /// The machine woke from sleep: announcements were lost, and observers may be dead.
@@ -60,7 +60,7 @@ pub struct AttachedApp {
     /// Observers, by the process they observe.
     registrations: HashMap<u32, Registration>,
     /// Where notifications go, once the worker observes the app.
-    out: Option<mpsc::UnboundedSender<Note>>,
+    out: Option<mpsc::UnboundedSender<AppNotification>>,
     monitor: MonitorQueue,
     /// Why the app cannot be observed completely, as last reported.
     refusal: Option<String>,
@@ -127,7 +127,7 @@ impl AttachedApp {
                     debug!(pid = self.pid, "observing again after sleep");
                     let observed: Vec<u32> = self.registrations.drain().map(|(pid, _)| pid).collect();
                     observed.into_iter().for_each(|pid| self.register(pid));
-                    self.notify(Note::Everything);
+                    self.notify(AppNotification::Everything);
                 }
                 Message::Quit => return false,
             }
@@ -143,38 +143,38 @@ impl AttachedApp {
         Some(due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1)))
     }
 
-    fn handle_request(&mut self, request: Question) {
+    fn handle_request(&mut self, request: AppRequest) {
         trace!(pid = self.pid, request = request.name(), "asked");
         // The worker may have stopped waiting by the time there is a reply, so that it cannot be sent.
         match request {
-            Question::Observe(out, reply) => {
+            AppRequest::Observe(out, reply) => {
                 let result = self.observe(out);
                 let _ = reply.send(result);
             }
-            Question::Mark(mark, out) => self.send_fence(mark, &out),
-            Question::Read(keys, reply) => self.read(keys, reply),
-            Question::Measure(keys, reply) => {
+            AppRequest::Mark(mark, out) => self.send_fence(mark, &out),
+            AppRequest::Read(keys, reply) => self.read(keys, reply),
+            AppRequest::Measure(keys, reply) => {
                 let measured = self.reader.measure(&keys).map_err(AxError::read_failure);
                 let _ = reply.send(measured);
             }
-            Question::At(point, reply) => {
+            AppRequest::At(point, reply) => {
                 let path = self.reader.hit_test(point).map_err(AxError::read_failure);
                 let _ = reply.send(path);
             }
-            Question::Path(key, reply) => {
+            AppRequest::Path(key, reply) => {
                 let path = self.reader.path(key).map_err(AxError::read_failure);
                 let _ = reply.send(path);
             }
-            Question::Front(reply) => {
+            AppRequest::Front(reply) => {
                 let front = self.front_window().map_err(AxError::read_failure);
                 let _ = reply.send(front);
             }
-            Question::Act(key, act, gate, reply) => {
+            AppRequest::Act(key, act, gate, reply) => {
                 let result = self.act(key, &act, &gate);
                 self.read_ahead.clear();
                 let _ = reply.send(result);
             }
-            Question::Awake(reply) => {
+            AppRequest::Awake(reply) => {
                 self.wakeup_waiters.push(reply);
                 self.next_probe = (Instant::now(), FIRST_PROBE_DELAY);
                 self.probe();
@@ -183,13 +183,13 @@ impl AttachedApp {
     }
 
     /// Registers for the app's notifications, before anything of it is read.
-    fn observe(&mut self, out: mpsc::UnboundedSender<Note>) -> Result<(), Failure> {
+    fn observe(&mut self, out: mpsc::UnboundedSender<AppNotification>) -> Result<(), Failure> {
         // An app that does not answer this would hold up each of the many calls that follow.
         match self.element.get(n::kAXRoleAttribute) {
             Ok(_) => {}
             Err(error @ AxError::NOT_ALLOWED) => {
                 self.refusal = Some(error.message());
-                let _ = out.send(Note::Refused(self.refusal.clone()));
+                let _ = out.send(AppNotification::Refused(self.refusal.clone()));
                 // The worker asks again when the app answers, which is when the permission was granted.
                 return Err(unresponsive(error));
             }
@@ -201,7 +201,7 @@ impl AttachedApp {
         // The worker repeats the request if the first reply was too slow; what was accepted then is still registered.
         if self.registrations.contains_key(&self.pid) {
             self.retry_registrations(true);
-            self.notify(Note::Refused(self.refusal.clone()));
+            self.notify(AppNotification::Refused(self.refusal.clone()));
             return Ok(());
         }
         self.enabler.enable(&self.element);
@@ -239,12 +239,12 @@ impl AttachedApp {
         let refusal = self.registrations.get(&self.pid).and_then(Registration::refusal);
         if refusal != self.refusal {
             self.refusal.clone_from(&refusal);
-            self.notify(Note::Refused(refusal));
+            self.notify(AppNotification::Refused(refusal));
         }
     }
 
     /// Sends a notification to the worker.
-    fn notify(&self, note: Note) {
+    fn notify(&self, note: AppNotification) {
         if let Some(out) = &self.out {
             // The worker is gone if the app is being detached.
             let _ = out.send(note);
@@ -252,7 +252,7 @@ impl AttachedApp {
     }
 
     /// Sends a marker behind everything that the app has announced so far.
-    fn send_fence(&mut self, mark: u64, out: &mpsc::UnboundedSender<Note>) {
+    fn send_fence(&mut self, mark: u64, out: &mpsc::UnboundedSender<AppNotification>) {
         // An app answers in order, so its earlier announcements are on their way before its answer. Some announcements are
         // made at the end of an iteration of its run loop: a second call is answered in the next iteration.
         for _ in 0..2 {
@@ -264,10 +264,10 @@ impl AttachedApp {
         let end = Instant::now() + FENCE_DRAIN_TIMEOUT;
         while run_loop::wait(Some(Duration::ZERO)) && Instant::now() < end {}
         self.process_notifications();
-        let _ = out.send(Note::Marker(mark));
+        let _ = out.send(AppNotification::Marker(mark));
     }
 
-    fn read(&mut self, keys: Vec<ElementKey>, reply: Answer<Vec<Option<Reading>>>) {
+    fn read(&mut self, keys: Vec<ElementKey>, reply: ReplySender<Vec<Option<Reading>>>) {
         let mut read = Vec::with_capacity(keys.len());
         for key in &keys {
             if reply.is_closed() {
@@ -369,7 +369,7 @@ impl AttachedApp {
         }
         if self.events.take_overflow() {
             debug!(pid = self.pid, "so much was announced that everything is read again");
-            self.notify(Note::Everything);
+            self.notify(AppNotification::Everything);
         }
     }
 
@@ -384,7 +384,7 @@ impl AttachedApp {
             Effect::Destroyed => {
                 if let Some(key) = self.reader.handles.find(&notification.element) {
                     let was_window = self.reader.is_window(key);
-                    self.notify(Note::Destroyed(key));
+                    self.notify(AppNotification::Destroyed(key));
                     if was_window {
                         self.notify_monitor();
                     }
@@ -393,7 +393,7 @@ impl AttachedApp {
             }
             Effect::Announcement => {
                 if let Some(text) = notification.announcement.clone().filter(|text| !text.is_empty()) {
-                    self.notify(Note::Announced(text));
+                    self.notify(AppNotification::Announced(text));
                 }
                 return;
             }
@@ -403,12 +403,12 @@ impl AttachedApp {
         let key = self.reader.handles.key(&notification.element);
         match effect {
             Effect::Changed => {
-                self.notify(Note::Changed(key));
+                self.notify(AppNotification::Changed(key));
                 if self.reader.is_window(key) {
                     self.notify_monitor();
                 }
             }
-            Effect::ChildrenChanged => self.notify(Note::Structure(key)),
+            Effect::ChildrenChanged => self.notify(AppNotification::Structure(key)),
             Effect::Created => {
                 // The parent is looked up only while there is time for it: there may be many new elements at once.
                 let parent = match self.reader.parent_of(key) {
@@ -417,54 +417,54 @@ impl AttachedApp {
                 };
                 let parent = parent.and_then(|parent| self.reader.handles.find(&parent));
                 match parent.or_else(|| self.reader.parent_of(key)) {
-                    Some(parent) => self.notify(Note::Structure(parent)),
-                    None => self.notify(Note::Structure(key)),
+                    Some(parent) => self.notify(AppNotification::Structure(parent)),
+                    None => self.notify(AppNotification::Structure(key)),
                 }
             }
             Effect::WindowCreated | Effect::WindowFocusMoved => {
-                self.notify(Note::Structure(ElementKey::APP));
+                self.notify(AppNotification::Structure(ElementKey::APP));
                 if key != ElementKey::APP {
-                    self.notify(Note::Changed(key));
+                    self.notify(AppNotification::Changed(key));
                 }
                 self.notify_monitor();
             }
             Effect::AppStateChanged => {
-                self.notify(Note::Changed(ElementKey::APP));
+                self.notify(AppNotification::Changed(ElementKey::APP));
                 self.notify_monitor();
             }
             Effect::FocusMoved => {
                 let before = self.focused.replace(key);
-                before.into_iter().for_each(|before| self.notify(Note::Changed(before)));
-                self.notify(Note::Changed(key));
+                before.into_iter().for_each(|before| self.notify(AppNotification::Changed(before)));
+                self.notify(AppNotification::Changed(key));
             }
             Effect::SelectionChanged => {
-                self.notify(Note::Structure(key));
+                self.notify(AppNotification::Structure(key));
                 let children: Vec<ElementKey> = self.reader.selectable_children(key, MAX_SELECTION_REREADS);
-                children.into_iter().for_each(|child| self.notify(Note::Changed(child)));
+                children.into_iter().for_each(|child| self.notify(AppNotification::Changed(child)));
             }
             Effect::ExpansionChanged => {
                 // Which rows are below which is read from the outline.
                 self.reader
                     .outline_of(key)
                     .into_iter()
-                    .for_each(|outline| self.notify(Note::Structure(outline)));
-                self.notify(Note::Structure(key));
+                    .for_each(|outline| self.notify(AppNotification::Structure(outline)));
+                self.notify(AppNotification::Structure(key));
                 if let Some(parent) = self.reader.parent_of(key) {
-                    self.notify(Note::Structure(parent));
+                    self.notify(AppNotification::Structure(parent));
                 }
             }
             Effect::MenuOpened | Effect::MenuClosed => {
                 let changed = self.reader.set_menu_open(key, effect == Effect::MenuOpened);
-                changed.into_iter().for_each(|key| self.notify(Note::Structure(key)));
+                changed.into_iter().for_each(|key| self.notify(AppNotification::Structure(key)));
                 if let Some(parent) = self.reader.parent_of(key) {
-                    self.notify(Note::Structure(parent));
+                    self.notify(AppNotification::Structure(parent));
                 }
             }
             Effect::Destroyed | Effect::Announcement | Effect::Moved => {}
         }
         for element in &notification.other_elements {
             let key = self.reader.handles.key(element);
-            self.notify(Note::Structure(key));
+            self.notify(AppNotification::Structure(key));
         }
     }
 

@@ -3,7 +3,7 @@
 use axd_protocol::{Role, State, States};
 
 use super::roles::is_secure;
-use axd_platform::{Facts, LONGEST_TEXT};
+use axd_platform::{Facts, MAX_TEXT_LEN};
 
 /// What an element holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -244,7 +244,7 @@ pub fn format_number(number: f64) -> String {
 
 /// A text, no longer than what is kept of one.
 pub fn truncated(text: String) -> String {
-    match text.char_indices().nth(LONGEST_TEXT) {
+    match text.char_indices().nth(MAX_TEXT_LEN) {
         Some((end, _)) => text[..end].to_owned(),
         None => text,
     }

@@ -19,7 +19,7 @@ use crate::ax::error::AxError;
 use crate::ax::value::{self, TextRange};
 use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
-use axd_platform::{ElementKey, Facts, LONGEST_TEXT};
+use axd_platform::{ElementKey, Facts, MAX_TEXT_LEN};
 
 /// A container with more children than this shows only those on the screen.
 pub const MAX_CHILDREN: usize = 1000;
@@ -127,7 +127,7 @@ impl Reader {
         if !same_role || needs_role_first(&native) {
             answers.raw.value = None;
             let rows = has_rows(&native) || is_counted_list(&native);
-            let long = answers.length.is_some_and(|length| length > LONGEST_TEXT);
+            let long = answers.length.is_some_and(|length| length > MAX_TEXT_LEN);
             let value = has_value(role) && !secure && !long;
             self.attributes.read_extra(element, ExtraAttributes { value, children: !rows }, &mut answers)?;
             if has_value(role) && !secure && long {
@@ -378,7 +378,7 @@ fn needs_role_first(native: &str) -> bool {
 
 /// How a long text begins.
 fn read_prefix(element: &Element) -> Result<Option<ElementValue>, AxError> {
-    let length = isize::try_from(LONGEST_TEXT).unwrap_or(isize::MAX);
+    let length = isize::try_from(MAX_TEXT_LEN).unwrap_or(isize::MAX);
     let Some(range) = value::from_range(TextRange { location: 0, length }) else { return Ok(None) };
     let text = or_default(element.get_parameterized(n::kAXStringForRangeParameterizedAttribute, &range))?;
     Ok(text.as_ref().and_then(value::text).map(content::truncated).map(ElementValue::Text))

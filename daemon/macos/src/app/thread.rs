@@ -9,7 +9,7 @@ use tracing::warn;
 use super::attached_app::{AttachedApp, Message};
 use crate::ax::run_loop::MessageQueue;
 use crate::desktop::monitor::MonitorQueue;
-use axd_platform::worker::{Line, Question};
+use axd_platform::worker::{AppHandle, AppRequest};
 
 /// The thread of an attached app. It ends when the last clone is dropped.
 #[derive(Clone)]
@@ -63,11 +63,11 @@ impl AppThread {
     }
 }
 
-impl Line for AppThread {
+impl AppHandle for AppThread {
     /// An element takes one to four round trips; a healthy app makes one in a millisecond or two.
-    const MOST: usize = 32;
+    const MAX_BATCH: usize = 32;
 
-    fn ask(&self, question: Question) -> bool {
+    fn ask(&self, question: AppRequest) -> bool {
         !*self.0.ended.borrow() && self.0.messages.send(Message::Request(question))
     }
 

@@ -14,14 +14,14 @@ use crate::ffi::cg::{
     kCGWindowImageBoundsIgnoreFraming, kCGWindowImageDefault, kCGWindowListOptionIncludingWindow,
     kCGWindowListOptionOnScreenOnly, window_list_create_image,
 };
-use axd_platform::{CaptureOf, Failure, FailureKind, Picture};
+use axd_platform::{CaptureTarget, CapturedImage, Failure, FailureKind};
 
 /// Takes a picture. Blocks.
-pub fn capture(of: CaptureOf, cursor: bool, displays: &[Display]) -> Result<Picture, Failure> {
+pub fn capture(of: CaptureTarget, cursor: bool, displays: &[Display]) -> Result<CapturedImage, Failure> {
     permissions::require_screen_recording()?;
     match of {
-        CaptureOf::All => screen(union_of(displays).ok_or_else(no_displays)?, cursor, displays),
-        CaptureOf::Region(part) => {
+        CaptureTarget::All => screen(union_of(displays).ok_or_else(no_displays)?, cursor, displays),
+        CaptureTarget::Region(part) => {
             let whole = union_of(displays).ok_or_else(no_displays)?;
             let seen = part.intersection(&whole).ok_or_else(|| {
                 let said = format!(
@@ -32,17 +32,17 @@ pub fn capture(of: CaptureOf, cursor: bool, displays: &[Display]) -> Result<Pict
             })?;
             screen(seen, cursor, displays)
         }
-        CaptureOf::Display(number) => {
+        CaptureTarget::Display(number) => {
             let display = displays.iter().find(|display| display.info.display == number);
             let display = display.ok_or_else(|| no_display(number, displays))?;
             screen(display.info.bounds, cursor, displays)
         }
-        CaptureOf::Window(number) => window(number, cursor, displays),
+        CaptureTarget::Window(number) => window(number, cursor, displays),
     }
 }
 
 /// A part of the screen, of one display or of several.
-fn screen(part: Bounds, cursor: bool, displays: &[Display]) -> Result<Picture, Failure> {
+fn screen(part: Bounds, cursor: bool, displays: &[Display]) -> Result<CapturedImage, Failure> {
     let mut parts = Vec::new();
     for display in displays {
         let Some(seen) = part.intersection(&display.info.bounds) else { continue };
@@ -67,7 +67,7 @@ fn screen(part: Bounds, cursor: bool, displays: &[Display]) -> Result<Picture, F
 }
 
 /// A window alone, whatever covers it.
-fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<Picture, Failure> {
+fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<CapturedImage, Failure> {
     let listed = windows::on_screen().into_iter().find(|listed| listed.window == number);
     let Some(listed) = listed else {
         return Err(match windows::owner(number) {
@@ -91,7 +91,12 @@ fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<Picture, Fa
     }
 }
 
-fn by_window_server(part: CGRect, options: u32, window: CGWindowID, of: Bounds) -> Result<Picture, Failure> {
+fn by_window_server(
+    part: CGRect,
+    options: u32,
+    window: CGWindowID,
+    of: Bounds,
+) -> Result<CapturedImage, Failure> {
     let create = window_list_create_image().ok_or_else(|| {
         Failure::new(FailureKind::NotSupported, "this version of macOS has no way to take a picture")
     })?;
@@ -101,17 +106,17 @@ fn by_window_server(part: CGRect, options: u32, window: CGWindowID, of: Bounds) 
     to_picture(&image.ok_or_else(|| refused("the window server gave no picture".to_owned()))?, of)
 }
 
-fn to_picture(image: &Image, of: Bounds) -> Result<Picture, Failure> {
+fn to_picture(image: &Image, of: Bounds) -> Result<CapturedImage, Failure> {
     let pixels = image.pixels();
     let Pixels { width, height, rgb } =
         pixels.ok_or_else(|| refused("the picture's pixels are of an unknown form".to_owned()))?;
     let scale = f64::from(width) / f64::from(of.width.max(1));
-    Ok(Picture { width, height, rgb, origin: Point { x: of.x, y: of.y }, scale })
+    Ok(CapturedImage { width, height, rgb, origin: Point { x: of.x, y: of.y }, scale })
 }
 
 /// One picture of several that lie side by side. What no display shows is black.
-fn compose(mut parts: Vec<Picture>, whole: Bounds) -> Option<Picture> {
-    let is_whole = |part: &Picture| {
+fn compose(mut parts: Vec<CapturedImage>, whole: Bounds) -> Option<CapturedImage> {
+    let is_whole = |part: &CapturedImage| {
         let side = |pixels: u32| (f64::from(pixels) / part.scale).round() as i32;
         part.origin == Point { x: whole.x, y: whole.y }
             && (side(part.width), side(part.height)) == (whole.width, whole.height)
@@ -139,7 +144,7 @@ fn compose(mut parts: Vec<Picture>, whole: Bounds) -> Option<Picture> {
         }
     }
     let origin = Point { x: whole.x, y: whole.y };
-    Some(Picture {
+    Some(CapturedImage {
         width: u32::try_from(width).ok()?,
         height: u32::try_from(height).ok()?,
         rgb,
@@ -184,9 +189,9 @@ fn no_display(number: u32, displays: &[Display]) -> Failure {
 mod tests {
     use super::*;
 
-    fn part(x: i32, width: u32, scale: f64, red: u8) -> Picture {
+    fn part(x: i32, width: u32, scale: f64, red: u8) -> CapturedImage {
         let rgb = [red, 0, 0].repeat((width * width) as usize);
-        Picture { width, height: width, rgb, origin: Point { x, y: 0 }, scale }
+        CapturedImage { width, height: width, rgb, origin: Point { x, y: 0 }, scale }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::appkit;
 use crate::appkit::host::{self, HostItem};
-use axd_platform::{Clip, ClipboardKind, DesktopAnswer, Failure, FailureKind, Gate, Sent};
+use axd_platform::{ClipboardContent, ClipboardKind, DesktopAnswer, Failure, FailureKind, Gate, Sent};
 
 const TEXT: &str = "public.utf8-plain-text";
 const PNG: &str = "public.png";
@@ -16,15 +16,17 @@ pub async fn get(kind: ClipboardKind) -> Result<DesktopAnswer, Failure> {
     let read = host::run_on_main(move || read(kind)).await.unwrap_or_else(|| Err(shutting_down()))?;
     let clip = match read {
         PasteboardContent::Nothing => None,
-        PasteboardContent::Text(bytes) => Some(Clip::Text(String::from_utf8_lossy(&bytes).into_owned())),
-        PasteboardContent::Image(png) => Some(Clip::Image(png)),
-        PasteboardContent::Files(files) => Some(Clip::Files(files)),
+        PasteboardContent::Text(bytes) => {
+            Some(ClipboardContent::Text(String::from_utf8_lossy(&bytes).into_owned()))
+        }
+        PasteboardContent::Image(png) => Some(ClipboardContent::Image(png)),
+        PasteboardContent::Files(files) => Some(ClipboardContent::Files(files)),
     };
     Ok(DesktopAnswer::Clipboard(clip))
 }
 
 /// Replaces all that is on it.
-pub async fn set(clip: Option<Clip>, gate: Gate) -> Result<DesktopAnswer, Failure> {
+pub async fn set(clip: Option<ClipboardContent>, gate: Gate) -> Result<DesktopAnswer, Failure> {
     host::run_on_main(move || write(clip, &gate)).await.unwrap_or_else(|| Err(shutting_down()))?;
     Ok(DesktopAnswer::Done)
 }
@@ -58,14 +60,14 @@ fn read(kind: ClipboardKind) -> Result<PasteboardContent, Failure> {
 }
 
 /// On thread 0.
-fn write(clip: Option<Clip>, gate: &Gate) -> Result<(), Failure> {
+fn write(clip: Option<ClipboardContent>, gate: &Gate) -> Result<(), Failure> {
     gate.enter()?;
     let item = |kind: &str, bytes| vec![HostItem { kind: kind.to_owned(), bytes }];
     let taken = match clip {
         None => appkit::pasteboard_write(Vec::new()),
-        Some(Clip::Text(text)) => appkit::pasteboard_write(item(TEXT, text.into_bytes())),
-        Some(Clip::Image(png)) => appkit::pasteboard_write(item(PNG, png)),
-        Some(Clip::Files(files)) => appkit::pasteboard_write_files(files),
+        Some(ClipboardContent::Text(text)) => appkit::pasteboard_write(item(TEXT, text.into_bytes())),
+        Some(ClipboardContent::Image(png)) => appkit::pasteboard_write(item(PNG, png)),
+        Some(ClipboardContent::Files(files)) => appkit::pasteboard_write_files(files),
     };
     match taken {
         true => Ok(()),

@@ -25,8 +25,8 @@ use crate::appkit::host::{self, HostApp};
 use crate::ax::element::Element;
 use crate::ax::run_loop::MessageQueue;
 use axd_platform::{
-    AppSeen, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, FromWorker, Gate,
-    Mailbox as WorkerMailbox, Platform, Reply, worker,
+    Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Platform, Reply, RunningApp,
+    WorkerEvent, WorkerHandle as WorkerMailbox, worker,
 };
 
 /// How long the first reading of the desktop may take.
@@ -61,7 +61,7 @@ struct Running {
 
 impl Shared {
     /// Adds an app that runs, and describes it for the engine.
-    pub fn add_app(&self, app: &HostApp) -> AppSeen {
+    pub fn add_app(&self, app: &HostApp) -> RunningApp {
         let running = Running {
             ended: watch::Sender::new(false),
             late: Arc::default(),
@@ -100,12 +100,12 @@ impl Shared {
     }
 }
 
-fn seen(app: &HostApp) -> AppSeen {
+fn seen(app: &HostApp) -> RunningApp {
     let program = app.path.as_ref().and_then(|path| path.file_name());
     let program = program.map(|name| name.to_string_lossy().into_owned());
     let name = if app.name.is_empty() { program.clone().unwrap_or_default() } else { app.name.clone() };
     let identity = app.bundle.clone().or(program).unwrap_or_else(|| name.clone());
-    AppSeen { pid: app.pid, name, identity, ..AppSeen::default() }
+    RunningApp { pid: app.pid, name, identity, ..RunningApp::default() }
 }
 
 impl MacDesktop {
@@ -168,11 +168,11 @@ impl Platform for MacDesktop {
         kill(Pid::from_raw(process), None) != Err(Errno::EPERM)
     }
 
-    fn is_late(&self, pid: u32) -> bool {
+    fn acts_late(&self, pid: u32) -> bool {
         self.shared.apps.lock().get(&pid).is_some_and(|running| running.late.load(Relaxed))
     }
 
-    fn examine(&self) -> Reply<Vec<Finding>> {
+    fn diagnose(&self) -> Reply<Vec<Finding>> {
         let (answer, reply) = oneshot::channel();
         // Who asked may have stopped waiting.
         tokio::task::spawn_blocking(move || answer.send(Ok(doctor::examine())));
@@ -186,7 +186,7 @@ impl Platform for MacDesktop {
         reply
     }
 
-    fn not_allowed(&self) -> Option<Failure> {
+    fn access_error(&self) -> Option<Failure> {
         permissions::require_accessibility().err()
     }
 
@@ -220,8 +220,13 @@ impl Platform for MacDesktop {
         }
     }
 
-    fn attach(&self, app: &AppSeen, out: mpsc::Sender<FromWorker>, counters: Arc<Counters>) -> WorkerMailbox {
-        let (letters, inbox) = mpsc::unbounded_channel();
+    fn attach(
+        &self,
+        app: &RunningApp,
+        out: mpsc::Sender<WorkerEvent>,
+        counters: Arc<Counters>,
+    ) -> WorkerMailbox {
+        let (requests, inbox) = mpsc::unbounded_channel();
         let mut apps = self.shared.apps.lock();
         let line = apps.get_mut(&app.pid).and_then(|running| {
             let app_shared = AppShared {
@@ -239,7 +244,7 @@ impl Platform for MacDesktop {
             info!(pid = app.pid, "an app ended before it was attached");
         }
         worker::spawn(line, inbox, out, counters);
-        WorkerMailbox::new(move |letter| letters.send(letter).is_ok())
+        WorkerMailbox::new(move |request| requests.send(request).is_ok())
     }
 
     fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {

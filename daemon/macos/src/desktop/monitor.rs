@@ -23,7 +23,7 @@ use crate::ax::error::AxError;
 use crate::ax::observer::{EventQueue, Observer};
 use crate::ax::run_loop::{self, MessageQueue, MessageReceiver};
 use crate::ffi::names as n;
-use axd_platform::{DesktopEvent, WindowSeen};
+use axd_platform::{DesktopEvent, DesktopWindow};
 
 /// How long an app may take to say something of its windows.
 const WINDOW_REPLY_TIMEOUT: f32 = 0.25;
@@ -68,7 +68,7 @@ pub type MonitorQueue = Arc<MessageQueue<MonitorEvent>>;
 /// The desktop as it was last told.
 #[derive(Default)]
 struct Reported {
-    windows: Vec<WindowSeen>,
+    windows: Vec<DesktopWindow>,
     front: (Option<u32>, Option<u64>),
     displays: Vec<DisplayInfo>,
 }
@@ -354,7 +354,7 @@ impl DesktopMonitor {
     }
 
     /// The windows, by what the window server lists and what the apps said of theirs.
-    fn merged_windows(&self, listed: &[windows::ListedWindow]) -> Vec<WindowSeen> {
+    fn merged_windows(&self, listed: &[windows::ListedWindow]) -> Vec<DesktopWindow> {
         let state = self.apps.values().flat_map(|monitored| {
             monitored.windows.values().map(|(window, state)| (*window, (monitored.app.pid, state.clone())))
         });

@@ -16,7 +16,7 @@ use crate::ffi::cg::{
     kCGWindowListOptionAll, kCGWindowListOptionOnScreenOnly, kCGWindowName, kCGWindowNumber,
     kCGWindowOwnerPID,
 };
-use axd_platform::WindowSeen;
+use axd_platform::DesktopWindow;
 
 /// Windows from this layer on are no windows to people: the Dock, the menu bar, menus.
 const FIRST_OVERLAY_LAYER: i64 = 20;
@@ -120,12 +120,12 @@ pub fn merge(
     states: &HashMap<u64, (u32, WindowState)>,
     displays: &[Display],
     is_app: impl Fn(u32) -> bool,
-) -> Vec<WindowSeen> {
+) -> Vec<DesktopWindow> {
     let shown = listed.iter().filter(|window| is_app(window.pid)).map(|window| {
         let of_app = states.get(&window.window).map(|(_, state)| state);
         let title = of_app.and_then(|state| state.title.clone()).or_else(|| window.title.clone());
         let fills = of_app.is_some_and(|state| state.full_screen) || fills(window.bounds, displays);
-        WindowSeen {
+        DesktopWindow {
             window: window.window,
             pid: window.pid,
             title: title.unwrap_or_default(),
@@ -135,12 +135,12 @@ pub fn merge(
             splash: false,
         }
     });
-    let mut windows: Vec<WindowSeen> = shown.collect();
+    let mut windows: Vec<DesktopWindow> = shown.collect();
     let is_shown = |window: u64| listed.iter().any(|listed| listed.window == window);
     let mut minimized: Vec<_> =
         states.iter().filter(|(window, (_, state))| state.minimized && !is_shown(**window)).collect();
     minimized.sort_by_key(|(window, _)| **window);
-    windows.extend(minimized.into_iter().map(|(window, (pid, state))| WindowSeen {
+    windows.extend(minimized.into_iter().map(|(window, (pid, state))| DesktopWindow {
         window: *window,
         pid: *pid,
         title: state.title.clone().unwrap_or_default(),

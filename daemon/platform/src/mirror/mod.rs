@@ -136,7 +136,7 @@ impl Readings {
 
 /// What follows from readings.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Learned {
+pub struct AppliedReadings {
     /// What to tell.
     pub updates: Vec<Update>,
     /// Elements that are told for the first time.
@@ -204,7 +204,7 @@ impl Mirror {
     }
 
     /// Whether the element is known and was read.
-    pub fn has_told(&self, key: ElementKey) -> bool {
+    pub fn has_sent(&self, key: ElementKey) -> bool {
         self.nodes.get(&key).is_some_and(|node| node.told.is_some())
     }
 
@@ -254,7 +254,7 @@ impl Mirror {
     /// What must be read too before these readings can be applied: former parents of elements that now have another
     /// parent (moved, or claimed twice?), and new elements below what was read. With `whole`, all new elements; else
     /// only those whose parents' ids are made from them.
-    pub fn wanting(&self, readings: &Readings, whole: bool) -> Vec<ElementKey> {
+    pub fn still_to_read(&self, readings: &Readings, whole: bool) -> Vec<ElementKey> {
         let mut wanting = BTreeSet::new();
         let room = self.most.saturating_sub(self.len() + readings.len());
         // A row's id may come from a text deep inside it. What is inside was read after it, so one pass finds it.
@@ -283,7 +283,7 @@ impl Mirror {
         if !self.denied.is_empty() {
             let leaving = self.below(&self.leaving(readings));
             let claimants = leaving.iter().filter_map(|child| self.denied.get(child)).flatten();
-            wanting.extend(claimants.filter(|parent| self.has_told(**parent) && !readings.has(**parent)));
+            wanting.extend(claimants.filter(|parent| self.has_sent(**parent) && !readings.has(**parent)));
         }
         wanting.into_iter().collect()
     }
@@ -305,8 +305,8 @@ impl Mirror {
     }
 
     /// Takes the readings in and says what to tell.
-    pub fn apply(&mut self, readings: Readings) -> Learned {
-        let mut learned = Learned::default();
+    pub fn apply(&mut self, readings: Readings) -> AppliedReadings {
+        let mut learned = AppliedReadings::default();
         let mut touched: Vec<ElementKey> = Vec::new();
         let mut orphans: Vec<ElementKey> = Vec::new();
         for (key, reading) in readings.living() {
@@ -333,14 +333,14 @@ impl Mirror {
                 self.forget(orphan);
             }
         }
-        self.tell_facts(readings, &mut touched, &mut learned);
-        self.tell_children(touched, &mut learned);
+        self.push_facts(readings, &mut touched, &mut learned);
+        self.push_children(touched, &mut learned);
         learned.unread.retain(|key| self.nodes.get(key).is_some_and(|node| node.told.is_none()));
         learned
     }
 
     /// Takes in facts of an element whose children were not read. What to tell, if they are others than were told.
-    pub fn restate(&mut self, key: ElementKey, facts: Facts) -> Option<Update> {
+    pub fn update_facts(&mut self, key: ElementKey, facts: Facts) -> Option<Update> {
         let print = fingerprint(&facts);
         let told = self.nodes.get_mut(&key)?.told.as_mut()?;
         let news = *told != print;
@@ -356,7 +356,7 @@ impl Mirror {
         readings: &Readings,
         touched: &mut Vec<ElementKey>,
         orphans: &mut Vec<ElementKey>,
-        learned: &mut Learned,
+        learned: &mut AppliedReadings,
     ) {
         self.denied.retain(|_, parents| {
             parents.remove(&key);
@@ -446,7 +446,12 @@ impl Mirror {
         }
     }
 
-    fn tell_facts(&mut self, readings: Readings, touched: &mut Vec<ElementKey>, learned: &mut Learned) {
+    fn push_facts(
+        &mut self,
+        readings: Readings,
+        touched: &mut Vec<ElementKey>,
+        learned: &mut AppliedReadings,
+    ) {
         let Readings { order, mut found } = readings;
         for key in order {
             let (Some(Some(reading)), Some(node)) = (found.remove(&key), self.nodes.get_mut(&key)) else {
@@ -466,15 +471,15 @@ impl Mirror {
         }
     }
 
-    fn tell_children(&mut self, touched: Vec<ElementKey>, learned: &mut Learned) {
+    fn push_children(&mut self, touched: Vec<ElementKey>, learned: &mut AppliedReadings) {
         let mut done = KeySet::default();
         for parent in touched {
-            if !done.insert(parent) || !self.has_told(parent) {
+            if !done.insert(parent) || !self.has_sent(parent) {
                 continue;
             }
             let node = &self.nodes[&parent];
             let order: Vec<ElementKey> =
-                node.listed.iter().filter(|child| self.has_told(**child)).copied().collect();
+                node.listed.iter().filter(|child| self.has_sent(**child)).copied().collect();
             let (total, print) = (node.total, order_print(&order, node.total));
             if print != node.shown {
                 learned.updates.push(Update::Children { parent, order, total });

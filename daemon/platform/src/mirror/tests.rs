@@ -10,7 +10,7 @@ fn reading(name: &str, children: &[u64]) -> Option<Reading> {
     Some(Reading { facts, children: children.iter().copied().map(ElementKey).collect(), total: None })
 }
 
-fn read(mirror: &mut Mirror, elements: &[(u64, Option<Reading>)]) -> Learned {
+fn read(mirror: &mut Mirror, elements: &[(u64, Option<Reading>)]) -> AppliedReadings {
     let mut readings = Readings::default();
     for (n, reading) in elements {
         readings.add(key(*n), reading.clone());
@@ -18,7 +18,7 @@ fn read(mirror: &mut Mirror, elements: &[(u64, Option<Reading>)]) -> Learned {
     mirror.apply(readings)
 }
 
-fn order(learned: &Learned, of: u64) -> Option<Vec<u64>> {
+fn order(learned: &AppliedReadings, of: u64) -> Option<Vec<u64>> {
     learned.updates.iter().find_map(|update| match update {
         Update::Children { parent, order, .. } if *parent == key(of) => {
             Some(order.iter().map(|child| child.0).collect())
@@ -62,27 +62,27 @@ fn what_a_rows_id_is_made_from_is_read_with_it_however_deep() {
     }
     readings.add(key(0), reading("app", &[1, 9]));
     readings.add(key(1), row);
-    assert_eq!(mirror.wanting(&readings, false), [key(2)]);
+    assert_eq!(mirror.still_to_read(&readings, false), [key(2)]);
     readings.add(key(2), reading("", &[3]));
-    assert_eq!(mirror.wanting(&readings, false), [key(3)]);
+    assert_eq!(mirror.still_to_read(&readings, false), [key(3)]);
 }
 
 #[test]
 fn reading_the_same_again_tells_nothing() {
     let mut mirror = two_groups();
     let again = read(&mut mirror, &[(1, reading("a", &[3])), (4, reading("d", &[]))]);
-    assert_eq!(again, Learned::default());
+    assert_eq!(again, AppliedReadings::default());
 }
 
 #[test]
 fn facts_are_restated_of_what_was_told_and_only_if_they_are_others() {
     let mut mirror = two_groups();
     let facts = |name: &str| Facts { name: Some(name.to_owned()), ..Facts::new(Role::Group) };
-    assert_eq!(mirror.restate(key(3), facts("c")), None);
+    assert_eq!(mirror.update_facts(key(3), facts("c")), None);
     let update = Update::Upsert { key: key(3), facts: Box::new(facts("z")) };
-    assert_eq!(mirror.restate(key(3), facts("z")), Some(update));
-    assert_eq!(read(&mut mirror, &[(3, reading("z", &[4]))]), Learned::default());
-    assert_eq!(mirror.restate(key(9), facts("never told")), None);
+    assert_eq!(mirror.update_facts(key(3), facts("z")), Some(update));
+    assert_eq!(read(&mut mirror, &[(3, reading("z", &[4]))]), AppliedReadings::default());
+    assert_eq!(mirror.update_facts(key(9), facts("never told")), None);
 }
 
 #[test]
@@ -90,13 +90,13 @@ fn an_element_moves_when_its_former_parent_no_longer_claims_it() {
     let mut mirror = two_groups();
     let mut readings = Readings::default();
     readings.add(key(2), reading("b", &[3]));
-    assert_eq!(mirror.wanting(&readings, true), [key(1)]);
+    assert_eq!(mirror.still_to_read(&readings, true), [key(1)]);
     readings.add(key(1), reading("a", &[]));
     let learned = mirror.apply(readings);
     assert_eq!(order(&learned, 1), Some(vec![]));
     assert_eq!(order(&learned, 2), Some(vec![3]));
     assert_eq!(mirror.parent(key(3)), Some(key(2)));
-    assert!(mirror.has_told(key(4)));
+    assert!(mirror.has_sent(key(4)));
 }
 
 #[test]
@@ -112,10 +112,10 @@ fn an_element_claimed_twice_goes_to_the_other_parent_when_it_is_let_go() {
     read(&mut mirror, &[(2, reading("b", &[3])), (1, reading("a", &[3]))]);
     let mut readings = Readings::default();
     readings.add(key(1), reading("a", &[]));
-    assert_eq!(mirror.wanting(&readings, true), [key(2)]);
+    assert_eq!(mirror.still_to_read(&readings, true), [key(2)]);
     readings.add(key(2), reading("b", &[3]));
     assert_eq!(order(&mirror.apply(readings), 2), Some(vec![3]));
-    assert!(mirror.has_told(key(4)));
+    assert!(mirror.has_sent(key(4)));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_total_that_grows_is_told_although_the_rows_shown_are_the_same() {
     }
     let learned = read(&mut mirror, &[(1, more.clone())]);
     assert_eq!(learned.updates, [Update::Children { parent: key(1), order: vec![key(3)], total: Some(50) }]);
-    assert_eq!(read(&mut mirror, &[(1, more)]), Learned::default());
+    assert_eq!(read(&mut mirror, &[(1, more)]), AppliedReadings::default());
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn what_there_is_no_room_for_is_not_asked_for() {
     read(&mut mirror, &[(0, reading("app", &[1])), (1, reading("a", &[]))]);
     let mut readings = Readings::default();
     readings.add(key(1), reading("a", &[2, 3, 4, 5]));
-    assert!(mirror.wanting(&readings, true).len() < 3);
+    assert!(mirror.still_to_read(&readings, true).len() < 3);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_list_of_children_leaves_what_the_element_is_as_it_was() {
     let mut mirror = two_groups();
     let mut readings = Readings::default();
     readings.add_list(key(1), vec![key(5)]);
-    assert_eq!(mirror.wanting(&readings, true), [key(5)]);
+    assert_eq!(mirror.still_to_read(&readings, true), [key(5)]);
     readings.add(key(5), reading("e", &[]));
     let learned = mirror.apply(readings);
     assert_eq!((order(&learned, 1), &learned.new[..]), (Some(vec![5]), &[key(5)][..]));

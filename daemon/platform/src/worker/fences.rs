@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use super::PATIENCE;
+use super::APP_REPLY_TIMEOUT;
 use crate::Responder;
 use crate::schedule::Schedule;
 
@@ -32,7 +32,7 @@ struct Fence {
     /// Whether the mark has come.
     passed: bool,
     /// What the app must have done before.
-    errand: Option<u64>,
+    prerequisite: Option<u64>,
     /// The hints that must be read before the answer, once that is known.
     stamp: Option<u64>,
 }
@@ -41,8 +41,8 @@ impl Fences {
     /// Somebody waits. Answers the mark that passes the fence.
     pub fn raise(&mut self, reply: Responder<()>, now: Instant) -> u64 {
         self.last_mark += 1;
-        let (mark, deadline) = (self.last_mark, now + PATIENCE);
-        self.raised.push(Fence { mark, reply, deadline, passed: false, errand: None, stamp: None });
+        let (mark, deadline) = (self.last_mark, now + APP_REPLY_TIMEOUT);
+        self.raised.push(Fence { mark, reply, deadline, passed: false, prerequisite: None, stamp: None });
         mark
     }
 
@@ -72,7 +72,7 @@ impl Fences {
     ) -> Vec<Settled> {
         let mut settled = Vec::new();
         self.raised.retain_mut(|fence| {
-            if fence.passed && fence.stamp.is_none() && is_clear(&mut fence.errand) {
+            if fence.passed && fence.stamp.is_none() && is_clear(&mut fence.prerequisite) {
                 fence.stamp = Some(schedule.stamp());
             }
             let reached = fence.stamp.is_some_and(|stamp| schedule.taken(stamp));
@@ -108,14 +108,14 @@ mod tests {
     #[test]
     fn a_fence_is_reached_when_its_mark_has_come_and_what_was_hinted_at_is_read() {
         let (mut schedule, mut fences, mark, now) = fence();
-        schedule.hint(ElementKey(1));
+        schedule.mark_dirty(ElementKey(1));
         assert!(reached(fences.settle(&schedule, true, now, |_| true)).is_empty());
         fences.pass(mark + 1);
         assert!(!fences.any_passed(), "that is another fence's");
         fences.pass(mark);
         assert!(fences.any_passed());
         assert!(reached(fences.settle(&schedule, true, now, |_| true)).is_empty());
-        schedule.take_hints(1);
+        schedule.take_dirty(1);
         assert_eq!(reached(fences.settle(&schedule, true, now, |_| true)), [true]);
         assert!(reached(fences.settle(&schedule, true, now, |_| true)).is_empty());
     }
@@ -126,15 +126,15 @@ mod tests {
         fences.pass(mark);
         assert_eq!(fences.deadline(), None);
         let errand = |errand: &mut Option<u64>| errand.replace(3).is_some();
-        assert!(reached(fences.settle(&schedule, true, now + 2 * PATIENCE, errand)).is_empty());
-        assert_eq!(reached(fences.settle(&schedule, true, now + 2 * PATIENCE, errand)), [true]);
+        assert!(reached(fences.settle(&schedule, true, now + 2 * APP_REPLY_TIMEOUT, errand)).is_empty());
+        assert_eq!(reached(fences.settle(&schedule, true, now + 2 * APP_REPLY_TIMEOUT, errand)), [true]);
     }
 
     #[test]
     fn a_fence_is_given_up_when_its_mark_does_not_come_or_the_app_is_not_well() {
         let (schedule, mut fences, _, now) = fence();
-        assert_eq!(fences.deadline(), Some(now + PATIENCE));
-        assert_eq!(reached(fences.settle(&schedule, true, now + PATIENCE, |_| true)), [false]);
+        assert_eq!(fences.deadline(), Some(now + APP_REPLY_TIMEOUT));
+        assert_eq!(reached(fences.settle(&schedule, true, now + APP_REPLY_TIMEOUT, |_| true)), [false]);
         let mark = fences.raise(Responder::ignored(), now);
         fences.pass(mark);
         assert_eq!(reached(fences.settle(&schedule, false, now, |_| false)), [false]);

@@ -33,7 +33,7 @@ impl Flood {
     }
 
     /// Sees whether there are new hints: `stamp` is that of the latest.
-    pub fn look(&mut self, stamp: u64, now: Instant) {
+    pub fn observe(&mut self, stamp: u64, now: Instant) {
         self.room = (self.room + PACE * (now - self.at).as_secs_f64()).min(BURST);
         self.at = now;
         if self.stamp != stamp {
@@ -43,7 +43,7 @@ impl Flood {
     }
 
     /// When the next `count` elements may be read, if that is not now.
-    pub fn holds_up(&self, count: usize) -> Option<Instant> {
+    pub fn throttled_until(&self, count: usize) -> Option<Instant> {
         let missing = (count as f64).min(BURST) - self.room;
         let is_over = self.at >= self.stirred + QUIET;
         (missing > 0.0 && !is_over).then(|| self.at + Duration::from_secs_f64(missing / PACE).min(QUIET))
@@ -67,19 +67,19 @@ mod tests {
     fn a_burst_is_read_at_once_and_a_flood_at_a_steady_pace() {
         let start = Instant::now();
         let mut flood = Flood::new(start);
-        flood.look(1, start);
+        flood.observe(1, start);
         let mut read = 0;
-        while flood.holds_up(64).is_none() {
+        while flood.throttled_until(64).is_none() {
             flood.read(64);
             read += 64;
         }
         assert_eq!(read, 2048);
-        let due = flood.holds_up(64);
+        let due = flood.throttled_until(64);
         assert!(due.is_some_and(|due| due > start + seconds(0.1) && due < start + seconds(0.11)), "{due:?}");
         // Ten seconds of it, with something new every ten milliseconds.
         for step in 1..=1000_u32 {
-            flood.look(1 + u64::from(step), start + seconds(0.01) * step);
-            while flood.holds_up(64).is_none() {
+            flood.observe(1 + u64::from(step), start + seconds(0.01) * step);
+            while flood.throttled_until(64).is_none() {
                 flood.read(64);
                 read += 64;
             }
@@ -91,14 +91,14 @@ mod tests {
     fn once_nothing_more_comes_all_of_it_is_read() {
         let start = Instant::now();
         let mut flood = Flood::new(start);
-        flood.look(1, start);
+        flood.observe(1, start);
         flood.read(4096);
-        flood.look(1, start + seconds(0.1));
-        assert!(flood.holds_up(64).is_some());
-        flood.look(1, start + QUIET);
+        flood.observe(1, start + seconds(0.1));
+        assert!(flood.throttled_until(64).is_some());
+        flood.observe(1, start + QUIET);
         flood.read(4096);
-        assert_eq!(flood.holds_up(4096), None);
-        flood.look(2, start + QUIET);
-        assert!(flood.holds_up(4096).is_some(), "it goes on");
+        assert_eq!(flood.throttled_until(4096), None);
+        flood.observe(2, start + QUIET);
+        assert!(flood.throttled_until(4096).is_some(), "it goes on");
     }
 }

@@ -1,24 +1,24 @@
 //! The worker of an attached app: walks it once, then reads again what events hint at, what somebody waits on and,
 //! a little at a time, everything.
 //!
-//! One loop, one thing at a time. What it has to tell waits in its books; while that cannot be sent it goes on
+//! One loop, one thing at a time. What it has to tell waits in its state; while that cannot be sent it goes on
 //! taking in hints, which are a set and stay small, and reads nothing. So a slow listener costs no memory, and an app that
 //! hangs holds up nobody but its own worker.
 //!
-//! It knows nothing native: `app` is all it has of the app. `books` (with `fences` and `flood`) is what it keeps, `walk` how it begins,
+//! It knows nothing native: `app` is all it has of the app. `state` (with `fences` and `flood`) is what it keeps, `walk` how it begins,
 //! `reading` how it goes on and how it answers. `lined` is an app that is reached over a `line`, as all are that keep
 //! their elements in a thread of their own; `acting` is how that one acts.
 
-mod acting;
-mod app;
-mod books;
+mod action;
+mod app_handle;
+mod backend;
 mod fences;
 mod flood;
-mod line;
-mod lined;
 mod reading;
+mod state;
 #[cfg(test)]
 mod tests;
+mod threaded;
 mod walk;
 
 use std::collections::VecDeque;
@@ -29,69 +29,69 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TryRecvError;
 use tracing::{debug, info, warn};
 
-use books::{Health, Walk};
-use lined::Lined;
+use state::{Health, Walk};
+use threaded::ThreadedApp;
 
-pub use app::{App, Steps};
-pub use books::Books;
-pub use line::{Answer, Line, Note, Question};
+pub use app_handle::{AppHandle, AppNotification, AppRequest, ReplySender};
+pub use backend::{AppBackend, Steps};
+pub use state::WorkerState;
 
-use crate::{Counters, Failure, FailureKind, FromWorker, ToWorker};
+use crate::{Counters, Failure, FailureKind, WorkerEvent, WorkerRequest};
 
 /// How long an app may be silent while it owes an answer.
-pub const PATIENCE: Duration = Duration::from_millis(800);
+pub const APP_REPLY_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// Starts the worker of an app that is reached over a line; without one it only says that the app has ended.
-pub fn spawn<L: Line>(
+pub fn spawn<L: AppHandle>(
     line: Option<L>,
-    letters: mpsc::UnboundedReceiver<ToWorker>,
-    out: mpsc::Sender<FromWorker>,
+    requests: mpsc::UnboundedReceiver<WorkerRequest>,
+    out: mpsc::Sender<WorkerEvent>,
     counters: Arc<Counters>,
 ) {
-    tokio::spawn(work_for(Lined::new(line), letters, out, counters));
+    tokio::spawn(run_worker(ThreadedApp::new(line), requests, out, counters));
 }
 
 /// Is the worker of an app, until its mailbox is dropped.
-pub async fn work_for<A: App>(
+pub async fn run_worker<A: AppBackend>(
     app: A,
-    letters: mpsc::UnboundedReceiver<ToWorker>,
-    out: mpsc::Sender<FromWorker>,
+    requests: mpsc::UnboundedReceiver<WorkerRequest>,
+    out: mpsc::Sender<WorkerEvent>,
     counters: Arc<Counters>,
 ) {
-    let books = Books::new(counters, A::ENDED);
-    let mut worker = Worker { app, books, letters, out, todo: VecDeque::new(), last_duty: Duty::Routine };
+    let state = WorkerState::new(counters, A::ENDED);
+    let mut worker = Worker { app, state, requests, out, pending: VecDeque::new(), last_task: Task::Routine };
     worker.run().await;
-    worker.app.leave().await;
+    worker.app.detach().await;
     debug!("the worker ends");
 }
 
 struct Worker<A> {
     app: A,
-    books: Books,
-    letters: mpsc::UnboundedReceiver<ToWorker>,
-    out: mpsc::Sender<FromWorker>,
-    /// Letters that are not answered yet.
-    todo: VecDeque<ToWorker>,
-    last_duty: Duty,
+    state: WorkerState,
+    requests: mpsc::UnboundedReceiver<WorkerRequest>,
+    out: mpsc::Sender<WorkerEvent>,
+    /// Requests that are not answered yet.
+    pending: VecDeque<WorkerRequest>,
+    last_task: Task,
 }
 
 /// What a worker does all day.
 #[derive(Debug, Clone, Copy)]
-enum Duty {
+enum Task {
     /// Reading what events hint at.
     Hints,
     /// Answering.
-    Letters,
+    Requests,
     /// The first walk.
     Walk,
     /// Interests and the sweep.
     Routine,
 }
 
-impl Duty {
+impl Task {
     /// All of them, those that come after `last` first.
-    fn from(last: Duty) -> impl Iterator<Item = Duty> {
-        let all = [Duty::Hints, Duty::Letters, Duty::Walk, Duty::Routine];
+    fn from(last: Task) -> impl Iterator<Item = Task> {
+        let all = [Task::Hints, Task::Requests, Task::Walk, Task::Routine];
         all.into_iter().cycle().skip(last as usize + 1).take(all.len())
     }
 }
@@ -102,28 +102,28 @@ pub fn now() -> Instant {
 }
 
 /// The app let a call time out.
-pub fn silent() -> Failure {
-    let text = format!("the app has not answered for {} ms", PATIENCE.as_millis());
+pub fn unresponsive() -> Failure {
+    let text = format!("the app has not answered for {} ms", APP_REPLY_TIMEOUT.as_millis());
     Failure::new(FailureKind::Unresponsive, text)
 }
 
-impl<A: App> Worker<A> {
+impl<A: AppBackend> Worker<A> {
     async fn run(&mut self) {
         let out = self.out.clone();
         loop {
             if !self.take_in() {
                 return;
             }
-            if self.books.has_outgoing() {
+            if self.state.has_outgoing() {
                 tokio::select! {
                     biased;
-                    permit = out.reserve() => match (permit, self.books.next_outgoing()) {
+                    permit = out.reserve() => match (permit, self.state.next_outgoing()) {
                         (Ok(permit), Some(message)) => permit.send(message),
                         _ => return,
                     },
-                    () = self.app.news() => {}
-                    letter = self.letters.recv() => match letter {
-                        Some(letter) => self.todo.push_back(letter),
+                    () = self.app.wait_for_event() => {}
+                    request = self.requests.recv() => match request {
+                        Some(request) => self.pending.push_back(request),
                         None => return,
                     },
                 }
@@ -132,7 +132,7 @@ impl<A: App> Worker<A> {
             if self.work().await {
                 continue;
             }
-            if !self.rest().await {
+            if !self.wait().await {
                 return;
             }
         }
@@ -140,10 +140,10 @@ impl<A: App> Worker<A> {
 
     /// Takes in, without waiting, what has come. False once nobody can ask any more.
     fn take_in(&mut self) -> bool {
-        self.app.take_in(&mut self.books);
+        self.app.drain_events(&mut self.state);
         loop {
-            match self.letters.try_recv() {
-                Ok(letter) => self.todo.push_back(letter),
+            match self.requests.try_recv() {
+                Ok(request) => self.pending.push_back(request),
                 Err(TryRecvError::Empty) => return true,
                 Err(TryRecvError::Disconnected) => return false,
             }
@@ -151,14 +151,14 @@ impl<A: App> Worker<A> {
     }
 
     /// Waits until there is something to do. False once nobody listens or asks any more.
-    async fn rest(&mut self) -> bool {
-        let reads = self.books.is_well() && self.books.is_complete();
-        let routine = reads.then(|| self.books.schedule.next_due());
+    async fn wait(&mut self) -> bool {
+        let reads = self.state.is_well() && self.state.is_complete();
+        let routine = reads.then(|| self.state.schedule.next_due());
         let more = if reads { self.app.next_due() } else { None };
-        let held_up = if self.books.is_well() { self.held_up() } else { None };
-        let fence = self.books.fences.deadline();
+        let held_up = if self.state.is_well() { self.throttled_until() } else { None };
+        let fence = self.state.fences.deadline();
         let due = [fence, routine, more, held_up].into_iter().flatten().min();
-        let health = &mut self.books.health;
+        let health = &mut self.state.health;
         let back = async {
             match health {
                 Health::Silent(probe) => probe.await.is_ok(),
@@ -167,11 +167,11 @@ impl<A: App> Worker<A> {
         };
         tokio::select! {
             biased;
-            letter = self.letters.recv() => match letter {
-                Some(letter) => self.todo.push_back(letter),
+            request = self.requests.recv() => match request {
+                Some(request) => self.pending.push_back(request),
                 None => return false,
             },
-            () = self.app.news() => {}
+            () = self.app.wait_for_event() => {}
             answers = back => self.is_back(answers),
             () = tokio::time::sleep_until(due.unwrap_or_else(now).into()), if due.is_some() => {}
             () = self.out.closed() => return false,
@@ -181,75 +181,76 @@ impl<A: App> Worker<A> {
 
     /// Does the next thing there is to do. False if there is none.
     async fn work(&mut self) -> bool {
-        if self.settle_fences() || self.take_quick_letter() {
+        if self.finish_fences() || self.take_quick_request() {
             return true;
         }
-        if !self.books.is_well() {
+        if !self.state.is_well() {
             return false;
         }
         // They take turns: an app that never rests holds up neither the walk nor who asks something.
-        for duty in Duty::from(self.last_duty) {
+        for duty in Task::from(self.last_task) {
             let worked = match duty {
-                _ if matches!(self.books.walk, Walk::Registering) => self.register().await,
-                Duty::Hints => self.attend().await,
-                Duty::Letters => self.answer_next().await,
-                Duty::Walk => self.walk_on().await,
-                Duty::Routine => self.read_routinely().await,
+                _ if matches!(self.state.walk, Walk::Registering) => self.register().await,
+                Task::Hints => self.process_dirty().await,
+                Task::Requests => self.answer_next().await,
+                Task::Walk => self.step_walk().await,
+                Task::Routine => self.read_routinely().await,
             };
             match worked {
                 Ok(true) => {}
                 Ok(false) => continue,
                 Err(failure) => self.fail(&failure),
             }
-            self.last_duty = duty;
+            self.last_task = duty;
             return true;
         }
         false
     }
 
     /// Answers fences that are reached, or will not be. True if there were any.
-    fn settle_fences(&mut self) -> bool {
-        if self.books.fences.any_passed() {
-            self.app.hurry(&mut self.books);
+    fn finish_fences(&mut self) -> bool {
+        if self.state.fences.any_passed() {
+            self.app.flush_events(&mut self.state);
         }
-        let (well, complete) = (self.books.is_well(), self.books.is_complete());
-        let (app, Books { fences, schedule, strangers, .. }) = (&mut self.app, &mut self.books);
+        let (well, complete) = (self.state.is_well(), self.state.is_complete());
+        let (app, WorkerState { fences, schedule, unplaced: strangers, .. }) =
+            (&mut self.app, &mut self.state);
         let settled = fences.settle(schedule, well, now(), |errand| {
-            let clear = app.is_clear(complete, errand);
+            let clear = app.is_flushed(complete, errand);
             clear && (strangers.is_empty() || !complete)
         });
-        let failure = self.books.failure();
+        let failure = self.state.failure();
         if A::SILENT_BY_FENCE && settled.iter().any(|fence| !fence.reached) {
             self.fail(&failure);
         }
         let any = !settled.is_empty();
         for fence in settled {
             let result = if fence.reached { Ok(()) } else { Err(failure.clone()) };
-            self.books.reply(fence.reply, result);
+            self.state.reply(fence.reply, result);
         }
         any
     }
 
-    /// Handles the next letter if that takes no reading, or if reading is no use now.
-    fn take_quick_letter(&mut self) -> bool {
-        use ToWorker as To;
-        let well = self.books.is_well();
-        let is_quick = |letter: &ToWorker| {
-            !well || matches!(letter, To::Watch { .. } | To::Unwatch { .. } | To::Fence { .. })
+    /// Handles the next request if that takes no reading, or if reading is no use now.
+    fn take_quick_request(&mut self) -> bool {
+        use WorkerRequest as To;
+        let well = self.state.is_well();
+        let is_quick = |request: &WorkerRequest| {
+            !well || matches!(request, To::Watch { .. } | To::Unwatch { .. } | To::Fence { .. })
         };
-        let Some(at) = self.todo.iter().position(is_quick) else { return false };
-        let Some(letter) = self.todo.remove(at) else { return false };
-        match letter {
-            To::Watch { interest, keys } => self.books.schedule.watch(interest, keys, now()),
-            To::Unwatch { interest } => self.books.schedule.unwatch(interest),
+        let Some(at) = self.pending.iter().position(is_quick) else { return false };
+        let Some(request) = self.pending.remove(at) else { return false };
+        match request {
+            To::Watch { interest, keys } => self.state.schedule.watch(interest, keys, now()),
+            To::Unwatch { interest } => self.state.schedule.unwatch(interest),
             To::Fence { reply } if well => {
-                self.books.count_call();
-                let mark = self.books.fences.raise(reply, now());
-                self.app.mark(mark);
+                self.state.count_call();
+                let mark = self.state.fences.raise(reply, now());
+                self.app.send_fence(mark);
             }
-            letter => {
-                let failed = letter.fail(self.books.failure());
-                failed.into_iter().for_each(|reply| self.books.send_reply(reply));
+            request => {
+                let failed = request.fail(self.state.failure());
+                failed.into_iter().for_each(|reply| self.state.send_reply(reply));
             }
         }
         true
@@ -258,18 +259,18 @@ impl<A: App> Worker<A> {
     /// Something could not be had of the app. If it timed out nothing is asked of it until it answers a
     /// probe, which may take as long as it likes.
     fn fail(&mut self, failure: &Failure) {
-        if !self.books.is_well() {
+        if !self.state.is_well() {
             return;
         }
         if failure.kind == FailureKind::Unresponsive {
-            self.books.count_call();
-            let Some(probe) = self.app.probe() else { return self.books.end() };
+            self.state.count_call();
+            let Some(probe) = self.app.probe() else { return self.state.set_ended() };
             warn!(%failure, "the app is silent");
-            self.books.health = Health::Silent(probe);
-            self.books.tell_state();
+            self.state.health = Health::Silent(probe);
+            self.state.queue_state();
         } else if self.app.is_lost(failure) {
             warn!(%failure, "the app is lost");
-            self.books.end();
+            self.state.set_ended();
         } else {
             debug!(%failure, "reading the app failed");
         }
@@ -279,9 +280,9 @@ impl<A: App> Worker<A> {
     fn is_back(&mut self, answers: bool) {
         info!(answers, "the app that was silent");
         if !answers {
-            return self.books.end();
+            return self.state.set_ended();
         }
-        self.books.health = Health::Well;
-        self.books.tell_state();
+        self.state.health = Health::Well;
+        self.state.queue_state();
     }
 }

@@ -41,34 +41,39 @@ impl Fake {
     }
 }
 
-impl App for Fake {
+impl AppBackend for Fake {
     const STEPS: Steps = Steps { first: 2, growth: 2, largest: 4 };
     const SILENT_BY_FENCE: bool = false;
     const ENDED: &'static str = "it ended";
 
-    async fn register(&mut self, _: &mut Books) -> Result<(), Failure> {
+    async fn register(&mut self, _: &mut WorkerState) -> Result<(), Failure> {
         Ok(())
     }
 
-    fn take_in(&mut self, books: &mut Books) {
+    fn drain_events(&mut self, state: &mut WorkerState) {
         let table = &mut *self.0.0.lock();
         for key in table.notes.drain(..).map(ElementKey) {
-            match books.mirror.knows(key) {
-                true => books.schedule.hint(key),
-                false => drop(books.strangers.insert(key)),
+            match state.mirror.knows(key) {
+                true => state.schedule.mark_dirty(key),
+                false => drop(state.unplaced.insert(key)),
             }
         }
-        table.marks.drain(..).for_each(|ticket| books.fences.pass(ticket));
+        table.marks.drain(..).for_each(|ticket| state.fences.pass(ticket));
     }
 
-    async fn news(&mut self) {
+    async fn wait_for_event(&mut self) {
         self.0.1.notified().await;
     }
 
-    async fn read(&mut self, _: &mut Books, keys: &[ElementKey], into: &mut Readings) -> Result<(), Failure> {
+    async fn read(
+        &mut self,
+        _: &mut WorkerState,
+        keys: &[ElementKey],
+        into: &mut Readings,
+    ) -> Result<(), Failure> {
         let table = &mut *self.0.0.lock();
         if table.silent {
-            return Err(silent());
+            return Err(unresponsive());
         }
         for key in keys {
             into.add(
@@ -93,29 +98,33 @@ impl App for Fake {
         Ok(())
     }
 
-    async fn front(&mut self, _: &Books, _: &[ElementKey]) -> Result<Option<ElementKey>, Failure> {
+    async fn front_window(
+        &mut self,
+        _: &WorkerState,
+        _: &[ElementKey],
+    ) -> Result<Option<ElementKey>, Failure> {
         Ok(None)
     }
 
-    async fn measure(&mut self, _: &Books, _: &[ElementKey]) -> Result<Vec<Measured>, Failure> {
+    async fn measure(&mut self, _: &WorkerState, _: &[ElementKey]) -> Result<Vec<Measured>, Failure> {
         self.with(|table| table.measured = table.restless);
         Ok(Vec::new())
     }
 
-    async fn at(&mut self, _: &Books, _: Point) -> Result<Vec<ElementKey>, Failure> {
+    async fn hit_test(&mut self, _: &WorkerState, _: Point) -> Result<Vec<ElementKey>, Failure> {
         Ok(Vec::new())
     }
 
-    async fn path(&mut self, _: &Books, _: ElementKey) -> Result<Vec<ElementKey>, Failure> {
+    async fn path(&mut self, _: &WorkerState, _: ElementKey) -> Result<Vec<ElementKey>, Failure> {
         self.with(|table| table.paths += 1);
         Ok(Vec::new())
     }
 
-    fn perform(&mut self, books: &mut Books, _: ElementKey, _: Act, _: Gate, reply: Responder<()>) {
-        books.reply(reply, Ok(()));
+    fn perform(&mut self, state: &mut WorkerState, _: ElementKey, _: Act, _: Gate, reply: Responder<()>) {
+        state.reply(reply, Ok(()));
     }
 
-    fn mark(&mut self, mark: u64) {
+    fn send_fence(&mut self, mark: u64) {
         self.with(|table| table.marks.push_back(mark));
     }
 
@@ -129,14 +138,14 @@ impl App for Fake {
         failure.kind == FailureKind::Gone
     }
 
-    async fn survey(&mut self, _: &mut Books) -> Result<bool, Failure> {
+    async fn rescan(&mut self, _: &mut WorkerState) -> Result<bool, Failure> {
         let table = &mut *self.0.0.lock();
         let is_due = table.looks < table.wanted;
         table.looks = table.wanted;
         Ok(is_due)
     }
 
-    fn is_clear(&mut self, _: bool, errand: &mut Option<u64>) -> bool {
+    fn is_flushed(&mut self, _: bool, errand: &mut Option<u64>) -> bool {
         let table = &mut *self.0.0.lock();
         table.wanted = *errand.get_or_insert(table.looks + 1);
         table.looks >= table.wanted
@@ -146,8 +155,8 @@ impl App for Fake {
 /// The worker of an app of one window with one element, when it has walked it.
 struct Attached {
     fake: Fake,
-    letters: mpsc::UnboundedSender<ToWorker>,
-    out: mpsc::Receiver<FromWorker>,
+    requests: mpsc::UnboundedSender<WorkerRequest>,
+    out: mpsc::Receiver<WorkerEvent>,
     counters: Arc<Counters>,
     names: BTreeMap<u64, String>,
 }
@@ -159,20 +168,20 @@ impl Attached {
             table.elements =
                 BTreeMap::from([(0, ("app", vec![1])), (1, ("window", vec![2])), (2, ("a", vec![]))]);
         });
-        let (letters, inbox) = mpsc::unbounded_channel();
+        let (requests, inbox) = mpsc::unbounded_channel();
         let (told, out) = mpsc::channel(16);
         let counters = Arc::<Counters>::default();
-        tokio::spawn(work_for(fake.clone(), inbox, told, Arc::clone(&counters)));
-        let mut attached = Attached { fake, letters, out, counters, names: BTreeMap::new() };
-        attached.until(|told| matches!(told, FromWorker::State { complete: true, .. })).await;
+        tokio::spawn(run_worker(fake.clone(), inbox, told, Arc::clone(&counters)));
+        let mut attached = Attached { fake, requests, out, counters, names: BTreeMap::new() };
+        attached.until(|told| matches!(told, WorkerEvent::State { complete: true, .. })).await;
         attached
     }
 
     /// Takes what it tells until it tells this.
-    async fn until(&mut self, is_it: impl Fn(&FromWorker) -> bool) -> FromWorker {
+    async fn until(&mut self, is_it: impl Fn(&WorkerEvent) -> bool) -> WorkerEvent {
         loop {
             let told = self.out.recv().await.expect("the worker lives");
-            if let FromWorker::Batch(batch) = &told {
+            if let WorkerEvent::Batch(batch) = &told {
                 for update in &batch.updates {
                     if let Update::Upsert { key, facts } = update {
                         self.names.insert(key.0, facts.name.clone().unwrap_or_default());
@@ -187,18 +196,18 @@ impl Attached {
 
     async fn ask<T: Send + Sync + 'static>(
         &mut self,
-        letter: impl FnOnce(Responder<T>) -> ToWorker,
+        request: impl FnOnce(Responder<T>) -> WorkerRequest,
     ) -> Result<T, Failure> {
         let (responder, reply) = Responder::new();
-        self.letters.send(letter(responder)).expect("the worker lives");
+        self.requests.send(request(responder)).expect("the worker lives");
         self.deliver().await;
         reply.await.expect("it was delivered")
     }
 
     /// Delivers the next reply.
     async fn deliver(&mut self) {
-        match self.until(|told| matches!(told, FromWorker::Reply(_))).await {
-            FromWorker::Reply(reply) => reply.deliver(),
+        match self.until(|told| matches!(told, WorkerEvent::Reply(_))).await {
+            WorkerEvent::Reply(reply) => reply.deliver(),
             _ => unreachable!("it was a reply"),
         }
     }
@@ -212,9 +221,9 @@ async fn what_an_element_announces_just_before_it_is_known_is_not_lost() {
         table.elements.insert(1, ("window", vec![2, 3]));
         table.renames.insert(3, "new");
     });
-    let walked = app.ask(|reply| ToWorker::Walk { key: ElementKey::APP, reply }).await;
+    let walked = app.ask(|reply| WorkerRequest::Walk { key: ElementKey::APP, reply }).await;
     assert_eq!((walked, app.names[&3].as_str()), (Ok(()), "old"));
-    let fenced = app.ask(|reply| ToWorker::Fence { reply }).await;
+    let fenced = app.ask(|reply| WorkerRequest::Fence { reply }).await;
     assert_eq!((fenced, app.names[&3].as_str()), (Ok(()), "new"));
     assert_eq!(app.fake.with(|table| table.paths), 0, "it was known where it is");
 }
@@ -226,7 +235,7 @@ async fn an_app_that_never_rests_does_not_hold_up_who_asks() {
         table.restless = 10_000;
         table.notes.extend([1, 2]);
     });
-    let measured = app.ask(|reply| ToWorker::Measure { keys: vec![ElementKey(2)], reply }).await;
+    let measured = app.ask(|reply| WorkerRequest::Measure { keys: vec![ElementKey(2)], reply }).await;
     assert_eq!(measured, Ok(Vec::new()));
     let left = app.fake.with(|table| table.measured);
     assert!(left > 9_000, "it was asked when it had nearly come to rest: {left}");
@@ -235,7 +244,7 @@ async fn an_app_that_never_rests_does_not_hold_up_who_asks() {
 #[tokio::test(start_paused = true)]
 async fn a_fence_waits_for_what_the_app_must_be_looked_through_for() {
     let mut app = Attached::new().await;
-    let fenced = app.ask(|reply| ToWorker::Fence { reply }).await;
+    let fenced = app.ask(|reply| WorkerRequest::Fence { reply }).await;
     assert_eq!((fenced, app.fake.with(|table| table.looks)), (Ok(()), 1));
 }
 
@@ -244,19 +253,19 @@ async fn that_an_app_is_silent_is_told_before_the_answer_that_failed_and_nothing
     let mut app = Attached::new().await;
     app.fake.with(|table| table.silent = true);
     let (reply, walked) = Responder::new();
-    app.letters.send(ToWorker::Walk { key: ElementKey::APP, reply }).expect("the worker lives");
-    let told = app.until(|told| !matches!(told, FromWorker::Batch(_))).await;
-    assert!(matches!(told, FromWorker::State { degraded: Some(_), complete: true }), "{told:?}");
+    app.requests.send(WorkerRequest::Walk { key: ElementKey::APP, reply }).expect("the worker lives");
+    let told = app.until(|told| !matches!(told, WorkerEvent::Batch(_))).await;
+    assert!(matches!(told, WorkerEvent::State { degraded: Some(_), complete: true }), "{told:?}");
     app.deliver().await;
     assert!(walked.await.expect("it was delivered").is_err());
     let calls = app.counters.calls.load(Relaxed);
-    let failed = app.ask(|reply| ToWorker::Fence { reply }).await;
+    let failed = app.ask(|reply| WorkerRequest::Fence { reply }).await;
     assert_eq!(failed.map_err(|failure| failure.kind), Err(FailureKind::Unresponsive));
     assert_eq!(app.counters.calls.load(Relaxed), calls);
     app.fake.with(|table| {
         table.silent = false;
         table.probe.take().expect("it is probed").send(()).expect("somebody waits");
     });
-    app.until(|told| matches!(told, FromWorker::State { degraded: None, .. })).await;
-    assert_eq!(app.ask(|reply| ToWorker::Fence { reply }).await, Ok(()));
+    app.until(|told| matches!(told, WorkerEvent::State { degraded: None, .. })).await;
+    assert_eq!(app.ask(|reply| WorkerRequest::Fence { reply }).await, Ok(()));
 }

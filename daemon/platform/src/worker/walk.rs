@@ -2,23 +2,23 @@
 
 use std::collections::VecDeque;
 
-use super::{App, Walk, Worker};
+use super::{AppBackend, Walk, Worker};
 use crate::mirror::Readings;
 use crate::{Cause, ElementKey, Failure};
 
-impl<A: App> Worker<A> {
+impl<A: AppBackend> Worker<A> {
     /// Observers are registered before anything is read.
     pub(super) async fn register(&mut self) -> Result<bool, Failure> {
-        self.app.register(&mut self.books).await?;
-        self.books.walk = Walk::Windows;
+        self.app.register(&mut self.state).await?;
+        self.state.walk = Walk::Windows;
         Ok(true)
     }
 
     /// One step of the walk. False if it is done.
-    pub(super) async fn walk_on(&mut self) -> Result<bool, Failure> {
-        match std::mem::replace(&mut self.books.walk, Walk::Windows) {
+    pub(super) async fn step_walk(&mut self) -> Result<bool, Failure> {
+        match std::mem::replace(&mut self.state.walk, Walk::Windows) {
             Walk::Done => {
-                self.books.walk = Walk::Done;
+                self.state.walk = Walk::Done;
                 return Ok(false);
             }
             Walk::Registering | Walk::Windows => self.walk_windows().await?,
@@ -29,14 +29,14 @@ impl<A: App> Worker<A> {
 
     async fn walk_windows(&mut self) -> Result<(), Failure> {
         let mut readings = Readings::default();
-        self.app.read(&mut self.books, &[ElementKey::APP], &mut readings).await?;
+        self.app.read(&mut self.state, &[ElementKey::APP], &mut readings).await?;
         let windows = readings.children(ElementKey::APP).to_vec();
-        self.app.read(&mut self.books, &windows, &mut readings).await?;
-        let front = self.app.front(&self.books, &windows).await?;
-        let unread = self.learn(readings, Cause::Walk);
+        self.app.read(&mut self.state, &windows, &mut readings).await?;
+        let front = self.app.front_window(&self.state, &windows).await?;
+        let unread = self.apply_readings(readings, Cause::Walk);
         let mut queues: VecDeque<VecDeque<ElementKey>> = VecDeque::new();
         for window in windows {
-            let is_inside = |child: &ElementKey| self.books.mirror.parent(*child) == Some(window);
+            let is_inside = |child: &ElementKey| self.state.mirror.parent(*child) == Some(window);
             let queue: VecDeque<ElementKey> = unread.iter().copied().filter(is_inside).collect();
             match queue.is_empty() {
                 true => {}
@@ -44,7 +44,7 @@ impl<A: App> Worker<A> {
                 false => queues.push_back(queue),
             }
         }
-        self.books.walk = Walk::Inside { queues, step: A::STEPS.first };
+        self.state.walk = Walk::Inside { queues, step: A::STEPS.first };
         Ok(())
     }
 
@@ -54,27 +54,27 @@ impl<A: App> Worker<A> {
         step: usize,
     ) -> Result<(), Failure> {
         let Some(queue) = queues.front_mut() else {
-            self.books.walk = Walk::Done;
-            self.app.walked();
-            self.books.tell_state();
+            self.state.walk = Walk::Done;
+            self.app.on_walk_done();
+            self.state.queue_state();
             return Ok(());
         };
         let count = step.min(queue.len());
         let mut chunk: Vec<ElementKey> = queue.drain(..count).collect();
-        chunk.retain(|key| self.books.mirror.knows(*key) && !self.books.mirror.has_told(*key));
-        match self.gather(chunk.clone(), false).await {
+        chunk.retain(|key| self.state.mirror.knows(*key) && !self.state.mirror.has_sent(*key));
+        match self.read_closure(chunk.clone(), false).await {
             Ok(readings) => {
-                queue.extend(self.learn(readings, Cause::Walk));
+                queue.extend(self.apply_readings(readings, Cause::Walk));
                 if queue.is_empty() {
                     queues.pop_front();
                 }
                 let step = (step * A::STEPS.growth).min(A::STEPS.largest);
-                self.books.walk = Walk::Inside { queues, step };
+                self.state.walk = Walk::Inside { queues, step };
                 Ok(())
             }
             Err(failure) => {
                 chunk.into_iter().rev().for_each(|key| queue.push_front(key));
-                self.books.walk = Walk::Inside { queues, step };
+                self.state.walk = Walk::Inside { queues, step };
                 Err(failure)
             }
         }

@@ -4,7 +4,7 @@ use axd_protocol::{Bounds, Point};
 
 use super::font;
 use crate::model::CELL;
-use axd_platform::Picture;
+use axd_platform::CapturedImage;
 
 /// Red, green, blue.
 pub type Colour = [u8; 3];
@@ -23,9 +23,9 @@ impl Canvas {
     }
 
     /// What has been drawn.
-    pub fn finish(self) -> Picture {
+    pub fn finish(self) -> CapturedImage {
         let Canvas { area, rgb } = self;
-        Picture {
+        CapturedImage {
             width: area.width.unsigned_abs(),
             height: area.height.unsigned_abs(),
             rgb,

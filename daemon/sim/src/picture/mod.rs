@@ -10,7 +10,7 @@ mod paint;
 use axd_protocol::{Bounds, Point, Role, State, States};
 
 use super::model::{Caret, Handle, Model};
-use axd_platform::Picture;
+use axd_platform::CapturedImage;
 use canvas::Canvas;
 
 /// What a window shows.
@@ -78,7 +78,12 @@ fn mark(model: &Model, handle: Handle, bounds: Bounds, seen: Bounds) -> Option<M
 }
 
 /// Draws a part of the desktop: the sheets, front to back, and the pointer.
-pub(super) fn draw(area: Bounds, sheets: &[Sheet], active: Option<u64>, pointer: Option<Point>) -> Picture {
+pub(super) fn draw(
+    area: Bounds,
+    sheets: &[Sheet],
+    active: Option<u64>,
+    pointer: Option<Point>,
+) -> CapturedImage {
     let mut canvas = Canvas::new(area, paint::DESK);
     for sheet in sheets.iter().rev() {
         let is_active = active == Some(sheet.window);

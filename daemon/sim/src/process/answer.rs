@@ -8,8 +8,8 @@ use tokio::sync::oneshot;
 use super::{App, Owed, Request, Until, handle, key, now};
 use crate::model::{Gesture, Handle, Heard, Refusal, Why};
 use axd_platform::mirror::Reading;
-use axd_platform::worker::{Answer, Note, Question};
-use axd_platform::{Act, Clip, Facts, Failure, FailureKind, Measured};
+use axd_platform::worker::{AppNotification, AppRequest, ReplySender};
+use axd_platform::{Act, ClipboardContent, Facts, Failure, FailureKind, Measured};
 
 impl App {
     /// Answers a request, or begins to.
@@ -36,49 +36,49 @@ impl App {
         }
     }
 
-    fn reply(&mut self, question: Question) {
+    fn reply(&mut self, question: AppRequest) {
         // Whoever asked may have given up.
         match question {
-            Question::Observe(observer, answer) => {
+            AppRequest::Observe(observer, answer) => {
                 // Who gave up asks again, and must not be told everything twice.
                 if answer.send(Ok(())).is_ok() {
                     self.observers.push(observer);
                 }
             }
-            Question::Mark(mark, observer) => {
-                let _ = observer.send(Note::Marker(mark));
+            AppRequest::Mark(mark, observer) => {
+                let _ = observer.send(AppNotification::Marker(mark));
             }
-            Question::Read(elements, answer) => {
+            AppRequest::Read(elements, answer) => {
                 let read = elements.into_iter().map(|element| self.read(handle(element))).collect();
                 let _ = answer.send(Ok(read));
             }
-            Question::Measure(elements, answer) => {
+            AppRequest::Measure(elements, answer) => {
                 let measured = elements.into_iter().filter_map(|key| {
                     let place = self.model.place(handle(key))?;
                     Some(Measured { key, bounds: place.bounds, visible: place.visible })
                 });
                 let _ = answer.send(Ok(measured.collect()));
             }
-            Question::At(point, answer) => {
+            AppRequest::At(point, answer) => {
                 let path = self.model.at(point).unwrap_or_default();
                 let _ = answer.send(Ok(path.into_iter().map(key).collect()));
             }
-            Question::Path(element, answer) => {
+            AppRequest::Path(element, answer) => {
                 let path = self.model.path(handle(element)).unwrap_or_default();
                 let _ = answer.send(Ok(path.into_iter().map(key).collect()));
             }
-            Question::Front(answer) => {
+            AppRequest::Front(answer) => {
                 let _ = answer.send(Ok(self.model.windows().first().copied().map(key)));
             }
-            Question::Awake(answer) => {
+            AppRequest::Awake(answer) => {
                 let _ = answer.send(());
             }
-            Question::Act(element, act, _, answer) => self.act(handle(element), &act, answer),
+            AppRequest::Act(element, act, _, answer) => self.act(handle(element), &act, answer),
         }
     }
 
     /// Does what it is asked to do, and says so now or later.
-    fn act(&mut self, element: Handle, act: &Act, answer: Answer<()>) {
+    fn act(&mut self, element: Handle, act: &Act, answer: ReplySender<()>) {
         if self.faults.deaf {
             let _ = answer.send(Ok(()));
             return;
@@ -103,7 +103,7 @@ impl App {
         let pasted = matches!(gesture, Gesture::Key { .. }).then(|| self.desk.clipboard_text()).flatten();
         let mut heard = self.model.feel(gesture, pasted.as_deref(), now());
         if let Some(text) = heard.copied.take() {
-            self.desk.copy(Clip::Text(text));
+            self.desk.copy(ClipboardContent::Text(text));
         }
         self.publish();
         let _ = answer.send(heard);

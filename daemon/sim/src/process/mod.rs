@@ -21,15 +21,15 @@ use super::fault::Fault;
 use super::model::{Change, Deed, Frame, Gesture, Handle, Heard, Model};
 use super::picture::{Sheet, sheets};
 use super::reach::{Inside, Listener, Visit};
-use axd_platform::worker::{Answer, Line, Note, Question};
-use axd_platform::{ElementKey, Failure, FailureKind, WindowOp, WindowSeen};
+use axd_platform::worker::{AppHandle, AppNotification, AppRequest, ReplySender};
+use axd_platform::{DesktopWindow, ElementKey, Failure, FailureKind, WindowOp};
 use befall::Faults;
 
 /// What comes to an app, one thing after the other.
 #[derive(Debug)]
 pub(super) enum Request {
     /// Somebody asks something.
-    Asked(Question),
+    Asked(AppRequest),
     /// What mouse and keyboard do.
     Input(Gesture, oneshot::Sender<Heard>),
     /// Somebody looks inside.
@@ -66,12 +66,12 @@ pub(super) struct Process {
     pub late: Arc<AtomicBool>,
 }
 
-impl Line for Process {
-    const MOST: usize = 256;
+impl AppHandle for Process {
+    const MAX_BATCH: usize = 256;
 
-    fn ask(&self, question: Question) -> bool {
+    fn ask(&self, question: AppRequest) -> bool {
         match question {
-            Question::Act(_, _, gate, answer) if !gate.pass() => {
+            AppRequest::Act(_, _, gate, answer) if !gate.pass() => {
                 let _ = answer.send(Err(Failure::closed()));
                 true
             }
@@ -94,7 +94,7 @@ pub(super) struct App {
     model: Model,
     desk: Arc<Desk>,
     announcer: Announcer,
-    observers: Vec<mpsc::UnboundedSender<Note>>,
+    observers: Vec<mpsc::UnboundedSender<AppNotification>>,
     listeners: Vec<Listener>,
     /// What a late app will tell, and when.
     late: VecDeque<(Instant, Notification)>,
@@ -107,7 +107,7 @@ pub(super) struct App {
 
 /// An answer to an act that is held back.
 struct Owed {
-    answer: Answer<()>,
+    answer: ReplySender<()>,
     result: Result<(), Failure>,
     until: Until,
 }
@@ -156,7 +156,7 @@ pub(super) fn spawn(pid: u32, model: Model, desk: Arc<Desk>) -> Process {
 }
 
 /// The windows of an app, front to back, as the window system sees them.
-pub(super) fn windows_of(pid: u32, model: &Model) -> Vec<WindowSeen> {
+pub(super) fn windows_of(pid: u32, model: &Model) -> Vec<DesktopWindow> {
     let mut seen = Vec::new();
     for window in model.windows().iter().copied() {
         let bounds = model.window_bounds(window);
@@ -165,7 +165,7 @@ pub(super) fn windows_of(pid: u32, model: &Model) -> Vec<WindowSeen> {
         let Frame { minimized, before } = model.frame(window);
         let maximized = before.is_some();
         let number = widget.window;
-        seen.extend(number.map(|window| WindowSeen {
+        seen.extend(number.map(|window| DesktopWindow {
             window,
             pid,
             title,
@@ -344,10 +344,10 @@ impl App {
             return;
         }
         let note = match notification {
-            Notification::Changed(element) => Note::Changed(key(element)),
-            Notification::Structure(element) => Note::Structure(key(element)),
-            Notification::Destroyed(element) => Note::Destroyed(key(element)),
-            Notification::Announced(text) => Note::Announced(text),
+            Notification::Changed(element) => AppNotification::Changed(key(element)),
+            Notification::Structure(element) => AppNotification::Structure(key(element)),
+            Notification::Destroyed(element) => AppNotification::Destroyed(key(element)),
+            Notification::Announced(text) => AppNotification::Announced(text),
         };
         self.observers.retain(|observer| observer.send(note.clone()).is_ok());
     }

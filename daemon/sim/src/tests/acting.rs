@@ -52,10 +52,10 @@ async fn containers_scroll_and_rows_are_revealed() {
     let failure = app.perform("table", Act::Reveal(10_000)).await.unwrap_err();
     assert_eq!((failure.kind, failure.sent), (FailureKind::Invalid, Sent::No));
     let last = *app.inside("list").last().unwrap();
-    let measure = |reply| ToWorker::Measure { keys: vec![last], reply };
+    let measure = |reply| WorkerRequest::Measure { keys: vec![last], reply };
     assert!(!app.ask(measure).await.unwrap()[0].visible);
     let gate = Gate::new();
-    app.ask(|reply| ToWorker::Perform { key: last, act: Act::ScrollTo, gate, reply }).await.unwrap();
+    app.ask(|reply| WorkerRequest::Perform { key: last, act: Act::ScrollTo, gate, reply }).await.unwrap();
     assert!(app.ask(measure).await.unwrap()[0].visible);
 }
 
@@ -90,7 +90,8 @@ async fn what_cannot_be_done_says_why_and_nothing_was() {
     let key = app.key("note-1");
     rig.sim("Notes press delete").await;
     let gate = Gate::new();
-    let gone = app.ask(|reply| ToWorker::Perform { key, act: Act::Press, gate, reply }).await.unwrap_err();
+    let gone =
+        app.ask(|reply| WorkerRequest::Perform { key, act: Act::Press, gate, reply }).await.unwrap_err();
     assert_eq!((gone.kind, gone.sent), (FailureKind::Gone, Sent::No));
 }
 
@@ -119,7 +120,7 @@ async fn a_closed_gate_sends_nothing() {
     let mut app = rig.attach("Notes").await;
     let (key, gate) = (app.key("new"), Gate::new());
     gate.close();
-    let answer = app.ask(|reply| ToWorker::Perform { key, act: Act::Press, gate, reply }).await;
+    let answer = app.ask(|reply| WorkerRequest::Perform { key, act: Act::Press, gate, reply }).await;
     assert_eq!(answer, Err(Failure::closed()));
     app.fence().await;
     assert!(!app.has("note-4"));
@@ -155,7 +156,7 @@ async fn what_came_of_an_act_is_read_even_if_it_is_not_announced() {
     assert!(app.is("c", State::Checked));
     for place in [0, 1] {
         let (key, gate) = (app.inside("l")[place], Gate::new());
-        app.ask(|reply| ToWorker::Perform { key, act: Act::Select, gate, reply }).await.unwrap();
+        app.ask(|reply| WorkerRequest::Perform { key, act: Act::Select, gate, reply }).await.unwrap();
     }
     app.fence().await;
     let selected = |place: usize| app.nodes[&app.inside("l")[place]].facts.states.has(State::Selected);
@@ -172,7 +173,7 @@ async fn a_hung_app_may_have_got_it_and_does_it_when_it_wakes() {
     rig.sim("Notes heal").await;
     app.until(|app| app.has("note-4")).await;
     rig.sim("Notes fault hang").await;
-    let walk = app.ask(|reply| ToWorker::Walk { key: ElementKey::APP, reply }).await.unwrap_err();
+    let walk = app.ask(|reply| WorkerRequest::Walk { key: ElementKey::APP, reply }).await.unwrap_err();
     assert_eq!(walk.kind, FailureKind::Unresponsive);
     let failure = app.perform("new", Act::Press).await.unwrap_err();
     assert_eq!((failure.kind, failure.sent), (FailureKind::Unresponsive, Sent::No), "it is not asked at all");
@@ -184,7 +185,7 @@ async fn an_app_that_dies_with_an_act_under_way_may_have_got_it() {
     let mut app = rig.attach("Notes").await;
     rig.sim("Notes fault hang").await;
     let (key, gate) = (app.key("new"), Gate::new());
-    let reply = app.post(|reply| ToWorker::Perform { key, act: Act::Press, gate: gate.clone(), reply });
+    let reply = app.post(|reply| WorkerRequest::Perform { key, act: Act::Press, gate: gate.clone(), reply });
     while !gate.is_sent() {
         tokio::task::yield_now().await;
     }
@@ -213,15 +214,15 @@ async fn a_late_app_acts_at_once_and_is_known_to_be_late() {
     rig.sim("Notes fault late").await;
     let started = tokio::time::Instant::now();
     let (key, gate) = (app.key("new"), Gate::new());
-    let reply = app.post(|reply| ToWorker::Perform { key, act: Act::Press, gate, reply });
+    let reply = app.post(|reply| WorkerRequest::Perform { key, act: Act::Press, gate, reply });
     app.until(|app| app.has("note-4")).await;
     assert!(started.elapsed() < Duration::from_millis(250), "told before it was answered");
     assert_eq!(app.replied(reply).await, Ok(()));
     assert_eq!(started.elapsed().as_millis(), 250);
-    assert!(rig.desktop.is_late(pid));
+    assert!(rig.desktop.acts_late(pid));
     rig.sim("Notes heal").await;
     app.done("new", Act::Press).await;
-    assert!(!rig.desktop.is_late(pid));
+    assert!(!rig.desktop.acts_late(pid));
 }
 
 #[tokio::test(start_paused = true)]
@@ -230,7 +231,7 @@ async fn an_app_that_answers_when_its_dialog_is_closed_is_readable_and_usable_me
     let mut app = rig.attach("Notes").await;
     rig.sim("Notes fault blocks").await;
     let (key, gate) = (app.key("file-delete"), Gate::new());
-    let mut reply = app.post(|reply| ToWorker::Perform { key, act: Act::Press, gate, reply });
+    let mut reply = app.post(|reply| WorkerRequest::Perform { key, act: Act::Press, gate, reply });
     app.until(|app| app.has("confirm-no")).await;
     assert!(reply.try_recv().is_err());
     app.done("confirm-no", Act::Press).await;

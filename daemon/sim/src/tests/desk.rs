@@ -49,17 +49,17 @@ async fn elements_are_measured_and_found_by_point() {
     let mut app = rig.attach("Settings").await;
     let (apply, user) = (app.key("apply"), app.key("user"));
     let keys = vec![apply, user, ElementKey(999_999)];
-    let answer = app.ask(|reply| ToWorker::Measure { keys, reply }).await;
+    let answer = app.ask(|reply| WorkerRequest::Measure { keys, reply }).await;
     let measured = answer.unwrap();
     let [Measured { bounds: Some(bounds), visible: true, .. }, hidden] = measured[..] else {
         panic!("{measured:?}")
     };
     assert_eq!(hidden, Measured { key: user, bounds: None, visible: false });
     let point = Point { x: bounds.x + 3, y: bounds.y + 3 };
-    let found = app.ask(|reply| ToWorker::HitTest { point, reply }).await;
+    let found = app.ask(|reply| WorkerRequest::HitTest { point, reply }).await;
     assert_eq!(found, Ok(Some(apply)));
     let point = Point { x: 1270, y: 790 };
-    let nothing = app.ask(|reply| ToWorker::HitTest { point, reply }).await;
+    let nothing = app.ask(|reply| WorkerRequest::HitTest { point, reply }).await;
     assert_eq!(nothing, Ok(None));
     // Found where it is although its arrival was never announced.
     rig.sim("Settings fault drop-events").await;
@@ -67,7 +67,7 @@ async fn elements_are_measured_and_found_by_point() {
     rig.sim("Settings press reset").await;
     let dialog = rig.windows[0].bounds.unwrap();
     let point = Point { x: dialog.x + 1, y: dialog.y + 1 };
-    let found = app.ask(|reply| ToWorker::HitTest { point, reply }).await;
+    let found = app.ask(|reply| WorkerRequest::HitTest { point, reply }).await;
     assert_eq!(found, Ok(Some(app.key("confirm"))));
 }
 
@@ -75,11 +75,11 @@ async fn elements_are_measured_and_found_by_point() {
 async fn a_worker_ends_with_its_mailbox_or_its_listener() {
     let rig = Rig::built_in();
     let mut app = rig.attach("Notes").await;
-    app.mailbox = Mailbox::new(|_| false);
+    app.mailbox = WorkerHandle::new(|_| false);
     while app.from.recv().await.is_some() {}
     let app = rig.attach("Notes").await;
     drop(app.from);
-    while app.mailbox.post(ToWorker::Unwatch { interest: 0 }) {
+    while app.mailbox.send(WorkerRequest::Unwatch { interest: 0 }) {
         tokio::task::yield_now().await;
     }
 }

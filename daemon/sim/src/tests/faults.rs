@@ -10,7 +10,7 @@ async fn walking_again_finds_it_at_once() {
     rig.sim("Notes press new").await;
     app.fence().await;
     assert!(!app.has("note-4"));
-    app.ask(|reply| ToWorker::Walk { key: ElementKey::APP, reply }).await.unwrap();
+    app.ask(|reply| WorkerRequest::Walk { key: ElementKey::APP, reply }).await.unwrap();
     assert!(app.has("note-4"));
     rig.sim("Notes heal").await;
     rig.sim("Notes press new").await;
@@ -24,10 +24,10 @@ async fn a_hung_app_is_degraded_until_it_answers_again() {
     let mut rig = Rig::built_in();
     let mut app = rig.attach("Notes").await;
     rig.sim("Notes fault hang").await;
-    let failure = app.ask(|reply| ToWorker::Fence { reply }).await.unwrap_err();
+    let failure = app.ask(|reply| WorkerRequest::Fence { reply }).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unresponsive);
     assert!(app.degraded.is_some(), "a fence that is not reached is a call that is not answered");
-    let walk = app.ask(|reply| ToWorker::Walk { key: ElementKey::APP, reply }).await.unwrap_err();
+    let walk = app.ask(|reply| WorkerRequest::Walk { key: ElementKey::APP, reply }).await.unwrap_err();
     assert_eq!(walk.kind, FailureKind::Unresponsive);
     assert!(app.degraded.as_ref().is_some_and(|text| text.contains("800 ms")), "{:?}", app.degraded);
     let refused = rig.try_sim("Notes press new").await.unwrap_err();
@@ -68,7 +68,7 @@ async fn a_dead_app_is_gone_from_the_desktop_and_its_worker_says_so() {
     assert!(rig.apps.iter().all(|app| app.name != "Paint"));
     assert!(rig.windows.iter().all(|window| window.title != "Paint"));
     app.until(|app| app.degraded.is_some()).await;
-    let failure = app.ask(|reply| ToWorker::Fence { reply }).await.unwrap_err();
+    let failure = app.ask(|reply| WorkerRequest::Fence { reply }).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Gone);
     let idle = rig.try_sim("Paint press canvas").await.unwrap_err();
     assert!(idle.native.contains("ax sim Paint launch"), "{idle}");

@@ -166,7 +166,7 @@ async fn live(rig: &mut Rig, app: &mut Attached, words: &str) {
                 _ => Act::Press,
             };
             let gate = Gate::new();
-            let _ = app.ask(|reply| ToWorker::Perform { key, act, gate, reply }).await;
+            let _ = app.ask(|reply| WorkerRequest::Perform { key, act, gate, reply }).await;
         }
         _ => {
             let _ = rig.try_sim(words).await;

@@ -1,7 +1,7 @@
 //! Mouse and keyboard: what they reach, what swallows them, and what is still held when they are stopped.
 
 use super::*;
-use axd_platform::{Clip, ClipboardKind};
+use axd_platform::{ClipboardContent, ClipboardKind};
 
 #[tokio::test(start_paused = true)]
 async fn a_click_goes_to_the_front_window_there_and_brings_it_forward() {
@@ -94,7 +94,7 @@ async fn text_is_selected_copied_cut_and_pasted_between_apps_but_never_out_of_a_
     assert_eq!(notes.value("body"), "Shopping\nMilk, , apples");
     rig.keys(&mut notes, &["eggs", "key:home", "key:shift+end", "key:cmd+c"]).await;
     let clip = |answer| match answer {
-        Ok(DesktopAnswer::Clipboard(Some(Clip::Text(text)))) => text,
+        Ok(DesktopAnswer::Clipboard(Some(ClipboardContent::Text(text)))) => text,
         other => panic!("{other:?}"),
     };
     let get = DesktopCall::ClipboardGet(ClipboardKind::Any);

@@ -22,17 +22,17 @@ use tokio::sync::oneshot::error::TryRecvError;
 
 use super::{SimDesktop, SimOptions, script::Script};
 use axd_platform::{
-    Act, AppSeen, Cause, Counters, DesktopAnswer, DesktopCall, DesktopEvent, Direction, ElementKey, Facts,
-    Failure, FailureKind, FromWorker, Gate, InputStep, Mailbox, Measured, Platform, Reply, Responder, Sent,
-    ToWorker, Update, WindowSeen,
+    Act, Cause, Counters, DesktopAnswer, DesktopCall, DesktopEvent, DesktopWindow, Direction, ElementKey,
+    Facts, Failure, FailureKind, Gate, InputStep, Measured, Platform, Reply, Responder, RunningApp, Sent,
+    Update, WorkerEvent, WorkerHandle, WorkerRequest,
 };
 
 /// A desktop, and what it has told.
 struct Rig {
     desktop: SimDesktop,
     events: mpsc::UnboundedReceiver<DesktopEvent>,
-    apps: Vec<AppSeen>,
-    windows: Vec<WindowSeen>,
+    apps: Vec<RunningApp>,
+    windows: Vec<DesktopWindow>,
     frontmost: Option<u32>,
     displays: usize,
 }
@@ -72,7 +72,7 @@ impl Rig {
         }
     }
 
-    fn app(&self, name: &str) -> AppSeen {
+    fn app(&self, name: &str) -> RunningApp {
         self.apps.iter().find(|app| app.name == name).unwrap().clone()
     }
 
@@ -166,8 +166,8 @@ fn steps(word: &str) -> Vec<InputStep> {
 
 /// An attached app, reduced from what its worker tells.
 struct Attached {
-    mailbox: Mailbox,
-    from: mpsc::Receiver<FromWorker>,
+    mailbox: WorkerHandle,
+    from: mpsc::Receiver<WorkerEvent>,
     counters: Arc<Counters>,
     nodes: HashMap<ElementKey, Node>,
     degraded: Option<String>,
@@ -185,7 +185,7 @@ struct Node {
 impl Attached {
     fn empty() -> Attached {
         Attached {
-            mailbox: Mailbox::new(|_| false),
+            mailbox: WorkerHandle::new(|_| false),
             from: mpsc::channel(1).1,
             counters: Arc::default(),
             nodes: HashMap::new(),
@@ -198,13 +198,15 @@ impl Attached {
 
     async fn next(&mut self) {
         match self.from.recv().await.expect("the worker goes on") {
-            FromWorker::Batch(batch) => {
+            WorkerEvent::Batch(batch) => {
                 self.batches.push(batch.cause);
                 self.reduce(batch.updates);
             }
-            FromWorker::Announcement(text) => self.said.push(text),
-            FromWorker::State { degraded, complete } => (self.degraded, self.complete) = (degraded, complete),
-            FromWorker::Reply(reply) => reply.deliver(),
+            WorkerEvent::Announcement(text) => self.said.push(text),
+            WorkerEvent::State { degraded, complete } => {
+                (self.degraded, self.complete) = (degraded, complete)
+            }
+            WorkerEvent::Reply(reply) => reply.deliver(),
         }
     }
 
@@ -242,15 +244,18 @@ impl Attached {
 
     async fn ask<T: Send + Sync + 'static>(
         &mut self,
-        request: impl FnOnce(Responder<T>) -> ToWorker,
+        request: impl FnOnce(Responder<T>) -> WorkerRequest,
     ) -> Result<T, Failure> {
         let reply = self.post(request);
         self.replied(reply).await
     }
 
-    fn post<T: Send + Sync + 'static>(&self, request: impl FnOnce(Responder<T>) -> ToWorker) -> Reply<T> {
+    fn post<T: Send + Sync + 'static>(
+        &self,
+        request: impl FnOnce(Responder<T>) -> WorkerRequest,
+    ) -> Reply<T> {
         let (responder, reply) = Responder::new();
-        assert!(self.mailbox.post(request(responder)));
+        assert!(self.mailbox.send(request(responder)));
         reply
     }
 
@@ -266,17 +271,17 @@ impl Attached {
     }
 
     async fn fence(&mut self) {
-        assert_eq!(self.ask(|reply| ToWorker::Fence { reply }).await, Ok(()));
+        assert_eq!(self.ask(|reply| WorkerRequest::Fence { reply }).await, Ok(()));
     }
 
     fn watch(&self, keys: Vec<ElementKey>) {
-        assert!(self.mailbox.post(ToWorker::Watch { interest: 1, keys }));
+        assert!(self.mailbox.send(WorkerRequest::Watch { interest: 1, keys }));
     }
 
     /// Does something to an element, through a gate of its own.
     async fn perform(&mut self, id: &str, act: Act) -> Result<(), Failure> {
         let key = self.key(id);
-        self.ask(|reply| ToWorker::Perform { key, act, gate: Gate::new(), reply }).await
+        self.ask(|reply| WorkerRequest::Perform { key, act, gate: Gate::new(), reply }).await
     }
 
     /// The same, and what came of it has been told.
@@ -286,7 +291,7 @@ impl Attached {
     }
 
     async fn bounds(&mut self, key: ElementKey) -> Option<Bounds> {
-        let answer = self.ask(|reply| ToWorker::Measure { keys: vec![key], reply }).await;
+        let answer = self.ask(|reply| WorkerRequest::Measure { keys: vec![key], reply }).await;
         let measured = answer.unwrap();
         measured.first().and_then(|measured| measured.bounds)
     }

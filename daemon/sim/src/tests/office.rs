@@ -1,10 +1,10 @@
 //! Windows moved about, apps started and ended, and the clipboard.
 
 use super::*;
-use axd_platform::{Clip, ClipboardKind, LaunchPlan, WindowOp};
+use axd_platform::{ClipboardContent, ClipboardKind, LaunchPlan, WindowOp};
 
 impl Rig {
-    fn window(&self, title: &str) -> WindowSeen {
+    fn window(&self, title: &str) -> DesktopWindow {
         self.windows.iter().find(|window| window.title == title).unwrap().clone()
     }
 
@@ -159,9 +159,9 @@ async fn an_app_that_hangs_is_closed_when_it_wakes_or_by_force() {
 async fn the_clipboard_holds_one_thing_of_one_kind() {
     let mut rig = Rig::built_in();
     let clips = [
-        (ClipboardKind::Text, Clip::Text("words".to_owned())),
-        (ClipboardKind::Image, Clip::Image(vec![1, 2, 3])),
-        (ClipboardKind::Files, Clip::Files(vec!["/tmp/a".into(), "/tmp/b".into()])),
+        (ClipboardKind::Text, ClipboardContent::Text("words".to_owned())),
+        (ClipboardKind::Image, ClipboardContent::Image(vec![1, 2, 3])),
+        (ClipboardKind::Files, ClipboardContent::Files(vec!["/tmp/a".into(), "/tmp/b".into()])),
     ];
     for (kind, clip) in &clips {
         let set = DesktopCall::ClipboardSet(Some(clip.clone()));

@@ -1,22 +1,22 @@
 //! Pictures: they show what is shown, and change when that does and only then.
 
 use super::*;
-use axd_platform::{CaptureOf, Picture, WindowOp};
+use axd_platform::{CaptureTarget, CapturedImage, WindowOp};
 
 impl Rig {
-    async fn picture(&mut self, of: CaptureOf, cursor: bool) -> Result<Picture, Failure> {
+    async fn picture(&mut self, of: CaptureTarget, cursor: bool) -> Result<CapturedImage, Failure> {
         match self.call(DesktopCall::Capture { of, cursor }, &Gate::new()).await? {
             DesktopAnswer::Picture(picture) => Ok(picture),
             other => panic!("{other:?}"),
         }
     }
 
-    async fn all(&mut self) -> Picture {
-        self.picture(CaptureOf::All, false).await.unwrap()
+    async fn all(&mut self) -> CapturedImage {
+        self.picture(CaptureTarget::All, false).await.unwrap()
     }
 }
 
-fn pixel(picture: &Picture, x: i32, y: i32) -> [u8; 3] {
+fn pixel(picture: &CapturedImage, x: i32, y: i32) -> [u8; 3] {
     let (x, y) = (x - picture.origin.x, y - picture.origin.y);
     let place = (usize::try_from(y).unwrap() * picture.width as usize + usize::try_from(x).unwrap()) * 3;
     picture.rgb[place..place + 3].try_into().unwrap()
@@ -27,28 +27,28 @@ async fn a_picture_is_of_the_screen_a_display_a_window_or_a_region() {
     let mut rig = Rig::built_in();
     let all = rig.all().await;
     assert_eq!((all.width, all.height, all.rgb.len()), (1280, 800, 1280 * 800 * 3));
-    assert_eq!(rig.picture(CaptureOf::Display(1), false).await, Ok(all.clone()));
+    assert_eq!(rig.picture(CaptureTarget::Display(1), false).await, Ok(all.clone()));
     let region = Bounds { x: 1200, y: 700, width: 500, height: 500 };
-    let part = rig.picture(CaptureOf::Region(region), false).await.unwrap();
+    let part = rig.picture(CaptureTarget::Region(region), false).await.unwrap();
     assert_eq!((part.width, part.height, part.origin), (80, 100, Point { x: 1200, y: 700 }));
     assert_eq!(pixel(&part, 1230, 750), pixel(&all, 1230, 750));
     // The form lies behind, and is shown whole.
     let form = rig.windows.iter().find(|window| window.title == "Sign Up").unwrap().clone();
-    let alone = rig.picture(CaptureOf::Window(form.window), false).await.unwrap();
+    let alone = rig.picture(CaptureTarget::Window(form.window), false).await.unwrap();
     let bounds = form.bounds.unwrap();
     assert_eq!((alone.width as i32, alone.height as i32), (bounds.width, bounds.height));
     rig.sim("Form raise").await;
-    let raised = rig.picture(CaptureOf::Region(bounds), false).await.unwrap();
+    let raised = rig.picture(CaptureTarget::Region(bounds), false).await.unwrap();
     assert_eq!(alone.rgb.len(), raised.rgb.len());
     assert_ne!(alone, raised, "its title bar is that of the active window");
-    assert_eq!(rig.picture(CaptureOf::Window(form.window), false).await, Ok(raised));
+    assert_eq!(rig.picture(CaptureTarget::Window(form.window), false).await, Ok(raised));
     let op = WindowOp::Minimize;
     rig.call(DesktopCall::Window { window: form.window, op }, &Gate::new()).await.unwrap();
     for (of, kind) in [
-        (CaptureOf::Window(form.window), FailureKind::Refused),
-        (CaptureOf::Window(3), FailureKind::Gone),
-        (CaptureOf::Display(2), FailureKind::Invalid),
-        (CaptureOf::Region(Bounds { x: 5000, ..bounds }), FailureKind::Invalid),
+        (CaptureTarget::Window(form.window), FailureKind::Refused),
+        (CaptureTarget::Window(3), FailureKind::Gone),
+        (CaptureTarget::Display(2), FailureKind::Invalid),
+        (CaptureTarget::Region(Bounds { x: 5000, ..bounds }), FailureKind::Invalid),
     ] {
         assert_eq!(rig.picture(of, false).await.unwrap_err().kind, kind, "{of:?}");
     }
@@ -112,7 +112,7 @@ async fn a_caret_a_selection_and_the_pointer_are_seen() {
     }
     rig.input(&["move:3,3"]).await;
     assert_eq!(rig.all().await, before);
-    let pointed = rig.picture(CaptureOf::All, true).await.unwrap();
+    let pointed = rig.picture(CaptureTarget::All, true).await.unwrap();
     assert_ne!(pixel(&pointed, 3, 3), pixel(&before, 3, 3));
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use axd_platform::worker::Question;
+use axd_platform::worker::AppRequest;
 use axd_platform::{Act, DesktopCall, ElementKey, Failure, FailureKind, Gate, Platform, WindowOp};
 use axd_sim::Reach;
 use axd_sim::model::Handle;
@@ -104,7 +104,7 @@ async fn carry_out(world: &Arc<Inner>, pid: u32, reach: &Reach, deed: Deed) -> R
 async fn act_on(reach: &Reach, handle: Handle, act: Act) -> Result<(), Failure> {
     let (answer, reply) = oneshot::channel();
     let ended = || Failure::new(FailureKind::Unresponsive, "the app has ended");
-    if !reach.ask(Question::Act(ElementKey(handle.0), act, Gate::new(), answer)) {
+    if !reach.ask(AppRequest::Act(ElementKey(handle.0), act, Gate::new(), answer)) {
         return Err(ended());
     }
     reply.await.map_err(|_| ended())?

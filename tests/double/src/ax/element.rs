@@ -4,7 +4,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use axd_platform::WindowSeen;
+use axd_platform::DesktopWindow;
 use axd_protocol::Point;
 use parking_lot::Mutex;
 use rustc_hash::FxHasher;
@@ -407,7 +407,7 @@ pub extern "C" fn AXUIElementCopyElementAtPosition(
         trusted().and_then(|world| {
             let is_there = |bounds: axd_protocol::Bounds| bounds.contains(point);
             let windows = world.sim.windows();
-            let is_up = |seen: &&WindowSeen| !seen.minimized && !world.sim.is_hidden(seen.pid);
+            let is_up = |seen: &&DesktopWindow| !seen.minimized && !world.sim.is_hidden(seen.pid);
             let mut there = windows.iter().filter(is_up).filter(|seen| seen.bounds.is_some_and(is_there));
             let pid = there.next().ok_or(Error::NoValue)?.pid;
             let app = element(pid, Id::APP, NAME);

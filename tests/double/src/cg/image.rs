@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axd_platform::{CaptureOf, DesktopAnswer, DesktopCall, Gate, Picture, Platform};
+use axd_platform::{CaptureTarget, CapturedImage, DesktopAnswer, DesktopCall, Gate, Platform};
 use axd_protocol::{Bounds, DisplayInfo, Point};
 
 use super::CGRect;
@@ -46,11 +46,11 @@ pub extern "C" fn CGWindowListCreateImage(
 ) -> CFTypeRef {
     let Some(world) = current() else { return std::ptr::null() };
     let of = if options & INCLUDING_WINDOW != 0 && window != 0 {
-        CaptureOf::Window(u64::from(window))
+        CaptureTarget::Window(u64::from(window))
     } else if bounds.origin.x.is_infinite() {
-        CaptureOf::All
+        CaptureTarget::All
     } else {
-        CaptureOf::Region(bounds.bounds())
+        CaptureTarget::Region(bounds.bounds())
     };
     let scale = if image_options & NOMINAL_RESOLUTION != 0 { 1.0 } else { finest(&world, of) };
     shot(&world, of, scale, false)
@@ -58,20 +58,20 @@ pub extern "C" fn CGWindowListCreateImage(
 
 /// The pixels a point that something is shown with: of a window those of the display that most of it is on, of a part
 /// of the screen those of the finest display that shows some of it.
-fn finest(world: &Inner, of: CaptureOf) -> f64 {
+fn finest(world: &Inner, of: CaptureTarget) -> f64 {
     let displays = world.sim.displays();
     let shared = |part: Bounds, display: &DisplayInfo| {
         part.intersection(&display.bounds).map_or(0, |part| i64::from(part.width) * i64::from(part.height))
     };
     let scales: Vec<f64> = match of {
-        CaptureOf::Window(number) => {
+        CaptureTarget::Window(number) => {
             let windows = world.sim.windows();
             let window = windows.into_iter().find(|seen| seen.window == number);
             let bounds = window.and_then(|window| window.bounds).unwrap_or_default();
             let on = displays.iter().max_by_key(|display| shared(bounds, display));
             on.map(|display| display.scale).into_iter().collect()
         }
-        CaptureOf::Region(part) => {
+        CaptureTarget::Region(part) => {
             let showing = displays.iter().filter(|display| shared(part, display) > 0);
             showing.map(|display| display.scale).collect()
         }
@@ -81,7 +81,7 @@ fn finest(world: &Inner, of: CaptureOf) -> f64 {
 }
 
 /// A picture of something, with so many pixels a point; null if there is nothing of it on the screen.
-pub(crate) fn shot(world: &Inner, of: CaptureOf, scale: f64, cursor: bool) -> CFTypeRef {
+pub(crate) fn shot(world: &Inner, of: CaptureTarget, scale: f64, cursor: bool) -> CFTypeRef {
     let reply = {
         let _inside = world.runtime.enter();
         world.sim.call(DesktopCall::Capture { of, cursor }, Gate::new())
@@ -89,7 +89,7 @@ pub(crate) fn shot(world: &Inner, of: CaptureOf, scale: f64, cursor: bool) -> CF
     let Waited::Answer(Ok(DesktopAnswer::Picture(mut picture))) = wait(reply, Duration::from_secs(10)) else {
         return std::ptr::null();
     };
-    if !matches!(of, CaptureOf::Window(_)) {
+    if !matches!(of, CaptureTarget::Window(_)) {
         darken(&mut picture, &world.sim.displays());
     }
     if !world.settings.lock().may_capture {
@@ -99,7 +99,7 @@ pub(crate) fn shot(world: &Inner, of: CaptureOf, scale: f64, cursor: bool) -> CF
 }
 
 /// Makes black what no display shows.
-fn darken(picture: &mut Picture, displays: &[DisplayInfo]) {
+fn darken(picture: &mut CapturedImage, displays: &[DisplayInfo]) {
     let Point { x: left, y: top } = picture.origin;
     let line = picture.width as usize * 3;
     for (y, row) in (top..).zip(picture.rgb.chunks_exact_mut(line.max(3))) {
@@ -112,7 +112,7 @@ fn darken(picture: &mut Picture, displays: &[DisplayInfo]) {
 }
 
 /// The same with so many pixels a point.
-fn magnified(picture: &Picture, scale: f64) -> Picture {
+fn magnified(picture: &CapturedImage, scale: f64) -> CapturedImage {
     let (width, height) = (picture.width as usize, picture.height as usize);
     let size = |points: usize| (points as f64 * scale).round() as usize;
     let (wide, high) = (size(width), size(height));
@@ -124,10 +124,10 @@ fn magnified(picture: &Picture, scale: f64) -> Picture {
             rgb.extend_from_slice(&picture.rgb[at..at + 3]);
         }
     }
-    Picture { width: wide as u32, height: high as u32, rgb, origin: picture.origin, scale }
+    CapturedImage { width: wide as u32, height: high as u32, rgb, origin: picture.origin, scale }
 }
 
-fn image(picture: &Picture) -> CFTypeRef {
+fn image(picture: &CapturedImage) -> CFTypeRef {
     const NAME: &str = "CGWindowListCreateImage";
     let (width, height) = (picture.width as usize, picture.height as usize);
     let row = (width * 4).next_multiple_of(ALIGNED);

@@ -3,7 +3,7 @@
 use axd_double::World;
 use axd_double::ax::Error;
 use axd_double::faults::{Call, Fault};
-use axd_platform::{Act, FailureKind, Gate, Sent, ToWorker};
+use axd_platform::{Act, FailureKind, Gate, Sent, WorkerRequest};
 use axd_protocol::command::SimVerb;
 use axd_protocol::{Role, State};
 
@@ -73,7 +73,7 @@ fn elements_are_asked_to_act_and_do() {
             && app.facts("field").states.has(State::Focused)
     });
     let row = app.children[&app.key("rows")][1];
-    app.ask(|reply| ToWorker::Perform { key: row, act: Act::Select, gate: Gate::new(), reply }).unwrap();
+    app.ask(|reply| WorkerRequest::Perform { key: row, act: Act::Select, gate: Gate::new(), reply }).unwrap();
     app.until("a row is selected", |app| app.nodes[&row].states.has(State::Selected));
     let refused = app.perform("off", Act::Press).expect_err("it is disabled");
     assert_eq!((refused.kind, refused.sent != Sent::Yes), (FailureKind::Refused, true), "{refused:?}");
@@ -92,7 +92,7 @@ fn a_closed_gate_lets_nothing_through() {
     gate.close();
     let key = app.key("press");
     app.until("it is well", |app| app.degraded.is_none());
-    let answer = app.ask(|reply| ToWorker::Perform { key, act: Act::Press, gate, reply });
+    let answer = app.ask(|reply| WorkerRequest::Perform { key, act: Act::Press, gate, reply });
     let failed = answer.expect_err("it was closed");
     assert_eq!((failed.kind, failed.sent), (FailureKind::Closed, Sent::No));
     app.fence();

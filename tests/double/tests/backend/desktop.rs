@@ -2,8 +2,8 @@
 
 use axd_double::World;
 use axd_platform::{
-    CaptureOf, Clip, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, FailureKind, Gate, LaunchPlan,
-    Platform as _, ToWorker, WindowOp, WindowSeen,
+    CaptureTarget, ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, DesktopWindow,
+    FailureKind, Gate, LaunchPlan, Platform as _, WindowOp, WorkerRequest,
 };
 use axd_protocol::Point;
 use axd_protocol::command::SimVerb;
@@ -22,7 +22,7 @@ fn windows_are_listed_moved_put_away_and_brought_back() {
     };
     let found = desktop.hears(|event| windows(event).is_some_and(|window| window.title == "Main"));
     let window = windows(&found).unwrap().window;
-    let op = |desktop: &mut Desktop, op, is_so: &dyn Fn(&WindowSeen) -> bool| {
+    let op = |desktop: &mut Desktop, op, is_so: &dyn Fn(&DesktopWindow) -> bool| {
         desktop.seen.clear();
         desktop
             .call(DesktopCall::Window { window, op })
@@ -43,9 +43,9 @@ fn windows_are_listed_moved_put_away_and_brought_back() {
 fn the_clipboard_is_the_pasteboard_and_what_is_concealed_stays_so() {
     let world = World::of(&[APP]);
     let desktop = Desktop::start();
-    desktop.call(DesktopCall::ClipboardSet(Some(Clip::Text("copied".into())))).unwrap();
+    desktop.call(DesktopCall::ClipboardSet(Some(ClipboardContent::Text("copied".into())))).unwrap();
     let got = desktop.call(DesktopCall::ClipboardGet(ClipboardKind::Text)).unwrap();
-    assert_eq!(got, DesktopAnswer::Clipboard(Some(Clip::Text("copied".into()))));
+    assert_eq!(got, DesktopAnswer::Clipboard(Some(ClipboardContent::Text("copied".into()))));
     world.mark_pasteboard("org.nspasteboard.ConcealedType");
     let refused = desktop.call(DesktopCall::ClipboardGet(ClipboardKind::Text)).expect_err("it is concealed");
     assert_eq!(refused.kind, FailureKind::Refused);
@@ -60,7 +60,7 @@ fn an_app_that_ends_is_known_to_have_ended() {
     let pid = world.pid("App");
     world.hand("App", SimVerb::Fault, Some("die"), None);
     desktop.hears(|event| *event == DesktopEvent::AppGone { pid });
-    let failed = app.ask(|reply| ToWorker::Fence { reply }).expect_err("it has ended");
+    let failed = app.ask(|reply| WorkerRequest::Fence { reply }).expect_err("it has ended");
     assert!(matches!(failed.kind, FailureKind::Gone | FailureKind::Unresponsive), "{failed:?}");
 }
 
@@ -69,18 +69,18 @@ fn pictures_are_what_is_on_the_screen() {
     let world = World::of(&[APP]);
     let desktop = Desktop::start();
     let DesktopAnswer::Picture(taken) =
-        desktop.call(DesktopCall::Capture { of: CaptureOf::All, cursor: false }).unwrap()
+        desktop.call(DesktopCall::Capture { of: CaptureTarget::All, cursor: false }).unwrap()
     else {
         panic!("no picture")
     };
     let drawn = desktop.runtime.block_on(async {
-        world.sim().call(DesktopCall::Capture { of: CaptureOf::All, cursor: false }, Gate::new()).await
+        world.sim().call(DesktopCall::Capture { of: CaptureTarget::All, cursor: false }, Gate::new()).await
     });
     let Ok(Ok(DesktopAnswer::Picture(drawn))) = drawn else { panic!("{drawn:?}") };
     assert_eq!((taken.width, taken.height), (drawn.width, drawn.height));
     assert!(taken.rgb == drawn.rgb, "every pixel is as it was drawn");
     world.settings(|settings| settings.may_capture = false);
-    let refused = desktop.call(DesktopCall::Capture { of: CaptureOf::All, cursor: false });
+    let refused = desktop.call(DesktopCall::Capture { of: CaptureTarget::All, cursor: false });
     assert!(refused.is_err(), "without permission there is no picture, not a wrong one");
 }
 

@@ -2,7 +2,8 @@
 
 use axd_double::World;
 use axd_platform::{
-    CaptureOf, DesktopAnswer, DesktopCall, DesktopEvent, InputStep, Picture, WindowOp, WindowSeen,
+    CaptureTarget, CapturedImage, DesktopAnswer, DesktopCall, DesktopEvent, DesktopWindow, InputStep,
+    WindowOp,
 };
 use axd_protocol::command::SimVerb;
 use axd_protocol::keys::Button;
@@ -43,7 +44,7 @@ fn two_displays() -> World {
     world
 }
 
-fn window_of(desktop: &mut Desktop, pid: u32, is_it: impl Fn(&WindowSeen) -> bool) -> WindowSeen {
+fn window_of(desktop: &mut Desktop, pid: u32, is_it: impl Fn(&DesktopWindow) -> bool) -> DesktopWindow {
     let find = |event: &DesktopEvent| match event {
         DesktopEvent::Windows(windows) => {
             windows.iter().find(|window| window.pid == pid && is_it(window)).cloned()
@@ -54,7 +55,7 @@ fn window_of(desktop: &mut Desktop, pid: u32, is_it: impl Fn(&WindowSeen) -> boo
     find(&told).expect("it was just found")
 }
 
-fn picture(desktop: &Desktop, of: CaptureOf) -> Picture {
+fn picture(desktop: &Desktop, of: CaptureTarget) -> CapturedImage {
     match desktop.call(DesktopCall::Capture { of, cursor: false }) {
         Ok(DesktopAnswer::Picture(picture)) => picture,
         other => panic!("{of:?}: {other:?}"),
@@ -82,7 +83,7 @@ fn displays_that_come_change_and_go_are_told_and_so_are_the_windows_that_move_wi
     connect(&mut desktop, &[main_display(), left_display()]);
     world.hand("Left", SimVerb::Launch, None, None);
     let pid = world.pid("Left");
-    let is_at = |x, y| move |window: &WindowSeen| window.bounds.is_some_and(|it| (it.x, it.y) == (x, y));
+    let is_at = |x, y| move |window: &DesktopWindow| window.bounds.is_some_and(|it| (it.x, it.y) == (x, y));
     window_of(&mut desktop, pid, is_at(-280, -40));
     connect(&mut desktop, &[main_display(), DisplayInfo { scale: 1.0, ..left_display() }]);
     connect(&mut desktop, &[main_display()]);
@@ -98,13 +99,13 @@ fn a_picture_has_the_pixels_of_the_display_it_is_of_whoever_takes_it() {
     let part = Bounds { x: -250, y: -30, width: 40, height: 30 };
     let gap = Bounds { x: -10, y: 200, width: 20, height: 10 };
     let shots = [
-        (CaptureOf::Window(window.window), bounds, 2.0),
-        (CaptureOf::Region(part), part, 2.0),
-        (CaptureOf::Display(2), left_display().bounds, 2.0),
-        (CaptureOf::Display(1), main_display().bounds, 1.0),
+        (CaptureTarget::Window(window.window), bounds, 2.0),
+        (CaptureTarget::Region(part), part, 2.0),
+        (CaptureTarget::Display(2), left_display().bounds, 2.0),
+        (CaptureTarget::Display(1), main_display().bounds, 1.0),
         // Left of the main display is nothing there: the other one ends above.
-        (CaptureOf::Region(gap), gap, 1.0),
-        (CaptureOf::All, Bounds { x: -300, y: -60, width: 700, height: 360 }, 2.0),
+        (CaptureTarget::Region(gap), gap, 1.0),
+        (CaptureTarget::All, Bounds { x: -300, y: -60, width: 700, height: 360 }, 2.0),
     ];
     for (of, place, scale) in shots {
         let [by_kit, by_server] = [true, false].map(|kit| {
@@ -119,7 +120,7 @@ fn a_picture_has_the_pixels_of_the_display_it_is_of_whoever_takes_it() {
         assert!(by_kit.rgb == by_server.rgb, "{of:?} is the same whoever takes it");
         assert!(by_kit.rgb.chunks(3).any(|pixel| pixel != [0; 3]), "{of:?} shows something");
     }
-    let taken = picture(&desktop, CaptureOf::Region(gap));
+    let taken = picture(&desktop, CaptureTarget::Region(gap));
     let is_dark = |row: &[u8]| row[..30].iter().all(|byte| *byte == 0) && row[30..].iter().any(|it| *it != 0);
     assert!(taken.rgb.chunks(60).all(is_dark), "nothing is shown where no display is");
 }
@@ -134,7 +135,7 @@ fn a_window_on_two_displays_has_the_pixels_of_the_one_that_most_of_it_is_on() {
         desktop.call(DesktopCall::Window { window, op }).expect("it is moved");
         for kit in [true, false] {
             world.settings(|settings| settings.screen_capture_kit = kit);
-            let taken = picture(&desktop, CaptureOf::Window(window));
+            let taken = picture(&desktop, CaptureTarget::Window(window));
             assert_eq!((f64::from(taken.width), taken.scale), (200.0 * scale, scale), "at {x}, kit {kit}");
             assert_eq!(taken.origin, Point { x, y: 20 });
         }

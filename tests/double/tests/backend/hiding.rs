@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use axd_double::World;
 use axd_platform::{
-    Act, CaptureOf, DesktopCall, DesktopEvent, FailureKind, InputStep, Sent, WindowOp, WindowSeen,
+    Act, CaptureTarget, DesktopCall, DesktopEvent, DesktopWindow, FailureKind, InputStep, Sent, WindowOp,
 };
 use axd_protocol::keys::Button;
 use axd_protocol::{Point, Role};
@@ -13,13 +13,13 @@ use crate::on::Desktop;
 use crate::scripts::{APP, OTHER};
 
 /// Waits until the windows are such.
-fn windows(desktop: &mut Desktop, are_so: impl Fn(&[WindowSeen]) -> bool) -> Vec<WindowSeen> {
+fn windows(desktop: &mut Desktop, are_so: impl Fn(&[DesktopWindow]) -> bool) -> Vec<DesktopWindow> {
     let told = desktop.hears(|event| matches!(event, DesktopEvent::Windows(windows) if are_so(windows)));
     let DesktopEvent::Windows(windows) = told else { unreachable!() };
     windows
 }
 
-fn is_shown(windows: &[WindowSeen], app: u32) -> bool {
+fn is_shown(windows: &[DesktopWindow], app: u32) -> bool {
     windows.iter().any(|window| window.pid == app && !window.minimized)
 }
 
@@ -49,7 +49,7 @@ fn a_hidden_app_has_no_windows_on_the_screen_and_is_read_and_acts_all_the_same()
     app.until("it goes on unseen", |app| app.says(Role::Text, "count 1"));
     app.walk_again();
     assert!(app.has("main") && app.has("slider"), "{}", app.tree());
-    let of = CaptureOf::Window(window);
+    let of = CaptureTarget::Window(window);
     let failed = desktop.call(DesktopCall::Capture { of, cursor: false }).expect_err("it shows nothing");
     assert_eq!((failed.kind, failed.sent), (FailureKind::NotSupported, Sent::No), "it is there: {failed:?}");
     assert!(!desktop.seen.contains(&DesktopEvent::AppGone { pid }));
@@ -114,7 +114,7 @@ fn an_app_behind_others_that_hides_and_shows_itself_is_followed_by_what_the_host
     let world = World::of(&[APP, OTHER]);
     let mut desktop = Desktop::start();
     let pid = world.pid("App");
-    let has = |windows: &[WindowSeen]| is_shown(windows, pid);
+    let has = |windows: &[DesktopWindow]| is_shown(windows, pid);
     windows(&mut desktop, has);
     // For longer than anybody looks by himself: nothing but the host tells of it.
     let began = Instant::now();

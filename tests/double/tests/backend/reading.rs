@@ -106,7 +106,7 @@ fn what_is_never_announced_is_found_by_looking() {
         inside.model.set_state(off, State::Disabled, false);
     });
     let key = app.key("off");
-    app.ask(|reply| axd_platform::ToWorker::Read { keys: vec![key], reply }).unwrap();
+    app.ask(|reply| axd_platform::WorkerRequest::Read { keys: vec![key], reply }).unwrap();
     assert!(!app.facts("off").states.has(State::Disabled));
 }
 

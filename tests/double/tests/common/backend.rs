@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use axd_double::World;
 use axd_macos::MacDesktop;
 use axd_platform::{
-    Act, Counters, DesktopAnswer, DesktopCall, DesktopEvent, ElementKey, Facts, Failure, FailureKind,
-    FromWorker, Gate, Mailbox, Measured, Platform, Responder, Sent, ToWorker, Update,
+    Act, Counters, DesktopAnswer, DesktopCall, DesktopEvent, ElementKey, Facts, Failure, FailureKind, Gate,
+    Measured, Platform, Responder, Sent, Update, WorkerEvent, WorkerHandle, WorkerRequest,
 };
 use axd_protocol::command::Finding;
 use axd_protocol::{Point, Role};
@@ -79,7 +79,7 @@ impl Desktop {
     pub fn examine(&self) -> Vec<Finding> {
         let reply = {
             let _inside = self.runtime.enter();
-            self.mac().examine()
+            self.mac().diagnose()
         };
         self.runtime.block_on(reply).expect("an answer").expect("findings")
     }
@@ -112,8 +112,8 @@ impl Desktop {
 
 /// An attached app.
 pub struct Attached {
-    pub mailbox: Option<Mailbox>,
-    told: mpsc::Receiver<FromWorker>,
+    pub mailbox: Option<WorkerHandle>,
+    told: mpsc::Receiver<WorkerEvent>,
     handle: tokio::runtime::Handle,
     pub counters: Arc<Counters>,
     pub nodes: HashMap<ElementKey, Facts>,
@@ -125,9 +125,9 @@ pub struct Attached {
 }
 
 impl Attached {
-    fn take(&mut self, message: FromWorker) {
+    fn take(&mut self, message: WorkerEvent) {
         match message {
-            FromWorker::Batch(batch) => {
+            WorkerEvent::Batch(batch) => {
                 for update in batch.updates {
                     match update {
                         Update::Gone(key) => self.forget(key),
@@ -141,9 +141,11 @@ impl Attached {
                     }
                 }
             }
-            FromWorker::Announcement(text) => self.spoken.push(text),
-            FromWorker::State { degraded, complete } => (self.degraded, self.complete) = (degraded, complete),
-            FromWorker::Reply(reply) => reply.deliver(),
+            WorkerEvent::Announcement(text) => self.spoken.push(text),
+            WorkerEvent::State { degraded, complete } => {
+                (self.degraded, self.complete) = (degraded, complete)
+            }
+            WorkerEvent::Reply(reply) => reply.deliver(),
         }
     }
 
@@ -189,11 +191,11 @@ impl Attached {
     #[track_caller]
     pub fn ask<T: Send + Sync + 'static>(
         &mut self,
-        request: impl FnOnce(Responder<T>) -> ToWorker,
+        request: impl FnOnce(Responder<T>) -> WorkerRequest,
     ) -> Result<T, Failure> {
         let (responder, reply) = Responder::new();
         let mailbox = self.mailbox.as_ref().expect("it is attached");
-        assert!(mailbox.post(request(responder)), "the worker is there");
+        assert!(mailbox.send(request(responder)), "the worker is there");
         let reply = RefCell::new(reply);
         let answer = RefCell::new(None);
         self.until("an answer", |_| {
@@ -208,7 +210,7 @@ impl Attached {
         // A machine that is slow makes apps look silent now and then.
         self.until("it is well", |app| app.degraded.is_none());
         let key = self.key(id);
-        self.ask(|reply| ToWorker::Perform { key, act, gate: Gate::new(), reply })
+        self.ask(|reply| WorkerRequest::Perform { key, act, gate: Gate::new(), reply })
     }
 
     /// Has something done that an app which is well does; asked again only if nothing was sent.
@@ -228,7 +230,7 @@ impl Attached {
 
     /// Asks until there is an answer.
     #[track_caller]
-    fn insist(&mut self, request: impl Fn(Responder<()>) -> ToWorker) {
+    fn insist(&mut self, request: impl Fn(Responder<()>) -> WorkerRequest) {
         let began = Instant::now();
         while let Err(failed) = self.ask(&request) {
             assert!(began.elapsed() < PATIENCE, "the app answers: {failed:?}");
@@ -237,18 +239,18 @@ impl Attached {
 
     #[track_caller]
     pub fn fence(&mut self) {
-        self.insist(|reply| ToWorker::Fence { reply });
+        self.insist(|reply| WorkerRequest::Fence { reply });
     }
 
     #[track_caller]
     pub fn walk_again(&mut self) {
-        self.insist(|reply| ToWorker::Walk { key: ElementKey::APP, reply });
+        self.insist(|reply| WorkerRequest::Walk { key: ElementKey::APP, reply });
     }
 
     #[track_caller]
     pub fn measure(&mut self, id: &str) -> Measured {
         let key = self.key(id);
-        match self.ask(|reply| ToWorker::Measure { keys: vec![key], reply }) {
+        match self.ask(|reply| WorkerRequest::Measure { keys: vec![key], reply }) {
             Ok(measured) => *measured.first().expect("it is there"),
             other => panic!("{other:?}"),
         }
@@ -256,7 +258,7 @@ impl Attached {
 
     #[track_caller]
     pub fn at(&mut self, point: Point) -> Option<ElementKey> {
-        match self.ask(|reply| ToWorker::HitTest { point, reply }) {
+        match self.ask(|reply| WorkerRequest::HitTest { point, reply }) {
             Ok(found) => found,
             other => panic!("{other:?}"),
         }

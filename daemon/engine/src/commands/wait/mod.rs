@@ -395,7 +395,7 @@ impl Engine {
             Some(spec) => Some(desktop.named(spec).ok()?.pid),
             None => None,
         };
-        let fits = |window: &&axd_platform::WindowSeen| {
+        let fits = |window: &&axd_platform::DesktopWindow| {
             pid.is_none_or(|pid| window.pid == pid) && window.title.to_lowercase().contains(title)
         };
         let window = desktop.windows.iter().find(fits)?.clone();

@@ -6,14 +6,14 @@ use std::time::Instant;
 use axd_protocol::Point;
 use tokio::sync::oneshot;
 
-use super::Books;
+use super::WorkerState;
 use crate::mirror::Readings;
 use crate::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Responder};
 
 /// An app that a worker is attached to.
 ///
 /// What fails here failed because the app is silent or has ended; that an element is gone is an answer.
-pub trait App: Send + 'static {
+pub trait AppBackend: Send + 'static {
     /// How many elements are read at a time.
     const STEPS: Steps;
     /// Whether an app that lets a fence expire is silent. Where its events come another way than its answers, those tell.
@@ -22,34 +22,34 @@ pub trait App: Send + 'static {
     const ENDED: &'static str;
 
     /// Has all told that happens from now on, and learns what must be known before anything is read.
-    fn register(&mut self, books: &mut Books) -> impl Future<Output = Result<(), Failure>> + Send;
+    fn register(&mut self, state: &mut WorkerState) -> impl Future<Output = Result<(), Failure>> + Send;
 
     /// Takes in, without waiting, what it told since the last time, and what came of acts.
-    fn take_in(&mut self, books: &mut Books);
+    fn drain_events(&mut self, state: &mut WorkerState);
 
     /// Waits until there is something to take in. May be dropped while it waits.
-    fn news(&mut self) -> impl Future<Output = ()> + Send;
+    fn wait_for_event(&mut self) -> impl Future<Output = ()> + Send;
 
     /// Reads elements.
     fn read(
         &mut self,
-        books: &mut Books,
+        state: &mut WorkerState,
         keys: &[ElementKey],
         into: &mut Readings,
     ) -> impl Future<Output = Result<(), Failure>> + Send;
 
     /// Reads only the children of elements, where that is less; else the elements.
-    fn list(
+    fn read_children(
         &mut self,
-        books: &mut Books,
+        state: &mut WorkerState,
         keys: &[ElementKey],
         into: &mut Readings,
     ) -> impl Future<Output = Result<(), Failure>> + Send {
-        self.read(books, keys, into)
+        self.read(state, keys, into)
     }
 
     /// What is in these rows of a container that shows only some of them.
-    fn rows(
+    fn read_rows(
         &mut self,
         _key: ElementKey,
         _rows: Range<u32>,
@@ -59,38 +59,45 @@ pub trait App: Send + 'static {
     }
 
     /// Has these rows of a container listed with those on the screen from now on, and no others.
-    fn keep(&mut self, _key: ElementKey, _rows: Vec<u32>) {}
+    fn keep_rows(&mut self, _key: ElementKey, _rows: Vec<u32>) {}
 
     /// The window in front, which is walked first. Asked once the windows are read.
-    fn front(
+    fn front_window(
         &mut self,
-        books: &Books,
+        state: &WorkerState,
         windows: &[ElementKey],
     ) -> impl Future<Output = Result<Option<ElementKey>, Failure>> + Send;
 
     /// Where elements are; what is gone is left out.
     fn measure(
         &mut self,
-        books: &Books,
+        state: &WorkerState,
         keys: &[ElementKey],
     ) -> impl Future<Output = Result<Vec<Measured>, Failure>> + Send;
 
     /// What is at a point: the app, and on down to the smallest. Empty if nothing of the app is there.
-    fn at(
+    fn hit_test(
         &mut self,
-        books: &Books,
+        state: &WorkerState,
         point: Point,
     ) -> impl Future<Output = Result<Vec<ElementKey>, Failure>> + Send;
 
     /// Where an element is: the app, and on down to it. Empty if it is gone.
     fn path(
         &mut self,
-        books: &Books,
+        state: &WorkerState,
         key: ElementKey,
     ) -> impl Future<Output = Result<Vec<ElementKey>, Failure>> + Send;
 
     /// Begins to do something to an element; what comes of it is taken in later.
-    fn perform(&mut self, books: &mut Books, key: ElementKey, act: Act, gate: Gate, reply: Responder<()>);
+    fn perform(
+        &mut self,
+        state: &mut WorkerState,
+        key: ElementKey,
+        act: Act,
+        gate: Gate,
+        reply: Responder<()>,
+    );
 
     /// Whether it is at something that the next act must wait for.
     fn is_acting(&self) -> bool {
@@ -98,7 +105,7 @@ pub trait App: Send + 'static {
     }
 
     /// Asks for a sign of life that comes after all that was announced, and passes the fence of this mark.
-    fn mark(&mut self, mark: u64);
+    fn send_fence(&mut self, mark: u64);
 
     /// Asks for any sign of life, however long it takes. `None`: it has ended. The receiver fails when it does.
     fn probe(&mut self) -> Option<oneshot::Receiver<()>>;
@@ -107,24 +114,24 @@ pub trait App: Send + 'static {
     fn is_lost(&self, failure: &Failure) -> bool;
 
     /// Looks at what cannot wait for the next reading. False if there is nothing.
-    fn glance(
+    fn quick_read(
         &mut self,
-        _books: &mut Books,
-        _letters_wait: bool,
+        _books: &mut WorkerState,
+        _requests_wait: bool,
     ) -> impl Future<Output = Result<bool, Failure>> + Send {
         std::future::ready(Ok(false))
     }
 
     /// Looks through it for what it does not announce, if it is time. False if it is not.
-    fn survey(&mut self, _books: &mut Books) -> impl Future<Output = Result<bool, Failure>> + Send {
+    fn rescan(&mut self, _books: &mut WorkerState) -> impl Future<Output = Result<bool, Failure>> + Send {
         std::future::ready(Ok(false))
     }
 
     /// Has those of the elements read again that can be seen, at less cost than reading, to have changed. True if there
     /// are any.
-    fn compare(
+    fn diff_children(
         &mut self,
-        _books: &mut Books,
+        _books: &mut WorkerState,
         _keys: &[ElementKey],
     ) -> impl Future<Output = Result<bool, Failure>> + Send {
         std::future::ready(Ok(false))
@@ -141,33 +148,33 @@ pub trait App: Send + 'static {
     }
 
     /// Hints at all that was announced before a fence and is not hinted at yet. Said as long as a fence waits.
-    fn hurry(&mut self, _books: &mut Books) {}
+    fn flush_events(&mut self, _books: &mut WorkerState) {}
 
     /// Whether all that happened before a fence is hinted at. `errand` is the fence's own, to note what must be done
     /// for it before.
-    fn is_clear(&mut self, _complete: bool, _errand: &mut Option<u64>) -> bool {
+    fn is_flushed(&mut self, _complete: bool, _errand: &mut Option<u64>) -> bool {
         true
     }
 
     /// Whether it announced something about the element that is not hinted at yet.
-    fn has_announced(&self, _key: ElementKey) -> bool {
+    fn has_pending_event(&self, _key: ElementKey) -> bool {
         false
     }
 
     /// Elements that were hinted at are about to be read.
-    fn reading(&mut self, _hinted: &[ElementKey]) {}
+    fn before_read(&mut self, _hinted: &[ElementKey]) {}
 
     /// Elements were read for the first time, in the first walk or after an event.
-    fn appeared(&mut self, _new: &[ElementKey]) {}
+    fn on_new_elements(&mut self, _new: &[ElementKey]) {}
 
     /// The first walk is done.
-    fn walked(&mut self) {}
+    fn on_walk_done(&mut self) {}
 
     /// A step of the sweep is done.
-    fn swept(&mut self, _books: &Books) {}
+    fn on_sweep_step(&mut self, _books: &WorkerState) {}
 
     /// Nobody is attached to it any more.
-    fn leave(&mut self) -> impl Future<Output = ()> + Send {
+    fn detach(&mut self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
 }

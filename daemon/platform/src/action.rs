@@ -1,7 +1,7 @@
 //! What a platform can be asked to do, rather than to tell: acts on elements, input, windows, apps, the clipboard and
 //! pictures of the screen.
 //!
-//! Acts on an element go to its app's worker ([`ToWorker::Perform`](super::ToWorker)); everything else is a
+//! Acts on an element go to its app's worker ([`WorkerRequest::Perform`](super::WorkerRequest)); everything else is a
 //! [`DesktopCall`]. Whatever sends something passes its [`Gate`](super::Gate) first.
 
 use std::path::PathBuf;
@@ -83,11 +83,11 @@ pub enum DesktopCall {
     /// Reads the clipboard. Answered by `Clipboard`.
     ClipboardGet(ClipboardKind),
     /// Puts something on the clipboard, instead of all that is on it; `None` empties it. Answered by `Done`.
-    ClipboardSet(Option<Clip>),
+    ClipboardSet(Option<ClipboardContent>),
     /// Takes a picture. Answered by `Picture`.
     Capture {
         /// Of what.
-        of: CaptureOf,
+        of: CaptureTarget,
         /// Whether the pointer is in it.
         cursor: bool,
     },
@@ -181,7 +181,7 @@ pub enum ClipboardKind {
 
 /// What is on the clipboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Clip {
+pub enum ClipboardContent {
     /// Text.
     Text(String),
     /// An image, as PNG.
@@ -192,7 +192,7 @@ pub enum Clip {
 
 /// What a picture is taken of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CaptureOf {
+pub enum CaptureTarget {
     /// All displays.
     All,
     /// A display, by its id.
@@ -205,7 +205,7 @@ pub enum CaptureOf {
 
 /// A picture.
 #[derive(Clone, PartialEq)]
-pub struct Picture {
+pub struct CapturedImage {
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
@@ -218,7 +218,7 @@ pub struct Picture {
     pub scale: f64,
 }
 
-impl std::fmt::Debug for Picture {
+impl std::fmt::Debug for CapturedImage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Picture({}x{} at {:?})", self.width, self.height, self.origin)
     }
@@ -237,11 +237,11 @@ pub enum DesktopAnswer {
     Launched {
         /// Its process, where that is known: an app may hand over to an instance that runs already.
         pid: Option<u32>,
-        /// What it goes by, as [`AppSeen::identity`](super::AppSeen) will say, where that is known.
+        /// What it goes by, as [`RunningApp::identity`](super::RunningApp) will say, where that is known.
         identity: Option<String>,
     },
     /// What is on the clipboard; `None` if nothing of that kind is.
-    Clipboard(Option<Clip>),
+    Clipboard(Option<ClipboardContent>),
     /// The picture.
-    Picture(Picture),
+    Picture(CapturedImage),
 }

@@ -1,4 +1,4 @@
-//! The books of a worker: what it knows of its app, what it is to read again, and what it has still to tell.
+//! The state of a worker: what it knows of its app, what it is to read again, and what it has still to tell.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -8,24 +8,24 @@ use tokio::sync::oneshot;
 
 use super::fences::Fences;
 use super::flood::Flood;
-use super::{now, silent};
+use super::{now, unresponsive};
 use crate::mirror::Mirror;
 use crate::schedule::{Pace, Schedule};
 use crate::{
-    Batch, Cause, Counters, ElementKey, Failure, FailureKind, FromWorker, Responder, Update, WorkerReply,
+    Batch, Cause, Counters, ElementKey, Failure, FailureKind, Responder, Update, WorkerEvent, WorkerReply,
 };
 
 /// Announcements that wait to be sent; more are dropped.
 const MOST_OUTGOING: usize = 256;
 
 /// What a worker keeps of its app.
-pub struct Books {
+pub struct WorkerState {
     /// What has been told.
     pub mirror: Mirror,
     /// What is to be read again.
     pub schedule: Schedule,
     /// Elements that announced something and were never listed: whoever has them did not say so.
-    pub strangers: HashSet<ElementKey>,
+    pub unplaced: HashSet<ElementKey>,
     /// What somebody waits for.
     pub fences: Fences,
     /// What is counted for `status`.
@@ -37,7 +37,7 @@ pub struct Books {
     refused: Option<String>,
     /// Whether it has more elements than are kept.
     short: bool,
-    outgoing: VecDeque<FromWorker>,
+    outgoing: VecDeque<WorkerEvent>,
     ended: &'static str,
 }
 
@@ -63,13 +63,13 @@ pub(super) enum Walk {
     Done,
 }
 
-impl Books {
+impl WorkerState {
     /// Nothing is known yet. `ended` is how it is said that the app has.
-    pub(super) fn new(counters: Arc<Counters>, ended: &'static str) -> Books {
-        Books {
+    pub(super) fn new(counters: Arc<Counters>, ended: &'static str) -> WorkerState {
+        WorkerState {
             mirror: Mirror::default(),
             schedule: Schedule::new(Pace::default(), now()),
-            strangers: HashSet::new(),
+            unplaced: HashSet::new(),
             fences: Fences::default(),
             counters,
             flood: Flood::new(now()),
@@ -103,30 +103,30 @@ impl Books {
     }
 
     /// Has everything read again: nobody knows what was missed.
-    pub fn hint_all(&mut self) {
-        self.mirror.keys().into_iter().for_each(|key| self.schedule.hint(key));
+    pub fn mark_all_dirty(&mut self) {
+        self.mirror.keys().into_iter().for_each(|key| self.schedule.mark_dirty(key));
     }
 
     /// Has those of the elements read again that are known.
-    pub fn hint_known(&mut self, keys: impl IntoIterator<Item = ElementKey>) {
+    pub fn mark_known_dirty(&mut self, keys: impl IntoIterator<Item = ElementKey>) {
         for key in keys.into_iter().filter(|key| self.mirror.knows(*key)) {
-            self.schedule.hint(key);
+            self.schedule.mark_dirty(key);
         }
     }
 
     /// The app has ended.
-    pub fn end(&mut self) {
+    pub fn set_ended(&mut self) {
         if !self.has_ended() {
             self.health = Health::Ended;
-            self.tell_state();
+            self.queue_state();
         }
     }
 
     /// What the app cannot be observed in, and why; `None` when it can again.
-    pub fn refuse(&mut self, why: Option<String>) {
+    pub fn set_degraded(&mut self, why: Option<String>) {
         if self.refused != why {
             self.refused = why;
-            self.tell_state();
+            self.queue_state();
         }
     }
 
@@ -134,7 +134,7 @@ impl Books {
     pub(super) fn note_room(&mut self) {
         if self.short != self.mirror.is_short() {
             self.short = !self.short;
-            self.tell_state();
+            self.queue_state();
         }
     }
 
@@ -142,26 +142,26 @@ impl Books {
     pub fn failure(&self) -> Failure {
         match self.health {
             Health::Ended => Failure::new(FailureKind::Gone, self.ended),
-            Health::Well | Health::Silent(_) => silent(),
+            Health::Well | Health::Silent(_) => unresponsive(),
         }
     }
 
     /// Tells what was learned.
-    pub fn tell(&mut self, cause: Cause, updates: Vec<Update>) {
+    pub fn queue_updates(&mut self, cause: Cause, updates: Vec<Update>) {
         if !updates.is_empty() {
-            self.outgoing.push_back(FromWorker::Batch(Batch { cause, updates }));
+            self.outgoing.push_back(WorkerEvent::Batch(Batch { cause, updates }));
         }
     }
 
     /// Tells what the app said for screen readers to speak.
-    pub fn announce(&mut self, text: String) {
+    pub fn queue_announcement(&mut self, text: String) {
         if self.outgoing.len() < MOST_OUTGOING {
-            self.outgoing.push_back(FromWorker::Announcement(text));
+            self.outgoing.push_back(WorkerEvent::Announcement(text));
         }
     }
 
     /// Tells how the app is.
-    pub(super) fn tell_state(&mut self) {
+    pub(super) fn queue_state(&mut self) {
         let degraded = match self.health {
             Health::Well => self.refused.clone().or_else(|| self.short.then(|| self.mirror.shortage())),
             // Why it is silent, where that is known: it may be that nobody is allowed to ask.
@@ -169,7 +169,7 @@ impl Books {
             Health::Ended => Some(self.failure().native),
         };
         let complete = self.is_complete();
-        self.outgoing.push_back(FromWorker::State { degraded, complete });
+        self.outgoing.push_back(WorkerEvent::State { degraded, complete });
     }
 
     /// Answers a request, after all that was learned before.
@@ -178,14 +178,14 @@ impl Books {
     }
 
     pub(super) fn send_reply(&mut self, reply: WorkerReply) {
-        self.outgoing.push_back(FromWorker::Reply(reply));
+        self.outgoing.push_back(WorkerEvent::Reply(reply));
     }
 
     pub(super) fn has_outgoing(&self) -> bool {
         !self.outgoing.is_empty()
     }
 
-    pub(super) fn next_outgoing(&mut self) -> Option<FromWorker> {
+    pub(super) fn next_outgoing(&mut self) -> Option<WorkerEvent> {
         self.outgoing.pop_front()
     }
 }
