@@ -33,6 +33,19 @@ BY_HAND = {
 SYMBOLS_BY_HAND = {"kTISPropertyUnicodeKeyLayoutData": "@"}
 NUMBERS_BY_HAND = {"kUCKeyActionDisplay": 3, "kUCKeyTranslateNoDeadKeysMask": 1}
 
+# What the core-graphics crate makes members of a type, by the name that Apple has for each. Key codes are Carbon's, which
+# pyobjc leaves out: of them it is only checked that those who declare them agree.
+MEMBERS = {
+    "CGEventType": lambda name: f"kCGEvent{name}",
+    "CGMouseButton": lambda name: f"kCGMouseButton{name}",
+    "CGEventTapLocation": lambda name: f"kCG{name}EventTap",
+    "CGEventSourceStateID": lambda name: f"kCGEventSourceState{name}",
+    "CGEventFlags": lambda name: name.replace("CGEventFlag", "kCGEventFlagMask"),
+    "EventField": lambda name: "kCG" + name.title().replace("_", ""),
+    "ScrollEventUnit": lambda name: f"kCGScrollEventUnit{name.title()}",
+    "KeyCode": None,
+}
+
 # Apple's own names. Others are the backend's, and mean nothing to Apple.
 APPLES = re.compile(r"_?(k?(AX|CF|CG|NS|TIS|UC|OS)[A-Z]|kUC|kTIS|AX[A-Z]|IsSecure|LM|UC|TIS)")
 
@@ -56,7 +69,7 @@ class Check:
         for crate in crates.values():
             self.known.add(crate)
         self.known.add(own)
-        self.faults, self.counted = [], {"strings": 0, "numbers": 0, "functions": 0, "symbols": 0, "by hand": 0, "in no header": 0}
+        self.faults, self.counted = [], {"strings": 0, "numbers": 0, "functions": 0, "symbols": 0, "key codes": 0, "by hand": 0, "in no header": 0}
 
     def fault(self, place, text):
         self.faults.append(f"{place}: {text}")
@@ -75,6 +88,8 @@ class Check:
         for name, (kind, value) in told.constants.items():
             if APPLES.match(name):
                 self.constant(name, kind, value, told.places[name])
+        for name, value in told.members.items():
+            self.member(name, value, told.places[name])
 
     def uses(self, told, crates):
         """Everything that these declarations take from a crate."""
@@ -90,6 +105,15 @@ class Check:
                 self.symbol(name, crate.statics[name], crate.places[name])
             elif name in crate.constants:
                 self.constant(name, *crate.constants[name], crate.places[name])
+            elif any(member.startswith(f"{name}::") for member in crate.members):
+                # Of the crate's members those that the stand-in has too: the others are not used.
+                for member in (member for member in crate.members if member.startswith(f"{name}::") and member in told.members):
+                    self.member(member, crate.members[member], crate.places[member])
+                    if crate.members[member] != told.members[member]:
+                        self.fault(told.places[member], f"{member} is {crate.members[member]} in {path[0]}, not {told.members[member]}")
+                for member in told.members:
+                    if member.startswith(f"{name}::") and member not in crate.members:
+                        self.fault(told.places[member], f"{path[0]} has no {member}")
             elif name not in crate.types and name not in crate.structs and name not in crate.opaque:
                 self.fault(path[0], f"has no {name}")
 
@@ -115,6 +139,21 @@ class Check:
         if not same:
             return self.fault(place, f"{name} is {expected}, not {value}")
         self.agreed("by hand" if name in NUMBERS_BY_HAND else "numbers")
+
+    def member(self, name, value, place):
+        owner, member = name.split("::")
+        if owner not in MEMBERS:
+            return self.fault(place, f"what Apple calls {name} is not known; add it to MEMBERS")
+        if MEMBERS[owner] is None:
+            return self.agreed("key codes")
+        known = MEMBERS[owner](member)
+        expected = self.apple.numbers.get(known)
+        if expected is None:
+            return self.fault(place, f"Apple's headers have no number {known}, for {name}")
+        # Masks may be negative in the metadata, which has no unsigned numbers.
+        if (expected - value) % (1 << 32):
+            return self.fault(place, f"{known} is {expected}, and {name} {value}")
+        self.agreed("numbers")
 
     def symbol(self, name, kind, place):
         encoding = SYMBOLS_BY_HAND.get(name, self.apple.symbols.get(name))

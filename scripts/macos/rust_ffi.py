@@ -36,6 +36,7 @@ class Function:
 
 
 UNIT = Name("()")
+NOT_64_BIT = ["cfg", "(", "not", "(", "target_pointer_width", "="]
 
 
 @dataclass
@@ -46,11 +47,12 @@ class Declarations:
     types: dict = field(default_factory=dict)  # name: type
     structs: dict = field(default_factory=dict)  # name: [type of each field], for #[repr(C)]
     opaque: set = field(default_factory=set)  # enums without variants
+    members: dict = field(default_factory=dict)  # "Type::NAME": value, of enums with a repr, bit flags and `impl` blocks
     uses: list = field(default_factory=list)  # paths as tuples; the last part may be "*"
     places: dict = field(default_factory=dict)  # name: "file:line"
 
     def add(self, other):
-        for table in ["functions", "statics", "constants", "types", "structs", "places"]:
+        for table in ["functions", "statics", "constants", "types", "structs", "members", "places"]:
             getattr(self, table).update(getattr(other, table))
         self.opaque |= other.opaque
         self.uses += other.uses
@@ -132,17 +134,32 @@ class _Parser:
             token = self.next()
             depth += (token == opening) - (token == closing)
 
+    def end_of_group(self, at):
+        """Where the braces end that open at a token."""
+        depth = 1
+        while depth:
+            at += 1
+            depth += (self.tokens[at][1] == "{") - (self.tokens[at][1] == "}")
+        return at
+
     # Items.
 
     def file(self):
-        repr_c = False
+        repr_c, self.repr, self.impl = False, None, (None, 0)
         while self.at < len(self.tokens):
             start = self.at
             token = self.peek()
             if token == "#" and self.peek(1) == "[":
-                repr_c |= self.tokens[self.at + 2][1] == "repr" and self.peek(4) == "C"
+                if self.peek(2) == "repr":
+                    self.repr = self.peek(4)
+                    repr_c |= self.repr == "C"
+                start = self.at
                 self.next()
                 self.skip_group("[", "]")
+                if [text for _, text, _ in self.tokens[start + 2:start + 8]] == NOT_64_BIT:
+                    # It is declared again for this system.
+                    while self.next() != ";":
+                        pass
                 continue
             if token == "macro_rules" and self.peek(1) == "!":
                 self.at += 3
@@ -158,6 +175,8 @@ class _Parser:
                 self.struct(repr_c)
             elif token == "enum" and self.kind(1) == "word":
                 self.enum()
+            elif token == "impl" and self.kind(1) == "word" and self.peek(2) == "{":
+                self.impl = (self.peek(1), self.end_of_group(self.at + 2))
             elif token == "use":
                 self.next()
                 self.use(())
@@ -165,7 +184,7 @@ class _Parser:
             if self.at == start:
                 self.at += 1
             if token not in ("pub", "(", "crate", ")", "super"):
-                repr_c = False
+                repr_c, self.repr = False, None
         return self.told
 
     def note(self, name):
@@ -232,7 +251,12 @@ class _Parser:
                 self.skip_group("{", "}")
             else:
                 self.next()
-        self.told.constants[name] = (kind, self.value(self.tokens[start:self.at]))
+        owner, end = self.impl
+        if self.at < end:
+            name = f"{owner}::{name}"
+            self.told.members[name] = self.value(self.tokens[start:self.at])
+        else:
+            self.told.constants[name] = (kind, self.value(self.tokens[start:self.at]))
         self.told.places[name] = place
 
     def value(self, expression):
@@ -267,6 +291,8 @@ class _Parser:
         self.next()
         if self.peek() == "<":
             self.skip_group("<", ">")
+        if self.take(":"):
+            return self.flags(name)
         if not repr_c or self.peek() != "{":
             return
         self.expect("{")
@@ -290,6 +316,51 @@ class _Parser:
         self.next()
         if self.peek() == "{" and self.peek(1) == "}":
             self.told.opaque.add(name)
+        elif self.repr and self.peek() == "{":
+            self.variants(name, self.repr)
+
+    def variants(self, owner, kind):
+        """The variants of an enum with a repr, and the number that it is passed as."""
+        self.expect("{")
+        value, least = -1, 0
+        while not self.take("}"):
+            while self.peek() == "#":
+                self.next()
+                self.skip_group("[", "]")
+            name = f"{owner}::{self.peek()}"
+            self.note(name)
+            self.next()
+            value += 1
+            if self.take("="):
+                start = self.at
+                while self.peek() not in (",", "}"):
+                    self.next()
+                value = self.value(self.tokens[start:self.at])
+            if value is None:
+                raise NotUnderstood(f"{self.name}:{self.line()}: the value of {name}")
+            self.told.members[name] = value
+            least = min(least, value)
+            self.take(",")
+        self.told.types[owner] = Name(kind if kind != "C" else "i32" if least < 0 else "u32")
+
+    def flags(self, owner):
+        """The flags of the `bitflags` macro, after `struct Name:`."""
+        self.told.types[owner] = self.type()
+        self.expect("{")
+        while not self.take("}"):
+            while self.peek() == "#":
+                self.next()
+                self.skip_group("[", "]")
+            self.expect("const")
+            name = f"{owner}::{self.peek()}"
+            self.note(name)
+            self.next()
+            self.expect("=")
+            start = self.at
+            while self.peek() != ";":
+                self.next()
+            self.told.members[name] = self.value(self.tokens[start:self.at])
+            self.expect(";")
 
     def use(self, before):
         if self.take("{"):

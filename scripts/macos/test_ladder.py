@@ -177,6 +177,45 @@ class Comparison(unittest.TestCase):
         self.assertEqual([fault.split(";")[0] for fault in found], ["roles.rs:3: no header has AXLisst"])
 
 
+class Members(unittest.TestCase):
+    """What the core-graphics crate makes members of a type, and what stands in for it."""
+
+    CRATE = """
+        #[repr(u32)] pub enum CGEventType { LeftMouseDown = 1, LeftMouseUp }
+        bitflags! { #[repr(C)] pub struct CGEventFlags: u64 { const CGEventFlagShift = 0x0002_0000; } }
+        pub struct KeyCode;
+        impl KeyCode { pub const TAB: u16 = 0x30; }
+        #[repr(C)] pub enum CGEventSourceStateID { Private = -1, HIDSystemState = 1 }
+    """
+
+    class Apple:
+        numbers = {"kCGEventLeftMouseDown": 1, "kCGEventLeftMouseUp": 2, "kCGEventFlagMaskShift": 0x20000,
+                   "kCGEventSourceStatePrivate": -1, "kCGEventSourceStateHIDSystemState": 1}
+        strings, functions, symbols, references = {}, {}, {}, {}
+
+    def faults(self, stand_in):
+        crate = rust_ffi.parse(self.CRATE)
+        uses = "use crate_of::{CGEventType, CGEventFlags, KeyCode, CGEventSourceStateID};"
+        return check_ffi.check(self.Apple, rust_ffi.parse(uses + stand_in), {"crate_of": crate}).faults
+
+    def test_they_are_read(self):
+        told = rust_ffi.parse(self.CRATE)
+        self.assertEqual(told.members, {
+            "CGEventType::LeftMouseDown": 1, "CGEventType::LeftMouseUp": 2, "CGEventFlags::CGEventFlagShift": 0x20000,
+            "KeyCode::TAB": 0x30, "CGEventSourceStateID::Private": -1, "CGEventSourceStateID::HIDSystemState": 1})
+        kinds = {name: kind.name for name, kind in told.types.items()}
+        self.assertEqual(kinds, {"CGEventType": "u32", "CGEventFlags": "u64", "CGEventSourceStateID": "i32"})
+
+    def test_a_stand_in_that_differs_is_found(self):
+        self.assertEqual(self.faults(self.CRATE), [])
+        for right, wrong, name in [
+            ("LeftMouseUp", "LeftMouseUp = 3", "CGEventType::LeftMouseUp"), ("0x0002_0000", "0x0004_0000", "CGEventFlags::CGEventFlagShift"),
+            ("0x30", "0x31", "KeyCode::TAB"), ("TAB", "TABB", "KeyCode::TABB"), ("HIDSystemState = 1", "HIDSystemState = 0", "HIDSystemState"),
+        ]:
+            found = self.faults(self.CRATE.replace(right, wrong))
+            self.assertTrue(any(name in fault for fault in found), f"{wrong}: {found}")
+
+
 class Real(unittest.TestCase):
     """One fault at a time in the backend's own declarations."""
 

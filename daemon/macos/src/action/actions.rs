@@ -1,4 +1,4 @@
-//! An element's own actions: pressing it, doing what its app offers by name, showing and hiding what it holds.
+//! An element's own actions: press, any action by its name, focus, expand and collapse.
 
 use axd_protocol::Role;
 
@@ -10,7 +10,7 @@ use crate::ffi::names as n;
 use axd_platform::{Failure, FailureKind};
 
 impl ActionContext<'_> {
-    /// Does what a click on the element does.
+    /// Performs the action that a click on the element has.
     pub(super) fn press(&self) -> Result<(), Failure> {
         let actions = self.actions(&self.element)?;
         match press_action(self.target.role, &self.target.native, &actions) {
@@ -19,7 +19,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Does the action of this name.
+    /// Performs the action with this name.
     pub(super) fn perform_named(&self, name: &str) -> Result<(), Failure> {
         let actions = self.actions(&self.element)?;
         match find_action(name, &actions) {
@@ -32,8 +32,8 @@ impl ActionContext<'_> {
         self.read(element.actions())
     }
 
-    /// Gives the element the keyboard focus. Having it can be read back, and asking for it leaves nothing behind, so an
-    /// app that did not give it counts as not having been asked.
+    /// Gives the element the keyboard focus. Focus can be read back and a request for it has no other effect, so an app
+    /// that did not give it counts as not asked.
     pub(super) fn focus(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXFocusedAttribute)? {
             return Err(unsupported("it cannot be given the focus"));
@@ -46,7 +46,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Shows what the element holds, or hides it. Nothing is sent if it is so already.
+    /// Expands or collapses the element. Nothing is sent if it is in that state already.
     pub(super) fn set_expanded(&mut self, open: bool) -> Result<(), Failure> {
         for attribute in [n::kAXDisclosingAttribute, n::kAXExpandedAttribute] {
             let Some(is_open) = self.read(self.element.boolean(attribute))? else { continue };
@@ -77,7 +77,7 @@ impl ActionContext<'_> {
         let what = if open { "expands" } else { "collapses" };
         let none = || Err(unsupported(format!("no action of it {what} it; {}", list_actions(&actions))));
         match (self.target.role, is_open) {
-            // What opens a menu does not close it.
+            // The action that opens a menu does not close it.
             (Role::Menu | Role::Combobox, _) | (_, None) if !open => {
                 self.close_menu(&actions).unwrap_or_else(none)
             }
@@ -85,7 +85,7 @@ impl ActionContext<'_> {
                 Some(action) => self.perform(&self.element, action),
                 None => none(),
             },
-            // It is known to be the other way, so that what turns it round will do.
+            // It is known to be in the other state, so a press toggles it.
             (_, Some(_)) => self.press(),
             (_, None) => match actions.iter().any(|action| action == n::kAXShowMenuAction) {
                 true => self.perform(&self.element, n::kAXShowMenuAction),
@@ -94,7 +94,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Whether the element shows what it holds, where that can be known.
+    /// Whether the element is expanded, if that can be read.
     fn is_open(&self) -> Result<Option<bool>, Failure> {
         if let Some(expanded) = self.read(self.element.boolean(n::kAXExpandedAttribute))? {
             return Ok(Some(expanded));
@@ -112,7 +112,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Closes the menu of what opens one; `None` if there is no way.
+    /// Closes the menu that the element has opened; `None` if no action does that.
     fn close_menu(&self, actions: &[String]) -> Option<Result<(), Failure>> {
         if actions.iter().any(|action| action == n::kAXCancelAction) {
             return Some(self.perform(&self.element, n::kAXCancelAction));
@@ -129,12 +129,12 @@ fn is_menu(element: &Element) -> bool {
     role.ok().flatten().as_deref() == Some("AXMenu")
 }
 
-/// The action that does what a click does.
+/// The action that has the effect of a click.
 fn press_action<'a>(role: Role, native: &str, actions: &'a [String]) -> Option<&'a str> {
     let has = |name: &str| actions.iter().find(|action| *action == name).map(String::as_str);
     let pressed = has(n::kAXPressAction);
     match role {
-        // A click into a field puts the caret there; "press" of a field is something else, if it is anything.
+        // A click into a field sets the caret, which no action does.
         Role::TextField | Role::TextArea | Role::SearchField => None,
         Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio | Role::Menu => {
             pressed.or_else(|| has(n::kAXPickAction))
@@ -151,7 +151,7 @@ fn menu_opening_action(actions: &[String]) -> Option<&'static str> {
         .find(|name| actions.iter().any(|action| action == name))
 }
 
-/// The action of this name; exactly, or else, if that is only one, whatever its case and with or without "AX".
+/// The action with this name: exactly, or else the only one that matches without case and the prefix "AX".
 fn find_action<'a>(name: &str, actions: &'a [String]) -> Option<&'a str> {
     let exact = actions.iter().find(|action| *action == name);
     exact.map(String::as_str).or_else(|| {
@@ -165,7 +165,7 @@ fn find_action<'a>(name: &str, actions: &'a [String]) -> Option<&'a str> {
     })
 }
 
-/// What there is instead.
+/// The available actions, for an error message.
 fn list_actions(actions: &[String]) -> String {
     if actions.is_empty() { "it has none".to_owned() } else { format!("it has {}", actions.join(", ")) }
 }

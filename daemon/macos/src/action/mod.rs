@@ -1,9 +1,9 @@
-//! Acting on elements by what their app offers.
+//! Acts on elements by the accessibility API.
 //!
-//! The element is looked at first, then something is sent, then what can be read back is: apps say "done" of what they
-//! never do. Everything that is sent passes the gate just before.
+//! The element is read first, then the action is sent, then its effect is read back where that is possible, because apps
+//! report success for actions they never perform. Everything that is sent passes the gate just before.
 //!
-//! `actions` is an element's own actions, `values` what it holds, `selection` choosing, `scrolling` the way to it.
+//! Read this file first; then `actions` (press, focus, expand), `values` (numbers and text), `selection` and `scrolling`.
 
 mod actions;
 mod scrolling;
@@ -23,14 +23,14 @@ use crate::ax::run_loop;
 use crate::ffi::names as n;
 use axd_platform::{Act, ElementKey, Failure, FailureKind, Gate, Sent};
 
-/// How long an app has to say that it did what it was told. One that opens a dialog says so only when that is closed.
+/// How long an app may take to answer an action, in seconds. One that opens a dialog answers only when that is closed.
 const ACTION_REPLY_TIMEOUT: f32 = 0.25;
-/// How long is waited for what was told to come about.
+/// How long to wait for the effect of an action.
 const EFFECT_TIMEOUT: Duration = Duration::from_millis(300);
-/// The pause between looks, at most: what the app announces ends it.
+/// The longest pause between two reads of the effect; a notification of the app ends it earlier.
 const EFFECT_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Acts on one element.
+/// An action on one element, and what it needs.
 struct ActionContext<'a> {
     app: &'a mut AttachedApp,
     key: ElementKey,
@@ -39,7 +39,7 @@ struct ActionContext<'a> {
     target: TargetInfo,
 }
 
-/// The element as it is just before the act.
+/// The element as it is just before the action.
 struct TargetInfo {
     native: String,
     role: Role,
@@ -48,7 +48,7 @@ struct TargetInfo {
 }
 
 impl AttachedApp {
-    /// Does something to an element.
+    /// Performs an action on an element.
     pub(super) fn act(&mut self, key: ElementKey, act: &Act, gate: &Gate) -> Result<(), Failure> {
         let element = self.reader.handles.get(key).cloned().ok_or_else(gone)?;
         let (target, enabled) = self.inspect_target(key, &element)?;
@@ -89,12 +89,12 @@ impl AttachedApp {
 }
 
 impl ActionContext<'_> {
-    /// Does one of an element's actions, through the gate.
+    /// Performs one of an element's actions, through the gate.
     fn perform(&self, element: &Element, action: &str) -> Result<(), Failure> {
         self.send(element, |element| element.perform(action))
     }
 
-    /// Sets something of an element, through the gate.
+    /// Sets an attribute of an element, through the gate.
     fn set(&self, element: &Element, attribute: &str, value: &CFType) -> Result<(), Failure> {
         self.send(element, |element| element.set(attribute, value))
     }
@@ -114,7 +114,7 @@ impl ActionContext<'_> {
         done.map_err(AxError::action_failure)
     }
 
-    /// Looks until it is so, or for long enough. What goes wrong while looking went wrong after something was sent.
+    /// Waits until the condition holds or the timeout is over; false then. A failure of this comes after something was sent.
     fn wait_until(&self, mut condition: impl FnMut() -> Result<bool, AxError>) -> Result<bool, Failure> {
         let end = Instant::now() + EFFECT_TIMEOUT;
         loop {
@@ -129,12 +129,12 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Asks what changes nothing.
+    /// The result of a read, which has no effect, as a failure of this action.
     fn read<T>(&self, answer: Result<T, AxError>) -> Result<T, Failure> {
         answer.map_err(AxError::read_failure)
     }
 
-    /// Whether something of the element can be set.
+    /// Whether an attribute of an element can be set.
     fn can_set(&self, element: &Element, attribute: &str) -> Result<bool, Failure> {
         match element.is_settable(attribute) {
             Err(error) if !error.is_app_level() && error != AxError::GONE => Ok(false),
@@ -142,7 +142,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// What the element is in, its parent first, as far as that is of use.
+    /// The ancestors of the element up to its window, the parent first.
     fn ancestors(&self) -> Result<Vec<Element>, Failure> {
         const MAX_ANCESTORS: usize = 8;
         let mut above: Vec<Element> = Vec::new();
@@ -167,12 +167,12 @@ fn unsupported(why: impl Into<String>) -> Failure {
     Failure::new(FailureKind::NotSupported, why)
 }
 
-/// The app took it and did not do it.
+/// The app accepted the action, and it had no effect.
 fn not_effective(why: impl Into<String>) -> Failure {
     Failure::new(FailureKind::Refused, why).sent(Sent::Yes)
 }
 
-/// A failure of something that changes nothing when it fails: another way may be tried.
+/// A failure of an action that has no effect if it fails, so that another way may be tried.
 fn as_not_sent(failure: Failure) -> Failure {
     match failure.sent {
         Sent::Yes => failure.sent(Sent::No),

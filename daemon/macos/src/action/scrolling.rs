@@ -1,4 +1,4 @@
-//! Bringing into view: by what the element offers, else by the scroll bars of what it is in.
+//! Scrolling: by the element's own action, or else by the scroll bars of the area that contains it.
 
 use axd_protocol::{Bounds, Role};
 
@@ -9,13 +9,13 @@ use crate::ax::value::from_number;
 use crate::ffi::names as n;
 use axd_platform::{Direction, ElementKey, Failure, FailureKind};
 
-/// A step where there are no rows, in points.
+/// The length of one scroll step where there are no rows.
 const SCROLL_STEP_POINTS: f64 = 40.0;
 
-/// An area that scrolls, in one direction.
+/// A scroll area, in one direction.
 struct ScrollTrack {
     bar: Element,
-    /// The length of what is shown, and of all there is.
+    /// The length of the visible part, and of the whole content.
     shown: f64,
     all: f64,
 }
@@ -78,7 +78,7 @@ impl ActionContext<'_> {
         Err(unsupported("it has no rows"))
     }
 
-    /// Scrolls by steps: rows, where there are rows.
+    /// Scrolls by steps, which are rows where there are rows.
     pub(super) fn scroll(&self, direction: Direction, steps: u32) -> Result<(), Failure> {
         let (attribute, sign) = match direction {
             Direction::Up => (n::kAXVerticalScrollBarAttribute, -1.0),
@@ -93,7 +93,7 @@ impl ActionContext<'_> {
         let (rows, height) = if upright { self.rows()? } else { (0.0, None) };
         let step = height.unwrap_or(SCROLL_STEP_POINTS);
         let now = self.read(track.bar.number(n::kAXValueAttribute))?.unwrap_or_default();
-        // Some say of all that is in the area only where they are seen; their rows say more.
+        // Some areas report only the visible part as their content; then the number of rows says more.
         let range = track.all.max(rows * step) - track.shown;
         if range <= 0.0 {
             return Err(unsupported("nothing of it is out of view, as far as it says"));
@@ -117,7 +117,7 @@ impl ActionContext<'_> {
         }))
     }
 
-    /// How many rows the container has, and how high one is.
+    /// The number of rows, and the height of one.
     fn rows(&self) -> Result<(f64, Option<f64>), Failure> {
         if !matches!(self.target.role, Role::Table | Role::Tree | Role::List | Role::Grid) {
             return Ok((0.0, None));
@@ -136,7 +136,7 @@ impl ActionContext<'_> {
         Ok((count as f64, height))
     }
 
-    /// The area that scrolls the element: itself, or the nearest that it is in.
+    /// The scroll area of the element: itself, or the nearest ancestor that is one.
     fn scroll_area(&self) -> Result<Option<Element>, Failure> {
         if self.target.native == "AXScrollArea" {
             return Ok(Some(self.element.clone()));
@@ -149,7 +149,7 @@ impl ActionContext<'_> {
         Ok(None)
     }
 
-    /// Where all that an area scrolls lies: it reaches beyond the area.
+    /// The bounds of a scroll area's content, which extends beyond the area.
     fn content_of(&self, area: &Element) -> Result<Option<Bounds>, Failure> {
         let contents = match area.elements(n::kAXContentsAttribute) {
             Ok(contents) if !contents.is_empty() => contents,
@@ -176,8 +176,8 @@ fn horizontal(bounds: Bounds) -> (f64, f64) {
     (f64::from(bounds.x), f64::from(bounds.width))
 }
 
-/// What a scroll bar is to be set to (0 to 1) so that an item is in the middle of the view, if it is not in it. Each is
-/// where it begins and how long it is.
+/// The scroll bar value (0 to 1) that puts an item into the middle of the view; `None` if it is in view. Each argument is
+/// a start and a length.
 fn value_to_show(item: (f64, f64), view: (f64, f64), content: (f64, f64)) -> Option<f64> {
     let range = content.1 - view.1;
     let inside = item.0 >= view.0 && item.0 + item.1 <= view.0 + view.1;
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(value_to_show((50.0, 20.0), view, content), None, "it is in view");
         assert_eq!(value_to_show((490.0, 20.0), view, content), Some(0.5));
         assert_eq!(value_to_show((980.0, 20.0), view, content), Some(1.0));
-        // The same, scrolled to the end.
+        // Now the content is scrolled to the end.
         assert_eq!(value_to_show((-900.0, 20.0), view, (-900.0, 1000.0)), Some(0.0));
         assert_eq!(value_to_show((200.0, 20.0), view, (0.0, 90.0)), None, "nothing to scroll");
     }

@@ -1,5 +1,5 @@
-//! Selecting one element of several, each way until one does it. All of them can be repeated without harm, so one that
-//! the app refused counts as not tried.
+//! Selects one element of several, by each way until one has the effect. Every way can be repeated without harm, so one
+//! that the app refused counts as not tried.
 
 use axd_protocol::Role;
 use core_foundation::array::CFArray;
@@ -13,7 +13,7 @@ use crate::ffi::names as n;
 use axd_platform::{Failure, FailureKind, Sent};
 
 impl ActionContext<'_> {
-    /// Selects the element in what contains it, and nothing else beside it.
+    /// Selects the element in its container, and nothing else.
     pub(super) fn select(&self) -> Result<(), Failure> {
         use Role as R;
         match self.target.role {
@@ -26,7 +26,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Does what a click does to a choice that is not taken yet.
+    /// Presses a radio button or tab unless it is selected already.
     fn press_unselected(&self) -> Result<(), Failure> {
         match self.read(self.element.number(n::kAXValueAttribute))? {
             Some(1.0) => Ok(()),
@@ -61,7 +61,7 @@ impl ActionContext<'_> {
         Err(unsupported("the app offers no way to select it"))
     }
 
-    /// Gives a container the list of what is to be selected; false if it would not.
+    /// Sets the selection of a container; false if the container does not accept that.
     fn select_by_list(&self, container: &Element, attribute: &str, item: &Element) -> Result<bool, Failure> {
         let only = CFArray::from_CFTypes(std::slice::from_ref::<CFType>(item.as_value())).into_CFType();
         match self.set(container, attribute, &only) {
@@ -73,7 +73,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Whether nothing else is selected beside it, as far as its container says.
+    /// Deselects everything else that the container reports as selected.
     fn deselect_others(&self, item: &Element, containers: &[Element]) -> Result<(), Failure> {
         for container in containers {
             for attribute in [n::kAXSelectedRowsAttribute, n::kAXSelectedChildrenAttribute] {
@@ -95,7 +95,7 @@ impl ActionContext<'_> {
     }
 }
 
-/// Whether an element is selected: it says so, or its container does.
+/// Whether an element is selected, by its own attribute or its container's.
 fn is_selected(item: &Element, container: Option<(&Element, &str)>) -> Result<bool, AxError> {
     if item.boolean(n::kAXSelectedAttribute)? == Some(true) {
         return Ok(true);

@@ -1,7 +1,7 @@
-//! What an element holds: numbers of sliders and the like, text of fields.
+//! Sets the value of an element: numbers of sliders and the like, text of fields.
 //!
-//! Everything is read back. An app may make something else of what it is given (a slider stops at its end, a field
-//! shows a number its own way); that is its right. Only one that changes nothing at all did not do it.
+//! Everything is read back. An app may change what it is given (a slider stops at its end, a field formats a number);
+//! that counts as success. Only if nothing changes at all did the action fail.
 
 use axd_protocol::Role;
 
@@ -13,11 +13,11 @@ use crate::ax::value::{TextRange, from_bool, from_number, from_range, from_text}
 use crate::ffi::names as n;
 use axd_platform::{Failure, FailureKind, Sent};
 
-/// The difference that is none.
+/// Numbers closer than this, relative to their size, are equal.
 const EPSILON: f64 = 1e-6;
 
 impl ActionContext<'_> {
-    /// Puts something in instead of what the element holds.
+    /// Replaces the element's value.
     pub(super) fn set_value(&self, value: &str) -> Result<(), Failure> {
         if matches!(self.target.role, Role::ProgressBar | Role::Meter) {
             return Err(unsupported("it only shows its value"));
@@ -38,7 +38,7 @@ impl ActionContext<'_> {
             None if matches!(self.target.role, Role::Slider | Role::SpinButton) => {
                 self.set_number(value, None)
             }
-            // A date, a colour: nothing that a text could be made into safely.
+            // A date or a colour cannot be made from a text safely.
             None if now.is_some() => Err(unsupported("what it holds is neither text nor a number")),
             _ => self.set_text(value),
         }
@@ -74,14 +74,14 @@ impl ActionContext<'_> {
         if !came {
             return Err(not_effective("the app took the text and did not put it in"));
         }
-        // As after typing. An app that leaves the caret elsewhere has done what was asked all the same.
+        // The caret goes to the end, as after typing. If that fails, the text is set all the same.
         let _ = self.put_caret(length(text));
         Ok(())
     }
 
-    /// Puts text in at the caret, instead of what is selected.
+    /// Inserts text at the caret, and replaces the selection.
     pub(super) fn insert(&self, text: &str) -> Result<(), Failure> {
-        // A secret cannot be read to be added to, and keys that are made may not reach it. Into an empty field it goes whole.
+        // The content of a secure field cannot be read and extended, and synthetic keys may not reach it. An empty one can be set.
         if self.target.secure
             && self.read(self.element.number(n::kAXNumberOfCharactersAttribute))? == Some(0.0)
             && self.can_set(&self.element, n::kAXValueAttribute)?
@@ -89,7 +89,7 @@ impl ActionContext<'_> {
             return self.set_text(text);
         }
         if !self.can_set(&self.element, n::kAXSelectedTextAttribute)? {
-            // Fields of AppKit have a caret only while they have the focus.
+            // Fields of AppKit have a caret only while they are focused.
             self.focus_to_insert()?;
             if !self.can_set(&self.element, n::kAXSelectedTextAttribute)? {
                 return Err(unsupported("the app offers no way to put text in"));
@@ -114,14 +114,14 @@ impl ActionContext<'_> {
         if !self.can_set(&self.element, n::kAXFocusedAttribute)? {
             return Err(unsupported("the app offers no way to put text in"));
         }
-        // That it has the focus changes nothing it holds; another way of typing needs it too.
+        // Focus does not change the content, and typing by keys needs it too.
         self.set(&self.element, n::kAXFocusedAttribute, &from_bool(true)).map_err(as_not_sent)?;
         let settable = || self.element.is_settable(n::kAXSelectedTextAttribute);
         self.wait_until(settable).map_err(|failure| failure.sent(Sent::No))?;
         Ok(())
     }
 
-    /// Puts the caret at the end, with nothing selected: a field may select all it holds when it gets the focus.
+    /// Moves the caret to the end and selects nothing, because a field may select everything when it gets the focus.
     pub(super) fn caret_to_end(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXSelectedTextRangeAttribute)? {
             return Err(unsupported("the app offers no way to move the caret"));
@@ -142,7 +142,7 @@ impl ActionContext<'_> {
         self.set(&self.element, n::kAXSelectedTextRangeAttribute, &range)
     }
 
-    /// What it holds: of a secret only how long it is.
+    /// The content of the field; of a secure one only its length.
     fn content(&self) -> Result<FieldContent, AxError> {
         let count = self.element.number(n::kAXNumberOfCharactersAttribute)?.map(|count| count as usize);
         let text = match self.target.secure {
@@ -153,12 +153,12 @@ impl ActionContext<'_> {
     }
 }
 
-/// The length of a text as the accessibility interface counts.
+/// The length of a text as the accessibility API counts it.
 fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// What a field holds.
+/// The content of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FieldContent {
     count: Option<usize>,
@@ -170,13 +170,13 @@ impl FieldContent {
         match (&self.text, self.count) {
             (Some(held), _) => held == text,
             (None, Some(count)) => count == length(text),
-            // A secret that does not even say how long it is: nothing can be read back.
+            // A secure field that does not report its length: nothing can be read back.
             (None, None) => true,
         }
     }
 }
 
-/// Whether a number that was `before` and is `now` is what an app makes of `wanted`.
+/// Whether the app set a number that was `before` and is `now`, when `wanted` was requested.
 fn is_set(wanted: f64, before: Option<f64>, now: Option<f64>, ends: (Option<f64>, Option<f64>)) -> bool {
     let Some(now) = now else { return false };
     let mut aim = wanted;
@@ -187,7 +187,7 @@ fn is_set(wanted: f64, before: Option<f64>, now: Option<f64>, ends: (Option<f64>
     }
     let near = (now - aim).abs() <= EPSILON * aim.abs().max(1.0);
     let changed = before.is_none_or(|before| (now - before).abs() > EPSILON);
-    // Less than one from where it was, it may stay there: it may know whole numbers only.
+    // A control that takes only integers may stay where it is if `wanted` is less than one away.
     near || changed || (now - aim).abs() < 1.0 && now.fract() == 0.0
 }
 

@@ -1,4 +1,4 @@
-//! What is asked of elements, and the answers by name.
+//! Which attributes are read of an element, in one call each, and their values by name.
 
 use core_foundation::array::CFArray;
 use core_foundation::base::CFType;
@@ -10,7 +10,8 @@ use crate::ax::error::AxError;
 use crate::ax::value;
 use crate::ffi::names as n;
 
-/// What every element is asked for: all but its value, which may be a secret, and its children, which may be too many.
+/// The attributes that are read of every element: all but its value, which may be a secret, and its children, which may be
+/// too many.
 const OUTLINE: &[&str] = &[
     n::kAXRoleAttribute,
     n::kAXSubroleAttribute,
@@ -38,7 +39,7 @@ const OUTLINE: &[&str] = &[
     n::kAXValueDescriptionAttribute,
 ];
 
-/// The lists of names, made once for a thread.
+/// Lists of attribute names as the API takes them, made once per thread.
 pub struct AttributeLists {
     outline: CFArray<CFString>,
     value: CFArray<CFString>,
@@ -64,7 +65,7 @@ impl Default for AttributeLists {
     }
 }
 
-/// What is asked for beside the outline.
+/// What is read beside the outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtraAttributes {
     /// Its value.
@@ -73,23 +74,23 @@ pub struct ExtraAttributes {
     pub children: bool,
 }
 
-/// What an element answered.
+/// The attributes that were read of an element.
 #[derive(Default)]
 pub struct AttributeValues {
-    /// The outline, if it was asked for.
+    /// The outline, if it was read.
     pub raw: RawAttributes,
-    /// The element that is its title.
+    /// The element that serves as its title.
     pub title_element: Option<Element>,
-    /// Its place among the rows of its container.
+    /// Its index among the rows of its container.
     pub index: Option<u32>,
-    /// How long its text is, in UTF-16 units.
+    /// The length of its text, in UTF-16 units.
     pub length: Option<usize>,
-    /// Its children, if they were asked for.
+    /// Its children, if they were read.
     pub children: Vec<Element>,
 }
 
 impl AttributeLists {
-    /// Asks for the outline, and perhaps for more in the same round trip.
+    /// Reads the outline, and the extra attributes in the same round trip.
     pub fn read_outline(
         &self,
         element: &Element,
@@ -103,7 +104,7 @@ impl AttributeLists {
         };
         let mut answers = element.get_many(list)?.into_iter();
         let mut got = AttributeValues::default();
-        // What an element is must be known; anything else may be missing.
+        // The role is needed; every other attribute may be missing.
         let native = answers.next().transpose()?.flatten();
         got.raw.native = native.as_ref().and_then(value::text).unwrap_or_else(|| "AXUnknown".to_owned());
         let mut next = || answers.next().and_then(Result::ok).flatten();
@@ -145,7 +146,7 @@ impl AttributeLists {
         Ok(got)
     }
 
-    /// Asks for what the outline left out.
+    /// Reads what the outline left out.
     pub fn read_extra(
         &self,
         element: &Element,
@@ -169,7 +170,7 @@ impl AttributeLists {
         Ok(())
     }
 
-    /// Asks where it is.
+    /// Reads position and size.
     pub fn read_bounds(&self, element: &Element) -> Result<Option<axd_protocol::Bounds>, AxError> {
         let mut answers = element.get_many(&self.bounds)?.into_iter();
         let mut next = || answers.next().and_then(Result::ok).flatten();
@@ -179,7 +180,7 @@ impl AttributeLists {
     }
 }
 
-/// What a value says.
+/// A value as text or a number; `None` if it is neither.
 pub fn element_value(value: &CFType) -> Option<ElementValue> {
     if let Some(text) = value::text(value) {
         return Some(ElementValue::Text(truncated(text)));

@@ -1,4 +1,4 @@
-//! What is below an element: the rows of tables, as many as are on the screen; menus by what opens them; all children of
+//! The children of an element: of large tables the rows on the screen, of what opens a menu the menu's items, and all of
 //! everything else.
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use crate::ffi::names as n;
 use axd_platform::ElementKey;
 
 impl Reader {
-    /// The children of an element, and how many it has if these are only some.
+    /// The children of an element, and their total number if these are only some.
     pub(super) fn children(
         &mut self,
         key: ElementKey,
@@ -32,7 +32,7 @@ impl Reader {
         if is_counted_list(native) {
             let count = or_default(element.count(n::kAXChildrenAttribute))?.unwrap_or_default();
             if count > MAX_CHILDREN {
-                // One that does not tell what is on the screen, as of a web page, has them all.
+                // A list that does not report its visible children, as on a web page, is read whole.
                 let shown = or_default(element.elements(n::kAXVisibleChildrenAttribute))?;
                 if !shown.is_empty() {
                     return Ok((self.keys_of(&shown), u32::try_from(count).ok()));
@@ -44,7 +44,7 @@ impl Reader {
         let mut children = std::mem::take(&mut answers.children);
         match native {
             "AXApplication" => {
-                // Some apps have windows that they do not call children.
+                // Some apps have windows that are not among their children.
                 for window in or_default(element.elements(n::kAXWindowsAttribute))? {
                     if !children.contains(&window) {
                         children.push(window);
@@ -52,10 +52,10 @@ impl Reader {
                 }
             }
             "AXRow" if answers.raw.disclosing == Some(true) => {
-                // The rows of an outline lie side by side; what one discloses is below it.
+                // AX lists the rows of an outline as siblings; here a row has the rows that it discloses as children.
                 match or_default(element.get(n::kAXDisclosedRowsAttribute))? {
                     Some(rows) => children.extend(Element::all_in(&rows)),
-                    // It does not say; those that it discloses do.
+                    // The row does not list them, but they say which row discloses them.
                     None => children.extend(self.disclosed.get(&key).into_iter().flatten().cloned()),
                 }
             }
@@ -100,7 +100,7 @@ impl Reader {
         Ok(Some((self.keys_of(&elements), total)))
     }
 
-    /// The row that shows another one.
+    /// The row that discloses another one.
     fn disclosed_by(&mut self, row: &Element) -> Result<Option<ElementKey>, AxError> {
         let key = self.handles.key(row);
         if let Some(record) = self.records.get(&key).and_then(|record| record.disclosed_by) {
@@ -115,7 +115,7 @@ impl Reader {
         Ok(above)
     }
 
-    /// The children of something that opens a menu, with the menu's items in its place.
+    /// The children of an element that opens a menu, with the menu replaced by its items.
     fn inline_menu_items(
         &mut self,
         key: ElementKey,
@@ -144,11 +144,11 @@ impl Reader {
         Ok(through)
     }
 
-    /// Whether the menu of what opens one is open. Those of a menu bar have their items all the time, others only then.
+    /// Whether the menu that an element opens is open. Menus of a menu bar always have their items, others only while open.
     pub(super) fn is_open(&mut self, key: ElementKey, answers: &AttributeValues, holds: bool) -> bool {
         match answers.raw.native.as_str() {
             "AXMenuBarItem" => {
-                // It is the one selected for as long as its menu is open.
+                // The item of a menu bar is selected while its menu is open.
                 match answers.raw.selected {
                     Some(true) => drop(self.open_menus.insert(key)),
                     Some(false) => drop(self.open_menus.remove(&key)),
@@ -162,7 +162,7 @@ impl Reader {
         }
     }
 
-    /// Whether an element is in a menu that is not open.
+    /// Whether an element is an item of a closed menu.
     pub(super) fn is_in_own_closed_menu(&self, key: ElementKey) -> bool {
         let parent = self.records.get(&key).and_then(|record| record.parent);
         let Some(above) = parent.and_then(|parent| self.records.get(&parent)) else { return false };
@@ -170,13 +170,13 @@ impl Reader {
         is_menus && parent.is_some_and(|parent| !self.open_menus.contains(&parent))
     }
 
-    /// Whether an element, or anything it is in, is in a menu that is not open.
+    /// Whether an element, or one of its ancestors, is an item of a closed menu.
     pub fn is_in_closed_menu(&self, key: ElementKey) -> bool {
         let above = std::iter::successors(Some(key), |key| self.parent_of(*key));
         above.take(MAX_DEPTH).any(|key| self.is_in_own_closed_menu(key))
     }
 
-    /// Notes that a menu opened or closed; answers what of it is different now.
+    /// Records that a menu opened or closed, and returns the elements that changed by that.
     pub fn set_menu_open(&mut self, menu: ElementKey, open: bool) -> Vec<ElementKey> {
         if open {
             self.open_menus.insert(menu);
@@ -195,7 +195,7 @@ pub(super) fn is_counted_list(native: &str) -> bool {
     native == "AXList"
 }
 
-/// Whether a menu may hang below it that is to be looked through.
+/// Whether an element may have a menu as a child, which is replaced by its items.
 pub(super) fn opens_menu(native: &str) -> bool {
     matches!(native, "AXMenuBarItem" | "AXMenuItem" | "AXPopUpButton" | "AXMenuButton" | "AXComboBox")
 }

@@ -1,20 +1,20 @@
-//! What an element is to those who look at it: pure rules from what was read of it.
+//! How the attributes of an element become its facts: pure rules.
 
 use axd_protocol::{Role, State, States};
 
 use super::roles::is_secure;
 use axd_platform::{Facts, MAX_TEXT_LEN};
 
-/// What an element holds.
+/// The value of an element.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ElementValue {
     /// Text.
     Text(String),
-    /// A number, or a truth as 0 or 1.
+    /// A number, or a boolean as 0 or 1.
     Number(f64),
 }
 
-/// What was read of an element.
+/// The attributes of an element, as they were read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RawAttributes {
     /// Its role and subrole.
@@ -25,7 +25,7 @@ pub struct RawAttributes {
     pub help: Option<String>,
     pub identifier: Option<String>,
     pub placeholder: Option<String>,
-    /// What the element says that is its title.
+    /// The text of the element that serves as its title.
     pub label: Option<String>,
     pub value: Option<ElementValue>,
     pub value_description: Option<String>,
@@ -40,19 +40,19 @@ pub struct RawAttributes {
     pub has_popup: Option<bool>,
     pub modal: Option<bool>,
     pub multiselectable: Option<bool>,
-    /// Whether a row of an outline shows the rows below it; `None` if there are none.
+    /// Whether a row of an outline is expanded; `None` if it has no rows below it.
     pub disclosing: Option<bool>,
-    /// The mark before a menu's item.
+    /// The mark of a menu item, such as a check mark.
     pub mark: Option<String>,
-    /// Whether its value can be set, where that was asked.
+    /// Whether its value can be set, if that was read.
     pub settable: Option<bool>,
-    /// Whether the menu that it is, or opens, is open.
+    /// Whether the menu that it is or opens is open.
     pub open: Option<bool>,
-    /// Whether it is in a menu that is closed.
+    /// Whether it is an item of a closed menu.
     pub in_closed_menu: bool,
 }
 
-/// What these come to.
+/// The facts that follow from the attributes.
 pub fn facts(raw: &RawAttributes, role: Role) -> Facts {
     let secure = is_secure(raw.subrole.as_deref());
     let mut facts = Facts::new(role);
@@ -77,7 +77,7 @@ pub fn facts(raw: &RawAttributes, role: Role) -> Facts {
     facts
 }
 
-/// The buttons of a window's title bar, which have no title.
+/// The names of the title bar's buttons, which have no title.
 fn window_button(subrole: &str) -> Option<&'static str> {
     Some(match subrole {
         "AXCloseButton" => "close window",
@@ -127,7 +127,7 @@ fn states(raw: &RawAttributes, role: Role, secure: bool) -> States {
         }
         R::MenuItem | R::MenuItemCheckbox | R::MenuItemRadio => {
             let mark = raw.mark.as_deref().unwrap_or_default();
-            // A dash marks what is true of some of what is selected.
+            // A dash means that it applies to a part of the selection.
             states.set(State::Mixed, mark == "-" || mark == "–");
             states.set(State::Checked, !mark.is_empty() && !states.has(State::Mixed));
         }
@@ -142,7 +142,7 @@ fn states(raw: &RawAttributes, role: Role, secure: bool) -> States {
     states
 }
 
-/// Whether an element shows what it holds, where it can do either.
+/// Whether an element is expanded; `None` if it cannot be expanded or collapsed.
 fn expansion(raw: &RawAttributes, role: Role) -> Option<bool> {
     if raw.native == "AXDisclosureTriangle" {
         return match raw.value {
@@ -177,13 +177,13 @@ fn value(raw: &RawAttributes, role: Role) -> Option<String> {
     }
 }
 
-/// Whether what such an element holds is something its developer or user wrote into it.
+/// Whether elements of this role hold a text that their user or developer wrote.
 pub fn holds_text(role: Role) -> bool {
     use Role as R;
     matches!(role, R::TextField | R::TextArea | R::SearchField | R::Combobox)
 }
 
-/// Whether the text that such an element holds is what it is called.
+/// Whether the text of such an element is its name.
 fn text_is_name(role: Role) -> bool {
     use Role as R;
     matches!(
@@ -204,13 +204,13 @@ fn text_is_name(role: Role) -> bool {
     )
 }
 
-/// Whether "disabled" says anything of it.
+/// Whether elements of this role can be disabled.
 fn can_be_disabled(role: Role) -> bool {
     use Role as R;
     !matches!(role, R::Application | R::Window | R::Separator | R::Unknown)
 }
 
-/// Whether such an element has a value worth asking for.
+/// Whether the value of such an element is worth reading.
 pub fn has_value(role: Role) -> bool {
     use Role as R;
     holds_text(role)
@@ -235,14 +235,14 @@ pub fn has_value(role: Role) -> bool {
         )
 }
 
-/// A number without the noise of its binary form.
+/// A number rounded to six decimals, without trailing zeros.
 pub fn format_number(number: f64) -> String {
     let plain = (number * 1e6).round() / 1e6;
-    // Minus nothing is nothing.
+    // Negative zero is written as 0.
     format!("{}", if plain == 0.0 { 0.0 } else { plain })
 }
 
-/// A text, no longer than what is kept of one.
+/// A text, cut to the length that is kept.
 pub fn truncated(text: String) -> String {
     match text.char_indices().nth(MAX_TEXT_LEN) {
         Some((end, _)) => text[..end].to_owned(),

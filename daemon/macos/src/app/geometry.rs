@@ -1,4 +1,4 @@
-//! Where elements are, and what of them can be seen.
+//! Where elements are, and whether they are visible.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::reader::Reader;
 use crate::ax::error::AxError;
 use axd_platform::{ElementKey, Measured};
 
-/// Deeper than any tree is.
+/// How many ancestors are followed at most, in case an app describes a cycle.
 const MAX_DEPTH: usize = 256;
 
 impl Reader {
@@ -27,7 +27,7 @@ impl Reader {
         Ok(measured)
     }
 
-    /// Where an element is, asked once a question. `None` if it is gone.
+    /// The bounds of an element, read once per request. `None` if it is gone.
     fn bounds_of(
         &mut self,
         key: ElementKey,
@@ -47,7 +47,7 @@ impl Reader {
         Ok(Some(bounds))
     }
 
-    /// Whether any of it lies in all that clips it.
+    /// Whether a part of it lies within every ancestor that clips it.
     fn is_visible(
         &mut self,
         key: ElementKey,
@@ -60,7 +60,7 @@ impl Reader {
         let (mut visible_part, mut at) = (bounds, key);
         for _ in 0..MAX_DEPTH {
             let Some(above) = self.parent_of(at) else { break };
-            // What pops up lies over everything, wherever it comes from.
+            // A popup is drawn over everything, and not clipped by what opened it.
             if self.role_of(above).is_some_and(|role| matches!(role, Role::Menu | Role::Combobox)) {
                 break;
             }
@@ -77,7 +77,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// What is at a point: the app, and on down to the smallest. Empty if nothing of the app is there.
+    /// The elements at a point, from the app down to the innermost. Empty if nothing of the app is there.
     pub fn hit_test(&mut self, point: Point) -> Result<Vec<ElementKey>, AxError> {
         let Some(app) = self.handles.get(ElementKey::APP).cloned() else { return Ok(Vec::new()) };
         let found = match app.hit_test(point.x as f32, point.y as f32) {
@@ -91,7 +91,7 @@ impl Reader {
     }
 }
 
-/// Whether an element of this role shows only what lies in it.
+/// Whether elements of this role clip their children.
 fn clips(role: Role) -> bool {
     use Role as R;
     role.is_window()

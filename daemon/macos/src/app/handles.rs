@@ -1,24 +1,24 @@
-//! The elements of an app and the keys they go by outside.
+//! The elements of an app, and the keys that stand for them outside of its thread.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::ax::element::Element;
 use axd_platform::ElementKey;
 
-/// Fewer elements than this are never too many.
+/// Below this number of elements nothing is pruned.
 const MIN_PRUNE_SIZE: usize = 4096;
 
-/// Elements by key and keys by element. A key is given out once and never again.
+/// Elements by key and keys by element. A key is never used again.
 pub struct Handles {
     elements: HashMap<ElementKey, Element>,
     keys: HashMap<Element, ElementKey>,
     last: u64,
-    /// At how many it is time to look which are still needed.
+    /// The number of elements at which to prune next.
     prune_at: usize,
 }
 
 impl Handles {
-    /// An app and nothing else.
+    /// Only the app's own element.
     pub fn new(app: Element) -> Handles {
         Handles {
             elements: HashMap::from([(ElementKey::APP, app.clone())]),
@@ -38,7 +38,7 @@ impl Handles {
         self.keys.get(element).copied()
     }
 
-    /// The key of an element, a new one if it has none.
+    /// The key of an element; a new one if it has none yet.
     pub fn key(&mut self, element: &Element) -> ElementKey {
         if let Some(key) = self.find(element) {
             return key;
@@ -50,12 +50,12 @@ impl Handles {
         key
     }
 
-    /// Lets an element go by the key of another: what is asked about it is meant of that one.
+    /// Gives an element the key of another one, which then stands for both.
     pub fn alias(&mut self, element: &Element, key: ElementKey) {
         self.keys.insert(element.clone(), key);
     }
 
-    /// The element is gone. If something equal to it comes, that is a new one.
+    /// Removes an element that is gone. An equal element that comes later gets a new key.
     pub fn forget(&mut self, key: ElementKey) {
         if key == ElementKey::APP {
             return;
@@ -65,12 +65,12 @@ impl Handles {
         }
     }
 
-    /// Whether it is time to [`prune`](Handles::tidy).
+    /// Whether to [`prune`](Handles::prune) now.
     pub fn should_prune(&self) -> bool {
         self.keys.len() >= self.prune_at
     }
 
-    /// Forgets what is not among `needed`.
+    /// Removes every element that is not in `needed`.
     pub fn prune(&mut self, needed: &HashSet<ElementKey>) {
         let is_needed = |key: &ElementKey| *key == ElementKey::APP || needed.contains(key);
         self.elements.retain(|key, _| is_needed(key));

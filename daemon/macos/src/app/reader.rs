@@ -1,7 +1,7 @@
-//! Reads elements of an app: each in one round trip where what it is is known from before, in two or three otherwise.
+//! Reads elements of an app: in one round trip if their role is known from before, otherwise in two or three.
 //!
-//! What an element is decides what else is asked: never the value of a secure field, never all the rows of a large table.
-//! A menu is what opens it: the item of the bar has the items of its menu as children, and what lies between goes by
+//! The role decides what else is read: never the value of a secure field, never all rows of a large table.
+//! A menu is merged into the element that opens it: that has the menu's items as children, and the menu itself has
 //! the same key.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -21,14 +21,14 @@ use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
 use axd_platform::{ElementKey, Facts, MAX_TEXT_LEN};
 
-/// A container with more children than this shows only those on the screen.
+/// Of a container with more children than this, only those on the screen are read.
 pub const MAX_CHILDREN: usize = 1000;
-/// So often an element may fail to answer, while its app does, before it is taken as it is.
+/// How often an element may fail to answer, while its app does, before it is reported without content.
 const MAX_FAILURES: u8 = 2;
-/// Deeper than any tree is.
+/// How many levels are followed at most, in case an app describes a cycle.
 pub(super) const MAX_DEPTH: usize = 256;
 
-/// An app, as far as it is read.
+/// Reads one app, and keeps what the next readings need.
 pub struct Reader {
     /// The app's process.
     pid: u32,
@@ -36,37 +36,37 @@ pub struct Reader {
     pub handles: Handles,
     pub(crate) attributes: AttributeLists,
     pub(super) records: HashMap<ElementKey, ElementRecord>,
-    /// Menus that were told to be open.
+    /// Menus that the app announced to be open.
     pub(super) open_menus: HashSet<ElementKey>,
     /// Other processes that elements of the app belong to.
     other_pids: BTreeSet<u32>,
-    /// The rows that rows of an outline show, as the outline was last read.
+    /// The rows that a row of an outline discloses, as the outline was last read.
     pub(super) disclosed: HashMap<ElementKey, Vec<Element>>,
     /// Pages that were empty when they were read.
     pub empty_pages: HashSet<ElementKey>,
 }
 
-/// What was last read of an element, as far as the next reading can make use of it.
+/// What was last read of an element, as far as later readings need it.
 #[derive(Default)]
 pub(super) struct ElementRecord {
     pub(super) native: String,
     role: Option<Role>,
     pub(super) parent: Option<ElementKey>,
     children: Vec<ElementKey>,
-    /// Whether it showed only some of its children.
+    /// Whether only some of its children were read.
     partial: bool,
     actions: Option<Vec<String>>,
     window: Option<u64>,
-    /// Whether a menu's item was ever seen with a mark.
+    /// Whether the menu item ever had a mark.
     checkable: bool,
-    /// The row of an outline that shows this one, where that was asked: `Some(None)` if it lies at the top.
+    /// The row of an outline that discloses this one, if that was read: `Some(None)` for a row at the top.
     pub(super) disclosed_by: Option<Option<ElementKey>>,
-    /// How often it failed to answer.
+    /// How often in a row it failed to answer.
     failures: u8,
 }
 
 impl Reader {
-    /// An app of which nothing is read yet.
+    /// A reader that has read nothing yet.
     pub fn new(pid: u32, app: Element) -> Reader {
         Reader {
             pid,
@@ -80,7 +80,7 @@ impl Reader {
         }
     }
 
-    /// Reads an element; `None`: it is gone. Fails only if the app does not answer.
+    /// Reads an element; `None` if it is gone. Fails only if the app does not answer.
     pub fn read(&mut self, key: ElementKey) -> Result<Option<Reading>, AxError> {
         let Some(element) = self.handles.get(key).cloned() else { return Ok(None) };
         match self.try_read(key, &element) {
@@ -93,7 +93,7 @@ impl Reader {
                 Err(error)
             }
             Err(error) => {
-                // The app answers, this element never does. Its place is kept; it is tried again with the others.
+                // The app answers, but this element does not. It stays in the tree, and the sweep reads it again.
                 debug!(error = error.name(), "an element cannot be read");
                 let native = self.records.get(&key).map(|record| record.native.clone());
                 let mut facts = Facts::new(Role::Unknown);
@@ -103,7 +103,7 @@ impl Reader {
         }
     }
 
-    /// Whether an element did not answer although its app does, more than once.
+    /// Counts that an element did not answer, and returns whether it failed too often.
     fn count_failure(&mut self, key: ElementKey) -> bool {
         let record = self.records.entry(key).or_default();
         record.failures = record.failures.saturating_add(1);
@@ -187,7 +187,7 @@ impl Reader {
         Ok(Reading { facts, children, total })
     }
 
-    /// The keys of elements, without those of our own process: who asks itself waits for ever.
+    /// The keys of elements, without those of our own process: a call to ourselves would never return.
     pub(super) fn keys_of(&mut self, elements: &[Element]) -> Vec<ElementKey> {
         let ours = std::process::id();
         let mut keys = Vec::with_capacity(elements.len());
@@ -204,38 +204,38 @@ impl Reader {
         keys
     }
 
-    /// Other processes that elements which were read belong to.
+    /// Other processes that elements of the app belong to.
     pub fn other_pids(&self) -> &BTreeSet<u32> {
         &self.other_pids
     }
 
-    /// The children an element was last read to have.
+    /// The children of an element, as last read.
     pub fn children_of(&self, key: ElementKey) -> &[ElementKey] {
         self.records.get(&key).map_or(&[], |record| &record.children)
     }
 
-    /// What an element was last read to be in.
+    /// The parent of an element, as last read.
     pub fn parent_of(&self, key: ElementKey) -> Option<ElementKey> {
         self.records.get(&key)?.parent
     }
 
-    /// The outline that a row is in, as it was last read.
+    /// The outline that contains a row, as last read.
     pub fn outline_of(&self, row: ElementKey) -> Option<ElementKey> {
         let above = std::iter::successors(self.parent_of(row), |key| self.parent_of(*key));
         above.take(MAX_DEPTH).find(|key| self.role_of(*key) == Some(Role::Tree))
     }
 
-    /// What an element was last read to be.
+    /// The role of an element, as last read.
     pub fn role_of(&self, key: ElementKey) -> Option<Role> {
         self.records.get(&key)?.role
     }
 
-    /// Whether the element was last read to be a window.
+    /// Whether the element was a window when it was last read.
     pub fn is_window(&self, key: ElementKey) -> bool {
         self.role_of(key).is_some_and(Role::is_window)
     }
 
-    /// What may be selected in a container, as it was last read: its rows, items, tabs; of a tree all that are shown.
+    /// The selectable children of a container, as last read: its rows, items or tabs; of a tree all disclosed rows.
     pub fn selectable_children(&self, key: ElementKey, most: usize) -> Vec<ElementKey> {
         let mut found: Vec<ElementKey> = self.children_of(key).to_vec();
         let mut at = 0;
@@ -277,20 +277,20 @@ impl Reader {
         Ok(actions)
     }
 
-    /// The elements above one, the app first, itself last. Empty if it is gone.
+    /// The path from the app to the element with this key. Empty if it is gone.
     pub fn path(&mut self, key: ElementKey) -> Result<Vec<ElementKey>, AxError> {
         let Some(element) = self.handles.get(key).cloned() else { return Ok(Vec::new()) };
         self.path_to(&element)
     }
 
-    /// The same of any element.
+    /// The path from the app to an element. Empty if it is not connected to the app.
     pub fn path_to(&mut self, element: &Element) -> Result<Vec<ElementKey>, AxError> {
         let mut path: Vec<ElementKey> = Vec::new();
         let mut at = element.clone();
         for _ in 0..MAX_DEPTH {
             let key = self.keys_of(std::slice::from_ref(&at)).first().copied();
             let Some(key) = key else { return Ok(Vec::new()) };
-            // A menu goes by the key of what opens it.
+            // A menu has the key of the element that opens it.
             if path.last() != Some(&key) {
                 path.push(key);
             }
@@ -303,7 +303,7 @@ impl Reader {
                 Ok(None) | Err(AxError::GONE) => return Ok(Vec::new()),
                 Err(error) => return Err(error),
             };
-            // The app's own element of another process that shows something in this one.
+            // This is the root element of another process that is embedded in this app.
             if at.pid().is_some_and(|pid| pid != self.pid) && self.is_app_element(&at) {
                 let record = path.last().and_then(|last| self.parent_of(*last));
                 match record.and_then(|parent| self.handles.get(parent)) {
@@ -319,7 +319,7 @@ impl Reader {
         element.pid().and_then(Element::app).as_ref() == Some(element)
     }
 
-    /// Forgets an element.
+    /// Removes an element that is gone.
     pub fn forget(&mut self, key: ElementKey) {
         self.handles.forget(key);
         self.records.remove(&key);
@@ -328,7 +328,7 @@ impl Reader {
         self.empty_pages.remove(&key);
     }
 
-    /// What can be reached from the app, as it was last read.
+    /// The elements that are reachable from the app, as last read.
     fn reachable(&self) -> HashSet<ElementKey> {
         let mut reached = HashSet::from([ElementKey::APP]);
         let mut next = vec![ElementKey::APP];
@@ -338,7 +338,7 @@ impl Reader {
         reached
     }
 
-    /// Forgets the processes of which nothing can be reached any more.
+    /// Removes other processes of which no element is reachable any more.
     pub fn prune_processes(&mut self) {
         let reached = self.reachable();
         let pids = reached.iter().filter_map(|key| self.handles.get(*key)?.pid());
@@ -346,7 +346,7 @@ impl Reader {
         self.other_pids = pids.filter(|pid| *pid != own).collect();
     }
 
-    /// Forgets what can no longer be reached from the app, if there is much of it.
+    /// Removes elements that are no longer reachable, once there are many.
     pub fn prune(&mut self) {
         if !self.handles.should_prune() {
             return;
@@ -360,8 +360,8 @@ impl Reader {
     }
 }
 
-/// What one question came to. Only that the element is gone, or its app silent, ends the reading; anything else is taken
-/// as no answer to that question.
+/// The result, or the default if the attribute could not be read. Only an element that is gone, or an app that does not
+/// answer, ends the reading.
 pub(super) fn or_default<T: Default>(answer: Result<T, AxError>) -> Result<T, AxError> {
     match answer {
         Err(error) if !error.is_app_level() && error != AxError::GONE => Ok(T::default()),
@@ -369,14 +369,14 @@ pub(super) fn or_default<T: Default>(answer: Result<T, AxError>) -> Result<T, Ax
     }
 }
 
-/// Whether it must be known what such an element is now before anything else is asked of it.
+/// Whether the current role of such an element must be read before its value and children.
 fn needs_role_first(native: &str) -> bool {
     matches!(native, "AXTextField" | "AXTextArea" | "AXApplication")
         || has_rows(native)
         || is_counted_list(native)
 }
 
-/// How a long text begins.
+/// Reads the beginning of a long text.
 fn read_prefix(element: &Element) -> Result<Option<ElementValue>, AxError> {
     let length = isize::try_from(MAX_TEXT_LEN).unwrap_or(isize::MAX);
     let Some(range) = value::from_range(TextRange { location: 0, length }) else { return Ok(None) };
@@ -384,7 +384,7 @@ fn read_prefix(element: &Element) -> Result<Option<ElementValue>, AxError> {
     Ok(text.as_ref().and_then(value::text).map(content::truncated).map(ElementValue::Text))
 }
 
-/// What an element that is another one's title says.
+/// The text of an element that serves as the title of another one.
 fn label_text(title: &Element) -> Result<Option<String>, AxError> {
     for attribute in [n::kAXValueAttribute, n::kAXTitleAttribute, n::kAXDescriptionAttribute] {
         match title.text(attribute) {

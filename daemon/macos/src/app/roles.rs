@@ -1,8 +1,8 @@
-//! Apple's roles and subroles, and the one vocabulary they become: a pure table.
+//! Maps Apple's roles and subroles to axd's roles: a pure table.
 
 use axd_protocol::Role;
 
-/// What an element of this role and subrole is; `parent` is what it is in, where that is known.
+/// The role of an element with this native role and subrole; `parent` is the role of its parent, if known.
 pub fn role(native: &str, subrole: Option<&str>, parent: Option<Role>) -> Role {
     use Role as R;
     let plain = match native {
@@ -98,7 +98,7 @@ pub fn role(native: &str, subrole: Option<&str>, parent: Option<Role>) -> Role {
     }
 }
 
-/// A group, which web pages use for everything that has no role of Apple's.
+/// The role of a group, which web pages use for everything that has no role of Apple's.
 fn group(subrole: Option<&str>) -> Role {
     use Role as R;
     match subrole {
@@ -126,7 +126,7 @@ fn group(subrole: Option<&str>) -> Role {
     }
 }
 
-/// Whether the subrole is that of a field that hides what is typed.
+/// Whether the subrole is that of a password field.
 pub fn is_secure(subrole: Option<&str>) -> bool {
     subrole == Some("AXSecureTextField")
 }

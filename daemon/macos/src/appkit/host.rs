@@ -1,8 +1,8 @@
-//! What the backend needs of AppKit, in plain types: who runs, who is in front, starting and ending apps, the
-//! pasteboard, and thread 0's loop. `appkit` does it.
+//! What the backend needs of AppKit, in plain types: the running apps, starting and ending them, the pasteboard, and
+//! how to run code on thread 0.
 //!
-//! All functions of `appkit` are called on thread 0, except `run_main`'s two friends, `stop_main` and `on_main`, and
-//! those that say otherwise. [`run_on_main`] is how other threads get there.
+//! All functions of `appkit` are called on thread 0, except `stop_main`, `on_main` and those whose comment says otherwise.
+//! Other threads use [`run_on_main`].
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,35 +11,35 @@ use tokio::sync::oneshot;
 
 use crate::appkit;
 
-/// An app that runs.
+/// A running app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostApp {
     /// Its process.
     pub pid: u32,
-    /// What people call it.
+    /// Its name for users.
     pub name: String,
     /// Its bundle identifier, if it has one.
     pub bundle: Option<String>,
     /// Its bundle, or else its executable.
     pub path: Option<PathBuf>,
-    /// How it shows itself.
+    /// Whether it is in the Dock.
     pub kind: HostAppKind,
     /// Whether all of it is hidden.
     pub hidden: bool,
 }
 
-/// How an app shows itself.
+/// How an app appears on the desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostAppKind {
     /// In the Dock, with a menu bar.
     Regular,
     /// Not in the Dock, but it may have windows.
     Accessory,
-    /// It has no face at all.
+    /// It has no user interface.
     Background,
 }
 
-/// What the host tells by itself.
+/// An event that AppKit reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostEvent {
     /// An app has started.
@@ -49,7 +49,7 @@ pub enum HostEvent {
         /// Its process.
         pid: u32,
     },
-    /// An app has come to the front.
+    /// An app became active.
     Activated {
         /// Its process.
         pid: u32,
@@ -77,53 +77,53 @@ pub enum HostEvent {
 pub struct HostLaunch {
     /// The bundle to open.
     pub bundle: PathBuf,
-    /// What it is given on its command line.
+    /// Its command line arguments.
     pub args: Vec<OsString>,
-    /// What is added to its environment.
+    /// Variables that are added to its environment.
     pub env: Vec<(OsString, OsString)>,
-    /// Where it starts, where the host can do that.
+    /// Its working directory.
     pub cwd: Option<PathBuf>,
 }
 
-/// Where the answer to a launch goes: the app, or what the host said.
+/// Called with the app that was launched, or the system's error message.
 pub type LaunchCallback = Box<dyn FnOnce(Result<HostApp, String>) + Send>;
 
-/// Something on the pasteboard: its type (a UTI) and its bytes.
+/// An item of the pasteboard: its type (a UTI) and its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostItem {
     /// The type, as in `public.utf8-plain-text`.
     pub kind: String,
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
-/// What the host is asked to take a picture of.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What to capture.
+#[derive(Debug, Clone, Copy)]
 pub enum HostCapture {
     /// A display, or a part of it, in points from the desktop's origin.
     Display {
         /// Its number.
         display: u32,
-        /// Which part of it; all of it if `None`.
+        /// The part to capture; all of it if `None`.
         part: Option<crate::ffi::cg::CGRect>,
-        /// Pixels a point.
+        /// Pixels per point.
         scale: f64,
     },
     /// A window alone.
     Window {
         /// Its number.
         window: u32,
-        /// Pixels a point.
+        /// Pixels per point.
         scale: f64,
     },
 }
 
-/// A display, as AppKit sees it.
-#[derive(Debug, Clone, PartialEq)]
+/// A display, as AppKit reports it.
+#[derive(Debug, Clone)]
 pub struct HostScreen {
-    /// Its number, as CoreGraphics has it.
+    /// Its id in CoreGraphics.
     pub display: u32,
-    /// What people call it.
+    /// Its name for users.
     pub name: String,
     /// The part of it that windows may use: without the menu bar and the Dock. From the desktop's top left corner.
     pub usable: crate::ffi::cg::CGRect,
@@ -134,33 +134,33 @@ pub struct HostScreen {
 pub struct HostKey {
     /// Its virtual key code.
     pub code: u16,
-    /// What it types by itself.
+    /// What it types without modifiers.
     pub plain: Option<char>,
     /// What it types with shift.
     pub shifted: Option<char>,
 }
 
-/// Has something done on thread 0, and hands back what came of it. `None` if the loop there has ended.
+/// Runs something on thread 0 and returns its result. `None` if the loop there has ended.
 pub async fn run_on_main<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (answer, reply) = oneshot::channel();
     appkit::on_main(Box::new(move || {
-        // Whoever asked may have gone.
+        // The caller may have stopped waiting.
         let _ = answer.send(work());
     }));
     reply.await.ok()
 }
 
-/// The same for a thread that may wait.
+/// Runs something on thread 0, and blocks until it is done. `None` if the loop there has ended.
 pub fn run_on_main_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (answer, reply) = std::sync::mpsc::channel();
     appkit::on_main(Box::new(move || {
-        // Whoever asked may have gone.
+        // The caller may have stopped waiting.
         let _ = answer.send(work());
     }));
     reply.recv().ok()
 }
 
-/// Does something, and lets go of all that AppKit and its kin put by on the way: threads that are not theirs have to.
+/// Runs something in an autorelease pool of its own, which every thread needs that the system did not start.
 pub fn with_autorelease_pool<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(target_os = "macos")]
     return objc2::rc::autoreleasepool(|_| work());

@@ -1,4 +1,4 @@
-//! An accessibility element, owned. What it is made of stays inside.
+//! An accessibility element as an owned value; the raw reference stays in this module.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -20,9 +20,9 @@ use crate::ffi::ax::{
 };
 use crate::ffi::cf::{CFArrayRef, CFHash, CFIndex, CFTypeRef};
 
-/// An element of some app. Two are equal if they are the same element, whatever their pointers.
+/// An element of some app. Two are equal if CFEqual says so; their pointers may differ.
 ///
-/// All calls that ask the app wait for it, for as long as its messaging timeout allows.
+/// Calls that query the app block, at most for its messaging timeout.
 #[derive(Clone, PartialEq)]
 pub struct Element(CFType);
 
@@ -30,12 +30,12 @@ impl Eq for Element {}
 
 impl Hash for Element {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // SAFETY: it is a living object.
+        // SAFETY: the object lives.
         state.write_usize(unsafe { CFHash(self.0.as_CFTypeRef()) });
     }
 }
 
-/// Says nothing of it: its native description would ask the app.
+/// Prints only the process, because the native description would query the app.
 impl fmt::Debug for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Element(of {:?})", self.pid())
@@ -43,72 +43,72 @@ impl fmt::Debug for Element {
 }
 
 impl Element {
-    /// An app itself.
+    /// The root element of an app.
     pub fn app(pid: u32) -> Option<Element> {
         let pid = i32::try_from(pid).ok()?;
-        // SAFETY: any number will do, and what is handed out is ours.
+        // SAFETY: any value is allowed, and the returned reference is ours.
         unsafe { value::from_owned(AXUIElementCreateApplication(pid) as CFTypeRef) }.map(Element)
     }
 
-    /// The element that stands for all apps.
+    /// The system-wide element.
     pub fn system_wide() -> Option<Element> {
-        // SAFETY: what is handed out is ours.
+        // SAFETY: the returned reference is ours.
         unsafe { value::from_owned(AXUIElementCreateSystemWide() as CFTypeRef) }.map(Element)
     }
 
-    /// Takes part in an element that somebody else owns.
+    /// Retains an element that somebody else owns.
     ///
     /// # Safety
     /// `raw` is null, or a living element.
     pub unsafe fn retained(raw: AXUIElementRef) -> Option<Element> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { value::retained(raw as CFTypeRef) }.map(Element)
     }
 
-    /// The element that a value is.
+    /// The value as an element; `None` if it is something else.
     pub fn from_value(value: &CFType) -> Option<Element> {
-        // SAFETY: it takes nothing and only answers a number.
+        // SAFETY: the function has no preconditions.
         (value.type_of() == unsafe { AXUIElementGetTypeID() }).then(|| Element(value.clone()))
     }
 
-    /// The elements of an array; what is none is left out.
+    /// The elements of an array; other values are left out.
     pub fn all_in(array: &CFType) -> Vec<Element> {
         value::array_items(array).iter().filter_map(Element::from_value).collect()
     }
 
-    /// The element as a value.
+    /// The element as a CoreFoundation value.
     pub fn as_value(&self) -> &CFType {
         &self.0
     }
 
-    /// The same pointer, to hand in; it lives while `self` does.
+    /// The raw reference, for a call; valid while `self` lives.
     pub(super) fn raw(&self) -> AXUIElementRef {
         self.0.as_CFTypeRef() as AXUIElementRef
     }
 
-    /// The process it belongs to. Asks nobody.
+    /// The process it belongs to, without a call to it.
     pub fn pid(&self) -> Option<u32> {
         let mut pid = 0;
-        // SAFETY: the element lives, and `pid` can be written to.
+        // SAFETY: the element lives, and `pid` is writable.
         let error = unsafe { AXUIElementGetPid(self.raw(), &mut pid) };
         AxError::check(error).ok().and_then(|()| u32::try_from(pid).ok())
     }
 
-    /// How long calls to this element may take; 0 is what the system-wide element is set to.
+    /// Limits how long calls to this element may take, in seconds; 0 restores the limit of the system-wide element.
     pub fn set_timeout(&self, seconds: f32) {
-        // What refuses it keeps the time it had.
+        // If this fails, the previous limit stays.
         // SAFETY: the element lives.
         let _ = unsafe { AXUIElementSetMessagingTimeout(self.raw(), seconds) };
     }
 
-    /// What it has under a name; `None` if it has nothing.
+    /// The value of an attribute; `None` if it has none.
     pub fn get(&self, attribute: &str) -> Result<Option<CFType>, AxError> {
         let name = CFString::new(attribute);
         let mut got: CFTypeRef = std::ptr::null();
-        // SAFETY: element and name live, and `got` can be written to.
+        // SAFETY: element and name live, and `got` is writable.
         let error =
             unsafe { AXUIElementCopyAttributeValue(self.raw(), name.as_concrete_TypeRef(), &mut got) };
-        // SAFETY: what was handed out is ours; nothing was if it is null.
+        // SAFETY: it is null, or an object whose reference is ours.
         let got = unsafe { value::from_owned(got) };
         match AxError::check(error) {
             Ok(()) => Ok(got),
@@ -117,27 +117,27 @@ impl Element {
         }
     }
 
-    /// What it has under many names, in their order, in one round trip.
+    /// The values of several attributes, in their order, in one round trip.
     pub fn get_many(
         &self,
         names: &CFArray<CFString>,
     ) -> Result<Vec<Result<Option<CFType>, AxError>>, AxError> {
         let mut got: CFArrayRef = std::ptr::null();
-        // SAFETY: element and names live, and `got` can be written to.
+        // SAFETY: element and names live, and `got` is writable.
         let error = unsafe {
             AXUIElementCopyMultipleAttributeValues(self.raw(), names.as_concrete_TypeRef(), 0, &mut got)
         };
-        // SAFETY: what was handed out is ours; nothing was if it is null.
+        // SAFETY: it is null, or an object whose reference is ours.
         let got = unsafe { value::from_owned_array(got) };
         AxError::check(error)?;
         Ok(got.into_iter().map(into_value).collect())
     }
 
-    /// How many it has under a name.
+    /// How many values an attribute has.
     pub fn count(&self, attribute: &str) -> Result<Option<usize>, AxError> {
         let name = CFString::new(attribute);
         let mut count: CFIndex = 0;
-        // SAFETY: element and name live, and `count` can be written to.
+        // SAFETY: element and name live, and `count` is writable.
         let error =
             unsafe { AXUIElementGetAttributeValueCount(self.raw(), name.as_concrete_TypeRef(), &mut count) };
         match AxError::check(error) {
@@ -147,18 +147,18 @@ impl Element {
         }
     }
 
-    /// Some of the elements it has under a name.
+    /// Up to `most` elements of an attribute, from an index on.
     pub fn elements_from(&self, attribute: &str, from: usize, most: usize) -> Result<Vec<Element>, AxError> {
         let name = CFString::new(attribute);
         let (Ok(from), Ok(most)) = (CFIndex::try_from(from), CFIndex::try_from(most)) else {
             return Ok(Vec::new());
         };
         let mut got: CFArrayRef = std::ptr::null();
-        // SAFETY: element and name live, and `got` can be written to.
+        // SAFETY: element and name live, and `got` is writable.
         let error = unsafe {
             AXUIElementCopyAttributeValues(self.raw(), name.as_concrete_TypeRef(), from, most, &mut got)
         };
-        // SAFETY: what was handed out is ours; nothing was if it is null.
+        // SAFETY: it is null, or an object whose reference is ours.
         let got = unsafe { value::from_owned_array(got) };
         match AxError::check(error) {
             Ok(()) => Ok(got.iter().filter_map(Element::from_value).collect()),
@@ -167,36 +167,36 @@ impl Element {
         }
     }
 
-    /// The elements it has under a name.
+    /// The elements of an attribute.
     pub fn elements(&self, attribute: &str) -> Result<Vec<Element>, AxError> {
         Ok(self.get(attribute)?.map(|value| Element::all_in(&value)).unwrap_or_default())
     }
 
-    /// The element it has under a name.
+    /// The element of an attribute.
     pub fn element(&self, attribute: &str) -> Result<Option<Element>, AxError> {
         Ok(self.get(attribute)?.and_then(|value| Element::from_value(&value)))
     }
 
-    /// The text it has under a name.
+    /// The text of an attribute.
     pub fn text(&self, attribute: &str) -> Result<Option<String>, AxError> {
         Ok(self.get(attribute)?.and_then(|value| value::text(&value)))
     }
 
-    /// The truth it has under a name.
+    /// The boolean of an attribute.
     pub fn boolean(&self, attribute: &str) -> Result<Option<bool>, AxError> {
         Ok(self.get(attribute)?.and_then(|value| value::boolean(&value)))
     }
 
-    /// The number it has under a name.
+    /// The number of an attribute.
     pub fn number(&self, attribute: &str) -> Result<Option<f64>, AxError> {
         Ok(self.get(attribute)?.and_then(|value| value::number(&value)))
     }
 
-    /// What it has under a name for something: the text of a part, say.
+    /// The value of a parameterized attribute: the text of a range, for example.
     pub fn get_parameterized(&self, attribute: &str, parameter: &CFType) -> Result<Option<CFType>, AxError> {
         let name = CFString::new(attribute);
         let mut got: CFTypeRef = std::ptr::null();
-        // SAFETY: element, name and parameter live, and `got` can be written to.
+        // SAFETY: element, name and parameter live, and `got` is writable.
         let error = unsafe {
             AXUIElementCopyParameterizedAttributeValue(
                 self.raw(),
@@ -205,7 +205,7 @@ impl Element {
                 &mut got,
             )
         };
-        // SAFETY: what was handed out is ours; nothing was if it is null.
+        // SAFETY: it is null, or an object whose reference is ours.
         let got = unsafe { value::from_owned(got) };
         match AxError::check(error) {
             Ok(()) => Ok(got),
@@ -214,11 +214,11 @@ impl Element {
         }
     }
 
-    /// Whether what it has under a name can be set.
+    /// Whether an attribute can be set.
     pub fn is_settable(&self, attribute: &str) -> Result<bool, AxError> {
         let name = CFString::new(attribute);
         let mut settable = 0;
-        // SAFETY: element and name live, and `settable` can be written to.
+        // SAFETY: element and name live, and `settable` is writable.
         let error =
             unsafe { AXUIElementIsAttributeSettable(self.raw(), name.as_concrete_TypeRef(), &mut settable) };
         match AxError::check(error) {
@@ -228,7 +228,7 @@ impl Element {
         }
     }
 
-    /// Sets what it has under a name.
+    /// Sets an attribute.
     pub fn set(&self, attribute: &str, value: &CFType) -> Result<(), AxError> {
         let name = CFString::new(attribute);
         // SAFETY: element, name and value live.
@@ -237,12 +237,12 @@ impl Element {
         })
     }
 
-    /// The names of what it can do.
+    /// The names of its actions.
     pub fn actions(&self) -> Result<Vec<String>, AxError> {
         let mut names: CFArrayRef = std::ptr::null();
-        // SAFETY: the element lives, and `names` can be written to.
+        // SAFETY: the element lives, and `names` is writable.
         let error = unsafe { AXUIElementCopyActionNames(self.raw(), &mut names) };
-        // SAFETY: what was handed out is ours; nothing was if it is null.
+        // SAFETY: it is null, or an object whose reference is ours.
         let names = unsafe { value::from_owned_array(names) };
         match AxError::check(error) {
             Ok(()) => Ok(names.iter().filter_map(value::text).collect()),
@@ -251,19 +251,19 @@ impl Element {
         }
     }
 
-    /// Does what it can do.
+    /// Performs one of its actions.
     pub fn perform(&self, action: &str) -> Result<(), AxError> {
         let name = CFString::new(action);
         // SAFETY: element and name live.
         AxError::check(unsafe { AXUIElementPerformAction(self.raw(), name.as_concrete_TypeRef()) })
     }
 
-    /// The smallest element of this app at a point.
+    /// The innermost element of this app at a point.
     pub fn hit_test(&self, x: f32, y: f32) -> Result<Option<Element>, AxError> {
         let mut found: AXUIElementRef = std::ptr::null_mut();
-        // SAFETY: the element lives, and `found` can be written to.
+        // SAFETY: the element lives, and `found` is writable.
         let error = unsafe { AXUIElementCopyElementAtPosition(self.raw(), x, y, &mut found) };
-        // SAFETY: what was handed out is ours; nothing was if it is null.
+        // SAFETY: it is null, or an object whose reference is ours.
         let found = unsafe { value::from_owned(found as CFTypeRef) };
         match AxError::check(error) {
             Ok(()) => Ok(found.map(Element)),
@@ -272,16 +272,16 @@ impl Element {
         }
     }
 
-    /// The window system's number of a window.
+    /// The window server's id of a window.
     pub fn window_number(&self) -> Option<u64> {
         let mut number = 0;
-        // SAFETY: the element lives, and `number` can be written to.
+        // SAFETY: the element lives, and `number` is writable.
         let error = unsafe { _AXUIElementGetWindow(self.raw(), &mut number) };
         AxError::check(error).ok().filter(|()| number != 0).map(|()| u64::from(number))
     }
 }
 
-/// What one value of an answer of many means: errors travel among the values.
+/// One value of a [`get_many`](Element::get_many) reply, in which an error stands in the place of a value.
 fn into_value(value: CFType) -> Result<Option<CFType>, AxError> {
     match value::error(&value).map(AxError) {
         Some(error) if error.is_no_value() => Ok(None),
@@ -290,13 +290,13 @@ fn into_value(value: CFType) -> Result<Option<CFType>, AxError> {
     }
 }
 
-/// Names for [`Element::get_many`].
+/// A list of attribute names for [`Element::get_many`].
 pub fn attribute_names(attributes: &[&str]) -> CFArray<CFString> {
     let names: Vec<CFString> = attributes.iter().map(|name| CFString::new(name)).collect();
     CFArray::from_CFTypes(&names)
 }
 
-/// A pointer that only names something and is never followed.
+/// An id as a context pointer, which is never dereferenced.
 pub fn context_pointer(number: usize) -> *mut c_void {
     std::ptr::without_provenance_mut(number)
 }

@@ -1,4 +1,4 @@
-//! What the accessibility interface's errors mean.
+//! The error codes of the accessibility API, and what they mean.
 
 #![allow(non_upper_case_globals, reason = "the names are Apple's")]
 
@@ -12,31 +12,31 @@ use crate::ffi::ax::{
 };
 use axd_platform::{Failure, FailureKind, Sent};
 
-/// An error of the accessibility interface.
+/// An error of the accessibility API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AxError(pub AXError);
 
 impl AxError {
-    /// The app timed out. It is busy, not gone.
+    /// The app did not answer in time. It is busy, not gone.
     pub const BUSY: AxError = AxError(kAXErrorCannotComplete);
-    /// There is no such element any more.
+    /// The element no longer exists.
     pub const GONE: AxError = AxError(kAXErrorInvalidUIElement);
 
-    /// We are not allowed to ask.
+    /// This process lacks the accessibility permission.
     pub const NOT_ALLOWED: AxError = AxError(kAXErrorAPIDisabled);
 
-    /// Success, or the fault.
+    /// Turns a result code into a result.
     pub fn check(error: AXError) -> Result<(), AxError> {
         if error == kAXErrorSuccess { Ok(()) } else { Err(AxError(error)) }
     }
 
-    /// Whether it only says that there is no value.
+    /// Whether it only means that there is no value.
     pub fn is_no_value(self) -> bool {
         let AxError(error) = self;
         error == kAXErrorNoValue || self.is_unsupported()
     }
 
-    /// Whether the element has nothing of that name.
+    /// Whether the element does not support what was requested.
     pub fn is_unsupported(self) -> bool {
         let AxError(error) = self;
         matches!(
@@ -54,7 +54,7 @@ impl AxError {
         self == AxError::BUSY || self == AxError::NOT_ALLOWED
     }
 
-    /// The failure of a question: nothing was sent that acts.
+    /// The failure of a read: nothing that acts was sent.
     pub fn read_failure(self) -> Failure {
         let kind = match self.0 {
             kAXErrorInvalidUIElement => FailureKind::Gone,
@@ -66,14 +66,14 @@ impl AxError {
         Failure::new(kind, self.message())
     }
 
-    /// The failure of something that acts, after it was sent.
+    /// The failure of an action, after it was sent.
     pub fn action_failure(self) -> Failure {
         let (kind, sent) = match self.0 {
-            // No answer: it may have opened a dialog that it waits for.
+            // The app may have opened a dialog, and answers when that is closed.
             kAXErrorCannotComplete => (FailureKind::Unresponsive, Sent::Maybe),
-            // What closes itself may be gone before it has answered.
+            // An element that closes itself may be gone before the app answers.
             kAXErrorInvalidUIElement => (FailureKind::Gone, Sent::Maybe),
-            // Nothing was there that could have taken it.
+            // The element has nothing that could have accepted it.
             kAXErrorIllegalArgument | kAXErrorNoValue => (FailureKind::NotSupported, Sent::No),
             kAXErrorAPIDisabled => (FailureKind::NotAllowed, Sent::No),
             _ if self.is_unsupported() => (FailureKind::NotSupported, Sent::No),
@@ -82,7 +82,7 @@ impl AxError {
         Failure::new(kind, self.message()).sent(sent)
     }
 
-    /// What it says, for people.
+    /// A message for users.
     pub fn message(self) -> String {
         match self.0 {
             kAXErrorInvalidUIElement => "the element is gone".to_owned(),
@@ -92,7 +92,7 @@ impl AxError {
         }
     }
 
-    /// Apple's name for it.
+    /// Apple's name of the error.
     pub fn name(self) -> &'static str {
         match self.0 {
             kAXErrorFailure => "kAXErrorFailure",

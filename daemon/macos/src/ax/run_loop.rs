@@ -1,4 +1,4 @@
-//! A thread's run loop, and a mailbox that wakes it.
+//! A thread's run loop, and a message queue that wakes it.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -15,10 +15,10 @@ use crate::ffi::cf::{
     kCFRunLoopRunHandledSource,
 };
 
-/// As long as a run loop can wait.
+/// What a run loop takes as "no timeout", in seconds.
 const NO_TIMEOUT: f64 = 1e9;
 
-/// Runs the current thread's loop until one source was handled, or for that long. False if nothing came.
+/// Runs the current thread's loop until one source was handled, or until the timeout. False if no source was.
 pub fn wait(timeout: Option<Duration>) -> bool {
     let seconds = timeout.map_or(NO_TIMEOUT, |timeout| timeout.as_secs_f64());
     // SAFETY: the mode is a constant, and running the current thread's own loop has no other conditions.
@@ -34,12 +34,12 @@ unsafe impl<T> Send for ThreadSafeRef<T> {}
 
 impl<T> Drop for ThreadSafeRef<T> {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours, and given back once.
+        // SAFETY: the reference is ours, and released once.
         unsafe { CFRelease(self.0.as_ptr() as CFTypeRef) };
     }
 }
 
-/// What wakes a run loop.
+/// Wakes a run loop from any thread.
 struct LoopWaker {
     source: ThreadSafeRef<c_void>,
     run_loop: ThreadSafeRef<c_void>,
@@ -47,7 +47,7 @@ struct LoopWaker {
 
 impl LoopWaker {
     fn wake(&self) {
-        // SAFETY: both live as long as the bell does.
+        // SAFETY: both live as long as the waker does.
         unsafe {
             CFRunLoopSourceSignal(self.source.0.as_ptr() as CFRunLoopSourceRef);
             CFRunLoopWakeUp(self.run_loop.0.as_ptr() as CFRunLoopRef);
@@ -55,7 +55,7 @@ impl LoopWaker {
     }
 }
 
-/// Letters for a thread with a run loop. Anybody may post; the thread that holds the [`MessageReceiver`] takes them.
+/// Messages to a thread with a run loop. Any thread may send; the one that owns the [`MessageReceiver`] receives.
 pub struct MessageQueue<T> {
     state: Mutex<State<T>>,
 }
@@ -67,13 +67,13 @@ struct State<T> {
 }
 
 impl<T> MessageQueue<T> {
-    /// An empty one.
+    /// An empty queue.
     pub fn new() -> Arc<MessageQueue<T>> {
         let state = State { messages: VecDeque::new(), waker: None, closed: false };
         Arc::new(MessageQueue { state: Mutex::new(state) })
     }
 
-    /// Posts a letter; false if nobody will ever take it.
+    /// Sends a message; false if the receiver is gone.
     pub fn send(&self, message: T) -> bool {
         let mut state = self.state.lock();
         if state.closed {
@@ -87,14 +87,14 @@ impl<T> MessageQueue<T> {
     }
 }
 
-/// The end of a mailbox at which letters are taken. Made and kept on the thread whose loop they are to wake.
+/// The receiving end of a queue. It is made and stays on the thread whose run loop the messages wake.
 pub struct MessageReceiver<T> {
     queue: Arc<MessageQueue<T>>,
     source: CFRunLoopSourceRef,
 }
 
 impl<T> MessageReceiver<T> {
-    /// Begins to take letters on this thread. `None` if the system has no source to give.
+    /// Receives on this thread. `None` if the system refuses a run loop source.
     pub fn new(queue: Arc<MessageQueue<T>>) -> Option<MessageReceiver<T>> {
         let mut context = CFRunLoopSourceContext {
             version: 0,
@@ -108,23 +108,23 @@ impl<T> MessageReceiver<T> {
             cancel: None,
             perform: on_signal,
         };
-        // SAFETY: the context is copied; it points to nothing.
+        // SAFETY: the context is copied, and its info pointer is unused.
         let source = unsafe { CFRunLoopSourceCreate(kCFAllocatorDefault, 0, &mut context) };
         let source_ref = ThreadSafeRef(NonNull::new(source.cast::<c_void>())?);
-        // SAFETY: source and loop live; the loop is this thread's. It is retained for the bell.
+        // SAFETY: source and loop live; the loop is this thread's. It is retained for the waker.
         let run_loop = unsafe {
             CFRunLoopAddSource(CFRunLoopGetCurrent(), source, kCFRunLoopDefaultMode);
             CFRetain(CFRunLoopGetCurrent() as CFTypeRef)
         };
         let run_loop = ThreadSafeRef(NonNull::new(run_loop.cast_mut())?);
         let waker = LoopWaker { source: source_ref, run_loop };
-        // What came before there was a bell.
+        // Messages may have been sent before there was a waker.
         waker.wake();
         queue.state.lock().waker = Some(waker);
         Some(MessageReceiver { queue, source })
     }
 
-    /// The next letter, if there is one.
+    /// The next message, if there is one.
     pub fn try_recv(&self) -> Option<T> {
         self.queue.state.lock().messages.pop_front()
     }
@@ -132,17 +132,17 @@ impl<T> MessageReceiver<T> {
 
 impl<T> Drop for MessageReceiver<T> {
     fn drop(&mut self) {
-        // SAFETY: the bell still holds the source.
+        // SAFETY: the waker still holds the source.
         unsafe { CFRunLoopSourceInvalidate(self.source) };
         let mut state = self.queue.state.lock();
         state.closed = true;
         state.waker = None;
         let unread = std::mem::take(&mut state.messages);
         drop(state);
-        // Not while the mailbox is locked: letters may have others to tell of their end.
+        // The queue must not be locked here: a message may notify others when it is dropped.
         drop(unread);
     }
 }
 
-/// The letters are taken by whoever runs the loop, as soon as it returns.
+/// Does nothing: that the source was handled makes the loop return, and then the thread receives.
 extern "C" fn on_signal(_: *const c_void) {}

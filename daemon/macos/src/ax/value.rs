@@ -1,4 +1,4 @@
-//! Values as they travel: CoreFoundation's types and Rust's.
+//! CoreFoundation values to Rust's types and back.
 
 use std::ffi::c_void;
 
@@ -18,16 +18,16 @@ use crate::ffi::cf::{
 };
 use crate::ffi::cg::{CGPoint, CGRect, CGSize};
 
-/// Takes over a value that a Copy or Create function handed out.
+/// Takes ownership of a value that a Copy or Create function returned.
 ///
 /// # Safety
-/// `value` is null, or a CoreFoundation object with a reference that is the caller's to give away.
+/// `value` is null, or a CoreFoundation object with a reference that the caller gives away.
 pub unsafe fn from_owned(value: CFTypeRef) -> Option<CFType> {
     // SAFETY: it is not null, and the reference is ours.
     (!value.is_null()).then(|| unsafe { CFType::wrap_under_create_rule(value) })
 }
 
-/// Takes part in a value that somebody else owns.
+/// Retains a value that somebody else owns.
 ///
 /// # Safety
 /// `value` is null, or a living CoreFoundation object.
@@ -36,17 +36,17 @@ pub unsafe fn retained(value: CFTypeRef) -> Option<CFType> {
     (!value.is_null()).then(|| unsafe { CFType::wrap_under_get_rule(value) })
 }
 
-/// The elements of an array, which this takes over.
+/// The items of an array, of which this takes ownership.
 ///
 /// # Safety
 /// As for [`from_owned`], and what it points to is an array of CoreFoundation objects.
 pub unsafe fn from_owned_array(array: CFArrayRef) -> Vec<CFType> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let Some(array) = (unsafe { from_owned(array as CFTypeRef) }) else { return Vec::new() };
     array_items(&array)
 }
 
-/// The elements of an array; none if it is something else.
+/// The items of an array; empty if the value is something else.
 pub fn array_items(array: &CFType) -> Vec<CFType> {
     if !array.instance_of::<core_foundation::array::CFArray>() {
         return Vec::new();
@@ -55,13 +55,13 @@ pub fn array_items(array: &CFType) -> Vec<CFType> {
     // SAFETY: it is an array, and lives as long as `array` is borrowed.
     let count = unsafe { CFArrayGetCount(raw) };
     let each = |at| {
-        // SAFETY: the index is in range, and what an array of values holds is alive while the array is.
+        // SAFETY: the index is in range, and an array keeps its items alive.
         unsafe { retained(CFArrayGetValueAtIndex(raw, at)) }
     };
     (0..count).filter_map(each).collect()
 }
 
-/// What a dictionary holds under a name.
+/// The value of a key in a dictionary.
 ///
 /// # Safety
 /// `dictionary` is null, or a living dictionary of CoreFoundation objects.
@@ -70,36 +70,36 @@ pub unsafe fn lookup(dictionary: CFDictionaryRef, key: &CFString) -> Option<CFTy
         return None;
     }
     let mut value: *const c_void = std::ptr::null();
-    // SAFETY: the dictionary lives, the key is an object, and `value` can be written to.
+    // SAFETY: the dictionary lives, the key is an object, and `value` is writable.
     let found = unsafe { CFDictionaryGetValueIfPresent(dictionary, key.as_CFTypeRef(), &mut value) };
-    // SAFETY: what the dictionary holds is alive while the dictionary is.
+    // SAFETY: a dictionary keeps its values alive.
     if found != 0 { unsafe { retained(value) } } else { None }
 }
 
-/// A text.
+/// The value as text; `None` if it is something else.
 pub fn text(value: &CFType) -> Option<String> {
     value.downcast::<CFString>().map(|text| text.to_string())
 }
 
-/// A number; truth is none.
+/// The value as a number; `None` if it is something else, also for a boolean.
 pub fn number(value: &CFType) -> Option<f64> {
     value.downcast::<CFNumber>()?.to_f64()
 }
 
-/// A truth: a boolean, or a number that is not 0.
+/// The value as a boolean; a number is true unless it is 0.
 pub fn boolean(value: &CFType) -> Option<bool> {
     let plain = value.downcast::<CFBoolean>().map(bool::from);
     plain.or_else(|| number(value).map(|number| number != 0.0))
 }
 
-/// A text as a value.
+/// Text as a value.
 pub fn from_text(text: &str) -> CFType {
     CFString::new(text).into_CFType()
 }
 
-/// A number as a value; a whole one as a whole one.
+/// A number as a value: an integer if it has no fraction.
 pub fn from_number(number: f64) -> CFType {
-    // Beyond 2^53 not every whole number is one.
+    // Above 2^53 a float does not represent every integer.
     if number.fract() == 0.0 && number.abs() < 9e15 {
         CFNumber::from(number as i64).into_CFType()
     } else {
@@ -107,12 +107,12 @@ pub fn from_number(number: f64) -> CFType {
     }
 }
 
-/// A truth as a value.
+/// A boolean as a value.
 pub fn from_bool(boolean: bool) -> CFType {
     CFBoolean::from(boolean).into_CFType()
 }
 
-/// Something that travels in an AXValue.
+/// A type that an AXValue can wrap.
 trait AxValueKind: Copy + Default {
     const KIND: AXValueType;
 }
@@ -120,17 +120,17 @@ trait AxValueKind: Copy + Default {
 #[derive(Clone, Copy, Default)]
 struct ErrorCode(AXError);
 
-/// A part of a text, in UTF-16 units.
+/// A range of a text, in UTF-16 units.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TextRange {
-    /// Where it begins.
+    /// The first unit.
     pub location: isize,
-    /// How long it is.
+    /// The number of units.
     pub length: isize,
 }
 
-// It stands for CFRange, which has no default.
+// It replaces CFRange, which does not implement `Default`.
 const _: () = assert!(size_of::<TextRange>() == size_of::<CFRange>());
 
 impl AxValueKind for CGPoint {
@@ -150,13 +150,13 @@ impl AxValueKind for ErrorCode {
 }
 
 fn from_ax_value<T: AxValueKind>(value: &CFType) -> Option<T> {
-    // SAFETY: it takes nothing and only answers a number.
+    // SAFETY: the function has no preconditions.
     if value.type_of() != unsafe { AXValueGetTypeID() } {
         return None;
     }
     let raw = value.as_CFTypeRef() as AXValueRef;
     let mut into = T::default();
-    // SAFETY: it is an AXValue, alive while `value` is; what it is asked to write is of the type it is asked to be.
+    // SAFETY: it is an AXValue that lives while `value` does, and `into` is of the type that is requested.
     let got = unsafe {
         AXValueGetType(raw) == T::KIND && AXValueGetValue(raw, T::KIND, (&raw mut into).cast::<c_void>())
     };
@@ -164,31 +164,31 @@ fn from_ax_value<T: AxValueKind>(value: &CFType) -> Option<T> {
 }
 
 fn to_ax_value<T: AxValueKind>(value: T) -> Option<CFType> {
-    // SAFETY: what it reads is of the type it is told, and what it hands out is ours.
+    // SAFETY: `value` is of the type that is named, and the returned reference is ours.
     unsafe { from_owned(AXValueCreate(T::KIND, (&raw const value).cast::<c_void>()) as CFTypeRef) }
 }
 
-/// A point.
+/// The value as a point.
 pub fn point(value: &CFType) -> Option<CGPoint> {
     from_ax_value(value)
 }
 
-/// A size.
+/// The value as a size.
 pub fn size(value: &CFType) -> Option<CGSize> {
     from_ax_value(value)
 }
 
-/// A rectangle.
+/// The value as a rectangle.
 pub fn rect(value: &CFType) -> Option<CGRect> {
     from_ax_value(value)
 }
 
-/// A part of a text.
+/// The value as a range of text.
 pub fn range(value: &CFType) -> Option<TextRange> {
     from_ax_value(value)
 }
 
-/// The error that stands for a value in an answer of many.
+/// The error that stands in the place of a value.
 pub fn error(value: &CFType) -> Option<AXError> {
     from_ax_value::<ErrorCode>(value).map(|ErrorCode(error)| error)
 }
@@ -203,23 +203,23 @@ pub fn from_size(size: CGSize) -> Option<CFType> {
     to_ax_value(size)
 }
 
-/// A part of a text as a value.
+/// A range of text as a value.
 pub fn from_range(range: TextRange) -> Option<CFType> {
     to_ax_value(range)
 }
 
-/// A point of the desktop in its native form.
+/// A point of the desktop as a CGPoint.
 pub fn to_cg_point(point: Point) -> CGPoint {
     CGPoint { x: f64::from(point.x), y: f64::from(point.y) }
 }
 
-/// A rectangle of the desktop in whole points; `None` if it is none.
+/// A rectangle of the desktop in whole points; `None` if it is not finite or absurdly large.
 pub fn to_bounds(rect: CGRect) -> Option<Bounds> {
     let numbers = [rect.origin.x, rect.origin.y, rect.size.width, rect.size.height];
     if numbers.iter().any(|number| !number.is_finite() || number.abs() > 1e6) {
         return None;
     }
-    // The edges are rounded, so that what touches still touches.
+    // Edges are rounded, not sizes, so that rectangles that touch still touch.
     let (left, top) = (rect.origin.x.round(), rect.origin.y.round());
     let right = (rect.origin.x + rect.size.width).round();
     let bottom = (rect.origin.y + rect.size.height).round();

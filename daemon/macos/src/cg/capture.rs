@@ -1,4 +1,4 @@
-//! Pictures of the screen, of a part of it, or of a window: by ScreenCaptureKit where the system has it, else by the
+//! Captures the screen, a part of it, or a window: by ScreenCaptureKit where the system has it, or else by the
 //! window server.
 
 use axd_protocol::{Bounds, Point};
@@ -16,7 +16,7 @@ use crate::ffi::cg::{
 };
 use axd_platform::{CaptureTarget, CapturedImage, Failure, FailureKind};
 
-/// Takes a picture. Blocks.
+/// Captures an image. Blocks.
 pub fn capture(of: CaptureTarget, cursor: bool, displays: &[Display]) -> Result<CapturedImage, Failure> {
     permissions::require_screen_recording()?;
     match of {
@@ -41,7 +41,7 @@ pub fn capture(of: CaptureTarget, cursor: bool, displays: &[Display]) -> Result<
     }
 }
 
-/// A part of the screen, of one display or of several.
+/// Captures a part of the screen, which may span several displays.
 fn screen(part: Bounds, cursor: bool, displays: &[Display]) -> Result<CapturedImage, Failure> {
     let mut parts = Vec::new();
     for display in displays {
@@ -66,7 +66,7 @@ fn screen(part: Bounds, cursor: bool, displays: &[Display]) -> Result<CapturedIm
     compose(parts, part).ok_or_else(no_displays)
 }
 
-/// A window alone, whatever covers it.
+/// Captures a window alone, whatever covers it.
 fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<CapturedImage, Failure> {
     let listed = windows::on_screen().into_iter().find(|listed| listed.window == number);
     let Some(listed) = listed else {
@@ -101,7 +101,7 @@ fn by_window_server(
         Failure::new(FailureKind::NotSupported, "this version of macOS has no way to take a picture")
     })?;
     let how = kCGWindowImageDefault | kCGWindowImageBestResolution | kCGWindowImageBoundsIgnoreFraming;
-    // SAFETY: all arguments are plain values, and what is handed out is ours; nothing is if it is null.
+    // SAFETY: all arguments are plain values, and the result is null, or an object whose reference is ours.
     let image = unsafe { Image::from_owned(create(part, options, window, how)) };
     to_picture(&image.ok_or_else(|| refused("the window server gave no picture".to_owned()))?, of)
 }
@@ -114,7 +114,7 @@ fn to_picture(image: &Image, of: Bounds) -> Result<CapturedImage, Failure> {
     Ok(CapturedImage { width, height, rgb, origin: Point { x: of.x, y: of.y }, scale })
 }
 
-/// One picture of several that lie side by side. What no display shows is black.
+/// Combines images that lie side by side. What no display shows is black.
 fn compose(mut parts: Vec<CapturedImage>, whole: Bounds) -> Option<CapturedImage> {
     let is_whole = |part: &CapturedImage| {
         let side = |pixels: u32| (f64::from(pixels) / part.scale).round() as i32;
@@ -153,7 +153,7 @@ fn compose(mut parts: Vec<CapturedImage>, whole: Bounds) -> Option<CapturedImage
     })
 }
 
-/// What all displays span.
+/// The smallest rectangle that contains all displays.
 fn union_of(displays: &[Display]) -> Option<Bounds> {
     let all = || displays.iter().map(|display| display.info.bounds);
     let (x, y) = (all().map(|one| one.x).min()?, all().map(|one| one.y).min()?);

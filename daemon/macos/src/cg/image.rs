@@ -1,4 +1,4 @@
-//! A picture that CoreGraphics holds, and its pixels.
+//! A CGImage, and its pixels.
 
 #![allow(non_upper_case_globals, reason = "the names are Apple's")]
 
@@ -7,14 +7,14 @@ use std::ptr::NonNull;
 use crate::ax::value;
 use crate::ffi::cf::{CFDataGetBytePtr, CFDataGetLength, CFDataRef, CFRelease, CFTypeRef};
 use crate::ffi::cg::{
-    CGDataProviderCopyData, CGImageGetBitmapInfo, CGImageGetBitsPerPixel, CGImageGetBytesPerRow,
-    CGImageGetDataProvider, CGImageGetHeight, CGImageGetWidth, CGImageRef, OpaqueImage,
-    kCGBitmapAlphaInfoMask, kCGBitmapByteOrder32Little, kCGBitmapByteOrderMask, kCGImageAlphaFirst,
-    kCGImageAlphaNoneSkipFirst, kCGImageAlphaPremultipliedFirst,
+    CGDataProviderCopyData, CGImage, CGImageGetBitmapInfo, CGImageGetBitsPerPixel, CGImageGetBytesPerRow,
+    CGImageGetDataProvider, CGImageGetHeight, CGImageGetWidth, CGImageRef, kCGBitmapAlphaInfoMask,
+    kCGBitmapByteOrder32Little, kCGBitmapByteOrderMask, kCGImageAlphaFirst, kCGImageAlphaNoneSkipFirst,
+    kCGImageAlphaPremultipliedFirst,
 };
 
 /// An owned CGImage.
-pub struct Image(NonNull<OpaqueImage>);
+pub struct Image(NonNull<CGImage>);
 
 // SAFETY: a CGImage never changes, and its reference count is atomic.
 unsafe impl Send for Image {}
@@ -31,15 +31,15 @@ pub struct Pixels {
 }
 
 impl Image {
-    /// Takes over an image.
+    /// Takes ownership of an image.
     ///
     /// # Safety
-    /// `image` is null, or an image with a reference that is the caller's to give away.
+    /// `image` is null, or an image with a reference that the caller gives away.
     pub unsafe fn from_owned(image: CGImageRef) -> Option<Image> {
         NonNull::new(image).map(Image)
     }
 
-    /// Its pixels; `None` if they lie in a way that nobody knows here.
+    /// Its pixels; `None` if their layout is not one of the supported ones.
     pub fn pixels(&self) -> Option<Pixels> {
         let raw = self.0.as_ptr();
         // SAFETY: the image lives.
@@ -55,7 +55,7 @@ impl Image {
         if bits != 32 {
             return None;
         }
-        // SAFETY: the image lives, and its provider with it; what is copied is ours.
+        // SAFETY: the image lives, and its provider with it; the copied reference is ours.
         let data =
             unsafe { value::from_owned(CGDataProviderCopyData(CGImageGetDataProvider(raw)) as CFTypeRef) }?;
         let bytes = {
@@ -74,12 +74,12 @@ impl Image {
 
 impl Drop for Image {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours, and given back once.
+        // SAFETY: the reference is ours, and released once.
         unsafe { CFRelease(self.0.as_ptr() as CFTypeRef) };
     }
 }
 
-/// Where red, green and blue are among the four bytes of a pixel.
+/// The indexes of red, green and blue among the four bytes of a pixel.
 fn channels(info: u32) -> [usize; 3] {
     let alpha = info & kCGBitmapAlphaInfoMask;
     let first =

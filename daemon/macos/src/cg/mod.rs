@@ -1,7 +1,7 @@
-//! CoreGraphics: what goes in and what comes out.
+//! CoreGraphics: input and capture.
 //!
-//! `input` sends mouse and keyboard events; `capture` takes pictures of the screen and of windows, and `image` reads their
-//! pixels. None needs another.
+//! `input` sends mouse and keyboard events; `capture` captures the screen and windows, and `image` reads the pixels. Input
+//! and capture do not depend on each other.
 
 pub(crate) mod capture;
 pub mod image;

@@ -77,7 +77,7 @@ fn blocking(
     answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
     work: impl FnOnce() -> Result<DesktopAnswer, Failure> + Send + 'static,
 ) {
-    // Who asked may not want to know any more.
+    // The caller may have stopped waiting.
     tokio::task::spawn_blocking(move || answer.send(host::with_autorelease_pool(work)));
 }
 
@@ -86,6 +86,6 @@ fn soon(
     answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
     work: impl Future<Output = Result<DesktopAnswer, Failure>> + Send + 'static,
 ) {
-    // Who asked may not want to know any more.
+    // The caller may have stopped waiting.
     tokio::spawn(async move { answer.send(work.await) });
 }

@@ -8,10 +8,10 @@ use axd_platform::{ClipboardContent, ClipboardKind, DesktopAnswer, Failure, Fail
 
 const TEXT: &str = "public.utf8-plain-text";
 const PNG: &str = "public.png";
-/// What password managers mark their secrets with.
+/// The type that password managers mark their secrets with.
 const CONCEALED: &str = "org.nspasteboard.ConcealedType";
 
-/// Reads it.
+/// Reads the clipboard.
 pub async fn get(kind: ClipboardKind) -> Result<DesktopAnswer, Failure> {
     let read = host::run_on_main(move || read(kind)).await.unwrap_or_else(|| Err(shutting_down()))?;
     let clip = match read {
@@ -25,7 +25,7 @@ pub async fn get(kind: ClipboardKind) -> Result<DesktopAnswer, Failure> {
     Ok(DesktopAnswer::Clipboard(clip))
 }
 
-/// Replaces all that is on it.
+/// Replaces the content of the clipboard; `None` clears it.
 pub async fn set(clip: Option<ClipboardContent>, gate: Gate) -> Result<DesktopAnswer, Failure> {
     host::run_on_main(move || write(clip, &gate)).await.unwrap_or_else(|| Err(shutting_down()))?;
     Ok(DesktopAnswer::Done)

@@ -1,4 +1,4 @@
-//! The displays, as CoreGraphics sees them.
+//! The displays, as CoreGraphics reports them.
 
 use std::ffi::c_void;
 use std::sync::Weak;
@@ -40,7 +40,7 @@ pub fn list(screens: &[HostScreen]) -> Vec<Display> {
     if error != kCGErrorSuccess {
         return Vec::new();
     }
-    // SAFETY: the function takes no arguments and has no preconditions.
+    // SAFETY: the function has no preconditions.
     let main = unsafe { CGMainDisplayID() };
     let mut ids = ids[..count.min(MAX_DISPLAYS) as usize].to_vec();
     ids.sort_by_key(|id| *id != main);

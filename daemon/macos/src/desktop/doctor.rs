@@ -1,4 +1,4 @@
-//! What a Mac must allow for its apps to be seen: works whether or not a daemon runs.
+//! Checks what a Mac must allow for its apps to be read; works whether or not a daemon runs.
 
 use axd_protocol::command::{Finding, Permission};
 
@@ -7,7 +7,7 @@ use super::permissions;
 use super::secure_input::{SecureInput, secure_input};
 use super::windows;
 
-/// Looks at the permissions and the screen, and says what is missing and what to do.
+/// Checks the permissions, the displays and secure input, and says what to do about what is missing.
 pub fn examine() -> Vec<Finding> {
     let mut checks = vec![
         finding(permissions::accessibility(), Finding::missing),

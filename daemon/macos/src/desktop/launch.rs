@@ -1,4 +1,4 @@
-//! Starting apps by bundle identifier, name or path, or a program as it is; and ending them.
+//! Starts apps by bundle identifier, name or path, or a program by its path; and ends them.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::appkit::host::{self, HostLaunch};
 use axd_platform::children::reap;
 use axd_platform::{DesktopAnswer, Failure, FailureKind, Gate, LaunchPlan, Sent};
 
-/// How long an app may take to come up.
+/// How long an app may take to start.
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Starts an app. Blocks while it is started. `ended` is told later, when a program that was started ends.
+/// Starts an app, and blocks until it has started. `ended` is called when a program that was started here ends.
 pub fn launch(
     plan: &LaunchPlan,
     gate: &Gate,
@@ -62,7 +62,7 @@ fn open(bundle: PathBuf, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer
     let asked = host::run_on_main_blocking(move || {
         let identity = appkit::bundle_identifier(&launch.bundle);
         gate.enter()?;
-        // Whoever waits may have given up.
+        // The receiver is gone if the launch timed out.
         appkit::launch(&launch, Box::new(move |result| drop(answer.send(result))));
         Ok::<_, Failure>(identity)
     });
@@ -80,7 +80,7 @@ fn open(bundle: PathBuf, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer
     }
 }
 
-/// Runs a program, by itself: it does not end with axd.
+/// Runs a program in a process group of its own, so that it does not end with axd.
 fn run(
     program: &Path,
     plan: &LaunchPlan,
@@ -108,7 +108,7 @@ fn run(
     Ok(DesktopAnswer::Launched { pid: Some(pid), identity })
 }
 
-/// Asks an app to end, or ends it. Blocks.
+/// Asks an app to quit, or kills it. Blocks.
 pub fn close(pid: u32, force: bool, gate: &Gate) -> Result<(), Failure> {
     if pid == std::process::id() {
         return Err(Failure::new(FailureKind::Refused, "that is axd itself; use `ax shutdown`"));
@@ -119,7 +119,7 @@ pub fn close(pid: u32, force: bool, gate: &Gate) -> Result<(), Failure> {
     if host::run_on_main_blocking(move || appkit::terminate(pid, force)).ok_or_else(shutting_down)? {
         return Ok(());
     }
-    // It is no app to AppKit.
+    // AppKit does not know the process as an app.
     match kill(process, if force { Signal::SIGKILL } else { Signal::SIGTERM }) {
         Ok(()) => Ok(()),
         Err(Errno::ESRCH) => Err(not_found(format!("there is no process {pid}"))),
@@ -139,12 +139,12 @@ fn find_in_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
 }
 
-/// Where a program starts if nobody says: not where axd happens to run.
+/// The default working directory of a program: not that of axd.
 fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_dir())
 }
 
-/// There is no such app.
+/// The failure for an app or process that does not exist.
 fn not_found(message: String) -> Failure {
     Failure::new(FailureKind::Gone, message)
 }

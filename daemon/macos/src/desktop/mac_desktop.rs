@@ -174,14 +174,14 @@ impl Platform for MacDesktop {
 
     fn diagnose(&self) -> Reply<Vec<Finding>> {
         let (answer, reply) = oneshot::channel();
-        // Who asked may have stopped waiting.
+        // The caller may have stopped waiting.
         tokio::task::spawn_blocking(move || answer.send(Ok(doctor::examine())));
         reply
     }
 
     fn permissions(&self, request: bool) -> Reply<Vec<Permission>> {
         let (answer, reply) = oneshot::channel();
-        // Who asked may have stopped waiting.
+        // The caller may have stopped waiting.
         tokio::task::spawn_blocking(move || answer.send(Ok(permissions::all(request))));
         reply
     }

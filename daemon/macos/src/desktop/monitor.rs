@@ -1,8 +1,8 @@
-//! Follows who comes and goes on the desktop: apps, windows, displays, and what is in front.
+//! Reports which apps, windows and displays there are, and which app and window are in front.
 //!
-//! A thread with a run loop. Apps are told by the host; each is observed for what it does with its windows, and whatever
-//! hints at a change has the window server's list read again: at once, and a little later, since that list comes after
-//! the fact. What cannot be observed is looked at now and then.
+//! A thread with a run loop. AppKit reports apps; each app is observed for changes of its windows. On any sign of a change
+//! the window server's list is read again, at once and a little later, because that list lags behind. While an app cannot be
+//! observed, the list is polled.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,18 +25,18 @@ use crate::ax::run_loop::{self, MessageQueue, MessageReceiver};
 use crate::ffi::names as n;
 use axd_platform::{DesktopEvent, DesktopWindow};
 
-/// How long an app may take to say something of its windows.
+/// How long an app may take to answer a call about its windows, in seconds.
 const WINDOW_REPLY_TIMEOUT: f32 = 0.25;
-/// When to look again after a hint: the window server's list comes after the fact.
+/// When to read the window server's list again after a sign of change, because the list lags behind.
 const REFRESH_DELAYS: [Duration; 3] =
     [Duration::from_millis(60), Duration::from_millis(250), Duration::from_millis(1000)];
-/// How often to look where an app cannot be observed.
+/// How often to poll while an app cannot be observed, and at most to ask AppKit for all apps.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// How long to wait before an app that did not answer is asked again, at first and at most.
+/// The delay before an app that did not answer is asked again, at first and at most.
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(500);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(30);
 
-/// What apps tell of their windows.
+/// The notifications that are registered for on the app.
 const APP_NOTIFICATIONS: &[&str] = &[
     n::kAXWindowCreatedNotification,
     n::kAXWindowMovedNotification,
@@ -46,26 +46,26 @@ const APP_NOTIFICATIONS: &[&str] = &[
     n::kAXFocusedWindowChangedNotification,
     n::kAXMainWindowChangedNotification,
 ];
-/// What they tell only of windows that they were asked about.
+/// Those that apps send only for windows they were registered for on the window itself.
 const WINDOW_NOTIFICATIONS: &[&str] = &[n::kAXUIElementDestroyedNotification, n::kAXTitleChangedNotification];
 
-/// What may have changed.
+/// A message to the monitor: what may have changed.
 #[derive(Debug)]
 pub enum MonitorEvent {
     /// The windows of an app.
     Windows(u32),
     /// The displays.
     Displays,
-    /// What the host tells.
+    /// AppKit reports an event.
     Host(HostEvent),
-    /// Nobody listens any more.
+    /// The daemon stops.
     Quit,
 }
 
-/// Where hints go.
+/// How others reach the monitor.
 pub type MonitorQueue = Arc<MessageQueue<MonitorEvent>>;
 
-/// The desktop as it was last told.
+/// The desktop as it was last reported.
 #[derive(Default)]
 struct Reported {
     windows: Vec<DesktopWindow>,
@@ -73,7 +73,7 @@ struct Reported {
     displays: Vec<DisplayInfo>,
 }
 
-/// Follows the desktop.
+/// Monitors the desktop.
 pub struct DesktopMonitor {
     shared: Arc<Shared>,
     out: mpsc::UnboundedSender<DesktopEvent>,
@@ -81,30 +81,30 @@ pub struct DesktopMonitor {
     screens: Vec<HostScreen>,
     displays: Vec<Display>,
     apps: HashMap<u32, MonitoredApp>,
-    /// The app in front.
+    /// The active app.
     front: Option<u32>,
     queue: EventQueue,
-    /// When to look, if at all.
+    /// When to read the window server's list next.
     refreshes: Vec<Instant>,
-    /// When the host was last asked for apps that nobody told of.
+    /// When AppKit was last asked for all apps.
     last_rescan: Option<Instant>,
 }
 
-/// An app whose windows are followed.
+/// An app whose windows are monitored.
 struct MonitoredApp {
     app: HostApp,
     element: Element,
     observer: Option<Observer>,
-    /// Its windows, and what it last said of them.
+    /// Its windows with their ids, as last read from the app.
     windows: HashMap<Element, (u64, WindowState)>,
-    /// When to ask it again, if it did not answer.
+    /// When to ask it again if it did not answer, and the current delay.
     next_retry: Option<(Instant, Duration)>,
-    /// Whether something hints at a change of its windows.
+    /// Whether its windows may have changed since they were read.
     dirty: bool,
 }
 
 impl DesktopMonitor {
-    /// The desktop as it is now; all of it is told before this returns.
+    /// Reads the desktop and reports all of it before this returns.
     pub fn new(shared: Arc<Shared>, out: mpsc::UnboundedSender<DesktopEvent>) -> DesktopMonitor {
         let mut monitor = DesktopMonitor {
             shared,
@@ -130,7 +130,7 @@ impl DesktopMonitor {
         monitor
     }
 
-    /// Follows until nobody listens any more. On a thread of its own.
+    /// Monitors the desktop until the daemon stops. Runs on a thread of its own.
     pub fn run(mut self, queue: MonitorQueue) {
         let Some(events) = MessageReceiver::new(queue) else { return };
         for monitored in self.apps.values_mut() {
@@ -140,7 +140,7 @@ impl DesktopMonitor {
         while host::with_autorelease_pool(|| self.run_once(&events)) {}
     }
 
-    /// One turn of the loop. False once nobody listens any more.
+    /// One iteration of the thread's loop. False once the daemon stops.
     fn run_once(&mut self, events: &MessageReceiver<MonitorEvent>) -> bool {
         while let Some(event) = events.try_recv() {
             if matches!(event, MonitorEvent::Quit) {
@@ -162,7 +162,7 @@ impl DesktopMonitor {
         !self.out.is_closed()
     }
 
-    /// Whether an app that people see cannot be observed.
+    /// Whether an app in the Dock cannot be observed.
     fn has_unobserved_app(&self) -> bool {
         self.apps.values().any(|monitored| monitored.observer.is_none() && monitored.is_shown())
     }
@@ -176,7 +176,7 @@ impl DesktopMonitor {
     }
 
     fn send(&self, event: DesktopEvent) {
-        // Nobody listens any more when the daemon stops.
+        // The receiver is gone if the daemon stops.
         let _ = self.out.send(event);
     }
 
@@ -236,7 +236,7 @@ impl DesktopMonitor {
         }
     }
 
-    /// An app is there.
+    /// Adds an app, and reports it.
     fn add_app(&mut self, app: HostApp) {
         let ours = app.pid == std::process::id();
         if ours || app.kind == HostAppKind::Background || self.apps.contains_key(&app.pid) {
@@ -262,7 +262,7 @@ impl DesktopMonitor {
         }
     }
 
-    /// Takes in what apps told of their windows.
+    /// Marks the apps dirty whose windows changed by their notifications.
     fn drain_notifications(&mut self) {
         while let Some(notification) = self.queue.pop() {
             if notification.name == n::kAXUIElementDestroyedNotification {
@@ -281,7 +281,7 @@ impl DesktopMonitor {
         }
     }
 
-    /// Asks apps of their windows, where something hints at a change.
+    /// Reads the windows of dirty apps from the apps themselves.
     fn query_dirty_apps(&mut self) {
         let now = Instant::now();
         for monitored in self.apps.values_mut() {
@@ -308,12 +308,12 @@ impl DesktopMonitor {
         }
     }
 
-    /// Looks at the windows, and tells what is different. With `ask`, the app in front is asked for its window.
+    /// Reads the windows and reports what changed. With `ask`, the active app is asked for its focused window.
     fn refresh_windows(&mut self, ask: bool) {
         let listed = windows::on_screen();
         self.rescan_apps(&listed);
         let mut seen = self.merged_windows(&listed);
-        // What has left the screen is closed or minimised. The app knows which, and may not have said so yet.
+        // A window that has left the screen is closed or minimised. The app knows which, and may not have announced it yet.
         let left = self
             .reported
             .windows
@@ -331,8 +331,8 @@ impl DesktopMonitor {
         let focused = pid.filter(|_| ask).and_then(|pid| self.apps.get(&pid)?.focused());
         let first = || seen.iter().find(|window| Some(window.pid) == pid && !window.minimized);
         let window = focused.or_else(|| first().map(|window| window.window));
-        // One after the other, and whoever sees the one must not be misled about the other: what was in front and was
-        // put away has lost the focus by then, what comes up is there before it has it.
+        // Two events report this, and between them a client must not see what never was: a front window that was minimised
+        // loses the focus first, and a window that appears is reported before it gets the focus.
         let is_up = |window: u64| {
             self.reported.windows.iter().any(|reported| reported.window == window && !reported.minimized)
         };
@@ -353,7 +353,7 @@ impl DesktopMonitor {
         }
     }
 
-    /// The windows, by what the window server lists and what the apps said of theirs.
+    /// The windows of the window server's list, merged with what the apps report of theirs.
     fn merged_windows(&self, listed: &[windows::ListedWindow]) -> Vec<DesktopWindow> {
         let state = self.apps.values().flat_map(|monitored| {
             monitored.windows.values().map(|(window, state)| (*window, (monitored.app.pid, state.clone())))
@@ -361,7 +361,7 @@ impl DesktopMonitor {
         windows::merge(listed, &state.collect(), &self.displays, |pid| self.apps.contains_key(&pid))
     }
 
-    /// Apps without a place in the Dock come and go without a word; their windows show it.
+    /// Asks AppKit for all apps if windows hint at an unknown one: AppKit does not announce apps without a Dock icon.
     fn rescan_apps(&mut self, listed: &[windows::ListedWindow]) {
         let silent: Vec<u32> = self
             .apps
@@ -399,19 +399,19 @@ impl DesktopMonitor {
 }
 
 impl MonitoredApp {
-    /// Whether it is an app that people see.
+    /// Whether the app is in the Dock.
     fn is_shown(&self) -> bool {
         self.app.kind == HostAppKind::Regular
     }
 
-    /// Observes the app if it is not observed, and asks what its windows are like.
+    /// Observes the app if it is not observed yet, and reads its windows.
     fn query_windows(&mut self, queue: &EventQueue) -> Result<(), AxError> {
         if self.observer.is_none() {
             let observer = Observer::new(self.app.pid, queue)?;
             for name in APP_NOTIFICATIONS {
                 match observer.add(&self.element, name) {
                     Err(error) if error.is_app_level() => return Err(error),
-                    // It will not tell; what else it tells hints at it.
+                    // A notification that it does not support is made up for by the others.
                     _ => {}
                 }
             }
@@ -421,7 +421,7 @@ impl MonitoredApp {
             Err(error) if error.is_app_level() => return Err(error),
             open => open.unwrap_or_default(),
         };
-        // The windows of an app that is hidden are put away like those that are minimised.
+        // The windows of a hidden app count as minimised.
         let hidden = self.element.boolean(n::kAXHiddenAttribute).ok().flatten() == Some(true);
         self.windows.retain(|window, _| open.contains(window));
         for window in open {
@@ -440,22 +440,22 @@ impl MonitoredApp {
         Ok(())
     }
 
-    /// A window that was not known: asks for what is told only of windows that were asked about.
+    /// Registers for the notifications of a new window, and returns the window's id.
     fn observe_window(&self, window: &Element) -> Option<u64> {
         window.set_timeout(WINDOW_REPLY_TIMEOUT);
         let number = window.window_number()?;
         for name in WINDOW_NOTIFICATIONS {
-            // What it will not tell is seen with the next hint.
+            // Without the notification, the change is seen at the next refresh.
             let _ = self.observer.as_ref().map(|observer| observer.add(window, name));
         }
         Some(number)
     }
 
-    /// The window that has the focus in this app.
+    /// The focused window of this app.
     fn focused(&self) -> Option<u64> {
         let window = self.element.element(n::kAXFocusedWindowAttribute).ok().flatten()?;
         match self.windows.get(&window) {
-            // One that was put away is in front of nothing, whatever its app says.
+            // A minimised window is not in front, even if its app reports it as focused.
             Some((_, state)) if state.minimized => None,
             Some((number, _)) => Some(*number),
             None => window.window_number(),
@@ -467,7 +467,7 @@ fn read_window(window: &Element, hidden: bool) -> Result<WindowState, AxError> {
     let minimized = hidden || window.boolean(n::kAXMinimizedAttribute)?.unwrap_or_default();
     Ok(WindowState {
         title: window.text(n::kAXTitleAttribute)?.filter(|title| !title.is_empty()),
-        // Only of what the window server does not list.
+        // The window server lists the bounds of all others.
         bounds: if minimized { super::window_ops::frame(window)? } else { None },
         minimized,
         full_screen: window.boolean(n::AXFullScreen).ok().flatten().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! What the user has to allow: reading and using other apps, and taking pictures.
+//! The permissions that the user has to grant: accessibility and screen recording.
 
 use axd_protocol::command::Permission;
 use core_foundation::base::TCFType;
@@ -12,7 +12,7 @@ use axd_platform::{Failure, FailureKind};
 
 const SETTINGS: &str = "System Settings > Privacy & Security";
 
-/// All of them, as they are now. With `request` the system asks the user for those that are missing.
+/// All permissions, as they are now. With `request` the system asks the user for those that are missing.
 pub fn all(request: bool) -> Vec<Permission> {
     if request {
         if !has_accessibility() {
@@ -25,7 +25,7 @@ pub fn all(request: bool) -> Vec<Permission> {
     vec![accessibility(), screen_recording()]
 }
 
-/// Reading other apps, acting on them, and mouse and keyboard.
+/// The permission to read other apps, act on them, and send input.
 pub fn accessibility() -> Permission {
     let granted = has_accessibility();
     Permission {
@@ -42,7 +42,7 @@ pub fn accessibility() -> Permission {
     }
 }
 
-/// Taking pictures of the screen.
+/// The permission to capture the screen.
 pub fn screen_recording() -> Permission {
     let granted = has_screen_recording();
     Permission {
@@ -59,12 +59,12 @@ pub fn screen_recording() -> Permission {
     }
 }
 
-/// Fails unless other apps may be used.
+/// Fails without the accessibility permission.
 pub fn require_accessibility() -> Result<(), Failure> {
     if has_accessibility() { Ok(()) } else { Err(refusal(&accessibility())) }
 }
 
-/// Fails unless pictures may be taken; the first time, the system asks the user.
+/// Fails without the screen recording permission; the first time, the system asks the user.
 pub fn require_screen_recording() -> Result<(), Failure> {
     if has_screen_recording() {
         return Ok(());
@@ -77,41 +77,41 @@ fn refusal(permission: &Permission) -> Failure {
     Failure::new(FailureKind::NotAllowed, message(permission))
 }
 
-/// What is said of it.
+/// A message about a missing permission, with what to do.
 pub fn message(permission: &Permission) -> String {
     let Permission { name, program, .. } = permission;
     let remedy = permission.remedy.as_deref().unwrap_or("it is allowed by now");
     format!("{program} is not allowed {name}: {remedy}")
 }
 
-/// Whether we may use the accessibility interface.
+/// Whether this process may use the accessibility API.
 fn has_accessibility() -> bool {
-    // SAFETY: it takes nothing and only answers.
+    // SAFETY: the function has no preconditions.
     unsafe { AXIsProcessTrusted() }
 }
 
-/// Whether we may take pictures.
+/// Whether this process may capture the screen.
 fn has_screen_recording() -> bool {
-    // SAFETY: it takes nothing and only answers.
+    // SAFETY: the function has no preconditions.
     unsafe { CGPreflightScreenCaptureAccess() }
 }
 
 /// Has the system ask the user. That also puts the program on the list in the settings.
 pub fn request_accessibility() {
-    // SAFETY: the key is a constant of the system, and lives for ever.
+    // SAFETY: the key is a constant of the system.
     let prompt = unsafe { CFString::wrap_under_get_rule(kAXTrustedCheckOptionPrompt) };
     let options = CFDictionary::from_CFType_pairs(&[(prompt, CFBoolean::true_value())]);
-    // SAFETY: the dictionary lives, and holds what it should. The answer is the same as without asking.
+    // SAFETY: the dictionary lives, and has a boolean under the key. The result is the same as without the prompt.
     let _ = unsafe { AXIsProcessTrustedWithOptions(options.as_concrete_TypeRef()) };
 }
 
-/// The same for pictures; the user's answer counts from the next start on.
+/// Has the system ask the user for screen recording. What the user grants takes effect at the next start.
 fn request_screen_recording() {
-    // SAFETY: it takes nothing and only answers.
+    // SAFETY: the function has no preconditions.
     let _ = unsafe { CGRequestScreenCaptureAccess() };
 }
 
-/// The program that has to be allowed, as the system knows it: by its real path.
+/// The program that needs the permission, by its real path, as the system identifies it.
 fn program() -> String {
     let path = std::env::current_exe().and_then(std::fs::canonicalize);
     path.map_or_else(|_| "axd".to_owned(), |path| path.display().to_string())

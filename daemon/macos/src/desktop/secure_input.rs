@@ -1,7 +1,7 @@
-//! Secure input: while somebody has the keyboard to itself, keys that programs make may be swallowed.
+//! Secure input: while a process has it on, synthetic keys may be lost.
 //!
-//! A password field has it while it has the focus, and so has whoever forgot to give it back, even after its end. Keys
-//! are sent all the same, since they often arrive; whoever sent them is told if nothing came of it.
+//! A password field turns it on while it is focused. An app that forgets to turn it off leaves it on, even after it has
+//! ended. Keys are sent all the same, because they often arrive; the answer carries a warning.
 
 use core_foundation::base::TCFType;
 use core_foundation::string::CFString;
@@ -10,18 +10,18 @@ use crate::ax::value;
 use crate::ffi::cf::{CFDictionaryRef, CFTypeRef};
 use crate::ffi::cg::{CGSessionCopyCurrentDictionary, IsSecureEventInputEnabled};
 
-/// The entry of the session that names the process. No header has it.
+/// The key of the session dictionary with the process that turned it on. No header declares it.
 const HOLDER_PID_KEY: &str = "kCGSSessionSecureInputPID";
 
-/// Who has the keyboard to itself.
+/// Secure input that is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecureInput {
-    /// Its process, as far as the system says. It says wrong of a process that took it from the background.
+    /// The process that turned it on, as the system reports it: wrongly for a process in the background.
     pub holder: Option<u32>,
 }
 
 impl SecureInput {
-    /// What to tell of keys that were sent.
+    /// The warning for keys that were sent meanwhile.
     pub fn warning(self) -> String {
         let who = self.holder.map_or("some process".to_owned(), |pid| format!("process {pid}"));
         format!(
@@ -30,15 +30,15 @@ impl SecureInput {
     }
 }
 
-/// Whether somebody has the keyboard to itself now.
+/// Whether secure input is on now.
 pub fn secure_input() -> Option<SecureInput> {
-    // SAFETY: it takes nothing and only answers.
+    // SAFETY: the function has no preconditions.
     let is_on = unsafe { IsSecureEventInputEnabled() } != 0;
     is_on.then(|| SecureInput { holder: holder() })
 }
 
 fn holder() -> Option<u32> {
-    // SAFETY: what is handed out is ours; nothing is if nobody is logged in.
+    // SAFETY: the result is null if nobody is logged in, or an object whose reference is ours.
     let session = unsafe { value::from_owned(CGSessionCopyCurrentDictionary() as CFTypeRef) }?;
     // SAFETY: a session is described by a dictionary, which lives as long as `session`.
     let pid =

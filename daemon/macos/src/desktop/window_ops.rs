@@ -1,4 +1,4 @@
-//! Doing things to windows: by their app, through the accessibility interface.
+//! Window operations, by the accessibility API of the window's app.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -21,25 +21,25 @@ use crate::ffi::cg::{CGRect, CGSize};
 use crate::ffi::names as n;
 use axd_platform::{Failure, FailureKind, Gate, Sent, WindowOp};
 
-/// Where windows were before they were made to fill the screen.
+/// The frames of windows before they were maximised.
 #[derive(Default)]
 pub struct SavedFrames(Mutex<HashMap<u64, Bounds>>);
 
-/// A window, about to have something done to it.
+/// The window of an operation, and what the operation needs.
 struct WindowTarget<'a> {
     window: Element,
     app: Element,
     pid: u32,
-    /// Whether the app is a browser of Chrome's kin.
+    /// Whether the app is a Chromium browser.
     browser: bool,
     gate: &'a Gate,
-    /// Whether something was sent.
+    /// Whether something was sent already.
     sent: bool,
-    /// Whether the window takes its time to get somewhere.
+    /// Whether the app animates moves and resizes.
     animated: bool,
 }
 
-/// Does something to a window. Blocks.
+/// Performs an operation on a window. Blocks.
 pub fn apply(
     window: u64,
     op: WindowOp,
@@ -92,7 +92,7 @@ fn find_target<'a>(window: u64, shared: &Shared, gate: &'a Gate) -> Result<Windo
     }
 }
 
-/// Where a window is, as its app says.
+/// The frame of a window, as its app reports it.
 pub fn frame(window: &Element) -> Result<Option<Bounds>, AxError> {
     let origin = window.get(n::kAXPositionAttribute)?.as_ref().and_then(value::point);
     let size = window.get(n::kAXSizeAttribute)?.as_ref().and_then(value::size);
@@ -111,7 +111,7 @@ impl WindowTarget<'_> {
         }
     }
 
-    /// What went wrong, when something before it may have been done.
+    /// The failure, marked as sent if an earlier step of the operation was.
     fn with_sent(&self, failure: Failure, before: bool) -> Failure {
         match failure.sent {
             Sent::No if before => failure.sent(Sent::Yes),
@@ -134,12 +134,12 @@ impl WindowTarget<'_> {
         self.window.set(attribute, to).map_err(|error| self.with_sent(error.action_failure(), before))
     }
 
-    /// Brings it to the front and gives it the focus.
+    /// Raises the window and activates its app.
     fn focus(&mut self) -> Result<(), Failure> {
         self.unhide()?;
         let before = self.sent;
         self.pass_gate()?;
-        // Some windows cannot be raised; being the main one does it too.
+        // Some windows cannot be raised; to make it the main window has the same effect.
         if let Err(error @ (AxError::BUSY | AxError::GONE)) = self.window.perform(n::kAXRaiseAction) {
             return Err(self.with_sent(error.action_failure(), before));
         }
@@ -147,7 +147,7 @@ impl WindowTarget<'_> {
         self.pass_gate()?;
         let pid = self.pid;
         let activated = host::run_on_main_blocking(move || appkit::activate(pid)) == Some(true);
-        // From macOS 14 on, AppKit says yes and leaves it to the app in front whether it gives way.
+        // From macOS 14 on, AppKit reports success although the active app may refuse to yield.
         if activated && self.app.boolean(n::kAXFrontmostAttribute) == Ok(Some(true)) {
             return Ok(());
         }
@@ -157,7 +157,7 @@ impl WindowTarget<'_> {
         }
     }
 
-    /// Brings it back if it is minimised, or its app hidden; whether either was so.
+    /// Shows a minimised window or a hidden app, and returns whether it was either.
     fn unhide(&mut self) -> Result<bool, Failure> {
         let before = self.sent;
         let minimized =
@@ -170,7 +170,7 @@ impl WindowTarget<'_> {
         if hidden {
             self.pass_gate()?;
             let pid = self.pid;
-            // If it stays hidden, whoever looks sees that.
+            // If this fails, the window stays hidden, which the caller can see.
             let _ = host::run_on_main_blocking(move || appkit::unhide(pid));
         }
         Ok(minimized || hidden)
@@ -195,11 +195,11 @@ impl WindowTarget<'_> {
     fn set_frame(&mut self, place: Bounds) -> Result<(), Failure> {
         self.move_to(Point { x: place.x, y: place.y })?;
         self.resize(place.width.unsigned_abs(), place.height.unsigned_abs())?;
-        // A window that was too large for its new place was held back when it moved.
+        // A window that was too large for its new position was not moved all the way.
         self.move_to(Point { x: place.x, y: place.y })
     }
 
-    /// Undoes that it is minimised, or fills the screen.
+    /// Restores a window that is minimised, maximised or in full screen.
     fn restore(&mut self, before: Option<Bounds>, displays: &[Display]) -> Result<(), Failure> {
         if self.window.boolean(n::AXFullScreen).ok().flatten() == Some(true) {
             return self.set(n::AXFullScreen, &from_bool(false));
@@ -210,7 +210,7 @@ impl WindowTarget<'_> {
         if let Some(before) = before {
             return self.without_animation(|target| target.set_frame(before));
         }
-        // One that a person has zoomed goes back by the same button.
+        // A window that the user has zoomed is restored by the same button.
         let now = frame(&self.window).map_err(AxError::read_failure)?;
         let fills =
             now.is_some_and(|now| displays::display_of(now, displays).is_some_and(|on| on.usable == now));
@@ -220,13 +220,13 @@ impl WindowTarget<'_> {
                 self.pass_gate()?;
                 zoom.perform(n::kAXPressAction).map_err(AxError::action_failure)
             }
-            // It is neither minimised nor does it fill the screen: nothing is to be undone.
+            // It is neither minimised nor maximised: there is nothing to restore.
             None => Ok(()),
         }
     }
 
-    /// Moves or resizes it and does not come back before it is there, though its app may animate that for screen readers:
-    /// what is asked on the way would be wrong.
+    /// Moves or resizes the window without animation, or else waits for it: apps animate while `AXEnhancedUserInterface` is
+    /// set, and what is read meanwhile would be wrong.
     fn without_animation(
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<(), Failure>,
@@ -235,7 +235,7 @@ impl WindowTarget<'_> {
             return act(self);
         }
         if self.browser {
-            // To switch it off would take its pages away for seconds.
+            // Without the attribute, a browser would drop the trees of its pages for seconds.
             self.animated = true;
             return act(self);
         }
@@ -245,7 +245,7 @@ impl WindowTarget<'_> {
         done
     }
 
-    /// Waits until an animated window is where it is to be. One that its app holds elsewhere is not waited for long.
+    /// Waits until an animated window is at its target, or for the timeout if its app keeps it elsewhere.
     fn wait_for_animation(&self, is_there: impl Fn(Bounds) -> bool) {
         const ANIMATION_TIMEOUT: Duration = Duration::from_secs(1);
         const ANIMATION_POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -254,7 +254,7 @@ impl WindowTarget<'_> {
             return;
         };
         for moved in [n::kAXWindowMovedNotification, n::kAXWindowResizedNotification] {
-            // What is not told is seen with the next look.
+            // Without the notification, the next poll sees the change.
             let _ = observer.add(&self.window, moved);
         }
         let end = Instant::now() + ANIMATION_TIMEOUT;

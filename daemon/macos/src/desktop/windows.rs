@@ -1,4 +1,4 @@
-//! The windows, as the window server lists them, and what apps say of theirs.
+//! The window server's list of windows, and how it is merged with what apps report of theirs.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,25 +18,25 @@ use crate::ffi::cg::{
 };
 use axd_platform::DesktopWindow;
 
-/// Windows from this layer on are no windows to people: the Dock, the menu bar, menus.
+/// From this layer on there are no ordinary windows, but the Dock, the menu bar and menus.
 const FIRST_OVERLAY_LAYER: i64 = 20;
-/// A window this near to filling the screen fills it.
+/// How far a window's edges may be from the display's for it to count as maximised, in points.
 const FILL_TOLERANCE: i32 = 8;
 
-/// A window, as the window server lists it.
+/// A window of the window server's list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedWindow {
     /// Its number.
     pub window: u64,
     /// Its process.
     pub pid: u32,
-    /// Its title, if we are allowed to know.
+    /// Its title, which needs the screen recording permission.
     pub title: Option<String>,
     /// Where it is.
     pub bounds: Bounds,
 }
 
-/// What an app says of a window.
+/// The state of a window, as its app reports it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WindowState {
     /// Its title.
@@ -45,7 +45,7 @@ pub struct WindowState {
     pub bounds: Option<Bounds>,
     /// Whether it is minimised, or its app hidden.
     pub minimized: bool,
-    /// Whether it has a space of its own.
+    /// Whether it is in full screen, on a space of its own.
     pub full_screen: bool,
 }
 
@@ -54,12 +54,12 @@ pub fn on_screen() -> Vec<ListedWindow> {
     list(kCGWindowListOptionOnScreenOnly | kCGWindowListExcludeDesktopElements, 0..FIRST_OVERLAY_LAYER)
 }
 
-/// What lies above windows: menus, the menu bar, the Dock. Front to back.
+/// What lies above ordinary windows: menus, the menu bar, the Dock. Front to back.
 pub fn overlays() -> Vec<ListedWindow> {
     list(kCGWindowListOptionOnScreenOnly | kCGWindowListExcludeDesktopElements, FIRST_OVERLAY_LAYER..i64::MAX)
 }
 
-/// The process of a window, wherever that is.
+/// The process of a window, whether or not the window is on the screen.
 pub fn owner(window: u64) -> Option<u32> {
     list(kCGWindowListOptionAll, 0..FIRST_OVERLAY_LAYER)
         .into_iter()
@@ -68,7 +68,7 @@ pub fn owner(window: u64) -> Option<u32> {
 }
 
 fn list(options: u32, layers: Range<i64>) -> Vec<ListedWindow> {
-    // SAFETY: what is handed out is ours; nothing is if it is null.
+    // SAFETY: the result is null, or an object whose reference is ours.
     let all = unsafe { value::from_owned_array(CGWindowListCopyWindowInfo(options, kCGNullWindowID)) };
     all.iter().filter_map(|window| parse(window, &layers)).collect()
 }
@@ -85,7 +85,7 @@ fn parse(window: &CFType, layers: &Range<i64>) -> Option<ListedWindow> {
     }
     let mut rect = CGRect::default();
     let place = get(window, place)?;
-    // SAFETY: it is a dictionary, as `get` saw to, and `rect` can be written to.
+    // SAFETY: it is a dictionary, as is checked before, and `rect` is writable.
     let is_rect = is_dictionary(&place)
         && unsafe {
             CGRectMakeWithDictionaryRepresentation(place.as_CFTypeRef() as CFDictionaryRef, &mut rect)
@@ -107,14 +107,14 @@ fn get(dictionary: &CFType, key: CFStringRef) -> Option<CFType> {
     if !is_dictionary(dictionary) {
         return None;
     }
-    // SAFETY: the key is a string that lives for ever, and the dictionary lives while it is borrowed.
+    // SAFETY: the key is a constant of the system, and the dictionary lives while it is borrowed.
     unsafe {
         let key = CFString::wrap_under_get_rule(key);
         value::lookup(dictionary.as_CFTypeRef() as CFTypeRef as CFDictionaryRef, &key)
     }
 }
 
-/// What is told of windows: those on the screen of the apps that `is_app` knows, then those that are minimised.
+/// The windows to report: those on the screen whose process satisfies `is_app`, then those that are minimised.
 pub fn merge(
     listed: &[ListedWindow],
     states: &HashMap<u64, (u32, WindowState)>,
@@ -152,7 +152,7 @@ pub fn merge(
     windows
 }
 
-/// Whether a window fills what windows may use of a display, or all of it.
+/// Whether a window fills a display, or the part of it that windows may use.
 fn fills(bounds: Bounds, displays: &[Display]) -> bool {
     let near = |a: i32, b: i32| (a - b).abs() <= FILL_TOLERANCE;
     let is_same = |other: Bounds| {

@@ -1,4 +1,4 @@
-//! The accessibility interface: elements, values, observers.
+//! The accessibility API: elements, values, observers.
 
 #[cfg(target_os = "macos")]
 pub use accessibility_sys::{
@@ -43,7 +43,7 @@ unsafe extern "C" {
     pub fn _AXUIElementGetWindow(element: AXUIElementRef, window: *mut u32) -> AXError;
 }
 
-/// The same declarations as the crate has that builds on macOS only.
+/// The declarations of `accessibility-sys`, which builds on macOS only.
 #[cfg(not(target_os = "macos"))]
 mod declared {
     use std::ffi::{c_uchar, c_void};

@@ -1,4 +1,4 @@
-//! CoreFoundation, as the `core-foundation` crates declare it: by name, so that it is plain what is used of it.
+//! CoreFoundation, as the `core-foundation` crates declare it. It is listed by name, so that one can see what is used.
 
 pub use core_foundation_sys::array::{CFArrayGetCount, CFArrayGetValueAtIndex, CFArrayRef};
 #[cfg(not(target_os = "macos"))]

@@ -1,102 +1,50 @@
-//! CoreGraphics: events, windows, displays, pictures. Declared here for every system, since no crate that has them
-//! builds elsewhere than on macOS.
+//! CoreGraphics: events, windows, displays, images.
+//!
+//! Types and constants are those of the `core-graphics` crates, the calls are declared here. `core-graphics-types` builds on
+//! every system and gives the geometry and the errors. `core-graphics` has the modules for events, windows and displays on
+//! macOS only; elsewhere `cg_types` stands in for them under the same names, and L0 of `scripts/check-macos` holds both against
+//! each other and against Apple's metadata. The crate's calls are not used. Those for events are private to its wrappers, which
+//! exist on macOS only, and the code above must also run against a double; and it lacks some that are needed: an event without
+//! a source, the suppression interval, the state of keys and buttons.
 
 use std::ffi::c_void;
 
 use super::cf::{Boolean, CFArrayRef, CFDataRef, CFDictionaryRef, CFStringRef};
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct CGPoint {
-    pub x: f64,
-    pub y: f64,
-}
+#[cfg(target_os = "macos")]
+pub use core_graphics::base::{
+    kCGBitmapByteOrder32Little, kCGImageAlphaFirst, kCGImageAlphaNoneSkipFirst,
+    kCGImageAlphaPremultipliedFirst,
+};
+#[cfg(target_os = "macos")]
+pub use core_graphics::display::CGDirectDisplayID;
+#[cfg(target_os = "macos")]
+pub use core_graphics::event::{
+    CGEventField, CGEventFlags, CGEventTapLocation, CGEventType, CGKeyCode, CGMouseButton, CGScrollEventUnit,
+    EventField, KeyCode, ScrollEventUnit,
+};
+#[cfg(target_os = "macos")]
+pub use core_graphics::event_source::CGEventSourceStateID;
+#[cfg(target_os = "macos")]
+pub use core_graphics::sys::{
+    CGDataProviderRef, CGDisplayModeRef, CGEvent, CGEventRef, CGEventSource, CGEventSourceRef, CGImage,
+    CGImageRef,
+};
+#[cfg(target_os = "macos")]
+pub use core_graphics::window::{
+    CGWindowID, kCGNullWindowID, kCGWindowImageBestResolution, kCGWindowImageBoundsIgnoreFraming,
+    kCGWindowImageDefault, kCGWindowListExcludeDesktopElements, kCGWindowListOptionAll,
+    kCGWindowListOptionIncludingWindow, kCGWindowListOptionOnScreenOnly,
+};
+pub use core_graphics_types::base::{CGError, kCGErrorSuccess};
+pub use core_graphics_types::geometry::{CGPoint, CGRect, CGSize};
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct CGSize {
-    pub width: f64,
-    pub height: f64,
-}
+#[cfg(not(target_os = "macos"))]
+pub use super::cg_types::*;
 
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct CGRect {
-    pub origin: CGPoint,
-    pub size: CGSize,
-}
-
-pub enum OpaqueEvent {}
-pub type CGEventRef = *mut OpaqueEvent;
-pub enum OpaqueEventSource {}
-pub type CGEventSourceRef = *mut OpaqueEventSource;
-pub enum OpaqueImage {}
-pub type CGImageRef = *mut OpaqueImage;
-pub enum OpaqueDataProvider {}
-pub type CGDataProviderRef = *mut OpaqueDataProvider;
-pub enum OpaqueDisplayMode {}
-pub type CGDisplayModeRef = *mut OpaqueDisplayMode;
-
-pub type CGEventType = u32;
-pub type CGEventField = u32;
-pub type CGEventFlags = u64;
-pub type CGMouseButton = u32;
-pub type CGKeyCode = u16;
-pub type CGWindowID = u32;
-pub type CGDirectDisplayID = u32;
-pub type CGError = i32;
-
-pub const kCGErrorSuccess: CGError = 0;
-
-// Where an event's state comes from, and where it is put in.
-pub const kCGEventSourceStateHIDSystemState: i32 = 1;
-pub const kCGHIDEventTap: u32 = 0;
-
-pub const kCGEventLeftMouseDown: CGEventType = 1;
-pub const kCGEventLeftMouseUp: CGEventType = 2;
-pub const kCGEventRightMouseDown: CGEventType = 3;
-pub const kCGEventRightMouseUp: CGEventType = 4;
-pub const kCGEventMouseMoved: CGEventType = 5;
-pub const kCGEventLeftMouseDragged: CGEventType = 6;
-pub const kCGEventRightMouseDragged: CGEventType = 7;
-pub const kCGEventOtherMouseDown: CGEventType = 25;
-pub const kCGEventOtherMouseUp: CGEventType = 26;
-pub const kCGEventOtherMouseDragged: CGEventType = 27;
-
-pub const kCGMouseButtonLeft: CGMouseButton = 0;
-pub const kCGMouseButtonRight: CGMouseButton = 1;
-pub const kCGMouseButtonCenter: CGMouseButton = 2;
-
-pub const kCGMouseEventNumber: CGEventField = 0;
-pub const kCGMouseEventClickState: CGEventField = 1;
-pub const kCGScrollEventUnitLine: u32 = 1;
-
-pub const kCGEventFlagMaskAlphaShift: CGEventFlags = 0x0001_0000;
-pub const kCGEventFlagMaskShift: CGEventFlags = 0x0002_0000;
-pub const kCGEventFlagMaskControl: CGEventFlags = 0x0004_0000;
-pub const kCGEventFlagMaskAlternate: CGEventFlags = 0x0008_0000;
-pub const kCGEventFlagMaskCommand: CGEventFlags = 0x0010_0000;
-pub const kCGEventFlagMaskNumericPad: CGEventFlags = 0x0020_0000;
-pub const kCGEventFlagMaskSecondaryFn: CGEventFlags = 0x0080_0000;
-
-pub const kCGWindowListOptionAll: u32 = 0;
-pub const kCGWindowListOptionOnScreenOnly: u32 = 1;
-pub const kCGWindowListOptionIncludingWindow: u32 = 1 << 3;
-pub const kCGWindowListExcludeDesktopElements: u32 = 1 << 4;
-pub const kCGNullWindowID: CGWindowID = 0;
-
-pub const kCGWindowImageDefault: u32 = 0;
-pub const kCGWindowImageBoundsIgnoreFraming: u32 = 1;
-pub const kCGWindowImageBestResolution: u32 = 1 << 3;
-
-// How the bytes of a pixel are laid out.
+// The crates do not have these.
 pub const kCGBitmapAlphaInfoMask: u32 = 0x1f;
-pub const kCGImageAlphaPremultipliedFirst: u32 = 2;
-pub const kCGImageAlphaFirst: u32 = 4;
-pub const kCGImageAlphaNoneSkipFirst: u32 = 6;
 pub const kCGBitmapByteOrderMask: u32 = 0x7000;
-pub const kCGBitmapByteOrder32Little: u32 = 2 << 12;
-
 pub const kCGDisplayBeginConfigurationFlag: u32 = 1;
 
 #[cfg_attr(target_os = "macos", link(name = "CoreGraphics", kind = "framework"))]
@@ -109,7 +57,7 @@ unsafe extern "C" {
     pub static kCGWindowAlpha: CFStringRef;
     pub static CGRectNull: CGRect;
 
-    pub fn CGEventSourceCreate(state: i32) -> CGEventSourceRef;
+    pub fn CGEventSourceCreate(state: CGEventSourceStateID) -> CGEventSourceRef;
     pub fn CGEventSourceSetLocalEventsSuppressionInterval(source: CGEventSourceRef, seconds: f64);
     pub fn CGEventCreate(source: CGEventSourceRef) -> CGEventRef;
     pub fn CGEventCreateMouseEvent(
@@ -121,7 +69,7 @@ unsafe extern "C" {
     pub fn CGEventCreateKeyboardEvent(source: CGEventSourceRef, key: CGKeyCode, down: bool) -> CGEventRef;
     pub fn CGEventCreateScrollWheelEvent2(
         source: CGEventSourceRef,
-        units: u32,
+        units: CGScrollEventUnit,
         wheels: u32,
         down: i32,
         right: i32,
@@ -132,9 +80,9 @@ unsafe extern "C" {
     pub fn CGEventSetIntegerValueField(event: CGEventRef, field: CGEventField, value: i64);
     pub fn CGEventGetLocation(event: CGEventRef) -> CGPoint;
     pub fn CGEventSetLocation(event: CGEventRef, at: CGPoint);
-    pub fn CGEventPost(tap: u32, event: CGEventRef);
-    pub fn CGEventSourceButtonState(state: i32, button: CGMouseButton) -> bool;
-    pub fn CGEventSourceKeyState(state: i32, key: CGKeyCode) -> bool;
+    pub fn CGEventPost(tap: CGEventTapLocation, event: CGEventRef);
+    pub fn CGEventSourceButtonState(state: CGEventSourceStateID, button: CGMouseButton) -> bool;
+    pub fn CGEventSourceKeyState(state: CGEventSourceStateID, key: CGKeyCode) -> bool;
 
     pub fn CGWindowListCopyWindowInfo(options: u32, relative_to: CGWindowID) -> CFArrayRef;
     pub fn CGRectMakeWithDictionaryRepresentation(dictionary: CFDictionaryRef, rect: *mut CGRect) -> bool;
@@ -182,7 +130,7 @@ pub fn window_list_create_image() -> Option<CreateWindowImage> {
     (!found.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, CreateWindowImage>(found) })
 }
 
-/// The same where it is linked.
+/// `CGWindowListCreateImage` of the double, which is always there.
 #[cfg(not(target_os = "macos"))]
 pub fn window_list_create_image() -> Option<CreateWindowImage> {
     unsafe extern "C" {

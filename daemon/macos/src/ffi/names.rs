@@ -1,4 +1,4 @@
-//! The words of the accessibility interface: attributes, roles, actions and notifications are strings.
+//! The strings of the accessibility API: attributes, actions and notifications.
 
 // Attributes.
 pub const kAXRoleAttribute: &str = "AXRole";
@@ -58,7 +58,7 @@ pub const AXFullScreen: &str = "AXFullScreen";
 pub const AXManualAccessibility: &str = "AXManualAccessibility";
 pub const AXEnhancedUserInterface: &str = "AXEnhancedUserInterface";
 
-// Attributes that are asked for something.
+// Parameterized attributes.
 pub const kAXStringForRangeParameterizedAttribute: &str = "AXStringForRange";
 
 // Actions.
@@ -104,7 +104,7 @@ pub const kAXSelectedColumnsChangedNotification: &str = "AXSelectedColumnsChange
 pub const kAXSelectedTextChangedNotification: &str = "AXSelectedTextChanged";
 pub const kAXLayoutChangedNotification: &str = "AXLayoutChanged";
 pub const kAXAnnouncementRequestedNotification: &str = "AXAnnouncementRequested";
-// What browsers and web views tell, though no header has it.
+// Notifications of browsers and web views, which no header has.
 pub const AXLoadComplete: &str = "AXLoadComplete";
 pub const AXLayoutComplete: &str = "AXLayoutComplete";
 pub const AXInvalidStatusChanged: &str = "AXInvalidStatusChanged";
@@ -112,6 +112,6 @@ pub const AXLiveRegionCreated: &str = "AXLiveRegionCreated";
 pub const AXLiveRegionChanged: &str = "AXLiveRegionChanged";
 pub const AXExpandedChanged: &str = "AXExpandedChanged";
 
-// What comes with a notification.
+// Keys of a notification's user info.
 pub const kAXAnnouncementKey: &str = "AXAnnouncementKey";
 pub const kAXUIElementsKey: &str = "AXUIElementsKey";

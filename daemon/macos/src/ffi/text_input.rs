@@ -1,4 +1,4 @@
-//! The keyboard layout in use.
+//! The current keyboard layout.
 
 use std::ffi::c_void;
 
@@ -6,7 +6,7 @@ use super::cf::CFStringRef;
 
 pub const kUCKeyActionDisplay: u16 = 3;
 pub const kUCKeyTranslateNoDeadKeysMask: u32 = 1;
-/// `shiftKey`, as `UCKeyTranslate` wants it.
+/// `shiftKey`, in the form that `UCKeyTranslate` takes.
 pub const SHIFT: u32 = 0x0200 >> 8;
 
 #[link(name = "Carbon", kind = "framework")]

@@ -27,8 +27,10 @@ fn observers_that_are_refused_are_asked_for_again() {
     app.until("it is degraded while observers are refused, and then is not", |app| {
         app.complete && app.degraded.is_none()
     });
-    world.hand("App", SimVerb::Set, Some("slider"), Some("7"));
-    app.until("the value is announced", |app| app.facts("slider").value.as_deref() == Some("7"));
+    let set = |number: u32| drop(world.hand("App", SimVerb::Set, Some("slider"), Some(&number.to_string())));
+    app.expect_announced("the value", set, |app, number| {
+        app.facts("slider").value.as_deref() == Some(&number.to_string())
+    });
 }
 
 #[test]
@@ -57,8 +59,8 @@ fn a_notification_that_an_app_does_not_have_is_no_reason_to_give_up() {
     let mut desktop = Desktop::start();
     let mut app = desktop.attach(&world, "App");
     app.walked();
-    world.hand("App", SimVerb::Press, Some("press"), None);
-    app.until("the rest is announced", |app| app.says(Role::Text, "count 1"));
+    let press = |_| drop(world.hand("App", SimVerb::Press, Some("press"), None));
+    app.expect_announced("the rest", press, |app, number| app.says(Role::Text, &format!("count {number}")));
 }
 
 #[test]
@@ -81,6 +83,10 @@ fn what_happens_before_during_and_after_the_walk_is_in_the_tree() {
             && (1..=3).all(|row| app.says(Role::Text, &format!("row {row}")))
     });
     app.until("and spoken", |app| app.spoken.iter().any(|text| text == "Pressed"));
+    let press = |_| drop(world.hand("App", SimVerb::Press, Some("press"), None));
+    app.expect_announced("what comes later", press, |app, number| {
+        app.says(Role::Text, &format!("count {}", 3 + number))
+    });
 }
 
 #[test]
@@ -100,6 +106,7 @@ children = [{ role = "document", id = "page", name = "Page", children = [
     let mut desktop = Desktop::start();
     let mut app = desktop.attach(&world, "Chat");
     app.until("the inside of the page", |app| app.has("send"));
+    assert!(app.events() > 0, "the app announced it");
 }
 
 #[test]
@@ -111,8 +118,10 @@ fn after_sleep_an_app_is_observed_again_under_the_same_keys() {
     let (before, keys) = (world.observed().1, ["press", "label", "rows"].map(|id| app.key(id)));
     world.sleep();
     app.until("it is observed again", |_| world.observed().1 >= before);
-    world.hand("App", SimVerb::Press, Some("press"), None);
-    app.until("and told of", |app| app.says(Role::Text, "count 1"));
+    let press = |_| drop(world.hand("App", SimVerb::Press, Some("press"), None));
+    app.expect_announced("what comes later", press, |app, number| {
+        app.says(Role::Text, &format!("count {number}"))
+    });
     assert_eq!(["press", "label", "rows"].map(|id| app.key(id)), keys);
 }
 

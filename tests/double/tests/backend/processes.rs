@@ -79,13 +79,12 @@ fn what_another_process_shows_is_in_the_tree_and_told_apart() {
 fn what_another_process_announces_is_heard() {
     let world = spanning(Above::Holder);
     let (_desktop, mut app) = attached(&world);
-    let missed = |app: &Attached| app.counters.missed.load(std::sync::atomic::Ordering::Relaxed);
-    let before = missed(&app);
+    let before = app.missed();
     world.hand("Content", SimVerb::Press, Some("send"), None);
     app.until("it is told", |app| app.says(Role::Text, "sent") && app.says(Role::Text, "word 1"));
     world.hand("Browser", SimVerb::Press, Some("reload"), None);
     app.until("and so is the rest", |app| app.says(Role::Text, "reloaded"));
-    assert_eq!(missed(&app), before, "none of it was found by looking");
+    assert_eq!(app.missed(), before, "none of it was found by reading again");
 }
 
 #[test]
@@ -139,8 +138,10 @@ fn a_process_that_comes_back_is_observed_too() {
     assert!(app.has("send"), "{}", app.tree());
     app.until("it is observed", |_| world.observed().1 >= before);
     app.until("and the one before it no more", |_| world.observers_of(old) == 0);
-    world.hand("Content", SimVerb::Press, Some("send"), None);
-    app.until("and told of", |app| app.says(Role::Text, "sent"));
+    let press = |_| drop(world.hand("Content", SimVerb::Press, Some("send"), None));
+    app.expect_announced("what it does", press, |app, number| {
+        app.says(Role::Text, &format!("word {number}"))
+    });
 }
 
 #[test]

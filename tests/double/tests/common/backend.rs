@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use axd_double::World;
@@ -179,6 +180,39 @@ impl Attached {
             }
         }
         true
+    }
+
+    /// Makes a change, and checks that the app's notifications brought it into the tree: notifications were received, and
+    /// no reading that nothing announced found a difference. The sweep may read a change just before its notification is
+    /// handled; then the next change decides. Both closures get the number of the change, from 1 on.
+    #[track_caller]
+    pub fn expect_announced(
+        &mut self,
+        what: &str,
+        change: impl Fn(u32),
+        is_in_tree: impl Fn(&Attached, u32) -> bool,
+    ) {
+        for number in 1..=5 {
+            // What was announced before is read by then, and is not taken for this change.
+            self.fence();
+            let (events, missed) = (self.events(), self.missed());
+            change(number);
+            self.until(what, |app| is_in_tree(app, number));
+            if self.events() > events && self.missed() == missed {
+                return;
+            }
+        }
+        panic!("it came into the tree, but was not announced: {what}");
+    }
+
+    /// How many notifications of the app the worker has received.
+    pub fn events(&self) -> u64 {
+        self.counters.events.load(Ordering::Relaxed)
+    }
+
+    /// How many differences were found by reading again without a notification.
+    pub fn missed(&self) -> u64 {
+        self.counters.missed.load(Ordering::Relaxed)
     }
 
     /// Waits until all of it has been read.

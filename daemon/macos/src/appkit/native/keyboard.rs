@@ -1,4 +1,4 @@
-//! The keyboard layout in use.
+//! The current keyboard layout.
 
 use core_foundation::base::TCFType;
 use core_foundation::data::CFData;
@@ -13,9 +13,9 @@ use crate::ffi::text_input::{
 /// The last virtual key code that types a character.
 const LAST_KEY: u16 = 50;
 
-/// The keys of the layout in use; none if it does not say.
+/// The keys of the current layout; empty if it has no layout data.
 pub fn keyboard() -> Vec<HostKey> {
-    // SAFETY: what is copied is ours and given back once; the layout lives as long as its source, and is retained.
+    // SAFETY: the copied reference is ours and released once; the layout lives as long as its source, and is retained.
     let layout = unsafe {
         let source = TISCopyCurrentKeyboardLayoutInputSource();
         if source.is_null() {
@@ -36,7 +36,7 @@ pub fn keyboard() -> Vec<HostKey> {
 /// What a key types.
 fn typed(layout: &CFData, code: u16, modifiers: u32) -> Option<char> {
     let (mut dead, mut length, mut text) = (0, 0, [0_u16; 4]);
-    // SAFETY: the layout's bytes live as long as `layout`, and all that is written to is ours and as long as is said.
+    // SAFETY: the layout's bytes live as long as `layout`, and the buffers are ours and as long as they are said to be.
     let error = unsafe {
         UCKeyTranslate(
             layout.bytes().as_ptr().cast(),

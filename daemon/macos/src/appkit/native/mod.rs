@@ -1,4 +1,4 @@
-//! AppKit and ScreenCaptureKit, behind plain types. Nothing else speaks Objective-C.
+//! AppKit and ScreenCaptureKit, behind plain types. No other module uses Objective-C.
 //!
 //! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main` and `capture_image`.
 
@@ -40,22 +40,22 @@ pub use pictures::{capture_image, screens};
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// What is to be done on thread 0. It is kept here so that it is dropped, and who waits for it told, when the loop ends.
+/// What is to run on thread 0. It is kept here so that it is dropped, and its waiters notified, when the loop ends.
 static WORK: Mutex<VecDeque<Work>> = Mutex::new(VecDeque::new());
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Runs thread 0's loop until `stop_main`. AppKit, and some of what apps announce, needs it.
+/// Runs thread 0's loop until `stop_main`. AppKit needs it, and so do some notifications.
 pub fn run_main() {
     let Some(thread) = MainThreadMarker::new() else { return };
     autoreleasepool(|_| {
         let app = NSApplication::sharedApplication(thread);
-        // No place in the Dock, no menu bar.
+        // No Dock icon, no menu bar.
         app.setActivationPolicy(NSApplicationActivationPolicy::Accessory);
         if !STOPPED.load(Ordering::Acquire) {
             app.run();
         }
     });
-    // Whoever adds to it looks whether it is over while it is locked, so nothing is left behind.
+    // `on_main` checks under the same lock whether the loop has ended, so no work is left behind.
     let left = {
         let mut work = WORK.lock();
         STOPPED.store(true, Ordering::Release);
@@ -71,7 +71,7 @@ pub fn stop_main() {
         let Some(thread) = MainThreadMarker::new() else { return };
         let app = NSApplication::sharedApplication(thread);
         app.stop(None);
-        // It looks whether it is to stop after an event, so it gets one.
+        // The loop checks whether to stop after each event, so it needs one.
         let event = NSEvent::otherEventWithType_location_modifierFlags_timestamp_windowNumber_context_subtype_data1_data2(
             NSEventType::ApplicationDefined,
             NSPoint::new(0.0, 0.0),
@@ -89,7 +89,7 @@ pub fn stop_main() {
     });
 }
 
-/// Runs something on thread 0, in order. Dropped if the loop there has ended.
+/// Runs something on thread 0, in order. It is dropped if the loop there has ended.
 pub fn on_main(work: Work) {
     {
         let mut waiting = WORK.lock();
@@ -109,11 +109,11 @@ pub fn on_main(work: Work) {
 type Listener = Box<dyn Fn(HostEvent) + Send>;
 
 thread_local! {
-    /// Who is told of apps. Only thread 0 has one.
+    /// Where events about apps go. Only thread 0 has one.
     static LISTENER: RefCell<Option<Listener>> = const { RefCell::new(None) };
 }
 
-/// Tells of apps and of sleep from now on.
+/// Reports apps that start, end and become active, and sleep.
 pub fn observe(out: Listener) {
     let first = LISTENER.with_borrow_mut(|listener| listener.replace(out)).is_none();
     if !first {
@@ -156,7 +156,7 @@ fn listen(name: &NSNotificationName, event: impl Fn(&NSNotification) -> Option<H
     // SAFETY: no object and no queue are allowed. The block runs on the thread that posts, which is this one.
     let context_pointer =
         unsafe { center.addObserverForName_object_queue_usingBlock(Some(name), None, None, &block) };
-    // It is listened to for as long as the process runs.
+    // The observer stays for as long as the process runs.
     std::mem::forget(context_pointer);
 }
 
@@ -201,13 +201,13 @@ fn with_pid(pid: u32) -> Option<Retained<NSRunningApplication>> {
     NSRunningApplication::runningApplicationWithProcessIdentifier(pid)
 }
 
-/// The apps that run.
+/// The running apps.
 pub fn running() -> Vec<HostApp> {
     let apps = NSWorkspace::sharedWorkspace().runningApplications();
     apps.iter().filter(|app| app.processIdentifier() > 0).map(|app| describe(&app)).collect()
 }
 
-/// The app in front.
+/// The active app.
 pub fn frontmost() -> Option<u32> {
     NSWorkspace::sharedWorkspace().frontmostApplication().map(|app| pid_of(&app)).filter(|pid| *pid != 0)
 }
@@ -234,7 +234,7 @@ pub fn bundle_identifier(bundle: &Path) -> Option<String> {
     bundle.bundleIdentifier().map(|identifier| identifier.to_string())
 }
 
-/// Opens a bundle; answers when it is up, on any thread.
+/// Opens a bundle, and calls `done` on any thread when it has started.
 pub fn launch(plan: &HostLaunch, done: LaunchCallback) {
     if plan.cwd.is_some() {
         return done(Err(
@@ -251,7 +251,7 @@ pub fn launch(plan: &HostLaunch, done: LaunchCallback) {
         let names: Vec<&NSString> = names.iter().map(|name| &**name).collect();
         configuration.setEnvironment(&NSDictionary::from_retained_objects(&names, &values));
     }
-    // An app that runs already would not see them.
+    // A running app would not receive them.
     configuration.setCreatesNewApplicationInstance(!plan.args.is_empty() || !plan.env.is_empty());
     let done = Mutex::new(Some(done));
     let block = RcBlock::new(move |app: *mut NSRunningApplication, error: *mut NSError| {
@@ -281,7 +281,7 @@ pub fn unhide(pid: u32) -> bool {
     with_pid(pid).is_some_and(|app| app.unhide())
 }
 
-/// Asks an app to end, or ends it. False if it is none.
+/// Asks an app to quit, or kills it. False if the process is not an app.
 pub fn terminate(pid: u32, force: bool) -> bool {
     with_pid(pid).is_some_and(|app| if force { app.forceTerminate() } else { app.terminate() })
 }

@@ -20,7 +20,7 @@ pub fn pasteboard_types() -> Vec<String> {
     types.map(|types| types.iter().map(|kind| kind.to_string()).collect()).unwrap_or_default()
 }
 
-/// What is on the pasteboard of this type. An image comes as PNG, whatever it was put there as.
+/// The pasteboard's content of this type. An image is converted to PNG.
 pub fn pasteboard_read(kind: &str) -> Option<Vec<u8>> {
     let pasteboard = NSPasteboard::generalPasteboard();
     let data = pasteboard.dataForType(&NSString::from_str(kind));
@@ -41,7 +41,7 @@ pub fn pasteboard_files() -> Vec<PathBuf> {
     let classes = NSArray::from_slice(&[NSURL::class()]);
     let yes: Retained<NSNumber> = NSNumber::new_bool(true);
     let yes: Retained<AnyObject> = yes.into();
-    // SAFETY: the key is a constant of AppKit, its value is a boolean as it should be, and the class can be read.
+    // SAFETY: the key is a constant of AppKit with a boolean as its value, and the class can be read from a pasteboard.
     let urls = unsafe {
         let options = NSDictionary::from_retained_objects(&[NSPasteboardURLReadingFileURLsOnlyKey], &[yes]);
         NSPasteboard::generalPasteboard().readObjectsForClasses_options(&classes, Some(&options))
@@ -50,7 +50,7 @@ pub fn pasteboard_files() -> Vec<PathBuf> {
     urls.into_iter().filter_map(|url| path_of(&*url.downcast::<NSURL>().ok()?)).collect()
 }
 
-/// Replaces all that is on the pasteboard with one thing of these types; with none it is empty.
+/// Replaces the pasteboard's content with one item in these types; clears it if there are none.
 pub fn pasteboard_write(items: Vec<HostItem>) -> bool {
     let pasteboard = NSPasteboard::generalPasteboard();
     pasteboard.clearContents();
@@ -60,7 +60,7 @@ pub fn pasteboard_write(items: Vec<HostItem>) -> bool {
     })
 }
 
-/// Replaces all that is on the pasteboard with these files.
+/// Replaces the pasteboard's content with these files.
 pub fn pasteboard_write_files(files: Vec<PathBuf>) -> bool {
     let pasteboard = NSPasteboard::generalPasteboard();
     pasteboard.clearContents();

@@ -1,4 +1,4 @@
-//! The displays, and pictures of what is on them.
+//! The displays, and images by ScreenCaptureKit.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use crate::cg::image::Image;
 use crate::ffi::cf::{CFRetain, CFTypeRef};
 use crate::ffi::cg::{CGImageRef, CGPoint, CGRect, CGSize};
 
-/// How long a picture may take.
+/// How long an image may take.
 const CAPTURE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The displays.
 pub fn screens() -> Vec<HostScreen> {
     let Some(thread) = MainThreadMarker::new() else { return Vec::new() };
     let screens = NSScreen::screens(thread);
-    // AppKit counts from the bottom of the first screen, everybody else from its top.
+    // AppKit counts from the bottom of the first screen, CoreGraphics from its top.
     let height = screens.iter().next().map_or(0.0, |first| first.frame().size.height);
     let key = NSString::from_str("NSScreenNumber");
     let each = |screen: Retained<NSScreen>| {
@@ -43,7 +43,7 @@ pub fn screens() -> Vec<HostScreen> {
     screens.iter().filter_map(each).collect()
 }
 
-/// A picture by ScreenCaptureKit; `None` where the system has none of it. From any thread but thread 0; waits.
+/// An image by ScreenCaptureKit; `None` where that does not exist. Blocks, and must not be called on thread 0.
 pub fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image, String>> {
     // It came with macOS 14.
     AnyClass::get(c"SCScreenshotManager")?;
@@ -60,7 +60,7 @@ pub fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image,
             Some((filter, configuration)) => {
                 let answer = answer.clone();
                 let taken = RcBlock::new(move |image: *mut CGImage, error: *mut NSError| {
-                    // Whoever waits may have given up.
+                    // The receiver is gone if the capture timed out.
                     let _ = answer.send(finished_image(image, error));
                 });
                 // SAFETY: filter and configuration live; the block is kept by the callee for as long as it needs it.
@@ -85,7 +85,7 @@ pub fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image,
     Some(waited.unwrap_or_else(|_| Err("the picture was not taken in time".to_owned())))
 }
 
-/// What is in the picture, and how large it is.
+/// The content filter and configuration of a request; `None` if the display or window is gone.
 fn frame(
     content: &SCShareableContent,
     request: HostCapture,
@@ -106,7 +106,7 @@ fn frame(
                 );
                 let mut size = (whole.size.width, whole.size.height);
                 if let Some(part) = part {
-                    // Counted from the display's own corner.
+                    // The rectangle is relative to the display's own corner.
                     let mut source = whole;
                     source.origin.x = part.origin.x - whole.origin.x;
                     source.origin.y = part.origin.y - whole.origin.y;
@@ -137,7 +137,7 @@ fn finished_image(image: *mut CGImage, error: *mut NSError) -> Result<Image, Str
         let why = unsafe { error.as_ref() }.map(|error| error.localizedDescription().to_string());
         return Err(why.unwrap_or_else(|| "the system gave no picture".to_owned()));
     }
-    // SAFETY: the image lives while the block runs; the reference that is added is given to the one who owns it now.
+    // SAFETY: the image lives while the block runs; the added reference is passed on with it.
     let owned = unsafe { Image::from_owned(CFRetain(image as CFTypeRef) as CGImageRef) };
     owned.ok_or_else(|| "the system gave no picture".to_owned())
 }

@@ -1,90 +1,106 @@
-//! Which key gives what: virtual key codes of the ANSI keyboard, and of whatever layout is in use. Pure.
+//! Maps keys to virtual key codes, by the current layout or else the ANSI keyboard. Pure.
 
 use axd_protocol::keys::{Key, Modifier, Named};
 
 use crate::appkit::host::HostKey;
-use crate::ffi::cg::{
-    CGEventFlags, kCGEventFlagMaskAlphaShift, kCGEventFlagMaskAlternate, kCGEventFlagMaskCommand,
-    kCGEventFlagMaskControl, kCGEventFlagMaskNumericPad, kCGEventFlagMaskSecondaryFn, kCGEventFlagMaskShift,
-};
+use crate::ffi::cg::{CGEventFlags, CGKeyCode, KeyCode};
 
-/// A key to press.
+/// A key to press, with modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyStroke {
     /// Its virtual key code.
-    pub code: u16,
-    /// The flags that go with it, whatever else is held.
+    pub code: CGKeyCode,
+    /// The flags of its event, in addition to those of held modifiers.
     pub flags: CGEventFlags,
 }
 
 /// The keys that type characters, and what they type without and with shift.
-const ANSI_KEYS: &[(u16, char, char)] = &[
-    (0, 'a', 'A'),
-    (1, 's', 'S'),
-    (2, 'd', 'D'),
-    (3, 'f', 'F'),
-    (4, 'h', 'H'),
-    (5, 'g', 'G'),
-    (6, 'z', 'Z'),
-    (7, 'x', 'X'),
-    (8, 'c', 'C'),
-    (9, 'v', 'V'),
-    (11, 'b', 'B'),
-    (12, 'q', 'Q'),
-    (13, 'w', 'W'),
-    (14, 'e', 'E'),
-    (15, 'r', 'R'),
-    (16, 'y', 'Y'),
-    (17, 't', 'T'),
-    (18, '1', '!'),
-    (19, '2', '@'),
-    (20, '3', '#'),
-    (21, '4', '$'),
-    (22, '6', '^'),
-    (23, '5', '%'),
-    (24, '=', '+'),
-    (25, '9', '('),
-    (26, '7', '&'),
-    (27, '-', '_'),
-    (28, '8', '*'),
-    (29, '0', ')'),
-    (30, ']', '}'),
-    (31, 'o', 'O'),
-    (32, 'u', 'U'),
-    (33, '[', '{'),
-    (34, 'i', 'I'),
-    (35, 'p', 'P'),
-    (37, 'l', 'L'),
-    (38, 'j', 'J'),
-    (39, '\'', '"'),
-    (40, 'k', 'K'),
-    (41, ';', ':'),
-    (42, '\\', '|'),
-    (43, ',', '<'),
-    (44, '/', '?'),
-    (45, 'n', 'N'),
-    (46, 'm', 'M'),
-    (47, '.', '>'),
-    (50, '`', '~'),
+const ANSI_KEYS: &[(CGKeyCode, char, char)] = &[
+    (KeyCode::ANSI_A, 'a', 'A'),
+    (KeyCode::ANSI_S, 's', 'S'),
+    (KeyCode::ANSI_D, 'd', 'D'),
+    (KeyCode::ANSI_F, 'f', 'F'),
+    (KeyCode::ANSI_H, 'h', 'H'),
+    (KeyCode::ANSI_G, 'g', 'G'),
+    (KeyCode::ANSI_Z, 'z', 'Z'),
+    (KeyCode::ANSI_X, 'x', 'X'),
+    (KeyCode::ANSI_C, 'c', 'C'),
+    (KeyCode::ANSI_V, 'v', 'V'),
+    (KeyCode::ANSI_B, 'b', 'B'),
+    (KeyCode::ANSI_Q, 'q', 'Q'),
+    (KeyCode::ANSI_W, 'w', 'W'),
+    (KeyCode::ANSI_E, 'e', 'E'),
+    (KeyCode::ANSI_R, 'r', 'R'),
+    (KeyCode::ANSI_Y, 'y', 'Y'),
+    (KeyCode::ANSI_T, 't', 'T'),
+    (KeyCode::ANSI_1, '1', '!'),
+    (KeyCode::ANSI_2, '2', '@'),
+    (KeyCode::ANSI_3, '3', '#'),
+    (KeyCode::ANSI_4, '4', '$'),
+    (KeyCode::ANSI_6, '6', '^'),
+    (KeyCode::ANSI_5, '5', '%'),
+    (KeyCode::ANSI_EQUAL, '=', '+'),
+    (KeyCode::ANSI_9, '9', '('),
+    (KeyCode::ANSI_7, '7', '&'),
+    (KeyCode::ANSI_MINUS, '-', '_'),
+    (KeyCode::ANSI_8, '8', '*'),
+    (KeyCode::ANSI_0, '0', ')'),
+    (KeyCode::ANSI_RIGHT_BRACKET, ']', '}'),
+    (KeyCode::ANSI_O, 'o', 'O'),
+    (KeyCode::ANSI_U, 'u', 'U'),
+    (KeyCode::ANSI_LEFT_BRACKET, '[', '{'),
+    (KeyCode::ANSI_I, 'i', 'I'),
+    (KeyCode::ANSI_P, 'p', 'P'),
+    (KeyCode::ANSI_L, 'l', 'L'),
+    (KeyCode::ANSI_J, 'j', 'J'),
+    (KeyCode::ANSI_QUOTE, '\'', '"'),
+    (KeyCode::ANSI_K, 'k', 'K'),
+    (KeyCode::ANSI_SEMICOLON, ';', ':'),
+    (KeyCode::ANSI_BACKSLASH, '\\', '|'),
+    (KeyCode::ANSI_COMMA, ',', '<'),
+    (KeyCode::ANSI_SLASH, '/', '?'),
+    (KeyCode::ANSI_N, 'n', 'N'),
+    (KeyCode::ANSI_M, 'm', 'M'),
+    (KeyCode::ANSI_PERIOD, '.', '>'),
+    (KeyCode::ANSI_GRAVE, '`', '~'),
 ];
 
-/// F1 to F20; there are no more on a Mac.
-const FUNCTION_KEYS: [u16; 20] =
-    [122, 120, 99, 118, 96, 97, 98, 100, 101, 109, 103, 111, 105, 107, 113, 106, 64, 79, 80, 90];
+/// F1 to F20; a Mac has no more.
+const FUNCTION_KEYS: [CGKeyCode; 20] = [
+    KeyCode::F1,
+    KeyCode::F2,
+    KeyCode::F3,
+    KeyCode::F4,
+    KeyCode::F5,
+    KeyCode::F6,
+    KeyCode::F7,
+    KeyCode::F8,
+    KeyCode::F9,
+    KeyCode::F10,
+    KeyCode::F11,
+    KeyCode::F12,
+    KeyCode::F13,
+    KeyCode::F14,
+    KeyCode::F15,
+    KeyCode::F16,
+    KeyCode::F17,
+    KeyCode::F18,
+    KeyCode::F19,
+    KeyCode::F20,
+];
 
-/// The Return and Tab keys, which texts hold as characters.
-pub const RETURN: u16 = 36;
-pub const TAB: u16 = 48;
+/// The key of Windows keyboards that opens the context menu. Apple has no name for it.
+const CONTEXT_MENU_KEY: CGKeyCode = 110;
 
-/// The key codes that give what is asked for.
+/// Finds the key codes of characters and named keys.
 #[derive(Debug, Clone, Default)]
 pub struct Keymap {
-    /// The keys of the layout in use; empty if it is not known.
+    /// The keys of the current layout; empty if it is not known.
     layout: Vec<HostKey>,
 }
 
 impl Keymap {
-    /// A keyboard with these keys; with none it is an ANSI one.
+    /// A keyboard with these keys; an ANSI keyboard if there are none.
     pub fn new(layout: Vec<HostKey>) -> Keymap {
         Keymap { layout }
     }
@@ -96,15 +112,17 @@ impl Keymap {
             Key::Named(named) => Some(stroke_of(named)),
             Key::Function(number) => {
                 let code = *FUNCTION_KEYS.get(usize::from(number).checked_sub(1)?)?;
-                Some(KeyStroke { code, flags: kCGEventFlagMaskSecondaryFn })
+                Some(KeyStroke { code, flags: CGEventFlags::CGEventFlagSecondaryFn })
             }
-            Key::Modifier(modifier) => Some(KeyStroke { code: code_of(modifier), flags: 0 }),
+            Key::Modifier(modifier) => {
+                Some(KeyStroke { code: code_of(modifier), flags: CGEventFlags::empty() })
+            }
         }
     }
 
     fn character(&self, character: char) -> Option<KeyStroke> {
-        let shifted = |code| KeyStroke { code, flags: kCGEventFlagMaskShift };
-        let plain = |code| KeyStroke { code, flags: 0 };
+        let shifted = |code| KeyStroke { code, flags: CGEventFlags::CGEventFlagShift };
+        let plain = |code| KeyStroke { code, flags: CGEventFlags::empty() };
         if self.layout.is_empty() {
             let find = ANSI_KEYS.iter().find(|(_, low, _)| *low == character).map(|(code, ..)| plain(*code));
             return find.or_else(|| {
@@ -119,53 +137,54 @@ impl Keymap {
 }
 
 fn stroke_of(named: Named) -> KeyStroke {
-    const FN: CGEventFlags = kCGEventFlagMaskSecondaryFn;
-    // As the real keys do.
-    const ARROW: CGEventFlags = kCGEventFlagMaskSecondaryFn | kCGEventFlagMaskNumericPad;
+    const NONE: CGEventFlags = CGEventFlags::empty();
+    const FN: CGEventFlags = CGEventFlags::CGEventFlagSecondaryFn;
+    // Real arrow keys have these flags.
+    const ARROW: CGEventFlags = FN.union(CGEventFlags::CGEventFlagNumericPad);
     let (code, flags) = match named {
-        Named::Return => (RETURN, 0),
-        Named::Tab => (TAB, 0),
-        Named::Space => (49, 0),
+        Named::Return => (KeyCode::RETURN, NONE),
+        Named::Tab => (KeyCode::TAB, NONE),
+        Named::Space => (KeyCode::SPACE, NONE),
         // A Mac has "delete" on the key that others call Backspace.
-        Named::Delete | Named::Backspace => (51, 0),
-        Named::Escape => (53, 0),
-        Named::CapsLock => (57, 0),
-        Named::ForwardDelete => (117, FN),
-        Named::Left => (123, ARROW),
-        Named::Right => (124, ARROW),
-        Named::Down => (125, ARROW),
-        Named::Up => (126, ARROW),
-        Named::Home => (115, FN),
-        Named::End => (119, FN),
-        Named::PageUp => (116, FN),
-        Named::PageDown => (121, FN),
+        Named::Delete | Named::Backspace => (KeyCode::DELETE, NONE),
+        Named::Escape => (KeyCode::ESCAPE, NONE),
+        Named::CapsLock => (KeyCode::CAPS_LOCK, NONE),
+        Named::ForwardDelete => (KeyCode::FORWARD_DELETE, FN),
+        Named::Left => (KeyCode::LEFT_ARROW, ARROW),
+        Named::Right => (KeyCode::RIGHT_ARROW, ARROW),
+        Named::Down => (KeyCode::DOWN_ARROW, ARROW),
+        Named::Up => (KeyCode::UP_ARROW, ARROW),
+        Named::Home => (KeyCode::HOME, FN),
+        Named::End => (KeyCode::END, FN),
+        Named::PageUp => (KeyCode::PAGE_UP, FN),
+        Named::PageDown => (KeyCode::PAGE_DOWN, FN),
         // Help, which is where Insert is on other keyboards.
-        Named::Insert => (114, FN),
-        Named::Menu => (110, FN),
+        Named::Insert => (KeyCode::HELP, FN),
+        Named::Menu => (CONTEXT_MENU_KEY, FN),
         // F13, which is where Print Screen is on other keyboards.
-        Named::PrintScreen => (105, FN),
+        Named::PrintScreen => (KeyCode::F13, FN),
     };
     KeyStroke { code, flags }
 }
 
-fn code_of(modifier: Modifier) -> u16 {
+fn code_of(modifier: Modifier) -> CGKeyCode {
     match modifier {
-        Modifier::Cmd => 55,
-        Modifier::Shift => 56,
-        Modifier::Alt => 58,
-        Modifier::Ctrl => 59,
+        Modifier::Cmd => KeyCode::COMMAND,
+        Modifier::Shift => KeyCode::SHIFT,
+        Modifier::Alt => KeyCode::OPTION,
+        Modifier::Ctrl => KeyCode::CONTROL,
     }
 }
 
-/// The flag that a held key sets on all that follows.
+/// The flag that a held modifier sets on later events.
 pub fn flag_of(key: Key) -> CGEventFlags {
     match key {
-        Key::Modifier(Modifier::Cmd) => kCGEventFlagMaskCommand,
-        Key::Modifier(Modifier::Shift) => kCGEventFlagMaskShift,
-        Key::Modifier(Modifier::Alt) => kCGEventFlagMaskAlternate,
-        Key::Modifier(Modifier::Ctrl) => kCGEventFlagMaskControl,
-        Key::Named(Named::CapsLock) => kCGEventFlagMaskAlphaShift,
-        _ => 0,
+        Key::Modifier(Modifier::Cmd) => CGEventFlags::CGEventFlagCommand,
+        Key::Modifier(Modifier::Shift) => CGEventFlags::CGEventFlagShift,
+        Key::Modifier(Modifier::Alt) => CGEventFlags::CGEventFlagAlternate,
+        Key::Modifier(Modifier::Ctrl) => CGEventFlags::CGEventFlagControl,
+        Key::Named(Named::CapsLock) => CGEventFlags::CGEventFlagAlphaShift,
+        _ => CGEventFlags::empty(),
     }
 }
 
@@ -196,8 +215,11 @@ mod tests {
     #[test]
     fn shift_is_added_where_a_character_needs_it() {
         let map = Keymap::default();
-        assert_eq!(map.stroke(Key::Char('a')), Some(KeyStroke { code: 0, flags: 0 }));
-        assert_eq!(map.stroke(Key::Char('+')), Some(KeyStroke { code: 24, flags: kCGEventFlagMaskShift }));
+        assert_eq!(map.stroke(Key::Char('a')), Some(KeyStroke { code: 0, flags: CGEventFlags::empty() }));
+        assert_eq!(
+            map.stroke(Key::Char('+')),
+            Some(KeyStroke { code: 24, flags: CGEventFlags::CGEventFlagShift })
+        );
         assert_eq!(map.stroke(Key::Char('é')), None);
     }
 
@@ -209,8 +231,11 @@ mod tests {
             HostKey { code: 18, plain: Some('&'), shifted: Some('1') },
         ];
         let map = Keymap::new(french);
-        assert_eq!(map.stroke(Key::Char('a')), Some(KeyStroke { code: 12, flags: 0 }));
-        assert_eq!(map.stroke(Key::Char('1')), Some(KeyStroke { code: 18, flags: kCGEventFlagMaskShift }));
+        assert_eq!(map.stroke(Key::Char('a')), Some(KeyStroke { code: 12, flags: CGEventFlags::empty() }));
+        assert_eq!(
+            map.stroke(Key::Char('1')),
+            Some(KeyStroke { code: 18, flags: CGEventFlags::CGEventFlagShift })
+        );
         assert_eq!(map.stroke(Key::Char('z')), None);
     }
 }

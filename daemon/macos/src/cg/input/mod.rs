@@ -1,7 +1,7 @@
-//! Mouse and keyboard by CGEvent, on a thread of its own: a drag pauses on its way.
+//! Mouse and keyboard by CGEvent, on a thread of its own, because a script may contain pauses.
 //!
-//! `script` runs the steps, `receiver` says who would receive them, `events` makes and sends what they come to. `keys` and `text` are pure: which key gives what,
-//! and how much text one event carries.
+//! Read `script` first, which runs the steps; `receiver` finds who would receive them, `events` creates and posts events. `keys`
+//! and `text` are pure: key codes, and how much text one event carries.
 
 pub mod events;
 pub mod keys;
@@ -20,18 +20,18 @@ use crate::desktop::secure_input::secure_input;
 use axd_platform::input_thread::Job;
 use axd_platform::{DesktopAnswer, Failure, InputStep};
 
-/// Runs one script after the other, until nobody can ask any more.
+/// Runs one script after the other, until all senders are gone.
 pub fn serve(jobs: &Receiver<Job>) {
     let mut device: Option<InputDevice> = None;
     while let Ok(job) = jobs.recv() {
         let result = host::with_autorelease_pool(|| run(&mut device, &job));
-        // Who asked may have stopped waiting.
+        // The caller may have stopped waiting.
         let _ = job.answer.send(result);
     }
 }
 
 fn run(device: &mut Option<InputDevice>, job: &Job) -> Result<DesktopAnswer, Failure> {
-    // Without it nothing arrives, and nobody is told.
+    // Without the permission, the system drops events silently.
     permissions::require_accessibility()?;
     let device = match device {
         Some(device) => device,

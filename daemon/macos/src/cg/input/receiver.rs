@@ -1,4 +1,4 @@
-//! Who would receive input, by what the system says now.
+//! Finds which app and window would receive input now.
 
 use axd_protocol::Point;
 
@@ -9,7 +9,7 @@ use crate::desktop::windows::{self, ListedWindow};
 use crate::ffi::names as n;
 use axd_platform::{Receiver, Stretch};
 
-/// Who would receive this, if it were sent now.
+/// The receiver of input that is sent now.
 pub(super) fn receiver_of(stretch: Stretch) -> Receiver {
     match stretch {
         Stretch::Keys => keyboard_receiver(),
@@ -25,7 +25,7 @@ fn keyboard_receiver() -> Receiver {
     let focused = Element::app(pid)
         .and_then(|app| app.element(n::kAXFocusedWindowAttribute).ok().flatten())
         .and_then(|window| window.window_number())
-        // One that was put away is in front of nothing, whatever its app says.
+        // A minimised window receives nothing, even if its app reports it as focused.
         .filter(|focused| listed.iter().any(|listed| listed.window == *focused));
     let of_app = || listed.iter().find(|window| window.pid == pid).map(|window| window.window);
     let window = focused.or_else(of_app);
@@ -34,8 +34,8 @@ fn keyboard_receiver() -> Receiver {
     Receiver { pid: Some(pid), window, title: title.unwrap_or_default(), ..Receiver::default() }
 }
 
-/// The window server does not say which windows let clicks through, so what lies above ordinary windows counts only if an
-/// element of its app is there.
+/// The receiver of a click. Windows that let clicks through are not marked in the window server's list, so an overlay counts
+/// only if an element of its app is at the point.
 fn pointer_receiver(point: Point) -> Receiver {
     let is_there = |window: &&ListedWindow| window.bounds.contains(point);
     let element =

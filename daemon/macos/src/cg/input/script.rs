@@ -1,4 +1,4 @@
-//! Runs a script of input steps. A script that is stopped or fails lets go of what it pressed itself.
+//! Runs a script of input steps. A script that fails or is cancelled releases what it pressed itself.
 
 use std::time::{Duration, Instant};
 
@@ -6,44 +6,39 @@ use axd_protocol::Point;
 use axd_protocol::keys::{Button, Key};
 
 use super::events::{EventSource, InputEvent, is_button_down, is_key_down, pointer};
-use super::keys::{KeyStroke, Keymap, RETURN, TAB, flag_of};
+use super::keys::{KeyStroke, Keymap, flag_of};
 use super::receiver;
 use super::text::{TextPiece, pieces};
-use crate::ffi::cg::{
-    CGEventFlags, CGEventType, CGMouseButton, kCGEventLeftMouseDown, kCGEventLeftMouseDragged,
-    kCGEventLeftMouseUp, kCGEventMouseMoved, kCGEventOtherMouseDown, kCGEventOtherMouseDragged,
-    kCGEventOtherMouseUp, kCGEventRightMouseDown, kCGEventRightMouseDragged, kCGEventRightMouseUp,
-    kCGMouseButtonCenter, kCGMouseButtonLeft, kCGMouseButtonRight,
-};
+use crate::ffi::cg::{CGEventFlags, CGEventType, CGMouseButton, KeyCode};
 use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Sent, Stretch};
 
-/// A little time between pieces of a text: the queue of an app is not endless.
+/// The pause between pieces of a text, because an app's event queue is finite, and between polls.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
-/// Clicks further apart than this do not belong together.
+/// Clicks count as a double click if they are no further apart than this, in time and in points.
 const MULTI_CLICK_INTERVAL: Duration = Duration::from_millis(500);
 const MULTI_CLICK_DISTANCE: i32 = 4;
-/// How long the system may take to take in what was sent.
+/// How long to wait until the system has registered the last event.
 const ARRIVAL_TIMEOUT: Duration = Duration::from_millis(100);
-/// Lines that one event of the wheel may carry.
+/// How many lines one wheel event carries at most.
 const MAX_WHEEL_LINES: i32 = 10;
 
-/// Mouse and keyboard.
+/// Mouse and keyboard, with what is held.
 pub struct InputDevice {
     source: EventSource,
-    /// What is held, from one script to the next.
+    /// The modifiers that are held, also from one script to the next.
     flags: CGEventFlags,
     buttons: Vec<Button>,
-    /// How many presses of a button there were.
+    /// How many button presses were sent; it numbers the events.
     press_count: i64,
-    /// The clicks of this script that belong together.
+    /// The clicks of this script that count together.
     clicks: Option<ClickSequence>,
-    /// Where this script moved the pointer to. The system says so only when it has got there.
+    /// Where this script moved the pointer to. The system reports the position only with a delay.
     at: Option<Point>,
-    /// The last thing this script pressed or let go of.
+    /// The last control that this script pressed or released.
     last: Option<(InputControl, bool)>,
 }
 
-/// Something that the system says of whether it is down.
+/// A control whose state the system reports.
 #[derive(Clone, Copy)]
 enum InputControl {
     Button(CGMouseButton),
@@ -64,12 +59,12 @@ enum HeldInput {
 }
 
 impl InputDevice {
-    /// Hands that hold nothing.
+    /// A device that holds nothing.
     pub fn new() -> Result<InputDevice, Failure> {
         let source = EventSource::new().ok_or_else(|| refused("the system lets nobody make input now"))?;
         Ok(InputDevice {
             source,
-            flags: 0,
+            flags: CGEventFlags::empty(),
             buttons: Vec::new(),
             press_count: 0,
             clicks: None,
@@ -82,7 +77,7 @@ impl InputDevice {
     pub fn run(&mut self, input: &Input, keymap: &Keymap, gate: &Gate) -> Result<(), Failure> {
         let Input { steps, judge } = input;
         check_keys(steps, keymap)?;
-        // Clicks of another script are another matter, however soon they come.
+        // Clicks of two scripts never count together.
         (self.clicks, self.at, self.last) = (None, None, None);
         let (mut down, mut sent) = (Vec::new(), false);
         let mut asked = None;
@@ -92,7 +87,7 @@ impl InputDevice {
         });
         if result.is_err() {
             for held in down.into_iter().rev() {
-                // There is nobody left to tell what goes wrong now.
+                // The script has failed already; a second failure would not add anything.
                 let _ = match held {
                     HeldInput::Key(key) => self.key(key, false, keymap),
                     HeldInput::Button(button) => self.button(button, false),
@@ -133,7 +128,7 @@ impl InputDevice {
                 for (right, down) in wheel_events(*right, *down) {
                     gate.enter()?;
                     *sent = true;
-                    // The system counts lines up and to the left.
+                    // The system counts lines upwards and to the left.
                     let turn = self.source.wheel(-down, -right);
                     self.post(turn.map(|turn| match self.at {
                         Some(at) => turn.with_location(at),
@@ -164,9 +159,9 @@ impl InputDevice {
         }
     }
 
-    /// Asks about who would receive a step, before each stretch: keys in a row are one, each press of a button is. (Text asks by
-    /// itself, piece by piece.) The system lets nobody send to a receiver of his choice only, so what happens between the
-    /// question and the sending is not ruled out, only made unlikely.
+    /// Asks the judge about the receiver before each stretch: a row of keys, or one button press. (Text does that itself, piece by
+    /// piece.) macOS cannot send input to one receiver only, so a change between the question and the event is unlikely, but not
+    /// impossible.
     fn check_receiver(
         &self,
         step: &InputStep,
@@ -193,7 +188,7 @@ impl InputDevice {
         judge.decide(stretch, &receiver::receiver_of(stretch))
     }
 
-    /// Waits until the system has taken in what was sent last, but not for long: it is asked next what came of it.
+    /// Waits a short time until the system has registered the last event, because its effect is read next.
     fn wait_until_received(&self) {
         let end = Instant::now() + ARRIVAL_TIMEOUT;
         let has = || {
@@ -215,14 +210,14 @@ impl InputDevice {
         Ok(())
     }
 
-    /// Moves the pointer; with a button held that is a drag.
+    /// Moves the pointer; with a button held it is a drag.
     fn move_pointer(&mut self, to: Point) -> Result<(), Failure> {
         self.at = Some(to);
         let (kind, button) = match self.buttons.last() {
-            None => (kCGEventMouseMoved, kCGMouseButtonLeft),
-            Some(Button::Left) => (kCGEventLeftMouseDragged, kCGMouseButtonLeft),
-            Some(Button::Right) => (kCGEventRightMouseDragged, kCGMouseButtonRight),
-            Some(Button::Middle) => (kCGEventOtherMouseDragged, kCGMouseButtonCenter),
+            None => (CGEventType::MouseMoved, CGMouseButton::Left),
+            Some(Button::Left) => (CGEventType::LeftMouseDragged, CGMouseButton::Left),
+            Some(Button::Right) => (CGEventType::RightMouseDragged, CGMouseButton::Right),
+            Some(Button::Middle) => (CGEventType::OtherMouseDragged, CGMouseButton::Center),
         };
         self.post(self.source.mouse(kind, to, button))
     }
@@ -257,7 +252,7 @@ impl InputDevice {
             self.flags &= !flag;
         }
         let Some(KeyStroke { code, flags }) = keymap.stroke(key) else {
-            // No key of the layout has it; it is typed as text.
+            // No key of the layout has this character, so it is typed as text.
             let Key::Char(character) = key else { return Err(no_such_key(key)) };
             let event = self.source.key(0, down);
             return self.post(event.map(|event| event.with_text(character.encode_utf16(&mut [0; 2]))));
@@ -278,14 +273,14 @@ impl InputDevice {
             *sent = true;
             for down in [true, false] {
                 let (code, units): (u16, &[u16]) = match piece {
-                    TextPiece::Return => (RETURN, &[]),
-                    TextPiece::Tab => (TAB, &[]),
+                    TextPiece::Return => (KeyCode::RETURN, &[]),
+                    TextPiece::Tab => (KeyCode::TAB, &[]),
                     TextPiece::Text { units, .. } => (0, units),
                 };
                 let event = self.source.key(code, down).ok_or_else(|| refused("the system made no event"))?;
                 let event = if units.is_empty() { event } else { event.with_text(units) };
-                // Text is plain, whatever is held.
-                event.with_flags(0).post();
+                // Held modifiers do not apply to text.
+                event.with_flags(CGEventFlags::empty()).post();
             }
             gate.typed(piece.characters());
         }
@@ -301,7 +296,7 @@ impl ClickSequence {
     }
 }
 
-/// Finds what cannot be done before anything is.
+/// Fails if a key does not exist, before anything is sent.
 fn check_keys(steps: &[InputStep], keymap: &Keymap) -> Result<(), Failure> {
     let mut modified = false;
     for step in steps {
@@ -334,16 +329,16 @@ fn track_held(down: &mut Vec<HeldInput>, what: HeldInput, is_down: bool) {
 
 fn native_button(button: Button, down: bool) -> (CGEventType, CGMouseButton) {
     match (button, down) {
-        (Button::Left, true) => (kCGEventLeftMouseDown, kCGMouseButtonLeft),
-        (Button::Left, false) => (kCGEventLeftMouseUp, kCGMouseButtonLeft),
-        (Button::Right, true) => (kCGEventRightMouseDown, kCGMouseButtonRight),
-        (Button::Right, false) => (kCGEventRightMouseUp, kCGMouseButtonRight),
-        (Button::Middle, true) => (kCGEventOtherMouseDown, kCGMouseButtonCenter),
-        (Button::Middle, false) => (kCGEventOtherMouseUp, kCGMouseButtonCenter),
+        (Button::Left, true) => (CGEventType::LeftMouseDown, CGMouseButton::Left),
+        (Button::Left, false) => (CGEventType::LeftMouseUp, CGMouseButton::Left),
+        (Button::Right, true) => (CGEventType::RightMouseDown, CGMouseButton::Right),
+        (Button::Right, false) => (CGEventType::RightMouseUp, CGMouseButton::Right),
+        (Button::Middle, true) => (CGEventType::OtherMouseDown, CGMouseButton::Center),
+        (Button::Middle, false) => (CGEventType::OtherMouseUp, CGMouseButton::Center),
     }
 }
 
-/// Turns of the wheel that one event each can carry.
+/// Splits a turn of the wheel into what one event each can carry.
 fn wheel_events(right: i32, down: i32) -> Vec<(i32, i32)> {
     let (mut right, mut down, mut turns) = (right, down, Vec::new());
     while right != 0 || down != 0 {
@@ -356,7 +351,7 @@ fn wheel_events(right: i32, down: i32) -> Vec<(i32, i32)> {
     turns
 }
 
-/// Waits that long, unless the gate is closed.
+/// Waits, unless the gate is closed meanwhile.
 fn pause(time: Duration, gate: &Gate) -> Result<(), Failure> {
     match gate.closes_within(time) {
         true => Err(Failure::new(FailureKind::Closed, "it was cancelled on the way")),

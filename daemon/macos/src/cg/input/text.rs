@@ -1,25 +1,25 @@
-//! Text in pieces that one event can carry. Pure.
+//! Splits text into pieces that one event can carry. Pure.
 
-/// More UTF-16 units than this are cut off by the system.
+/// How many UTF-16 units one event carries; the system cuts off the rest.
 const MAX_UNITS: usize = 20;
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextPiece {
-    /// What is typed as it is.
+    /// Text for one event.
     Text {
         /// In UTF-16.
         units: Vec<u16>,
         /// How many characters that is.
         characters: u32,
     },
-    /// The Return key: a line break that came as text would not confirm anything.
+    /// The Return key: a line break in a text event would not confirm a dialog.
     Return,
     /// The Tab key.
     Tab,
 }
 
-/// The pieces of a text, in order. No character is split.
+/// Splits a text. No character is divided between pieces.
 pub fn pieces(text: &str) -> Vec<TextPiece> {
     let mut pieces = Vec::new();
     let (mut units, mut characters) = (Vec::new(), 0);
@@ -53,7 +53,7 @@ pub fn pieces(text: &str) -> Vec<TextPiece> {
 }
 
 impl TextPiece {
-    /// How many characters of the text it is.
+    /// How many characters of the text it stands for.
     pub fn characters(&self) -> u32 {
         match self {
             TextPiece::Text { characters, .. } => *characters,
