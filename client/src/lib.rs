@@ -39,7 +39,7 @@ pub use wire::{Ask, Reply, is_ok, push_of, request_line};
 pub type Result<T> = std::result::Result<T, ClientError>;
 
 /// Where things live for the user who runs this, as the environment says.
-pub fn places() -> protocol::Places {
+pub fn places() -> protocol::Paths {
     let uid = nix::unistd::geteuid().as_raw();
-    protocol::Places::resolve(protocol::places::System::HERE, uid, |name| std::env::var_os(name))
+    protocol::Paths::resolve(protocol::paths::System::CURRENT, uid, |name| std::env::var_os(name))
 }

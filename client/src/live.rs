@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axd_protocol::event::{Event, Push};
-use axd_protocol::replica::Misfit;
+use axd_protocol::replica::ReplicaError;
 use axd_protocol::{AppInfo, AppState, Clock, Replica};
 
 /// The trees of the apps a subscription tells about.
@@ -48,8 +48,8 @@ impl Live {
         Live::default()
     }
 
-    /// Takes in an event. On a [`Misfit`] that app's tree is dropped: subscribe again to have it back.
-    pub fn take(&mut self, push: Push) -> Result<Update, Misfit> {
+    /// Takes in an event. On a [`ReplicaError`] that app's tree is dropped: subscribe again to have it back.
+    pub fn take(&mut self, push: Push) -> Result<Update, ReplicaError> {
         match push.event {
             Event::Fresh { clock, app, tree, .. } => {
                 let pid = app.pid;
@@ -112,7 +112,7 @@ mod tests {
     const CHANGED: &str = r#"{"sub":1,"event":"changes","clock":"c:00000001:3","app":{"name":"Notes","pid":9,"identity":"notes","state":"live"},"observed":"reread","removed":[],"moved":[],"added":[],"changed":[{"id":"row_000000","set":{"name":"Two"}}]}"#;
     const GONE: &str = r#"{"sub":1,"event":"app-terminated","clock":"c:00000001:4","app":{"name":"Notes","pid":9,"identity":"notes","state":"gone"}}"#;
 
-    fn take(live: &mut Live, line: &str) -> Result<Update, Misfit> {
+    fn take(live: &mut Live, line: &str) -> Result<Update, ReplicaError> {
         live.take(serde_json::from_str(line).unwrap())
     }
 

@@ -17,8 +17,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use axd_protocol::command::{Shutdown, ShutdownAnswer, Status};
-use axd_protocol::places::{DAEMON_LOCK, MAX_SOCKET_PATH, START_LOCK};
-use axd_protocol::{Command, ErrorCode, Places};
+use axd_protocol::paths::{DAEMON_LOCK, MAX_SOCKET_PATH, START_LOCK};
+use axd_protocol::{Command, ErrorCode, Paths};
 use nix::libc;
 #[cfg(target_os = "linux")]
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -141,7 +141,7 @@ fn start_and_connect(socket: &Path, start: &DaemonStart) -> Result<Connection> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|fault| cannot("make the folder", folder, fault))?;
     }
-    let lock_path = Places::lock_of(socket, START_LOCK);
+    let lock_path = Paths::lock_of(socket, START_LOCK);
     let lock = lock_file(&lock_path).and_then(|file| file.lock().map(|()| file));
     let lock = lock.map_err(|fault| cannot("lock", &lock_path, fault))?;
     match Connection::try_open(socket) {
@@ -180,7 +180,7 @@ fn start_and_connect(socket: &Path, start: &DaemonStart) -> Result<Connection> {
 /// Waits until the daemon of this socket has given it up; false if it does not. It holds its lock until then, so to have
 /// the lock for a moment means that another can serve.
 pub fn await_end(socket: &Path) -> io::Result<bool> {
-    let lock = lock_file(&Places::lock_of(socket, DAEMON_LOCK))?;
+    let lock = lock_file(&Paths::lock_of(socket, DAEMON_LOCK))?;
     let (tell, gone) = mpsc::channel();
     // A thread, because a lock cannot be waited for with a limit. If the limit passes, it dies with the process.
     std::thread::Builder::new()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axd_client::ClientError;
-use axd_client::protocol::command::{ClipKind, ClipboardGetAnswer, Command, PictureFormat, ScreenshotAnswer};
+use axd_client::protocol::command::{ClipKind, ClipboardGetAnswer, Command, ImageFormat, ScreenshotAnswer};
 use axd_client::protocol::render::Render;
 use axd_client::protocol::{Error, ErrorCode, NodeId, Role};
 use base64::Engine as _;
@@ -85,11 +85,11 @@ fn is_element(path: &str) -> bool {
 }
 
 /// The format that a file's ending says; none if it says PNG, which is what comes unless asked.
-fn format_of(path: &Path) -> Result<Option<PictureFormat>, Usage> {
+fn format_of(path: &Path) -> Result<Option<ImageFormat>, Usage> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match ending.as_deref() {
         None | Some("png") => Ok(None),
-        Some("jpg" | "jpeg") => Ok(Some(PictureFormat::Jpeg)),
+        Some("jpg" | "jpeg") => Ok(Some(ImageFormat::Jpeg)),
         Some(other) => Err(usage(
             "screenshot",
             format!("images are written as PNG or JPEG, not '.{other}'"),
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(format_of(Path::new("a.png")).unwrap(), None);
         assert_eq!(format_of(Path::new("a")).unwrap(), None);
         for jpeg in ["a.jpg", "b/a.JPEG"] {
-            assert_eq!(format_of(Path::new(jpeg)).unwrap(), Some(PictureFormat::Jpeg));
+            assert_eq!(format_of(Path::new(jpeg)).unwrap(), Some(ImageFormat::Jpeg));
         }
         assert!(format_of(Path::new("a.webp")).unwrap_err().message.contains(".webp"));
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use axd_client::protocol::change::{Added, Changed, Moved};
-use axd_client::protocol::event::{EndCause, Event, FreshCause, Happening, Observed, Push};
+use axd_client::protocol::event::{EndCause, Event, EventData, FreshCause, Observed, Push};
 use axd_client::protocol::text::{quote, write_ref};
 use axd_client::protocol::{AppInfo, Difference, Node, NodeId, NodeRef, Replica};
 
@@ -133,7 +133,7 @@ impl Told {
         }
     }
 
-    fn happening(&mut self, what: &str, it: Happening) -> Option<AppInfo> {
+    fn happening(&mut self, what: &str, it: EventData) -> Option<AppInfo> {
         let mut line = what.to_owned();
         if let Some(node) = &it.node {
             line.push(' ');

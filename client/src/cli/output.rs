@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use axd_client::ClientError;
 use axd_client::protocol::command::family;
-use axd_client::protocol::envelope::Head;
+use axd_client::protocol::envelope::AnswerHead;
 use axd_client::protocol::render::Render;
 use axd_client::protocol::{Error, ErrorCode, PROTOCOL_VERSION};
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub fn answer(command: &str, answer: &(impl Serialize + Render), mode: Mode, exi
     match mode {
         Mode::Json => {
             let platform = std::env::consts::OS;
-            let head = Head {
+            let head = AnswerHead {
                 id: None,
                 ok: true,
                 command,

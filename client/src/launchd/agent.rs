@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use axd_protocol::places::MAX_SOCKET_PATH;
+use axd_protocol::paths::MAX_SOCKET_PATH;
 use axd_protocol::{Error, ErrorCode};
 
 const TEMPLATE: &str = include_str!("../../../launchd/dev.axd.axd.plist");

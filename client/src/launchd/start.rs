@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axd_protocol::command::Status;
-use axd_protocol::places::System;
-use axd_protocol::{Command, Places};
+use axd_protocol::paths::System;
+use axd_protocol::{Command, Paths};
 
 use super::{Agent, LABEL, Loaded, STARTER, domain, is_unknown, launchctl, target};
 use crate::start::IDLE_EXIT_S;
@@ -26,8 +26,8 @@ const NOT_HANDED_ON: [&str; 4] = ["AXD_SOCKET", "AXD_BIN", "AXD_NO_AUTOSTART", S
 pub(crate) fn start(socket: &Path, binary: &Path, how: &DaemonStart) -> Result<Connection, String> {
     let uid = nix::unistd::geteuid().as_raw();
     let env = |name: &str| std::env::var_os(name);
-    let places = Places::resolve(System::HERE, uid, env);
-    let default = Places::resolve(System::HERE, uid, |name| env(name).filter(|_| name != "AXD_SOCKET"));
+    let places = Paths::resolve(System::CURRENT, uid, env);
+    let default = Paths::resolve(System::CURRENT, uid, |name| env(name).filter(|_| name != "AXD_SOCKET"));
     let label = label_of(socket, &default.socket);
     let target = target(&label);
     let known = look(&target)?;

@@ -7,7 +7,7 @@ use std::task::{Poll, ready};
 use std::time::Duration;
 
 use axd_protocol::command::{Attach, AttachAnswer, Detach};
-use axd_protocol::event::{Event, Happening};
+use axd_protocol::event::{Event, EventData};
 use axd_protocol::{AppInfo, AppState, Error, ErrorCode, Result, Role, WindowInfo};
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
@@ -235,7 +235,7 @@ impl Engine {
         }
     }
 
-    fn window_happened(&self, kind: fn(Happening) -> Event, window: &WindowSeen) {
+    fn window_happened(&self, kind: fn(EventData) -> Event, window: &WindowSeen) {
         let seen = self.desktop.read().by_pid(window.pid).cloned();
         let seen = seen.unwrap_or_else(|| AppSeen { pid: window.pid, ..AppSeen::default() });
         self.happened(kind, self.info_of(&seen), None, Some(self.window_info(window)), None);
@@ -244,13 +244,13 @@ impl Engine {
     /// Adds a discrete event to the ring.
     fn happened(
         &self,
-        kind: fn(Happening) -> Event,
+        kind: fn(EventData) -> Event,
         app: AppInfo,
         node: Option<axd_protocol::NodeRef>,
         window: Option<WindowInfo>,
         text: Option<String>,
     ) {
-        let event = kind(Happening { clock: self.clock.now(), app, node, window, text });
+        let event = kind(EventData { clock: self.clock.now(), app, node, window, text });
         self.happenings.lock().push(event);
         self.beat();
     }
@@ -286,7 +286,7 @@ impl Engine {
     }
 
     fn noticed(&self, app: &App, notice: Notice) {
-        let kind: fn(Happening) -> Event = match &notice {
+        let kind: fn(EventData) -> Event = match &notice {
             Notice::Focus(_) => Event::Focus,
             Notice::Opened(node) if node.role == Role::Menu => Event::MenuOpened,
             Notice::Closed(node) if node.role == Role::Menu => Event::MenuClosed,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use axd_protocol::command::{ALL_NAMES, Batch, BatchAnswer, Command, Item};
+use axd_protocol::command::{ALL_NAMES, Batch, BatchAnswer, BatchItem, Command};
 use axd_protocol::render::Render;
 use axd_protocol::{Clock, Error, ErrorCode, Result};
 use serde_json::Value;
@@ -88,7 +88,7 @@ impl Engine {
     async fn item(
         self: &Arc<Self>,
         call: &Call,
-        item: &Item,
+        item: &BatchItem,
         with_data: bool,
         answers: &[Vec<u8>],
         before_last: Clock,
@@ -130,7 +130,7 @@ fn since(command: Command, before_last: Clock) -> Command {
 }
 
 /// Checks all that can be checked before anything is done.
-fn check(items: &[Item]) -> Result<()> {
+fn check(items: &[BatchItem]) -> Result<()> {
     let invalid = |index: usize, why: String| {
         Error::new(ErrorCode::InvalidArgs, format!("items[{index}]: {why}"))
             .suggest("fix it and send the batch again; nothing was executed")
@@ -161,7 +161,7 @@ fn check(items: &[Item]) -> Result<()> {
 }
 
 /// The answers an item refers to: which, and what of it.
-fn references(item: &Item) -> std::result::Result<Vec<(usize, String)>, String> {
+fn references(item: &BatchItem) -> std::result::Result<Vec<(usize, String)>, String> {
     let Some(args) = &item.args else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     let value: Value = serde_json::from_str(args.get()).map_err(|fault| fault.to_string())?;
@@ -190,7 +190,7 @@ fn visit(value: &Value, see: &mut impl FnMut(&str)) {
 }
 
 /// The args of an item, with what earlier ones answered in the place of its references.
-fn filled(item: &Item, answers: &[Vec<u8>]) -> Result<Option<Box<RawValue>>> {
+fn filled(item: &BatchItem, answers: &[Vec<u8>]) -> Result<Option<Box<RawValue>>> {
     let Some(args) = &item.args else { return Ok(None) };
     if !args.get().contains('$') {
         return Ok(Some(args.clone()));
@@ -242,8 +242,8 @@ fn answered(text: &str, index: usize, path: &str, answers: &[Vec<u8>]) -> Result
 mod tests {
     use super::*;
 
-    fn item(command: &str, args: &str) -> Item {
-        Item { command: command.to_owned(), args: Some(RawValue::from_string(args.to_owned()).unwrap()) }
+    fn item(command: &str, args: &str) -> BatchItem {
+        BatchItem { command: command.to_owned(), args: Some(RawValue::from_string(args.to_owned()).unwrap()) }
     }
 
     #[test]

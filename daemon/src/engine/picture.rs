@@ -3,7 +3,7 @@
 use std::hash::Hasher;
 use std::sync::Arc;
 
-use axd_protocol::command::{PictureFormat, Screenshot, ScreenshotAnswer};
+use axd_protocol::command::{ImageFormat, Screenshot, ScreenshotAnswer};
 use axd_protocol::{Bounds, Error, ErrorCode, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE_64;
@@ -217,12 +217,12 @@ fn only_one(args: &Screenshot) -> Result<()> {
 
 fn form(args: &Screenshot) -> Result<Form> {
     match (args.format.unwrap_or_default(), args.quality) {
-        (PictureFormat::Png, None) => Ok(Form::Png),
-        (PictureFormat::Png, Some(_)) => {
+        (ImageFormat::Png, None) => Ok(Form::Png),
+        (ImageFormat::Png, Some(_)) => {
             Err(Error::new(ErrorCode::InvalidArgs, "quality applies to JPEG only")
                 .suggest("omit quality, or use --format jpeg"))
         }
-        (PictureFormat::Jpeg, quality) => match quality.unwrap_or(QUALITY) {
+        (ImageFormat::Jpeg, quality) => match quality.unwrap_or(QUALITY) {
             quality @ 1..=100 => Ok(Form::Jpeg(quality)),
             quality => Err(Error::new(
                 ErrorCode::InvalidArgs,
@@ -256,7 +256,7 @@ fn make(
     let file = if unchanged { Vec::new() } else { encode(&picture, form)? };
     let points = |pixels: u32| (f64::from(pixels) / picture.scale).round() as i32;
     Ok(ScreenshotAnswer {
-        format: if form == Form::Png { PictureFormat::Png } else { PictureFormat::Jpeg },
+        format: if form == Form::Png { ImageFormat::Png } else { ImageFormat::Jpeg },
         width: picture.width,
         height: picture.height,
         bounds: Bounds {
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn quality_is_of_a_jpeg_and_from_1_to_100() {
-        let jpeg = Screenshot { format: Some(PictureFormat::Jpeg), ..screenshot() };
+        let jpeg = Screenshot { format: Some(ImageFormat::Jpeg), ..screenshot() };
         assert_eq!(form(&screenshot()), Ok(Form::Png));
         assert_eq!(form(&jpeg), Ok(Form::Jpeg(QUALITY)));
         assert!(form(&Screenshot { quality: Some(9), ..screenshot() }).is_err());

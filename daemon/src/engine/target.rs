@@ -190,7 +190,7 @@ pub(super) fn parse_selector(text: &str) -> Result<Selector> {
 }
 
 fn invalid_selector(fault: &SelectorError) -> Error {
-    let error = Error::new(ErrorCode::InvalidArgs, format!("selector: {}", fault.place()));
+    let error = Error::new(ErrorCode::InvalidArgs, format!("selector: {}", fault.position()));
     match &fault.hint {
         Some(hint) => error.suggest(hint.clone()),
         None => error.suggest("selectors look like button:Save, list > row:nth(3) or *[text~=\"total\"]"),

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axd_protocol::command::{Cancel, CancelAnswer};
-use axd_protocol::envelope::Head;
+use axd_protocol::envelope::AnswerHead;
 use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::event::EndCause;
 use axd_protocol::{Command, Error, ErrorCode, Format, PROTOCOL_VERSION, Request};
@@ -126,7 +126,7 @@ impl Connection {
                 asked.fail(self.platform, ErrorCode::Cancelled, message, &mut self.out.lines);
             }
         }
-        let head = Head {
+        let head = AnswerHead {
             id: request.id,
             ok: true,
             command: "cancel",

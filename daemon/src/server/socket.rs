@@ -10,8 +10,8 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt,
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use axd_protocol::Places;
-use axd_protocol::places::{DAEMON_LOCK, MAX_SOCKET_PATH};
+use axd_protocol::Paths;
+use axd_protocol::paths::{DAEMON_LOCK, MAX_SOCKET_PATH};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, OFlag, fcntl};
 use nix::sys::socket::{self, AddressFamily, Backlog, SockFlag, SockType, UnixAddr};
@@ -215,7 +215,7 @@ fn prepare_folder(folder: &Path) -> Result<(), ListenError> {
 
 /// Becomes the daemon of this socket, and leaves its pid for whoever comes too late.
 fn take_lock(socket: &Path) -> Result<Flock<File>, ListenError> {
-    let path = Places::lock_of(socket, DAEMON_LOCK);
+    let path = Paths::lock_of(socket, DAEMON_LOCK);
     let file = OpenOptions::new()
         .read(true)
         .write(true)

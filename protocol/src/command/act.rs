@@ -1,4 +1,4 @@
-//! Acting on elements: what every such command takes, and the commands.
+//! Commands that act on elements, and the options that all of them take.
 
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -7,74 +7,74 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{act_args, args};
 
-/// By which way something is done.
+/// How an action is performed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Route {
-    /// By the app itself if it offers it, else with mouse and keyboard.
+    /// With the accessibility API if the app supports it, otherwise with mouse and keyboard.
     Auto,
-    /// By the app itself only. Works in the background, and moves no pointer.
+    /// With the accessibility API only. This works in the background, and does not move the pointer.
     Semantic,
     /// With mouse and keyboard only.
     Input,
 }
 
-/// What all commands that act take beside what is their own.
+/// The options that every action takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ActOptions<'a> {
-    /// In which app the target is looked for.
+    /// The app in which the target is searched.
     pub app: Option<&'a str>,
-    /// In which window.
+    /// The window in which the target is searched.
     pub window: Option<&'a str>,
-    /// By which way.
+    /// How the action is performed.
     pub route: Option<Route>,
-    /// How long to wait at most until the app has come to rest.
+    /// The maximum time to wait until the app has settled.
     pub settle_ms: Option<u64>,
-    /// How long nothing may change for the app to be at rest.
+    /// The time without changes after which the app counts as settled.
     pub quiet_ms: Option<u64>,
-    /// How long to wait until the target can be acted on.
+    /// The maximum time to wait until the target can be acted on.
     pub timeout_ms: Option<u64>,
-    /// What is to appear before the answer.
+    /// The selector that must match before the action is answered.
     pub wait_for: Option<&'a str>,
-    /// What is to be gone before the answer.
+    /// The selector that must no longer match before the action is answered.
     pub wait_for_gone: Option<&'a str>,
-    /// Whether the difference is left out.
+    /// Whether the answer omits what changed.
     pub no_effects: bool,
-    /// Whether nothing is really done.
+    /// Whether the action is only described and not performed.
     pub dry_run: bool,
 }
 
-/// A command that acts.
-pub trait Acting {
-    /// What it takes beside what is its own.
+/// The arguments of a command that acts.
+pub trait ActArgs {
+    /// The options that every action takes.
     fn options(&self) -> ActOptions<'_>;
 }
 
-/// A text, which may also be sent as a number or as true or false.
+/// An argument that is a text, and may also be sent as a number or a boolean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
-pub struct Plain(pub String);
+pub struct TextArg(pub String);
 
-impl<'de> Deserialize<'de> for Plain {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plain, D::Error> {
+impl<'de> Deserialize<'de> for TextArg {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TextArg, D::Error> {
         match serde_json::Value::deserialize(deserializer)? {
-            serde_json::Value::String(text) => Ok(Plain(text)),
+            serde_json::Value::String(text) => Ok(TextArg(text)),
             value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => {
-                Ok(Plain(value.to_string()))
+                Ok(TextArg(value.to_string()))
             }
-            _ => Err(serde::de::Error::custom("expected a text, a number, or true or false")),
+            _ => Err(serde::de::Error::custom("expected a string, a number or a boolean")),
         }
     }
 }
 
-impl FromStr for Plain {
+impl FromStr for TextArg {
     type Err = Infallible;
 
-    fn from_str(text: &str) -> Result<Plain, Infallible> {
-        Ok(Plain(text.to_owned()))
+    fn from_str(text: &str) -> Result<TextArg, Infallible> {
+        Ok(TextArg(text.to_owned()))
     }
 }
 
@@ -145,7 +145,7 @@ act_args! {
         /// Element: an id, a selector or a point [default: the focused one].
         optional target: Option<String> [value_name = "TARGET", allow_negative_numbers = true],
         /// Text to type; `-` reads standard input.
-        required text: Plain [value_name = "TEXT", allow_hyphen_values = true],
+        required text: TextArg [value_name = "TEXT", allow_hyphen_values = true],
     }
 }
 
@@ -161,7 +161,7 @@ act_args! {
         /// Element: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
         /// New value.
-        required value: Plain [value_name = "VALUE", allow_hyphen_values = true],
+        required value: TextArg [value_name = "VALUE", allow_hyphen_values = true],
     }
 }
 
@@ -198,7 +198,7 @@ act_args! {
         /// Container of the item, or the item itself: an id, a selector or a point.
         required target: String [value_name = "TARGET"],
         /// Item: its name, or its number from 1 [default: the target itself].
-        optional value: Option<Plain> [value_name = "ITEM", allow_hyphen_values = true],
+        optional value: Option<TextArg> [value_name = "ITEM", allow_hyphen_values = true],
     }
 }
 
@@ -364,9 +364,9 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MousePositionAnswer {
-    /// From the left.
+    /// The distance from the left edge.
     pub x: i32,
-    /// From the top.
+    /// The distance from the top edge.
     pub y: i32,
 }
 
@@ -377,8 +377,8 @@ mod tests {
     #[test]
     fn a_number_may_be_sent_where_text_is_wanted() {
         for (json, text) in [("\"a\"", "a"), ("42", "42"), ("1.5", "1.5"), ("true", "true")] {
-            assert_eq!(serde_json::from_str::<Plain>(json).unwrap().0, text);
+            assert_eq!(serde_json::from_str::<TextArg>(json).unwrap().0, text);
         }
-        assert!(serde_json::from_str::<Plain>("[1]").is_err());
+        assert!(serde_json::from_str::<TextArg>("[1]").is_err());
     }
 }

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::args;
 
-/// What is asked of the clipboard.
+/// A kind of clipboard content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum ClipKind {
-    /// Whatever is there: files, else an image, else text.
+    /// Any kind: files, otherwise an image, otherwise text.
     #[default]
     Any,
     /// Text.
@@ -43,19 +43,19 @@ args! {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClipboardGetAnswer {
-    /// What is there; absent if nothing of that kind is.
+    /// The kind of the content; absent if there is none of the kind asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ClipKind>,
-    /// Text.
+    /// The text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Files.
+    /// The paths of the files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<PathBuf>,
-    /// Where `ax` has written an image.
+    /// The file to which `ax` has written an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// An image as PNG, in base 64.
+    /// The image as PNG, in base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<String>,
 }
@@ -86,7 +86,7 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClipboardSetAnswer {
-    /// What is on it now; absent if nothing is.
+    /// The kind of the content now; absent if the clipboard is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ClipKind>,
 }

@@ -1,4 +1,4 @@
-//! Apps, windows and displays.
+//! Commands about apps, windows and displays.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,9 +25,9 @@ pub struct ListedApp {
     /// The app.
     #[serde(flatten)]
     pub app: AppInfo,
-    /// Whether its window is the active one.
+    /// Whether the active window is one of its windows.
     pub frontmost: bool,
-    /// How many windows it has.
+    /// The number of its windows.
     pub windows: u32,
 }
 
@@ -61,7 +61,7 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListDisplaysAnswer {
-    /// The displays, the main one first.
+    /// The displays, the main display first.
     pub displays: Vec<DisplayInfo>,
 }
 
@@ -83,9 +83,9 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttachAnswer {
-    /// Whether its whole tree has been read.
+    /// Whether the complete tree has been read.
     pub complete: bool,
-    /// How many elements are held.
+    /// The number of elements in the tree.
     pub nodes: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Keys and mouse, as a person uses them: by name and by place, without an element.
+//! Commands for keyboard and mouse, which take keys and points instead of elements.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,62 +10,62 @@ use super::act_args;
 use crate::geometry::Point;
 use crate::keys::{Button, Combo, Modifier};
 
-/// Keys pressed together, by name: `ctrl+shift+s`.
+/// An argument that is a key combination: `ctrl+shift+s`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
-pub struct Keys(pub Combo);
+pub struct ComboArg(pub Combo);
 
-/// A place on the screen, or in a window: `120,48`.
+/// An argument that is a point on the screen or in a window: `120,48`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
-pub struct Place(pub Point);
+pub struct PointArg(pub Point);
 
-/// Modifiers to hold meanwhile: `ctrl+shift`.
+/// An argument that is a list of modifiers: `ctrl+shift`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
-pub struct Held(pub Vec<Modifier>);
+pub struct ModifierArg(pub Vec<Modifier>);
 
-impl FromStr for Keys {
-    type Err = crate::keys::NotKeys;
+impl FromStr for ComboArg {
+    type Err = crate::keys::ParseKeysError;
 
-    fn from_str(text: &str) -> Result<Keys, Self::Err> {
-        text.parse().map(Keys)
+    fn from_str(text: &str) -> Result<ComboArg, Self::Err> {
+        text.parse().map(ComboArg)
     }
 }
 
-impl FromStr for Place {
-    type Err = crate::geometry::NotAPoint;
+impl FromStr for PointArg {
+    type Err = crate::geometry::ParsePointError;
 
-    fn from_str(text: &str) -> Result<Place, Self::Err> {
-        text.parse().map(Place)
+    fn from_str(text: &str) -> Result<PointArg, Self::Err> {
+        text.parse().map(PointArg)
     }
 }
 
-impl FromStr for Held {
-    type Err = crate::keys::NotKeys;
+impl FromStr for ModifierArg {
+    type Err = crate::keys::ParseKeysError;
 
-    fn from_str(text: &str) -> Result<Held, Self::Err> {
+    fn from_str(text: &str) -> Result<ModifierArg, Self::Err> {
         let named = text.split(['+', ',']).map(str::trim).filter(|name| !name.is_empty());
-        named.map(str::parse).collect::<Result<_, _>>().map(Held)
+        named.map(str::parse).collect::<Result<_, _>>().map(ModifierArg)
     }
 }
 
-impl fmt::Display for Keys {
+impl fmt::Display for ComboArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PointArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{}", self.0.x, self.0.y)
     }
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for ModifierArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.0.iter().map(|modifier| modifier.name()).collect();
         f.write_str(&names.join("+"))
@@ -88,7 +88,7 @@ macro_rules! as_text {
     )+};
 }
 
-as_text!(Keys, Place, Held);
+as_text!(ComboArg, PointArg, ModifierArg);
 
 act_args! {
     /// Press a key or a key combination.
@@ -110,7 +110,7 @@ act_args! {
     ///   ax press escape --app Notes
     struct Press {
         /// Keys: modifiers and a key, joined by +.
-        required combo: Keys [value_name = "KEYS", allow_hyphen_values = true],
+        required combo: ComboArg [value_name = "KEYS", allow_hyphen_values = true],
     }
 }
 
@@ -123,7 +123,7 @@ act_args! {
     ///   ax key-down shift --hold-ms 5000
     struct KeyDown {
         /// Keys: modifiers and a key, joined by +.
-        required combo: Keys [value_name = "KEYS", allow_hyphen_values = true],
+        required combo: ComboArg [value_name = "KEYS", allow_hyphen_values = true],
         /// Release automatically after this time, in ms, even while connected [default: 10000].
         optional hold_ms: Option<u64> [long, value_name = "MS"],
     }
@@ -136,7 +136,7 @@ act_args! {
     ///   ax key-up shift
     struct KeyUp {
         /// Keys: modifiers and a key, joined by +.
-        required combo: Keys [value_name = "KEYS", allow_hyphen_values = true],
+        required combo: ComboArg [value_name = "KEYS", allow_hyphen_values = true],
     }
 }
 
@@ -148,7 +148,7 @@ act_args! {
     ///   ax mouse-move 10,10 --window Notes
     struct MouseMove {
         /// Point on the screen; with --window, in the window.
-        required point: Place [value_name = "X,Y", allow_hyphen_values = true],
+        required point: PointArg [value_name = "X,Y", allow_hyphen_values = true],
     }
 }
 
@@ -159,13 +159,13 @@ act_args! {
     ///   ax mouse-click 320,240 --button right
     struct MouseClick {
         /// Point on the screen; with --window, in the window.
-        required point: Place [value_name = "X,Y", allow_hyphen_values = true],
+        required point: PointArg [value_name = "X,Y", allow_hyphen_values = true],
         /// Mouse button.
         optional button: Button [long, value_name = "BUTTON", value_enum, default_value_t],
         /// Number of clicks [default: 1].
         optional count: Option<u32> [long, value_name = "N"],
         /// Modifiers to hold meanwhile, joined by +.
-        optional modifiers: Held [long, value_name = "KEYS", default_value_t, hide_default_value = true],
+        optional modifiers: ModifierArg [long, value_name = "KEYS", default_value_t, hide_default_value = true],
     }
 }
 
@@ -178,7 +178,7 @@ act_args! {
     ///   ax mouse-down 320,240 --hold-ms 5000
     struct MouseDown {
         /// Point on the screen; with --window, in the window.
-        required point: Place [value_name = "X,Y", allow_hyphen_values = true],
+        required point: PointArg [value_name = "X,Y", allow_hyphen_values = true],
         /// Mouse button.
         optional button: Button [long, value_name = "BUTTON", value_enum, default_value_t],
         /// Release automatically after this time, in ms, even while connected [default: 10000].
@@ -193,7 +193,7 @@ act_args! {
     ///   ax mouse-up 400,240
     struct MouseUp {
         /// Point on the screen; with --window, in the window.
-        required point: Place [value_name = "X,Y", allow_hyphen_values = true],
+        required point: PointArg [value_name = "X,Y", allow_hyphen_values = true],
         /// Mouse button.
         optional button: Button [long, value_name = "BUTTON", value_enum, default_value_t],
     }
@@ -206,13 +206,13 @@ act_args! {
     ///   ax mouse-wheel 320,240 --direction down --amount 5
     struct MouseWheel {
         /// Point on the screen; with --window, in the window.
-        required point: Place [value_name = "X,Y", allow_hyphen_values = true],
+        required point: PointArg [value_name = "X,Y", allow_hyphen_values = true],
         /// Direction to scroll in.
         required direction: Direction [long, value_name = "DIRECTION", value_enum],
         /// Number of wheel notches [default: 3].
         optional amount: Option<u32> [long, value_name = "N"],
         /// Modifiers to hold meanwhile, joined by +.
-        optional modifiers: Held [long, value_name = "KEYS", default_value_t, hide_default_value = true],
+        optional modifiers: ModifierArg [long, value_name = "KEYS", default_value_t, hide_default_value = true],
     }
 }
 
@@ -222,12 +222,14 @@ mod tests {
 
     #[test]
     fn what_is_written_as_text_reads_back() {
-        let keys: Keys = serde_json::from_str("\"shift+cmd+s\"").unwrap();
+        let keys: ComboArg = serde_json::from_str("\"shift+cmd+s\"").unwrap();
         assert_eq!(serde_json::to_string(&keys).unwrap(), "\"cmd+shift+s\"");
-        let place: Place = serde_json::from_str("\" -3, 40\"").unwrap();
-        assert_eq!(serde_json::to_string(&place).unwrap(), "\"-3,40\"");
-        let held: Held = serde_json::from_str("\"shift,ctrl\"").unwrap();
-        assert_eq!(serde_json::to_string(&held).unwrap(), "\"shift+ctrl\"");
-        assert!(serde_json::from_str::<Held>("\"shfit\"").unwrap_err().to_string().contains("no modifier"));
+        let point: PointArg = serde_json::from_str("\" -3, 40\"").unwrap();
+        assert_eq!(serde_json::to_string(&point).unwrap(), "\"-3,40\"");
+        let modifiers: ModifierArg = serde_json::from_str("\"shift,ctrl\"").unwrap();
+        assert_eq!(serde_json::to_string(&modifiers).unwrap(), "\"shift+ctrl\"");
+        assert!(
+            serde_json::from_str::<ModifierArg>("\"shfit\"").unwrap_err().to_string().contains("no modifier")
+        );
     }
 }

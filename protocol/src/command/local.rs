@@ -1,4 +1,4 @@
-//! What `ax` does by itself.
+//! Commands that `ax` runs without the daemon.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,13 +61,13 @@ args! {
     }
 }
 
-/// What can be done with the service.
+/// An action of `ax service`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ServiceAction {
-    /// Set it up, to start with the session, and start it
+    /// Install it, enable it to start with the session, and start it
     Install,
     /// Stop it and remove it
     Uninstall,
@@ -75,21 +75,21 @@ pub enum ServiceAction {
     Start,
     /// Stop it, until the next login or `start`
     Stop,
-    /// Tell whether it is installed, enabled and active
+    /// Show whether it is installed, enabled and active
     Status,
     /// Print the files that `install` writes
     Print,
 }
 
-/// The answer to `service`: how things are, after what was asked for has been done.
+/// The answer to `service`: the state of the service after the action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServiceAnswer {
-    /// What was asked for.
+    /// The action.
     pub action: ServiceAction,
-    /// Who runs services here: `systemd` or `launchd`.
+    /// The service manager: `systemd` or `launchd`.
     pub manager: String,
-    /// How the service is; absent for `print`, which does not look.
+    /// The state of the service; absent for `print`, which does not query it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceState>,
     /// For `print`: the files.
@@ -98,34 +98,34 @@ pub struct ServiceAnswer {
     /// Whether the steps are only what would be done.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub dry_run: bool,
-    /// What was done, in this order; empty if there was nothing to do.
+    /// The steps that were done, in this order; empty if there was nothing to do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
-    /// What else is worth knowing, or doing.
+    /// Additional remarks for the reader.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// How the service is.
+/// The state of the service.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServiceState {
-    /// Whether the manager knows it.
+    /// Whether the service manager knows the service.
     pub installed: bool,
-    /// Whether it starts by itself: with the session, or with socket activation when somebody asks.
+    /// Whether it starts automatically: with the session, or with socket activation on the first connection.
     pub enabled: bool,
     /// Whether the daemon runs as the service.
     pub active: bool,
-    /// The manager's own word for how it runs: `active`, `inactive`, `failed`.
+    /// The service manager's state: `active`, `inactive` or `failed`.
     pub state: String,
-    /// The daemon's process, if it runs as the service.
+    /// The id of the daemon's process, if it runs as the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// Whether the system is to listen in the daemon's place, and start it when somebody asks.
+    /// Whether the system listens instead of the daemon, and starts it on the first connection.
     pub socket_activation: bool,
-    /// Whether it does so now.
+    /// Whether the system is listening now.
     pub listening: bool,
-    /// Where its unit file is, if it is installed.
+    /// The path of the unit file, if the service is installed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
 }
@@ -134,8 +134,8 @@ pub struct ServiceState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServiceFile {
-    /// Where.
+    /// The path.
     pub path: String,
-    /// What is in it.
+    /// The content.
     pub text: String,
 }

@@ -1,21 +1,21 @@
-//! The commands: one documented struct each, from which the wire form, the command line, the JSON Schema and the
-//! reference page follow.
+//! The commands: one documented struct for each, from which the wire form, the command line, the JSON Schema and the
+//! reference page are derived.
 //!
 //! To add a command: write its struct (and its answer) in the file of its family, list it in `commands!` below, and
 //! give it an arm in the daemon's engine.
 
 mod act;
-mod acted;
+mod act_answer;
 mod batch;
 mod clipboard;
 mod daemon;
 mod desktop;
 mod input;
-mod listen;
 mod local;
 mod observe;
-mod picture;
+mod screenshot;
 mod sim;
+mod subscribe;
 mod wait;
 mod window;
 
@@ -25,17 +25,17 @@ use serde_json::value::RawValue;
 use crate::error::{Error, ErrorCode, Result};
 
 pub use act::*;
-pub use acted::*;
+pub use act_answer::*;
 pub use batch::*;
 pub use clipboard::*;
 pub use daemon::*;
 pub use desktop::*;
 pub use input::*;
-pub use listen::*;
 pub use local::*;
 pub use observe::*;
-pub use picture::*;
+pub use screenshot::*;
 pub use sim::*;
+pub use subscribe::*;
 pub use wait::*;
 pub use window::*;
 
@@ -95,7 +95,7 @@ macro_rules! act_args {
             }
         }
 
-        impl $crate::command::Acting for $name {
+        impl $crate::command::ActArgs for $name {
             fn options(&self) -> $crate::command::ActOptions<'_> {
                 $crate::command::ActOptions {
                     app: self.app.as_deref(),
@@ -123,33 +123,33 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What a command is for; the headings of the help and of the reference.
+/// The groups of commands, which are the headings of the help and of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Family {
-    /// Looking at what is there.
+    /// Reading the state of apps.
     Observe,
-    /// Acting on elements, and with keys and mouse.
+    /// Acting on elements, and using keyboard and mouse.
     Act,
     /// Apps, windows, displays and the clipboard.
     Desktop,
-    /// Waiting for changes and being told of them.
+    /// Waiting for changes, and subscribing to them.
     Listen,
-    /// Several at once.
+    /// Running several commands in one request.
     Many,
     /// The daemon itself.
     Daemon,
-    /// What `ax` does by itself.
+    /// Commands that `ax` runs without the daemon.
     Client,
 }
 
 macro_rules! commands {
     (wire { $($variant:ident = $name:literal in $family:ident;)+ } local { $($local:ident = $local_name:literal;)+ }) => {
-        /// A request the daemon answers.
+        /// A command that the daemon answers.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Command { $(#[doc = concat!("`", $name, "`")] $variant($variant),)+ }
 
         impl Command {
-            /// The names of all commands the daemon answers.
+            /// The names of all commands that the daemon answers.
             pub const NAMES: &'static [&'static str] = &[$($name,)+];
 
             /// The command's name, on the wire and on the command line.
@@ -157,7 +157,7 @@ macro_rules! commands {
                 match self { $(Command::$variant(_) => $name,)+ }
             }
 
-            /// Reads a command off the wire.
+            /// Parses a command from its name and its JSON arguments.
             pub fn parse(name: &str, args: Option<&RawValue>) -> Result<Command> {
                 match name {
                     $($name => parse_args($name, args).map(Command::$variant),)+
@@ -165,13 +165,13 @@ macro_rules! commands {
                 }
             }
 
-            /// The command's args as they travel.
+            /// The command's arguments as JSON.
             pub fn args(&self) -> serde_json::Result<Box<RawValue>> {
                 match self { $(Command::$variant(args) => serde_json::value::to_raw_value(args),)+ }
             }
         }
 
-        /// The family of a command, the client's own included.
+        /// The family of a command, those of the client included.
         pub fn family(name: &str) -> Option<Family> {
             match name {
                 $($name => Some(Family::$family),)+
@@ -180,22 +180,22 @@ macro_rules! commands {
             }
         }
 
-        /// Every command of `ax`: those the daemon answers, then the client's own.
+        /// The names of all commands of `ax`: those that the daemon answers, then those of the client.
         pub const ALL_NAMES: &[&str] = &[$($name,)+ $($local_name,)+];
 
-        /// A command of `ax`, with its args.
+        /// A command of `ax`, with its arguments.
         #[cfg(feature = "cli")]
         #[derive(Debug, Clone, PartialEq)]
         pub enum Invocation {
-            /// One to send to the daemon.
+            /// A command to send to the daemon.
             Wire(Box<Command>),
-            $(#[doc = concat!("`", $local_name, "`: done by `ax` itself.")] $local($local),)+
+            $(#[doc = concat!("`", $local_name, "`, which `ax` runs without the daemon.")] $local($local),)+
         }
 
         #[cfg(feature = "cli")]
         impl Invocation {
-            /// The clap command of that name. Built one at a time, because building all of them costs more than a
-            /// whole call to the daemon.
+            /// The clap command of that name. Commands are built one at a time, because building all of them takes longer
+            /// than a call to the daemon.
             pub fn clap_command(name: &str) -> Option<clap::Command> {
                 match name {
                     $($name => Some(<$variant as clap::Args>::augment_args(clap::Command::new($name))),)+
@@ -204,7 +204,7 @@ macro_rules! commands {
                 }
             }
 
-            /// Reads what clap matched for the command of that name.
+            /// Makes the command of that name from clap's matches.
             pub fn from_matches(name: &str, matches: &clap::ArgMatches) -> std::result::Result<Invocation, clap::Error> {
                 match name {
                     $($name => <$variant as clap::FromArgMatches>::from_arg_matches(matches).map(|args| Invocation::Wire(Box::new(Command::$variant(args)))),)+
@@ -214,7 +214,7 @@ macro_rules! commands {
             }
         }
 
-        /// The JSON Schema of a command's args.
+        /// The JSON Schema of a command's arguments.
         #[cfg(feature = "schema")]
         pub fn args_schema(name: &str) -> Option<schemars::Schema> {
             match name {
@@ -301,8 +301,8 @@ commands! {
     }
 }
 
-/// Reads a command's args. The first try is the fast one; only what fails is read again, to find out which field is
-/// at fault and whether its name was merely spelled in camel case.
+/// Parses a command's arguments. The first attempt is the fast one. Only if it fails are they parsed again, to accept names in
+/// camel case and to find out which field is wrong.
 fn parse_args<T: for<'de> Deserialize<'de>>(command: &str, args: Option<&RawValue>) -> Result<T> {
     let text = args.map_or("{}", RawValue::get);
     if let Ok(args) = serde_json::from_str(text) {
@@ -314,19 +314,19 @@ fn parse_args<T: for<'de> Deserialize<'de>>(command: &str, args: Option<&RawValu
             .retry(format!("{command} --help"))
     };
     let mut value: serde_json::Value = serde_json::from_str(text)
-        .map_err(|fault| invalid(format!("{command}: args are not JSON: {fault}")))?;
+        .map_err(|error| invalid(format!("{command}: args are not JSON: {error}")))?;
     let serde_json::Value::Object(fields) = &mut value else {
         return Err(invalid(format!("{command}: args must be an object with named fields")));
     };
     *fields = std::mem::take(fields).into_iter().map(|(key, value)| (snake_case(&key), value)).collect();
-    serde_path_to_error::deserialize(value).map_err(|fault| {
-        let field = fault.path().to_string();
-        let place = if field == "." { String::new() } else { format!("{field}: ") };
-        invalid(format!("{command}: {place}{}", fault.into_inner()))
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let field = error.path().to_string();
+        let prefix = if field == "." { String::new() } else { format!("{field}: ") };
+        invalid(format!("{command}: {prefix}{}", error.into_inner()))
     })
 }
 
-/// `settleMs` → `settle_ms`.
+/// Turns `settleMs` into `settle_ms`.
 fn snake_case(key: &str) -> String {
     let mut snake = String::with_capacity(key.len() + 4);
     for c in key.chars() {

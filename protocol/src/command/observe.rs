@@ -1,4 +1,4 @@
-//! Looking at what is there: answered from memory, without touching the app, unless an option says otherwise.
+//! Commands that read. They are answered from memory without a call to the app, unless an option says otherwise.
 
 use serde::{Deserialize, Serialize};
 
@@ -54,13 +54,13 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SnapshotAnswer {
-    /// Whether all that was asked for has been read; false during an app's first walk.
+    /// Whether the requested part of the tree has been read; false while the app is read for the first time.
     pub complete: bool,
-    /// How many elements are shown.
+    /// The number of elements shown.
     pub nodes: u32,
-    /// Whether a limit left something out; the places are marked.
+    /// Whether a limit left elements out; their parents are marked as truncated.
     pub truncated: bool,
-    /// How old the bounds are, where they were asked for and could not be measured in time.
+    /// The age of the bounds in ms, if they were asked for and could not be measured in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds_age_ms: Option<u64>,
     /// The tree; absent while the app has none.
@@ -89,7 +89,7 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangesAnswer {
-    /// Per app that changed.
+    /// The apps that changed.
     pub apps: Vec<AppChanges>,
 }
 
@@ -99,12 +99,12 @@ pub struct ChangesAnswer {
 pub struct AppChanges {
     /// The app.
     pub app: crate::app::AppInfo,
-    /// Whether the tree comes whole: drop what was held of this app.
+    /// Whether `tree` has the full tree, which replaces any earlier copy.
     pub fresh: bool,
-    /// The whole tree, if fresh and there is one.
+    /// The full tree, if `fresh` and the app has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Node>,
-    /// What changed, if not fresh.
+    /// What changed, if not `fresh`.
     #[serde(flatten)]
     pub difference: Difference,
 }
@@ -148,14 +148,14 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindAnswer {
-    /// Whether everything was looked at that could match. Only then is what was not found not there.
+    /// Whether everything that could match was searched. If not, there may be matches that were not found.
     pub complete: bool,
-    /// How many match.
+    /// The number of matches.
     pub count: u32,
-    /// Those asked for, in tree order; absent with `--count`.
+    /// The requested matches in tree order; absent with `--count`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Match>,
-    /// The containers that may hold more, and how much of each was looked at.
+    /// The containers that may have more matches, and how much of each was searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
 }
@@ -167,9 +167,9 @@ pub struct Match {
     /// The element, without its children.
     #[serde(flatten)]
     pub node: Node,
-    /// What it is in, from the window down.
+    /// Its ancestors, from the window down.
     pub path: Vec<NodeRef>,
-    /// The number of its row, from 1, where it is in a container that shows only some of its rows.
+    /// The number of its row, from 1, if it is in a container that shows only some of its rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<u32>,
 }
@@ -198,25 +198,25 @@ args! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum), value(rename_all = "snake_case"))]
 pub enum Property {
-    /// What it is.
+    /// Its role.
     Role,
-    /// What it is called.
+    /// Its name.
     Name,
-    /// What it holds.
+    /// Its value.
     Value,
-    /// More about it.
+    /// Its description.
     Description,
-    /// What its developer calls it.
+    /// The identifier that its developer gave it.
     Identifier,
-    /// What its toolkit calls its role.
+    /// The toolkit's name for its role.
     NativeRole,
-    /// What is true of it.
+    /// Its states.
     States,
-    /// What it can do.
+    /// The native names of its actions.
     Actions,
-    /// Where it is. Asks the app.
+    /// Its bounds on the screen. Queries the app.
     Bounds,
-    /// How many children it has.
+    /// The number of its children.
     ChildrenCount,
 }
 
@@ -224,9 +224,9 @@ pub enum Property {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GetAnswer {
-    /// The element, without its children. With `--property`, only its id and those.
+    /// The element without its children. With `--property`, only its id and those properties.
     pub node: serde_json::Value,
-    /// What it is in, from the window down.
+    /// Its ancestors, from the window down.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<NodeRef>,
 }
@@ -249,21 +249,21 @@ args! {
     }
 }
 
-/// Something that may be true of an element.
+/// A property that `is` can check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Condition {
-    /// It is on the screen. Asks the app.
+    /// It is on the screen. Queries the app.
     Visible,
-    /// It can be used.
+    /// It is enabled.
     Enabled,
     /// It is checked.
     Checked,
     /// It has the keyboard focus.
     Focused,
-    /// It shows what it holds.
+    /// It is expanded.
     Expanded,
     /// It is selected.
     Selected,
@@ -275,13 +275,13 @@ pub enum Condition {
 pub struct IsAnswer {
     /// The element.
     pub node: NodeRef,
-    /// What was asked.
+    /// The property that was checked.
     pub property: Condition,
-    /// Whether it is true.
+    /// Whether the element has it.
     pub value: bool,
-    /// Whether everything was looked at that the target could mean; if not, it may mean another element too.
+    /// Whether everything that the target could match was searched. If not, it may match another element as well.
     pub complete: bool,
-    /// The containers that may hold such another.
+    /// The containers that may have another match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
 }

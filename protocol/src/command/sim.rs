@@ -1,4 +1,4 @@
-//! The hand outside: what a person at the built-in desktop would do, and the faults its apps can have.
+//! The command that controls the built-in desktop: what a person would do there, and the faults that its apps can have.
 
 use serde::{Deserialize, Serialize};
 

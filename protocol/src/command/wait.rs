@@ -1,4 +1,4 @@
-//! Waiting for something to be so, without looking again and again.
+//! Waiting for conditions, without polling.
 
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,7 @@ args! {
     }
 }
 
-/// Reads a time. A selector comes here easily, because all other commands have theirs without a word before it.
+/// Parses a time. The error mentions --for, because all other commands take a selector in this position.
 #[cfg(feature = "cli")]
 fn milliseconds(text: &str) -> Result<u64, String> {
     text.parse()
@@ -71,17 +71,17 @@ fn milliseconds(text: &str) -> Result<u64, String> {
 pub struct WaitAnswer {
     /// The conditions that hold, as they were given.
     pub met: Vec<String>,
-    /// How long it took.
+    /// How long the wait took, in ms.
     pub waited_ms: u64,
-    /// How the last change came to be known.
+    /// How the daemon learned of the last change.
     pub observed: Observed,
-    /// What was found, of the conditions that find something.
+    /// The elements that met a condition on elements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeRef>,
-    /// The windows that came, of the conditions that wait for one.
+    /// The windows that met a condition on windows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<WindowInfo>,
-    /// What happened, of the conditions that wait for an event.
+    /// The events that met a condition on events.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
 }

@@ -1,4 +1,4 @@
-//! Starting and closing apps, and moving windows about.
+//! Commands that start and close apps, and that move and resize windows.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::args;
-use super::input::Place;
+use super::input::PointArg;
 use crate::app::{AppInfo, WindowInfo};
 use crate::error::Disposition;
 
@@ -16,9 +16,9 @@ use crate::error::Disposition;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
 pub struct Size {
-    /// Width.
+    /// The width in points.
     pub width: u32,
-    /// Height.
+    /// The height in points.
     pub height: u32,
 }
 
@@ -84,23 +84,23 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaunchAnswer {
-    /// The process that was started, where that is known.
+    /// The id of the process that was started, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// The app, once it is seen; always with `--wait`.
+    /// The app, if it has appeared; always present with `--wait`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launched: Option<AppInfo>,
     /// Its window, with `--wait`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<WindowInfo>,
-    /// The process that what was started handed over to, with `--wait`: its app ran already.
+    /// With `--wait`, the id of the running process that the started process handed over to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed_over_to: Option<u32>,
-    /// How long that took.
+    /// How long the wait took, in ms.
     pub waited_ms: u64,
-    /// How surely it was delivered.
+    /// How far the action got, and whether it is safe to retry.
     pub disposition: Disposition,
-    /// What is worth knowing beside that.
+    /// An additional remark for the reader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -125,11 +125,11 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CloseAppAnswer {
-    /// Whether it is gone.
+    /// Whether the app has ended.
     pub closed: bool,
-    /// How long that took.
+    /// How long the wait took, in ms.
     pub waited_ms: u64,
-    /// How surely it was delivered.
+    /// How far the action got, and whether it is safe to retry.
     pub disposition: Disposition,
 }
 
@@ -165,7 +165,7 @@ window_args! {
     ///   ax move-window Inbox --to 0,40
     struct MoveWindow {
         /// New position of its top left corner.
-        required to: Place [long, value_name = "X,Y", allow_hyphen_values = true],
+        required to: PointArg [long, value_name = "X,Y", allow_hyphen_values = true],
     }
 }
 
@@ -199,14 +199,14 @@ window_args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowAnswer {
-    /// The window before.
+    /// The window before the action.
     pub before: WindowInfo,
-    /// The window after; absent if it is gone.
+    /// The window after the action; absent if it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<WindowInfo>,
-    /// How long it took.
+    /// How long the wait took, in ms.
     pub waited_ms: u64,
-    /// How surely it was delivered.
+    /// How far the action got, and whether it is safe to retry.
     pub disposition: Disposition,
 }
 

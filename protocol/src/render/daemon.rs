@@ -1,4 +1,4 @@
-//! The daemon about itself, and what `ax` does by itself.
+//! The answers of commands about the daemon, and of those that `ax` runs without it.
 
 use super::{Render, Table, duration};
 use crate::command::{
@@ -171,7 +171,7 @@ impl Render for ServiceAnswer {
         if self.steps.is_empty() && self.dry_run {
             out.push_str("nothing would be done\n");
         }
-        // After a dry run nothing has changed, and how it is now would read as how it would be.
+        // After a dry run nothing has changed, and the current state would read as if it were the new one.
         if let Some(service) = self.service.as_ref().filter(|_| !self.dry_run) {
             service.render(out);
         }
@@ -208,27 +208,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_service_is_told_in_three_lines() {
-        let told = |service: &ServiceState| {
+    fn a_service_is_rendered_in_three_lines() {
+        let rendered = |service: &ServiceState| {
             let mut out = String::new();
             service.render(&mut out);
             out
         };
         let mut service = ServiceState { state: "inactive".into(), ..ServiceState::default() };
-        assert_eq!(told(&service), "installed  no\nenabled    no\nactive     no\n");
+        assert_eq!(rendered(&service), "installed  no\nenabled    no\nactive     no\n");
         service.installed = true;
         service.unit = Some("/u/axd.service".into());
         service.enabled = true;
         service.socket_activation = true;
         service.listening = true;
         assert_eq!(
-            told(&service),
+            rendered(&service),
             "installed  yes, /u/axd.service\nenabled    yes, starts when somebody asks\nactive     no, until somebody asks\n"
         );
         service.state = "failed".into();
-        assert!(told(&service).ends_with("active     no, failed\n"));
+        assert!(rendered(&service).ends_with("active     no, failed\n"));
         service.active = true;
         service.pid = Some(7);
-        assert!(told(&service).ends_with("active     yes, pid 7\n"));
+        assert!(rendered(&service).ends_with("active     yes, pid 7\n"));
     }
 }

@@ -11,8 +11,8 @@ use axd_client::launchd::{
     Agent, LABEL, Loaded, MARK, argv, domain, is_disabled, is_unknown, launchctl, target,
 };
 use axd_client::protocol::command::{ServiceFile, ServiceState};
-use axd_client::protocol::places::System;
-use axd_client::protocol::{Error, ErrorCode, Places};
+use axd_client::protocol::paths::System;
+use axd_client::protocol::{Error, ErrorCode, Paths};
 
 use super::step::Step;
 use super::{Manager, Wanted};
@@ -27,7 +27,7 @@ pub struct Launchd {
     /// Where the user's agents are.
     folder: PathBuf,
     /// Where a service that was told nothing has its socket and its logs.
-    places: Places,
+    places: Paths,
 }
 
 /// What there is of the service.
@@ -57,7 +57,7 @@ impl Launchd {
         })?;
         // The shell's own variables for axd are not the service's.
         let env = |name: &str| std::env::var_os(name).filter(|_| !name.starts_with("AXD_"));
-        let places = Places::resolve(System::HERE, nix::unistd::geteuid().as_raw(), env);
+        let places = Paths::resolve(System::CURRENT, nix::unistd::geteuid().as_raw(), env);
         Ok(Launchd { folder: home.join("Library/LaunchAgents"), places })
     }
 

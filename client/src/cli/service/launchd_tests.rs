@@ -3,7 +3,7 @@
 use super::*;
 
 fn launchd() -> Launchd {
-    let places = Places { socket: "/s/axd.sock".into(), config: "/s/policy.toml".into(), state: "/l".into() };
+    let places = Paths { socket: "/s/axd.sock".into(), config: "/s/policy.toml".into(), state: "/l".into() };
     Launchd { folder: "/a".into(), places }
 }
 

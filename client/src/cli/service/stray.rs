@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use axd_client::protocol::command::Status;
-use axd_client::protocol::places::System;
-use axd_client::protocol::{Command, Error, ErrorCode, Places};
+use axd_client::protocol::paths::System;
+use axd_client::protocol::{Command, Error, ErrorCode, Paths};
 use axd_client::{Ask, Connection};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -15,7 +15,7 @@ use super::step::Step;
 pub fn default_socket() -> PathBuf {
     let uid = nix::unistd::geteuid().as_raw();
     let env = |name: &str| std::env::var_os(name).filter(|_| name != "AXD_SOCKET");
-    Places::resolve(System::HERE, uid, env).socket
+    Paths::resolve(System::CURRENT, uid, env).socket
 }
 
 /// The step that makes room at this socket, if any is needed. Only a daemon that `ax` started, and that serves nobody

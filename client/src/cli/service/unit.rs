@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use axd_client::protocol::places::MAX_SOCKET_PATH;
+use axd_client::protocol::paths::MAX_SOCKET_PATH;
 use axd_client::protocol::{Error, ErrorCode};
 
 use super::Wanted;

@@ -30,7 +30,7 @@ impl Scene<'_> {
     pub fn report(&self, done: &Done, rest: Rest, answer: &mut Answer<'_>) -> Result<()> {
         let after = self.now();
         let changed = match (&self.before, &after) {
-            (Some(before), Some(after)) => after.since(before),
+            (Some(before), Some(after)) => after.changes_since(before),
             (Some(_), None) => vec![Aspect::Gone],
             (None, _) => Vec::new(),
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axd_protocol::command::{ActOptions, Brief, Route, Settled};
+use axd_protocol::command::{ActOptions, ElementState, Route, Settled};
 use axd_protocol::error::Delivery;
 use axd_protocol::{AppState, Clock, Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, State};
 use parking_lot::Mutex;
@@ -43,7 +43,7 @@ pub(super) struct Scene<'c> {
     pub target: Option<NodeId>,
     /// The place that was named, if it was a place.
     pub point: Option<Point>,
-    pub before: Option<Brief>,
+    pub before: Option<ElementState>,
     pub since: Clock,
     /// Mouse and keyboard, while this action has them.
     pub hands: Mutex<Option<Turn>>,
@@ -182,12 +182,12 @@ impl<'c> Scene<'c> {
     }
 
     /// An element, as far as actions change it.
-    pub fn brief(&self, id: NodeId) -> Result<Brief> {
+    pub fn brief(&self, id: NodeId) -> Result<ElementState> {
         self.look(id, brief)
     }
 
     /// How the target is now; `None` if it is gone.
-    pub fn now(&self) -> Option<Brief> {
+    pub fn now(&self) -> Option<ElementState> {
         self.target.and_then(|id| self.brief(id).ok())
     }
 
@@ -387,9 +387,9 @@ impl<'c> Scene<'c> {
 }
 
 /// An element, as far as actions change it.
-pub(super) fn brief(tree: &Tree, ix: Ix) -> Brief {
+pub(super) fn brief(tree: &Tree, ix: Ix) -> ElementState {
     let states = tree.states(ix);
-    Brief {
+    ElementState {
         node: tree.node_ref(ix),
         value: tree.value(ix).map(str::to_owned),
         enabled: !states.has(State::Disabled),

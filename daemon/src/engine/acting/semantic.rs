@@ -2,7 +2,7 @@
 //!
 //! A second way is tried only if nothing was sent, or for what is read back and can be asked for again without harm.
 
-use axd_protocol::command::{Brief, Route};
+use axd_protocol::command::{ElementState, Route};
 use axd_protocol::error::Delivery;
 use axd_protocol::keys::Button;
 use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
@@ -314,7 +314,7 @@ impl Scene<'_> {
     }
 
     /// Waits for an outcome; it not coming is an error that says what was sent.
-    pub async fn verified(&self, done: Done, what: &str, so: impl Fn(&Brief) -> bool) -> Result<Done> {
+    pub async fn verified(&self, done: Done, what: &str, so: impl Fn(&ElementState) -> bool) -> Result<Done> {
         let is_so = || self.now().is_some_and(|now| so(&now));
         self.pause(is_so).await;
         // Before it is called a failure, a slow app gets a little more time.
@@ -329,7 +329,7 @@ impl Scene<'_> {
     }
 
     /// Waits for an outcome that need not come.
-    async fn verified_or_not(&self, done: Done, so: impl Fn(&Brief) -> bool) -> Result<Done> {
+    async fn verified_or_not(&self, done: Done, so: impl Fn(&ElementState) -> bool) -> Result<Done> {
         let is_so = || self.now().is_some_and(|now| so(&now));
         self.pause(is_so).await;
         let delivery = if is_so() { Delivery::DeliveredVerified } else { done.delivery };

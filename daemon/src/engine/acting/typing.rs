@@ -3,7 +3,7 @@
 //! A line end and a tab are keys wherever a person would press them: in fields of one line, cells and documents of office
 //! programs. Only an area of several lines takes them as text. That is so by either route.
 
-use axd_protocol::command::{Brief, Route};
+use axd_protocol::command::{ElementState, Route};
 use axd_protocol::error::Delivery;
 use axd_protocol::{AppState, Error, ErrorCode, NodeId, Result, Role, State};
 use tokio::time::Instant;
@@ -265,7 +265,7 @@ impl Scene<'_> {
 
     pub async fn clear(&mut self) -> Result<Done> {
         self.turn_to_field();
-        let is_empty = |now: &Brief| now.value.as_deref().unwrap_or("").is_empty();
+        let is_empty = |now: &ElementState| now.value.as_deref().unwrap_or("").is_empty();
         if !self.has(State::Secure) && self.now().is_some_and(|now| is_empty(&now)) {
             return Ok(Done::already("it was empty already"));
         }

@@ -1,4 +1,4 @@
-//! Pictures of the screen.
+//! Screenshots.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::args;
 use crate::geometry::Bounds;
 
-/// A part of the screen: `X,Y,WIDTH,HEIGHT`.
+/// A region of the screen: `X,Y,WIDTH,HEIGHT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
@@ -50,16 +50,16 @@ impl<'de> Deserialize<'de> for Region {
     }
 }
 
-/// How a picture is written.
+/// The format of an image file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum PictureFormat {
-    /// Exact.
+pub enum ImageFormat {
+    /// PNG, which is lossless.
     #[default]
     Png,
-    /// Smaller.
+    /// JPEG, which is smaller.
     #[serde(alias = "jpg")]
     #[cfg_attr(feature = "cli", value(alias = "jpg"))]
     Jpeg,
@@ -91,7 +91,7 @@ args! {
         /// Capture all displays.
         optional all: bool [long, conflicts_with_all = ["window", "app"]],
         /// Image format [default: png].
-        optional format: Option<PictureFormat> [long, value_name = "FORMAT", value_enum],
+        optional format: Option<ImageFormat> [long, value_name = "FORMAT", value_enum],
         /// JPEG quality, from 1 to 100 [default: 80].
         optional quality: Option<u8> [long, value_name = "N"],
         /// Include the pointer.
@@ -105,27 +105,27 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScreenshotAnswer {
-    /// How it is written.
-    pub format: PictureFormat,
+    /// The format of the image.
+    pub format: ImageFormat,
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// What the picture shows, in points on the desktop.
+    /// The region that the image shows, in points on the desktop.
     pub bounds: Bounds,
-    /// Pixels a point.
+    /// The number of pixels per point.
     pub scale: f64,
-    /// Names what is in the picture, for `--if-changed`.
+    /// The hash of the image, for `--if-changed`.
     pub hash: String,
-    /// Whether it is the picture that `--if-changed` named; then it does not come again.
+    /// Whether the hash equals that of `--if-changed`; the image is omitted then.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub unchanged: bool,
-    /// How many bytes the file has.
+    /// The size of the file in bytes.
     pub size: u64,
-    /// Where `ax` has written it.
+    /// The file to which `ax` has written the image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// The file, in base 64; the last field.
+    /// The file in base64; this is the last field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Being told of changes.
+//! Subscribing to changes.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,6 @@ args! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SubscribeAnswer {
-    /// The number under which the events come.
+    /// The number that the subscription's events have.
     pub sub: u64,
 }
