@@ -11,7 +11,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use axd_client::{Ask, Connection};
+use axd_client::{Connection, RequestOptions};
 use axd_protocol::Command as AxdCommand;
 use axd_protocol::command::Shutdown;
 use fake::Ran;
@@ -167,7 +167,7 @@ fn with_daemon(home: &Home) {
 
 fn end(socket: &Path) {
     if let Ok(mut connection) = Connection::open(socket) {
-        let _ = connection.request(&AxdCommand::Shutdown(Shutdown {}), Ask::any_protocol());
+        let _ = connection.request(&AxdCommand::Shutdown(Shutdown {}), RequestOptions::any_protocol());
     }
 }
 

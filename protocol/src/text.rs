@@ -109,7 +109,7 @@ pub(crate) fn children_noun(role: Role, count: u32) -> &'static str {
     if count == 1 { one } else { many }
 }
 
-/// Writes a text in quotes, on one line, cut after [`MAX_TEXT_CHARS`] characters.
+/// Writes a text in quotes, on one line, cut if it is long.
 pub fn quote(text: &str, out: &mut String) {
     out.push('"');
     for (count, c) in text.chars().enumerate() {

@@ -1,27 +1,27 @@
-//! The daemon that runs already, outside the service: one socket has one daemon, so it has to go first.
+//! The daemon that already runs outside the service. It must be stopped first, because a socket has only one daemon.
 
 use std::path::{Path, PathBuf};
 
 use axd_client::protocol::command::Status;
 use axd_client::protocol::paths::System;
 use axd_client::protocol::{Command, Error, ErrorCode, Paths};
-use axd_client::{Ask, Connection};
+use axd_client::{Connection, RequestOptions};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::step::Step;
 
-/// Where a service listens that was told nothing. `AXD_SOCKET` is not asked: it is the shell's, not the service's.
+/// The default socket of a service. `AXD_SOCKET` is ignored, because it is set in the shell and not for the service.
 pub fn default_socket() -> PathBuf {
     let uid = nix::unistd::geteuid().as_raw();
     let env = |name: &str| std::env::var_os(name).filter(|_| name != "AXD_SOCKET");
     Paths::resolve(System::CURRENT, uid, env).socket
 }
 
-/// The step that makes room at this socket, if any is needed. Only a daemon that `ax` started, and that serves nobody
-/// else, is ours to stop.
+/// The step that stops a daemon at this socket, if there is one. Only a daemon that `ax` started, and that has no other clients,
+/// may be stopped.
 pub fn step(socket: &Path) -> Result<Option<Step>, Error> {
-    /// As much of `status` as any major can be hoped to have.
+    /// The fields of `status` that every protocol version is expected to have.
     #[derive(Deserialize)]
     struct Shared {
         pid: u32,
@@ -30,21 +30,21 @@ pub fn step(socket: &Path) -> Result<Option<Step>, Error> {
         clients: Vec<IgnoredAny>,
     }
     let Ok(mut connection) = Connection::open(socket) else { return Ok(None) };
-    let asked = connection.request(&Command::Status(Status {}), Ask::any_protocol());
+    let asked = connection.request(&Command::Status(Status {}), RequestOptions::any_protocol());
     let status: Shared =
-        asked.and_then(|reply| reply.data()).map_err(|fault| in_the_way(socket, &fault.to_string()))?;
-    // We are one of its clients.
+        asked.and_then(|reply| reply.data()).map_err(|fault| conflict(socket, &fault.to_string()))?;
+    // This process is one of its clients.
     let others = status.clients.len().saturating_sub(1);
     match status.idle_exit_s {
-        Some(_) if others == 0 => Ok(Some(Step::StopStray { pid: status.pid, socket: socket.to_owned() })),
+        Some(_) if others == 0 => Ok(Some(Step::StopDaemon { pid: status.pid, socket: socket.to_owned() })),
         Some(_) => {
-            Err(in_the_way(socket, &format!("pid {}, which serves other clients too ({others})", status.pid)))
+            Err(conflict(socket, &format!("pid {}, which serves other clients too ({others})", status.pid)))
         }
-        None => Err(in_the_way(socket, &format!("pid {}, which was not started by ax", status.pid))),
+        None => Err(conflict(socket, &format!("pid {}, which was not started by ax", status.pid))),
     }
 }
 
-fn in_the_way(socket: &Path, which: &str) -> Error {
+fn conflict(socket: &Path, which: &str) -> Error {
     let message = format!("a daemon runs already at {}, outside the service: {which}", socket.display());
     Error::new(ErrorCode::ActionFailed, message)
         .suggest("stop it with `ax shutdown`, then try again")
