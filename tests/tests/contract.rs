@@ -1,8 +1,23 @@
-//! The contract stands alone: whoever depends on it gets no runtime, no operating system and no platform with it.
+//! The protocol crate: it depends on no runtime, operating system or platform, and its commands are plain structs.
 
 use std::process::Command;
 
+use axd_protocol::command::ALL_NAMES;
 use axd_tests::workspace;
+
+#[test]
+fn every_command_has_a_struct_that_a_text_search_finds() {
+    let folder = workspace().join("protocol/src/command");
+    let files = std::fs::read_dir(folder).expect("the folder of the commands");
+    let source: String = files
+        .map(|file| std::fs::read_to_string(file.expect("a file").path()).expect("source code"))
+        .collect();
+    for name in ALL_NAMES {
+        let words = name.split('-').map(|word| word[..1].to_uppercase() + &word[1..]);
+        let declaration = format!("\npub struct {} {{", words.collect::<String>());
+        assert!(source.contains(&declaration), "{name}: there is no `{}`", declaration.trim());
+    }
+}
 
 #[test]
 fn the_protocol_depends_on_no_runtime_and_no_system() {

@@ -5,23 +5,26 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::args;
-
-args! {
-    /// Run several commands in one request, in order.
-    ///
-    /// All commands are validated before the first one runs. A command may use the answer of an earlier one: "$0.matches.0.id" is
-    /// the id of the first match of the first command. A wait for an event counts events since before the previous action.
-    ///
-    /// Examples:
-    ///   ax batch '[{"command":"click","args":{"target":"button:New"}},{"command":"type","args":{"text":"hello"}}]'
-    ///   ax batch - < form.json
-    struct Batch {
-        /// JSON list of {"command", "args"}; `-` reads it from standard input.
-        required items: BatchItems [value_name = "ITEMS|-"],
-        /// Stop at the first command that fails.
-        optional stop_on_error: bool [long],
-    }
+/// Run several commands in one request, in order.
+///
+/// All commands are validated before the first one runs. A command may use the answer of an earlier one: "$0.matches.0.id" is
+/// the id of the first match of the first command. A wait for an event counts events since before the previous action.
+///
+/// Examples:
+///   ax batch '[{"command":"click","args":{"target":"button:New"}},{"command":"type","args":{"text":"hello"}}]'
+///   ax batch - < form.json
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Batch {
+    /// JSON list of {"command", "args"}; `-` reads it from standard input.
+    #[cfg_attr(feature = "cli", arg(value_name = "ITEMS|-"))]
+    pub items: BatchItems,
+    /// Stop at the first command that fails.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub stop_on_error: bool,
 }
 
 /// The commands of a batch.

@@ -2,14 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::args;
 use crate::app::AppInfo;
 use crate::clock::Clock;
 
-args! {
-    /// Show the daemon's apps, clients and memory.
-    struct Status {}
-}
+/// Show the daemon's apps, clients and memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Status {}
 
 /// The answer to `status`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -120,12 +121,14 @@ pub struct ClientStatus {
     pub subscriptions: u32,
 }
 
-args! {
-    /// Diagnose this machine: what works, what is missing, and how to fix it.
-    ///
-    /// Also works without a daemon, and then reports why it cannot run.
-    struct Doctor {}
-}
+/// Diagnose this machine: what works, what is missing, and how to fix it.
+///
+/// Also works without a daemon, and then reports why it cannot run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Doctor {}
 
 /// The answer to `doctor`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -191,17 +194,21 @@ impl Finding {
     }
 }
 
-args! {
-    /// Show which permissions axd has and which are missing.
-    ///
-    /// macOS requires permission to read apps and to capture the screen. Other desktops require none.
-    ///
-    /// Example:
-    ///   ax permissions --request
-    struct Permissions {
-        /// Ask the user for missing permissions with the system's dialog.
-        optional request: bool [long],
-    }
+/// Show which permissions axd has and which are missing.
+///
+/// macOS requires permission to read apps and to capture the screen. Other desktops require none.
+///
+/// Example:
+///   ax permissions --request
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Permissions {
+    /// Ask the user for missing permissions with the system's dialog.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub request: bool,
 }
 
 /// The answer to `permissions`.
@@ -231,10 +238,12 @@ pub struct Permission {
     pub remedy: Option<String>,
 }
 
-args! {
-    /// Show the daemon's version.
-    struct Version {}
-}
+/// Show the daemon's version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Version {}
 
 /// The answer to `version`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -246,17 +255,22 @@ pub struct VersionAnswer {
     pub protocol: String,
 }
 
-args! {
-    /// Identify a long-lived client.
-    ///
-    /// Example:
-    ///   ax hello my-script --agent claude
-    struct Hello {
-        /// Name of the client.
-        required client: String [value_name = "NAME"],
-        /// Agent it works for.
-        optional agent: Option<String> [long, value_name = "NAME"],
-    }
+/// Identify a long-lived client.
+///
+/// Example:
+///   ax hello my-script --agent claude
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Hello {
+    /// Name of the client.
+    #[cfg_attr(feature = "cli", arg(value_name = "NAME"))]
+    pub client: String,
+    /// Agent it works for.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
+    pub agent: Option<String>,
 }
 
 /// The answer to `hello`.
@@ -275,14 +289,17 @@ pub struct HelloAnswer {
     pub capabilities: Vec<String>,
 }
 
-args! {
-    /// Cancel a request in progress on the same connection.
-    ///
-    /// Useful in `ax pipe`: ends a wait, a subscription, or an action that has not been sent yet.
-    struct Cancel {
-        /// `id` of the request.
-        required id: serde_json::Value [value_name = "ID", value_parser = request_id],
-    }
+/// Cancel a request in progress on the same connection.
+///
+/// Useful in `ax pipe`: ends a wait, a subscription, or an action that has not been sent yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cancel {
+    /// `id` of the request.
+    #[cfg_attr(feature = "cli", arg(value_name = "ID", value_parser = request_id))]
+    pub id: serde_json::Value,
 }
 
 /// Parses a request id from the command line: a number if it looks like one, otherwise a string.
@@ -299,10 +316,12 @@ pub struct CancelAnswer {
     pub cancelled: bool,
 }
 
-args! {
-    /// Stop the daemon after it has answered the requests in progress.
-    struct Shutdown {}
-}
+/// Stop the daemon after it has answered the requests in progress.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Shutdown {}
 
 /// The answer to `shutdown`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

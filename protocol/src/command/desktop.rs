@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::args;
 use crate::app::{AppInfo, DisplayInfo, WindowInfo};
 
-args! {
-    /// List running apps.
-    struct ListApps {}
-}
+/// List running apps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListApps {}
 
 /// The answer to `list-apps`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,17 +32,23 @@ pub struct ListedApp {
     pub windows: u32,
 }
 
-args! {
-    /// List open windows.
-    ///
-    /// Example:
-    ///   ax list-windows --app Notes
-    struct ListWindows {
-        /// Only windows of this app.
-        optional app: Option<String> [long, value_name = "APP"],
-        /// Only windows whose title contains this text, ignoring case.
-        optional filter: Option<String> [long, value_name = "TEXT"],
-    }
+/// List open windows.
+///
+/// Example:
+///   ax list-windows --app Notes
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListWindows {
+    /// Only windows of this app.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Only windows whose title contains this text, ignoring case.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub filter: Option<String>,
 }
 
 /// The answer to `list-windows`.
@@ -52,10 +59,12 @@ pub struct ListWindowsAnswer {
     pub windows: Vec<WindowInfo>,
 }
 
-args! {
-    /// List the displays.
-    struct ListDisplays {}
-}
+/// List the displays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListDisplays {}
 
 /// The answer to `list-displays`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,18 +74,21 @@ pub struct ListDisplaysAnswer {
     pub displays: Vec<DisplayInfo>,
 }
 
-args! {
-    /// Read an app's tree and keep it live.
-    ///
-    /// Commands that name an app attach it automatically; `attach` does it ahead of time and answers when the full tree has been
-    /// read.
-    ///
-    /// Example:
-    ///   ax attach Notes
-    struct Attach {
-        /// App, by name, pid or identity.
-        required app: String [value_name = "APP"],
-    }
+/// Read an app's tree and keep it live.
+///
+/// Commands that name an app attach it automatically; `attach` does it ahead of time and answers when the full tree has been
+/// read.
+///
+/// Example:
+///   ax attach Notes
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Attach {
+    /// App, by name, pid or identity.
+    #[cfg_attr(feature = "cli", arg(value_name = "APP"))]
+    pub app: String,
 }
 
 /// The answer to `attach` and `detach`.
@@ -89,15 +101,18 @@ pub struct AttachAnswer {
     pub nodes: u32,
 }
 
-args! {
-    /// Detach an app.
-    ///
-    /// Drops its tree; the next command that names the app attaches it again. Ids stay the same.
-    ///
-    /// Example:
-    ///   ax detach Notes
-    struct Detach {
-        /// App, by name, pid or identity.
-        required app: String [value_name = "APP"],
-    }
+/// Detach an app.
+///
+/// Drops its tree; the next command that names the app attaches it again. Ids stay the same.
+///
+/// Example:
+///   ax detach Notes
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Detach {
+    /// App, by name, pid or identity.
+    #[cfg_attr(feature = "cli", arg(value_name = "APP"))]
+    pub app: String,
 }

@@ -2,63 +2,80 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::args;
+/// Send requests from standard input, one JSON object a line, and print the answers.
+///
+/// Uses one connection, so ids, subscriptions and `cancel` work as on the socket. Ends when the input has ended and all requests
+/// are answered; with an open subscription, when interrupted.
+///
+/// Example:
+///   echo '{"id":1,"command":"get","args":{"target":"button:7"}}' | ax pipe
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pipe {}
 
-args! {
-    /// Send requests from standard input, one JSON object a line, and print the answers.
-    ///
-    /// Uses one connection, so ids, subscriptions and `cancel` work as on the socket. Ends when the input has ended and all requests
-    /// are answered; with an open subscription, when interrupted.
-    ///
-    /// Example:
-    ///   echo '{"id":1,"command":"get","args":{"target":"button:7"}}' | ax pipe
-    struct Pipe {}
+/// Print the JSON Schema of a command, or the reference of all of them.
+///
+/// Examples:
+///   ax schema snapshot
+///   ax schema roles
+///   ax schema --markdown > docs/commands.md
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Schema {
+    /// Command, or one of `answer`, `event`, `error`, `node`, `roles`, `states`, `selector` [default: all commands].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "TOPIC"))]
+    pub topic: Option<String>,
+    /// Print the reference page instead.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "topic"))]
+    pub markdown: bool,
 }
 
-args! {
-    /// Print the JSON Schema of a command, or the reference of all of them.
-    ///
-    /// Examples:
-    ///   ax schema snapshot
-    ///   ax schema roles
-    ///   ax schema --markdown > docs/commands.md
-    struct Schema {
-        /// Command, or one of `answer`, `event`, `error`, `node`, `roles`, `states`, `selector` [default: all commands].
-        optional topic: Option<String> [value_name = "TOPIC"],
-        /// Print the reference page instead.
-        optional markdown: bool [long, conflicts_with = "topic"],
-    }
-}
+/// Take a tour on the built-in desktop, with a daemon of its own.
+///
+/// Everything it shows is executed as shown. Does not touch your apps or a running daemon.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Demo {}
 
-args! {
-    /// Take a tour on the built-in desktop, with a daemon of its own.
-    ///
-    /// Everything it shows is executed as shown. Does not touch your apps or a running daemon.
-    struct Demo {}
-}
-
-args! {
-    /// Run axd as a service of your desktop session.
-    ///
-    /// As a service, axd runs from login to logout, is restarted after a crash, and does not exit when idle.
-    /// On Linux it is a systemd user unit, on macOS a launchd agent. Root is not needed. Repeating a command is harmless.
-    ///
-    /// `install` takes over --platform and --socket for the service.
-    ///
-    /// Examples:
-    ///   ax service install --dry-run
-    ///   ax service install --socket-activation
-    ///   ax service status
-    struct Service {
-        /// Action.
-        required action: ServiceAction [value_name = "ACTION"],
-        /// For `install` and `print`: the system listens and starts axd on the first connection.
-        optional socket_activation: bool [long],
-        /// Show what would be done without doing it.
-        optional dry_run: bool [long],
-        /// Accept an axd in a build folder; replace or remove unit files not written by `ax service`.
-        optional force: bool [long],
-    }
+/// Run axd as a service of your desktop session.
+///
+/// As a service, axd runs from login to logout, is restarted after a crash, and does not exit when idle.
+/// On Linux it is a systemd user unit, on macOS a launchd agent. Root is not needed. Repeating a command is harmless.
+///
+/// `install` takes over --platform and --socket for the service.
+///
+/// Examples:
+///   ax service install --dry-run
+///   ax service install --socket-activation
+///   ax service status
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Service {
+    /// Action.
+    #[cfg_attr(feature = "cli", arg(value_name = "ACTION"))]
+    pub action: ServiceAction,
+    /// For `install` and `print`: the system listens and starts axd on the first connection.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub socket_activation: bool,
+    /// Show what would be done without doing it.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub dry_run: bool,
+    /// Accept an axd in a build folder; replace or remove unit files not written by `ax service`.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub force: bool,
 }
 
 /// An action of `ax service`.

@@ -1,11 +1,12 @@
 //! The commands: one documented struct for each, from which the wire form, the command line, the JSON Schema and the
 //! reference page are derived.
 //!
-//! To add a command: write its struct (and its answer) in the file of its family, list it in `commands!` below, and
-//! give it an arm in the daemon's engine.
+//! To add a command: write its struct (and its answer) in the file of its family, list it in `commands!` below (as
+//! `ActArgs<…>` if it acts), and give it an arm in the daemon's engine.
 
 mod act;
 mod act_answer;
+mod act_args;
 mod batch;
 mod clipboard;
 mod daemon;
@@ -26,6 +27,7 @@ use crate::error::{Error, ErrorCode, Result};
 
 pub use act::*;
 pub use act_answer::*;
+pub use act_args::*;
 pub use batch::*;
 pub use clipboard::*;
 pub use daemon::*;
@@ -39,86 +41,11 @@ pub use subscribe::*;
 pub use wait::*;
 pub use window::*;
 
-/// Declares a command's args: every field either `required` or `optional`, its clap attributes in brackets.
-macro_rules! args {
-    ($(#[$meta:meta])* struct $name:ident { $($body:tt)* }) => {
-        $crate::command::args! { @fields [$(#[$meta])* $name] [] $($body)* }
-    };
-    (@fields [$(#[$meta:meta])* $name:ident] [$($done:tt)*]) => {
-        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        // Verbatim, because the examples are lines.
-        #[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        $(#[$meta])*
-        pub struct $name { $($done)* }
-    };
-    (@fields $head:tt [$($done:tt)*] $(#[$meta:meta])* required $field:ident : $type:ty [$($clap:tt)*], $($rest:tt)*) => {
-        $crate::command::args! { @fields $head [$($done)*
-            $(#[$meta])* #[cfg_attr(feature = "cli", arg($($clap)*))] pub $field: $type,] $($rest)* }
-    };
-    (@fields $head:tt [$($done:tt)*] $(#[$meta:meta])* optional $field:ident : $type:ty [$($clap:tt)*], $($rest:tt)*) => {
-        $crate::command::args! { @fields $head [$($done)*
-            $(#[$meta])* #[serde(default, skip_serializing_if = "crate::command::is_default")]
-            #[cfg_attr(feature = "cli", arg($($clap)*))] pub $field: $type,] $($rest)* }
-    };
-}
-pub(crate) use args;
-
-/// Declares the args of a command that acts: its own, then those that all of them have.
-macro_rules! act_args {
-    ($(#[$meta:meta])* struct $name:ident { $($own:tt)* }) => {
-        $crate::command::args! {
-            $(#[$meta])*
-            struct $name {
-                $($own)*
-                /// App to act on [default: the frontmost].
-                optional app: Option<String> [long, value_name = "APP", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Window to act in, by title, id or window number; points are relative to it.
-                optional window: Option<String> [long, value_name = "WINDOW", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Use the accessibility API, or mouse and keyboard [default: auto].
-                optional route: Option<$crate::command::Route> [long, value_name = "ROUTE", value_enum, help_heading = $crate::command::ACTION_OPTIONS],
-                /// Maximum time to wait for the app to settle, in ms; 0 = do not wait [default: 1000].
-                optional settle_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Time without changes after which the app counts as settled, in ms [default: 25].
-                optional quiet_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Maximum time to wait until the target can be acted on, and for --wait-for, in ms [default: 5000].
-                optional timeout_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
-                /// After the action, wait until this selector matches an element.
-                optional wait_for: Option<String> [long, value_name = "SELECTOR", help_heading = $crate::command::ACTION_OPTIONS],
-                /// After the action, wait until this selector matches no element.
-                optional wait_for_gone: Option<String> [long, value_name = "SELECTOR", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Omit what changed from the answer.
-                optional no_effects: bool [long, help_heading = $crate::command::ACTION_OPTIONS],
-                /// Show what would be done without doing it.
-                optional dry_run: bool [long, help_heading = $crate::command::ACTION_OPTIONS],
-            }
-        }
-
-        impl $crate::command::ActArgs for $name {
-            fn options(&self) -> $crate::command::ActOptions<'_> {
-                $crate::command::ActOptions {
-                    app: self.app.as_deref(),
-                    window: self.window.as_deref(),
-                    route: self.route,
-                    settle_ms: self.settle_ms,
-                    quiet_ms: self.quiet_ms,
-                    timeout_ms: self.timeout_ms,
-                    wait_for: self.wait_for.as_deref(),
-                    wait_for_gone: self.wait_for_gone.as_deref(),
-                    no_effects: self.no_effects,
-                    dry_run: self.dry_run,
-                }
-            }
-        }
-    };
-}
-pub(crate) use act_args;
-
 /// The heading in the help above what every action takes.
 #[cfg(feature = "cli")]
 pub const ACTION_OPTIONS: &str = "Action options";
 
+/// Whether an optional argument has its default value, and is omitted on the wire.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -142,11 +69,13 @@ pub enum Family {
     Client,
 }
 
+/// Lists the commands: the variant, its arguments, its name and its family. It declares nothing but the enums and the functions that
+/// need all commands.
 macro_rules! commands {
-    (wire { $($variant:ident = $name:literal in $family:ident;)+ } local { $($local:ident = $local_name:literal;)+ }) => {
+    (wire { $($variant:ident($args:ty) = $name:literal in $family:ident;)+ } local { $($local:ident($local_args:ty) = $local_name:literal;)+ }) => {
         /// A command that the daemon answers.
         #[derive(Debug, Clone, PartialEq)]
-        pub enum Command { $(#[doc = concat!("`", $name, "`")] $variant($variant),)+ }
+        pub enum Command { $(#[doc = concat!("`", $name, "`")] $variant($args),)+ }
 
         impl Command {
             /// The names of all commands that the daemon answers.
@@ -189,7 +118,7 @@ macro_rules! commands {
         pub enum Invocation {
             /// A command to send to the daemon.
             Wire(Box<Command>),
-            $(#[doc = concat!("`", $local_name, "`, which `ax` runs without the daemon.")] $local($local),)+
+            $(#[doc = concat!("`", $local_name, "`, which `ax` runs without the daemon.")] $local($local_args),)+
         }
 
         #[cfg(feature = "cli")]
@@ -198,8 +127,8 @@ macro_rules! commands {
             /// than a call to the daemon.
             pub fn clap_command(name: &str) -> Option<clap::Command> {
                 match name {
-                    $($name => Some(<$variant as clap::Args>::augment_args(clap::Command::new($name))),)+
-                    $($local_name => Some(<$local as clap::Args>::augment_args(clap::Command::new($local_name))),)+
+                    $($name => Some(<$args as clap::Args>::augment_args(clap::Command::new($name))),)+
+                    $($local_name => Some(<$local_args as clap::Args>::augment_args(clap::Command::new($local_name))),)+
                     _ => None,
                 }
             }
@@ -207,8 +136,8 @@ macro_rules! commands {
             /// Makes the command of that name from clap's matches.
             pub fn from_matches(name: &str, matches: &clap::ArgMatches) -> std::result::Result<Invocation, clap::Error> {
                 match name {
-                    $($name => <$variant as clap::FromArgMatches>::from_arg_matches(matches).map(|args| Invocation::Wire(Box::new(Command::$variant(args)))),)+
-                    $($local_name => <$local as clap::FromArgMatches>::from_arg_matches(matches).map(Invocation::$local),)+
+                    $($name => <$args as clap::FromArgMatches>::from_arg_matches(matches).map(|args| Invocation::Wire(Box::new(Command::$variant(args)))),)+
+                    $($local_name => <$local_args as clap::FromArgMatches>::from_arg_matches(matches).map(Invocation::$local),)+
                     _ => Err(clap::Error::new(clap::error::ErrorKind::InvalidSubcommand)),
                 }
             }
@@ -218,8 +147,8 @@ macro_rules! commands {
         #[cfg(feature = "schema")]
         pub fn args_schema(name: &str) -> Option<schemars::Schema> {
             match name {
-                $($name => Some(schemars::schema_for!($variant)),)+
-                $($local_name => Some(schemars::schema_for!($local)),)+
+                $($name => Some(schemars::schema_for!($args)),)+
+                $($local_name => Some(schemars::schema_for!($local_args)),)+
                 _ => None,
             }
         }
@@ -228,76 +157,76 @@ macro_rules! commands {
 
 commands! {
     wire {
-        Snapshot = "snapshot" in Observe;
-        Changes = "changes" in Observe;
-        Find = "find" in Observe;
-        Get = "get" in Observe;
-        Is = "is" in Observe;
-        ElementAt = "element-at" in Observe;
-        Focused = "focused" in Observe;
-        Screenshot = "screenshot" in Observe;
-        Click = "click" in Act;
-        DoubleClick = "double-click" in Act;
-        TripleClick = "triple-click" in Act;
-        RightClick = "right-click" in Act;
-        Type = "type" in Act;
-        SetValue = "set-value" in Act;
-        Clear = "clear" in Act;
-        Focus = "focus" in Act;
-        Select = "select" in Act;
-        Menu = "menu" in Act;
-        Toggle = "toggle" in Act;
-        Check = "check" in Act;
-        Uncheck = "uncheck" in Act;
-        Expand = "expand" in Act;
-        Collapse = "collapse" in Act;
-        Scroll = "scroll" in Act;
-        ScrollTo = "scroll-to" in Act;
-        Drag = "drag" in Act;
-        Hover = "hover" in Act;
-        Perform = "perform" in Act;
-        Press = "press" in Act;
-        KeyDown = "key-down" in Act;
-        KeyUp = "key-up" in Act;
-        MouseMove = "mouse-move" in Act;
-        MouseClick = "mouse-click" in Act;
-        MouseDown = "mouse-down" in Act;
-        MouseUp = "mouse-up" in Act;
-        MouseWheel = "mouse-wheel" in Act;
-        MousePosition = "mouse-position" in Act;
-        ListApps = "list-apps" in Desktop;
-        ListWindows = "list-windows" in Desktop;
-        ListDisplays = "list-displays" in Desktop;
-        Attach = "attach" in Desktop;
-        Detach = "detach" in Desktop;
-        Launch = "launch" in Desktop;
-        CloseApp = "close-app" in Desktop;
-        FocusWindow = "focus-window" in Desktop;
-        MoveWindow = "move-window" in Desktop;
-        ResizeWindow = "resize-window" in Desktop;
-        Minimize = "minimize" in Desktop;
-        Maximize = "maximize" in Desktop;
-        Restore = "restore" in Desktop;
-        ClipboardGet = "clipboard-get" in Desktop;
-        ClipboardSet = "clipboard-set" in Desktop;
-        ClipboardClear = "clipboard-clear" in Desktop;
-        Wait = "wait" in Listen;
-        Subscribe = "subscribe" in Listen;
-        Batch = "batch" in Many;
-        Status = "status" in Daemon;
-        Doctor = "doctor" in Daemon;
-        Permissions = "permissions" in Daemon;
-        Version = "version" in Daemon;
-        Hello = "hello" in Daemon;
-        Cancel = "cancel" in Daemon;
-        Shutdown = "shutdown" in Daemon;
-        Sim = "sim" in Daemon;
+        Snapshot(Snapshot) = "snapshot" in Observe;
+        Changes(Changes) = "changes" in Observe;
+        Find(Find) = "find" in Observe;
+        Get(Get) = "get" in Observe;
+        Is(Is) = "is" in Observe;
+        ElementAt(ElementAt) = "element-at" in Observe;
+        Focused(Focused) = "focused" in Observe;
+        Screenshot(Screenshot) = "screenshot" in Observe;
+        Click(ActArgs<Click>) = "click" in Act;
+        DoubleClick(ActArgs<DoubleClick>) = "double-click" in Act;
+        TripleClick(ActArgs<TripleClick>) = "triple-click" in Act;
+        RightClick(ActArgs<RightClick>) = "right-click" in Act;
+        Type(ActArgs<Type>) = "type" in Act;
+        SetValue(ActArgs<SetValue>) = "set-value" in Act;
+        Clear(ActArgs<Clear>) = "clear" in Act;
+        Focus(ActArgs<Focus>) = "focus" in Act;
+        Select(ActArgs<Select>) = "select" in Act;
+        Menu(ActArgs<Menu>) = "menu" in Act;
+        Toggle(ActArgs<Toggle>) = "toggle" in Act;
+        Check(ActArgs<Check>) = "check" in Act;
+        Uncheck(ActArgs<Uncheck>) = "uncheck" in Act;
+        Expand(ActArgs<Expand>) = "expand" in Act;
+        Collapse(ActArgs<Collapse>) = "collapse" in Act;
+        Scroll(ActArgs<Scroll>) = "scroll" in Act;
+        ScrollTo(ActArgs<ScrollTo>) = "scroll-to" in Act;
+        Drag(ActArgs<Drag>) = "drag" in Act;
+        Hover(ActArgs<Hover>) = "hover" in Act;
+        Perform(ActArgs<Perform>) = "perform" in Act;
+        Press(ActArgs<Press>) = "press" in Act;
+        KeyDown(ActArgs<KeyDown>) = "key-down" in Act;
+        KeyUp(ActArgs<KeyUp>) = "key-up" in Act;
+        MouseMove(ActArgs<MouseMove>) = "mouse-move" in Act;
+        MouseClick(ActArgs<MouseClick>) = "mouse-click" in Act;
+        MouseDown(ActArgs<MouseDown>) = "mouse-down" in Act;
+        MouseUp(ActArgs<MouseUp>) = "mouse-up" in Act;
+        MouseWheel(ActArgs<MouseWheel>) = "mouse-wheel" in Act;
+        MousePosition(MousePosition) = "mouse-position" in Act;
+        ListApps(ListApps) = "list-apps" in Desktop;
+        ListWindows(ListWindows) = "list-windows" in Desktop;
+        ListDisplays(ListDisplays) = "list-displays" in Desktop;
+        Attach(Attach) = "attach" in Desktop;
+        Detach(Detach) = "detach" in Desktop;
+        Launch(Launch) = "launch" in Desktop;
+        CloseApp(CloseApp) = "close-app" in Desktop;
+        FocusWindow(FocusWindow) = "focus-window" in Desktop;
+        MoveWindow(MoveWindow) = "move-window" in Desktop;
+        ResizeWindow(ResizeWindow) = "resize-window" in Desktop;
+        Minimize(Minimize) = "minimize" in Desktop;
+        Maximize(Maximize) = "maximize" in Desktop;
+        Restore(Restore) = "restore" in Desktop;
+        ClipboardGet(ClipboardGet) = "clipboard-get" in Desktop;
+        ClipboardSet(ClipboardSet) = "clipboard-set" in Desktop;
+        ClipboardClear(ClipboardClear) = "clipboard-clear" in Desktop;
+        Wait(Wait) = "wait" in Listen;
+        Subscribe(Subscribe) = "subscribe" in Listen;
+        Batch(Batch) = "batch" in Many;
+        Status(Status) = "status" in Daemon;
+        Doctor(Doctor) = "doctor" in Daemon;
+        Permissions(Permissions) = "permissions" in Daemon;
+        Version(Version) = "version" in Daemon;
+        Hello(Hello) = "hello" in Daemon;
+        Cancel(Cancel) = "cancel" in Daemon;
+        Shutdown(Shutdown) = "shutdown" in Daemon;
+        Sim(Sim) = "sim" in Daemon;
     }
     local {
-        Pipe = "pipe";
-        Schema = "schema";
-        Demo = "demo";
-        Service = "service";
+        Pipe(Pipe) = "pipe";
+        Schema(Schema) = "schema";
+        Demo(Demo) = "demo";
+        Service(Service) = "service";
     }
 }
 

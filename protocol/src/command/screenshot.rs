@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::args;
 use crate::geometry::Bounds;
 
 /// A region of the screen: `X,Y,WIDTH,HEIGHT`.
@@ -65,40 +64,64 @@ pub enum ImageFormat {
     Jpeg,
 }
 
-args! {
-    /// Take a screenshot of a display, a window, an element or a region.
-    ///
-    /// Without options: the active window. With a PATH, `ax` writes the file; `-` writes the image to standard output. Without
-    /// a PATH, the answer contains the image in base64.
-    ///
-    /// Examples:
-    ///   ax screenshot shot.png
-    ///   ax screenshot button.png --element button:Save
-    ///   ax screenshot all.jpg --all --quality 60
-    struct Screenshot {
-        /// Output file; its extension selects the format unless --format is given.
-        optional path: Option<PathBuf> [value_name = "PATH"],
-        /// Capture the front window of this app.
-        optional app: Option<String> [long, value_name = "APP"],
-        /// Capture this window, by title, id or window number.
-        optional window: Option<String> [long, value_name = "WINDOW"],
-        /// Capture this element: an id or a selector.
-        optional element: Option<String> [long, value_name = "TARGET", conflicts_with_all = ["region", "display", "all"]],
-        /// Capture this region of the screen.
-        optional region: Option<Region> [long, value_name = "X,Y,WIDTH,HEIGHT", allow_hyphen_values = true, conflicts_with_all = ["window", "app", "display", "all"]],
-        /// Capture this display, by number.
-        optional display: Option<u32> [long, value_name = "N", conflicts_with_all = ["window", "app", "all"]],
-        /// Capture all displays.
-        optional all: bool [long, conflicts_with_all = ["window", "app"]],
-        /// Image format [default: png].
-        optional format: Option<ImageFormat> [long, value_name = "FORMAT", value_enum],
-        /// JPEG quality, from 1 to 100 [default: 80].
-        optional quality: Option<u8> [long, value_name = "N"],
-        /// Include the pointer.
-        optional cursor: bool [long],
-        /// Omit the image if its hash equals HASH.
-        optional if_changed: Option<String> [long, value_name = "HASH"],
-    }
+/// Take a screenshot of a display, a window, an element or a region.
+///
+/// Without options: the active window. With a PATH, `ax` writes the file; `-` writes the image to standard output. Without
+/// a PATH, the answer contains the image in base64.
+///
+/// Examples:
+///   ax screenshot shot.png
+///   ax screenshot button.png --element button:Save
+///   ax screenshot all.jpg --all --quality 60
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Screenshot {
+    /// Output file; its extension selects the format unless --format is given.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "PATH"))]
+    pub path: Option<PathBuf>,
+    /// Capture the front window of this app.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Capture this window, by title, id or window number.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WINDOW"))]
+    pub window: Option<String>,
+    /// Capture this element: an id or a selector.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET", conflicts_with_all = ["region", "display", "all"]))]
+    pub element: Option<String>,
+    /// Capture this region of the screen.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y,WIDTH,HEIGHT", allow_hyphen_values = true, conflicts_with_all = ["window", "app", "display", "all"]))]
+    pub region: Option<Region>,
+    /// Capture this display, by number.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", conflicts_with_all = ["window", "app", "all"]))]
+    pub display: Option<u32>,
+    /// Capture all displays.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["window", "app"]))]
+    pub all: bool,
+    /// Image format [default: png].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FORMAT", value_enum))]
+    pub format: Option<ImageFormat>,
+    /// JPEG quality, from 1 to 100 [default: 80].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    pub quality: Option<u8>,
+    /// Include the pointer.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub cursor: bool,
+    /// Omit the image if its hash equals HASH.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "HASH"))]
+    pub if_changed: Option<String>,
 }
 
 /// The answer to `screenshot`.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axd_protocol::command::{ActArgs, ActOptions, Command, Direction as Way, Route};
+use axd_protocol::command::{ActOptions, Command, Direction as Way, Route};
 use axd_protocol::error::Delivery;
 use axd_protocol::keys::{Button, Combo, Modifier};
 use axd_protocol::selector::Target;
