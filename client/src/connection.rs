@@ -210,15 +210,15 @@ impl Subscription {
 
 pub(crate) fn unavailable(socket: &Path, fault: &io::Error) -> ClientError {
     let reason = match fault.kind() {
-        io::ErrorKind::NotFound => "there is no such socket".to_owned(),
-        io::ErrorKind::ConnectionRefused => "nobody listens there".to_owned(),
+        io::ErrorKind::NotFound => "the socket does not exist".to_owned(),
+        io::ErrorKind::ConnectionRefused => "nothing listens there".to_owned(),
         _ => fault.to_string(),
     };
     ClientError::Unavailable { tried: PathBuf::from(socket), reason }
 }
 
 pub(crate) fn unexpected_end() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "it closed before the answer was whole")
+    io::Error::new(io::ErrorKind::UnexpectedEof, "it was closed before the answer was complete")
 }
 
 /// Ignores that the daemon closed the connection, because its reason (another user, too many connections) may still be read
@@ -243,6 +243,6 @@ pub(crate) fn check_peer(stream: &impl std::os::fd::AsFd) -> io::Result<()> {
     if peer == own || peer == 0 {
         return Ok(());
     }
-    let said = format!("it is served by user {peer}, and this is user {own}");
+    let said = format!("it belongs to user {peer}, and this is user {own}");
     Err(io::Error::new(io::ErrorKind::PermissionDenied, said))
 }

@@ -78,7 +78,7 @@ pub fn stop(socket: &Path) -> Result<()> {
     if wait_until_stopped(socket)? && pid.is_none_or(wait_for_exit) {
         return Ok(());
     }
-    let reason = format!("it was told to stop, and after {} s it still runs", STOP_TIMEOUT.as_secs());
+    let reason = format!("it was asked to stop, and is still running after {} s", STOP_TIMEOUT.as_secs());
     Err(ClientError::Unavailable { tried: socket.to_owned(), reason })
 }
 
@@ -135,12 +135,12 @@ fn start_and_connect(socket: &Path, start: &DaemonStart) -> Result<Connection> {
     let socket = &std::path::absolute(socket).map_err(|fault| cannot("resolve", socket, fault))?;
     if socket.as_os_str().len() > MAX_SOCKET_PATH {
         let message =
-            format!("the socket's path has more than {MAX_SOCKET_PATH} bytes: {}", socket.display());
+            format!("the socket's path must have at most {MAX_SOCKET_PATH} bytes: {}", socket.display());
         return Err(failed(Some(ErrorCode::InvalidArgs), message));
     }
     if let Some(folder) = socket.parent() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|fault| cannot("make the folder", folder, fault))?;
+        made.map_err(|fault| cannot("create the folder", folder, fault))?;
     }
     let lock_path = Paths::lock_of(socket, START_LOCK);
     let lock = lock_file(&lock_path).and_then(|file| file.lock().map(|()| file));
@@ -151,10 +151,7 @@ fn start_and_connect(socket: &Path, start: &DaemonStart) -> Result<Connection> {
         Err(fault) => return Err(unavailable(socket, &fault)),
     }
     let binary = start.binary.clone().or_else(find_daemon).ok_or_else(|| {
-        failed(
-            None,
-            "there is no axd beside ax nor on the PATH; name it with AXD_BIN=/path/to/axd".to_owned(),
-        )
+        failed(None, "axd not found beside ax or on the PATH; set AXD_BIN=/path/to/axd".to_owned())
     })?;
     if start.uses_launchd() {
         return launchd::start(socket, &binary, start).map_err(|message| failed(None, message));
@@ -286,7 +283,7 @@ type NotStarted = (Option<ErrorCode>, String);
 fn wait_until_ready(child: &mut Child, ready: PipeReader) -> std::result::Result<Started, NotStarted> {
     let mut line = String::new();
     if let Err(fault) = BufReader::new(ready).read_line(&mut line) {
-        return Err((None, format!("its readiness could not be read: {fault}")));
+        return Err((None, format!("cannot read whether it is ready: {fault}")));
     }
     let line = line.trim_end();
     if line.starts_with("ready ") {
@@ -303,8 +300,8 @@ fn wait_until_ready(child: &mut Child, ready: PipeReader) -> std::result::Result
         return Err((code, message.to_owned()));
     }
     match ended {
-        Ok(status) => Err((None, format!("it ended before it listened ({status})"))),
-        Err(fault) => Err((None, format!("it ended before it listened ({fault})"))),
+        Ok(status) => Err((None, format!("it ended before it was ready ({status})"))),
+        Err(fault) => Err((None, format!("it ended before it was ready ({fault})"))),
     }
 }
 

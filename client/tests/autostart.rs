@@ -257,7 +257,7 @@ fn a_tour_that_cannot_begin_leaves_nothing_behind() {
             .unwrap(),
     );
     assert_eq!(ran.code, Some(3));
-    assert!(ran.err.contains("it ended before it listened"), "{ran:?}");
+    assert!(ran.err.contains("it ended before it was ready"), "{ran:?}");
     assert!(std::fs::read_dir(place.folder.path()).unwrap().all(|entry| entry.unwrap().file_name() == "axd"));
 }
 

@@ -133,7 +133,7 @@ fn a_dry_run_says_the_steps_and_changes_nothing() {
     let steps: Vec<&str> =
         data["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap()).collect();
     assert!(
-        steps[0].starts_with("make the folder ") && steps[3].starts_with("run launchctl bootstrap gui/"),
+        steps[0].starts_with("create the folder ") && steps[3].starts_with("run launchctl bootstrap gui/"),
         "{steps:?}"
     );
     assert!(home.log().is_empty() && !home.at("Library").exists() && !home.at("run").exists());

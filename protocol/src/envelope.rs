@@ -75,7 +75,7 @@ impl<'a> Request<'a> {
         if let Some(major) = request.protocol.filter(|major| *major != PROTOCOL) {
             return Err(Error::new(
                 ErrorCode::ProtocolMismatch,
-                format!("the client speaks protocol {major}, this daemon speaks {PROTOCOL}"),
+                format!("the client uses protocol {major}, this daemon uses {PROTOCOL}"),
             ));
         }
         Ok(request)

@@ -135,7 +135,7 @@ impl ParseKeysError {
         let modifiers: Vec<&str> = Modifier::ALL.iter().map(|modifier| modifier.name()).collect();
         let named: Vec<&str> = Named::ALL.iter().map(|key| key.name()).collect();
         ParseKeysError(format!(
-            "there is no {what} '{name}'; modifiers are {}; keys are single characters, {}, f1 to f24, plus and minus",
+            "unknown {what} '{name}'; modifiers are {}; keys are single characters, {}, f1 to f24, plus and minus",
             modifiers.join(" "),
             named.join(" ")
         ))
@@ -192,15 +192,13 @@ impl FromStr for Combo {
             Some("") => ("", "+"),
             Some(before) if before.ends_with('+') => (before.trim_end_matches('+'), "+"),
             Some(_) => {
-                return Err(ParseKeysError(format!(
-                    "'{text}' ends in the middle; write the plus key as 'plus'"
-                )));
+                return Err(ParseKeysError(format!("'{text}' is incomplete; write the plus key as 'plus'")));
             }
             None => text.rsplit_once('+').unwrap_or(("", text)),
         };
         if key.is_empty() {
             return Err(ParseKeysError(
-                "no key is named; write one as in 'return' or 'ctrl+shift+s'".to_owned(),
+                "the key is missing; write one as in 'return' or 'ctrl+shift+s'".to_owned(),
             ));
         }
         let named = before.split('+').filter(|name| !name.is_empty());
@@ -300,12 +298,12 @@ mod tests {
     #[test]
     fn what_is_no_key_is_named_with_what_there_is() {
         for (text, said) in [
-            ("hyper+s", "no modifier 'hyper'; modifiers are cmd ctrl alt shift"),
-            ("ctrl+entr", "no key 'entr'"),
+            ("hyper+s", "unknown modifier 'hyper'; modifiers are cmd ctrl alt shift"),
+            ("ctrl+entr", "unknown key 'entr'"),
             ("f25", "f1 to f24"),
-            ("", "no key is named"),
+            ("", "the key is missing"),
             ("ctrl+", "write the plus key as 'plus'"),
-            ("s+ctrl", "no modifier 's'"),
+            ("s+ctrl", "unknown modifier 's'"),
         ] {
             let fault = text.parse::<Combo>().unwrap_err().to_string();
             assert!(fault.contains(said), "{text}: {fault}");

@@ -62,10 +62,11 @@ impl From<std::io::Error> for DemoError {
 
 fn tour(daemon: &DemoDaemon) -> Result<(), DemoError> {
     let mut guide = Guide::new(connect_or_start(&daemon.socket, &daemon.start)?);
-    guide.say("A tour on the built-in desktop, with a daemon of its own. What is running?")?;
+    guide.say("A tour on the built-in desktop, with its own daemon. Which apps are running?")?;
     guide.run(&["list-apps"])?;
-    guide
-        .say("The first look at an app reads its tree once. From then on looks are answered from memory.")?;
+    guide.say(
+        "The first command for an app reads its tree once. After that, reads are answered from memory.",
+    )?;
     let snapshot = ["snapshot", "--app", "Calculator"];
     guide.run(&snapshot)?;
     guide.timed("snapshot again", &snapshot, RequestOptions::text())?;
@@ -77,14 +78,14 @@ fn tour(daemon: &DemoDaemon) -> Result<(), DemoError> {
     let button =
         found.data::<FindAnswer>()?.matches.into_iter().next().map(|found| found.node.id.to_string());
 
-    guide.say("Watch it while somebody presses a key. The daemon pushes what changes, as it changes:")?;
+    guide.say("Watch it while a key is pressed. The daemon sends changes as they happen:")?;
     guide.show("ax watch --app Calculator &")?;
     let events = watch_in_background(&daemon.socket)?;
     guide.print_events(&events)?;
     guide.run(&["sim", "Calculator", "press", "seven"])?;
     guide.print_events(&events)?;
 
-    guide.say("Whoever did not watch asks what happened since a clock (every answer carries one):")?;
+    guide.say("Without a watch, ask what changed since a clock (every answer has one):")?;
     guide.run(&["changes", "--since", &clock, "--app", "Calculator"])?;
     guide.say("Ids stay valid, across changes and restarts:")?;
     guide.run(&["get", button.as_deref().unwrap_or("button:7"), "--app", "Calculator"])?;
@@ -135,7 +136,7 @@ impl Guide {
     /// Prints the events of the watch: waits for the first one, and prints those that arrived with it.
     fn print_events(&self, events: &Receiver<String>) -> Result<(), DemoError> {
         let Ok(first) = events.recv_timeout(EVENT_TIMEOUT) else {
-            return self.say("(nothing was heard; the app kept silent)");
+            return self.say("(no event was received)");
         };
         Stdout.write_all(first.as_bytes())?;
         for more in events.try_iter() {
@@ -145,11 +146,13 @@ impl Guide {
     }
 
     fn print_times(&self) -> Result<(), DemoError> {
-        self.say("How long each answer took, there and back over the socket:")?;
+        self.say("Round-trip time of each answer over the socket:")?;
         let times: Vec<String> =
             self.took.iter().map(|(label, took)| format!("{label} {} µs", took.as_micros())).collect();
         Stdout.write_all(format!("{}\n", times.join(" · ")).as_bytes())?;
-        self.say("That was it: the daemon stops and its folder goes. On your own desktop: ax snapshot")
+        self.say(
+            "End of the tour: the daemon stops and its folder is removed. On your own desktop: ax snapshot",
+        )
     }
 }
 
@@ -161,7 +164,7 @@ fn wire_command(args: &[&str]) -> Result<Command, ClientError> {
     {
         return Ok(*command);
     }
-    Err(ClientError::Protocol(format!("the tour says what ax does not understand: {}", args.join(" "))))
+    Err(ClientError::Protocol(format!("invalid command in the tour: {}", args.join(" "))))
 }
 
 /// Subscribes on a separate connection; the receiver gets the lines of each event as one string.
@@ -200,8 +203,7 @@ impl DemoDaemon {
             return Err(ClientError::StartFailed {
                 tried: PathBuf::new(),
                 code: None,
-                message: "there is no axd beside ax nor on the PATH. Build it with `cargo build --release -p axd`, or \
-                          name it with AXD_BIN=/path/to/axd"
+                message: "axd not found beside ax or on the PATH. Build it with `cargo build --release -p axd`, or set AXD_BIN=/path/to/axd"
                     .into(),
             }
             .into());

@@ -18,12 +18,11 @@ pub fn run(fault: &ClientError, options: &Options, mode: Mode) -> Exit {
     if (DaemonStart { platform: options.platform.clone(), ..DaemonStart::default() }).uses_launchd() {
         let remedy = match options.no_autostart {
             true => {
-                "let ax start the daemon (no --no-autostart, no AXD_NO_AUTOSTART): then that one is asked"
+                "let ax start the daemon (without --no-autostart and AXD_NO_AUTOSTART), and run `ax doctor` again"
             }
-            false => "mend what keeps the daemon from running, then try again: then that one is asked",
+            false => "fix what prevents the daemon from running, and run `ax doctor` again",
         };
-        let whose =
-            "what is allowed is told of the program that ax runs in, not of the daemon that launchd starts";
+        let whose = "the permissions shown are those of the app that ax runs in, not of the daemon that launchd starts";
         checks.push(Finding::limited("permissions", whose, remedy));
     }
     checks.extend(run_checks(options));
@@ -41,7 +40,7 @@ fn run_checks(options: &Options) -> Vec<Finding> {
     let mut command = Command::new(&program);
     command.arg("--doctor").stdin(Stdio::null()).stderr(Stdio::piped());
     command.args(options.platform.iter().flat_map(|platform| ["--platform", platform]));
-    let unusable = |found: String| vec![Finding::missing("axd", found, "install it anew")];
+    let unusable = |found: String| vec![Finding::missing("axd", found, "install it again")];
     match command.output() {
         Ok(output) => match serde_json::from_slice::<DoctorAnswer>(&output.stdout) {
             Ok(answer) => answer.checks,

@@ -63,7 +63,7 @@ impl EventFormatter {
                 Some(app)
             }
             Event::End { cause } => {
-                lines.line(LineKind::Aside, format!("the subscription is over: {}", end_reason(cause)));
+                lines.line(LineKind::Aside, format!("the subscription ended: {}", end_reason(cause)));
                 None
             }
             Event::Focus(it) => lines.event("focus", it),
@@ -120,7 +120,7 @@ impl EventLines {
         for moved in difference.moved {
             let Moved { id, parent, index } = moved;
             let line =
-                format!("> {} to place {} in {}", reference(tree, id), index + 1, container(tree, parent));
+                format!("> {} to position {} in {}", reference(tree, id), index + 1, container(tree, parent));
             self.line(LineKind::Changed, line);
             let _ = tree.apply(Difference { moved: vec![moved], ..Difference::default() });
         }
@@ -252,16 +252,16 @@ fn fresh_reason(cause: FreshCause) -> &'static str {
     match cause {
         FreshCause::Snapshot => "",
         FreshCause::Attached => " (just attached)",
-        FreshCause::History => " (whole again: history does not reach back so far)",
-        FreshCause::Boot => " (whole again: the daemon was restarted)",
+        FreshCause::History => " (full tree: the history does not reach back far enough)",
+        FreshCause::Boot => " (full tree: the daemon was restarted)",
     }
 }
 
 fn end_reason(cause: EndCause) -> &'static str {
     match cause {
         EndCause::Cancelled => "it was cancelled",
-        EndCause::Shutdown => "the daemon is going down",
-        EndCause::Gone => "what it watched is gone",
+        EndCause::Shutdown => "the daemon is shutting down",
+        EndCause::Gone => "the watched app or element is gone",
     }
 }
 
@@ -316,7 +316,7 @@ mod tests {
              Notes  + row \"Note 3\" row_000000 in list \"Notes\" (2 elements)\n\
              Notes  ~ textfield \"Body\" value = \"Buy milk\", editable, not focused txt_000000\n\
              Notes  ~ row \"Note 3\" name = \"Note 4\", no value row_000000 (found by rereading)\n\
-             Notes  > row \"Note 4\" row_000000 to place 1 in application app_000000\n\
+             Notes  > row \"Note 4\" row_000000 to position 1 in application app_000000\n\
              Notes  - row \"Note 4\" row_000000\n",
         );
     }
@@ -349,7 +349,7 @@ mod tests {
              Notes  window opened \"Untitled\"\n\
              Notes  says \"Saved\"\n\
              Notes  is live\n\
-             axd  the subscription is over: the daemon is going down\n",
+             axd  the subscription ended: the daemon is shutting down\n",
         );
     }
 }

@@ -10,8 +10,8 @@ pub const FAMILIES: [(Family, &str); 7] = [
     (Family::Observe, "Observe"),
     (Family::Act, "Act"),
     (Family::Desktop, "Apps, windows, displays, clipboard"),
-    (Family::Listen, "Wait and listen"),
-    (Family::Many, "Several at once"),
+    (Family::Listen, "Wait and subscribe"),
+    (Family::Many, "Batch"),
     (Family::Daemon, "Daemon"),
     (Family::Client, "Client"),
 ];
@@ -21,8 +21,8 @@ const VARIABLES: &[(&str, &str)] = &[
     ("AXD_SOCKET", "The socket, as with --socket"),
     ("AXD_PLATFORM", "The platform of a daemon that is started, as with --platform"),
     (NO_AUTOSTART, "1: do not start a missing daemon"),
-    ("AXD_BIN", "The axd to start; else the one beside ax, else the one on the PATH"),
-    ("AXD_STATE", "Where a daemon that is started keeps its logs"),
+    ("AXD_BIN", "The axd to start [default: the one beside ax, otherwise the one on the PATH]"),
+    ("AXD_STATE", "The folder for the logs of a daemon that is started"),
     ("NO_COLOR", "Set: no colours"),
 ];
 

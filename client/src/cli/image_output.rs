@@ -46,8 +46,8 @@ pub fn prepare(command: &mut Command) -> Result<Option<ImageOutput>, Usage> {
         Command::ClipboardGet(args) => {
             let Some(path) = args.out.take() else { return Ok(None) };
             if matches!(args.kind, Some(ClipKind::Text | ClipKind::Files)) {
-                let tip = "leave --out out: text and files are printed";
-                return Err(usage("clipboard-get", "--out is where an image is written".into(), tip));
+                let tip = "omit --out; text and files are printed";
+                return Err(usage("clipboard-get", "--out applies to images only".into(), tip));
             }
             args.kind = Some(ClipKind::Image);
             ImageOutput::new("clipboard-get", path).map(Some)
@@ -123,7 +123,7 @@ impl WithImage for ScreenshotAnswer {
     }
 
     fn missing_image(&self) -> Option<Error> {
-        (!self.unchanged).then(|| Error::new(ErrorCode::Internal, "axd answered without the picture"))
+        (!self.unchanged).then(|| Error::new(ErrorCode::Internal, "axd answered without the image"))
     }
 }
 
@@ -138,7 +138,7 @@ impl WithImage for ClipboardGetAnswer {
 
     fn missing_image(&self) -> Option<Error> {
         Some(
-            Error::new(ErrorCode::ActionFailed, "there is no image on the clipboard")
+            Error::new(ErrorCode::ActionFailed, "the clipboard has no image")
                 .suggest("run `ax clipboard-get` to see its content")
                 .retry("clipboard-get"),
         )
@@ -151,8 +151,8 @@ impl ImageOutput {
             return Ok(ImageOutput::File(path));
         }
         if io::stdout().is_terminal() {
-            let message = "a picture cannot be shown on a terminal".to_owned();
-            return Err(usage(command, message, "name a file, or send standard output somewhere else"));
+            let message = "an image cannot be written to a terminal".to_owned();
+            return Err(usage(command, message, "use an output file, or redirect standard output"));
         }
         Ok(ImageOutput::Stdout)
     }

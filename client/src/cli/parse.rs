@@ -222,11 +222,11 @@ pub fn global_options() -> [Arg; 6] {
         option(JSON)
             .action(ArgAction::SetTrue)
             .overrides_with(TEXT)
-            .help("Print JSON; the default unless on a terminal"),
+            .help("Print JSON [default: unless on a terminal]"),
         option(TEXT)
             .action(ArgAction::SetTrue)
             .overrides_with(JSON)
-            .help("Print text; the default on a terminal"),
+            .help("Print text [default: on a terminal]"),
         option(DEADLINE)
             .value_name("MS")
             .value_parser(value_parser!(u64))
@@ -263,7 +263,7 @@ fn usage(fault: &clap::Error, command: &str) -> Usage {
     if fault.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         || fault.kind() == ErrorKind::MissingSubcommand
     {
-        let message = "there is no command on the command line".to_owned();
+        let message = "the command is missing".to_owned();
         return Usage { command: String::new(), text: help::overview(), message, tip: None };
     }
     // Clap's text has three parts, separated by empty lines: what is wrong (perhaps with a list), a tip, and the usage.
@@ -436,7 +436,7 @@ mod tests {
             ("changes --since yesterday", "'yesterday' is not a clock token", None),
             ("wait button:Save", "to wait for an element, use --for \"button:Save\"", None),
             ("--deadline-ms soon get x", "invalid value 'soon'", None),
-            ("--json", "no command", None),
+            ("--json", "the command is missing", None),
         ] {
             let Parsed::Usage(usage) = read(line) else { panic!("{line}") };
             assert!(usage.message.contains(message), "{line}: {}", usage.message);

@@ -135,7 +135,7 @@ impl PendingReplies {
 }
 
 fn closed() -> ClientError {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "it closed before everything was answered").into()
+    io::Error::new(io::ErrorKind::UnexpectedEof, "it was closed before all requests were answered").into()
 }
 
 #[cfg(test)]

@@ -98,7 +98,8 @@ fn exchange(
         return Ok(Outcome::Printed(output::finish(printed, Exit::Done)));
     }
     if !came? {
-        let closed = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it closed without an answer");
+        let closed =
+            std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it was closed without an answer");
         return Err(closed.into());
     }
     if ok == Some(false) {

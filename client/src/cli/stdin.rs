@@ -58,12 +58,12 @@ fn read(input: impl Read, what: &str) -> Result<String, Error> {
         Error::new(ErrorCode::InvalidArgs, format!("standard input cannot be read: {fault}"))
     })?;
     if bytes.len() > MAX_REQUEST_BYTES {
-        let message = format!("more than {} MiB came on standard input", MAX_REQUEST_BYTES >> 20);
+        let message = format!("standard input has more than {} MiB", MAX_REQUEST_BYTES >> 20);
         return Err(Error::new(ErrorCode::PayloadTooLarge, message)
             .suggest("split it into several parts, or send many requests through `ax pipe`"));
     }
     String::from_utf8(bytes).map_err(|_| {
-        Error::new(ErrorCode::InvalidArgs, "what came on standard input is not UTF-8")
+        Error::new(ErrorCode::InvalidArgs, "standard input is not UTF-8")
             .suggest(format!("send {what}, in UTF-8"))
     })
 }

@@ -162,7 +162,7 @@ pub fn time_of_day() -> String {
 }
 
 fn closed() -> ClientError {
-    std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it closed in the middle of the stream").into()
+    std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it was closed before the stream ended").into()
 }
 
 #[cfg(test)]

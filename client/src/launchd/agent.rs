@@ -35,10 +35,8 @@ impl Agent {
         let socket = plain_text(&self.socket)?;
         if socket.len() > MAX_SOCKET_PATH || !self.socket.is_absolute() {
             let message =
-                format!("launchd listens at an absolute path of at most {MAX_SOCKET_PATH} bytes: {socket}");
-            return Err(
-                Error::new(ErrorCode::InvalidArgs, message).suggest("name another path with --socket")
-            );
+                format!("the socket must be an absolute path of at most {MAX_SOCKET_PATH} bytes: {socket}");
+            return Err(Error::new(ErrorCode::InvalidArgs, message).suggest("use another path with --socket"));
         }
         let words =
             std::iter::once(plain_text(&self.program)?).chain(self.arguments.iter().map(String::as_str));
@@ -97,7 +95,7 @@ fn unescaped(text: &str) -> String {
 /// The path as text, if a property list can contain it.
 fn plain_text(path: &Path) -> Result<&str, Error> {
     path.to_str().filter(|text| !text.contains(char::is_control)).ok_or_else(|| {
-        let message = format!("a launchd agent cannot name this path: {path:?}");
+        let message = format!("a launchd agent cannot contain this path: {path:?}");
         Error::new(ErrorCode::InvalidArgs, message)
             .suggest("use a path that is UTF-8 and has no control characters in it")
     })

@@ -52,8 +52,7 @@ pub(crate) fn start(socket: &Path, binary: &Path, how: &DaemonStart) -> Result<C
     run(&["bootstrap", &domain(), &file.to_string_lossy()])?;
     if let Some(on_message) = how.on_message {
         on_message(&format!(
-            "axd is started by launchd, as {target}; `ax service install` keeps it there.\n\
-             If it may not use accessibility yet, allow {} in System Settings › Privacy & Security › Accessibility.",
+            "launchd starts axd as {target} in this session; `ax service install` makes that permanent.\nIf axd lacks the Accessibility permission, grant it to {} in System Settings › Privacy & Security › Accessibility.",
             binary.display()
         ));
     }
@@ -135,7 +134,9 @@ fn run(words: &[&str]) -> Result<(), String> {
 /// Waits until the daemon answers a request. A connection alone proves nothing, because launchd accepts it; and that the daemon
 /// cannot run is only known from its exit code.
 fn wait_for_answer(socket: &Path, target: &str, log: &Path) -> Result<Connection, String> {
-    let lost = |fault: io::Error| format!("launchd listens at {}, but: {fault}", socket.display());
+    let lost = |fault: io::Error| {
+        format!("launchd listens at {}, but the connection failed: {fault}", socket.display())
+    };
     let mut connection = Connection::try_open(socket).map_err(lost)?;
     connection.stream().set_read_timeout(Some(STATUS_INTERVAL)).map_err(lost)?;
     let asked = request_line(1, &Command::Status(Status {}), RequestOptions::any_protocol());
@@ -155,7 +156,7 @@ fn wait_for_answer(socket: &Path, target: &str, log: &Path) -> Result<Connection
     let said = fs::read_to_string(log).unwrap_or_default();
     let said = said.lines().last().map_or_else(String::new, |line| format!(": {line}"));
     Err(format!(
-        "launchd started it, and it does not answer{how}{said}; see {} and `launchctl print {target}`",
+        "launchd started it, but it does not answer{how}{said}; see {} and `launchctl print {target}`",
         log.display()
     ))
 }

@@ -51,7 +51,7 @@ impl Engine {
         let seen = self.desktop.read().named(&args.app)?.clone();
         let Some(app) = self.by_pid(seen.pid) else {
             return Err(Error::new(ErrorCode::ApplicationNotFound, format!("{} is not attached", seen.name))
-                .suggest("nothing needs to be done"));
+                .suggest("no action needed"));
         };
         let nodes = app.tree.read().len() as u32;
         self.let_go(&app);

@@ -150,7 +150,7 @@ fn check(items: &[BatchItem]) -> Result<()> {
         }
         let references = references(item).map_err(|why| invalid(index, why))?;
         if let Some(later) = references.iter().find(|(other, _)| *other >= index) {
-            return Err(invalid(index, format!("${} is not answered before this", later.0)));
+            return Err(invalid(index, format!("${} must refer to an earlier command", later.0)));
         }
         if references.is_empty() {
             Command::parse(&item.command, item.args.as_deref())
@@ -223,7 +223,7 @@ fn answered(text: &str, index: usize, path: &str, answers: &[Vec<u8>]) -> Result
         Error::new(ErrorCode::InvalidArgs, format!("{text}: {why}"))
             .suggest("check the earlier command's answer; paths refer to its data, as in $0.matches.0.id")
     };
-    let line = answers.get(index).ok_or_else(|| missing("that command was not carried out"))?;
+    let line = answers.get(index).ok_or_else(|| missing("that command was not executed"))?;
     let whole: Value = serde_json::from_slice(line).map_err(|_| missing("that command has no answer"))?;
     if whole["ok"] != Value::Bool(true) {
         return Err(missing("that command failed"));
@@ -252,7 +252,7 @@ mod tests {
         let click = item("click", r#"{"target":"$0.matches.0.id","window":"$$5"}"#);
         let args = filled(&click, std::slice::from_ref(&first)).unwrap().unwrap();
         assert_eq!(args.get(), r#"{"target":"btn_4k2p9x","window":"$5"}"#);
-        for (reference, why) in [("$0.matches.7.id", "nothing there"), ("$1.x", "not carried out")] {
+        for (reference, why) in [("$0.matches.7.id", "nothing there"), ("$1.x", "not executed")] {
             let args = format!(r#"{{"target":"{reference}"}}"#);
             assert!(
                 filled(&item("click", &args), std::slice::from_ref(&first))
@@ -273,8 +273,8 @@ mod tests {
             (item("gte", "{}"), "unknown command 'gte'"),
             (item("get", "{}"), "missing field `target`"),
             (item("batch", r#"{"items":[]}"#), "cannot be part of a batch"),
-            (item("get", r#"{"target":"$1.id"}"#), "$1 is not answered before this"),
-            (item("get", r#"{"target":"$2.id"}"#), "$2 is not answered before this"),
+            (item("get", r#"{"target":"$1.id"}"#), "$1 must refer to an earlier command"),
+            (item("get", r#"{"target":"$2.id"}"#), "$2 must refer to an earlier command"),
         ] {
             let error = check(&[good(), wrong]).unwrap_err();
             assert!(

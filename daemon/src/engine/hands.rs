@@ -152,7 +152,7 @@ impl Engine {
             Ok(Ok(Err(failure))) => Err(failure),
             Ok(Err(_)) | Err(_) => {
                 let sent = if gate.close() { Sent::No } else { Sent::Maybe };
-                Err(Failure::new(FailureKind::Unresponsive, "the desktop did not take the input in time")
+                Err(Failure::new(FailureKind::Unresponsive, "sending input to the desktop timed out")
                     .sent(sent))
             }
         }

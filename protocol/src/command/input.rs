@@ -271,7 +271,10 @@ mod tests {
         let modifiers: ModifierArg = serde_json::from_str("\"shift,ctrl\"").unwrap();
         assert_eq!(serde_json::to_string(&modifiers).unwrap(), "\"shift+ctrl\"");
         assert!(
-            serde_json::from_str::<ModifierArg>("\"shfit\"").unwrap_err().to_string().contains("no modifier")
+            serde_json::from_str::<ModifierArg>("\"shfit\"")
+                .unwrap_err()
+                .to_string()
+                .contains("unknown modifier")
         );
     }
 }

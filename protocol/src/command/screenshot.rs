@@ -23,9 +23,7 @@ impl FromStr for Region {
             [x, y, width, height] if width > 0 && height > 0 && text.split(',').count() == 4 => {
                 Ok(Region(Bounds { x, y, width, height }))
             }
-            _ => Err(format!(
-                "'{text}' is not a part of the screen; write X,Y,WIDTH,HEIGHT, as in 0,0,800,600"
-            )),
+            _ => Err(format!("'{text}' is not a region; write X,Y,WIDTH,HEIGHT, as in 0,0,800,600")),
         }
     }
 }

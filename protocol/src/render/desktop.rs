@@ -59,7 +59,7 @@ impl Render for ListDisplaysAnswer {
 
 impl Render for AttachAnswer {
     fn render(&self, out: &mut String) {
-        let how = if self.complete { "" } else { ", more to come" };
+        let how = if self.complete { "" } else { ", still being read" };
         out.push_str(&format!("{} elements{how}\n", self.nodes));
     }
 }
@@ -70,7 +70,7 @@ impl Render for LaunchAnswer {
             (Some(app), _) if self.handed_over_to == Some(app.pid) => {
                 out.push_str(&format!("handed over to {} (pid {})", app.name, app.pid));
             }
-            (Some(app), _) => out.push_str(&format!("{} runs as {}", app.name, app.pid)),
+            (Some(app), _) => out.push_str(&format!("{} is running as {}", app.name, app.pid)),
             (None, Some(pid)) => out.push_str(&format!("started, as {pid}")),
             (None, None) => out.push_str("started"),
         }

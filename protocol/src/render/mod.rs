@@ -99,8 +99,8 @@ fn unverified_note(disposition: Disposition) -> &'static str {
     match disposition.delivery {
         Delivery::DeliveredVerified => "",
         Delivery::DeliveredUnverified => " (requested, not confirmed)",
-        Delivery::Uncertain => " (it may or may not have been done)",
-        Delivery::NotDelivered => " (it was not done)",
+        Delivery::Uncertain => " (outcome unknown)",
+        Delivery::NotDelivered => " (not done)",
     }
 }
 

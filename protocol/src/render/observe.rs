@@ -23,7 +23,7 @@ impl Render for ScreenshotAnswer {
             ImageFormat::Jpeg => "JPEG",
         };
         let scale =
-            if self.scale == 1.0 { String::new() } else { format!(" at {} pixels a point", self.scale) };
+            if self.scale == 1.0 { String::new() } else { format!(" at {} pixels per point", self.scale) };
         out.push_str(&format!("{}x{} @{}{scale}", self.width, self.height, format_bounds(self.bounds)));
         if self.unchanged {
             out.push_str(&format!(" unchanged, hash {}\n", self.hash));
@@ -32,7 +32,7 @@ impl Render for ScreenshotAnswer {
         out.push_str(&format!(" {format}, {}, hash {}\n", file_size(self.size), self.hash));
         match &self.path {
             Some(path) => out.push_str(&format!("written to {}\n", path.display())),
-            None => out.push_str("to keep it, say where: ax screenshot shot.png\n"),
+            None => out.push_str("to save it: ax screenshot shot.png\n"),
         }
     }
 }
@@ -63,7 +63,7 @@ mod tests {
         };
         assert_eq!(
             rendered(&answer),
-            "600x400 @10,20 300x200 at 2 pixels a point PNG, 45 kB, hash 00ff\nto keep it, say where: ax screenshot shot.png\n"
+            "600x400 @10,20 300x200 at 2 pixels per point PNG, 45 kB, hash 00ff\nto save it: ax screenshot shot.png\n"
         );
         answer.path = Some("a.png".into());
         assert!(rendered(&answer).ends_with("\nwritten to a.png\n"));

@@ -278,7 +278,7 @@ impl<'t> Parser<'t> {
             "" => {
                 let hint = match self.peek() {
                     Some(char) if char.is_whitespace() => "no space after the `:`",
-                    _ => "put it in quotes if it has anything but letters and digits",
+                    _ => "use quotes if it has characters other than letters and digits",
                 };
                 self.fail(start, what, Some(hint.into()))
             }

@@ -17,8 +17,7 @@ use super::step::Step;
 use super::{Manager, ServiceSpec};
 
 /// What to do when launchctl fails.
-const ADVICE: &str =
-    "`ax service status` shows how things are; what axd said is in stderr.log in its folder of logs";
+const ADVICE: &str = "run `ax service status`; axd's error output is in stderr.log in its log folder";
 
 /// The user's own launchd.
 #[derive(Debug)]
@@ -51,7 +50,7 @@ impl Launchd {
     pub fn of_user() -> Result<Launchd, Error> {
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let home = home.ok_or_else(|| {
-            Error::new(ErrorCode::ActionFailed, "HOME is not set, so there is no place for an agent's file")
+            Error::new(ErrorCode::ActionFailed, "HOME is not set, so the agent's file has no folder")
                 .suggest("set HOME to your home folder")
         })?;
         // The variables of the shell are not those of the service.
@@ -72,9 +71,9 @@ impl Launchd {
         if force || status.text.as_ref().is_none_or(|text| text.contains(MARK)) {
             return Ok(());
         }
-        let message = format!("{} is there, and is not from `ax service install`", self.file().display());
+        let message = format!("{} was not written by `ax service install`", self.file().display());
         Err(Error::new(ErrorCode::ActionFailed, message)
-            .suggest("look at it; if it is not needed, add --force"))
+            .suggest("check the file; if it is not needed, add --force"))
     }
 
     /// The steps that load the agent; a disabled agent is enabled first.
@@ -160,21 +159,20 @@ impl Manager for Launchd {
         let mut notes = Vec::new();
         match (&status.text, &status.loaded) {
             (None, None) => notes.push(
-                "not installed: `ax service install` sets it up; until then ax has launchd start axd for the session"
+                "not installed; `ax service install` installs it. Until then, ax makes launchd start axd for the session"
                     .into(),
             ),
             (None, Some(_)) => notes.push(
-                "not installed: ax has launchd start axd, for this session; `ax service install` makes it last".into(),
+                "not installed; launchd starts axd for this session only. `ax service install` makes it permanent".into(),
             ),
             (Some(_), _) => notes.push(
-                "axd has to be allowed once, in System Settings › Privacy & Security › Accessibility: `ax permissions \
-                 --request` has macOS ask"
+                "axd needs the Accessibility permission once (System Settings › Privacy & Security › Accessibility); `ax permissions --request` makes macOS ask for it"
                     .into(),
             ),
         }
         if status.text.is_some() && status.disabled {
             notes.push(
-                "it is turned off in System Settings › General › Login Items; `ax service start` turns it on"
+                "it is disabled in System Settings › General › Login Items; enable it with `ax service start`"
                     .into(),
             );
         }
@@ -182,7 +180,7 @@ impl Manager for Launchd {
             status.loaded.as_ref().filter(|loaded| !loaded.is_running()).and_then(|loaded| loaded.last_exit)
             && code != 0
         {
-            notes.push(format!("it ended with {code}: {} says why", self.log().display()));
+            notes.push(format!("it ended with {code}; see {}", self.log().display()));
         }
         notes
     }
@@ -228,7 +226,7 @@ impl Manager for Launchd {
     fn start(&self, status: &LaunchdStatus) -> Result<Vec<Step>, Error> {
         let Some(text) = &status.text else {
             return Err(Error::new(ErrorCode::ActionFailed, "the service is not installed")
-                .suggest("`ax service install` sets it up and starts it")
+                .suggest("install and start it with `ax service install`")
                 .retry("service install"));
         };
         if status.is_running() {
@@ -258,14 +256,13 @@ fn run(words: &[&str]) -> Step {
 
 fn no_launchctl(fault: &std::io::Error) -> Error {
     Error::new(ErrorCode::PlatformNotSupported, format!("cannot run launchctl: {fault}"))
-        .suggest("launchd is macOS's; have /bin on the PATH")
+        .suggest("launchd is part of macOS; add /bin to the PATH")
 }
 
 fn no_session(said: &str) -> Error {
     let message = format!("launchd has no graphical session for this user: {said}");
     Error::new(ErrorCode::PlatformNotSupported, message).suggest(
-        "run this as the user who is logged in at the screen, and without sudo; over ssh that user has to be logged in \
-         there too",
+        "run this as the user who is logged in at the screen, without sudo; over ssh, that user must be logged in at the screen too",
     )
 }
 

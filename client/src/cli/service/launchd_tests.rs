@@ -35,8 +35,8 @@ const FILE: &str = "/a/dev.axd.axd.plist";
 #[test]
 fn a_first_install_makes_the_folders_writes_and_loads() {
     let steps = [
-        "make the folder /s",
-        "make the folder /l",
+        "create the folder /s",
+        "create the folder /l",
         "write /a/dev.axd.axd.plist",
         "bootstrap gui /a/dev.axd.axd.plist",
     ];

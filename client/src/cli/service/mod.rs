@@ -30,7 +30,7 @@ const PLATFORMS: &[&str] = &["auto", "macos", "linux", "sim"];
 pub fn run(what: &Service, options: &Options, mode: Mode) -> Exit {
     if let Some(platform) = options.platform.as_deref().filter(|platform| !PLATFORMS.contains(platform)) {
         let message = format!("unknown platform '{platform}'");
-        let tip = format!("it is one of {}", PLATFORMS.join(", "));
+        let tip = format!("use one of {}", PLATFORMS.join(", "));
         let text = format!("error: {message}\n\n  tip: {tip}\n");
         return output::usage(
             &Usage { command: "service".into(), text, message, tip: Some(tip) },
@@ -105,10 +105,9 @@ fn serve_here(what: &Service, options: &Options) -> Result<ServiceAnswer, Error>
     if cfg!(target_os = "linux") {
         return serve(&Systemd::of_user()?, what, options);
     }
-    let reason = "`ax service` knows systemd and launchd, and this system has another service manager";
-    Err(Error::new(ErrorCode::PlatformNotSupported, reason).suggest(
-        "nothing has to be set up: ax starts axd by itself; or have your session start `axd` at login",
-    ))
+    let reason = "`ax service` supports systemd and launchd only";
+    Err(Error::new(ErrorCode::PlatformNotSupported, reason)
+        .suggest("no setup is needed, because ax starts axd; or start `axd` at login in another way"))
 }
 
 fn serve<M: Manager>(manager: &M, what: &Service, options: &Options) -> Result<ServiceAnswer, Error> {

@@ -7,24 +7,23 @@ use axd_client::{find_daemon, is_program};
 
 /// The absolute path of the installed `axd`. Links are not resolved, because their target may change with an update.
 pub fn stable(force: bool) -> Result<PathBuf, Error> {
-    let install_first = "install it first, as in `cargo install --path daemon`, and have it on the PATH or beside ax; or \
-                         name it with AXD_BIN=/path/to/axd";
+    let install_first = "install it first (`cargo install --path daemon`) on the PATH or beside ax, or set AXD_BIN=/path/to/axd";
     let Some(found) = find_daemon() else {
-        return Err(Error::new(ErrorCode::ActionFailed, "there is no axd beside ax nor on the PATH")
+        return Err(Error::new(ErrorCode::ActionFailed, "axd not found beside ax or on the PATH")
             .suggest(install_first));
     };
     let path = std::path::absolute(&found).unwrap_or(found);
     if !is_program(&path) {
         return Err(Error::new(
             ErrorCode::ActionFailed,
-            format!("{} is not a program that can be run", path.display()),
+            format!("{} is not an executable program", path.display()),
         )
         .suggest(install_first));
     }
     if !force && in_build_folder(&path) {
         let message =
-            format!("{} is in a build folder, where the next clean or build takes it away", path.display());
-        let suggestion = format!("{install_first}; --force uses it nevertheless");
+            format!("{} is in a build folder and would be removed by the next clean", path.display());
+        let suggestion = format!("{install_first}; --force uses it anyway");
         return Err(Error::new(ErrorCode::ActionFailed, message).suggest(suggestion));
     }
     Ok(path)

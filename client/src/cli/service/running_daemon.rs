@@ -37,15 +37,14 @@ pub fn step(socket: &Path) -> Result<Option<Step>, Error> {
     let others = status.clients.len().saturating_sub(1);
     match status.idle_exit_s {
         Some(_) if others == 0 => Ok(Some(Step::StopDaemon { pid: status.pid, socket: socket.to_owned() })),
-        Some(_) => {
-            Err(conflict(socket, &format!("pid {}, which serves other clients too ({others})", status.pid)))
-        }
+        Some(_) => Err(conflict(socket, &format!("pid {}, which has other clients ({others})", status.pid))),
         None => Err(conflict(socket, &format!("pid {}, which was not started by ax", status.pid))),
     }
 }
 
 fn conflict(socket: &Path, which: &str) -> Error {
-    let message = format!("a daemon runs already at {}, outside the service: {which}", socket.display());
+    let message =
+        format!("a daemon is already running at {}, outside the service: {which}", socket.display());
     Error::new(ErrorCode::ActionFailed, message)
         .suggest("stop it with `ax shutdown`, then try again")
         .retry("shutdown")

@@ -52,7 +52,7 @@ impl fmt::Display for Step {
             Step::StopDaemon { pid, .. } => write!(out, "stop the daemon that ax started (pid {pid})"),
             Step::Write { path, .. } => write!(out, "write {}", path.display()),
             Step::Remove(path) => write!(out, "remove {}", path.display()),
-            Step::Folder(path) => write!(out, "make the folder {}", path.display()),
+            Step::Folder(path) => write!(out, "create the folder {}", path.display()),
             Step::Run { argv, .. } | Step::BootOut { argv, .. } => write!(out, "run {}", argv.join(" ")),
         }
     }
@@ -72,17 +72,17 @@ impl Step {
             },
             Step::Folder(path) => {
                 let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-                made.map_err(|fault| cannot("make the folder", path, &fault))
+                made.map_err(|fault| cannot("create the folder", path, &fault))
             }
             Step::BootOut { argv, pid } => match output_of(argv) {
                 // launchd says "in progress" if the process has not ended yet.
                 Ok(Err(said)) if !said.contains("in progress") => {
                     Err(failed(&format!("{} failed: {said}", argv.join(" ")))
-                        .suggest("`ax service status` shows how things are"))
+                        .suggest("run `ax service status` to see its state"))
                 }
                 Ok(_) if pid.is_none_or(axd_client::wait_for_exit) => Ok(()),
-                Ok(_) => Err(failed("the daemon was told to stop, and still runs")
-                    .suggest("`ax service status` shows its process")),
+                Ok(_) => Err(failed("the daemon was asked to stop, and is still running")
+                    .suggest("run `ax service status` to see its process")),
                 Err(fault) => Err(failed(&format!("cannot run {}: {fault}", argv.join(" ")))),
             },
             Step::Run { argv, advice } => match output_of(argv) {

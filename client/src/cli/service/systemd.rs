@@ -17,8 +17,7 @@ const SESSION: &str = "graphical-session.target";
 const PROPERTIES: &str =
     "--property=Id,LoadState,ActiveState,UnitFileState,FragmentPath,MainPID,NeedDaemonReload";
 /// What to do when systemctl fails.
-const ADVICE: &str =
-    "`journalctl --user -u axd.service -e` says why; `ax service status` shows how things are";
+const ADVICE: &str = "see `journalctl --user -u axd.service -e` and `ax service status`";
 
 /// The user's own systemd.
 #[derive(Debug)]
@@ -79,7 +78,7 @@ impl Systemd {
         let path = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let config = path("XDG_CONFIG_HOME").or_else(|| Some(path("HOME")?.join(".config")));
         let config = config.ok_or_else(|| {
-            Error::new(ErrorCode::ActionFailed, "HOME is not set, so there is no place for unit files")
+            Error::new(ErrorCode::ActionFailed, "HOME is not set, so the unit files have no folder")
                 .suggest("set HOME to your home folder")
         })?;
         Ok(Systemd { folder: config.join("systemd/user") })
@@ -91,9 +90,9 @@ impl Systemd {
             None => Ok(()),
             Some((name, _)) => {
                 let path = self.folder.join(name);
-                let message = format!("{} is there, and is not from `ax service install`", path.display());
+                let message = format!("{} was not written by `ax service install`", path.display());
                 Err(Error::new(ErrorCode::ActionFailed, message)
-                    .suggest("look at it; if it is not needed, add --force"))
+                    .suggest("check the file; if it is not needed, add --force"))
             }
         }
     }
@@ -160,24 +159,24 @@ impl Manager for Systemd {
         match status.service.load.as_str() {
             "loaded" => {}
             "masked" => {
-                notes.push(format!("{SERVICE} is masked; `systemctl --user unmask {SERVICE}` ends that"))
+                notes.push(format!("{SERVICE} is masked; unmask it with `systemctl --user unmask {SERVICE}`"))
             }
             "not-found" => notes.push(
-                "not installed: `ax service install` sets it up; until then ax starts axd by itself".into(),
+                "not installed; `ax service install` installs it. Until then, ax starts axd when needed"
+                    .into(),
             ),
             other => notes.push(format!(
-                "systemd cannot use the unit ({other}): `systemctl --user status {SERVICE}` says why"
+                "systemd cannot use the unit ({other}); see `systemctl --user status {SERVICE}`"
             )),
         }
         if status.service.is_failed() || status.socket.is_failed() {
             notes.push(format!(
-                "it failed: `journalctl --user -u {SERVICE} -e` says why, `ax service start` tries again"
+                "it failed; see `journalctl --user -u {SERVICE} -e`, then try again with `ax service start`"
             ));
         }
         if status.service.is_enabled() && !status.session {
             notes.push(format!(
-                "this session does not start {SESSION}, so it will not start axd at login either: install with \
-                 --socket-activation, or have the session run `systemctl --user start {SERVICE}`"
+                "this session does not start {SESSION}, so axd will not start at login: install with --socket-activation, or run `systemctl --user start {SERVICE}` at login"
             ));
         }
         notes
@@ -245,9 +244,9 @@ impl Manager for Systemd {
             if status.service.load != "loaded" || status.service.fragment.is_empty() {
                 return Ok(Vec::new());
             }
-            let message = format!("{} is not from `ax service install`", status.service.fragment);
+            let message = format!("{} was not written by `ax service install`", status.service.fragment);
             return Err(Error::new(ErrorCode::ActionFailed, message).suggest(format!(
-                "`systemctl --user disable --now {SERVICE}` turns it off; who installed it can remove it"
+                "disable it with `systemctl --user disable --now {SERVICE}`; it must be removed by whoever installed it"
             )));
         }
         let mut steps = vec![run(&[&["disable", "--now"], ours.as_slice()].concat())];
@@ -260,7 +259,7 @@ impl Manager for Systemd {
     fn start(&self, status: &SystemdStatus) -> Result<Vec<Step>, Error> {
         if status.service.load != "loaded" {
             return Err(Error::new(ErrorCode::ActionFailed, "the service is not installed")
-                .suggest("`ax service install` sets it up and starts it")
+                .suggest("install and start it with `ax service install`")
                 .retry("service install"));
         }
         let with_socket = status.socket.is_enabled() || status.socket.is_up();
@@ -341,21 +340,17 @@ fn parse_show(output: &str) -> SystemdStatus {
 
 fn no_systemctl(fault: &std::io::Error) -> Error {
     let message = match fault.kind() {
-        ErrorKind::NotFound => {
-            "there is no systemctl on the PATH: this system does not run systemd".to_owned()
-        }
+        ErrorKind::NotFound => "systemctl not found on the PATH; this system does not use systemd".to_owned(),
         _ => format!("cannot run systemctl: {fault}"),
     };
-    Error::new(ErrorCode::PlatformNotSupported, message).suggest(
-        "nothing has to be set up: ax starts axd by itself; or have your session start `axd` at login",
-    )
+    Error::new(ErrorCode::PlatformNotSupported, message)
+        .suggest("no setup is needed, because ax starts axd; or start `axd` at login in another way")
 }
 
 fn no_manager(said: &str) -> Error {
-    let message = format!("no systemd user manager answers: {said}");
+    let message = format!("the systemd user manager does not answer: {said}");
     Error::new(ErrorCode::PlatformNotSupported, message).suggest(
-        "run this inside the desktop session, as its user and without sudo, with XDG_RUNTIME_DIR set, so that \
-         `systemctl --user status` works; without it ax still starts axd by itself",
+        "run this inside the desktop session, as its user, without sudo and with XDG_RUNTIME_DIR set, so that `systemctl --user status` works; ax starts axd without it too",
     )
 }
 

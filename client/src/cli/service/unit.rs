@@ -39,10 +39,10 @@ pub fn socket(spec: &ServiceSpec) -> Result<String, Error> {
 fn program(path: &Path) -> Result<String, Error> {
     let text = plain_text(path)?;
     if text.contains(['"', '\'', '\\']) {
-        let message = format!("systemd runs no program whose path has a quote or a backslash in it: {text}");
-        return Err(
-            Error::new(ErrorCode::InvalidArgs, message).suggest("install axd in a folder of a plainer name")
-        );
+        let message =
+            format!("the path of a program for systemd must not have a quote or a backslash: {text}");
+        return Err(Error::new(ErrorCode::InvalidArgs, message)
+            .suggest("install axd in a folder without such characters"));
     }
     Ok(format!("\"{}\"", text.replace('%', "%%")))
 }
@@ -64,19 +64,19 @@ fn word(text: &str) -> String {
 fn socket_path(path: &Path) -> Result<&str, Error> {
     let text = plain_text(path)?;
     let fault = if text.len() > MAX_SOCKET_PATH {
-        format!("the socket's path has more than {MAX_SOCKET_PATH} bytes: {text}")
+        format!("the socket's path must have at most {MAX_SOCKET_PATH} bytes: {text}")
     } else if text.trim() != text || text.ends_with('\\') {
-        format!("a unit file cannot name a socket whose path ends in a space or a backslash: {text:?}")
+        format!("the path of a socket in a unit file must not end in a space or a backslash: {text:?}")
     } else {
         return Ok(text);
     };
-    Err(Error::new(ErrorCode::InvalidArgs, fault).suggest("name another path with --socket"))
+    Err(Error::new(ErrorCode::InvalidArgs, fault).suggest("use another path with --socket"))
 }
 
 /// The path as text, if it can be written in a unit file: one line of UTF-8.
 fn plain_text(path: &Path) -> Result<&str, Error> {
     path.to_str().filter(|text| !text.contains(char::is_control)).ok_or_else(|| {
-        let message = format!("a unit file cannot name this path: {path:?}");
+        let message = format!("a unit file cannot contain this path: {path:?}");
         Error::new(ErrorCode::InvalidArgs, message)
             .suggest("use a path that is UTF-8 and has no control characters in it")
     })

@@ -318,7 +318,7 @@ impl<'c> Scene<'c> {
             found != gone && (!gone || app.is_complete())
         };
         let came = self.until(self.patience(), so).await.map_err(|error| {
-            let message = format!("{}; it was done before", error.message);
+            let message = format!("{}; the action had been done", error.message);
             Error { message, ..error }
                 .delivered(Delivery::DeliveredUnverified)
                 .suggest("check with `ax snapshot` before doing it again")
@@ -371,7 +371,7 @@ impl<'c> Scene<'c> {
             FailureKind::Unresponsive => Error::new(ErrorCode::AppUnresponsive, format!("{what}: {failure}")),
             FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, format!("{what}: {failure}")),
             FailureKind::Closed if Instant::now() >= self.deadline => {
-                super::out_of_time("the deadline came first")
+                super::out_of_time("the deadline was exceeded")
             }
             FailureKind::Closed => self.cancelled(),
             FailureKind::NotAllowed => not_allowed(failure.native.clone()),

@@ -99,7 +99,7 @@ pub(super) fn of(command: &Command) -> Result<Option<(Action<'_>, ActOptions<'_>
         }
         Command::ScrollTo(args) => {
             if args.row == Some(0) {
-                return Err(Error::new(ErrorCode::InvalidArgs, "row: rows are counted from 1"));
+                return Err(Error::new(ErrorCode::InvalidArgs, "row must be at least 1"));
             }
             (Action::ScrollTo { target: &args.target, row: args.row }, args.options())
         }

@@ -44,7 +44,7 @@ fn read(kind: ClipboardKind) -> Result<Read, Failure> {
     if appkit::pasteboard_types().iter().any(|kind| kind == CONCEALED) {
         return Err(Failure::new(
             FailureKind::Refused,
-            "the clipboard holds a secret that its owner does not want read",
+            "the clipboard content is marked as secret; it is not read",
         ));
     }
     let files = || Some(appkit::pasteboard_files()).filter(|files| !files.is_empty()).map(Read::Files);
@@ -71,7 +71,9 @@ fn write(clip: Option<Clip>, gate: &Gate) -> Result<(), Failure> {
     };
     match taken {
         true => Ok(()),
-        false => Err(Failure::new(FailureKind::Refused, "the pasteboard did not take it").sent(Sent::Maybe)),
+        false => {
+            Err(Failure::new(FailureKind::Refused, "the pasteboard did not accept it").sent(Sent::Maybe))
+        }
     }
 }
 

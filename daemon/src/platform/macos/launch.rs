@@ -28,21 +28,21 @@ pub fn launch(
 ) -> Result<DesktopAnswer, Failure> {
     let name = plan.app.trim().to_owned();
     if name.is_empty() {
-        return Err(invalid("no app is named".to_owned()));
+        return Err(invalid("no app is given".to_owned()));
     }
     if let Some(cwd) = plan.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
         return Err(invalid(format!("{} is not a folder", cwd.display())));
     }
     let path = Path::new(&name);
     if name.contains('/') && !path.exists() {
-        return Err(absent(format!("there is no {name}")));
+        return Err(absent(format!("{name} not found")));
     }
     let called = name.clone();
     let found = host::ask_waiting(move || appkit::find_app(&called)).ok_or_else(stopped)?;
     match found {
         Some(bundle) => open(bundle, plan, gate),
         None if name.contains('/') && is_program(path) => run(path, plan, gate, ended),
-        None if name.contains('/') => Err(invalid(format!("{name} is neither an app nor a program"))),
+        None if name.contains('/') => Err(invalid(format!("{name} is not an app or a program"))),
         None => match in_path(&name) {
             Some(program) => run(&program, plan, gate, ended),
             None => Err(absent(format!(
@@ -77,7 +77,7 @@ fn open(bundle: PathBuf, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer
         }
         Ok(Err(said)) => Err(Failure::new(FailureKind::Refused, said).sent(Sent::Maybe)),
         Err(_) => {
-            let said = format!("the app did not come up within {} s", COMES_UP.as_secs());
+            let said = format!("the app did not start within {} s", COMES_UP.as_secs());
             Err(Failure::new(FailureKind::Unresponsive, said).sent(Sent::Maybe))
         }
     }
@@ -117,7 +117,7 @@ pub fn close(pid: u32, force: bool, gate: &Gate) -> Result<(), Failure> {
         return Err(Failure::new(FailureKind::Refused, "that is axd itself; use `ax shutdown`"));
     }
     let process = i32::try_from(pid).ok().filter(|pid| *pid > 1).map(Pid::from_raw);
-    let process = process.ok_or_else(|| absent(format!("there is no process {pid}")))?;
+    let process = process.ok_or_else(|| absent(format!("process {pid} not found")))?;
     gate.enter()?;
     if host::ask_waiting(move || appkit::terminate(pid, force)).ok_or_else(stopped)? {
         return Ok(());
@@ -125,9 +125,9 @@ pub fn close(pid: u32, force: bool, gate: &Gate) -> Result<(), Failure> {
     // It is no app to AppKit.
     match kill(process, if force { Signal::SIGKILL } else { Signal::SIGTERM }) {
         Ok(()) => Ok(()),
-        Err(Errno::ESRCH) => Err(absent(format!("there is no process {pid}"))),
+        Err(Errno::ESRCH) => Err(absent(format!("process {pid} not found"))),
         Err(fault) => {
-            Err(Failure::new(FailureKind::Refused, format!("process {pid} takes no signal: {fault}")))
+            Err(Failure::new(FailureKind::Refused, format!("cannot send a signal to process {pid}: {fault}")))
         }
     }
 }

@@ -57,9 +57,8 @@ pub fn apply(
         WindowOp::Minimize => subject.set(n::kAXMinimizedAttribute, &from_truth(true)),
         WindowOp::Maximize => {
             let now = frame(&subject.window).map_err(Fault::asking)?;
-            let now = now.ok_or_else(|| not_offered("the window does not say where it is"))?;
-            let on =
-                displays::mostly(now, displays).ok_or_else(|| not_offered("there is no display for it"))?;
+            let now = now.ok_or_else(|| not_offered("the window does not report its position"))?;
+            let on = displays::mostly(now, displays).ok_or_else(|| not_offered("no display contains it"))?;
             let usable = on.usable;
             subject.show()?;
             subject.steadily(|subject| subject.fill(usable))?;
@@ -76,7 +75,7 @@ pub fn apply(
 }
 
 fn find<'a>(window: u64, shared: &Shared, gate: &'a Gate) -> Result<Subject<'a>, Failure> {
-    let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
+    let gone = || Failure::new(FailureKind::Gone, format!("window {window} not found"));
     let pid = windows::owner(window).ok_or_else(gone)?;
     let app = Element::app(pid).ok_or_else(gone)?;
     let open = app.elements(n::kAXWindowsAttribute).map_err(Fault::asking)?;
@@ -88,7 +87,7 @@ fn find<'a>(window: u64, shared: &Shared, gate: &'a Gate) -> Result<Subject<'a>,
         }
         None => Err(Failure::new(
             FailureKind::NotSupported,
-            format!("the app of window {window} does not offer it; it may be on another space"),
+            format!("the app does not report window {window}; it may be on another space"),
         )),
     }
 }
@@ -171,7 +170,8 @@ impl Subject<'_> {
     }
 
     fn move_to(&mut self, to: Point) -> Result<(), Failure> {
-        let place = from_point(native_point(to)).ok_or_else(|| not_offered("there is no such place"))?;
+        let place =
+            from_point(native_point(to)).ok_or_else(|| not_offered("the position is out of range"))?;
         self.set(n::kAXPositionAttribute, &place)?;
         self.arrive(|now| (now.x, now.y) == (to.x, to.y));
         Ok(())
@@ -179,7 +179,7 @@ impl Subject<'_> {
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), Failure> {
         let size = from_size(CGSize { width: f64::from(width), height: f64::from(height) });
-        self.set(n::kAXSizeAttribute, &size.ok_or_else(|| not_offered("there is no such size"))?)?;
+        self.set(n::kAXSizeAttribute, &size.ok_or_else(|| not_offered("the size is out of range"))?)?;
         self.arrive(|now| (now.width.unsigned_abs(), now.height.unsigned_abs()) == (width, height));
         Ok(())
     }

@@ -15,7 +15,7 @@ impl Actor<'_> {
         let actions = self.actions(&self.element)?;
         match press(self.subject.role, &self.subject.native, &actions) {
             Some(action) => self.perform(&self.element, action),
-            None => Err(not_offered(format!("no action of it is a press; {}", offered(&actions)))),
+            None => Err(not_offered(format!("it has no press action; {}", offered(&actions)))),
         }
     }
 
@@ -36,13 +36,13 @@ impl Actor<'_> {
     /// app that did not give it counts as not having been asked.
     pub(super) fn focus(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXFocusedAttribute)? {
-            return Err(not_offered("it cannot be given the focus"));
+            return Err(not_offered("it cannot be focused"));
         }
         self.set(&self.element, n::kAXFocusedAttribute, &from_truth(true)).map_err(harmless)?;
         let has = || Ok(self.element.truth(n::kAXFocusedAttribute)?.unwrap_or_default());
         match self.until(has)? {
             true => Ok(()),
-            false => Err(Failure::new(FailureKind::Refused, "the app did not give it the focus")),
+            false => Err(Failure::new(FailureKind::Refused, "the app did not focus it")),
         }
     }
 
@@ -58,7 +58,11 @@ impl Actor<'_> {
             }
             self.set(&self.element, attribute, &from_truth(open))?;
             let came = self.until(|| Ok(self.element.truth(attribute)? == Some(open)))?;
-            return if came { Ok(()) } else { Err(not_done("it is as before, although the app took it")) };
+            return if came {
+                Ok(())
+            } else {
+                Err(not_done("it did not change, although the app accepted it"))
+            };
         }
         let actions = self.actions(&self.element)?;
         let by_action: &[&str] = if open { &["AXExpand"] } else { &["AXCollapse"] };
@@ -71,7 +75,7 @@ impl Actor<'_> {
             return Ok(());
         }
         let what = if open { "expands" } else { "collapses" };
-        let none = || Err(not_offered(format!("no action of it {what} it; {}", offered(&actions))));
+        let none = || Err(not_offered(format!("it has no action that {what} it; {}", offered(&actions))));
         match (self.subject.role, is_open) {
             // What opens a menu does not close it.
             (Role::Menu | Role::Combobox, _) | (_, None) if !open => {

@@ -33,8 +33,8 @@ impl Actor<'_> {
             return self.perform(element, n::AXScrollToVisible);
         }
         let place = |element: &Element| self.ask(self.app.reader.lists.place(element));
-        let nowhere = || not_offered("it has no place to scroll to");
-        let area = self.area()?.ok_or_else(|| not_offered("nothing that it is in scrolls"))?;
+        let nowhere = || not_offered("it has no position to scroll to");
+        let area = self.area()?.ok_or_else(|| not_offered("none of its containers scrolls"))?;
         let (item, view) = (place(element)?.ok_or_else(nowhere)?, place(&area)?.ok_or_else(nowhere)?);
         if item.intersection(&view) == Some(item) {
             return Ok(());
@@ -52,7 +52,7 @@ impl Actor<'_> {
             }
         }
         if !moved {
-            return Err(not_offered("what it is in has no scroll bars"));
+            return Err(not_offered("its container has no scroll bars"));
         }
         let lists = &self.app.reader.lists;
         let seen = self.until(|| {
@@ -68,7 +68,7 @@ impl Actor<'_> {
         for attribute in [n::kAXRowsAttribute, n::kAXChildrenAttribute] {
             let Some(count) = self.ask(self.element.count(attribute))? else { continue };
             if wanted >= count {
-                let text = format!("it has {count} rows, so there is none of index {row}");
+                let text = format!("row index {row} is out of range; it has {count} rows");
                 return Err(Failure::new(FailureKind::Invalid, text));
             }
             let found = self.ask(self.element.some(attribute, wanted, 1))?.pop();
@@ -96,7 +96,7 @@ impl Actor<'_> {
         // Some say of all that is in the area only where they are seen; their rows say more.
         let range = track.all.max(rows * step) - track.shown;
         if range <= 0.0 {
-            return Err(not_offered("nothing of it is out of view, as far as it says"));
+            return Err(not_offered("according to the app, all of it is in view"));
         }
         let value = (now + sign * f64::from(steps) * step / range).clamp(0.0, 1.0);
         self.set(&track.bar, n::kAXValueAttribute, &from_number(value))

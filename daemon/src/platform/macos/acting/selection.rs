@@ -20,7 +20,7 @@ impl Actor<'_> {
             R::Radio | R::Tab => self.choose(),
             R::MenuItem | R::MenuItemCheckbox | R::MenuItemRadio => match self.subject.parent {
                 Some(R::Combobox) => self.press(),
-                _ => Err(not_offered("a menu's items are pressed, not selected")),
+                _ => Err(not_offered("items of a menu cannot be selected, only pressed")),
             },
             _ => self.select_in_container(),
         }
@@ -56,9 +56,9 @@ impl Actor<'_> {
             if self.until(|| is_selected(item, None))? {
                 return self.alone(item, containers);
             }
-            return Err(not_done("the app took it and did not select it"));
+            return Err(not_done("the app accepted the request and did not select it"));
         }
-        Err(not_offered("the app offers no way to select it"))
+        Err(not_offered("the app does not support selecting it"))
     }
 
     /// Gives a container the list of what is to be selected; false if it would not.
@@ -84,7 +84,7 @@ impl Actor<'_> {
                 for other in selected.iter().filter(|other| *other != item) {
                     let dropped = self.set(other, n::kAXSelectedAttribute, &from_truth(false));
                     if dropped.is_err() {
-                        let why = "the app did not take the selection off the others";
+                        let why = "the app did not deselect the other items";
                         return Err(Failure::new(FailureKind::Refused, why).sent(Sent::Yes));
                     }
                 }

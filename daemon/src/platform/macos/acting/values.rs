@@ -26,7 +26,7 @@ impl Actor<'_> {
             let read_only = matches!(self.subject.role, Role::TextField | Role::TextArea | Role::SearchField);
             return Err(match read_only {
                 true => Failure::new(FailureKind::Refused, "it is read-only"),
-                false => not_offered("the app offers no way to set what it holds"),
+                false => not_offered("the app does not support setting its value"),
             });
         }
         if self.subject.secure {
@@ -39,7 +39,7 @@ impl Actor<'_> {
                 self.set_number(value, None)
             }
             // A date, a colour: nothing that a text could be made into safely.
-            None if now.is_some() => Err(not_offered("what it holds is neither text nor a number")),
+            None if now.is_some() => Err(not_offered("its value is neither text nor a number")),
             _ => self.set_text(value),
         }
     }
@@ -60,7 +60,7 @@ impl Actor<'_> {
         })?;
         match came {
             true => Ok(()),
-            false => Err(not_done("the app took the number and did not set it")),
+            false => Err(not_done("the app accepted the number and did not set it")),
         }
     }
 
@@ -72,7 +72,7 @@ impl Actor<'_> {
             Ok(now.is(text) || now != before)
         })?;
         if !came {
-            return Err(not_done("the app took the text and did not put it in"));
+            return Err(not_done("the app accepted the text and did not insert it"));
         }
         // As after typing. An app that leaves the caret elsewhere has done what was asked all the same.
         let _ = self.put_caret(length(text));
@@ -92,7 +92,7 @@ impl Actor<'_> {
             // Fields of AppKit have a caret only while they have the focus.
             self.focus_to_insert()?;
             if !self.can_set(&self.element, n::kAXSelectedTextAttribute)? {
-                return Err(not_offered("the app offers no way to put text in"));
+                return Err(not_offered("the app does not support inserting text"));
             }
         }
         let before = self.ask(self.content())?;
@@ -106,13 +106,13 @@ impl Actor<'_> {
         }
         match self.until(|| Ok(self.content()? != before))? {
             true => Ok(()),
-            false => Err(not_done("the app took the text and did not put it in")),
+            false => Err(not_done("the app accepted the text and did not insert it")),
         }
     }
 
     fn focus_to_insert(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXFocusedAttribute)? {
-            return Err(not_offered("the app offers no way to put text in"));
+            return Err(not_offered("the app does not support inserting text"));
         }
         // That it has the focus changes nothing it holds; another way of typing needs it too.
         self.set(&self.element, n::kAXFocusedAttribute, &from_truth(true)).map_err(harmless)?;
@@ -124,12 +124,12 @@ impl Actor<'_> {
     /// Puts the caret at the end, with nothing selected: a field may select all it holds when it gets the focus.
     pub(super) fn caret_to_end(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXSelectedTextRangeAttribute)? {
-            return Err(not_offered("the app offers no way to move the caret"));
+            return Err(not_offered("the app does not support moving the caret"));
         }
         let count = self.ask(self.element.number(n::kAXNumberOfCharactersAttribute))?;
         let end = match count {
             Some(count) => count as usize,
-            None if self.subject.secure => return Err(not_offered("how long it is is not known")),
+            None if self.subject.secure => return Err(not_offered("the length of its text is unknown")),
             None => self.ask(self.element.text(n::kAXValueAttribute))?.as_deref().map_or(0, length),
         };
         self.put_caret(end)
@@ -138,7 +138,7 @@ impl Actor<'_> {
     fn put_caret(&self, at: usize) -> Result<(), Failure> {
         let location = isize::try_from(at).unwrap_or(isize::MAX);
         let range = from_range(TextRange { location, length: 0 })
-            .ok_or_else(|| not_offered("there is no such place in a text"))?;
+            .ok_or_else(|| not_offered("the caret position is out of range"))?;
         self.set(&self.element, n::kAXSelectedTextRangeAttribute, &range)
     }
 

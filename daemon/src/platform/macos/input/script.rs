@@ -66,7 +66,8 @@ enum Down {
 impl Hands {
     /// Hands that hold nothing.
     pub fn open() -> Result<Hands, Failure> {
-        let source = Source::open().ok_or_else(|| refused("the system lets nobody make input now"))?;
+        let source =
+            Source::open().ok_or_else(|| refused("the system does not accept input from programs now"))?;
         Ok(Hands { source, flags: 0, buttons: Vec::new(), presses: 0, clicks: None, at: None, last: None })
     }
 
@@ -165,7 +166,9 @@ impl Hands {
             InputStep::Button(_, true) | InputStep::Wheel { .. } => {
                 *asked = None;
                 let at = self.at.or_else(pointer);
-                Stretch::Pointer(at.ok_or_else(|| refused("the system does not say where the pointer is"))?)
+                Stretch::Pointer(
+                    at.ok_or_else(|| refused("the system does not report the position of the pointer"))?,
+                )
             }
             InputStep::Expect(stretch) => *stretch,
             InputStep::Key(_, false) => return Ok(()),
@@ -197,7 +200,7 @@ impl Hands {
     }
 
     fn post(&self, event: Option<Event>) -> Result<(), Failure> {
-        let event = event.ok_or_else(|| refused("the system made no event"))?;
+        let event = event.ok_or_else(|| refused("the system could not create an input event"))?;
         event.with_flags(self.flags).post();
         Ok(())
     }
@@ -216,7 +219,7 @@ impl Hands {
 
     fn button(&mut self, button: Button, down: bool) -> Result<(), Failure> {
         let at = self.at.or_else(pointer);
-        let at = at.ok_or_else(|| refused("the system does not say where the pointer is"))?;
+        let at = at.ok_or_else(|| refused("the system does not report the position of the pointer"))?;
         let now = Instant::now();
         if down {
             self.presses += 1;
@@ -249,7 +252,10 @@ impl Hands {
             let event = self.source.key(0, down);
             return self.post(event.map(|event| event.with_text(character.encode_utf16(&mut [0; 2]))));
         };
-        let event = self.source.key(code, down).ok_or_else(|| refused("the system made no event"))?;
+        let event = self
+            .source
+            .key(code, down)
+            .ok_or_else(|| refused("the system could not create an input event"))?;
         event.with_flags(self.flags | flags).post();
         self.last = Some((Control::Key(code), down));
         Ok(())
@@ -269,7 +275,10 @@ impl Hands {
                     Piece::Tab => (TAB, &[]),
                     Piece::Text { units, .. } => (0, units),
                 };
-                let event = self.source.key(code, down).ok_or_else(|| refused("the system made no event"))?;
+                let event = self
+                    .source
+                    .key(code, down)
+                    .ok_or_else(|| refused("the system could not create an input event"))?;
                 let event = if units.is_empty() { event } else { event.with_text(units) };
                 // Text is plain, whatever is held.
                 event.with_flags(0).post();
@@ -303,7 +312,7 @@ fn check(steps: &[InputStep], keymap: &Keymap) -> Result<(), Failure> {
 }
 
 fn no_such_key(key: Key) -> Failure {
-    Failure::new(FailureKind::NotSupported, format!("no key of this keyboard gives {key}"))
+    Failure::new(FailureKind::NotSupported, format!("this keyboard has no key for {key}"))
 }
 
 fn refused(why: &str) -> Failure {
@@ -344,7 +353,7 @@ fn turns(right: i32, down: i32) -> Vec<(i32, i32)> {
 /// Waits that long, unless the gate is closed.
 fn pause(time: Duration, gate: &Gate) -> Result<(), Failure> {
     match gate.closes_within(time) {
-        true => Err(Failure::new(FailureKind::Closed, "it was cancelled on the way")),
+        true => Err(Failure::new(FailureKind::Closed, "it was cancelled while it was being sent")),
         false => Ok(()),
     }
 }
