@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use axd_protocol::Command;
 use axd_protocol::command::{Subscribe, SubscribeAnswer};
 use axd_protocol::event::{Event, Push};
+use interprocess::local_socket::{GenericFilePath, prelude::*};
 
 use crate::wire::{self, Line, Reply, RequestOptions};
 use crate::{ClientError, Result};
@@ -36,7 +38,7 @@ impl Connection {
     }
 
     pub(crate) fn try_open(socket: &Path) -> io::Result<Connection> {
-        let stream = UnixStream::connect(socket)?;
+        let stream = connect(socket)?;
         check_peer(&stream)?;
         Ok(Connection::over(stream))
     }
@@ -206,6 +208,37 @@ impl Subscription {
         self.over = true;
         Some(Err(fault))
     }
+}
+
+/// Connects to a socket. The stream is the standard library's, for its timeouts, its half-close and its second handle.
+fn connect(socket: &Path) -> io::Result<UnixStream> {
+    let LocalSocketStream::UdSocket(stream) =
+        LocalSocketStream::connect(socket.to_fs_name::<GenericFilePath>()?)?;
+    let stream = UnixStream::from(OwnedFd::from(stream));
+    #[cfg(target_vendor = "apple")]
+    no_sigpipe(&stream)?;
+    Ok(stream)
+}
+
+/// Makes writing to a closed connection an error instead of a signal, as the standard library does for its own sockets. Rust
+/// programs ignore the signal, but other programs may use this library.
+#[cfg(target_vendor = "apple")]
+fn no_sigpipe(stream: &UnixStream) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+
+    use nix::libc;
+    let on: libc::c_int = 1;
+    // SAFETY: the descriptor is open, and the option is an int that lives through the call.
+    let set = unsafe {
+        libc::setsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_NOSIGPIPE,
+            (&raw const on).cast(),
+            size_of_val(&on) as libc::socklen_t,
+        )
+    };
+    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 pub(crate) fn unavailable(socket: &Path, fault: &io::Error) -> ClientError {
