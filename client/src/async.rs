@@ -1,7 +1,7 @@
-//! The connection on tokio: the same as the blocking one, with `await`.
+//! The connection on tokio, with the same functions as the blocking one.
 //!
-//! Starting a daemon blocks for as long as it needs to come up; from here, call [`crate::connect_or_start`] on a
-//! blocking thread first, then [`Connection::open`].
+//! Starting a daemon blocks until it is ready; call [`crate::connect_or_start`] on a
+//! blocking thread first, then [`AsyncConnection::open`].
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,76 +14,76 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
-use crate::connection::{broken_off, check_peer, unavailable, unless_closed};
-use crate::wire::{self, Ask, Line, Reply};
+use crate::connection::{check_peer, ignore_closed, unavailable, unexpected_end};
+use crate::wire::{self, Line, Reply, RequestOptions};
 use crate::{ClientError, Result};
 
 /// A connection to the daemon.
 #[derive(Debug)]
-pub struct Connection {
+pub struct AsyncConnection {
     reader: BufReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
-    /// The line being read. Kept here so that a `recv_line` that is dropped half-way loses nothing.
+    /// The incomplete line. It is kept here so that dropping the future of `recv_line` loses nothing.
     partial: Vec<u8>,
-    /// Lines that came while the answer to something else was awaited.
-    early: VecDeque<String>,
+    /// Lines for others that arrived while the answer to a request was awaited.
+    queued: VecDeque<String>,
     next_id: u64,
 }
 
-impl Connection {
-    /// Connects to the daemon at this socket. Starts none.
-    pub async fn open(socket: &Path) -> Result<Connection> {
+impl AsyncConnection {
+    /// Connects to the daemon at this socket. It does not start one.
+    pub async fn open(socket: &Path) -> Result<AsyncConnection> {
         let opened = match UnixStream::connect(socket).await {
             Ok(stream) => check_peer(&stream).map(|()| stream),
             Err(fault) => Err(fault),
         };
         let (reader, writer) = opened.map_err(|fault| unavailable(socket, &fault))?.into_split();
-        Ok(Connection {
+        Ok(AsyncConnection {
             reader: BufReader::new(reader),
             writer,
             partial: Vec::new(),
-            early: VecDeque::new(),
+            queued: VecDeque::new(),
             next_id: 1,
         })
     }
 
-    /// Asks, and waits for the answer. An answer that says `"ok":false` is [`ClientError::Daemon`].
+    /// Sends a request and waits for the answer. An answer that says `"ok":false` is [`ClientError::Daemon`].
     ///
-    /// Dropping the future does not take the request back: its answer is thrown away when it comes.
-    pub async fn request(&mut self, command: &Command, ask: Ask) -> Result<Reply> {
+    /// Dropping the future does not cancel the request; its answer is discarded.
+    pub async fn request(&mut self, command: &Command, options: RequestOptions) -> Result<Reply> {
         let id = self.next_id;
         self.next_id += 1;
-        self.send_line(&wire::request_line(id, command, ask)?).await?;
+        self.send_line(&wire::request_line(id, command, options)?).await?;
         loop {
-            let line = self.read_line().await?.ok_or_else(broken_off)?;
+            let line = self.read_line().await?.ok_or_else(unexpected_end)?;
             match Line::sort(&line, id)? {
                 Line::Answer => return Reply::parse(&line),
                 Line::Late => {}
-                Line::Other => self.early.push_back(line),
+                Line::Other => self.queued.push_back(line),
             }
         }
     }
 
     /// Subscribes. The subscription owns the connection, as for the blocking one.
-    pub async fn subscribe(mut self, what: Subscribe) -> Result<Subscription> {
-        let reply = self.request(&Command::Subscribe(what), Ask::default()).await?;
+    pub async fn subscribe(mut self, what: Subscribe) -> Result<AsyncSubscription> {
+        let reply = self.request(&Command::Subscribe(what), RequestOptions::default()).await?;
         let SubscribeAnswer { sub } = reply.data()?;
-        Ok(Subscription { connection: self, sub, reply, over: false })
+        Ok(AsyncSubscription { connection: self, sub, reply, over: false })
     }
 
-    /// Sends a line as it is. A missing newline is added.
+    /// Sends a line unchanged, with a newline if it has none.
     pub async fn send_line(&mut self, line: &str) -> Result<()> {
         let mut sent = self.writer.write_all(line.as_bytes()).await;
         if sent.is_ok() && !line.ends_with('\n') {
             sent = self.writer.write_all(b"\n").await;
         }
-        unless_closed(sent).map_err(Into::into)
+        ignore_closed(sent).map_err(Into::into)
     }
 
-    /// The next line, without its newline; `None` when the daemon has closed the connection. May be dropped half-way
-    /// without losing anything.
+    /// The next line, without its newline; `None` when the daemon has closed the connection. The future may be
+    /// dropped without losing anything.
     pub async fn recv_line(&mut self) -> Result<Option<String>> {
-        match self.early.pop_front() {
+        match self.queued.pop_front() {
             Some(line) => Ok(Some(line)),
             None => self.read_line().await,
         }
@@ -96,7 +96,7 @@ impl Connection {
         }
         let mut line = std::mem::take(&mut self.partial);
         if line.pop() != Some(b'\n') {
-            return Err(broken_off().into());
+            return Err(unexpected_end().into());
         }
         let not_text = |fault| ClientError::Io(io::Error::new(io::ErrorKind::InvalidData, fault));
         String::from_utf8(line).map(Some).map_err(not_text)
@@ -105,29 +105,29 @@ impl Connection {
 
 /// A stream of events. Dropping it ends the subscription, with its connection.
 #[derive(Debug)]
-pub struct Subscription {
-    connection: Connection,
+pub struct AsyncSubscription {
+    connection: AsyncConnection,
     sub: u64,
     reply: Reply,
     over: bool,
 }
 
-impl Subscription {
-    /// The number under which its events come.
+impl AsyncSubscription {
+    /// The number that its events have.
     pub fn sub(&self) -> u64 {
         self.sub
     }
 
-    /// The answer the subscription began with.
+    /// The answer to the `subscribe` request.
     pub fn reply(&self) -> &Reply {
         &self.reply
     }
 
-    /// The next event; `None` after `end`. A connection that is lost before that is an error. May be dropped half-way
-    /// without losing anything.
+    /// The next event; `None` after `end`. A connection that is lost before that is an error. The future may be
+    /// dropped without losing anything.
     pub async fn next(&mut self) -> Result<Option<Push>> {
         while !self.over {
-            let line = self.connection.recv_line().await?.ok_or_else(broken_off)?;
+            let line = self.connection.recv_line().await?.ok_or_else(unexpected_end)?;
             if let Some(push) = wire::push_of(&line)?.filter(|push| push.sub == self.sub) {
                 self.over = matches!(push.event, Event::End { .. });
                 return Ok(Some(push));

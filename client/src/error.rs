@@ -1,11 +1,11 @@
-//! What can go wrong between a client and the daemon.
+//! The errors of a client.
 
 use std::path::PathBuf;
 
 use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::{Error, ErrorCode};
 
-/// What went wrong.
+/// An error of a client.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// No daemon answers at the socket.
@@ -13,20 +13,20 @@ pub enum ClientError {
     Unavailable {
         /// The socket.
         tried: PathBuf,
-        /// Why not.
+        /// Why it does not answer.
         reason: String,
     },
-    /// A daemon was started and could not serve.
+    /// A daemon was started, and cannot serve.
     #[error("axd could not start: {message}")]
     StartFailed {
-        /// The socket it was to serve.
+        /// The socket.
         tried: PathBuf,
-        /// The kind of error it reported, if it got so far.
+        /// The code of the error that it reported, if it reported one.
         code: Option<ErrorCode>,
-        /// What it said.
+        /// The message of that error.
         message: String,
     },
-    /// The connection was lost, or the answer did not come in time.
+    /// The connection was lost, or the answer timed out.
     #[error("the connection to axd was lost: {0}")]
     Io(#[from] std::io::Error),
     /// The daemon wrote something that is not an answer.
@@ -38,12 +38,12 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// Whether no daemon could be reached or started, so that nothing at all was sent.
+    /// Whether no daemon could be reached or started, so that nothing was sent.
     pub fn is_unavailable(&self) -> bool {
         matches!(self, ClientError::Unavailable { .. } | ClientError::StartFailed { .. })
     }
 
-    /// The error in the form the daemon gives its own.
+    /// The error in the form of the daemon's errors.
     pub fn to_error(&self) -> Error {
         match self {
             ClientError::Daemon(error) => error.clone(),
@@ -67,7 +67,7 @@ impl ClientError {
     }
 }
 
-/// The request had been sent: nobody knows how far it got.
+/// Marks the outcome as unknown, because the request had been sent.
 fn uncertain(mut error: Error) -> Error {
     error.disposition = Disposition::of(Delivery::Uncertain);
     error

@@ -3,7 +3,7 @@
 //! ```no_run
 //! use axd_client::{Connection, DaemonStart, protocol::command::{Command, Get}};
 //!
-//! let socket = axd_client::places().socket;
+//! let socket = axd_client::paths().socket;
 //! let mut axd = axd_client::connect_or_start(&socket, &DaemonStart::default())?;
 //! let get = Get { target: "button:7".into(), property: vec![], app: None, window: None };
 //! let reply = axd.request(&Command::Get(get), Default::default())?;
@@ -11,10 +11,10 @@
 //! # Ok::<(), axd_client::ClientError>(())
 //! ```
 //!
-//! [`Connection`] is blocking and needs nothing but the standard library; `r#async::Connection` (feature `tokio`) is
-//! the same on tokio. A subscription takes its connection whole, so a slow reader holds up only itself; [`Live`] turns
-//! its events into trees that stay true. After a lost connection nothing is ever sent again by itself: whether an
-//! action may be repeated is for the caller to say.
+//! [`Connection`] is blocking and needs nothing but the standard library; `r#async::AsyncConnection` (feature `tokio`) is
+//! the same on tokio. A subscription owns its connection, so that a slow reader delays only itself; [`Live`] turns its
+//! events into trees that stay current. After a lost connection nothing is sent again automatically, because only the caller
+//! knows whether an action may be repeated.
 
 #[cfg(feature = "tokio")]
 pub mod r#async;
@@ -30,16 +30,16 @@ pub use connection::{Connection, Subscription};
 pub use error::ClientError;
 pub use live::{Live, LiveApp, Update};
 pub use start::{
-    DaemonStart, IDLE_EXIT_S, await_end, await_exit, connect_or_start, find_daemon, is_program,
-    restart_if_idle, stop,
+    DaemonStart, IDLE_EXIT_S, connect_or_start, find_daemon, is_program, restart_if_idle, stop,
+    wait_for_exit, wait_until_stopped,
 };
-pub use wire::{Ask, Reply, is_ok, push_of, request_line};
+pub use wire::{Reply, RequestOptions, is_ok, push_of, request_line};
 
-/// What the functions of this crate return.
+/// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, ClientError>;
 
-/// Where things live for the user who runs this, as the environment says.
-pub fn places() -> protocol::Places {
+/// The paths of the daemon of the user who runs this, from the environment.
+pub fn paths() -> protocol::Paths {
     let uid = nix::unistd::geteuid().as_raw();
-    protocol::Places::resolve(protocol::places::System::HERE, uid, |name| std::env::var_os(name))
+    protocol::Paths::resolve(protocol::paths::System::CURRENT, uid, |name| std::env::var_os(name))
 }

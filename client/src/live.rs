@@ -1,27 +1,27 @@
-//! Trees that stay true: a replica per app, kept by a subscription's events.
+//! Trees that stay current: a replica per app, updated by a subscription's events.
 
 use std::collections::BTreeMap;
 
 use axd_protocol::event::{Event, Push};
-use axd_protocol::replica::Misfit;
+use axd_protocol::replica::ReplicaError;
 use axd_protocol::{AppInfo, AppState, Clock, Replica};
 
-/// The trees of the apps a subscription tells about.
+/// The trees of the apps of a subscription.
 ///
-/// Feed it every event of one subscription that was made with `snapshot: true` and without filters; from the first
+/// It must be given every event of one subscription that was made with `snapshot: true` and without filters; from the first
 /// `fresh` of an app on, its replica equals the daemon's tree at its clock.
 #[derive(Debug, Default)]
 pub struct Live {
-    /// By pid: two instances of one app have trees of their own.
+    /// The apps by pid, because two instances of one app have separate trees.
     apps: BTreeMap<u32, LiveApp>,
 }
 
 /// One app's tree.
 #[derive(Debug)]
 pub struct LiveApp {
-    /// The app, as last told.
+    /// The app, as the last event described it.
     pub info: AppInfo,
-    /// The clock the tree is at. Resume with `since` from here after a lost connection.
+    /// The clock of the tree. A client can resume from here with `since` after a lost connection.
     pub clock: Clock,
     /// The tree.
     pub tree: Replica,
@@ -36,20 +36,20 @@ pub enum Update {
     Changed(u32),
     /// An app ended and its tree was dropped.
     Dropped(u32),
-    /// The subscription is over: the trees are what they were, and will not change.
+    /// The subscription ended; the trees do not change any more.
     Over,
-    /// Something that is not about trees.
+    /// The event was not about a tree.
     Other,
 }
 
 impl Live {
-    /// No trees yet.
+    /// A value without trees.
     pub fn new() -> Live {
         Live::default()
     }
 
-    /// Takes in an event. On a [`Misfit`] that app's tree is dropped: subscribe again to have it back.
-    pub fn take(&mut self, push: Push) -> Result<Update, Misfit> {
+    /// Applies an event. After a [`ReplicaError`] the app's tree is dropped, and the client must subscribe again to get it.
+    pub fn take(&mut self, push: Push) -> Result<Update, ReplicaError> {
         match push.event {
             Event::Fresh { clock, app, tree, .. } => {
                 let pid = app.pid;
@@ -72,17 +72,17 @@ impl Live {
                 }
                 applied.map(|()| Update::Changed(pid))
             }
-            Event::AppTerminated(happening) => {
-                let pid = happening.app.pid;
+            Event::AppTerminated(data) => {
+                let pid = data.app.pid;
                 Ok(self.apps.remove(&pid).map_or(Update::Other, |_| Update::Dropped(pid)))
             }
-            Event::AppState(happening) => {
-                let pid = happening.app.pid;
-                if happening.app.state == AppState::Gone {
+            Event::AppState(data) => {
+                let pid = data.app.pid;
+                if data.app.state == AppState::Gone {
                     return Ok(self.apps.remove(&pid).map_or(Update::Other, |_| Update::Dropped(pid)));
                 }
                 if let Some(live) = self.apps.get_mut(&pid) {
-                    live.info = happening.app;
+                    live.info = data.app;
                 }
                 Ok(Update::Other)
             }
@@ -112,7 +112,7 @@ mod tests {
     const CHANGED: &str = r#"{"sub":1,"event":"changes","clock":"c:00000001:3","app":{"name":"Notes","pid":9,"identity":"notes","state":"live"},"observed":"reread","removed":[],"moved":[],"added":[],"changed":[{"id":"row_000000","set":{"name":"Two"}}]}"#;
     const GONE: &str = r#"{"sub":1,"event":"app-terminated","clock":"c:00000001:4","app":{"name":"Notes","pid":9,"identity":"notes","state":"gone"}}"#;
 
-    fn take(live: &mut Live, line: &str) -> Result<Update, Misfit> {
+    fn take(live: &mut Live, line: &str) -> Result<Update, ReplicaError> {
         live.take(serde_json::from_str(line).unwrap())
     }
 

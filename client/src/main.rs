@@ -1,4 +1,4 @@
-//! `ax`: what you type. Thin and fast: argv becomes one request, its answer is printed as it comes.
+//! `ax`, the command line: it turns its arguments into one request, and prints the answer as it arrives.
 
 mod cli;
 

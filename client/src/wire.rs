@@ -1,4 +1,4 @@
-//! Lines: how a request is written and an answer is read, the same for every kind of connection.
+//! Writing requests and parsing answers, for every kind of connection.
 
 use std::time::Duration;
 
@@ -9,42 +9,42 @@ use serde_json::value::RawValue;
 
 use crate::{ClientError, Result};
 
-/// How to ask: the part of a request that is not the command.
+/// The options of a request, apart from its command.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask {
-    /// Bounds everything the request does.
+pub struct RequestOptions {
+    /// The time limit for the whole request.
     pub deadline: Option<Duration>,
-    /// How the answer is to be written.
+    /// The format of the answer.
     pub format: Format,
-    /// The major that is spoken. A daemon of another major refuses; one that is told none answers.
+    /// The major version of the protocol. A daemon of another major version refuses the request; without a version it answers.
     pub protocol: Option<u32>,
 }
 
-impl Default for Ask {
-    fn default() -> Ask {
-        Ask { deadline: None, format: Format::Json, protocol: Some(PROTOCOL) }
+impl Default for RequestOptions {
+    fn default() -> RequestOptions {
+        RequestOptions { deadline: None, format: Format::Json, protocol: Some(PROTOCOL) }
     }
 }
 
-impl Ask {
-    /// Asks for the rendering instead of the data.
-    pub fn text() -> Ask {
-        Ask { format: Format::Text, ..Ask::default() }
+impl RequestOptions {
+    /// Options that ask for text instead of data.
+    pub fn text() -> RequestOptions {
+        RequestOptions { format: Format::Text, ..RequestOptions::default() }
     }
 
-    /// Asks so that a daemon of any major answers.
-    pub fn any_protocol() -> Ask {
-        Ask { protocol: None, ..Ask::default() }
+    /// Options with which a daemon of any protocol version answers.
+    pub fn any_protocol() -> RequestOptions {
+        RequestOptions { protocol: None, ..RequestOptions::default() }
     }
 
-    /// How long to wait for an answer: the daemon keeps the deadline itself, so this is only for one that hangs.
-    pub fn patience(&self) -> Option<Duration> {
+    /// The read timeout: longer than the deadline, because it is only for a daemon that hangs and does not keep the deadline.
+    pub fn read_timeout(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline + Duration::from_secs(2))
     }
 }
 
 /// Writes a request as a line, with its newline.
-pub fn request_line(id: u64, command: &Command, ask: Ask) -> Result<String> {
+pub fn request_line(id: u64, command: &Command, options: RequestOptions) -> Result<String> {
     let not_json = |fault: serde_json::Error| ClientError::Protocol(fault.to_string());
     let id = serde_json::value::to_raw_value(&id).map_err(not_json)?;
     let args = command.args().map_err(not_json)?;
@@ -52,13 +52,12 @@ pub fn request_line(id: u64, command: &Command, ask: Ask) -> Result<String> {
         id: Some(&id),
         command: command.name().into(),
         args: (args.get() != "{}").then_some(&args),
-        deadline_ms: ask.deadline.map(|deadline| deadline.as_millis() as u64),
-        protocol: ask.protocol,
-        format: ask.format,
+        deadline_ms: options.deadline.map(|deadline| deadline.as_millis() as u64),
+        protocol: options.protocol,
+        format: options.format,
     };
     let mut line = serde_json::to_string(&request).map_err(not_json)?;
-    // JSON that was taken over as it is may lie on several lines. In a string a line break is written `\n`, so those that
-    // are left are blanks.
+    // Arguments that were given as JSON may have line breaks. Inside strings they are escaped, so all others are white space.
     if line.contains(['\n', '\r']) {
         line = line.replace(['\n', '\r'], " ");
     }
@@ -66,8 +65,7 @@ pub fn request_line(id: u64, command: &Command, ask: Ask) -> Result<String> {
     Ok(line)
 }
 
-/// Whether an answer succeeded, read off the start of its line. `None` if the line is no answer, or there is not enough of
-/// it yet.
+/// Whether an answer succeeded, from the start of its line. `None` if the line is not an answer, or too short to tell.
 pub fn is_ok(line: &[u8]) -> Option<bool> {
     let rest = line.strip_prefix(b"{\"id\":")?;
     let after_id = match rest.first()? {
@@ -88,7 +86,7 @@ pub fn is_ok(line: &[u8]) -> Option<bool> {
     }
 }
 
-/// Reads a line as an event of a subscription; `None` if it is none.
+/// Parses a line as an event of a subscription; `None` if it is not one.
 pub fn push_of(line: &str) -> Result<Option<Push>> {
     if !line.starts_with("{\"sub\":") {
         return Ok(None);
@@ -107,16 +105,16 @@ pub struct Reply {
     pub platform: String,
     /// The clock it was read at.
     pub clock: Option<Clock>,
-    /// The app it is about.
+    /// The app that the answer is about.
     pub app: Option<AppInfo>,
-    /// What was asked for.
+    /// The data, if the request asked for JSON.
     pub data: Option<Box<RawValue>>,
-    /// The rendering, if text was asked for.
+    /// The text, if the request asked for text.
     pub text: Option<String>,
 }
 
 impl Reply {
-    /// Reads an answer line. One that says `"ok":false` is an error.
+    /// Parses an answer line. An answer with `"ok":false` is an error.
     pub fn parse(line: &str) -> Result<Reply> {
         let answer = parse_answer(line)?;
         match answer.error {
@@ -133,27 +131,27 @@ impl Reply {
         }
     }
 
-    /// The data, read as the answer of the command that was asked, as in `reply.data::<StatusAnswer>()`.
+    /// The data as the answer type of the command, as in `reply.data::<StatusAnswer>()`.
     pub fn data<T: DeserializeOwned>(&self) -> Result<T> {
         let data = self.data.as_deref().map_or("null", RawValue::get);
         serde_json::from_str(data).map_err(|fault| ClientError::Protocol(fault.to_string()))
     }
 }
 
-/// What a line is to someone who waits for the answer to a request.
+/// The kind of a line that arrives while the answer to a request is awaited.
 pub(crate) enum Line {
     /// The answer, or an error that could not be matched to any request.
     Answer,
-    /// The late answer to an earlier request that was given up on.
+    /// The answer to an earlier request that timed out.
     Late,
-    /// Something for someone else: an event, or the answer to a line that was sent by hand.
+    /// An event, or the answer to a line that was sent with `send_line`.
     Other,
 }
 
 impl Line {
-    /// What `line` is to the request `id`. A connection counts its ids up, so a smaller number is an earlier one.
+    /// The kind of `line` for the request `id`. Ids increase, so a smaller number belongs to an earlier request.
     pub(crate) fn sort(line: &str, id: u64) -> Result<Line> {
-        // The daemon writes the id first, so the rest, which may be large, is looked at only if that is not the case.
+        // The daemon writes the id first, so that a large line is parsed only if it starts differently.
         if line.starts_with(&format!("{{\"id\":{id},")) {
             return Ok(Line::Answer);
         }
@@ -174,7 +172,7 @@ fn parse_answer(line: &str) -> Result<Answer<'_>> {
         .map_err(|fault| ClientError::Protocol(format!("{fault} in {}", start_of(line))))
 }
 
-/// Enough of a line to recognise it by.
+/// The start of a line, for error messages.
 fn start_of(line: &str) -> &str {
     let end = line.char_indices().nth(120).map_or(line.len(), |(end, _)| end);
     line[..end].trim_end()
@@ -201,13 +199,13 @@ mod tests {
 
     #[test]
     fn a_request_says_only_what_is_to_be_said() {
-        let ask = Ask { deadline: Some(Duration::from_secs(2)), ..Ask::text() };
+        let options = RequestOptions { deadline: Some(Duration::from_secs(2)), ..RequestOptions::text() };
         assert_eq!(
-            request_line(7, &Command::Status(Status {}), ask).unwrap(),
+            request_line(7, &Command::Status(Status {}), options).unwrap(),
             "{\"id\":7,\"command\":\"status\",\"deadline_ms\":2000,\"protocol\":1,\"format\":\"text\"}\n"
         );
         assert_eq!(
-            request_line(1, &Command::Version(Version {}), Ask::any_protocol()).unwrap(),
+            request_line(1, &Command::Version(Version {}), RequestOptions::any_protocol()).unwrap(),
             "{\"id\":1,\"command\":\"version\"}\n"
         );
     }
@@ -216,7 +214,7 @@ mod tests {
     fn a_request_is_one_line_however_its_parts_were_written() {
         let items = "[{\"command\":\"type\",\"args\":{\r\n  \"text\": \"a\\nb\"\n}}]".parse().unwrap();
         let batch = Command::Batch(axd_protocol::command::Batch { items, stop_on_error: false });
-        let line = request_line(1, &batch, Ask::default()).unwrap();
+        let line = request_line(1, &batch, RequestOptions::default()).unwrap();
         assert_eq!(line.find('\n'), Some(line.len() - 1), "{line}");
         assert!(!line.contains('\r') && line.contains(r#""text": "a\nb""#), "{line}");
     }

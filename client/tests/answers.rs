@@ -130,7 +130,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 
 #[test]
 fn a_daemon_of_another_major_that_is_not_ours_is_left_alone() {
-    let mismatch = r#"{"id":1,"ok":false,"command":"get","version":"2.0","error":{"code":"PROTOCOL_MISMATCH","message":"the client speaks protocol 1, this daemon speaks 2","suggestion":"update","disposition":{"delivery":"not_delivered","retry":"safe"}}}"#;
+    let mismatch = r#"{"id":1,"ok":false,"command":"get","version":"2.0","error":{"code":"PROTOCOL_MISMATCH","message":"the client uses protocol 1, this daemon uses 2","suggestion":"update","disposition":{"delivery":"not_delivered","retry":"safe"}}}"#;
     let status = r#"{"id":1,"ok":true,"command":"status","version":"2.0","data":{"clients":[{}]}}"#;
     let fake = Fake::answering(move |request| {
         vec![if request["protocol"].is_null() { status.to_owned() } else { mismatch.to_owned() }]

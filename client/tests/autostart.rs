@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use axd_client::{Ask, Connection};
+use axd_client::{Connection, RequestOptions};
 use axd_protocol::Command as AxdCommand;
 use axd_protocol::command::Shutdown;
 use fake::{Ran, Running, ax};
@@ -70,7 +70,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if let Ok(mut connection) = Connection::open(&self.socket()) {
-            let _ = connection.request(&AxdCommand::Shutdown(Shutdown {}), Ask::any_protocol());
+            let _ = connection.request(&AxdCommand::Shutdown(Shutdown {}), RequestOptions::any_protocol());
         }
     }
 }
@@ -257,7 +257,7 @@ fn a_tour_that_cannot_begin_leaves_nothing_behind() {
             .unwrap(),
     );
     assert_eq!(ran.code, Some(3));
-    assert!(ran.err.contains("it ended before it listened"), "{ran:?}");
+    assert!(ran.err.contains("it ended before it was ready"), "{ran:?}");
     assert!(std::fs::read_dir(place.folder.path()).unwrap().all(|entry| entry.unwrap().file_name() == "axd"));
 }
 

@@ -9,7 +9,7 @@ use axd_client::protocol::Command;
 use axd_client::protocol::command::{Status, Subscribe};
 #[cfg(feature = "tokio")]
 use axd_client::protocol::event::Event;
-use axd_client::{Ask, ClientError, Connection, Live, Update};
+use axd_client::{ClientError, Connection, Live, RequestOptions, Update};
 use fake::{Fake, changed, end, fresh, subscribed};
 
 fn status() -> Command {
@@ -48,7 +48,7 @@ fn chatty() -> Fake {
 fn an_answer_is_found_among_other_lines_and_they_are_kept() {
     let fake = chatty();
     let mut connection = Connection::open(&fake.socket()).unwrap();
-    let reply = connection.request(&status(), Ask::default()).unwrap();
+    let reply = connection.request(&status(), RequestOptions::default()).unwrap();
     assert_eq!(reply.clock.unwrap().tick, 7);
     assert_eq!(reply.data::<serde_json::Value>().unwrap()["n"], 1);
     assert_eq!(connection.recv_line().unwrap().unwrap(), changed(3, "x"));
@@ -71,10 +71,10 @@ fn what_the_daemon_refuses_is_its_error_and_a_lost_connection_is_ours() {
     let error = axd_client::protocol::Error::new(axd_client::protocol::ErrorCode::Timeout, "too slow");
     let fake =
         Fake::saying(&format!(r#"{{"id":1,"ok":false,"error":{}}}"#, serde_json::to_string(&error).unwrap()));
-    let refused = Connection::open(&fake.socket()).unwrap().request(&status(), Ask::default());
+    let refused = Connection::open(&fake.socket()).unwrap().request(&status(), RequestOptions::default());
     assert!(matches!(refused, Err(ClientError::Daemon(told)) if told == error));
     let fake = Fake::answering(|_| Vec::new());
-    let lost = Connection::open(&fake.socket()).unwrap().request(&status(), Ask::default());
+    let lost = Connection::open(&fake.socket()).unwrap().request(&status(), RequestOptions::default());
     assert!(matches!(lost, Err(ClientError::Io(_))));
     assert_eq!(fake.requests.try_iter().count(), 1, "nothing was sent twice");
     let nobody = Connection::open(&fake.socket().with_file_name("none"));
@@ -86,13 +86,13 @@ fn what_the_daemon_refuses_is_its_error_and_a_lost_connection_is_ours() {
 async fn on_tokio_it_is_the_same() {
     use axd_client::r#async;
     let fake = chatty();
-    let mut connection = r#async::Connection::open(&fake.socket()).await.unwrap();
-    let reply = connection.request(&status(), Ask::default()).await.unwrap();
+    let mut connection = r#async::AsyncConnection::open(&fake.socket()).await.unwrap();
+    let reply = connection.request(&status(), RequestOptions::default()).await.unwrap();
     assert_eq!(reply.clock.unwrap().tick, 7);
     assert_eq!(connection.recv_line().await.unwrap().unwrap(), changed(3, "x"));
 
     let fake = streaming();
-    let connection = r#async::Connection::open(&fake.socket()).await.unwrap();
+    let connection = r#async::AsyncConnection::open(&fake.socket()).await.unwrap();
     let mut subscription = connection.subscribe(everything()).await.unwrap();
     let mut events = Vec::new();
     while let Some(push) = subscription.next().await.unwrap() {
@@ -100,7 +100,7 @@ async fn on_tokio_it_is_the_same() {
     }
     assert!(matches!(events[..], [Event::Fresh { .. }, Event::Changes { .. }, Event::End { .. }]));
 
-    let nobody = r#async::Connection::open(&fake.socket().with_file_name("none")).await;
+    let nobody = r#async::AsyncConnection::open(&fake.socket().with_file_name("none")).await;
     assert!(matches!(nobody, Err(ClientError::Unavailable { .. })));
 }
 

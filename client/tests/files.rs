@@ -132,7 +132,7 @@ fn a_picture_that_is_the_same_leaves_the_file_alone() {
 fn without_a_file_the_answer_is_as_it_came_and_text_says_to_name_one() {
     let fake = taken();
     assert!(fake.run("screenshot").out.contains(BYTES));
-    let text = r#"{"id":1,"ok":true,"command":"screenshot","version":"1.0","platform":"sim","text":"2x2\nto keep it, say where: ax screenshot shot.png\n"}"#;
+    let text = r#"{"id":1,"ok":true,"command":"screenshot","version":"1.0","platform":"sim","text":"2x2\nto save it: ax screenshot shot.png\n"}"#;
     let fake = Fake::saying(text);
     assert!(fake.run("screenshot --text").out.ends_with("ax screenshot shot.png\n"));
     assert_eq!(fake.requests.recv().unwrap()["format"], "text");

@@ -11,7 +11,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use axd_client::{Ask, Connection};
+use axd_client::{Connection, RequestOptions};
 use axd_protocol::Command as AxdCommand;
 use axd_protocol::command::Shutdown;
 use fake::Ran;
@@ -133,7 +133,7 @@ fn a_dry_run_says_the_steps_and_changes_nothing() {
     let steps: Vec<&str> =
         data["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap()).collect();
     assert!(
-        steps[0].starts_with("make the folder ") && steps[3].starts_with("run launchctl bootstrap gui/"),
+        steps[0].starts_with("create the folder ") && steps[3].starts_with("run launchctl bootstrap gui/"),
         "{steps:?}"
     );
     assert!(home.log().is_empty() && !home.at("Library").exists() && !home.at("run").exists());
@@ -167,7 +167,7 @@ fn with_daemon(home: &Home) {
 
 fn end(socket: &Path) {
     if let Ok(mut connection) = Connection::open(socket) {
-        let _ = connection.request(&AxdCommand::Shutdown(Shutdown {}), Ask::any_protocol());
+        let _ = connection.request(&AxdCommand::Shutdown(Shutdown {}), RequestOptions::any_protocol());
     }
 }
 

@@ -137,7 +137,7 @@ fn a_dry_run_says_the_steps_and_changes_nothing() {
     assert_eq!(home.log(), Vec::<String>::new());
     assert!(!home.at("config").exists());
     let text = home.run("service install --dry-run --text").out;
-    assert!(text.ends_with("would run systemctl --user enable --now axd.service\nnote: not installed: `ax service install` sets it up; until then ax starts axd by itself\n"), "{text}");
+    assert!(text.ends_with("would run systemctl --user enable --now axd.service\nnote: not installed; `ax service install` installs it. Until then, ax starts axd when needed\n"), "{text}");
     home.data("install");
     home.log();
     home.data("uninstall --dry-run");
@@ -185,7 +185,7 @@ fn without_systemd_or_without_a_user_manager_it_says_what_to_do() {
     let ran = Ran::of(home.ax("service status").env("PATH", home.at("empty")).output().unwrap());
     let error = &ran.json()["error"];
     assert_eq!((ran.code, &error["code"]), (Some(1), &"PLATFORM_NOT_SUPPORTED".into()));
-    assert!(error["message"].as_str().unwrap().contains("no systemctl"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("systemctl not found"), "{error}");
     let no_bus = "#!/bin/sh\necho 'Failed to connect to bus: No medium found' >&2\nexit 1\n";
     write_program(&home.at("bin/systemctl"), no_bus);
     for line in ["status", "install", "uninstall", "start", "stop"] {
@@ -197,7 +197,7 @@ fn without_systemd_or_without_a_user_manager_it_says_what_to_do() {
     assert!(!home.at("config").exists());
     let ran = home.run("service status --text");
     assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""));
-    assert!(ran.err.starts_with("error: no systemd user manager answers"), "{ran:?}");
+    assert!(ran.err.starts_with("error: the systemd user manager does not answer"), "{ran:?}");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_daemon_that_ax_started_makes_room_and_any_other_is_named() {
     home.log();
 
     for (other, said) in [
-        (idle.replace("[{}]", "[{},{}]"), "serves other clients too (1)"),
+        (idle.replace("[{}]", "[{},{}]"), "has other clients (1)"),
         (idle.replace(r#""idle_exit_s":900,"#, ""), "not started by ax"),
     ] {
         let ran = Ran::of(at(&Fake::saying(&other), "install"));

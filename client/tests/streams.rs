@@ -35,7 +35,7 @@ fn a_watch_in_text_calls_things_by_name() {
         [
             "Notes  2 elements",
             "Notes  ~ textfield \"Body\" value = \"Buy milk\" txt_000000",
-            "axd  the subscription is over: the daemon is going down",
+            "axd  the subscription ended: the daemon is shutting down",
         ]
     );
     let time = lines[1].split(' ').next().unwrap();

@@ -38,11 +38,11 @@ fn open(choice: PlatformChoice, runtime: &Runtime) -> Result<Box<dyn Platform>, 
         #[cfg(target_os = "macos")]
         PlatformChoice::Auto | PlatformChoice::Macos => Ok(Box::new(MacDesktop::connect())),
         #[allow(unreachable_patterns, reason = "each system has desktops it cannot serve")]
-        PlatformChoice::Macos => Err("this build cannot serve macOS desktops".to_owned()),
+        PlatformChoice::Macos => Err("this build does not support macOS desktops".to_owned()),
         #[allow(unreachable_patterns, reason = "each system has desktops it cannot serve")]
-        PlatformChoice::Linux => Err("this build cannot serve Linux desktops".to_owned()),
+        PlatformChoice::Linux => Err("this build does not support Linux desktops".to_owned()),
         #[allow(unreachable_patterns, reason = "not every system has a desktop that can be served")]
-        PlatformChoice::Auto => Err("this build cannot serve this machine's desktop yet".to_owned()),
+        PlatformChoice::Auto => Err("this build does not support this machine's desktop".to_owned()),
     }
 }
 

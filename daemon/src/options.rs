@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use axd_protocol::Places;
-use axd_protocol::places::System;
+use axd_protocol::Paths;
+use axd_protocol::paths::System;
 use clap::{Parser, ValueEnum};
 
 /// Keeps desktop apps' accessibility trees live in memory and serves them over a Unix socket.
@@ -63,9 +63,9 @@ pub enum PlatformChoice {
 
 impl Options {
     /// Where things live: what the command line says, else the environment, else the system's habit.
-    pub fn places(&self, uid: u32, env: impl Fn(&str) -> Option<OsString>) -> Places {
-        let told = Places::resolve(System::HERE, uid, env);
-        Places {
+    pub fn places(&self, uid: u32, env: impl Fn(&str) -> Option<OsString>) -> Paths {
+        let told = Paths::resolve(System::CURRENT, uid, env);
+        Paths {
             socket: self.socket.clone().unwrap_or(told.socket),
             config: self.config.clone().unwrap_or(told.config),
             state: self.state.clone().unwrap_or(told.state),

@@ -132,7 +132,7 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
     let choice = options.platform(env).map_err(|message| Failure::new(ErrorCode::InvalidArgs, message))?;
     let runtime = runtime()?;
     let platform = (desktops.open)(choice, &runtime).map_err(|missing| {
-        let said = format!("{missing}; `--platform sim` is the built-in desktop");
+        let said = format!("{missing}; use `--platform sim` for the built-in desktop");
         server::refuse_waiting(
             "none",
             &Error::new(ErrorCode::PlatformNotSupported, format!("axd cannot serve: {said}")),
@@ -182,7 +182,7 @@ fn examine(options: &Options, desktops: Desktops) -> ExitCode {
         let checks = (desktops.examine)(choice, &runtime()?).unwrap_or_else(|| {
             vec![Finding::missing(
                 "desktop",
-                "this build cannot serve it",
+                "this build does not support it",
                 "use a build for it, or --platform sim, the built-in desktop",
             )]
         });

@@ -6,37 +6,37 @@ use crate::geometry::Bounds;
 use crate::id::NodeId;
 use crate::node::NodeRef;
 
-/// An app, as every answer about it names it.
+/// An app, as it is described in every answer about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AppInfo {
-    /// What people call it.
+    /// The name that people use for it.
     pub name: String,
-    /// Its process.
+    /// The id of its process.
     pub pid: u32,
-    /// What stays the same when it restarts: bundle id or executable.
+    /// The bundle id or executable, which stays the same when the app restarts.
     pub identity: String,
-    /// How far its tree can be trusted.
+    /// How complete and current its tree is.
     pub state: AppState,
-    /// The modal dialog that is open over what the answer is about: it waits for an answer of its own.
+    /// The modal dialog that blocks the window the answer is about, if one is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modal: Option<NodeRef>,
 }
 
-/// How far an app's tree can be trusted.
+/// How complete and current an app's tree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AppState {
-    /// It runs; nobody asked about it yet.
+    /// The app runs, and its tree is not read.
     Detached,
-    /// Its first walk is under way: the tree is partial.
+    /// The tree is being read for the first time, and is incomplete.
     Warming,
-    /// Its tree is whole and kept true by events.
+    /// The tree is complete, and is kept current by events.
     Live,
-    /// Some observers were refused, or its calls time out.
+    /// The app refused some observers, or calls to it time out.
     Degraded,
-    /// It ended.
+    /// The app has ended.
     Gone,
 }
 
@@ -59,22 +59,22 @@ impl AppState {
 pub struct WindowInfo {
     /// The window system's number for it.
     pub window: u64,
-    /// Its element, once its app is attached.
+    /// The id of its element, if its app is attached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<NodeId>,
     /// Its title.
     pub title: String,
     /// Its app's name.
     pub app: String,
-    /// Its process.
+    /// The id of its process.
     pub pid: u32,
-    /// Where it is.
+    /// Its bounds on the desktop, if they are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Bounds>,
     /// Whether it is the active window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub focused: bool,
-    /// Whether it is put away: minimised, or with all of its app hidden.
+    /// Whether it is minimised, or hidden with its whole app.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub minimized: bool,
     /// Whether it is maximised.
@@ -88,12 +88,12 @@ pub struct WindowInfo {
 pub struct DisplayInfo {
     /// Its number, from 1; what `--display` takes.
     pub display: u32,
-    /// What the system calls it.
+    /// The system's name for it.
     pub name: String,
-    /// Whether it is the main one.
+    /// Whether it is the main display.
     pub primary: bool,
-    /// Where it lies on the desktop.
+    /// Its bounds on the desktop.
     pub bounds: Bounds,
-    /// Pixels per point.
+    /// The number of pixels per point.
     pub scale: f64,
 }

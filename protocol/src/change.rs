@@ -1,14 +1,14 @@
-//! What changed between two clocks, and in which order it is applied.
+//! Differences between two clocks, and the order in which they are applied.
 //!
 //! A [`Difference`] is applied in four steps:
 //!
 //! 1. drop every subtree rooted at an id in `removed`;
-//! 2. lift every id in `moved` out of its parent, keeping what is below it, and drop every id that appears anywhere in
-//!    `added` and is still held (it went to a new place, and comes whole);
+//! 2. detach every id in `moved` from its parent, keeping its subtree, and drop every id that appears anywhere in `added`
+//!    and is still in the copy (the element has a new parent, and its subtree is sent again in full);
 //! 3. insert `moved`, then `added`, in the order they are listed, each at its `index` at that moment;
 //! 4. apply `changed`.
 //!
-//! [`crate::replica::Replica`] is that rule as code; the daemon's tests hold both sides to it.
+//! [`crate::replica::Replica`] implements this rule; the daemon's tests check both sides against it.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,16 +21,16 @@ use crate::state::States;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// Roots of what is gone.
+    /// The roots of the removed subtrees.
     #[serde(default)]
     pub removed: Vec<NodeId>,
-    /// What has a new place.
+    /// The elements that have a new parent or a new index.
     #[serde(default)]
     pub moved: Vec<Moved>,
-    /// What is new, or came whole to a new parent.
+    /// The subtrees that are new, or that are sent in full because they have a new parent.
     #[serde(default)]
     pub added: Vec<Added>,
-    /// What is where it was, with new facts.
+    /// The elements whose properties changed, at the same place.
     #[serde(default)]
     pub changed: Vec<Changed>,
 }
@@ -42,46 +42,46 @@ impl Difference {
     }
 }
 
-/// An element that has a new place.
+/// An element that has a new parent or a new index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moved {
-    /// Which.
+    /// The id of the element.
     pub id: NodeId,
-    /// Its parent now.
+    /// The new parent.
     pub parent: NodeId,
-    /// Where among the parent's children, at the moment it is inserted.
+    /// The index among the parent's children at the moment the element is inserted.
     pub index: u32,
 }
 
-/// An element that is new, with all below it.
+/// A new element with its subtree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Added {
-    /// Its parent; absent for the root.
+    /// The parent; absent for the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<NodeId>,
-    /// Where among the parent's children, at the moment it is inserted.
+    /// The index among the parent's children at the moment the element is inserted.
     pub index: u32,
-    /// The element.
+    /// The element, with its descendants.
     pub node: Node,
 }
 
-/// An element with new facts.
+/// An element whose properties changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changed {
-    /// Which.
+    /// The id of the element.
     pub id: NodeId,
-    /// The new facts.
+    /// The properties that have a new value.
     #[serde(default, skip_serializing_if = "Patch::is_empty")]
     pub set: Patch,
-    /// The facts it no longer has.
+    /// The properties that no longer have a value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unset: Vec<Field>,
 }
 
-/// New facts of an element; what is absent did not change.
+/// New values of an element's properties; an absent field did not change.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Patch {
@@ -103,10 +103,10 @@ pub struct Patch {
     /// See [`Node::native_role`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_role: Option<String>,
-    /// See [`Node::states`]; the whole set.
+    /// See [`Node::states`]; the complete set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub states: Option<States>,
-    /// See [`Node::actions`]; the whole list.
+    /// See [`Node::actions`]; the complete list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actions: Option<Vec<String>>,
     /// See [`Node::children_count`].
@@ -115,7 +115,7 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// Whether nothing is set.
+    /// Whether the patch sets no property.
     pub fn is_empty(&self) -> bool {
         *self == Patch::default()
     }
@@ -123,7 +123,7 @@ impl Patch {
 
 macro_rules! fields {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
-        /// A field of an element's content that changes by itself.
+        /// A property of an element whose changes are reported.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
@@ -131,7 +131,7 @@ macro_rules! fields {
         pub enum Field { $($(#[doc = $doc])+ #[serde(rename = $name)] #[cfg_attr(feature = "cli", value(name = $name))] $variant,)+ }
 
         impl Field {
-            /// Every field.
+            /// All fields.
             pub const ALL: &'static [Field] = &[$(Field::$variant,)+];
 
             /// The name used on the wire.

@@ -1,19 +1,19 @@
-//! Clock tokens: a place in the daemon's history, as clients hold it.
+//! Clock tokens: positions in the daemon's history, which clients keep and pass back.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// One step of the daemon's one global counter: every applied batch takes the next.
+/// A value of the daemon's global counter, which increases by one with every applied batch of updates.
 pub type Tick = u64;
 
-/// A moment of one daemon's life, written `c:<boot>:<tick>`. Tokens of different boots cannot be compared.
+/// A position in the history of one run of the daemon, written `c:<boot>:<tick>`. Tokens of different runs cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Clock {
-    /// Which run of the daemon the tick belongs to.
+    /// The run of the daemon that the tick belongs to.
     pub boot: u32,
-    /// The last tick that had been applied.
+    /// The last tick that was applied.
     pub tick: Tick,
 }
 
@@ -23,15 +23,15 @@ impl fmt::Display for Clock {
     }
 }
 
-/// The text is not a clock token.
+/// The error for a text that is not a clock token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is not a clock token; take one from the `clock` of an earlier answer (they look like c:9f2e01aa:4711)"
 )]
-pub struct NotAClock(pub String);
+pub struct ParseClockError(pub String);
 
 impl FromStr for Clock {
-    type Err = NotAClock;
+    type Err = ParseClockError;
     fn from_str(s: &str) -> Result<Self, Self::Err> {
         let parse = || {
             let (boot, tick) = s.strip_prefix("c:")?.split_once(':')?;
@@ -43,7 +43,7 @@ impl FromStr for Clock {
             }
             Some(Clock { boot: u32::from_str_radix(boot, 16).ok()?, tick: tick.parse().ok()? })
         };
-        parse().ok_or_else(|| NotAClock(s.to_owned()))
+        parse().ok_or_else(|| ParseClockError(s.to_owned()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Requests and answers: one JSON object a line, both ways.
+//! Requests and answers: one JSON object per line in both directions.
 
 use std::borrow::Cow;
 
@@ -10,46 +10,46 @@ use crate::clock::Clock;
 use crate::command::Command;
 use crate::error::{Error, ErrorCode, Result};
 
-/// The major of the protocol: within it, changes only add.
+/// The major version of the protocol. Changes within one major version only add to it.
 pub const PROTOCOL: u32 = 1;
-/// The version of the protocol, in every answer.
+/// The version of the protocol, as every answer has it.
 pub const PROTOCOL_VERSION: &str = "1.0";
-/// The longest request line, its newline not counted.
+/// The maximum length of a request line in bytes, without its newline.
 pub const MAX_REQUEST_BYTES: usize = 1 << 20;
 
-/// A request, as it lies in its line.
+/// A request, borrowed from its line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request<'a> {
-    /// Any number or string; echoed in the answer.
+    /// A number or a string chosen by the client; the answer repeats it.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub id: Option<&'a RawValue>,
     /// The command's name.
     #[serde(borrow)]
     pub command: Cow<'a, str>,
-    /// The command's args.
+    /// The command's arguments.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub args: Option<&'a RawValue>,
-    /// Bounds everything the request does.
+    /// The time limit for the whole request, in ms.
     #[serde(default, alias = "deadlineMs", skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
-    /// The major the client speaks.
+    /// The major version of the protocol that the client uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<u32>,
-    /// How the answer is to be written.
+    /// The format of the answer.
     #[serde(default, skip_serializing_if = "Format::is_json")]
     pub format: Format,
 }
 
-/// How an answer is written.
+/// The format of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Format {
-    /// Structured, in `data`.
+    /// JSON, in `data`.
     #[default]
     Json,
-    /// Rendered for reading, in `text`, the last field.
+    /// Text for people to read, in `text`, which is the last field.
     Text,
 }
 
@@ -60,10 +60,10 @@ impl Format {
 }
 
 impl<'a> Request<'a> {
-    /// Reads a request line. The error says what a request looks like.
+    /// Parses a request line. The error shows what a request looks like.
     pub fn parse(line: &'a str) -> Result<Request<'a>> {
-        let request: Request<'a> = serde_json::from_str(line).map_err(|fault| {
-            Error::new(ErrorCode::InvalidArgs, format!("the line is not a request: {fault}"))
+        let request: Request<'a> = serde_json::from_str(line).map_err(|error| {
+            Error::new(ErrorCode::InvalidArgs, format!("the line is not a request: {error}"))
                 .suggest(r#"send one JSON object per line, as in {"id":1,"command":"status","args":{}}"#)
         })?;
         let id_is_scalar = request
@@ -75,13 +75,13 @@ impl<'a> Request<'a> {
         if let Some(major) = request.protocol.filter(|major| *major != PROTOCOL) {
             return Err(Error::new(
                 ErrorCode::ProtocolMismatch,
-                format!("the client speaks protocol {major}, this daemon speaks {PROTOCOL}"),
+                format!("the client uses protocol {major}, this daemon uses {PROTOCOL}"),
             ));
         }
         Ok(request)
     }
 
-    /// The id of a line that is not a well-formed request, so that its error can still be matched to it.
+    /// The id in a line that is not a well-formed request, so that the client can match the error to it.
     pub fn id_of(line: &str) -> Option<Box<RawValue>> {
         #[derive(Deserialize)]
         struct Id {
@@ -91,7 +91,7 @@ impl<'a> Request<'a> {
         id.get().starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit()).then_some(id)
     }
 
-    /// The command that is asked for.
+    /// Parses the command and its arguments.
     pub fn command(&self) -> Result<Command> {
         Command::parse(&self.command, self.args)
     }
@@ -99,44 +99,44 @@ impl<'a> Request<'a> {
 
 /// The fields of an answer that come before its `data`, in this order.
 #[derive(Debug, Clone, Serialize)]
-pub struct Head<'a> {
+pub struct AnswerHead<'a> {
     /// The request's id.
     pub id: Option<&'a RawValue>,
     /// Whether it succeeded.
     pub ok: bool,
-    /// The command.
+    /// The command's name.
     pub command: &'a str,
-    /// The protocol.
+    /// The version of the protocol.
     pub version: &'static str,
-    /// The platform.
+    /// The name of the daemon's platform.
     pub platform: &'static str,
     /// The clock the answer was read at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
-    /// The app it is about.
+    /// The app that the answer is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app: Option<&'a AppInfo>,
 }
 
-impl Head<'_> {
-    /// Starts an answer in `out`: everything up to, and without, the closing brace. What follows is `,"data":…}`.
+impl AnswerHead<'_> {
+    /// Writes the start of an answer to `out`, without the closing brace. The caller continues with `,"data":…}`.
     pub fn write(&self, out: &mut Vec<u8>) {
-        // Writing to a Vec cannot fail, and none of these fields can fail to serialise.
+        // Writing to a Vec cannot fail, and no field here can fail to serialise.
         let _ = serde_json::to_writer(&mut *out, self);
         out.pop();
     }
 
-    /// Writes a whole answer line with `data`.
+    /// Writes a complete answer line with `data`.
     pub fn write_data(&self, data: &impl Serialize, out: &mut Vec<u8>) {
         self.write_field("data", data, out);
     }
 
-    /// Writes a whole answer line with `text`.
+    /// Writes a complete answer line with `text`.
     pub fn write_text(&self, text: &str, out: &mut Vec<u8>) {
         self.write_field("text", &text, out);
     }
 
-    /// Writes a whole answer line with `error`.
+    /// Writes a complete answer line with `error`.
     pub fn write_error(&self, error: &Error, out: &mut Vec<u8>) {
         self.write_field("error", error, out);
     }
@@ -151,36 +151,36 @@ impl Head<'_> {
     }
 }
 
-/// An answer, as a client reads it.
+/// An answer, borrowed from the line that a client read.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Answer<'a> {
-    /// The request's id; null if the line could not be read.
+    /// The request's id; null if the daemon could not parse the request.
     #[serde(borrow)]
     pub id: Option<&'a RawValue>,
     /// Whether it succeeded.
     pub ok: bool,
-    /// The command.
+    /// The command's name.
     #[serde(borrow, default)]
     pub command: Cow<'a, str>,
-    /// The protocol.
+    /// The version of the protocol.
     #[serde(borrow, default)]
     pub version: Cow<'a, str>,
-    /// The platform.
+    /// The name of the daemon's platform.
     #[serde(borrow, default)]
     pub platform: Cow<'a, str>,
-    /// The clock it was read at.
+    /// The clock the answer was read at.
     #[serde(default)]
     pub clock: Option<Clock>,
-    /// The app it is about.
+    /// The app that the answer is about.
     #[serde(default)]
     pub app: Option<AppInfo>,
-    /// What was asked for.
+    /// The answer to the command, if the request succeeded.
     #[serde(borrow, default)]
     pub data: Option<&'a RawValue>,
-    /// What went wrong.
+    /// The error, if the request failed.
     #[serde(default)]
     pub error: Option<Error>,
-    /// The rendering, if text was asked for.
+    /// The text, if the request asked for text.
     #[serde(borrow, default)]
     pub text: Option<Cow<'a, str>>,
 }
@@ -219,7 +219,7 @@ mod tests {
     fn an_answer_starts_with_id_and_ok() {
         let mut out = Vec::new();
         let id = RawValue::from_string("7".into()).unwrap();
-        let head = Head {
+        let head = AnswerHead {
             id: Some(&id),
             ok: true,
             command: "get",

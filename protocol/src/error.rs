@@ -1,4 +1,4 @@
-//! What went wrong, said so that a person or a model can act on it.
+//! Errors: a code to branch on, a message that says what is wrong, and a suggestion that says what to do.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ macro_rules! codes {
         pub enum ErrorCode { $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)+ }
 
         impl ErrorCode {
-            /// Every code.
+            /// All codes.
             pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$variant,)+];
 
             /// The name used on the wire.
@@ -20,7 +20,7 @@ macro_rules! codes {
                 match self { $(ErrorCode::$variant => $name,)+ }
             }
 
-            /// What to do about it when nothing more particular is known.
+            /// The suggestion for an error of this kind that has none of its own.
             pub const fn suggestion(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $suggestion,)+ }
             }
@@ -29,15 +29,15 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The system, or the daemon, does not allow it.
+    /// The system or the daemon does not permit it.
     PermissionDenied = "PERMISSION_DENIED", "run `ax permissions` to see what is missing and how to grant it";
-    /// No running app goes by that name, pid or identity.
+    /// No running app has that name, pid or identity.
     ApplicationNotFound = "APPLICATION_NOT_FOUND", "run `ax list-apps` and use a name, pid or identity it shows";
     /// The app has no such window.
     WindowNotFound = "WINDOW_NOT_FOUND", "run `ax list-windows` and use a title or id it shows";
-    /// Nothing matches, and what was asked for was never seen.
+    /// No element matches, and the id was never in use.
     ElementNotFound = "ELEMENT_NOT_FOUND", "take a new `ax snapshot`, or search with `ax find`";
-    /// The element was there and is gone.
+    /// The element existed and was removed.
     StaleRef = "STALE_REF", "use one of the candidates, or find the element again";
     /// More than one element matches.
     AmbiguousTarget = "AMBIGUOUS_TARGET", "use the id of one of the candidates, or add :nth(k)";
@@ -45,84 +45,84 @@ codes! {
     ActionNotSupported = "ACTION_NOT_SUPPORTED", "list its actions with `ax get TARGET --property actions`";
     /// The app refused or failed.
     ActionFailed = "ACTION_FAILED", "check the element before trying another way";
-    /// The element is not in a condition to be acted on.
+    /// The element is hidden, disabled, covered or off the screen.
     NotActionable = "NOT_ACTIONABLE", "wait until it is visible, enabled and uncovered";
     /// The app does not answer.
     AppUnresponsive = "APP_UNRESPONSIVE", "the app hangs; try again, or close it with `ax close-app --force`";
-    /// It did not happen in time.
+    /// The time limit was exceeded.
     Timeout = "TIMEOUT", "increase --deadline-ms, or check the app's state with `ax status`";
     /// The request was cancelled.
     Cancelled = "CANCELLED", "no action needed";
     /// The policy does not allow it.
     PolicyDenied = "POLICY_DENIED", "this action is blocked by a built-in rule";
-    /// Too many requests.
+    /// Too many requests are in progress.
     RateLimited = "RATE_LIMITED", "wait for earlier requests to finish, then send fewer at a time";
     /// The request is not well-formed.
     InvalidArgs = "INVALID_ARGS", "see `ax COMMAND --help` or `ax schema COMMAND`";
-    /// The request or its answer is larger than the contract allows.
+    /// The request or its answer is larger than the protocol allows.
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", "send less at a time: a request is one line of at most 1 MiB";
-    /// This platform, or this session, does not offer it.
+    /// This platform or this session does not support it.
     PlatformNotSupported = "PLATFORM_NOT_SUPPORTED", "run `ax doctor` to see what this machine supports";
-    /// Client and daemon speak different majors of the protocol.
+    /// Client and daemon use different major versions of the protocol.
     ProtocolMismatch = "PROTOCOL_MISMATCH", "update the older of the two, then `ax shutdown`";
-    /// There is no daemon to talk to.
+    /// No daemon could be reached or started.
     DaemonUnavailable = "DAEMON_UNAVAILABLE", "start it with `axd`, or allow auto-start";
     /// A bug in axd.
     Internal = "INTERNAL", "this is a bug in axd; see the log (`ax status` shows where it is)";
 }
 
-/// How far an action got before it failed.
+/// How far an action got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Delivery {
-    /// The app was not touched.
+    /// Nothing was sent to the app.
     NotDelivered,
-    /// It may or may not have reached the app.
+    /// Unknown: the action may or may not have reached the app.
     Uncertain,
-    /// It reached the app; what came of it is not known.
+    /// The action reached the app; its outcome was not verified.
     DeliveredUnverified,
-    /// It reached the app and its outcome was read back.
+    /// The action reached the app, and its outcome was verified by reading it back.
     DeliveredVerified,
 }
 
-/// Whether the same request may be sent again.
+/// Whether sending the same request again is safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Retry {
-    /// Nothing happened: send it again if you like.
+    /// Nothing was done, so that the request can be sent again.
     Safe,
-    /// It may have happened: look first.
+    /// The action may have been done; check before sending it again.
     Unsafe,
 }
 
-/// How surely an action was delivered, and what follows for a retry.
+/// How far an action got, and whether it is safe to retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disposition {
-    /// How far it got.
+    /// How far the action got.
     pub delivery: Delivery,
-    /// Whether to send it again.
+    /// Whether sending it again is safe.
     pub retry: Retry,
 }
 
 impl Disposition {
-    /// The disposition of something delivered this far: only what was not delivered is safe to repeat.
+    /// The disposition for a delivery: only an action that was not delivered is safe to retry.
     pub const fn of(delivery: Delivery) -> Disposition {
         let retry = if matches!(delivery, Delivery::NotDelivered) { Retry::Safe } else { Retry::Unsafe };
         Disposition { delivery, retry }
     }
 }
 
-/// An error as it travels.
+/// An error, as it is sent to clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[error("{message}")]
 pub struct Error {
-    /// The kind.
+    /// The kind of error.
     pub code: ErrorCode,
-    /// What went wrong.
+    /// What is wrong.
     pub message: String,
     /// What to do about it.
     pub suggestion: String,
@@ -132,19 +132,19 @@ pub struct Error {
     /// Elements that may have been meant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<NodeRef>,
-    /// Containers of which only a part was looked at: what was not found may be in them.
+    /// Containers that were searched only in part, and may contain the element that was not found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[allow(clippy::box_collection, reason = "errors are to stay small, and this is hardly ever there")]
+    #[allow(clippy::box_collection, reason = "it keeps the error small, and is rarely present")]
     pub unread: Option<Box<Vec<Unread>>>,
     /// How far an action got.
     pub disposition: Disposition,
-    /// How many characters of a text were sent, if only some were.
+    /// The number of characters of a text that were sent, if not all of them were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_chars: Option<u32>,
 }
 
 impl Error {
-    /// An error with the code's own suggestion; nothing was delivered.
+    /// An error with the suggestion of its code, for an action that was not delivered.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Error {
         Error {
             code,
@@ -158,35 +158,35 @@ impl Error {
         }
     }
 
-    /// Says how far the action got.
+    /// Sets how far the action got.
     #[must_use]
     pub fn delivered(mut self, delivery: Delivery) -> Error {
         self.disposition = Disposition::of(delivery);
         self
     }
 
-    /// Says what to do in this particular case.
+    /// Replaces the suggestion.
     #[must_use]
     pub fn suggest(mut self, suggestion: impl Into<String>) -> Error {
         self.suggestion = suggestion.into();
         self
     }
 
-    /// Names a command that would help.
+    /// Sets a command that would help.
     #[must_use]
     pub fn retry(mut self, command: impl Into<String>) -> Error {
         self.retry_command = Some(command.into());
         self
     }
 
-    /// Names containers of which only a part was looked at.
+    /// Adds the containers that were searched only in part.
     #[must_use]
     pub fn unread(mut self, unread: Vec<Unread>) -> Error {
         self.unread = (!unread.is_empty()).then(|| Box::new(unread));
         self
     }
 
-    /// Names elements that may have been meant.
+    /// Adds the elements that may have been meant.
     #[must_use]
     pub fn candidates(mut self, candidates: Vec<NodeRef>) -> Error {
         self.candidates = candidates;
@@ -194,7 +194,7 @@ impl Error {
     }
 }
 
-/// What the contract's functions return.
+/// The result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[cfg(test)]

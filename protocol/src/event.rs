@@ -1,4 +1,4 @@
-//! What the daemon pushes to a subscriber: one line each, under the subscription's number.
+//! The events that the daemon sends to subscribers: one line for each, with the subscription's number.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,113 +13,113 @@ use crate::node::{Node, NodeRef};
 pub struct Push {
     /// The subscription it belongs to.
     pub sub: u64,
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// What happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Event {
     /// An app's tree changed.
     Changes {
-        /// The clock after it.
+        /// The clock after the change.
         clock: Clock,
         /// The app.
         app: AppInfo,
-        /// How it came to be known.
+        /// How the daemon learned of the change.
         observed: Observed,
         /// What changed since this subscription's last line about the app.
         #[serde(flatten)]
         difference: Difference,
     },
-    /// The difference is not known, or was not asked for: drop what was held of this app and take this.
+    /// The app's full tree, sent because the difference is unknown or was not asked for. It replaces any earlier copy.
     Fresh {
-        /// The clock it was read at.
+        /// The clock the tree was read at.
         clock: Clock,
         /// The app.
         app: AppInfo,
-        /// Why it comes whole.
+        /// Why the full tree is sent.
         cause: FreshCause,
-        /// The whole tree; absent while the app has none.
+        /// The tree; absent while the app has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<Node>,
     },
     /// Another element has the keyboard focus.
-    Focus(Happening),
-    /// A window came up.
-    WindowOpened(Happening),
-    /// A window went away.
-    WindowClosed(Happening),
-    /// A window became the active one.
-    WindowFocused(Happening),
+    Focus(EventData),
+    /// A window opened.
+    WindowOpened(EventData),
+    /// A window closed.
+    WindowClosed(EventData),
+    /// A window became the active window.
+    WindowFocused(EventData),
     /// A window was moved, resized, renamed, minimised or restored.
-    WindowChanged(Happening),
+    WindowChanged(EventData),
     /// An app started.
-    AppLaunched(Happening),
+    AppLaunched(EventData),
     /// An app ended.
-    AppTerminated(Happening),
+    AppTerminated(EventData),
     /// A menu opened.
-    MenuOpened(Happening),
+    MenuOpened(EventData),
     /// A menu closed.
-    MenuClosed(Happening),
-    /// A dialog or alert came up.
-    Dialog(Happening),
-    /// The app said something for screen readers to speak.
-    Announcement(Happening),
+    MenuClosed(EventData),
+    /// A dialog or alert opened.
+    Dialog(EventData),
+    /// The app announced a text for screen readers to speak.
+    Announcement(EventData),
     /// An attached app's state changed.
-    AppState(Happening),
-    /// The subscription is over.
+    AppState(EventData),
+    /// The subscription ended.
     End {
-        /// Why.
+        /// Why it ended.
         cause: EndCause,
     },
 }
 
-/// A discrete event: something that happened, rather than something that is.
+/// The data of every event that is not about a tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Happening {
-    /// The clock when it was noticed.
+pub struct EventData {
+    /// The clock at which the daemon noticed the event.
     pub clock: Clock,
     /// The app.
     pub app: AppInfo,
-    /// The element it is about.
+    /// The element that the event is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeRef>,
-    /// The window it is about.
+    /// The window that the event is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<WindowInfo>,
-    /// What was said.
+    /// The announced text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// How a change came to be known.
+/// How the daemon learned of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Observed {
     /// The app announced it.
     Event,
-    /// The app kept silent; reading again found it.
+    /// The app did not announce it; the daemon found it by reading again.
     Reread,
 }
 
-/// Why a tree comes whole instead of as a difference.
+/// Why the full tree is sent instead of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum FreshCause {
     /// The subscriber asked for it.
     Snapshot,
-    /// The app was not known at the clock given.
+    /// The app was not attached at the given clock.
     Attached,
-    /// The clock given lies before what is remembered.
+    /// The given clock is older than the history that is kept.
     History,
-    /// The clock given is of another run of the daemon.
+    /// The given clock is of another run of the daemon.
     Boot,
 }
 
@@ -130,13 +130,13 @@ pub enum FreshCause {
 pub enum EndCause {
     /// Its client cancelled it.
     Cancelled,
-    /// The daemon is going down.
+    /// The daemon is shutting down.
     Shutdown,
-    /// What it watched is gone for good.
+    /// The app or element that was watched is gone.
     Gone,
 }
 
-/// A kind of event, as asked for.
+/// A kind of event that can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -146,11 +146,11 @@ pub enum EventKind {
     Changes,
     /// The keyboard focus moved.
     Focus,
-    /// A window came up.
+    /// A window opened.
     WindowOpened,
-    /// A window went away.
+    /// A window closed.
     WindowClosed,
-    /// A window became the active one.
+    /// A window became the active window.
     WindowFocused,
     /// A window was moved, resized, renamed, minimised or restored.
     WindowChanged,
@@ -162,9 +162,9 @@ pub enum EventKind {
     MenuOpened,
     /// A menu closed.
     MenuClosed,
-    /// A dialog or alert came up.
+    /// A dialog or alert opened.
     Dialog,
-    /// The app said something for screen readers to speak.
+    /// The app announced a text for screen readers to speak.
     Announcement,
     /// An attached app's state changed.
     AppState,

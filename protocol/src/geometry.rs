@@ -1,4 +1,4 @@
-//! Places on the desktop, in points (logical pixels), global, with the origin at the top left.
+//! Positions on the desktop, in points (logical pixels). They are global, with the origin at the top left.
 
 use std::str::FromStr;
 
@@ -27,7 +27,7 @@ impl Bounds {
             && point.y < self.y.saturating_add(self.height)
     }
 
-    /// The part of it that lies inside `other`, if any.
+    /// The part of the rectangle that lies inside `other`, if any.
     pub fn intersection(&self, other: &Bounds) -> Option<Bounds> {
         let (x, y) = (self.x.max(other.x), self.y.max(other.y));
         let right = self.x.saturating_add(self.width).min(other.x.saturating_add(other.width));
@@ -44,25 +44,25 @@ impl Bounds {
 /// A point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Point {
-    /// From the left.
+    /// The distance from the left edge.
     pub x: i32,
-    /// From the top.
+    /// The distance from the top edge.
     pub y: i32,
 }
 
-/// The text is not a point.
+/// The error for a text that is not a point.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a point; write X,Y with whole numbers, as in 120,48")]
-pub struct NotAPoint(pub String);
+pub struct ParsePointError(pub String);
 
 impl FromStr for Point {
-    type Err = NotAPoint;
+    type Err = ParsePointError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parse = || {
             let (x, y) = text.split_once(',')?;
             Some(Point { x: x.trim().parse().ok()?, y: y.trim().parse().ok()? })
         };
-        parse().ok_or_else(|| NotAPoint(text.to_owned()))
+        parse().ok_or_else(|| ParsePointError(text.to_owned()))
     }
 }
 

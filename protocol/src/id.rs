@@ -1,4 +1,4 @@
-//! Stable ids: the short names by which clients speak of elements.
+//! Stable ids: the short names by which clients refer to elements.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,14 +9,14 @@ use crate::role::Role;
 
 /// The digits of an id's second part: base 32 without the letters that look like digits (`i l o u`).
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Digits of an ordinary id.
-pub const SHORT: usize = 6;
-/// Digits of an id whose short form was taken when it came.
-pub const LONG: usize = 9;
-/// Digits of an id whose long form was taken too.
-pub const LONGEST: usize = 10;
+/// The number of digits of an ordinary id.
+pub const SHORT_DIGITS: usize = 6;
+/// The number of digits of an id whose short form was already in use.
+pub const LONG_DIGITS: usize = 9;
+/// The number of digits of an id whose long form was in use as well.
+pub const MAX_DIGITS: usize = 10;
 
-/// A stable id such as `btn_4k2p9x`: the prefix of a role, then base-32 digits of a hash. Small, copied freely.
+/// A stable id such as `btn_4k2p9x`: the prefix of a role, then base-32 digits of a hash. It is `Copy` because it is used as a key everywhere.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId {
     len: u8,
@@ -27,7 +27,7 @@ impl NodeId {
     /// The id of an element of `role` with `digits` digits of `hash`.
     pub fn new(role: Role, hash: u64, digits: usize) -> NodeId {
         let prefix = role.prefix().as_bytes();
-        let digits = digits.min(LONGEST);
+        let digits = digits.min(MAX_DIGITS);
         let mut bytes = [0; 15];
         bytes[..prefix.len()].copy_from_slice(prefix);
         bytes[prefix.len()] = b'_';
@@ -37,12 +37,12 @@ impl NodeId {
         NodeId { len: (prefix.len() + 1 + digits) as u8, bytes }
     }
 
-    /// Reads an id; `None` if the text does not have the form of one.
+    /// Parses an id; `None` if the text does not have the form of one.
     pub fn parse(text: &str) -> Option<NodeId> {
         let (prefix, digits) = text.split_once('_')?;
         let well_formed = (1..=4).contains(&prefix.len())
             && prefix.bytes().all(|b| b.is_ascii_lowercase())
-            && (SHORT..=LONGEST).contains(&digits.len())
+            && (SHORT_DIGITS..=MAX_DIGITS).contains(&digits.len())
             && digits.bytes().all(|b| DIGITS.contains(&b));
         if !well_formed {
             return None;
@@ -54,7 +54,7 @@ impl NodeId {
 
     /// The id as it is written.
     pub fn as_str(&self) -> &str {
-        // Only ASCII is ever put in, so this never takes the fallback.
+        // The bytes are always ASCII, so the default is never used.
         std::str::from_utf8(&self.bytes[..self.len as usize]).unwrap_or_default()
     }
 }
@@ -71,15 +71,15 @@ impl fmt::Debug for NodeId {
     }
 }
 
-/// The text is not an id.
+/// The error for a text that is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not an id; ids look like btn_4k2p9x")]
-pub struct NotAnId(pub String);
+pub struct ParseIdError(pub String);
 
 impl FromStr for NodeId {
-    type Err = NotAnId;
+    type Err = ParseIdError;
     fn from_str(s: &str) -> Result<Self, Self::Err> {
-        NodeId::parse(s).ok_or_else(|| NotAnId(s.to_owned()))
+        NodeId::parse(s).ok_or_else(|| ParseIdError(s.to_owned()))
     }
 }
 
@@ -112,10 +112,10 @@ mod tests {
 
     #[test]
     fn an_id_is_a_prefix_and_digits_of_its_hash() {
-        let id = NodeId::new(Role::Button, 0xfedc_ba98_7654_3210, SHORT);
+        let id = NodeId::new(Role::Button, 0xfedc_ba98_7654_3210, SHORT_DIGITS);
         assert!(id.as_str().starts_with("btn_") && id.as_str().len() == 10, "{id}");
         assert_eq!(NodeId::parse(id.as_str()), Some(id));
-        let longer = NodeId::new(Role::Button, 0xfedc_ba98_7654_3210, LONG);
+        let longer = NodeId::new(Role::Button, 0xfedc_ba98_7654_3210, LONG_DIGITS);
         assert!(longer.as_str().starts_with(id.as_str()) && longer != id);
     }
 

@@ -14,7 +14,7 @@ pub enum Key {
     Named(Named),
     /// `f1` to `f24`.
     Function(u8),
-    /// A key that changes what others do.
+    /// A modifier key.
     Modifier(Modifier),
 }
 
@@ -25,15 +25,15 @@ macro_rules! names {
         pub enum $type { $($(#[doc = $doc])+ $variant,)+ }
 
         impl $type {
-            /// All of them.
+            /// All variants.
             pub const ALL: &'static [$type] = &[$($type::$variant,)+];
 
-            /// What it is called.
+            /// The name under which it is printed.
             pub const fn name(self) -> &'static str {
                 match self { $($type::$variant => $name,)+ }
             }
 
-            /// All that each can be called, what it is called first.
+            /// The names and aliases of each variant, the name first.
             pub const NAMES: &'static [&'static [&'static str]] = &[$(&[$name $(, $alias)*],)+];
 
             fn by_name(name: &str) -> Option<$type> {
@@ -52,51 +52,51 @@ names! {
         Tab = "tab";
         /// The space bar.
         Space = "space" | "spacebar";
-        /// Deletes what is before the caret.
+        /// Deletes before the caret.
         Backspace = "backspace";
-        /// What is written on the key: deletes what is after the caret; on a Mac, whose key of that name does so, what is before.
+        /// The key labelled "delete": deletes after the caret, but before it on a Mac, whose key of that label does so.
         Delete = "delete";
-        /// Deletes what is after the caret.
+        /// Deletes after the caret.
         ForwardDelete = "forwarddelete" | "del";
-        /// Leaves, or cancels.
+        /// Closes or cancels.
         Escape = "escape" | "esc";
-        /// Left.
+        /// The left arrow.
         Left = "left" | "arrowleft";
-        /// Right.
+        /// The right arrow.
         Right = "right" | "arrowright";
-        /// Up.
+        /// The up arrow.
         Up = "up" | "arrowup";
-        /// Down.
+        /// The down arrow.
         Down = "down" | "arrowdown";
-        /// To the beginning.
+        /// Moves to the start.
         Home = "home";
-        /// To the end.
+        /// Moves to the end.
         End = "end";
-        /// A page up.
+        /// Moves up by a page.
         PageUp = "pageup" | "pgup";
-        /// A page down.
+        /// Moves down by a page.
         PageDown = "pagedown" | "pgdn";
-        /// Insert.
+        /// Switches between inserting and overwriting.
         Insert = "insert" | "ins";
-        /// Capital letters from now on.
+        /// Switches capital letters on and off.
         CapsLock = "capslock";
-        /// Opens the menu of what has the focus.
+        /// Opens the context menu of the focused element.
         Menu = "menu" | "contextmenu";
-        /// A picture of the screen.
+        /// Takes a screenshot.
         PrintScreen = "printscreen" | "print";
     }
 }
 
 names! {
-    /// A key that changes what others do.
+    /// A modifier key.
     Modifier {
-        /// Command on a Mac; Super, the key with the logo, elsewhere.
+        /// Command on a Mac; elsewhere Super, the key with the logo.
         Cmd = "cmd" | "command" | "super" | "meta" | "win" | "windows";
-        /// Control.
+        /// The Control key.
         Ctrl = "ctrl" | "control";
-        /// Alt; Option on a Mac.
+        /// The Alt key; Option on a Mac.
         Alt = "alt" | "option" | "opt";
-        /// Shift.
+        /// The Shift key.
         Shift = "shift";
     }
 }
@@ -107,35 +107,35 @@ names! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Button {
-    /// The first.
+    /// The primary button.
     #[default]
     Left,
-    /// The one that opens menus.
+    /// The button that opens context menus.
     Right,
-    /// The wheel.
+    /// The button under the wheel.
     Middle,
 }
 
 /// Keys pressed together: modifiers, then a key, which may be a modifier itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Combo {
-    /// What is held meanwhile, each once, in a fixed order.
+    /// The modifiers, each once, in a fixed order.
     pub modifiers: Vec<Modifier>,
-    /// What is pressed.
+    /// The key that is pressed while they are held.
     pub key: Key,
 }
 
-/// The text names no keys.
+/// The error for a text that does not name keys.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct NotKeys(pub String);
+pub struct ParseKeysError(pub String);
 
-impl NotKeys {
-    fn unknown(name: &str, what: &str) -> NotKeys {
+impl ParseKeysError {
+    fn unknown(name: &str, what: &str) -> ParseKeysError {
         let modifiers: Vec<&str> = Modifier::ALL.iter().map(|modifier| modifier.name()).collect();
         let named: Vec<&str> = Named::ALL.iter().map(|key| key.name()).collect();
-        NotKeys(format!(
-            "there is no {what} '{name}'; modifiers are {}; keys are single characters, {}, f1 to f24, plus and minus",
+        ParseKeysError(format!(
+            "unknown {what} '{name}'; modifiers are {}; keys are single characters, {}, f1 to f24, plus and minus",
             modifiers.join(" "),
             named.join(" ")
         ))
@@ -143,16 +143,18 @@ impl NotKeys {
 }
 
 impl FromStr for Key {
-    type Err = NotKeys;
+    type Err = ParseKeysError;
 
-    fn from_str(text: &str) -> Result<Key, NotKeys> {
+    fn from_str(text: &str) -> Result<Key, ParseKeysError> {
         let mut characters = text.chars();
         if let (Some(only), None) = (characters.next(), characters.next()) {
             return match only {
                 ' ' => Ok(Key::Named(Named::Space)),
                 '\n' | '\r' => Ok(Key::Named(Named::Return)),
                 '\t' => Ok(Key::Named(Named::Tab)),
-                only if only.is_control() => Err(NotKeys::unknown(&only.escape_default().to_string(), "key")),
+                only if only.is_control() => {
+                    Err(ParseKeysError::unknown(&only.escape_default().to_string(), "key"))
+                }
                 only => Ok(Key::Char(only.to_lowercase().next().unwrap_or(only))),
             };
         }
@@ -167,35 +169,37 @@ impl FromStr for Key {
             .map(Key::Named)
             .or_else(|| Modifier::by_name(&name).map(Key::Modifier))
             .or_else(|| function().map(Key::Function))
-            .ok_or_else(|| NotKeys::unknown(text, "key"))
+            .ok_or_else(|| ParseKeysError::unknown(text, "key"))
     }
 }
 
 impl FromStr for Modifier {
-    type Err = NotKeys;
+    type Err = ParseKeysError;
 
-    fn from_str(text: &str) -> Result<Modifier, NotKeys> {
-        Modifier::by_name(&text.to_ascii_lowercase()).ok_or_else(|| NotKeys::unknown(text, "modifier"))
+    fn from_str(text: &str) -> Result<Modifier, ParseKeysError> {
+        Modifier::by_name(&text.to_ascii_lowercase()).ok_or_else(|| ParseKeysError::unknown(text, "modifier"))
     }
 }
 
 impl FromStr for Combo {
-    type Err = NotKeys;
+    type Err = ParseKeysError;
 
-    /// `ctrl+shift+s`, `cmd++`, `return`. An upper-case letter asks for shift only if shift is named.
-    fn from_str(text: &str) -> Result<Combo, NotKeys> {
+    /// Parses `ctrl+shift+s`, `cmd++` or `return`. An upper-case letter does not imply shift.
+    fn from_str(text: &str) -> Result<Combo, ParseKeysError> {
         let text = text.trim();
-        // A plus at the end is the key itself.
+        // A plus at the end is the plus key.
         let (before, key) = match text.strip_suffix('+') {
             Some("") => ("", "+"),
             Some(before) if before.ends_with('+') => (before.trim_end_matches('+'), "+"),
             Some(_) => {
-                return Err(NotKeys(format!("'{text}' ends in the middle; write the plus key as 'plus'")));
+                return Err(ParseKeysError(format!("'{text}' is incomplete; write the plus key as 'plus'")));
             }
             None => text.rsplit_once('+').unwrap_or(("", text)),
         };
         if key.is_empty() {
-            return Err(NotKeys("no key is named; write one as in 'return' or 'ctrl+shift+s'".to_owned()));
+            return Err(ParseKeysError(
+                "the key is missing; write one as in 'return' or 'ctrl+shift+s'".to_owned(),
+            ));
         }
         let named = before.split('+').filter(|name| !name.is_empty());
         let mut modifiers = named.map(|name| name.trim().parse()).collect::<Result<Vec<Modifier>, _>>()?;
@@ -294,12 +298,12 @@ mod tests {
     #[test]
     fn what_is_no_key_is_named_with_what_there_is() {
         for (text, said) in [
-            ("hyper+s", "no modifier 'hyper'; modifiers are cmd ctrl alt shift"),
-            ("ctrl+entr", "no key 'entr'"),
+            ("hyper+s", "unknown modifier 'hyper'; modifiers are cmd ctrl alt shift"),
+            ("ctrl+entr", "unknown key 'entr'"),
             ("f25", "f1 to f24"),
-            ("", "no key is named"),
+            ("", "the key is missing"),
             ("ctrl+", "write the plus key as 'plus'"),
-            ("s+ctrl", "no modifier 's'"),
+            ("s+ctrl", "unknown modifier 's'"),
         ] {
             let fault = text.parse::<Combo>().unwrap_err().to_string();
             assert!(fault.contains(said), "{text}: {fault}");

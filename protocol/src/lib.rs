@@ -1,7 +1,7 @@
 //! The contract between axd and its clients: commands, nodes, events, errors, clock tokens, selectors, the text form,
 //! and the replica that turns a snapshot and the change stream into the tree the daemon has.
 //!
-//! It reads like a manual, and depends on no runtime, no operating system and no platform.
+//! It depends on no runtime, no operating system and no platform, so that every side can use it.
 
 pub mod app;
 pub mod change;
@@ -14,7 +14,7 @@ pub mod geometry;
 pub mod id;
 pub mod keys;
 pub mod node;
-pub mod places;
+pub mod paths;
 pub mod render;
 pub mod replica;
 pub mod role;
@@ -31,7 +31,7 @@ pub use error::{Error, ErrorCode, Result};
 pub use geometry::{Bounds, Point};
 pub use id::NodeId;
 pub use node::{Node, NodeRef, Unread};
-pub use places::Places;
+pub use paths::Paths;
 pub use replica::Replica;
 pub use role::Role;
 pub use state::{State, States};

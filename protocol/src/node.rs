@@ -1,4 +1,4 @@
-//! An element as clients see it.
+//! Elements, as clients see them.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,59 +7,59 @@ use crate::id::NodeId;
 use crate::role::Role;
 use crate::state::States;
 
-/// An element and what is below it. A field that is absent has no value.
+/// An element with its descendants. An absent field has no value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
     /// Its stable id.
     pub id: NodeId,
-    /// What it is.
+    /// Its role.
     pub role: Role,
-    /// What it is called.
+    /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it holds. Secure fields have none, ever.
+    /// Its value. A secure field never has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// More about it.
+    /// Its description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What its developer calls it.
+    /// The identifier that its developer gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identifier: Option<String>,
-    /// What its toolkit calls its role.
+    /// The toolkit's name for its role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native_role: Option<String>,
-    /// What is true of it.
+    /// Its states.
     #[serde(default, skip_serializing_if = "States::is_empty_ref")]
     pub states: States,
-    /// What it can do, by native name.
+    /// The native names of its actions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<String>,
-    /// Where it is on the screen; only when asked for.
+    /// Its bounds on the screen; present only if they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Bounds>,
-    /// How many children it has, or rows if it is a table of cells, where that is more than are shown. 0: there may be more, and the
-    /// app does not say how many.
+    /// The number of its children (of its rows, if it is a table of cells), if that is more than are shown. 0 means that there may
+    /// be more and that the app does not say how many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children_count: Option<u32>,
     /// Whether some of its children are not shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// What is in it.
+    /// Its children.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Node>,
 }
 
 impl States {
-    /// `is_empty` in the form serde asks for.
+    /// [`States::is_empty`] with the signature that serde needs.
     fn is_empty_ref(&self) -> bool {
         self.is_empty()
     }
 }
 
 impl Node {
-    /// The node and all below it, parents before children.
+    /// Iterates over the node and its descendants, parents before children.
     pub fn walk(&self) -> impl Iterator<Item = &Node> {
         let mut stack = vec![self];
         std::iter::from_fn(move || {
@@ -70,29 +70,29 @@ impl Node {
     }
 }
 
-/// A container of which only a part was looked at: what is not in that part may be there all the same.
+/// A container that was searched only in part, because not all of its rows are read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unread {
     /// The container.
     #[serde(flatten)]
     pub node: NodeRef,
-    /// How many of its rows, or of what else it holds, were looked at.
+    /// The number of its rows (or other children) that were searched.
     pub read: u32,
-    /// How many it has; left out where the app does not say.
+    /// The number that it has; absent if the app does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u32>,
 }
 
-/// An element, named: enough to choose between candidates or to show a path.
+/// A reference to an element, with enough to choose between candidates or to show a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeRef {
     /// Its stable id.
     pub id: NodeId,
-    /// What it is.
+    /// Its role.
     pub role: Role,
-    /// What it is called.
+    /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }

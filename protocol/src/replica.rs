@@ -1,5 +1,5 @@
-//! A client's copy of one app's tree, kept by the change stream: the reducer that gives [`crate::change`]'s rules
-//! their meaning. Applying the stream to the snapshot it started from gives the daemon's content tree exactly.
+//! A client's copy of one app's tree, kept current by the change stream. It implements the rules of [`crate::change`]:
+//! applying the stream to the snapshot it started from gives exactly the daemon's content tree.
 
 use std::collections::HashMap;
 
@@ -12,47 +12,48 @@ use crate::state::States;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Replica {
     root: Option<NodeId>,
-    nodes: HashMap<NodeId, Held>,
+    nodes: HashMap<NodeId, Entry>,
 }
 
-/// An element as it is held: its facts (with no children in them) and its place.
+/// An element of the replica: its properties (without children) and its position.
 #[derive(Debug, Clone, PartialEq)]
-struct Held {
+struct Entry {
     facts: Node,
     parent: Option<NodeId>,
     children: Vec<NodeId>,
 }
 
-/// The difference does not fit the replica: the stream was not applied from where it started. Take a fresh tree.
+/// The error for a difference that does not fit the replica, because the stream was not applied from its start. The client
+/// must take a full tree again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Misfit {
-    /// A place in an element that is not held.
-    #[error("{0} is not held, but something is said to be in it")]
-    NoParent(NodeId),
-    /// A fact about an element that is not held.
-    #[error("{0} is not held, but is said to have changed")]
-    NotHeld(NodeId),
-    /// A place beyond the end.
-    #[error("{0} has no place {1}")]
-    NoPlace(NodeId, u32),
+pub enum ReplicaError {
+    /// An element was added to a parent that is not in the replica.
+    #[error("a child was added to {0}, which is not in the replica")]
+    UnknownParent(NodeId),
+    /// An element changed that is not in the replica.
+    #[error("{0} changed, but is not in the replica")]
+    UnknownElement(NodeId),
+    /// A child was added beyond the end of its parent's children.
+    #[error("a child was added to {0} at index {1}, which is out of range")]
+    IndexOutOfRange(NodeId, u32),
 }
 
 impl Replica {
-    /// A copy of this tree; empty if there is none.
+    /// A replica of this tree; empty if there is none.
     pub fn new(tree: Option<Node>) -> Replica {
         let mut replica = Replica::default();
         if let Some(tree) = tree {
-            replica.hold(tree, None);
+            replica.insert_tree(tree, None);
         }
         replica
     }
 
-    /// How many elements are held.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether nothing is held.
+    /// Whether the replica has no elements.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -62,14 +63,14 @@ impl Replica {
         self.root
     }
 
-    /// An element's facts, without its children.
+    /// An element without its children.
     pub fn get(&self, id: NodeId) -> Option<&Node> {
-        self.nodes.get(&id).map(|held| &held.facts)
+        self.nodes.get(&id).map(|entry| &entry.facts)
     }
 
     /// The ids of an element's children, in order.
     pub fn children(&self, id: NodeId) -> &[NodeId] {
-        self.nodes.get(&id).map_or(&[], |held| &held.children)
+        self.nodes.get(&id).map_or(&[], |entry| &entry.children)
     }
 
     /// An element's parent.
@@ -77,18 +78,18 @@ impl Replica {
         self.nodes.get(&id)?.parent
     }
 
-    /// The whole tree, as a snapshot would show it.
+    /// The tree, as a snapshot would show it.
     pub fn tree(&self) -> Option<Node> {
         self.root.map(|root| self.subtree(root))
     }
 
-    /// Applies a difference. After an error the replica is not to be used: take a fresh tree.
-    pub fn apply(&mut self, difference: Difference) -> Result<(), Misfit> {
+    /// Applies a difference. After an error the replica must not be used any more.
+    pub fn apply(&mut self, difference: Difference) -> Result<(), ReplicaError> {
         for id in difference.removed {
             self.drop_subtree(id);
         }
         for moved in &difference.moved {
-            self.lift(moved.id);
+            self.unlink(moved.id);
         }
         for added in &difference.added {
             for node in added.node.walk() {
@@ -96,46 +97,47 @@ impl Replica {
             }
         }
         for moved in difference.moved {
-            self.place(moved.id, moved.parent, moved.index)?;
-            self.held(moved.id)?.parent = Some(moved.parent);
+            self.link(moved.id, moved.parent, moved.index)?;
+            self.entry_mut(moved.id)?.parent = Some(moved.parent);
         }
         for Added { parent, index, node } in difference.added {
             let id = node.id;
-            self.hold(node, parent);
+            self.insert_tree(node, parent);
             if let Some(parent) = parent {
-                self.place(id, parent, index)?;
+                self.link(id, parent, index)?;
             }
         }
         difference.changed.into_iter().try_for_each(|changed| self.change(changed))
     }
 
-    fn held(&mut self, id: NodeId) -> Result<&mut Held, Misfit> {
-        self.nodes.get_mut(&id).ok_or(Misfit::NotHeld(id))
+    fn entry_mut(&mut self, id: NodeId) -> Result<&mut Entry, ReplicaError> {
+        self.nodes.get_mut(&id).ok_or(ReplicaError::UnknownElement(id))
     }
 
-    /// Takes an element out of its parent's children; it and what is below it stay held.
-    fn lift(&mut self, id: NodeId) {
-        let parent = self.nodes.get(&id).and_then(|held| held.parent);
+    /// Removes an element from its parent's children. The element and its subtree stay in the replica.
+    fn unlink(&mut self, id: NodeId) {
+        let parent = self.nodes.get(&id).and_then(|entry| entry.parent);
         if let Some(parent) = parent.and_then(|parent| self.nodes.get_mut(&parent)) {
             parent.children.retain(|child| *child != id);
         }
     }
 
-    fn place(&mut self, id: NodeId, parent: NodeId, index: u32) -> Result<(), Misfit> {
-        let children = &mut self.nodes.get_mut(&parent).ok_or(Misfit::NoParent(parent))?.children;
+    /// Inserts an element into its parent's children.
+    fn link(&mut self, id: NodeId, parent: NodeId, index: u32) -> Result<(), ReplicaError> {
+        let children = &mut self.nodes.get_mut(&parent).ok_or(ReplicaError::UnknownParent(parent))?.children;
         if index as usize > children.len() {
-            return Err(Misfit::NoPlace(parent, index));
+            return Err(ReplicaError::IndexOutOfRange(parent, index));
         }
         children.insert(index as usize, id);
         Ok(())
     }
 
     fn drop_subtree(&mut self, id: NodeId) {
-        self.lift(id);
-        let mut doomed = vec![id];
-        while let Some(id) = doomed.pop() {
-            if let Some(held) = self.nodes.remove(&id) {
-                doomed.extend(held.children);
+        self.unlink(id);
+        let mut pending = vec![id];
+        while let Some(id) = pending.pop() {
+            if let Some(entry) = self.nodes.remove(&id) {
+                pending.extend(entry.children);
             }
         }
         if self.root == Some(id) {
@@ -143,8 +145,8 @@ impl Replica {
         }
     }
 
-    /// Takes in a tree. Iterative: a hostile daemon must not be able to overflow the stack.
-    fn hold(&mut self, tree: Node, parent: Option<NodeId>) {
+    /// Adds a tree. It does not recurse, because a hostile daemon must not be able to overflow the stack.
+    fn insert_tree(&mut self, tree: Node, parent: Option<NodeId>) {
         if parent.is_none() {
             self.root = Some(tree.id);
         }
@@ -152,15 +154,15 @@ impl Replica {
         while let Some((mut node, parent)) = pending.pop() {
             let children = std::mem::take(&mut node.children);
             let id = node.id;
-            let held =
-                Held { facts: node, parent, children: children.iter().map(|child| child.id).collect() };
-            self.nodes.insert(id, held);
+            let entry =
+                Entry { facts: node, parent, children: children.iter().map(|child| child.id).collect() };
+            self.nodes.insert(id, entry);
             pending.extend(children.into_iter().map(|child| (child, Some(id))));
         }
     }
 
-    fn change(&mut self, changed: Changed) -> Result<(), Misfit> {
-        let facts = &mut self.held(changed.id)?.facts;
+    fn change(&mut self, changed: Changed) -> Result<(), ReplicaError> {
+        let facts = &mut self.entry_mut(changed.id)?.facts;
         let set = changed.set;
         if let Some(role) = set.role {
             facts.role = role;
@@ -202,7 +204,7 @@ impl Replica {
     }
 
     fn subtree(&self, id: NodeId) -> Node {
-        // Children are finished before their parents: post-order over an explicit stack.
+        // Children are built before their parents, without recursion, because the tree may be deep.
         let mut order = vec![id];
         let mut next = 0;
         while next < order.len() {
@@ -211,10 +213,10 @@ impl Replica {
         }
         let mut finished: HashMap<NodeId, Node> = HashMap::with_capacity(order.len());
         for id in order.into_iter().rev() {
-            let held = &self.nodes[&id];
-            let mut node = held.facts.clone();
-            node.children = held.children.iter().filter_map(|child| finished.remove(child)).collect();
-            // Of a whole tree the count is told only where some are missing. It may count rows, of which each has several children.
+            let entry = &self.nodes[&id];
+            let mut node = entry.facts.clone();
+            node.children = entry.children.iter().filter_map(|child| finished.remove(child)).collect();
+            // A full tree has the count only where children are missing. It may count rows, each of which has several children.
             node.truncated = node.children_count.is_some();
             finished.insert(id, node);
         }

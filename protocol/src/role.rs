@@ -1,4 +1,4 @@
-//! What an element is: one ARIA-like vocabulary over every toolkit.
+//! The roles of elements: one ARIA-like vocabulary for every toolkit.
 //!
 //! The table below is the only place a role is described. Platforms map their native roles to it, selectors accept
 //! its names and aliases, ids take their prefix from it, and the tree asks it how an element is keyed.
@@ -8,28 +8,28 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// How an element of a role is told apart from its siblings when its stable id is made.
+/// What distinguishes an element of a role from its siblings when its stable id is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keyed {
-    /// By its name: controls, text, anything a person would call by name.
+    /// The name: for controls and text, which people call by name.
     ByName,
-    /// By its place among siblings of the same role: containers, whose names come and go.
+    /// The index among siblings of the same role: for containers, whose names change often.
     ByOrdinal,
-    /// By its name, or, unnamed, by the text of its first named descendants: rows, cells, items, buttons.
+    /// The name, or without one the text of the first named descendants: for rows, cells, items and buttons.
     ByContent,
-    /// By its title, or, untitled, by its place: windows and dialogs.
+    /// The title, or without one the index: for windows and dialogs.
     ByTitle,
 }
 
 macro_rules! roles {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $prefix:literal, $keyed:ident, $interactive:literal $(, $alias:literal)* ;)+) => {
-        /// What an element is.
+        /// The role of an element.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Role { $($(#[doc = $doc])+ $variant,)+ }
 
         impl Role {
-            /// Every role, in the order of the table.
+            /// All roles, in the order of the table.
             pub const ALL: &'static [Role] = &[$(Role::$variant,)+];
 
             /// The name used on the wire, in selectors and in the text form.
@@ -42,12 +42,12 @@ macro_rules! roles {
                 match self { $(Role::$variant => $prefix,)+ }
             }
 
-            /// How elements of this role are told apart from their siblings.
+            /// What distinguishes elements of this role from their siblings.
             pub const fn keyed(self) -> Keyed {
                 match self { $(Role::$variant => Keyed::$keyed,)+ }
             }
 
-            /// Whether elements of this role are there to be acted on.
+            /// Whether elements of this role are controls that users act on.
             pub const fn is_interactive(self) -> bool {
                 match self { $(Role::$variant => $interactive,)+ }
             }
@@ -67,7 +67,7 @@ roles! {
     Window = "window", "win", ByTitle, false, "frame";
     /// A dialog, sheet or modal panel.
     Dialog = "dialog", "dlg", ByTitle, false, "sheet", "modal";
-    /// A message that asks for an answer at once.
+    /// A message that must be answered before anything else.
     Alert = "alert", "alrt", ByTitle, false, "alertdialog", "messagebox";
     /// A push button.
     Button = "button", "btn", ByContent, true, "pushbutton";
@@ -133,7 +133,7 @@ roles! {
     RowHeader = "rowheader", "rowh", ByContent, true;
     /// A column of a table, where a toolkit has one.
     Column = "column", "colm", ByOrdinal, false;
-    /// Text that labels or tells.
+    /// Static text, such as a label.
     Text = "text", "lbl", ByName, false, "label", "statictext";
     /// A heading.
     Heading = "heading", "head", ByName, false, "header";
@@ -147,7 +147,7 @@ roles! {
     Group = "group", "grp", ByOrdinal, false, "panel", "section", "generic", "filler";
     /// A row of controls.
     Toolbar = "toolbar", "tool", ByOrdinal, false;
-    /// A bar that tells the state of things.
+    /// A bar that shows the app's status.
     StatusBar = "statusbar", "stat", ByOrdinal, false, "status";
     /// An area that scrolls.
     ScrollArea = "scrollarea", "scra", ByOrdinal, false, "scrollpane", "scrollview";
@@ -157,13 +157,13 @@ roles! {
     SplitGroup = "splitgroup", "spl", ByOrdinal, false, "splitpane";
     /// The divider between panes, or a line between items.
     Separator = "separator", "sep", ByOrdinal, false, "splitter";
-    /// How far a task has come.
+    /// An indicator of a task's progress.
     ProgressBar = "progressbar", "prog", ByName, false, "progressindicator";
     /// A measured value within a range.
     Meter = "meter", "mtr", ByName, false, "levelindicator", "levelbar";
     /// A hint that pops up.
     Tooltip = "tooltip", "tip", ByName, false;
-    /// A message that came up by itself.
+    /// A message that appeared without a user action.
     Notification = "notification", "note", ByName, false, "infobar";
     /// A web page or document.
     Document = "document", "doc", ByOrdinal, false, "webarea", "documentweb", "article";
@@ -206,7 +206,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// The word is not a role.
+/// The error for a word that is not a role.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a role; `ax schema roles` lists them")]
 pub struct UnknownRole(pub String);

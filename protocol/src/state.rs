@@ -1,4 +1,4 @@
-//! What is true of an element now: a small set of flags.
+//! The states of an element: a small set of flags.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 macro_rules! states {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
-        /// One thing that may be true of an element.
+        /// A state that an element may have.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum State { $($(#[doc = $doc])+ $variant,)+ }
 
         impl State {
-            /// Every state, in the order the wire writes them.
+            /// All states, in the order in which they are written on the wire.
             pub const ALL: &'static [State] = &[$(State::$variant,)+];
 
             /// The name used on the wire, in selectors and in the text form.
@@ -29,11 +29,11 @@ states! {
     Focused = "focused";
     /// It cannot be used now.
     Disabled = "disabled";
-    /// It hides what is typed; its value never leaves the app.
+    /// It hides what is typed, as a password field does. Its value is never read.
     Secure = "secure";
-    /// It shows what it holds.
+    /// It shows its content.
     Expanded = "expanded";
-    /// It could show what it holds, and does not.
+    /// It has content that it does not show.
     Collapsed = "collapsed";
     /// It is checked.
     Checked = "checked";
@@ -53,7 +53,7 @@ states! {
     Required = "required";
     /// It shows a value that cannot be edited.
     Readonly = "readonly";
-    /// What it holds is not valid.
+    /// Its value is not valid.
     Invalid = "invalid";
     /// It is held down.
     Pressed = "pressed";
@@ -83,7 +83,7 @@ impl fmt::Display for State {
 pub struct States(u32);
 
 impl States {
-    /// No state at all.
+    /// The empty set.
     pub const NONE: States = States(0);
 
     /// The set with `state` in it.
@@ -98,7 +98,7 @@ impl States {
         States(self.0 & !(1 << state as u8))
     }
 
-    /// Puts `state` in or takes it out.
+    /// Adds or removes `state`.
     pub const fn set(&mut self, state: State, on: bool) {
         *self = if on { self.with(state) } else { self.without(state) };
     }

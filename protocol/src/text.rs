@@ -1,4 +1,4 @@
-//! The text form of elements: one line each, built to cost few tokens.
+//! The text form of elements: one line for each, kept short so that it costs few tokens.
 //!
 //! ```text
 //! window "Calculator" win_8d0c2m
@@ -12,43 +12,43 @@ use crate::node::{Node, NodeRef};
 use crate::role::Role;
 use crate::state::States;
 
-/// Longest name or value shown; more is cut, and says so with an ellipsis.
-const MAX_TEXT: usize = 400;
+/// The maximum number of characters of a name or value that is shown. A longer one is cut and ends with an ellipsis.
+const MAX_TEXT_CHARS: usize = 400;
 
-/// What one line shows of an element.
+/// The properties of an element that its line shows.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
     /// Its id.
     pub id: NodeId,
-    /// What it is.
+    /// Its role.
     pub role: Role,
-    /// What its toolkit calls its role; shown where `role` has no word for it.
+    /// The toolkit's name for the role; shown if `role` is [`Role::Unknown`].
     pub native_role: Option<&'a str>,
-    /// What it is called.
+    /// Its name.
     pub name: Option<&'a str>,
-    /// What it holds.
+    /// Its value.
     pub value: Option<&'a str>,
-    /// What it is for; shown where it has no name, as a selector has it.
+    /// Its description; shown if it has no name, in the form that a selector takes.
     pub description: Option<&'a str>,
-    /// What is true of it.
+    /// Its states.
     pub states: States,
-    /// Where it is.
+    /// Its bounds, if they were asked for.
     pub bounds: Option<Bounds>,
-    /// How many children it has, and how many are shown, if those differ.
-    pub cut: Option<Cut>,
+    /// The number of its children and of those shown, if the two differ.
+    pub cut: Option<PartialChildren>,
 }
 
-/// Children that are not all shown.
+/// The counts of an element's children that are not all shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
-    /// How many there are; 0 if nobody knows.
+pub struct PartialChildren {
+    /// The number of children; 0 if it is unknown.
     pub total: u32,
-    /// How many are shown.
+    /// The number of children shown.
     pub shown: u32,
 }
 
 impl Line<'_> {
-    /// Writes the line, indented by `depth`, with its newline.
+    /// Writes the line, indented by `depth` levels, with its newline.
     pub fn write(&self, depth: usize, out: &mut String) {
         for _ in 0..depth {
             out.push_str("  ");
@@ -82,7 +82,7 @@ impl Line<'_> {
         if let Some(Bounds { x, y, width, height }) = self.bounds {
             out.push_str(&format!(" @{x},{y} {width}x{height}"));
         }
-        if let Some(Cut { total, shown }) = self.cut {
+        if let Some(PartialChildren { total, shown }) = self.cut {
             match total {
                 0 => {
                     let noun = children_noun(self.role, shown);
@@ -98,7 +98,7 @@ impl Line<'_> {
     }
 }
 
-/// What the children of an element are called when they are counted.
+/// The noun for `count` children of an element.
 pub(crate) fn children_noun(role: Role, count: u32) -> &'static str {
     let (one, many) = match role {
         Role::Table | Role::Grid | Role::List => ("row", "rows"),
@@ -109,11 +109,11 @@ pub(crate) fn children_noun(role: Role, count: u32) -> &'static str {
     if count == 1 { one } else { many }
 }
 
-/// Writes a string in quotes, on one line, cut if it is long.
+/// Writes a text in quotes, on one line, cut if it is long.
 pub fn quote(text: &str, out: &mut String) {
     out.push('"');
     for (count, c) in text.chars().enumerate() {
-        if count == MAX_TEXT {
+        if count == MAX_TEXT_CHARS {
             out.push('…');
             break;
         }
@@ -144,12 +144,12 @@ impl<'a> From<&'a Node> for Line<'a> {
             cut: node
                 .children_count
                 .filter(|total| *total > shown || *total == 0)
-                .map(|total| Cut { total, shown }),
+                .map(|total| PartialChildren { total, shown }),
         }
     }
 }
 
-/// Writes a whole tree.
+/// Writes a tree, one line per element.
 pub fn write_tree(root: &Node, depth: usize, out: &mut String) {
     let mut stack = vec![(root, depth)];
     while let Some((node, depth)) = stack.pop() {
@@ -158,7 +158,7 @@ pub fn write_tree(root: &Node, depth: usize, out: &mut String) {
     }
 }
 
-/// Writes an element by name, on no line of its own: `button "Save" btn_4k2p9x`.
+/// Writes a reference to an element without a newline: `button "Save" btn_4k2p9x`.
 pub fn write_ref(node: &NodeRef, out: &mut String) {
     out.push_str(node.role.name());
     if let Some(name) = node.name.as_deref().filter(|name| !name.is_empty()) {
@@ -206,11 +206,11 @@ mod tests {
         check(Line { name: Some("Menu"), ..button }, "  button \"Menu\" el_000000\n");
         check(Line { native_role: Some("AXGizmo"), ..line(Role::Unknown) }, "  unknown(AXGizmo) el_000000\n");
         check(
-            Line { cut: Some(Cut { total: 667, shown: 19 }), ..line(Role::List) },
+            Line { cut: Some(PartialChildren { total: 667, shown: 19 }), ..line(Role::List) },
             "  list el_000000 (667 rows, 19 shown)\n",
         );
         check(
-            Line { cut: Some(Cut { total: 0, shown: 205 }), ..line(Role::List) },
+            Line { cut: Some(PartialChildren { total: 0, shown: 205 }), ..line(Role::List) },
             "  list el_000000 (205 rows shown, total unknown)\n",
         );
     }
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn long_text_is_cut_and_says_so() {
         let mut out = String::new();
-        quote(&"ä".repeat(MAX_TEXT + 1), &mut out);
-        assert!(out.ends_with("ä…\"") && out.chars().count() == MAX_TEXT + 3);
+        quote(&"ä".repeat(MAX_TEXT_CHARS + 1), &mut out);
+        assert!(out.ends_with("ä…\"") && out.chars().count() == MAX_TEXT_CHARS + 3);
     }
 }

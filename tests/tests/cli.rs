@@ -181,7 +181,7 @@ fn the_tour_runs_and_leaves_nothing_behind() {
     {
         assert!(ran.out.contains(shown), "{shown} in {}", ran.out);
     }
-    assert!(!ran.out.contains("nothing was heard") && ran.err.is_empty(), "{ran:?}");
+    assert!(!ran.out.contains("no event was received") && ran.err.is_empty(), "{ran:?}");
     let left: Vec<_> = std::fs::read_dir(temporary.path()).expect("it is ours").flatten().collect();
     assert!(left.is_empty(), "{left:?}");
     let pid = ran.out.split("pid ").nth(1).and_then(|rest| rest.split(' ').next()).expect("the daemon's pid");

@@ -81,7 +81,7 @@ fn what_cannot_be_put_on_the_clipboard_leaves_it_as_it_was() {
     File::create(path("large.png")).and_then(|file| file.set_len((64 << 20) + 1)).expect("a file");
     nix::unistd::mkfifo(&path("pipe.png"), nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
     for (code, args, said) in [
-        ("INVALID_ARGS", json!({}), "nothing to put"),
+        ("INVALID_ARGS", json!({}), "text, image or file is required"),
         ("INVALID_ARGS", json!({ "text": "a", "image": path("a.gif") }), "exclude each other"),
         ("INVALID_ARGS", json!({ "text": "a", "file": [path("a.gif")] }), "exclude each other"),
         ("INVALID_ARGS", json!({ "image": "a.gif" }), "absolute path"),

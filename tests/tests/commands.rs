@@ -105,7 +105,7 @@ fn happy(name: &str, clock: &str, point: &str) -> Try {
             |data| {
                 data["width"].as_u64() > Some(9) && data["bytes"].as_str().is_some_and(|file| file.len() > 50)
             },
-            "to keep it, say where",
+            "to save it",
         ),
         "mouse-position" => tried(json!({}), &[], |data| data["x"].is_i64() && data["y"].is_i64(), ","),
         "launch" => tried(
@@ -256,7 +256,9 @@ fn happy(name: &str, clock: &str, point: &str) -> Try {
         "subscribe" => wire_only(json!({ "app": "Calculator" }), |data| data["sub"].is_u64()),
         "status" => tried(json!({}), &[], |data| data["apps"][0]["name"] == "Calculator", "Calculator"),
         "doctor" => tried(json!({}), &[], |data| data["healthy"] == json!(true), "healthy"),
-        "permissions" => tried(json!({}), &[], |data| data["granted"] == json!(true), "asks for none"),
+        "permissions" => {
+            tried(json!({}), &[], |data| data["granted"] == json!(true), "no permissions are required")
+        }
         "version" => tried(json!({}), &[], |data| data["protocol"] == "1.0", "1.0"),
         "hello" => tried(
             json!({ "client": "test", "agent": "tester" }),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use axd_protocol::command::ALL_NAMES;
 use axd_tests::workspace;
 use serde_json::Value;
 
@@ -62,6 +63,20 @@ fn a_crate_depends_only_on_those_it_may_know() {
         }
     }
     assert_eq!(packages.len(), MAY_DEPEND_ON.len(), "the table names crates that do not exist");
+}
+
+#[test]
+fn every_command_has_a_struct_that_a_text_search_finds() {
+    let folder = workspace().join("protocol/src/command");
+    let files = std::fs::read_dir(folder).expect("the folder of the commands");
+    let source: String = files
+        .map(|file| std::fs::read_to_string(file.expect("a file").path()).expect("source code"))
+        .collect();
+    for name in ALL_NAMES {
+        let words = name.split('-').map(|word| word[..1].to_uppercase() + &word[1..]);
+        let declaration = format!("\npub struct {} {{", words.collect::<String>());
+        assert!(source.contains(&declaration), "{name}: there is no `{}`", declaration.trim());
+    }
 }
 
 #[test]

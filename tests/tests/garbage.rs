@@ -181,8 +181,8 @@ fn what_a_command_does_not_take_is_named() {
         ("find", json!({ "selector": "button", "nth": 0 }), "nth must"),
         ("cancel", json!({ "id": {} }), "id must"),
         ("sim", json!({ "app": "Notes", "verb": "shout" }), "verb: "),
-        ("sim", json!({ "app": "Notes", "verb": "fault", "target": "melt" }), "no fault 'melt'"),
-        ("sim", json!({ "app": "Nobody", "verb": "raise" }), "no app 'Nobody'"),
+        ("sim", json!({ "app": "Notes", "verb": "fault", "target": "melt" }), "fault 'melt' not found"),
+        ("sim", json!({ "app": "Nobody", "verb": "raise" }), "app 'Nobody' not found"),
     ] {
         let error = client.fails("INVALID_ARGS", command, args.clone());
         let message = error["message"].as_str().unwrap();
@@ -230,7 +230,7 @@ fn a_client_of_another_major_is_told_both_majors() {
     bad.send("{\"id\":1,\"command\":\"list-apps\",\"protocol\":2}\n");
     let error = bad.fails_later("PROTOCOL_MISMATCH", 1);
     let message = error["message"].as_str().unwrap();
-    assert!(message.contains("protocol 2") && message.contains("speaks 1"), "{message}");
+    assert!(message.contains("protocol 2") && message.contains("uses 1"), "{message}");
     bad.send("{\"id\":2,\"command\":\"list-apps\",\"protocol\":1}\n");
     assert_eq!(bad.answer(2)["ok"], true);
     good.is_served();

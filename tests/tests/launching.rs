@@ -150,7 +150,7 @@ fn an_app_that_ends_before_it_shows_a_window_is_not_waited_for_any_longer() {
         "launch",
         json!({ "app": "Brief", "wait": true, "timeout_ms": 600_000 }),
     );
-    assert!(text(&error["message"]).contains("ended before it showed a window"), "{error}");
+    assert!(text(&error["message"]).contains("ended before it opened a window"), "{error}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn what_cannot_be_seen_is_not_actionable_and_says_why() {
         "screenshot",
         json!({ "element": "list > *:nth(40)", "app": "Table" }),
     );
-    assert!(text(&error["message"]).contains("out of sight"), "{error}");
+    assert!(text(&error["message"]).contains("out of view"), "{error}");
     assert!(text(&error["retry_command"]).starts_with("scroll-to "), "{error}");
     client.ok("move-window", json!({ "app": "Notes", "to": "-5000,-5000" }));
     let error =

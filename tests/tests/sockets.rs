@@ -73,7 +73,10 @@ fn a_folder_that_is_open_to_others_is_refused() {
         let folder = folder();
         fs::set_permissions(folder.path(), Permissions::from_mode(open)).expect("it is ours");
         let told = refusal(folder.path());
-        assert!(told.starts_with("error PERMISSION_DENIED ") && told.contains("open to others"), "{told}");
+        assert!(
+            told.starts_with("error PERMISSION_DENIED ") && told.contains("accessible to other users"),
+            "{told}"
+        );
         // Who reads it in a shared folder such as /tmp is not told to close that.
         assert_eq!(told.contains("chmod 700"), open != 0o1777, "{told}");
         assert_eq!(fs::read_dir(folder.path()).expect("it is ours").count(), 0, "nothing was put there");

@@ -14,7 +14,7 @@ fn an_id_that_was_never_seen_is_not_found() {
     client.is_served();
     for args in [json!({ "target": "btn_zzzzzz" }), json!({ "target": "btn_zzzzzz", "app": "Calculator" })] {
         let error = client.fails("ELEMENT_NOT_FOUND", "get", args);
-        assert!(text(&error["message"]).contains("btn_zzzzzz was never seen"), "{error}");
+        assert!(text(&error["message"]).contains("btn_zzzzzz not found"), "{error}");
     }
     client.fails("ELEMENT_NOT_FOUND", "snapshot", json!({ "app": "Calculator", "root": "btn_zzzzzz" }));
 }

@@ -84,7 +84,7 @@ fn a_row_that_is_scrolled_away_is_out_of_sight_and_not_gone() {
     client.sim("Table", &["scroll", "table", "5000"]);
     sync(&mut client, "Table");
     let error = client.fails("STALE_REF", "get", json!({ "target": row }));
-    assert!(error["message"].as_str().is_some_and(|text| text.contains("out of sight")), "{error}");
+    assert!(error["message"].as_str().is_some_and(|text| text.contains("out of view")), "{error}");
     assert_eq!(unread(&error), [(&json!("Files"), &json!(20), &json!(10_000))], "{error}");
 }
 

@@ -1,4 +1,4 @@
-//! `doctor` where no daemon can run: `axd --doctor` looks at the desktop without serving it.
+//! `doctor` without a daemon: runs `axd --doctor`, which checks the desktop without serving it.
 
 use std::process::{Command, Stdio};
 
@@ -9,28 +9,27 @@ use super::Exit;
 use super::output::{self, Mode};
 use super::parse::Options;
 
-/// Prints what is known without a daemon; `fault` says why there is none.
+/// Prints the checks that need no daemon; `fault` is the reason why there is none.
 pub fn run(fault: &ClientError, options: &Options, mode: Mode) -> Exit {
     let error = fault.to_error();
     let mut checks =
         vec![Finding::missing("daemon", error.message, "fix what is missing below, then try again")];
-    // On macOS leave is given to whoever is responsible for a process: here that is the terminal.
-    if (DaemonStart { platform: options.platform.clone(), ..DaemonStart::default() }).is_launchds() {
+    // On macOS, permissions belong to the app that is responsible for a process, which is the terminal here.
+    if (DaemonStart { platform: options.platform.clone(), ..DaemonStart::default() }).uses_launchd() {
         let remedy = match options.no_autostart {
             true => {
-                "let ax start the daemon (no --no-autostart, no AXD_NO_AUTOSTART): then that one is asked"
+                "let ax start the daemon (without --no-autostart and AXD_NO_AUTOSTART), and run `ax doctor` again"
             }
-            false => "mend what keeps the daemon from running, then try again: then that one is asked",
+            false => "fix what prevents the daemon from running, and run `ax doctor` again",
         };
-        let whose =
-            "what is allowed is told of the program that ax runs in, not of the daemon that launchd starts";
+        let whose = "the permissions shown are those of the app that ax runs in, not of the daemon that launchd starts";
         checks.push(Finding::limited("permissions", whose, remedy));
     }
-    checks.extend(look(options));
+    checks.extend(run_checks(options));
     output::answer("doctor", &DoctorAnswer::of(checks), mode, Exit::Unavailable)
 }
 
-fn look(options: &Options) -> Vec<Finding> {
+fn run_checks(options: &Options) -> Vec<Finding> {
     let Some(program) = axd_client::find_daemon() else {
         return vec![Finding::missing(
             "axd",
@@ -41,7 +40,7 @@ fn look(options: &Options) -> Vec<Finding> {
     let mut command = Command::new(&program);
     command.arg("--doctor").stdin(Stdio::null()).stderr(Stdio::piped());
     command.args(options.platform.iter().flat_map(|platform| ["--platform", platform]));
-    let unusable = |found: String| vec![Finding::missing("axd", found, "install it anew")];
+    let unusable = |found: String| vec![Finding::missing("axd", found, "install it again")];
     match command.output() {
         Ok(output) => match serde_json::from_slice::<DoctorAnswer>(&output.stdout) {
             Ok(answer) => answer.checks,

@@ -1,4 +1,4 @@
-//! `ax --help`: every command on one line, by family, and the rest of the contract: variables and exit codes.
+//! `ax --help`: the commands by family, one line for each, the environment variables and the exit codes.
 
 use axd_client::protocol::command::{ALL_NAMES, Family, family};
 use clap::Command;
@@ -10,19 +10,19 @@ pub const FAMILIES: [(Family, &str); 7] = [
     (Family::Observe, "Observe"),
     (Family::Act, "Act"),
     (Family::Desktop, "Apps, windows, displays, clipboard"),
-    (Family::Listen, "Wait and listen"),
-    (Family::Many, "Several at once"),
+    (Family::Listen, "Wait and subscribe"),
+    (Family::Many, "Batch"),
     (Family::Daemon, "Daemon"),
     (Family::Client, "Client"),
 ];
 
-/// What the environment can say, and the exit codes.
+/// The environment variables.
 const VARIABLES: &[(&str, &str)] = &[
     ("AXD_SOCKET", "The socket, as with --socket"),
     ("AXD_PLATFORM", "The platform of a daemon that is started, as with --platform"),
     (NO_AUTOSTART, "1: do not start a missing daemon"),
-    ("AXD_BIN", "The axd to start; else the one beside ax, else the one on the PATH"),
-    ("AXD_STATE", "Where a daemon that is started keeps its logs"),
+    ("AXD_BIN", "The axd to start [default: the one beside ax, otherwise the one on the PATH]"),
+    ("AXD_STATE", "The folder for the logs of a daemon that is started"),
     ("NO_COLOR", "Set: no colours"),
 ];
 
@@ -34,7 +34,7 @@ pub const EXIT_CODES: &[(&str, &str)] = &[
     ("3", "No daemon could be reached or started"),
 ];
 
-/// The whole of `ax --help`.
+/// The text of `ax --help`.
 pub fn overview() -> String {
     let mut out = String::from(
         "ax: read desktop apps, act on them, and follow their changes.\n\
@@ -79,7 +79,7 @@ fn section(heading: &str, rows: impl Iterator<Item = (String, String)>, out: &mu
     }
 }
 
-/// A command's first line, without its full stop.
+/// The first line of a command's description, without its full stop.
 fn about(name: &str) -> String {
     let about = parse::subcommand(name).as_ref().and_then(Command::get_about).map(ToString::to_string);
     about.unwrap_or_default().lines().next().unwrap_or_default().trim_end_matches('.').to_owned()

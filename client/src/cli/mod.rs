@@ -1,15 +1,15 @@
-//! The command line: argv → request → printed answer, and what `ax` does by itself.
+//! The command line: arguments become a request, and its answer is printed; and the commands that need no daemon.
 
-mod ask;
 mod demo;
 mod doctor;
+mod format_event;
 mod help;
-mod keep;
-mod narrate;
+mod image_output;
 mod output;
 mod parse;
 mod pipe;
 mod reference;
+mod request;
 mod schema;
 mod service;
 mod stdin;
@@ -25,14 +25,14 @@ use axd_protocol::command::Invocation;
 use output::Mode;
 use parse::{Options, Parsed};
 
-/// How `ax` ends; the numbers are a contract.
+/// The exit codes of `ax`, which are documented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// It went well.
+    /// Success.
     Done = 0,
     /// The daemon answered with an error, or the connection was lost.
     Failed = 1,
-    /// The command line makes no sense.
+    /// The command line is invalid.
     Usage = 2,
     /// No daemon could be reached or started.
     Unavailable = 3,
@@ -44,15 +44,15 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Does what the command line says.
+/// Runs a command line.
 pub fn run(args: Vec<OsString>) -> Exit {
     let args = match stdin::fill_in(args) {
         Ok(args) => args,
-        Err(unread) => return output::failure("batch", &(*unread.error).into(), Mode::of(unread.mode)),
+        Err(failed) => return output::failure("batch", &(*failed.error).into(), Mode::of(failed.mode)),
     };
     let (mut invocation, options) = match parse::parse(&args) {
         Parsed::Run(invocation, options) => (*invocation, options),
-        Parsed::Plain(text) => return output::plain(&text),
+        Parsed::Text(text) => return output::print_text(&text),
         Parsed::Usage(usage) => return output::usage(&usage, parse::mode_asked(&args)),
     };
     let mode = Mode::of(options.mode);
@@ -62,7 +62,7 @@ pub fn run(args: Vec<OsString>) -> Exit {
     match invocation {
         Invocation::Wire(command) => match *command {
             Command::Subscribe(what) => watch::run(what, &options, mode),
-            command => ask::run(command, &options, mode),
+            command => request::run(command, &options, mode),
         },
         Invocation::Pipe(_) => pipe::run(&options, mode),
         Invocation::Schema(what) => schema::run(&what, mode),
@@ -71,7 +71,7 @@ pub fn run(args: Vec<OsString>) -> Exit {
     }
 }
 
-/// Reaches the daemon, and starts it if that is wanted.
+/// Connects to the daemon, and starts it if that is allowed.
 fn connect(options: &Options) -> Result<Connection, ClientError> {
     let socket = options.socket();
     match options.start() {
@@ -80,7 +80,7 @@ fn connect(options: &Options) -> Result<Connection, ClientError> {
     }
 }
 
-/// Starts a daemon anew in place of one that speaks another major, if that one is ours to stop.
+/// Replaces a daemon of another protocol version, if that one may be stopped.
 fn replace_daemon(options: &Options) -> Result<Option<Connection>, ClientError> {
     let start: Option<DaemonStart> = options.start();
     start.map_or(Ok(None), |start| axd_client::restart_if_idle(&options.socket(), &start))

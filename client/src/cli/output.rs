@@ -1,10 +1,10 @@
-//! Printing: answers and errors, in JSON and in text; and a reader that goes away is not an error.
+//! Prints answers and errors, as JSON and as text. A closed pipe is not an error.
 
 use std::io::{self, IsTerminal, Write};
 
 use axd_client::ClientError;
 use axd_client::protocol::command::family;
-use axd_client::protocol::envelope::Head;
+use axd_client::protocol::envelope::AnswerHead;
 use axd_client::protocol::render::Render;
 use axd_client::protocol::{Error, ErrorCode, PROTOCOL_VERSION};
 use serde::Serialize;
@@ -12,23 +12,23 @@ use serde::Serialize;
 use super::Exit;
 use super::parse::Usage;
 
-/// The form of what is printed.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// The daemon's lines as they are.
+    /// JSON: the daemon's lines unchanged.
     Json,
-    /// For people, and for models that pay by the token.
+    /// Text, for people and for models.
     Text,
 }
 
 impl Mode {
-    /// What was asked for; else text on a terminal, JSON for programs.
+    /// The given format; otherwise text on a terminal and JSON elsewhere.
     pub fn of(asked: Option<Mode>) -> Mode {
         asked.unwrap_or_else(|| if io::stdout().is_terminal() { Mode::Text } else { Mode::Json })
     }
 }
 
-/// Standard output without a buffer: what is written is out, and a whole line is one write.
+/// Standard output without a buffer, so that a line is written at once and with one call.
 pub struct Stdout;
 
 impl Write for Stdout {
@@ -41,18 +41,18 @@ impl Write for Stdout {
     }
 }
 
-/// Prints help, a version, a schema.
-pub fn plain(text: &str) -> Exit {
+/// Prints a text such as help, the version or a schema.
+pub fn print_text(text: &str) -> Exit {
     finish(Stdout.write_all(text.as_bytes()), Exit::Done)
 }
 
-/// Prints what `ax` found out by itself, as the daemon would answer it.
+/// Prints an answer of `ax` itself in the form of the daemon's answers.
 pub fn answer(command: &str, answer: &(impl Serialize + Render), mode: Mode, exit: Exit) -> Exit {
     let mut out = Vec::new();
     match mode {
         Mode::Json => {
             let platform = std::env::consts::OS;
-            let head = Head {
+            let head = AnswerHead {
                 id: None,
                 ok: true,
                 command,
@@ -72,7 +72,7 @@ pub fn answer(command: &str, answer: &(impl Serialize + Render), mode: Mode, exi
     finish(Stdout.write_all(&out), exit)
 }
 
-/// How a write ended: a reader that has seen enough is no failure.
+/// The exit code after a write. A closed pipe is not a failure.
 pub fn finish(written: io::Result<()>, exit: Exit) -> Exit {
     match written {
         Ok(()) => exit,
@@ -97,7 +97,7 @@ pub fn usage(usage: &Usage, asked: Option<Mode>) -> Exit {
     finish(write_error_line(&usage.command, &error), Exit::Usage)
 }
 
-/// Prints why there is no answer.
+/// Prints the error for a request without an answer.
 pub fn failure(command: &str, fault: &ClientError, mode: Mode) -> Exit {
     let exit = if fault.is_unavailable() { Exit::Unavailable } else { Exit::Failed };
     match mode {
@@ -116,7 +116,7 @@ pub fn error_text(error: &Error) {
     eprint!("{text}");
 }
 
-/// An error of the client's own, in the form of the daemon's.
+/// Prints an error of the client in the form of the daemon's answers.
 fn write_error_line(command: &str, error: &Error) -> io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {

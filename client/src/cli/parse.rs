@@ -1,4 +1,4 @@
-//! Argv → what to do. Only the one command that is named is built: building all of them takes longer than a whole call
+//! Parses the command line. Only the command that is named is built, because building all of them takes longer than a call
 //! to the daemon.
 
 use std::ffi::OsString;
@@ -17,72 +17,73 @@ use super::output::Mode;
 
 /// Another name of `subscribe`.
 pub const WATCH: &str = "watch";
-/// Turns auto-start off, when set to anything but `0`.
+/// The variable that turns auto-start off, if set to anything but `0`.
 pub const NO_AUTOSTART: &str = "AXD_NO_AUTOSTART";
 
-// The ids of the options every command has. Prefixed, so that none is ever the name of a command's own arg.
+// The ids of the options that every command has. The prefix keeps them different from the arguments of commands.
 const JSON: &str = "ax-json";
 const TEXT: &str = "ax-text";
 const SOCKET: &str = "ax-socket";
-const STAY: &str = "ax-no-autostart";
+const NO_START: &str = "ax-no-autostart";
 const DEADLINE: &str = "ax-deadline-ms";
 const PLATFORM: &str = "ax-platform";
 
-/// The options every command has.
+/// The options that every command has.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
-    /// The form asked for; the terminal decides unless said.
+    /// The output format, if given; otherwise it depends on whether standard output is a terminal.
     pub mode: Option<Mode>,
-    /// The socket asked for.
+    /// The path of the socket, if given.
     pub socket: Option<PathBuf>,
-    /// Whether a missing daemon stays missing.
+    /// Whether a missing daemon is not started.
     pub no_autostart: bool,
-    /// Bounds the request.
+    /// The time limit for the request.
     pub deadline: Option<Duration>,
-    /// For a daemon that is started.
+    /// The platform of a daemon that is started.
     pub platform: Option<String>,
 }
 
 impl Options {
     /// The socket to use.
     pub fn socket(&self) -> PathBuf {
-        self.socket.clone().unwrap_or_else(|| axd_client::places().socket)
+        self.socket.clone().unwrap_or_else(|| axd_client::paths().socket)
     }
 
-    /// How to start a missing daemon; `None` if it is to stay missing.
+    /// How to start a missing daemon; `None` if it must not be started.
     pub fn start(&self) -> Option<DaemonStart> {
-        // Something on standard error is for people: a program may take it for a failure.
-        let tell = std::io::stderr().is_terminal().then_some((|told| eprintln!("{told}")) as fn(&str));
-        let start = DaemonStart { platform: self.platform.clone(), tell, ..DaemonStart::default() };
+        // The message is printed only on a terminal, because a program may take output on standard error for a failure.
+        let on_message =
+            std::io::stderr().is_terminal().then_some((|message| eprintln!("{message}")) as fn(&str));
+        let start = DaemonStart { platform: self.platform.clone(), on_message, ..DaemonStart::default() };
         (!self.no_autostart).then_some(start)
     }
 }
 
-/// What a command line comes to.
+/// The result of parsing a command line.
 #[derive(Debug)]
 pub enum Parsed {
-    /// Something to do.
+    /// A command to run.
     Run(Box<Invocation>, Options),
-    /// Something to print: help or version.
-    Plain(String),
-    /// It makes no sense.
+    /// A text to print: help or version.
+    Text(String),
+    /// The command line is invalid.
     Usage(Usage),
 }
 
 /// What is wrong with a command line.
 #[derive(Debug)]
 pub struct Usage {
-    /// The command it seems to be about; empty if there is none.
+    /// The command, or an empty string if there is none.
     pub command: String,
-    /// What clap says, for people.
+    /// Clap's message, for people.
     pub text: String,
     /// What is wrong, in a sentence.
     pub message: String,
-    /// What may have been meant.
+    /// What may have been meant, or what to do.
     pub tip: Option<String>,
 }
 
-/// Reads a command line, without the program's name.
+/// Parses a command line, without the program's name.
 pub fn parse(args: &[OsString]) -> Parsed {
     let named = named_command(args);
     let one = named.and_then(|name| ALL_NAMES.iter().find(|known| **known == canonical(name)));
@@ -94,22 +95,22 @@ pub fn parse(args: &[OsString]) -> Parsed {
     let argv = argv.as_deref().unwrap_or(args);
     let argv = std::iter::once(OsString::from("ax")).chain(argv.iter().cloned());
     let read = root.try_get_matches_from(argv).and_then(|matches| {
-        // A subcommand is required, so there is one.
+        // A subcommand is required, so there always is one.
         let (name, matched) = matches.subcommand().unwrap_or((ALL_NAMES[0], &matches));
         let invocation = Invocation::from_matches(name, matched)?;
         Ok(Parsed::Run(Box::new(invocation), options(matched)))
     });
     read.unwrap_or_else(|fault| match fault.kind() {
-        ErrorKind::DisplayHelp => Parsed::Plain(fault.to_string()),
+        ErrorKind::DisplayHelp => Parsed::Text(fault.to_string()),
         ErrorKind::DisplayVersion => {
-            Parsed::Plain(format!("ax {} (protocol {PROTOCOL_VERSION})\n", env!("CARGO_PKG_VERSION")))
+            Parsed::Text(format!("ax {} (protocol {PROTOCOL_VERSION})\n", env!("CARGO_PKG_VERSION")))
         }
         _ => Parsed::Usage(usage(&fault, named.unwrap_or_default())),
     })
 }
 
-/// The command line with its last word after a `--`, if a word begins with a dash, or comes after a `--`, and the command takes
-/// such words: there is no option that it could be. `None` if there is nothing to do.
+/// Moves the last word behind a `--`, if the command takes texts that start with a dash and one of the words is such a text.
+/// `None` if nothing has to be changed.
 fn with_dashed_words(args: &[OsString], name: &str, root: &Command) -> Option<Vec<OsString>> {
     let command = root.find_subcommand(name)?;
     if !command.get_positionals().any(Arg::is_allow_hyphen_values_set) {
@@ -120,7 +121,7 @@ fn with_dashed_words(args: &[OsString], name: &str, root: &Command) -> Option<Ve
         let mut named = known.filter(|arg| arg.get_long().is_some_and(|long| option[2..] == *long));
         named.any(|arg| arg.get_action().takes_values())
     };
-    // What has something else than a name before its value is text.
+    // A word that is not an option name, with or without a value, is text.
     let is_option = |word: &str| {
         let name = word[2..].split('=').next().unwrap_or_default();
         name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
@@ -150,13 +151,13 @@ fn with_dashed_words(args: &[OsString], name: &str, root: &Command) -> Option<Ve
     if !dashed || words.len() < 2 {
         return None;
     }
-    // The first word is the command itself; what comes after `--` is taken for the last that it has.
+    // The first word is the command; the word after `--` is its last argument.
     let (command, last) = (words.remove(0), words.pop()?);
     let line = [command].into_iter().chain(options).chain(words);
     Some(line.chain([OsString::from("--"), last]).collect())
 }
 
-/// The form asked for on a command line that may make no sense otherwise.
+/// The output format that a command line asks for, even if it is invalid otherwise.
 pub fn mode_asked(args: &[OsString]) -> Option<Mode> {
     args.iter().take_while(|arg| *arg != "--").fold(None, |mode, arg| match arg.to_str() {
         Some("--json") => Some(Mode::Json),
@@ -165,15 +166,15 @@ pub fn mode_asked(args: &[OsString]) -> Option<Mode> {
     })
 }
 
-/// `ax` with all its commands: for help, and to say which command may have been meant.
+/// `ax` with all its commands, for the help and for suggestions of similar commands.
 pub fn all() -> Command {
     root().override_help(help::overview()).subcommands(ALL_NAMES.iter().filter_map(|name| subcommand(name)))
 }
 
-/// One command, as `ax` has it.
+/// The clap command of one command.
 pub fn subcommand(name: &str) -> Option<Command> {
     let command = Invocation::clap_command(name)?;
-    // The one help there is has the whole description and a line per arg; clap's long form takes a screen for few args.
+    // `-h` and `--help` both print the full description and one line per argument, because clap's long form takes too much space.
     let about = command.get_long_about().or_else(|| command.get_about()).cloned().unwrap_or_default();
     let command = command.about(about).long_about(None::<&str>).disable_help_flag(true);
     Some(if name == "subscribe" { command.visible_alias(WATCH) } else { command })
@@ -183,7 +184,7 @@ fn canonical(name: &str) -> &str {
     if name == WATCH { "subscribe" } else { name }
 }
 
-/// The first word that is not an option, if help was not asked for before it.
+/// The first word that is not an option, unless help is asked for before it.
 pub fn named_command(args: &[OsString]) -> Option<&str> {
     let mut args = args.iter().map(|arg| arg.to_str().unwrap_or_default());
     loop {
@@ -221,11 +222,11 @@ pub fn global_options() -> [Arg; 6] {
         option(JSON)
             .action(ArgAction::SetTrue)
             .overrides_with(TEXT)
-            .help("Print JSON; the default unless on a terminal"),
+            .help("Print JSON [default: unless on a terminal]"),
         option(TEXT)
             .action(ArgAction::SetTrue)
             .overrides_with(JSON)
-            .help("Print text; the default on a terminal"),
+            .help("Print text [default: on a terminal]"),
         option(DEADLINE)
             .value_name("MS")
             .value_parser(value_parser!(u64))
@@ -237,7 +238,7 @@ pub fn global_options() -> [Arg; 6] {
         option(PLATFORM)
             .value_name("NAME")
             .help("Start a missing daemon on this platform: auto, macos, linux or sim"),
-        option(STAY).action(ArgAction::SetTrue).help("Do not start a missing daemon"),
+        option(NO_START).action(ArgAction::SetTrue).help("Do not start a missing daemon"),
     ]
 }
 
@@ -251,7 +252,7 @@ fn options(matches: &ArgMatches) -> Options {
     Options {
         mode,
         socket: matches.get_one(SOCKET).cloned(),
-        no_autostart: matches.get_flag(STAY) || forbidden(),
+        no_autostart: matches.get_flag(NO_START) || forbidden(),
         deadline: matches.get_one(DEADLINE).copied().map(Duration::from_millis),
         platform: matches.get_one(PLATFORM).cloned(),
     }
@@ -262,10 +263,10 @@ fn usage(fault: &clap::Error, command: &str) -> Usage {
     if fault.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         || fault.kind() == ErrorKind::MissingSubcommand
     {
-        let message = "there is no command on the command line".to_owned();
+        let message = "the command is missing".to_owned();
         return Usage { command: String::new(), text: help::overview(), message, tip: None };
     }
-    // Clap's text is: what is wrong (perhaps with a list of args), a tip, the usage, each after an empty line.
+    // Clap's text has three parts, separated by empty lines: what is wrong (perhaps with a list), a tip, and the usage.
     let what = text.split("\n\n").next().unwrap_or(&text);
     let message = what.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
@@ -277,7 +278,7 @@ fn usage(fault: &clap::Error, command: &str) -> Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axd_client::{Ask, request_line};
+    use axd_client::{RequestOptions, request_line};
 
     fn read(line: &str) -> Parsed {
         parse(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
@@ -287,9 +288,10 @@ mod tests {
     fn sent(line: &str) -> (String, Options) {
         match read(line) {
             Parsed::Run(invocation, options) => match *invocation {
-                Invocation::Wire(command) => {
-                    (request_line(1, &command, Ask::any_protocol()).unwrap().trim_end().to_owned(), options)
-                }
+                Invocation::Wire(command) => (
+                    request_line(1, &command, RequestOptions::any_protocol()).unwrap().trim_end().to_owned(),
+                    options,
+                ),
                 other => (format!("{other:?}"), options),
             },
             other => panic!("{line}: {other:?}"),
@@ -397,7 +399,7 @@ mod tests {
         let words = ["type", "textarea", "--help me", "--app", "Notes"].map(OsString::from);
         let Parsed::Run(invocation, _) = parse(&words) else { panic!("it is no command") };
         let Invocation::Wire(command) = *invocation else { panic!("it is not sent") };
-        let sent = request_line(1, &command, Ask::any_protocol()).unwrap();
+        let sent = request_line(1, &command, RequestOptions::any_protocol()).unwrap();
         assert!(sent.contains(r#""text":"--help me""#) && sent.contains(r#""app":"Notes""#), "{sent}");
     }
 
@@ -434,7 +436,7 @@ mod tests {
             ("changes --since yesterday", "'yesterday' is not a clock token", None),
             ("wait button:Save", "to wait for an element, use --for \"button:Save\"", None),
             ("--deadline-ms soon get x", "invalid value 'soon'", None),
-            ("--json", "no command", None),
+            ("--json", "the command is missing", None),
         ] {
             let Parsed::Usage(usage) = read(line) else { panic!("{line}") };
             assert!(usage.message.contains(message), "{line}: {}", usage.message);
@@ -446,18 +448,18 @@ mod tests {
     #[test]
     fn help_is_plain_wherever_it_is_asked_for() {
         for line in ["--help", "-h", "help", "-h get"] {
-            let Parsed::Plain(text) = read(line) else { panic!("{line}") };
+            let Parsed::Text(text) = read(line) else { panic!("{line}") };
             assert!(text.contains("Exit codes") && text.contains("  snapshot  "), "{line}: {text}");
         }
         for line in ["type -h", "type textfield:Name --help", "click -h"] {
-            assert!(matches!(read(line), Parsed::Plain(_)), "{line}");
+            assert!(matches!(read(line), Parsed::Text(_)), "{line}");
         }
         for line in ["get --help", "get -h", "help get", "--json get --help"] {
-            let Parsed::Plain(text) = read(line) else { panic!("{line}") };
+            let Parsed::Text(text) = read(line) else { panic!("{line}") };
             assert!(text.contains("Usage: ax get [OPTIONS] <TARGET>"), "{line}: {text}");
             assert!(text.contains("\n  ax get btn_4k2p9x\n"), "examples stay lines: {text}");
         }
-        assert!(matches!(read("-V"), Parsed::Plain(text) if text.starts_with("ax ")));
+        assert!(matches!(read("-V"), Parsed::Text(text) if text.starts_with("ax ")));
     }
 
     #[test]

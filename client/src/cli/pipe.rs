@@ -1,4 +1,4 @@
-//! `ax pipe`: lines from standard input to the daemon, its lines to standard output, both ways at once.
+//! `ax pipe`: sends lines from standard input to the daemon, and prints the daemon's lines, both at the same time.
 
 use std::io::{self, BufRead, Write};
 use std::net::Shutdown;
@@ -11,8 +11,8 @@ use super::output::{self, Mode, Stdout, finish};
 use super::parse::Options;
 use super::{Exit, connect, watch};
 
-/// Forwards until standard input has ended and everything asked has been answered. Subscriptions that are still open
-/// then go on, until they end or `ax` is interrupted.
+/// Forwards until standard input has ended and all requests are answered. Open subscriptions continue until they end or until
+/// `ax` is interrupted.
 pub fn run(options: &Options, mode: Mode) -> Exit {
     forward(options).unwrap_or_else(|fault| output::failure("pipe", &fault, mode))
 }
@@ -20,16 +20,16 @@ pub fn run(options: &Options, mode: Mode) -> Exit {
 fn forward(options: &Options) -> Result<Exit, ClientError> {
     watch::end_on_interrupt()?;
     let mut connection = connect(options)?;
-    let debt = Arc::new(Debt::default());
+    let pending = Arc::new(PendingReplies::default());
     let writer = connection.stream().try_clone()?;
-    let owed = Arc::clone(&debt);
-    // Not joined: it may sit in a read of standard input that never ends, and dies with the process.
-    std::thread::Builder::new().name("stdin".into()).spawn(move || send_stdin(writer, &owed))?;
+    let pending_replies = Arc::clone(&pending);
+    // The thread is not joined, because it may wait for standard input forever; it ends with the process.
+    std::thread::Builder::new().name("stdin".into()).spawn(move || send_stdin(writer, &pending_replies))?;
     loop {
-        let mut settled = None;
+        let mut kind = None;
         let mut printed = Ok(());
         let came = connection.stream_line(|piece| {
-            settled.get_or_insert_with(|| Settled::by(piece));
+            kind.get_or_insert_with(|| LineKind::of(piece));
             printed = Stdout.write_all(piece);
             if printed.is_err() { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
         });
@@ -37,70 +37,69 @@ fn forward(options: &Options) -> Result<Exit, ClientError> {
             return Ok(finish(printed, Exit::Done));
         }
         if !came? {
-            return if debt.is_paid() { Ok(Exit::Done) } else { Err(closed()) };
+            return if pending.is_answered() { Ok(Exit::Done) } else { Err(closed()) };
         }
-        if settled.is_some_and(|settled| debt.settle(&settled)) {
+        if kind.is_some_and(|kind| pending.receive(&kind)) {
             return Ok(Exit::Done);
         }
     }
 }
 
-fn send_stdin(mut socket: std::os::unix::net::UnixStream, debt: &Debt) {
+fn send_stdin(mut socket: std::os::unix::net::UnixStream, pending: &PendingReplies) {
     let mut stdin = io::stdin().lock();
     let mut line = Vec::new();
     loop {
         line.clear();
         match stdin.read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => break,
-            // An empty line is no request, and gets no answer.
+            // An empty line is not a request and gets no answer.
             Ok(_) if line.trim_ascii().is_empty() => continue,
             Ok(_) => {}
         }
         if line.last() != Some(&b'\n') {
             line.push(b'\n');
         }
-        debt.owe();
+        pending.add_request();
         if socket.write_all(&line).is_err() {
-            // The daemon is gone; the reading side learns of it by itself.
+            // The connection is lost; the reading side notices that itself.
             return;
         }
     }
-    // If nothing is owed the reading side waits for a line that will not come; closing both ways wakes it with an end.
-    // Otherwise the daemon learns that no more will come, and goes on answering. A socket that is closed already says so
-    // here, and to the reading side.
-    let _ = socket.shutdown(if debt.stdin_ended() { Shutdown::Both } else { Shutdown::Write });
+    // If nothing is pending, the reading side waits for a line that will not come; closing both directions ends it. Otherwise
+    // only the sending direction is closed, and the daemon continues to answer. An error means that the socket is already closed.
+    let _ = socket.shutdown(if pending.stdin_ended() { Shutdown::Both } else { Shutdown::Write });
 }
 
-/// What the daemon still has to say: answers to requests, and the ends of subscriptions. Standard input, as long as it
-/// is open, counts as one more, so that the sum is zero exactly once, and whoever makes it zero knows.
+/// The number of answers and ends of subscriptions that are still to come. Standard input counts as one more while it is open,
+/// so that the number becomes zero exactly once, and the thread that makes it zero notices.
 #[derive(Debug)]
-struct Debt(AtomicI64);
+struct PendingReplies(AtomicI64);
 
-impl Default for Debt {
-    fn default() -> Debt {
-        Debt(AtomicI64::new(1))
+impl Default for PendingReplies {
+    fn default() -> PendingReplies {
+        PendingReplies(AtomicI64::new(1))
     }
 }
 
-/// What a line settles.
-enum Settled {
-    /// It answers a request.
+/// The kind of a line from the daemon.
+enum LineKind {
+    /// The answer to a request.
     Answer,
-    /// It answers a request, and more is to follow until an `end`.
+    /// The answer to a `subscribe`, which is followed by events until an `end`.
     Opened,
-    /// It is that `end`.
+    /// The `end` of a subscription.
     End,
-    /// It is an event.
-    Nothing,
+    /// Another event.
+    Event,
 }
 
-impl Settled {
-    fn by(line: &[u8]) -> Settled {
+impl LineKind {
+    fn of(line: &[u8]) -> LineKind {
         match is_ok(line) {
-            Some(true) if names_subscribe(line) => Settled::Opened,
-            Some(_) => Settled::Answer,
-            None if watch::is_end(line) => Settled::End,
-            None => Settled::Nothing,
+            Some(true) if names_subscribe(line) => LineKind::Opened,
+            Some(_) => LineKind::Answer,
+            None if watch::is_end(line) => LineKind::End,
+            None => LineKind::Event,
         }
     }
 }
@@ -112,12 +111,12 @@ fn names_subscribe(line: &[u8]) -> bool {
     start.windows(FIELDS.len()).any(|window| window == FIELDS)
 }
 
-impl Debt {
-    fn owe(&self) {
+impl PendingReplies {
+    fn add_request(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn is_paid(&self) -> bool {
+    fn is_answered(&self) -> bool {
         self.0.load(Ordering::SeqCst) <= 1
     }
 
@@ -125,18 +124,18 @@ impl Debt {
         self.0.fetch_sub(1, Ordering::SeqCst) == 1
     }
 
-    /// Whether that was the last of it.
-    fn settle(&self, settled: &Settled) -> bool {
-        match settled {
-            Settled::Answer | Settled::End => self.0.fetch_sub(1, Ordering::SeqCst) == 1,
-            // The answer is in, the end is owed instead.
-            Settled::Opened | Settled::Nothing => false,
+    /// Counts a line; true if it was the last one.
+    fn receive(&self, kind: &LineKind) -> bool {
+        match kind {
+            LineKind::Answer | LineKind::End => self.0.fetch_sub(1, Ordering::SeqCst) == 1,
+            // The answer has arrived, and the end of the subscription is pending instead.
+            LineKind::Opened | LineKind::Event => false,
         }
     }
 }
 
 fn closed() -> ClientError {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "it closed before everything was answered").into()
+    io::Error::new(io::ErrorKind::UnexpectedEof, "it was closed before all requests were answered").into()
 }
 
 #[cfg(test)]
@@ -144,14 +143,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_is_said_when_input_has_ended_and_answers_and_ends_are_in() {
-        let debt = Debt::default();
-        debt.owe();
-        debt.owe();
-        assert!(!debt.settle(&Settled::by(br#"{"id":1,"ok":true,"command":"subscribe","data":{"sub":1}}"#)));
-        assert!(!debt.settle(&Settled::by(br#"{"id":2,"ok":false,"command":"get"}"#)));
-        assert!(!debt.stdin_ended());
-        assert!(!debt.settle(&Settled::by(br#"{"sub":1,"event":"focus"}"#)));
-        assert!(debt.settle(&Settled::by(br#"{"sub":1,"event":"end","cause":"cancelled"}"#)));
+    fn the_pipe_ends_when_input_answers_and_subscriptions_have_ended() {
+        let pending = PendingReplies::default();
+        pending.add_request();
+        pending.add_request();
+        assert!(
+            !pending.receive(&LineKind::of(br#"{"id":1,"ok":true,"command":"subscribe","data":{"sub":1}}"#))
+        );
+        assert!(!pending.receive(&LineKind::of(br#"{"id":2,"ok":false,"command":"get"}"#)));
+        assert!(!pending.stdin_ended());
+        assert!(!pending.receive(&LineKind::of(br#"{"sub":1,"event":"focus"}"#)));
+        assert!(pending.receive(&LineKind::of(br#"{"sub":1,"event":"end","cause":"cancelled"}"#)));
     }
 }

@@ -1,4 +1,4 @@
-//! `ax schema --markdown`: the reference page of all commands, from the same structs the commands are made of.
+//! `ax schema --markdown`: the reference page of all commands, generated from their structs.
 
 use axd_client::protocol::ErrorCode;
 use axd_client::protocol::command::{ACTION_OPTIONS, ALL_NAMES, Family, family};
@@ -7,10 +7,10 @@ use clap::{Arg, Command};
 use super::help::{EXIT_CODES, FAMILIES};
 use super::parse;
 
-/// The protocol version every command so far came with; one that comes later is to be told apart here.
+/// The protocol version with which all commands were introduced. A later command must be distinguished here.
 const SINCE: &str = "1.0";
 
-/// The whole page.
+/// The text of the page.
 pub fn page() -> String {
     let mut out = String::from(
         "# Commands\n\nMade by `ax schema --markdown`; do not edit. On the wire the args have the same names, with `_` for \
@@ -40,7 +40,7 @@ pub fn page() -> String {
     out
 }
 
-/// What every action takes, once: the same ten rows at each of them would bury what is its own.
+/// Writes the options of every action once, because ten more rows at each of them would hide its own arguments.
 fn write_action_options(out: &mut String) {
     let an_action = ALL_NAMES
         .iter()
@@ -105,7 +105,7 @@ fn write_args(args: &mut dyn Iterator<Item = &Arg>, out: &mut String) {
     }
 }
 
-/// Text for a table's cell, where a bar would end it.
+/// Escapes a text for a table cell, which a bar would end.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

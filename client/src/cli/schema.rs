@@ -1,4 +1,4 @@
-//! `ax schema`: the contract for programs, as JSON Schema, made from the same types the wire is.
+//! `ax schema`: the protocol as JSON Schema, generated from the types that are sent.
 
 use axd_client::protocol::command::{ALL_NAMES, Schema, args_schema, family};
 use axd_client::protocol::event::Push;
@@ -10,15 +10,15 @@ use super::output::{self, Mode};
 use super::parse::{self, Usage};
 use super::{Exit, reference};
 
-/// What `ax schema` knows besides commands.
+/// The topics of `ax schema` other than commands.
 const TOPICS: &[&str] = &["answer", "event", "error", "node", "roles", "states", "selector"];
 /// The grammar of selectors, as it is documented.
 const SELECTOR_GRAMMAR: &str = include_str!("selector.abnf");
 
-/// Prints the schema of one thing, of all commands, or the reference page.
+/// Prints the schema of one topic or of all commands, or the reference page.
 pub fn run(what: &Schema, mode: Mode) -> Exit {
     if what.markdown {
-        return output::plain(&reference::page());
+        return output::print_text(&reference::page());
     }
     let shown = match what.topic.as_deref() {
         None => Some(commands()),
@@ -31,8 +31,8 @@ pub fn run(what: &Schema, mode: Mode) -> Exit {
         let text = format!("error: {message}\n\n  tip: {tip}\n");
         return output::usage(&Usage { command: "schema".into(), text, message, tip: Some(tip) }, Some(mode));
     };
-    // `{:#}` writes JSON for people.
-    output::plain(&match mode {
+    // `{:#}` writes indented JSON.
+    output::print_text(&match mode {
         Mode::Text => format!("{shown:#}\n"),
         Mode::Json => format!("{shown}\n"),
     })
@@ -44,10 +44,10 @@ fn commands() -> Value {
     json!({ "protocol": PROTOCOL_VERSION, "commands": all })
 }
 
-/// A command: what it is for, and what it takes.
+/// The description, family and argument schema of a command.
 fn command(name: &str) -> Option<Value> {
     let mut args = args_schema(name)?;
-    // These say again what `description` and the key say.
+    // These repeat what `description` and the key say.
     for repeated in ["title", "description", "$schema"] {
         args.remove(repeated);
     }

@@ -1,4 +1,4 @@
-//! `-` is standard input: what `ax batch -` is to do, what `ax type TARGET -` is to type.
+//! Reads standard input for `-`: the commands of `ax batch -`, the text of `ax type TARGET -`.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -9,46 +9,46 @@ use axd_client::protocol::{Error, ErrorCode, MAX_REQUEST_BYTES};
 use super::output::Mode;
 use super::parse;
 
-/// Stands for standard input.
+/// The argument that stands for standard input.
 const STDIN: &str = "-";
 
-/// Why standard input could not be read, and in which form that is to be told.
+/// The error of reading standard input, and the output format for it.
 #[derive(Debug)]
-pub struct Unread {
+pub struct StdinError {
     pub error: Box<Error>,
     pub mode: Option<Mode>,
 }
 
-/// The command line, with what came on standard input in the place of the `-` of a batch.
-pub fn fill_in(mut args: Vec<OsString>) -> Result<Vec<OsString>, Unread> {
-    // The common command line has none, and is not looked at further.
+/// Replaces the `-` of a batch by the content of standard input.
+pub fn fill_in(mut args: Vec<OsString>) -> Result<Vec<OsString>, StdinError> {
+    // Most command lines have no `-`.
     let Some(at) = args.iter().position(|arg| arg == STDIN) else { return Ok(args) };
     if parse::named_command(&args) == Some("batch") {
         let items = read(std::io::stdin().lock(), "a JSON list of commands")
-            .map_err(|error| Unread { error: Box::new(error), mode: parse::mode_asked(&args) })?;
+            .map_err(|error| StdinError { error: Box::new(error), mode: parse::mode_asked(&args) })?;
         args[at] = items.into();
     }
     Ok(args)
 }
 
-/// Puts what comes on standard input in the place of a text that is `-`. After a `--` a dash is a dash.
+/// Replaces a text that is `-` by the content of standard input, unless there is a `--`.
 pub fn fill_in_text(invocation: &mut Invocation, args: &[OsString]) -> Result<(), Error> {
-    if let Some(text) = dash_of(invocation, args) {
+    if let Some(text) = stdin_text(invocation, args) {
         *text = read(std::io::stdin().lock(), "the text")?;
     }
     Ok(())
 }
 
-/// The text of a command that stands for standard input.
-fn dash_of<'a>(invocation: &'a mut Invocation, args: &[OsString]) -> Option<&'a mut String> {
+/// The text argument of a command, if it stands for standard input.
+fn stdin_text<'a>(invocation: &'a mut Invocation, args: &[OsString]) -> Option<&'a mut String> {
     let Invocation::Wire(command) = invocation else { return None };
     let text = match &mut **command {
         Command::Type(args) => &mut args.text.0,
         Command::SetValue(args) => &mut args.value.0,
         _ => return None,
     };
-    let is_meant = text == STDIN && !args.iter().any(|arg| arg == "--");
-    is_meant.then_some(text)
+    let is_stdin = text == STDIN && !args.iter().any(|arg| arg == "--");
+    is_stdin.then_some(text)
 }
 
 fn read(input: impl Read, what: &str) -> Result<String, Error> {
@@ -58,12 +58,12 @@ fn read(input: impl Read, what: &str) -> Result<String, Error> {
         Error::new(ErrorCode::InvalidArgs, format!("standard input cannot be read: {fault}"))
     })?;
     if bytes.len() > MAX_REQUEST_BYTES {
-        let message = format!("more than {} MiB came on standard input", MAX_REQUEST_BYTES >> 20);
+        let message = format!("standard input has more than {} MiB", MAX_REQUEST_BYTES >> 20);
         return Err(Error::new(ErrorCode::PayloadTooLarge, message)
             .suggest("split it into several parts, or send many requests through `ax pipe`"));
     }
     String::from_utf8(bytes).map_err(|_| {
-        Error::new(ErrorCode::InvalidArgs, "what came on standard input is not UTF-8")
+        Error::new(ErrorCode::InvalidArgs, "standard input is not UTF-8")
             .suggest(format!("send {what}, in UTF-8"))
     })
 }
@@ -87,7 +87,7 @@ mod tests {
     fn a_dash_is_standard_input_only_for_a_batch_and_for_text() {
         let args: Vec<OsString> = ["screenshot", "-"].map(Into::into).to_vec();
         assert_eq!(fill_in(args.clone()).unwrap(), args);
-        for (line, is_meant) in [
+        for (line, is_stdin) in [
             ("type textarea -", true),
             ("type -", true),
             ("type - --app Notes", true),
@@ -97,7 +97,7 @@ mod tests {
         ] {
             let args: Vec<OsString> = line.split(' ').map(Into::into).collect();
             let Parsed::Run(mut invocation, _) = parse::parse(&args) else { panic!("{line}") };
-            assert_eq!(dash_of(&mut invocation, &args).is_some(), is_meant, "{line}");
+            assert_eq!(stdin_text(&mut invocation, &args).is_some(), is_stdin, "{line}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `ax subscribe`, or `ax watch`: the stream, as it comes, until it ends or is interrupted.
+//! `ax subscribe`, or `ax watch`: prints the stream until it ends or is interrupted.
 
 use std::io::{IsTerminal, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,27 +6,27 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use axd_client::protocol::command::Subscribe;
 use axd_client::protocol::event::EventKind;
 use axd_client::protocol::{Command, ErrorCode};
-use axd_client::{Ask, ClientError, Connection, is_ok, request_line};
+use axd_client::{ClientError, Connection, RequestOptions, is_ok, request_line};
 use nix::libc;
 use nix::sys::signal::{SigSet, Signal};
 
-use super::narrate::Narrator;
+use super::format_event::EventFormatter;
 use super::output::{self, Mode, Stdout, finish};
 use super::parse::Options;
-use super::{Exit, ask, connect, replace_daemon};
+use super::{Exit, connect, replace_daemon, request};
 
 /// Prints the stream.
 pub fn run(what: Subscribe, options: &Options, mode: Mode) -> Exit {
     let attempt = |connection| match mode {
         Mode::Json => lines(connection, what.clone(), options),
-        Mode::Text => narrated(connection, what.clone()),
+        Mode::Text => formatted(connection, what.clone()),
     };
     let watched =
         end_on_interrupt().map_err(ClientError::from).and_then(|()| connect(options)).and_then(attempt);
     let watched = match watched {
         refused if is_mismatch(&refused) => match replace_daemon(options) {
             Ok(Some(connection)) => attempt(connection),
-            // Not ours to replace: the daemon's own words say what to do.
+            // The daemon must not be replaced; its own error says what to do.
             Ok(None) => refused,
             Err(fault) => Err(fault),
         },
@@ -34,27 +34,27 @@ pub fn run(what: Subscribe, options: &Options, mode: Mode) -> Exit {
     };
     match watched {
         Ok(Watched::Over(exit)) => exit,
-        Ok(Watched::Refused(line)) => ask::print_error_line(&line, mode),
+        Ok(Watched::Refused(line)) => request::print_error_line(&line, mode),
         Err(fault) => output::failure("subscribe", &fault, mode),
     }
 }
 
-/// How a stream ended, or that it did not begin.
+/// The end of a stream, or the error instead of one.
 enum Watched {
     Over(Exit),
-    /// What the daemon answered instead.
+    /// The daemon's error answer.
     Refused(Vec<u8>),
 }
 
 fn is_mismatch(watched: &Result<Watched, ClientError>) -> bool {
     match watched {
-        Ok(Watched::Refused(line)) => ask::mentions_mismatch(line),
+        Ok(Watched::Refused(line)) => request::mentions_mismatch(line),
         Err(ClientError::Daemon(error)) => error.code == ErrorCode::ProtocolMismatch,
         _ => false,
     }
 }
 
-/// From here on an interrupt ends `ax`, and well: a stream has no other end.
+/// Makes an interrupt end `ax` with success, because that is the usual way to end a stream.
 pub fn end_on_interrupt() -> std::io::Result<()> {
     let interrupt = SigSet::from(Signal::SIGINT);
     interrupt.thread_block()?;
@@ -66,10 +66,10 @@ pub fn end_on_interrupt() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The daemon's lines as they are.
+/// Prints the daemon's lines unchanged.
 fn lines(mut connection: Connection, what: Subscribe, options: &Options) -> Result<Watched, ClientError> {
-    let ask = Ask { deadline: options.deadline, ..Ask::default() };
-    connection.send_line(&request_line(1, &Command::Subscribe(what), ask)?)?;
+    let request = RequestOptions { deadline: options.deadline, ..RequestOptions::default() };
+    connection.send_line(&request_line(1, &Command::Subscribe(what), request)?)?;
     loop {
         let mut start = None;
         let mut refusal = Vec::new();
@@ -80,7 +80,7 @@ fn lines(mut connection: Connection, what: Subscribe, options: &Options) -> Resu
                 return Ok(());
             }
             printed = Stdout.write_all(piece);
-            // A reader that went away ends the stream; the error only has to stop the reading.
+            // A closed pipe ends the stream; the error only stops the reading.
             if printed.is_err() { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
         });
         if printed.is_err() {
@@ -95,7 +95,7 @@ fn lines(mut connection: Connection, what: Subscribe, options: &Options) -> Resu
     }
 }
 
-/// What the start of a line says about the whole.
+/// The kind of a line, from its start.
 enum Start {
     Refused,
     End,
@@ -122,10 +122,10 @@ pub fn is_end(line: &[u8]) -> bool {
     })
 }
 
-/// For people: a line per change, with names.
-fn narrated(connection: Connection, mut what: Subscribe) -> Result<Watched, ClientError> {
-    // Names come from the tree, so it is asked for even if it is not to be shown; with `since` what comes first is the
-    // difference, and a tree before it would swallow that.
+/// Prints a line per change, with the names of elements.
+fn formatted(connection: Connection, mut what: Subscribe) -> Result<Watched, ClientError> {
+    // The tree is needed for names, so it is requested even if it is not shown. With `since` it is not, because a tree would
+    // replace the difference.
     let changes_wanted = what.kind.is_empty() || what.kind.contains(&EventKind::Changes);
     what.snapshot |= changes_wanted && what.since.is_none();
     let whom = what.app.clone().unwrap_or_else(|| "every attached app".into());
@@ -133,17 +133,17 @@ fn narrated(connection: Connection, mut what: Subscribe) -> Result<Watched, Clie
     let colour = colours();
     let (dim, plain) = if colour { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
     let mut written = Stdout.write_all(format!("{dim}watching {whom}; Ctrl-C ends it{plain}\n").as_bytes());
-    let mut narrator = Narrator::new(colour);
+    let mut formatter = EventFormatter::new(colour);
     for push in subscription {
         if written.is_err() {
             break;
         }
-        written = Stdout.write_all(narrator.tell(push?, &time_of_day()).as_bytes());
+        written = Stdout.write_all(formatter.format(push?, &time_of_day()).as_bytes());
     }
     Ok(Watched::Over(finish(written, Exit::Done)))
 }
 
-/// Colours are for terminals, and for those who did not say no (<https://no-color.org>).
+/// Whether to use colours: on a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
 pub fn colours() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
 }
@@ -152,7 +152,7 @@ pub fn colours() -> bool {
 pub fn time_of_day() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = now.as_secs() as libc::time_t;
-    // SAFETY: all-zero is a valid `tm`, and both pointers are to live values of our own.
+    // SAFETY: an all-zero `tm` is valid, and both pointers are to live local values.
     let local = unsafe {
         let mut local: libc::tm = std::mem::zeroed();
         libc::localtime_r(&seconds, &mut local);
@@ -162,7 +162,7 @@ pub fn time_of_day() -> String {
 }
 
 fn closed() -> ClientError {
-    std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it closed in the middle of the stream").into()
+    std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it was closed before the stream ended").into()
 }
 
 #[cfg(test)]

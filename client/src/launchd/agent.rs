@@ -1,45 +1,42 @@
-//! The agent's file: the template in `launchd/` with its blanks filled in, so that launchd reads back exactly what was
-//! meant.
+//! The agent's file: the template in `launchd/` with its placeholders replaced.
 
 use std::path::{Path, PathBuf};
 
-use axd_protocol::places::MAX_SOCKET_PATH;
+use axd_protocol::paths::MAX_SOCKET_PATH;
 use axd_protocol::{Error, ErrorCode};
 
 const TEMPLATE: &str = include_str!("../../../launchd/dev.axd.axd.plist");
 
-/// What stands in a file that `ax` wrote, and may replace and remove.
+/// The text in a file that `ax` wrote, and that it may replace and remove.
 pub const MARK: &str = "<!-- Written by ax,";
 
-/// An agent of launchd that runs axd.
+/// A launchd agent that runs axd.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// Its name.
+    /// The label.
     pub label: String,
     /// The `axd` it runs.
     pub program: PathBuf,
-    /// What that is told.
+    /// The arguments of `axd`.
     pub arguments: Vec<String>,
-    /// Variables that it has beside the session's.
+    /// The variables that are added to those of the session.
     pub environment: Vec<(String, String)>,
-    /// Where launchd listens for it.
+    /// The path at which launchd listens.
     pub socket: PathBuf,
-    /// Whether it runs from the start, or when somebody first asks.
+    /// Whether it starts when it is loaded, or on the first connection.
     pub run_at_load: bool,
-    /// Where what it says on its standard error goes.
+    /// The file for its standard error.
     pub log: PathBuf,
 }
 
 impl Agent {
-    /// The file's text. What a property list cannot say, or launchd cannot do, is refused.
+    /// The text of the file. Paths that a property list cannot contain, or that launchd cannot use, are errors.
     pub fn plist(&self) -> Result<String, Error> {
         let socket = plain_text(&self.socket)?;
         if socket.len() > MAX_SOCKET_PATH || !self.socket.is_absolute() {
             let message =
-                format!("launchd listens at an absolute path of at most {MAX_SOCKET_PATH} bytes: {socket}");
-            return Err(
-                Error::new(ErrorCode::InvalidArgs, message).suggest("name another path with --socket")
-            );
+                format!("the socket must be an absolute path of at most {MAX_SOCKET_PATH} bytes: {socket}");
+            return Err(Error::new(ErrorCode::InvalidArgs, message).suggest("use another path with --socket"));
         }
         let words =
             std::iter::once(plain_text(&self.program)?).chain(self.arguments.iter().map(String::as_str));
@@ -52,7 +49,7 @@ impl Agent {
             })
             .collect();
         let mut text = String::new();
-        // Every second piece is a blank's name. What fills one is not looked at again, whatever is in it.
+        // Every second piece is the name of a placeholder. Replacements are not searched for placeholders again.
         for (at, piece) in TEMPLATE.split('@').enumerate() {
             match piece {
                 _ if at % 2 == 0 => text.push_str(piece),
@@ -67,7 +64,7 @@ impl Agent {
         Ok(text)
     }
 
-    /// Where launchd listens by this file, if `ax` wrote it.
+    /// The socket in the text of a file that `ax` wrote.
     pub fn socket_in(text: &str) -> Option<PathBuf> {
         Some(
             unescaped(value_in(text, "SockPathName")?.strip_prefix("<string>")?.split_once("</string>")?.0)
@@ -75,18 +72,18 @@ impl Agent {
         )
     }
 
-    /// Whether axd runs from the start by this file, if `ax` wrote it.
+    /// Whether the text of a file that `ax` wrote starts axd when it is loaded.
     pub fn runs_at_load_in(text: &str) -> bool {
         value_in(text, "RunAtLoad").is_some_and(|value| value.starts_with("<true/>"))
     }
 }
 
-/// What follows a key, in a file as [`Agent::plist`] writes it.
+/// The text after a key, in a file that [`Agent::plist`] wrote.
 fn value_in<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     Some(text.split_once(&format!("<key>{key}</key>"))?.1.trim_start())
 }
 
-/// A text as XML has it.
+/// Escapes a text for XML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -95,10 +92,10 @@ fn unescaped(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// A path that can stand in a property list at all.
+/// The path as text, if a property list can contain it.
 fn plain_text(path: &Path) -> Result<&str, Error> {
     path.to_str().filter(|text| !text.contains(char::is_control)).ok_or_else(|| {
-        let message = format!("a launchd agent cannot name this path: {path:?}");
+        let message = format!("a launchd agent cannot contain this path: {path:?}");
         Error::new(ErrorCode::InvalidArgs, message)
             .suggest("use a path that is UTF-8 and has no control characters in it")
     })
@@ -135,22 +132,22 @@ mod tests {
 
     #[test]
     fn launchd_listens_privately_restarts_after_crashes_only_and_stays_in_the_graphical_session() {
-        let told = read(&agent());
-        assert_eq!(told["Label"].as_string(), Some("dev.axd.axd"));
-        assert_eq!(strings(&told["ProgramArguments"]), ["/Users/a/bin/axd", "--idle-exit", "900"]);
-        assert_eq!(told["RunAtLoad"].as_boolean(), Some(true));
-        assert_eq!(told["LimitLoadToSessionType"].as_string(), Some("Aqua"));
+        let plist = read(&agent());
+        assert_eq!(plist["Label"].as_string(), Some("dev.axd.axd"));
+        assert_eq!(strings(&plist["ProgramArguments"]), ["/Users/a/bin/axd", "--idle-exit", "900"]);
+        assert_eq!(plist["RunAtLoad"].as_boolean(), Some(true));
+        assert_eq!(plist["LimitLoadToSessionType"].as_string(), Some("Aqua"));
         assert_eq!(
-            told["KeepAlive"],
+            plist["KeepAlive"],
             Value::Dictionary([("Crashed", Value::Boolean(true))].into_iter().collect())
         );
-        assert_eq!(told["StandardErrorPath"].as_string(), Some("/Users/a/Library/Logs/axd/stderr.log"));
+        assert_eq!(plist["StandardErrorPath"].as_string(), Some("/Users/a/Library/Logs/axd/stderr.log"));
         assert_eq!(
-            told["EnvironmentVariables"].as_dictionary().unwrap()["AXD_LOG"].as_string(),
+            plist["EnvironmentVariables"].as_dictionary().unwrap()["AXD_LOG"].as_string(),
             Some("debug")
         );
         // The daemon asks for the socket by this name.
-        let socket = told["Sockets"].as_dictionary().unwrap()["axd"].as_dictionary().unwrap();
+        let socket = plist["Sockets"].as_dictionary().unwrap()["axd"].as_dictionary().unwrap();
         assert_eq!(
             socket["SockPathName"].as_string(),
             Some("/Users/a/Library/Application Support/axd/axd.sock")
@@ -170,17 +167,17 @@ mod tests {
             ..agent()
         };
         let text = agent.plist().unwrap();
-        let told = Value::from_reader_xml(text.as_bytes()).unwrap().into_dictionary().unwrap();
+        let plist = Value::from_reader_xml(text.as_bytes()).unwrap().into_dictionary().unwrap();
         assert_eq!(
-            strings(&told["ProgramArguments"]),
+            strings(&plist["ProgramArguments"]),
             [&format!("{odd}axd"), "--state", "-- ]]> &amp; $HOME ~"].map(str::to_owned)
         );
-        let socket = told["Sockets"].as_dictionary().unwrap()["axd"].as_dictionary().unwrap();
+        let socket = plist["Sockets"].as_dictionary().unwrap()["axd"].as_dictionary().unwrap();
         assert_eq!(socket["SockPathName"].as_string(), Some(format!("{odd}s").as_str()));
-        assert_eq!(told["RunAtLoad"].as_boolean(), Some(false));
+        assert_eq!(plist["RunAtLoad"].as_boolean(), Some(false));
         assert_eq!(Agent::socket_in(&text), Some(agent.socket.clone()));
         assert!(!Agent::runs_at_load_in(&text) && Agent::runs_at_load_in(&self::agent().plist().unwrap()));
-        assert!(told["EnvironmentVariables"].as_dictionary().unwrap().is_empty());
+        assert!(plist["EnvironmentVariables"].as_dictionary().unwrap().is_empty());
     }
 
     #[test]

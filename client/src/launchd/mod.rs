@@ -1,9 +1,9 @@
-//! macOS's launchd: the agent that runs axd, what `launchctl` says about it, and how a missing daemon is started by it.
+//! macOS's launchd: the agent that runs axd, the output of `launchctl`, and starting a missing daemon.
 //!
-//! On macOS the system asks who is *responsible* for a process before it lets it use accessibility. A daemon that a shell
-//! spawns is charged to the terminal; one that launchd starts answers for itself. So there a daemon is always launchd's.
+//! On macOS, accessibility is granted to the app that is *responsible* for a process. For a daemon that a shell spawns, that is
+//! the terminal; a daemon that launchd starts is responsible for itself. So on macOS launchd always starts the daemon.
 //!
-//! Everything but the default is the same on every system, so that it is tested on each.
+//! Only the default depends on the system, so that everything here is tested on every system.
 
 mod agent;
 mod start;
@@ -14,12 +14,13 @@ use std::process::{Command as Process, Stdio};
 pub use agent::{Agent, MARK};
 pub(crate) use start::start;
 
-/// The agent's label for the socket that is everybody's default.
+/// The label of the agent for the default socket.
 pub const LABEL: &str = "dev.axd.axd";
-/// Says who starts a missing daemon: `launchd` or `spawn`. For tests, and for whoever has no launchd.
+/// The variable that decides how a missing daemon is started: `launchd` or `spawn`. It is for tests and for systems without
+/// launchd.
 pub const STARTER: &str = "AXD_START";
 
-/// Whether launchd is who runs services here.
+/// Whether launchd is the service manager here.
 pub fn is_here() -> bool {
     match std::env::var(STARTER).as_deref() {
         Ok("launchd") => true,
@@ -28,57 +29,57 @@ pub fn is_here() -> bool {
     }
 }
 
-/// Whether a missing daemon is to be started by launchd. The built-in desktop needs nobody's leave, so there a daemon is
-/// spawned.
+/// Whether launchd starts a missing daemon. For the built-in desktop a daemon is spawned, because that needs no permission.
 pub(crate) fn is_starter(platform: Option<&str>) -> bool {
     is_here() && (platform != Some("sim") || std::env::var_os(STARTER).is_some())
 }
 
-/// The user's graphical session, as `launchctl` calls it.
+/// The domain of the user's graphical session, for `launchctl`.
 pub fn domain() -> String {
     format!("gui/{}", nix::unistd::getuid())
 }
 
-/// An agent in it.
+/// The name of an agent in that domain.
 pub fn target(label: &str) -> String {
     format!("{}/{label}", domain())
 }
 
-/// `launchctl` and these words.
+/// The command line of `launchctl` with these arguments.
 pub fn argv(words: &[&str]) -> Vec<String> {
     ["launchctl"].iter().chain(words).map(ToString::to_string).collect()
 }
 
-/// Runs `launchctl`. `Ok(Err)` is what it said when it failed.
+/// Runs `launchctl`. `Ok(Err)` is its error output if it failed.
 pub fn launchctl(words: &[&str]) -> io::Result<std::result::Result<String, String>> {
     let ran = Process::new("launchctl").args(words).stdin(Stdio::null()).output()?;
     if ran.status.success() {
         return Ok(Ok(String::from_utf8_lossy(&ran.stdout).into_owned()));
     }
-    // It complains on either.
+    // It writes errors to either.
     let said = [String::from_utf8_lossy(&ran.stderr), String::from_utf8_lossy(&ran.stdout)].join(" ");
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     Ok(Err(if said.is_empty() { ran.status.to_string() } else { said }))
 }
 
-/// An agent that launchd knows, as `launchctl print` shows it.
+/// A loaded agent, as `launchctl print` shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// The file it was loaded from.
     pub path: String,
-    /// launchd's word for how it is: `running`, `not running`, `spawn scheduled`.
+    /// launchd's word for its state: `running`, `not running`, `spawn scheduled`.
     pub state: String,
-    /// Its process, if it runs.
+    /// The id of its process, if it runs.
     pub pid: Option<u32>,
-    /// How its process ended the last time, unless it never did.
+    /// The exit code of its last process, if one has ended.
     pub last_exit: Option<i32>,
 }
 
 impl Loaded {
-    /// Reads what `launchctl print gui/UID/LABEL` shows: `key = value` lines, one tab deep; deeper ones belong to others.
-    pub fn read(told: &str) -> Loaded {
+    /// Parses the output of `launchctl print gui/UID/LABEL`: `key = value` lines with one tab; lines with more tabs belong to
+    /// other objects.
+    pub fn parse(output: &str) -> Loaded {
         let value = |key: &str| {
-            told.lines().find_map(|line| {
+            output.lines().find_map(|line| {
                 let line = line.strip_prefix('\t').filter(|line| !line.starts_with('\t'))?;
                 line.strip_prefix(key)?.strip_prefix(" = ").map(str::trim)
             })
@@ -99,15 +100,15 @@ impl Loaded {
     }
 }
 
-/// What `launchctl print` says of an agent that launchd does not know, where there is a session at all.
+/// Whether `launchctl print` reports that the agent is not loaded, rather than that there is no session.
 pub fn is_unknown(said: &str) -> bool {
     said.contains("Could not find service")
 }
 
-/// Whether the agent is among those that `launchctl print-disabled` shows as turned off. Older systems write `true` for
-/// what newer ones call `disabled`.
-pub fn is_disabled(told: &str, label: &str) -> bool {
-    told.lines().any(|line| {
+/// Whether the output of `launchctl print-disabled` lists the agent as disabled. Older systems write `true` instead of
+/// `disabled`.
+pub fn is_disabled(output: &str, label: &str) -> bool {
+    output.lines().any(|line| {
         let said = line.trim().strip_prefix(&format!("\"{label}\" => "));
         matches!(said, Some("disabled" | "true"))
     })
@@ -125,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_launchctl_prints_of_an_agent_is_read() {
-        let loaded = Loaded::read(RUNNING);
+        let loaded = Loaded::parse(RUNNING);
         assert_eq!(loaded.path, "/Users/a b/Library/LaunchAgents/dev.axd.axd.plist");
         assert_eq!((loaded.state.as_str(), loaded.pid, loaded.last_exit), ("running", Some(4711), Some(0)));
         assert!(loaded.is_running());
@@ -140,7 +141,7 @@ mod tests {
                 .replace("\tpid = 4711\n", "")
                 .replace("\tstate = running", "\tstate = not running")
                 .replace("exit code = 0", &format!("exit code = {said}"));
-            let loaded = Loaded::read(&told);
+            let loaded = Loaded::parse(&told);
             assert_eq!(
                 (loaded.pid, loaded.is_running(), loaded.last_exit),
                 (None, false, expected),

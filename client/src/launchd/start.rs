@@ -1,5 +1,5 @@
-//! Starting a missing daemon by launchd: an agent for the socket is loaded, for this session only, and from then on whoever
-//! connects starts the daemon. `ax service install` makes it last.
+//! Starts a missing daemon with launchd: loads an agent for the socket, for this session only. From then on a connection starts
+//! the daemon. `ax service install` makes that permanent.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -8,35 +8,35 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axd_protocol::command::Status;
-use axd_protocol::places::System;
-use axd_protocol::{Command, Places};
+use axd_protocol::paths::System;
+use axd_protocol::{Command, Paths};
 
 use super::{Agent, LABEL, Loaded, STARTER, domain, is_unknown, launchctl, target};
 use crate::start::IDLE_EXIT_S;
-use crate::{Ask, ClientError, Connection, DaemonStart, request_line};
+use crate::{ClientError, Connection, DaemonStart, RequestOptions, request_line};
 
-/// After how long without an answer launchd is asked how the daemon is.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// How often.
-const LOOKS: u32 = 20;
-/// Variables that are about `ax`, not about the daemon it starts.
-const NOT_HANDED_ON: [&str; 4] = ["AXD_SOCKET", "AXD_BIN", "AXD_NO_AUTOSTART", STARTER];
+/// The time without an answer after which the state of the agent is queried.
+const STATUS_INTERVAL: Duration = Duration::from_secs(1);
+/// The maximum number of such queries.
+const MAX_STATUS_CHECKS: u32 = 20;
+/// Variables for `ax` that are not passed to the daemon.
+const CLIENT_VARIABLES: [&str; 4] = ["AXD_SOCKET", "AXD_BIN", "AXD_NO_AUTOSTART", STARTER];
 
-/// Has launchd listen at this socket, and waits until the daemon that it starts answers. Errors are told in words.
+/// Makes launchd listen at this socket, and waits until the daemon answers. The error is a message.
 pub(crate) fn start(socket: &Path, binary: &Path, how: &DaemonStart) -> Result<Connection, String> {
     let uid = nix::unistd::geteuid().as_raw();
     let env = |name: &str| std::env::var_os(name);
-    let places = Places::resolve(System::HERE, uid, env);
-    let default = Places::resolve(System::HERE, uid, |name| env(name).filter(|_| name != "AXD_SOCKET"));
+    let paths = Paths::resolve(System::CURRENT, uid, env);
+    let default = Paths::resolve(System::CURRENT, uid, |name| env(name).filter(|_| name != "AXD_SOCKET"));
     let label = label_of(socket, &default.socket);
     let target = target(&label);
-    let known = look(&target)?;
-    // What is installed for good is used as it is; an agent of ours is written anew, since axd may have moved.
+    let known = query(&target)?;
+    // An installed agent is used unchanged. An agent for the session is written again, because axd may have moved.
     let installed = known.as_ref().map(|known| PathBuf::from(&known.path)).filter(|path| {
         path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "LaunchAgents")
             && path.exists()
     });
-    let log = how.state.clone().unwrap_or(places.state).join("stderr.log");
+    let log = how.state.clone().unwrap_or(paths.state).join("stderr.log");
     let file = match installed {
         Some(file) => file,
         None => {
@@ -45,27 +45,26 @@ pub(crate) fn start(socket: &Path, binary: &Path, how: &DaemonStart) -> Result<C
         }
     };
     if let Some(known) = known {
-        // It is loaded, and yet nobody listens: its socket was removed. To load it again makes a new one.
+        // The agent is loaded, but nobody listens, because its socket was removed. Loading it again creates the socket.
         run(&["bootout", &target])?;
-        let _ = known.pid.is_none_or(crate::await_exit);
+        let _ = known.pid.is_none_or(crate::wait_for_exit);
     }
     run(&["bootstrap", &domain(), &file.to_string_lossy()])?;
-    if let Some(tell) = how.tell {
-        tell(&format!(
-            "axd is started by launchd, as {target}; `ax service install` keeps it there.\n\
-             If it may not use accessibility yet, allow {} in System Settings › Privacy & Security › Accessibility.",
+    if let Some(on_message) = how.on_message {
+        on_message(&format!(
+            "launchd starts axd as {target} in this session; `ax service install` makes that permanent.\nIf axd lacks the Accessibility permission, grant it to {} in System Settings › Privacy & Security › Accessibility.",
             binary.display()
         ));
     }
-    await_answer(socket, &target, &log)
+    wait_for_answer(socket, &target, &log)
 }
 
-/// The agent of a socket: the default one's has the plain name, any other's one of its own.
+/// The label of the agent for a socket. Sockets other than the default have a hash in it.
 fn label_of(socket: &Path, default: &Path) -> String {
     if socket == default {
         return LABEL.to_owned();
     }
-    // FNV-1a: short, and the same in every version of ax.
+    // FNV-1a is short, and the same in every version of ax.
     let bytes = socket.as_os_str().as_encoded_bytes();
     let hash =
         bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
@@ -80,10 +79,10 @@ fn agent(label: String, socket: &Path, binary: &Path, how: &DaemonStart, log: Pa
     if let Some(state) = &how.state {
         arguments.extend(["--state".into(), state.to_string_lossy().into_owned()]);
     }
-    // launchd starts it with the session's variables; what was set for axd in this shell would be lost.
+    // launchd starts the daemon with the variables of the session, so those for axd in this shell are passed on.
     let mut environment: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, _)| name.starts_with("AXD_") && !NOT_HANDED_ON.contains(&name.as_str()))
+        .filter(|(name, _)| name.starts_with("AXD_") && !CLIENT_VARIABLES.contains(&name.as_str()))
         .collect();
     environment.sort();
     Agent {
@@ -97,7 +96,7 @@ fn agent(label: String, socket: &Path, binary: &Path, how: &DaemonStart, log: Pa
     }
 }
 
-/// Writes the agent's file beside its socket: not where launchd would load it at the next login.
+/// Writes the agent's file beside its socket, where launchd does not load it at the next login.
 fn write(agent: &Agent, socket: &Path) -> Result<PathBuf, String> {
     let text = agent.plist().map_err(|error| error.message)?;
     let file = socket.with_file_name(format!("{}.plist", agent.label));
@@ -110,10 +109,10 @@ fn write(agent: &Agent, socket: &Path) -> Result<PathBuf, String> {
     Ok(file)
 }
 
-/// The agent, if launchd knows it.
-fn look(target: &str) -> Result<Option<Loaded>, String> {
+/// The agent, if it is loaded.
+fn query(target: &str) -> Result<Option<Loaded>, String> {
     match launchctl(&["print", target]) {
-        Ok(Ok(told)) => Ok(Some(Loaded::read(&told))),
+        Ok(Ok(output)) => Ok(Some(Loaded::parse(&output))),
         Ok(Err(said)) if is_unknown(&said) => Ok(None),
         Ok(Err(said)) => Err(format!(
             "launchd has no graphical session for this user ({said}); log in at the screen, or set AXD_START=spawn"
@@ -125,37 +124,39 @@ fn look(target: &str) -> Result<Option<Loaded>, String> {
 fn run(words: &[&str]) -> Result<(), String> {
     match launchctl(words) {
         Ok(Ok(_)) => Ok(()),
-        // It goes as soon as its process has ended, which is waited for.
+        // The agent is unloaded when its process has ended, which is waited for.
         Ok(Err(said)) if words[0] == "bootout" && said.contains("in progress") => Ok(()),
         Ok(Err(said)) => Err(format!("launchctl {} failed: {said}", words.join(" "))),
         Err(fault) => Err(format!("cannot run launchctl: {fault}")),
     }
 }
 
-/// Asks until the daemon answers. launchd accepts in its place, so a connection alone means nothing; and a daemon that
-/// cannot run is only known by its end.
-fn await_answer(socket: &Path, target: &str, log: &Path) -> Result<Connection, String> {
-    let lost = |fault: io::Error| format!("launchd listens at {}, but: {fault}", socket.display());
+/// Waits until the daemon answers a request. A connection alone proves nothing, because launchd accepts it; and that the daemon
+/// cannot run is only known from its exit code.
+fn wait_for_answer(socket: &Path, target: &str, log: &Path) -> Result<Connection, String> {
+    let lost = |fault: io::Error| {
+        format!("launchd listens at {}, but the connection failed: {fault}", socket.display())
+    };
     let mut connection = Connection::try_open(socket).map_err(lost)?;
-    connection.stream().set_read_timeout(Some(LOOK_AGAIN)).map_err(lost)?;
-    let asked = request_line(1, &Command::Status(Status {}), Ask::any_protocol());
+    connection.stream().set_read_timeout(Some(STATUS_INTERVAL)).map_err(lost)?;
+    let asked = request_line(1, &Command::Status(Status {}), RequestOptions::any_protocol());
     asked.and_then(|line| connection.send_line(&line)).map_err(|fault| fault.to_string())?;
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_STATUS_CHECKS {
         match connection.recv_line() {
             Ok(Some(_)) => return Connection::try_open(socket).map_err(lost),
             Err(ClientError::Io(fault)) if fault.kind() == io::ErrorKind::TimedOut => {}
             Ok(None) | Err(_) => break,
         }
-        if look(target)?.is_some_and(|known| known.pid.is_none() && known.last_exit.is_some()) {
+        if query(target)?.is_some_and(|known| known.pid.is_none() && known.last_exit.is_some()) {
             break;
         }
     }
-    let ended = look(target)?.and_then(|known| known.last_exit);
+    let ended = query(target)?.and_then(|known| known.last_exit);
     let how = ended.map_or_else(String::new, |code| format!(" (it ended with {code})"));
     let said = fs::read_to_string(log).unwrap_or_default();
     let said = said.lines().last().map_or_else(String::new, |line| format!(": {line}"));
     Err(format!(
-        "launchd started it, and it does not answer{how}{said}; see {} and `launchctl print {target}`",
+        "launchd started it, but it does not answer{how}{said}; see {} and `launchctl print {target}`",
         log.display()
     ))
 }
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_daemon_is_told_all_that_a_spawned_one_would_know() {
+    fn the_daemon_gets_the_arguments_of_a_spawned_one() {
         let how = DaemonStart {
             platform: Some("macos".into()),
             state: Some("/s".into()),

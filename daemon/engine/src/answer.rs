@@ -1,6 +1,6 @@
 //! Writing one answer, in the form its client asked for.
 
-use axd_protocol::envelope::Head;
+use axd_protocol::envelope::AnswerHead;
 use axd_protocol::render::Render;
 use axd_protocol::{AppInfo, Clock, Error, Format, PROTOCOL_VERSION};
 use serde::Serialize;
@@ -78,11 +78,11 @@ impl<'c> Answer<'c> {
         Reply { line: self.line, feed: self.feed }
     }
 
-    fn head<'a>(&self, clock: Option<Clock>, app: Option<&'a AppInfo>) -> Head<'a>
+    fn head<'a>(&self, clock: Option<Clock>, app: Option<&'a AppInfo>) -> AnswerHead<'a>
     where
         'c: 'a,
     {
-        Head {
+        AnswerHead {
             id: self.call.id.as_deref(),
             ok: true,
             command: self.call.command.name(),

@@ -137,7 +137,7 @@ impl Engine {
         match turn {
             Some(_turn) => self.carry_out(call).await,
             None => {
-                let why = "an earlier action on this connection is still under way";
+                let why = "an earlier action on this connection is still in progress";
                 let error = Error::new(ErrorCode::Timeout, why).suggest("increase --deadline-ms");
                 Answer::new(&call, self.platform.name()).finish(Err(error))
             }

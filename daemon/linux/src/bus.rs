@@ -19,7 +19,7 @@ pub(super) const STATUS: &str = "org.a11y.Status";
 pub enum Missing {
     /// Neither a display nor a session bus leads to it.
     #[error(
-        "there is no session bus ({0}), so no way to the apps of a desktop: run axd inside a desktop session, or set DBUS_SESSION_BUS_ADDRESS"
+        "no session bus is available ({0}): run axd inside a desktop session, or set DBUS_SESSION_BUS_ADDRESS"
     )]
     SessionBus(String),
     /// The session bus cannot start it.

@@ -62,9 +62,10 @@ fn signal(process: Pid, signal: Signal, gate: &Gate) -> Result<(), Failure> {
     match kill(process, signal) {
         Ok(()) => Ok(()),
         Err(Errno::ESRCH) => Err(gone(process.as_raw().unsigned_abs())),
-        Err(fault) => {
-            Err(Failure::new(FailureKind::Refused, format!("process {process} takes no signal: {fault}")))
-        }
+        Err(fault) => Err(Failure::new(
+            FailureKind::Refused,
+            format!("cannot send a signal to process {process}: {fault}"),
+        )),
     }
 }
 
@@ -96,7 +97,7 @@ fn close(display: &Display, window: Window, through_manager: bool) -> XResult<()
 }
 
 fn gone(pid: u32) -> Failure {
-    Failure::new(FailureKind::Gone, format!("there is no process {pid}"))
+    Failure::new(FailureKind::Gone, format!("process {pid} not found"))
 }
 
 #[cfg(test)]

@@ -27,10 +27,10 @@ pub(super) enum XFault {
     #[error("the connection to the X server is lost: {0}")]
     Lost(String),
     /// The server does not know the request.
-    #[error("the X server does not offer {0}")]
+    #[error("the X server does not support {0}")]
     Missing(&'static str),
     /// The server refused a request.
-    #[error("the X server says {:?}", .0.error_kind)]
+    #[error("X server error: {:?}", .0.error_kind)]
     Told(X11Error),
 }
 
@@ -44,7 +44,7 @@ impl XFault {
 impl From<ConnectionError> for XFault {
     fn from(fault: ConnectionError) -> XFault {
         match fault {
-            ConnectionError::UnsupportedExtension => XFault::Missing("an extension that this needs"),
+            ConnectionError::UnsupportedExtension => XFault::Missing("a required X extension"),
             fault => XFault::Lost(fault.to_string()),
         }
     }
@@ -62,7 +62,7 @@ impl From<ReplyError> for XFault {
 impl From<ReplyOrIdError> for XFault {
     fn from(fault: ReplyOrIdError) -> XFault {
         match fault {
-            ReplyOrIdError::IdsExhausted => XFault::Lost("no more numbers to give".to_owned()),
+            ReplyOrIdError::IdsExhausted => XFault::Lost("no more X ids are available".to_owned()),
             ReplyOrIdError::ConnectionError(fault) => fault.into(),
             ReplyOrIdError::X11Error(told) => XFault::Told(told),
         }
@@ -248,12 +248,11 @@ fn missing(fault: &str) -> Failure {
     let wayland = std::env::var_os("WAYLAND_DISPLAY").is_some_and(|display| !display.is_empty());
     let native = if wayland {
         format!(
-            "input, windows, clipboard and pictures need an X server, and on this Wayland desktop none answers ({fault}); \
-             turn Xwayland on and start axd with its DISPLAY, or log in to an X11 session"
+            "input, windows, clipboard and screenshots need an X server, and none answers on this Wayland desktop ({fault}); enable Xwayland and start axd with its DISPLAY, or log in to an X11 session"
         )
     } else {
         format!(
-            "there is no X server ({fault}); start axd inside the desktop session, or with DISPLAY (and XAUTHORITY) set"
+            "no X server is available ({fault}); start axd inside the desktop session, or with DISPLAY (and XAUTHORITY) set"
         )
     };
     Failure::new(FailureKind::NotSupported, native)

@@ -33,8 +33,8 @@ fn examine_display(checks: &mut Vec<Finding>) -> Option<Screen> {
             if wayland {
                 checks.push(Finding::limited(
                     "wayland",
-                    "apps that speak Wayland have no place on the X server",
-                    "their trees are complete; for windows and places start them with GDK_BACKEND=x11 or QT_QPA_PLATFORM=xcb",
+                    "apps that use Wayland are not on the X server",
+                    "their trees are complete; for windows and positions, start them with GDK_BACKEND=x11 or QT_QPA_PLATFORM=xcb",
                 ));
             }
             Some(screen)
@@ -42,8 +42,8 @@ fn examine_display(checks: &mut Vec<Finding>) -> Option<Screen> {
         Err(_) if wayland => {
             checks.push(Finding::limited(
                 "display",
-                "Wayland without an X server: trees are complete; windows come from the apps, displays and places do not",
-                "nothing for reading; for places run the apps under Xwayland",
+                "Wayland without an X server: trees and windows are available; displays and positions are not",
+                "not needed for reading; for positions, run the apps under Xwayland",
             ));
             None
         }
@@ -51,7 +51,7 @@ fn examine_display(checks: &mut Vec<Finding>) -> Option<Screen> {
             checks.push(Finding::limited(
                 "display",
                 format!("no X server: {fault}"),
-                "trees need none; for windows and places set DISPLAY, or run inside the desktop session",
+                "trees work without one; for windows and positions, set DISPLAY or run inside the desktop session",
             ));
             None
         }
@@ -84,7 +84,7 @@ async fn examine_bus(session: &Link, checks: &mut Vec<Finding>) -> Option<Link> 
     let of_display = X11::connect().ok().and_then(|x11| x11.accessibility_bus());
     let Some(address) = of_display.or(told) else {
         let remedy = "install at-spi2-core, then log in again";
-        checks.push(Finding::missing("accessibility bus", "the session bus cannot start one", remedy));
+        checks.push(Finding::missing("accessibility bus", "the session bus cannot start it", remedy));
         return None;
     };
     let bus = match Link::connect(&address, None).await {
@@ -123,7 +123,7 @@ async fn examine_apps(bus: &Link, screen: Option<&Screen>, checks: &mut Vec<Find
     checks.push(match names.is_empty() {
         true => Finding::limited(
             "apps",
-            "none shows a tree",
+            "no app has a tree",
             "start one; those that started before accessibility was turned on need a restart",
         ),
         false => Finding::ok("apps", names.join(", ")),
@@ -138,15 +138,15 @@ async fn examine_apps(bus: &Link, screen: Option<&Screen>, checks: &mut Vec<Find
     for (pid, title) in unseen {
         checks.push(Finding::limited(
             "app without a tree",
-            format!("\"{title}\" (pid {pid}) shows a window, and nothing on the accessibility bus"),
+            format!("\"{title}\" (pid {pid}) has a window, but is not on the accessibility bus"),
             "restart it now that accessibility is on; Electron and Chromium may need --force-renderer-accessibility, Java its bridge",
         ));
     }
     for app in listed.iter().filter(|app| is_chromium(&app.seen.identity) && !is_forced(app.seen.pid)) {
         checks.push(Finding::limited(
             "web content",
-            format!("{} (pid {}) may show its pages only after a first look", app.seen.name, app.seen.pid),
-            "start it with --force-renderer-accessibility to have them at once",
+            format!("{} (pid {}) may show web pages only after the first read", app.seen.name, app.seen.pid),
+            "start it with --force-renderer-accessibility to get them at once",
         ));
     }
 }

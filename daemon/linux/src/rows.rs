@@ -83,7 +83,7 @@ impl Reader {
             return Err(Failure::new(FailureKind::Gone, "it no longer shows only some of its rows"));
         };
         if extent.columns.is_some_and(|columns| columns > MOST_COLUMNS) {
-            let why = format!("it has more than {MOST_COLUMNS} columns: a sheet is not looked through");
+            let why = format!("it has more than {MOST_COLUMNS} columns; spreadsheets are not searched");
             return Err(Failure::new(FailureKind::NotSupported, why));
         }
         let wanted = (rows.start..rows.end.min(extent.rows)).collect();

@@ -20,7 +20,7 @@ const ADD: u32 = 1;
 
 /// Asks for it, and waits until the server knows. Whether it came to be is told by the desktop.
 pub(super) fn apply(display: &Display, window: u64, op: WindowOp, gate: &Gate) -> Result<(), Failure> {
-    let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
+    let gone = || Failure::new(FailureKind::Gone, format!("window {window} not found"));
     let window = Window::try_from(window).map_err(|_| gone())?;
     let attributes = display.connection.get_window_attributes(window).map_err(XFault::from)?;
     let attributes = attributes.reply().map_err(XFault::from).map_err(|fault| match fault.is_gone() {
@@ -180,7 +180,7 @@ impl Asked<'_> {
     fn maximize(&self) -> Result<(), Failure> {
         let manager = self.needs_manager("maximise")?;
         if !manager.offers(self.display.atoms._NET_WM_STATE_MAXIMIZED_VERT) {
-            let said = "the window manager cannot maximise windows; move and resize it instead";
+            let said = "the window manager cannot maximize windows; move and resize it instead";
             return Err(Failure::new(FailureKind::NotSupported, said));
         }
         self.pass()?;
@@ -229,7 +229,8 @@ impl Asked<'_> {
 
     fn needs_manager(&self, what: &str) -> Result<&Manager, Failure> {
         self.manager.as_ref().ok_or_else(|| {
-            let said = format!("no window manager runs on this display, and only one can {what} a window");
+            let said =
+                format!("only a window manager can {what} a window, and none is running on this display");
             Failure::new(FailureKind::NotSupported, said)
         })
     }

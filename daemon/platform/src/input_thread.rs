@@ -47,7 +47,7 @@ impl InputThread {
                 *thread = Some(jobs);
             }
             Err(fault) => {
-                let said = format!("no thread for input can be started: {fault}");
+                let said = format!("cannot start the input thread: {fault}");
                 let _ = job.answer.send(Err(Failure::new(FailureKind::Refused, said)));
             }
         }

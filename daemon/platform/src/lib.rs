@@ -130,7 +130,7 @@ pub trait Platform: Send + Sync + 'static {
         let (answer, reply) = oneshot::channel();
         let failure = Failure::new(
             FailureKind::NotSupported,
-            "there is no built-in desktop here; start axd with --platform sim",
+            "this daemon has no built-in desktop; start axd with --platform sim",
         );
         let _ = answer.send(Err(failure));
         reply

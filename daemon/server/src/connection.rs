@@ -287,7 +287,7 @@ impl Connection {
         let message = format!("the line is longer than {} bytes", axd_protocol::MAX_REQUEST_BYTES);
         let error = Error::new(ErrorCode::PayloadTooLarge, message);
         write_error(self.platform, None, "", &error, &mut self.out.lines);
-        self.fail_pending(ErrorCode::Cancelled, "the connection is closed after an over-long line");
+        self.fail_pending(ErrorCode::Cancelled, "the connection was closed after a line that is too long");
         self.drop_subscriptions();
         let until = match self.phase {
             Phase::Draining { until, .. } => until,
@@ -299,7 +299,7 @@ impl Connection {
     /// The time for draining is over: says so to whoever still waits, as far as the socket takes it.
     fn cut_short(&mut self) -> Result<(), Closed> {
         if matches!(self.phase, Phase::Draining { why: Drain::Shutdown, .. }) {
-            self.fail_pending(ErrorCode::Cancelled, "the daemon is going down");
+            self.fail_pending(ErrorCode::Cancelled, "the daemon is shutting down");
         }
         // The connection is over whether or not this succeeds.
         let _ = self.out.flush(&self.stream);

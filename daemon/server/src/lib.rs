@@ -135,7 +135,7 @@ impl Server {
         }
         if self.connections.len() >= MAX_CONNECTIONS {
             warn!(pid = peer.pid, "too many clients");
-            let message = format!("{MAX_CONNECTIONS} clients are connected");
+            let message = format!("{MAX_CONNECTIONS} clients are connected, which is the maximum");
             let error = Error::new(ErrorCode::RateLimited, message)
                 .suggest("close unused connections; one connection can carry many requests");
             return turn_away(stream, platform, &error);

@@ -15,7 +15,7 @@ impl Panicked {
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned())
             .or_else(|| payload.downcast_ref::<String>().cloned());
-        Panicked(said.unwrap_or_else(|| "a panic that says nothing".to_owned()))
+        Panicked(said.unwrap_or_else(|| "a panic without a message".to_owned()))
     }
 }
 

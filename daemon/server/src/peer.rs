@@ -31,9 +31,9 @@ impl Peer {
         if self.uid == own.as_raw() {
             return Ok(());
         }
-        let message = format!("this daemon serves user {own}, and you are user {}", self.uid);
+        let message = format!("this daemon belongs to user {own}, and the client is user {}", self.uid);
         Err(Error::new(ErrorCode::PermissionDenied, message)
-            .suggest("run the command as that user, or start an axd of your own with another AXD_SOCKET"))
+            .suggest("run the command as that user, or start your own axd with another AXD_SOCKET"))
     }
 }
 

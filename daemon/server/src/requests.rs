@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axd_protocol::command::{Cancel, CancelAnswer};
-use axd_protocol::envelope::Head;
+use axd_protocol::envelope::AnswerHead;
 use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::event::EndCause;
 use axd_protocol::{Command, Error, ErrorCode, Format, PROTOCOL_VERSION, Request};
@@ -83,7 +83,9 @@ impl Connection {
         match guarded(&mut self.out.lines, |out| service.serve(call, out)) {
             Ok(Served::Now) => debug_assert!(self.out.lines.ends_with(b"\n"), "{name}: half a line"),
             Ok(Served::Later(_)) if self.pending.requests() >= MAX_PENDING => {
-                let message = format!("{MAX_PENDING} requests are in progress on this connection");
+                let message = format!(
+                    "{MAX_PENDING} requests are in progress on this connection, which is the maximum"
+                );
                 let mut error = Error::new(ErrorCode::RateLimited, message);
                 // It had begun: what it has not sent by now it never will.
                 if !gate.close() {
@@ -126,7 +128,7 @@ impl Connection {
                 asked.fail(self.platform, ErrorCode::Cancelled, message, &mut self.out.lines);
             }
         }
-        let head = Head {
+        let head = AnswerHead {
             id: request.id,
             ok: true,
             command: "cancel",
@@ -141,7 +143,7 @@ impl Connection {
                 let text = match (key, found) {
                     (Some(_), _) => "cancelled",
                     (None, Some(_)) => "too late: it has been sent",
-                    (None, None) => "no such request is under way",
+                    (None, None) => "no such request is in progress",
                 };
                 head.write_text(text, &mut self.out.lines);
             }
@@ -181,7 +183,8 @@ impl Connection {
         };
         if self.pending.subscriptions() >= MAX_SUBSCRIPTIONS {
             if let Some(asked) = self.pending.remove(key) {
-                let message = format!("this connection holds {MAX_SUBSCRIPTIONS} subscriptions");
+                let message =
+                    format!("this connection has {MAX_SUBSCRIPTIONS} subscriptions, which is the maximum");
                 let error = Error::new(ErrorCode::RateLimited, message)
                     .suggest("cancel one of them, or use one subscription for more");
                 self.refuse(asked.id.as_deref(), asked.command, &error);

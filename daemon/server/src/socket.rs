@@ -10,8 +10,8 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt,
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use axd_protocol::Places;
-use axd_protocol::places::{DAEMON_LOCK, MAX_SOCKET_PATH};
+use axd_protocol::Paths;
+use axd_protocol::paths::{DAEMON_LOCK, MAX_SOCKET_PATH};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, OFlag, fcntl};
 use nix::sys::socket::{self, AddressFamily, Backlog, SockFlag, SockType, UnixAddr};
@@ -29,7 +29,7 @@ pub enum ListenError {
         pid: Option<u32>,
     },
     /// The socket's folder lets others in.
-    #[error("{} is open to others (mode {mode:o}): {}set AXD_SOCKET to a path in a folder that is yours alone", .folder.display(), chmod(*.mode))]
+    #[error("{} is accessible to other users (mode {mode:o}): {}set AXD_SOCKET to a path in a folder that only you can access", .folder.display(), chmod(*.mode))]
     OpenFolder {
         /// The folder.
         folder: PathBuf,
@@ -45,10 +45,10 @@ pub enum ListenError {
         owner: u32,
     },
     /// Something that is not a socket lies where the socket goes.
-    #[error("{} is not a socket: move it away, or set AXD_SOCKET", .0.display())]
+    #[error("{} is not a socket: move it, or set AXD_SOCKET", .0.display())]
     NotASocket(PathBuf),
     /// The path does not fit into a socket address.
-    #[error("the socket's path is {} bytes long, and the system allows {MAX_SOCKET_PATH}: set AXD_SOCKET to a shorter one than {}", .0.as_os_str().len(), .0.display())]
+    #[error("the socket's path has {} bytes and must have at most {MAX_SOCKET_PATH}: set AXD_SOCKET to a path shorter than {}", .0.as_os_str().len(), .0.display())]
     PathTooLong(PathBuf),
     /// The socket the daemon was started with is of no use.
     #[error("the socket handed over by the service manager (fd {fd}) cannot be used: {reason}")]
@@ -197,7 +197,7 @@ fn prepare_folder(folder: &Path) -> Result<(), ListenError> {
         .recursive(true)
         .mode(0o700)
         .create(folder)
-        .map_err(system("make the folder", folder))?;
+        .map_err(system("create the folder", folder))?;
     let own = Uid::effective().as_raw();
     // The link first: whoever owns it can turn it elsewhere after we looked.
     for metadata in [fs::symlink_metadata(folder), fs::metadata(folder)] {
@@ -215,7 +215,7 @@ fn prepare_folder(folder: &Path) -> Result<(), ListenError> {
 
 /// Becomes the daemon of this socket, and leaves its pid for whoever comes too late.
 fn take_lock(socket: &Path) -> Result<Flock<File>, ListenError> {
-    let path = Places::lock_of(socket, DAEMON_LOCK);
+    let path = Paths::lock_of(socket, DAEMON_LOCK);
     let file = OpenOptions::new()
         .read(true)
         .write(true)

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use axd_gate::Gate;
-use axd_protocol::envelope::Head;
+use axd_protocol::envelope::AnswerHead;
 use axd_protocol::{Command, Error, Format, PROTOCOL_VERSION};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -88,6 +88,7 @@ pub fn write_error(
     error: &Error,
     out: &mut Vec<u8>,
 ) {
-    let head = Head { id, ok: false, command, version: PROTOCOL_VERSION, platform, clock: None, app: None };
+    let head =
+        AnswerHead { id, ok: false, command, version: PROTOCOL_VERSION, platform, clock: None, app: None };
     head.write_error(error, out);
 }

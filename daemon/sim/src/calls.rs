@@ -38,7 +38,7 @@ impl Desk {
     }
 
     async fn arrange_window(&self, window: u64, op: WindowOp, gate: &Gate) -> Result<DesktopAnswer, Failure> {
-        let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
+        let gone = || Failure::new(FailureKind::Gone, format!("window {window} not found"));
         let seen = self.windows().into_iter().find(|seen| seen.window == window).ok_or_else(gone)?;
         let process = self.process(seen.pid).ok_or_else(gone)?;
         gate.enter()?;
@@ -72,7 +72,7 @@ impl Desk {
     }
 
     async fn end_app(&self, pid: u32, force: bool, gate: &Gate) -> Result<DesktopAnswer, Failure> {
-        let gone = || Failure::new(FailureKind::Gone, format!("there is no process {pid}"));
+        let gone = || Failure::new(FailureKind::Gone, format!("process {pid} not found"));
         let process = self.process(pid).ok_or_else(gone)?;
         gate.enter()?;
         if force {
@@ -103,16 +103,15 @@ impl Desk {
                 let displays = self.displays();
                 let found = displays.iter().find(|display| display.display == number);
                 let known: Vec<String> = displays.iter().map(|display| display.display.to_string()).collect();
-                let absent =
-                    || invalid(format!("there is no display {number}; there is {}", known.join(", ")));
+                let absent = || invalid(format!("display {number} not found; there is {}", known.join(", ")));
                 found.ok_or_else(absent)?.bounds
             }
             CaptureTarget::Region(area) => self.on_screen(area)?,
             CaptureTarget::Window(window) => {
                 let seen = self.windows().into_iter().find(|seen| seen.window == window);
-                let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
+                let gone = || Failure::new(FailureKind::Gone, format!("window {window} not found"));
                 if seen.ok_or_else(gone)?.minimized {
-                    let text = format!("window {window} is minimised and shows nothing");
+                    let text = format!("window {window} is minimized and cannot be captured");
                     return Err(Failure::new(FailureKind::Refused, text));
                 }
                 sheets.retain(|sheet| sheet.window == window);
@@ -137,7 +136,7 @@ impl Desk {
     /// The displays' part of an area.
     fn on_screen(&self, area: Bounds) -> Result<Bounds, Failure> {
         let whole = self.span();
-        let nothing = || invalid(format!("{area:?} has nothing of the screen, which is {whole:?}"));
+        let nothing = || invalid(format!("{area:?} is outside the screen, which is {whole:?}"));
         area.intersection(&whole).ok_or_else(nothing)
     }
 }

@@ -212,7 +212,7 @@ impl Desk {
         let is_it = |script: &&Arc<Script>| script.name.eq_ignore_ascii_case(word) || script.identity == word;
         let found = self.scripts.iter().find(is_it).cloned().ok_or_else(|| {
             let names: Vec<&str> = self.scripts.iter().map(|script| script.name.as_str()).collect();
-            invalid(format!("there is no app '{word}'; there are: {}", names.join(", ")))
+            invalid(format!("app '{word}' not found; apps: {}", names.join(", ")))
         })?;
         let pid = self.pid_of(&found);
         Ok((found, pid))

@@ -153,5 +153,5 @@ impl Platform for SimDesktop {
 
 /// The built-in desktop is always there.
 pub fn examine() -> Vec<Finding> {
-    vec![Finding::ok("desktop", "the built-in one, which needs nothing")]
+    vec![Finding::ok("desktop", "built-in desktop, always available")]
 }

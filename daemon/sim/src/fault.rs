@@ -59,7 +59,7 @@ impl Fault {
         };
         let Some(name) = name else { return Err(format!("which fault? {}", there())) };
         let takes = FAULTS.iter().find(|(known, _)| *known == name).map(|(_, takes)| *takes);
-        let takes = takes.ok_or_else(|| format!("there is no fault '{name}'; {}", there()))?;
+        let takes = takes.ok_or_else(|| format!("fault '{name}' not found; {}", there()))?;
         let words: Vec<&str> = text.unwrap_or_default().split_whitespace().collect();
         let bad = || format!("fault {name} takes {takes}, not '{}'", text.unwrap_or_default());
         let count = |default: u64| match words.as_slice() {
@@ -107,7 +107,7 @@ pub(super) fn victim(
     fits: impl Fn(&Model, Handle) -> bool,
 ) -> Result<Handle, String> {
     if let Some(id) = named {
-        let there = || format!("there is no widget '{id}'; there are: {}", model.ids().join(", "));
+        let there = || format!("widget '{id}' not found; widgets: {}", model.ids().join(", "));
         return model.find(id).ok_or_else(there);
     }
     let mut waiting = vec![Handle::APP];
@@ -119,7 +119,7 @@ pub(super) fn victim(
             waiting.extend(widget.children.iter().rev());
         }
     }
-    Err("the app has no widget this fault can befall; name one".to_owned())
+    Err("the app has no widget for this fault; name one".to_owned())
 }
 
 /// Whether the widget is below a window.

@@ -20,17 +20,17 @@ impl Desk {
         match act.verb {
             SimVerb::Held => Ok(self.hands.lock().held()),
             SimVerb::Launch => match pid {
-                Some(pid) => Ok(format!("{name} runs already, as {pid}")),
-                None => Ok(format!("{name} started, as {}", self.launch_now(&script, LaunchPlan::default()))),
+                Some(pid) => Ok(format!("{name} is already running as {pid}")),
+                None => Ok(format!("{name} started as {}", self.launch_now(&script, LaunchPlan::default()))),
             },
             SimVerb::Restart => {
                 if let Some(pid) = pid {
                     self.tell_app(pid, name, Control::Quit).await?;
                 }
-                Ok(format!("{name} started again, as {}", self.launch_now(&script, LaunchPlan::default())))
+                Ok(format!("{name} restarted as {}", self.launch_now(&script, LaunchPlan::default())))
             }
             verb => {
-                let idle = || invalid(format!("{name} does not run; `ax sim {name} launch` starts it"));
+                let idle = || invalid(format!("{name} is not running; start it with `ax sim {name} launch`"));
                 let pid = pid.ok_or_else(idle)?;
                 let control = Self::control(&script, verb, act)?;
                 let done = self.tell_app(pid, name, control).await?;
@@ -60,7 +60,7 @@ impl Desk {
             SimVerb::Focus => Deed::Focus(widget()?),
             SimVerb::Scroll => {
                 let row = words()?;
-                let wrong = |_| invalid(format!("scroll takes a row's number, from 1, not '{row}'"));
+                let wrong = |_| invalid(format!("scroll takes a row number from 1, not '{row}'"));
                 Deed::Scroll(widget()?, row.trim().parse().map_err(wrong)?)
             }
             SimVerb::Raise => Deed::Raise(target),

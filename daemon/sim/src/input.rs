@@ -75,7 +75,11 @@ impl Hands {
         let keys = self.keys.iter().map(Key::to_string);
         let buttons = self.buttons.iter().map(|button| format!("{button} button"));
         let held: Vec<String> = keys.chain(buttons).collect();
-        if held.is_empty() { "nothing is held".to_owned() } else { format!("held: {}", held.join(", ")) }
+        if held.is_empty() {
+            "no key or button is held".to_owned()
+        } else {
+            format!("held: {}", held.join(", "))
+        }
     }
 
     fn modifiers(&self) -> Modifiers {

@@ -261,10 +261,10 @@ fn trigger(on: &str) -> Result<Trigger, String> {
             Ok(Trigger { happening, widget: widget.to_owned() })
         }
         Some(happening) if happening.is_of_the_app() => Err(format!("'{verb}' takes no widget")),
-        Some(_) => Err(format!("'{on}' names no widget; write {verb}:WIDGET, or {verb}:* for any")),
+        Some(_) => Err(format!("'{on}' does not name a widget; write {verb}:WIDGET, or {verb}:* for any")),
         None => {
             let names: Vec<&str> = Happening::ALL.iter().map(|(name, _)| *name).collect();
-            Err(format!("'{verb}' is nothing that happens; use one of {}", names.join(", ")))
+            Err(format!("'{verb}' is not an event; use one of {}", names.join(", ")))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use axd_protocol::selector::{is_item, may_borrow};
+use axd_protocol::selector::{is_item, takes_name_from_content};
 use axd_protocol::{NodeId, Role, State};
 use rustc_hash::FxHashMap;
 
@@ -264,7 +264,9 @@ impl Tree {
     /// What an item without a name goes by: the text in it that can be seen.
     pub(crate) fn lent(&self, ix: Ix) -> Option<String> {
         let node = &self.store[ix];
-        if !may_borrow(node.role) || node.name.as_deref().is_some_and(|name| !name.trim().is_empty()) {
+        if !takes_name_from_content(node.role)
+            || node.name.as_deref().is_some_and(|name| !name.trim().is_empty())
+        {
             return None;
         }
         // A button is about the first text in it; what else is in it came by its being pressed.

@@ -7,7 +7,7 @@
 
 use std::hash::Hasher;
 
-use axd_protocol::id::{LONG, LONGEST, SHORT};
+use axd_protocol::id::{LONG_DIGITS, MAX_DIGITS, SHORT_DIGITS};
 use axd_protocol::role::Keyed;
 use axd_protocol::{NodeId, Role};
 use siphasher::sip::SipHasher13;
@@ -66,7 +66,7 @@ pub(super) fn weak_path(path: u64, salt: u64, key: ElementKey) -> u64 {
 
 /// The ids a path may go by, the one to be preferred first.
 pub(super) fn forms(role: Role, path: u64) -> [NodeId; 3] {
-    [SHORT, LONG, LONGEST].map(|digits| NodeId::new(role, path, digits))
+    [SHORT_DIGITS, LONG_DIGITS, MAX_DIGITS].map(|digits| NodeId::new(role, path, digits))
 }
 
 /// One step of a path. Keyed by nothing and never to be changed: ids written down by people depend on it.

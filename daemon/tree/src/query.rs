@@ -59,7 +59,7 @@ impl Tree {
             None => matcher.find_all(self, scope.root, None),
         };
         if matches.is_empty()
-            && let Some(lending) = matcher.lending()
+            && let Some(lending) = matcher.with_names_from_content()
         {
             matches = lending.find_all(self, scope.root, None);
         }
@@ -256,7 +256,7 @@ impl Forest for Tree {
         self.store[ix].total.filter(|total| *total != UNCOUNTED)
     }
 
-    fn lent_name(&self, ix: Ix) -> Option<String> {
+    fn name_from_content(&self, ix: Ix) -> Option<String> {
         self.lent(ix)
     }
 

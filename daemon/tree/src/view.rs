@@ -1,6 +1,6 @@
 //! What of a tree to show: filters, and budgets that cut breadth before depth.
 
-use axd_protocol::text::Cut;
+use axd_protocol::text::PartialChildren;
 use axd_protocol::{Bounds, Role, State};
 use rustc_hash::FxHashMap;
 
@@ -49,7 +49,7 @@ pub struct Shown {
     /// How many shown elements it is in.
     pub depth: u32,
     /// How many children it has and how many are shown, if a budget, the depth or the app itself left some out.
-    pub cut: Option<Cut>,
+    pub cut: Option<PartialChildren>,
     /// Whether those left out were left out by something else than the skeleton filter.
     pub truncated: bool,
 }
@@ -187,7 +187,7 @@ impl Item {
         Shown {
             ix: self.ix,
             depth: self.depth,
-            cut: counts.then_some(Cut { total, shown }),
+            cut: counts.then_some(PartialChildren { total, shown }),
             truncated: left_out,
         }
     }

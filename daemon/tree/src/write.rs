@@ -1,6 +1,6 @@
 //! Writing elements straight into the output, JSON or text, while the tree holds still. Nothing is cloned first.
 
-use axd_protocol::text::{self, Cut, Line};
+use axd_protocol::text::{self, Line, PartialChildren};
 use axd_protocol::{Bounds, Field, NodeId, Role};
 
 use crate::Tree;
@@ -100,7 +100,7 @@ impl Tree {
     }
 
     /// The text line of an element.
-    pub fn line(&self, ix: Ix, bounds: Option<Bounds>, cut: Option<Cut>) -> Line<'_> {
+    pub fn line(&self, ix: Ix, bounds: Option<Bounds>, cut: Option<PartialChildren>) -> Line<'_> {
         let node = &self.store[ix];
         Line {
             id: node.id,
@@ -273,7 +273,8 @@ impl Tree {
             for ix in self.store.subtree(*root) {
                 out.push_str(if ix == *root { "+ " } else { "  " });
                 let total = self.store[ix].total;
-                let cut = total.map(|total| Cut { total, shown: self.store[ix].children.len() as u32 });
+                let cut =
+                    total.map(|total| PartialChildren { total, shown: self.store[ix].children.len() as u32 });
                 self.line(ix, None, cut).write(self.store.depth(ix) - base, out);
             }
         }

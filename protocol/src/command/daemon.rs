@@ -1,66 +1,67 @@
-//! The daemon itself.
+//! Commands about the daemon itself.
 
 use serde::{Deserialize, Serialize};
 
-use super::args;
 use crate::app::AppInfo;
 use crate::clock::Clock;
 
-args! {
-    /// Show the daemon's apps, clients and memory.
-    struct Status {}
-}
+/// Show the daemon's apps, clients and memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Status {}
 
 /// The answer to `status`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatusAnswer {
-    /// The daemon's process.
+    /// The id of the daemon's process.
     pub pid: u32,
     /// The daemon's version.
     pub daemon: String,
-    /// Where it listens.
+    /// The path of its socket.
     pub socket: String,
-    /// Where it logs; absent when it logs to its terminal.
+    /// The path of its log; absent if it logs to a terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
-    /// How long it has been up.
+    /// The time since it started, in ms.
     pub uptime_ms: u64,
-    /// After how long without a client it exits; absent if never.
+    /// The time without a client after which it exits, in seconds; absent if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_exit_s: Option<u64>,
-    /// The apps it holds.
+    /// The attached apps.
     pub apps: Vec<AppStatus>,
-    /// The clients it serves.
+    /// The connected clients.
     pub clients: Vec<ClientStatus>,
     /// The keys and buttons that are held down.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub held: Vec<HeldStatus>,
+    pub held: Vec<HeldInputStatus>,
 }
 
 /// A key or button that is held down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HeldStatus {
-    /// Which.
+pub struct HeldInputStatus {
+    /// The name of the key or button.
     pub what: String,
-    /// By which client.
+    /// The client that holds it.
     pub client: u64,
-    /// After how long it is let go of.
+    /// The time until it is released, in ms.
     pub left_ms: u64,
 }
 
-/// An action under way.
+/// An action in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ActingStatus {
-    /// By which client.
+pub struct ActionStatus {
+    /// The client that sent it.
     pub client: u64,
-    /// What it does.
+    /// The name of the command.
     pub command: String,
-    /// For how long.
+    /// The time since it started, in ms.
     pub for_ms: u64,
-    /// How many actions wait behind it.
+    /// The number of actions that wait for it.
     pub waiting: u32,
 }
 
@@ -74,22 +75,22 @@ pub struct AppStatus {
     /// Why it is degraded, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
-    /// Who acts on it now.
+    /// The action in progress, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub acting: Option<ActingStatus>,
-    /// Whether its whole tree has been read.
+    pub acting: Option<ActionStatus>,
+    /// Whether the complete tree has been read.
     pub complete: bool,
-    /// How many elements are held.
+    /// The number of elements in the tree.
     pub nodes: u32,
-    /// How much memory they take, about.
+    /// The approximate memory that they take, in bytes.
     pub bytes: u64,
-    /// How many notifications came from it.
+    /// The number of notifications from the app.
     pub events: u64,
-    /// How many calls were made to it.
+    /// The number of calls to the app.
     pub calls: u64,
-    /// How many changes no notification told of, found by reading again.
+    /// The number of changes that the app did not announce and that reading again found.
     pub missed: u64,
-    /// How many elements were told of in a way that cannot be, and read again.
+    /// The number of elements that the app described in an impossible way, and that were read again.
     pub suspect: u64,
     /// The clock of its last change.
     pub clock: Clock,
@@ -101,56 +102,58 @@ pub struct AppStatus {
 pub struct ClientStatus {
     /// The connection's number.
     pub client: u64,
-    /// What it called itself.
+    /// The name that it gave in `hello`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The agent it works for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Its process, where the system tells.
+    /// The id of its process, if the system reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// How long it has been connected.
+    /// The time since it connected, in ms.
     pub connected_ms: u64,
-    /// How many requests it sent.
+    /// The number of requests that it sent.
     pub requests: u64,
-    /// How many of them are under way.
+    /// The number of requests in progress.
     pub pending: u32,
-    /// How many subscriptions it holds.
+    /// The number of its subscriptions.
     pub subscriptions: u32,
 }
 
-args! {
-    /// Diagnose this machine: what works, what is missing, and how to fix it.
-    ///
-    /// Also works without a daemon, and then reports why it cannot run.
-    struct Doctor {}
-}
+/// Diagnose this machine: what works, what is missing, and how to fix it.
+///
+/// Also works without a daemon, and then reports why it cannot run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Doctor {}
 
 /// The answer to `doctor`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoctorAnswer {
-    /// Whether nothing that is needed is missing.
+    /// Whether everything that is required works.
     pub healthy: bool,
-    /// What was looked at.
+    /// The results of the checks.
     pub checks: Vec<Finding>,
 }
 
 impl DoctorAnswer {
-    /// The answer that these checks make.
+    /// The answer for these check results.
     pub fn of(checks: Vec<Finding>) -> DoctorAnswer {
         DoctorAnswer { healthy: checks.iter().all(|check| check.verdict != Verdict::Missing), checks }
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// What was looked at.
+    /// What was checked.
     pub what: String,
-    /// How it is.
+    /// Whether it works.
     pub verdict: Verdict,
     /// What was found.
     pub found: String,
@@ -159,70 +162,74 @@ pub struct Finding {
     pub remedy: Option<String>,
 }
 
-/// How something is.
+/// Whether something works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Verdict {
-    /// As it should be.
+    /// It works.
     Ok,
     /// It works, with limits.
     Limited,
-    /// Something that is needed is not there.
+    /// It is required and does not work.
     Missing,
 }
 
 impl Finding {
-    /// Something that is as it should be.
+    /// The result for something that works.
     pub fn ok(what: &str, found: impl Into<String>) -> Finding {
         Finding { what: what.to_owned(), verdict: Verdict::Ok, found: found.into(), remedy: None }
     }
 
-    /// Something that works with limits.
+    /// The result for something that works with limits.
     pub fn limited(what: &str, found: impl Into<String>, remedy: impl Into<String>) -> Finding {
         let verdict = Verdict::Limited;
         Finding { what: what.to_owned(), verdict, found: found.into(), remedy: Some(remedy.into()) }
     }
 
-    /// Something that is needed and not there.
+    /// The result for something that is required and does not work.
     pub fn missing(what: &str, found: impl Into<String>, remedy: impl Into<String>) -> Finding {
         let verdict = Verdict::Missing;
         Finding { what: what.to_owned(), verdict, found: found.into(), remedy: Some(remedy.into()) }
     }
 }
 
-args! {
-    /// Show which permissions axd has and which are missing.
-    ///
-    /// macOS requires permission to read apps and to capture the screen. Other desktops require none.
-    ///
-    /// Example:
-    ///   ax permissions --request
-    struct Permissions {
-        /// Ask the user for missing permissions with the system's dialog.
-        optional request: bool [long],
-    }
+/// Show which permissions axd has and which are missing.
+///
+/// macOS requires permission to read apps and to capture the screen. Other desktops require none.
+///
+/// Example:
+///   ax permissions --request
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Permissions {
+    /// Ask the user for missing permissions with the system's dialog.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub request: bool,
 }
 
 /// The answer to `permissions`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PermissionsAnswer {
-    /// Whether nothing is missing.
+    /// Whether all of them are granted.
     pub granted: bool,
-    /// What the desktop asks for; nothing on most.
+    /// The permissions that the system requires; most systems require none.
     pub permissions: Vec<Permission>,
 }
 
-/// Something that the user has to allow.
+/// A permission that the user must grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Permission {
-    /// What the system calls it.
+    /// The system's name for it.
     pub name: String,
-    /// Whether it is allowed.
+    /// Whether it is granted.
     pub granted: bool,
-    /// The program that it is allowed to.
+    /// The program that needs it.
     pub program: String,
     /// What it is needed for.
     pub needed_for: String,
@@ -231,10 +238,12 @@ pub struct Permission {
     pub remedy: Option<String>,
 }
 
-args! {
-    /// Show the daemon's version.
-    struct Version {}
-}
+/// Show the daemon's version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Version {}
 
 /// The answer to `version`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -242,50 +251,58 @@ args! {
 pub struct VersionAnswer {
     /// The daemon's version.
     pub daemon: String,
-    /// The protocol it speaks.
+    /// The version of the protocol that it uses.
     pub protocol: String,
 }
 
-args! {
-    /// Identify a long-lived client.
-    ///
-    /// Example:
-    ///   ax hello my-script --agent claude
-    struct Hello {
-        /// Name of the client.
-        required client: String [value_name = "NAME"],
-        /// Agent it works for.
-        optional agent: Option<String> [long, value_name = "NAME"],
-    }
+/// Identify a long-lived client.
+///
+/// Example:
+///   ax hello my-script --agent claude
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Hello {
+    /// Name of the client.
+    #[cfg_attr(feature = "cli", arg(value_name = "NAME"))]
+    pub client: String,
+    /// Agent it works for.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
+    pub agent: Option<String>,
 }
 
 /// The answer to `hello`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HelloAnswer {
-    /// The major of the protocol the daemon speaks.
+    /// The major version of the protocol that the daemon uses.
     pub protocol: u32,
     /// The daemon's version.
     pub version: String,
-    /// The daemon's process.
+    /// The id of the daemon's process.
     pub pid: u32,
     /// The platform it runs on.
     pub platform: String,
-    /// What the platform offers.
+    /// The features that the platform supports.
     pub capabilities: Vec<String>,
 }
 
-args! {
-    /// Cancel a request in progress on the same connection.
-    ///
-    /// Useful in `ax pipe`: ends a wait, a subscription, or an action that has not been sent yet.
-    struct Cancel {
-        /// `id` of the request.
-        required id: serde_json::Value [value_name = "ID", value_parser = request_id],
-    }
+/// Cancel a request in progress on the same connection.
+///
+/// Useful in `ax pipe`: ends a wait, a subscription, or an action that has not been sent yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cancel {
+    /// `id` of the request.
+    #[cfg_attr(feature = "cli", arg(value_name = "ID", value_parser = request_id))]
+    pub id: serde_json::Value,
 }
 
-/// Reads a request id off the command line: a number if it looks like one.
+/// Parses a request id from the command line: a number if it looks like one, otherwise a string.
 #[cfg(feature = "cli")]
 fn request_id(text: &str) -> Result<serde_json::Value, std::convert::Infallible> {
     Ok(text.parse::<i64>().map_or_else(|_| text.into(), Into::into))
@@ -299,15 +316,17 @@ pub struct CancelAnswer {
     pub cancelled: bool,
 }
 
-args! {
-    /// Stop the daemon after it has answered the requests in progress.
-    struct Shutdown {}
-}
+/// Stop the daemon after it has answered the requests in progress.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Shutdown {}
 
 /// The answer to `shutdown`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShutdownAnswer {
-    /// The process that is going down.
+    /// The id of the process that is shutting down.
     pub pid: u32,
 }

@@ -1,14 +1,15 @@
-//! Apps, windows and displays.
+//! Commands about apps, windows and displays.
 
 use serde::{Deserialize, Serialize};
 
-use super::args;
 use crate::app::{AppInfo, DisplayInfo, WindowInfo};
 
-args! {
-    /// List running apps.
-    struct ListApps {}
-}
+/// List running apps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListApps {}
 
 /// The answer to `list-apps`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,23 +26,29 @@ pub struct ListedApp {
     /// The app.
     #[serde(flatten)]
     pub app: AppInfo,
-    /// Whether its window is the active one.
+    /// Whether the active window is one of its windows.
     pub frontmost: bool,
-    /// How many windows it has.
+    /// The number of its windows.
     pub windows: u32,
 }
 
-args! {
-    /// List open windows.
-    ///
-    /// Example:
-    ///   ax list-windows --app Notes
-    struct ListWindows {
-        /// Only windows of this app.
-        optional app: Option<String> [long, value_name = "APP"],
-        /// Only windows whose title contains this text, ignoring case.
-        optional filter: Option<String> [long, value_name = "TEXT"],
-    }
+/// List open windows.
+///
+/// Example:
+///   ax list-windows --app Notes
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListWindows {
+    /// Only windows of this app.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Only windows whose title contains this text, ignoring case.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
+    pub filter: Option<String>,
 }
 
 /// The answer to `list-windows`.
@@ -52,52 +59,60 @@ pub struct ListWindowsAnswer {
     pub windows: Vec<WindowInfo>,
 }
 
-args! {
-    /// List the displays.
-    struct ListDisplays {}
-}
+/// List the displays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListDisplays {}
 
 /// The answer to `list-displays`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListDisplaysAnswer {
-    /// The displays, the main one first.
+    /// The displays, the main display first.
     pub displays: Vec<DisplayInfo>,
 }
 
-args! {
-    /// Read an app's tree and keep it live.
-    ///
-    /// Commands that name an app attach it automatically; `attach` does it ahead of time and answers when the full tree has been
-    /// read.
-    ///
-    /// Example:
-    ///   ax attach Notes
-    struct Attach {
-        /// App, by name, pid or identity.
-        required app: String [value_name = "APP"],
-    }
+/// Read an app's tree and keep it live.
+///
+/// Commands that name an app attach it automatically; `attach` does it ahead of time and answers when the full tree has been
+/// read.
+///
+/// Example:
+///   ax attach Notes
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Attach {
+    /// App, by name, pid or identity.
+    #[cfg_attr(feature = "cli", arg(value_name = "APP"))]
+    pub app: String,
 }
 
 /// The answer to `attach` and `detach`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttachAnswer {
-    /// Whether its whole tree has been read.
+    /// Whether the complete tree has been read.
     pub complete: bool,
-    /// How many elements are held.
+    /// The number of elements in the tree.
     pub nodes: u32,
 }
 
-args! {
-    /// Detach an app.
-    ///
-    /// Drops its tree; the next command that names the app attaches it again. Ids stay the same.
-    ///
-    /// Example:
-    ///   ax detach Notes
-    struct Detach {
-        /// App, by name, pid or identity.
-        required app: String [value_name = "APP"],
-    }
+/// Detach an app.
+///
+/// Drops its tree; the next command that names the app attaches it again. Ids stay the same.
+///
+/// Example:
+///   ax detach Notes
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Detach {
+    /// App, by name, pid or identity.
+    #[cfg_attr(feature = "cli", arg(value_name = "APP"))]
+    pub app: String,
 }

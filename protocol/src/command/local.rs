@@ -1,73 +1,90 @@
-//! What `ax` does by itself.
+//! Commands that `ax` runs without the daemon.
 
 use serde::{Deserialize, Serialize};
 
-use super::args;
+/// Send requests from standard input, one JSON object a line, and print the answers.
+///
+/// Uses one connection, so ids, subscriptions and `cancel` work as on the socket. Ends when the input has ended and all requests
+/// are answered; with an open subscription, when interrupted.
+///
+/// Example:
+///   echo '{"id":1,"command":"get","args":{"target":"button:7"}}' | ax pipe
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pipe {}
 
-args! {
-    /// Send requests from standard input, one JSON object a line, and print the answers.
-    ///
-    /// Uses one connection, so ids, subscriptions and `cancel` work as on the socket. Ends when the input has ended and all requests
-    /// are answered; with an open subscription, when interrupted.
-    ///
-    /// Example:
-    ///   echo '{"id":1,"command":"get","args":{"target":"button:7"}}' | ax pipe
-    struct Pipe {}
+/// Print the JSON Schema of a command, or the reference of all of them.
+///
+/// Examples:
+///   ax schema snapshot
+///   ax schema roles
+///   ax schema --markdown > docs/commands.md
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Schema {
+    /// Command, or one of `answer`, `event`, `error`, `node`, `roles`, `states`, `selector` [default: all commands].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "TOPIC"))]
+    pub topic: Option<String>,
+    /// Print the reference page instead.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "topic"))]
+    pub markdown: bool,
 }
 
-args! {
-    /// Print the JSON Schema of a command, or the reference of all of them.
-    ///
-    /// Examples:
-    ///   ax schema snapshot
-    ///   ax schema roles
-    ///   ax schema --markdown > docs/commands.md
-    struct Schema {
-        /// Command, or one of `answer`, `event`, `error`, `node`, `roles`, `states`, `selector` [default: all commands].
-        optional topic: Option<String> [value_name = "TOPIC"],
-        /// Print the reference page instead.
-        optional markdown: bool [long, conflicts_with = "topic"],
-    }
+/// Take a tour on the built-in desktop, with a daemon of its own.
+///
+/// Everything it shows is executed as shown. Does not touch your apps or a running daemon.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Demo {}
+
+/// Run axd as a service of your desktop session.
+///
+/// As a service, axd runs from login to logout, is restarted after a crash, and does not exit when idle.
+/// On Linux it is a systemd user unit, on macOS a launchd agent. Root is not needed. Repeating a command is harmless.
+///
+/// `install` takes over --platform and --socket for the service.
+///
+/// Examples:
+///   ax service install --dry-run
+///   ax service install --socket-activation
+///   ax service status
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Service {
+    /// Action.
+    #[cfg_attr(feature = "cli", arg(value_name = "ACTION"))]
+    pub action: ServiceAction,
+    /// For `install` and `print`: the system listens and starts axd on the first connection.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub socket_activation: bool,
+    /// Show what would be done without doing it.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub dry_run: bool,
+    /// Accept an axd in a build folder; replace or remove unit files not written by `ax service`.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub force: bool,
 }
 
-args! {
-    /// Take a tour on the built-in desktop, with a daemon of its own.
-    ///
-    /// Everything it shows is executed as shown. Does not touch your apps or a running daemon.
-    struct Demo {}
-}
-
-args! {
-    /// Run axd as a service of your desktop session.
-    ///
-    /// As a service, axd runs from login to logout, is restarted after a crash, and does not exit when idle.
-    /// On Linux it is a systemd user unit, on macOS a launchd agent. Root is not needed. Repeating a command is harmless.
-    ///
-    /// `install` takes over --platform and --socket for the service.
-    ///
-    /// Examples:
-    ///   ax service install --dry-run
-    ///   ax service install --socket-activation
-    ///   ax service status
-    struct Service {
-        /// Action.
-        required action: ServiceAction [value_name = "ACTION"],
-        /// For `install` and `print`: the system listens and starts axd on the first connection.
-        optional socket_activation: bool [long],
-        /// Show what would be done without doing it.
-        optional dry_run: bool [long],
-        /// Accept an axd in a build folder; replace or remove unit files not written by `ax service`.
-        optional force: bool [long],
-    }
-}
-
-/// What can be done with the service.
+/// An action of `ax service`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ServiceAction {
-    /// Set it up, to start with the session, and start it
+    /// Install it, enable it to start with the session, and start it
     Install,
     /// Stop it and remove it
     Uninstall,
@@ -75,21 +92,21 @@ pub enum ServiceAction {
     Start,
     /// Stop it, until the next login or `start`
     Stop,
-    /// Tell whether it is installed, enabled and active
+    /// Show whether it is installed, enabled and active
     Status,
     /// Print the files that `install` writes
     Print,
 }
 
-/// The answer to `service`: how things are, after what was asked for has been done.
+/// The answer to `service`: the state of the service after the action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServiceAnswer {
-    /// What was asked for.
+    /// The action.
     pub action: ServiceAction,
-    /// Who runs services here: `systemd` or `launchd`.
+    /// The service manager: `systemd` or `launchd`.
     pub manager: String,
-    /// How the service is; absent for `print`, which does not look.
+    /// The state of the service; absent for `print`, which does not query it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceState>,
     /// For `print`: the files.
@@ -98,34 +115,34 @@ pub struct ServiceAnswer {
     /// Whether the steps are only what would be done.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub dry_run: bool,
-    /// What was done, in this order; empty if there was nothing to do.
+    /// The steps that were done, in this order; empty if there was nothing to do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
-    /// What else is worth knowing, or doing.
+    /// Additional remarks for the reader.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// How the service is.
+/// The state of the service.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServiceState {
-    /// Whether the manager knows it.
+    /// Whether the service manager knows the service.
     pub installed: bool,
-    /// Whether it starts by itself: with the session, or with socket activation when somebody asks.
+    /// Whether it starts automatically: with the session, or with socket activation on the first connection.
     pub enabled: bool,
     /// Whether the daemon runs as the service.
     pub active: bool,
-    /// The manager's own word for how it runs: `active`, `inactive`, `failed`.
+    /// The service manager's state: `active`, `inactive` or `failed`.
     pub state: String,
-    /// The daemon's process, if it runs as the service.
+    /// The id of the daemon's process, if it runs as the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// Whether the system is to listen in the daemon's place, and start it when somebody asks.
+    /// Whether the system listens instead of the daemon, and starts it on the first connection.
     pub socket_activation: bool,
-    /// Whether it does so now.
+    /// Whether the system is listening now.
     pub listening: bool,
-    /// Where its unit file is, if it is installed.
+    /// The path of the unit file, if the service is installed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
 }
@@ -134,8 +151,8 @@ pub struct ServiceState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServiceFile {
-    /// Where.
+    /// The path.
     pub path: String,
-    /// What is in it.
+    /// The content.
     pub text: String,
 }

@@ -1,21 +1,22 @@
-//! The commands: one documented struct each, from which the wire form, the command line, the JSON Schema and the
-//! reference page follow.
+//! The commands: one documented struct for each, from which the wire form, the command line, the JSON Schema and the
+//! reference page are derived.
 //!
-//! To add a command: write its struct (and its answer) in the file of its family, list it in `commands!` below, and
-//! give it an arm in the daemon's engine.
+//! To add a command: write its struct (and its answer) in the file of its family, list it in `commands!` below (as
+//! `ActArgs<…>` if it acts), and give it an arm in the daemon's engine.
 
 mod act;
-mod acted;
+mod act_answer;
+mod act_args;
 mod batch;
 mod clipboard;
 mod daemon;
 mod desktop;
 mod input;
-mod listen;
 mod local;
 mod observe;
-mod picture;
+mod screenshot;
 mod sim;
+mod subscribe;
 mod wait;
 mod window;
 
@@ -25,131 +26,59 @@ use serde_json::value::RawValue;
 use crate::error::{Error, ErrorCode, Result};
 
 pub use act::*;
-pub use acted::*;
+pub use act_answer::*;
+pub use act_args::*;
 pub use batch::*;
 pub use clipboard::*;
 pub use daemon::*;
 pub use desktop::*;
 pub use input::*;
-pub use listen::*;
 pub use local::*;
 pub use observe::*;
-pub use picture::*;
+pub use screenshot::*;
 pub use sim::*;
+pub use subscribe::*;
 pub use wait::*;
 pub use window::*;
-
-/// Declares a command's args: every field either `required` or `optional`, its clap attributes in brackets.
-macro_rules! args {
-    ($(#[$meta:meta])* struct $name:ident { $($body:tt)* }) => {
-        $crate::command::args! { @fields [$(#[$meta])* $name] [] $($body)* }
-    };
-    (@fields [$(#[$meta:meta])* $name:ident] [$($done:tt)*]) => {
-        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[serde(deny_unknown_fields)]
-        // Verbatim, because the examples are lines.
-        #[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        $(#[$meta])*
-        pub struct $name { $($done)* }
-    };
-    (@fields $head:tt [$($done:tt)*] $(#[$meta:meta])* required $field:ident : $type:ty [$($clap:tt)*], $($rest:tt)*) => {
-        $crate::command::args! { @fields $head [$($done)*
-            $(#[$meta])* #[cfg_attr(feature = "cli", arg($($clap)*))] pub $field: $type,] $($rest)* }
-    };
-    (@fields $head:tt [$($done:tt)*] $(#[$meta:meta])* optional $field:ident : $type:ty [$($clap:tt)*], $($rest:tt)*) => {
-        $crate::command::args! { @fields $head [$($done)*
-            $(#[$meta])* #[serde(default, skip_serializing_if = "crate::command::is_default")]
-            #[cfg_attr(feature = "cli", arg($($clap)*))] pub $field: $type,] $($rest)* }
-    };
-}
-pub(crate) use args;
-
-/// Declares the args of a command that acts: its own, then those that all of them have.
-macro_rules! act_args {
-    ($(#[$meta:meta])* struct $name:ident { $($own:tt)* }) => {
-        $crate::command::args! {
-            $(#[$meta])*
-            struct $name {
-                $($own)*
-                /// App to act on [default: the frontmost].
-                optional app: Option<String> [long, value_name = "APP", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Window to act in, by title, id or window number; points are relative to it.
-                optional window: Option<String> [long, value_name = "WINDOW", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Use the accessibility API, or mouse and keyboard [default: auto].
-                optional route: Option<$crate::command::Route> [long, value_name = "ROUTE", value_enum, help_heading = $crate::command::ACTION_OPTIONS],
-                /// Maximum time to wait for the app to settle, in ms; 0 = do not wait [default: 1000].
-                optional settle_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Time without changes after which the app counts as settled, in ms [default: 25].
-                optional quiet_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Maximum time to wait until the target can be acted on, and for --wait-for, in ms [default: 5000].
-                optional timeout_ms: Option<u64> [long, value_name = "MS", help_heading = $crate::command::ACTION_OPTIONS],
-                /// After the action, wait until this selector matches an element.
-                optional wait_for: Option<String> [long, value_name = "SELECTOR", help_heading = $crate::command::ACTION_OPTIONS],
-                /// After the action, wait until this selector matches no element.
-                optional wait_for_gone: Option<String> [long, value_name = "SELECTOR", help_heading = $crate::command::ACTION_OPTIONS],
-                /// Omit what changed from the answer.
-                optional no_effects: bool [long, help_heading = $crate::command::ACTION_OPTIONS],
-                /// Show what would be done without doing it.
-                optional dry_run: bool [long, help_heading = $crate::command::ACTION_OPTIONS],
-            }
-        }
-
-        impl $crate::command::Acting for $name {
-            fn options(&self) -> $crate::command::ActOptions<'_> {
-                $crate::command::ActOptions {
-                    app: self.app.as_deref(),
-                    window: self.window.as_deref(),
-                    route: self.route,
-                    settle_ms: self.settle_ms,
-                    quiet_ms: self.quiet_ms,
-                    timeout_ms: self.timeout_ms,
-                    wait_for: self.wait_for.as_deref(),
-                    wait_for_gone: self.wait_for_gone.as_deref(),
-                    no_effects: self.no_effects,
-                    dry_run: self.dry_run,
-                }
-            }
-        }
-    };
-}
-pub(crate) use act_args;
 
 /// The heading in the help above what every action takes.
 #[cfg(feature = "cli")]
 pub const ACTION_OPTIONS: &str = "Action options";
 
+/// Whether an optional argument has its default value, and is omitted on the wire.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What a command is for; the headings of the help and of the reference.
+/// The groups of commands, which are the headings of the help and of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Family {
-    /// Looking at what is there.
+    /// Reading the state of apps.
     Observe,
-    /// Acting on elements, and with keys and mouse.
+    /// Acting on elements, and using keyboard and mouse.
     Act,
     /// Apps, windows, displays and the clipboard.
     Desktop,
-    /// Waiting for changes and being told of them.
+    /// Waiting for changes, and subscribing to them.
     Listen,
-    /// Several at once.
+    /// Running several commands in one request.
     Many,
     /// The daemon itself.
     Daemon,
-    /// What `ax` does by itself.
+    /// Commands that `ax` runs without the daemon.
     Client,
 }
 
+/// Lists the commands: the variant, its arguments, its name and its family. It declares nothing but the enums and the functions that
+/// need all commands.
 macro_rules! commands {
-    (wire { $($variant:ident = $name:literal in $family:ident;)+ } local { $($local:ident = $local_name:literal;)+ }) => {
-        /// A request the daemon answers.
+    (wire { $($variant:ident($args:ty) = $name:literal in $family:ident;)+ } local { $($local:ident($local_args:ty) = $local_name:literal;)+ }) => {
+        /// A command that the daemon answers.
         #[derive(Debug, Clone, PartialEq)]
-        pub enum Command { $(#[doc = concat!("`", $name, "`")] $variant($variant),)+ }
+        pub enum Command { $(#[doc = concat!("`", $name, "`")] $variant($args),)+ }
 
         impl Command {
-            /// The names of all commands the daemon answers.
+            /// The names of all commands that the daemon answers.
             pub const NAMES: &'static [&'static str] = &[$($name,)+];
 
             /// The command's name, on the wire and on the command line.
@@ -157,7 +86,7 @@ macro_rules! commands {
                 match self { $(Command::$variant(_) => $name,)+ }
             }
 
-            /// Reads a command off the wire.
+            /// Parses a command from its name and its JSON arguments.
             pub fn parse(name: &str, args: Option<&RawValue>) -> Result<Command> {
                 match name {
                     $($name => parse_args($name, args).map(Command::$variant),)+
@@ -165,13 +94,13 @@ macro_rules! commands {
                 }
             }
 
-            /// The command's args as they travel.
+            /// The command's arguments as JSON.
             pub fn args(&self) -> serde_json::Result<Box<RawValue>> {
                 match self { $(Command::$variant(args) => serde_json::value::to_raw_value(args),)+ }
             }
         }
 
-        /// The family of a command, the client's own included.
+        /// The family of a command, those of the client included.
         pub fn family(name: &str) -> Option<Family> {
             match name {
                 $($name => Some(Family::$family),)+
@@ -180,46 +109,46 @@ macro_rules! commands {
             }
         }
 
-        /// Every command of `ax`: those the daemon answers, then the client's own.
+        /// The names of all commands of `ax`: those that the daemon answers, then those of the client.
         pub const ALL_NAMES: &[&str] = &[$($name,)+ $($local_name,)+];
 
-        /// A command of `ax`, with its args.
+        /// A command of `ax`, with its arguments.
         #[cfg(feature = "cli")]
         #[derive(Debug, Clone, PartialEq)]
         pub enum Invocation {
-            /// One to send to the daemon.
+            /// A command to send to the daemon.
             Wire(Box<Command>),
-            $(#[doc = concat!("`", $local_name, "`: done by `ax` itself.")] $local($local),)+
+            $(#[doc = concat!("`", $local_name, "`, which `ax` runs without the daemon.")] $local($local_args),)+
         }
 
         #[cfg(feature = "cli")]
         impl Invocation {
-            /// The clap command of that name. Built one at a time, because building all of them costs more than a
-            /// whole call to the daemon.
+            /// The clap command of that name. Commands are built one at a time, because building all of them takes longer
+            /// than a call to the daemon.
             pub fn clap_command(name: &str) -> Option<clap::Command> {
                 match name {
-                    $($name => Some(<$variant as clap::Args>::augment_args(clap::Command::new($name))),)+
-                    $($local_name => Some(<$local as clap::Args>::augment_args(clap::Command::new($local_name))),)+
+                    $($name => Some(<$args as clap::Args>::augment_args(clap::Command::new($name))),)+
+                    $($local_name => Some(<$local_args as clap::Args>::augment_args(clap::Command::new($local_name))),)+
                     _ => None,
                 }
             }
 
-            /// Reads what clap matched for the command of that name.
+            /// Makes the command of that name from clap's matches.
             pub fn from_matches(name: &str, matches: &clap::ArgMatches) -> std::result::Result<Invocation, clap::Error> {
                 match name {
-                    $($name => <$variant as clap::FromArgMatches>::from_arg_matches(matches).map(|args| Invocation::Wire(Box::new(Command::$variant(args)))),)+
-                    $($local_name => <$local as clap::FromArgMatches>::from_arg_matches(matches).map(Invocation::$local),)+
+                    $($name => <$args as clap::FromArgMatches>::from_arg_matches(matches).map(|args| Invocation::Wire(Box::new(Command::$variant(args)))),)+
+                    $($local_name => <$local_args as clap::FromArgMatches>::from_arg_matches(matches).map(Invocation::$local),)+
                     _ => Err(clap::Error::new(clap::error::ErrorKind::InvalidSubcommand)),
                 }
             }
         }
 
-        /// The JSON Schema of a command's args.
+        /// The JSON Schema of a command's arguments.
         #[cfg(feature = "schema")]
         pub fn args_schema(name: &str) -> Option<schemars::Schema> {
             match name {
-                $($name => Some(schemars::schema_for!($variant)),)+
-                $($local_name => Some(schemars::schema_for!($local)),)+
+                $($name => Some(schemars::schema_for!($args)),)+
+                $($local_name => Some(schemars::schema_for!($local_args)),)+
                 _ => None,
             }
         }
@@ -228,81 +157,81 @@ macro_rules! commands {
 
 commands! {
     wire {
-        Snapshot = "snapshot" in Observe;
-        Changes = "changes" in Observe;
-        Find = "find" in Observe;
-        Get = "get" in Observe;
-        Is = "is" in Observe;
-        ElementAt = "element-at" in Observe;
-        Focused = "focused" in Observe;
-        Screenshot = "screenshot" in Observe;
-        Click = "click" in Act;
-        DoubleClick = "double-click" in Act;
-        TripleClick = "triple-click" in Act;
-        RightClick = "right-click" in Act;
-        Type = "type" in Act;
-        SetValue = "set-value" in Act;
-        Clear = "clear" in Act;
-        Focus = "focus" in Act;
-        Select = "select" in Act;
-        Menu = "menu" in Act;
-        Toggle = "toggle" in Act;
-        Check = "check" in Act;
-        Uncheck = "uncheck" in Act;
-        Expand = "expand" in Act;
-        Collapse = "collapse" in Act;
-        Scroll = "scroll" in Act;
-        ScrollTo = "scroll-to" in Act;
-        Drag = "drag" in Act;
-        Hover = "hover" in Act;
-        Perform = "perform" in Act;
-        Press = "press" in Act;
-        KeyDown = "key-down" in Act;
-        KeyUp = "key-up" in Act;
-        MouseMove = "mouse-move" in Act;
-        MouseClick = "mouse-click" in Act;
-        MouseDown = "mouse-down" in Act;
-        MouseUp = "mouse-up" in Act;
-        MouseWheel = "mouse-wheel" in Act;
-        MousePosition = "mouse-position" in Act;
-        ListApps = "list-apps" in Desktop;
-        ListWindows = "list-windows" in Desktop;
-        ListDisplays = "list-displays" in Desktop;
-        Attach = "attach" in Desktop;
-        Detach = "detach" in Desktop;
-        Launch = "launch" in Desktop;
-        CloseApp = "close-app" in Desktop;
-        FocusWindow = "focus-window" in Desktop;
-        MoveWindow = "move-window" in Desktop;
-        ResizeWindow = "resize-window" in Desktop;
-        Minimize = "minimize" in Desktop;
-        Maximize = "maximize" in Desktop;
-        Restore = "restore" in Desktop;
-        ClipboardGet = "clipboard-get" in Desktop;
-        ClipboardSet = "clipboard-set" in Desktop;
-        ClipboardClear = "clipboard-clear" in Desktop;
-        Wait = "wait" in Listen;
-        Subscribe = "subscribe" in Listen;
-        Batch = "batch" in Many;
-        Status = "status" in Daemon;
-        Doctor = "doctor" in Daemon;
-        Permissions = "permissions" in Daemon;
-        Version = "version" in Daemon;
-        Hello = "hello" in Daemon;
-        Cancel = "cancel" in Daemon;
-        Shutdown = "shutdown" in Daemon;
-        Sim = "sim" in Daemon;
+        Snapshot(Snapshot) = "snapshot" in Observe;
+        Changes(Changes) = "changes" in Observe;
+        Find(Find) = "find" in Observe;
+        Get(Get) = "get" in Observe;
+        Is(Is) = "is" in Observe;
+        ElementAt(ElementAt) = "element-at" in Observe;
+        Focused(Focused) = "focused" in Observe;
+        Screenshot(Screenshot) = "screenshot" in Observe;
+        Click(ActArgs<Click>) = "click" in Act;
+        DoubleClick(ActArgs<DoubleClick>) = "double-click" in Act;
+        TripleClick(ActArgs<TripleClick>) = "triple-click" in Act;
+        RightClick(ActArgs<RightClick>) = "right-click" in Act;
+        Type(ActArgs<Type>) = "type" in Act;
+        SetValue(ActArgs<SetValue>) = "set-value" in Act;
+        Clear(ActArgs<Clear>) = "clear" in Act;
+        Focus(ActArgs<Focus>) = "focus" in Act;
+        Select(ActArgs<Select>) = "select" in Act;
+        Menu(ActArgs<Menu>) = "menu" in Act;
+        Toggle(ActArgs<Toggle>) = "toggle" in Act;
+        Check(ActArgs<Check>) = "check" in Act;
+        Uncheck(ActArgs<Uncheck>) = "uncheck" in Act;
+        Expand(ActArgs<Expand>) = "expand" in Act;
+        Collapse(ActArgs<Collapse>) = "collapse" in Act;
+        Scroll(ActArgs<Scroll>) = "scroll" in Act;
+        ScrollTo(ActArgs<ScrollTo>) = "scroll-to" in Act;
+        Drag(ActArgs<Drag>) = "drag" in Act;
+        Hover(ActArgs<Hover>) = "hover" in Act;
+        Perform(ActArgs<Perform>) = "perform" in Act;
+        Press(ActArgs<Press>) = "press" in Act;
+        KeyDown(ActArgs<KeyDown>) = "key-down" in Act;
+        KeyUp(ActArgs<KeyUp>) = "key-up" in Act;
+        MouseMove(ActArgs<MouseMove>) = "mouse-move" in Act;
+        MouseClick(ActArgs<MouseClick>) = "mouse-click" in Act;
+        MouseDown(ActArgs<MouseDown>) = "mouse-down" in Act;
+        MouseUp(ActArgs<MouseUp>) = "mouse-up" in Act;
+        MouseWheel(ActArgs<MouseWheel>) = "mouse-wheel" in Act;
+        MousePosition(MousePosition) = "mouse-position" in Act;
+        ListApps(ListApps) = "list-apps" in Desktop;
+        ListWindows(ListWindows) = "list-windows" in Desktop;
+        ListDisplays(ListDisplays) = "list-displays" in Desktop;
+        Attach(Attach) = "attach" in Desktop;
+        Detach(Detach) = "detach" in Desktop;
+        Launch(Launch) = "launch" in Desktop;
+        CloseApp(CloseApp) = "close-app" in Desktop;
+        FocusWindow(FocusWindow) = "focus-window" in Desktop;
+        MoveWindow(MoveWindow) = "move-window" in Desktop;
+        ResizeWindow(ResizeWindow) = "resize-window" in Desktop;
+        Minimize(Minimize) = "minimize" in Desktop;
+        Maximize(Maximize) = "maximize" in Desktop;
+        Restore(Restore) = "restore" in Desktop;
+        ClipboardGet(ClipboardGet) = "clipboard-get" in Desktop;
+        ClipboardSet(ClipboardSet) = "clipboard-set" in Desktop;
+        ClipboardClear(ClipboardClear) = "clipboard-clear" in Desktop;
+        Wait(Wait) = "wait" in Listen;
+        Subscribe(Subscribe) = "subscribe" in Listen;
+        Batch(Batch) = "batch" in Many;
+        Status(Status) = "status" in Daemon;
+        Doctor(Doctor) = "doctor" in Daemon;
+        Permissions(Permissions) = "permissions" in Daemon;
+        Version(Version) = "version" in Daemon;
+        Hello(Hello) = "hello" in Daemon;
+        Cancel(Cancel) = "cancel" in Daemon;
+        Shutdown(Shutdown) = "shutdown" in Daemon;
+        Sim(Sim) = "sim" in Daemon;
     }
     local {
-        Pipe = "pipe";
-        Schema = "schema";
-        Demo = "demo";
-        Service = "service";
+        Pipe(Pipe) = "pipe";
+        Schema(Schema) = "schema";
+        Demo(Demo) = "demo";
+        Service(Service) = "service";
     }
 }
 
-/// Reads a command's args. The first try is the fast one; only what fails is read again, to find out which field is
-/// at fault and whether its name was merely spelled in camel case.
+/// Parses a command's arguments. The first attempt is the fast one. Only if it fails are they parsed again, to accept names in
+/// camel case and to find out which field is wrong.
 fn parse_args<T: for<'de> Deserialize<'de>>(command: &str, args: Option<&RawValue>) -> Result<T> {
     let text = args.map_or("{}", RawValue::get);
     if let Ok(args) = serde_json::from_str(text) {
@@ -314,19 +243,19 @@ fn parse_args<T: for<'de> Deserialize<'de>>(command: &str, args: Option<&RawValu
             .retry(format!("{command} --help"))
     };
     let mut value: serde_json::Value = serde_json::from_str(text)
-        .map_err(|fault| invalid(format!("{command}: args are not JSON: {fault}")))?;
+        .map_err(|error| invalid(format!("{command}: args are not JSON: {error}")))?;
     let serde_json::Value::Object(fields) = &mut value else {
         return Err(invalid(format!("{command}: args must be an object with named fields")));
     };
     *fields = std::mem::take(fields).into_iter().map(|(key, value)| (snake_case(&key), value)).collect();
-    serde_path_to_error::deserialize(value).map_err(|fault| {
-        let field = fault.path().to_string();
-        let place = if field == "." { String::new() } else { format!("{field}: ") };
-        invalid(format!("{command}: {place}{}", fault.into_inner()))
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let field = error.path().to_string();
+        let prefix = if field == "." { String::new() } else { format!("{field}: ") };
+        invalid(format!("{command}: {prefix}{}", error.into_inner()))
     })
 }
 
-/// `settleMs` → `settle_ms`.
+/// Turns `settleMs` into `settle_ms`.
 fn snake_case(key: &str) -> String {
     let mut snake = String::with_capacity(key.len() + 4);
     for c in key.chars() {

@@ -1,66 +1,97 @@
-//! Looking at what is there: answered from memory, without touching the app, unless an option says otherwise.
+//! Commands that read. They are answered from memory without a call to the app, unless an option says otherwise.
 
 use serde::{Deserialize, Serialize};
 
-use super::args;
 use crate::change::Difference;
 use crate::clock::Clock;
 use crate::node::{Node, NodeRef, Unread};
 
-args! {
-    /// Show the element tree.
-    ///
-    /// Without options: the focused window of the frontmost app.
-    ///
-    /// Examples:
-    ///   ax snapshot
-    ///   ax snapshot --app Notes --interactive
-    ///   ax snapshot --root 'list:Notes' --depth 2
-    struct Snapshot {
-        /// App, by name, pid or identity; shows all its windows.
-        optional app: Option<String> [long, value_name = "APP"],
-        /// Window, by title, id or window number.
-        optional window: Option<String> [long, value_name = "WINDOW"],
-        /// Show only this element and its descendants.
-        optional root: Option<String> [long, value_name = "TARGET"],
-        /// Maximum depth below the root.
-        optional depth: Option<u32> [long, value_name = "N"],
-        /// Show only elements that can be acted on, and their ancestors.
-        optional interactive: bool [long],
-        /// Show only containers.
-        optional skeleton: bool [long],
-        /// Show only what is on the screen now. Queries the app.
-        optional visible: bool [long],
-        /// Include the bounds of every element. Queries the app.
-        optional bounds: bool [long],
-        /// Include the native actions of every element.
-        optional actions: bool [long],
-        /// Include menu bars.
-        optional menubar: bool [long],
-        /// Maximum number of elements, nearest the root first; 0 = no limit [default: 10000].
-        optional max_nodes: Option<u32> [long, value_name = "N"],
-        /// Approximate maximum number of tokens of text, nearest the root first.
-        optional max_tokens: Option<u32> [long, value_name = "N"],
-        /// Show what changed since this clock instead of the tree.
-        optional since: Option<Clock> [long, value_name = "CLOCK"],
-        /// First process all events the app has sent so far. Queries the app.
-        optional sync: bool [long],
-        /// First read the whole app again. Queries the app.
-        optional verify: bool [long],
-    }
+/// Show the element tree.
+///
+/// Without options: the focused window of the frontmost app.
+///
+/// Examples:
+///   ax snapshot
+///   ax snapshot --app Notes --interactive
+///   ax snapshot --root 'list:Notes' --depth 2
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Snapshot {
+    /// App, by name, pid or identity; shows all its windows.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Window, by title, id or window number.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WINDOW"))]
+    pub window: Option<String>,
+    /// Show only this element and its descendants.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET"))]
+    pub root: Option<String>,
+    /// Maximum depth below the root.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    pub depth: Option<u32>,
+    /// Show only elements that can be acted on, and their ancestors.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub interactive: bool,
+    /// Show only containers.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub skeleton: bool,
+    /// Show only what is on the screen now. Queries the app.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub visible: bool,
+    /// Include the bounds of every element. Queries the app.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub bounds: bool,
+    /// Include the native actions of every element.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub actions: bool,
+    /// Include menu bars.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub menubar: bool,
+    /// Maximum number of elements, nearest the root first; 0 = no limit [default: 10000].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    pub max_nodes: Option<u32>,
+    /// Approximate maximum number of tokens of text, nearest the root first.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    pub max_tokens: Option<u32>,
+    /// Show what changed since this clock instead of the tree.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CLOCK"))]
+    pub since: Option<Clock>,
+    /// First process all events the app has sent so far. Queries the app.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub sync: bool,
+    /// First read the whole app again. Queries the app.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub verify: bool,
 }
 
 /// The answer to `snapshot`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SnapshotAnswer {
-    /// Whether all that was asked for has been read; false during an app's first walk.
+    /// Whether the requested part of the tree has been read; false while the app is read for the first time.
     pub complete: bool,
-    /// How many elements are shown.
+    /// The number of elements shown.
     pub nodes: u32,
-    /// Whether a limit left something out; the places are marked.
+    /// Whether a limit left elements out; their parents are marked as truncated.
     pub truncated: bool,
-    /// How old the bounds are, where they were asked for and could not be measured in time.
+    /// The age of the bounds in ms, if they were asked for and could not be measured in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds_age_ms: Option<u64>,
     /// The tree; absent while the app has none.
@@ -68,28 +99,33 @@ pub struct SnapshotAnswer {
     pub tree: Option<Node>,
 }
 
-args! {
-    /// Show what changed since a clock.
-    ///
-    /// Every answer has a clock; pass it here to get what changed since then. If the history of an app does not reach back that
-    /// far, its full tree is returned, marked `fresh`.
-    ///
-    /// Examples:
-    ///   ax changes --since c:9f2e01aa:4711
-    ///   ax changes --since c:9f2e01aa:4711 --app Notes
-    struct Changes {
-        /// Clock of an earlier answer.
-        required since: Clock [long, value_name = "CLOCK"],
-        /// Only this app.
-        optional app: Option<String> [long, value_name = "APP"],
-    }
+/// Show what changed since a clock.
+///
+/// Every answer has a clock; pass it here to get what changed since then. If the history of an app does not reach back that
+/// far, its full tree is returned, marked `fresh`.
+///
+/// Examples:
+///   ax changes --since c:9f2e01aa:4711
+///   ax changes --since c:9f2e01aa:4711 --app Notes
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Changes {
+    /// Clock of an earlier answer.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CLOCK"))]
+    pub since: Clock,
+    /// Only this app.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
 }
 
 /// The answer to `changes`, and to `snapshot --since`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangesAnswer {
-    /// Per app that changed.
+    /// The apps that changed.
     pub apps: Vec<AppChanges>,
 }
 
@@ -99,63 +135,82 @@ pub struct ChangesAnswer {
 pub struct AppChanges {
     /// The app.
     pub app: crate::app::AppInfo,
-    /// Whether the tree comes whole: drop what was held of this app.
+    /// Whether `tree` has the full tree, which replaces any earlier copy.
     pub fresh: bool,
-    /// The whole tree, if fresh and there is one.
+    /// The full tree, if `fresh` and the app has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Node>,
-    /// What changed, if not fresh.
+    /// What changed, if not `fresh`.
     #[serde(flatten)]
     pub difference: Difference,
 }
 
-args! {
-    /// Find elements by selector.
-    ///
-    /// Of very large tables and lists, only the rows on the screen are read. If one of them may contain a match, `complete` is
-    /// false and `unread` names it and how much of it was read. With --deep the other rows are read too, page by page, until the
-    /// deadline; matching rows stay in the tree, so that their ids can be acted on, and are listed with their numbers, which
-    /// `scroll-to --row` takes. --deep queries the app and needs one that numbers its rows: on Linux, except for spreadsheets.
-    ///
-    /// Examples:
-    ///   ax find 'cell:Total' --deep
-    ///   ax find button:Save
-    ///   ax find 'window:Inbox list > row:nth(3)'
-    ///   ax find '*[text~="total"]' --app Numbers --count
-    struct Find {
-        /// Selector, such as `button:Save` or `list > row[selected]`.
-        required selector: String [value_name = "SELECTOR"],
-        /// App to look in [default: the frontmost].
-        optional app: Option<String> [long, value_name = "APP"],
-        /// Window to look in, by title, id or window number.
-        optional window: Option<String> [long, value_name = "WINDOW"],
-        /// Look only in this element and its descendants.
-        optional root: Option<String> [long, value_name = "TARGET"],
-        /// Return only the first match.
-        optional first: bool [long, conflicts_with_all = ["nth", "limit", "count"]],
-        /// Return only the N-th match; negative numbers count from the end.
-        optional nth: Option<i32> [long, value_name = "N", allow_negative_numbers = true, conflicts_with_all = ["limit", "count"]],
-        /// Return only the number of matches.
-        optional count: bool [long, conflicts_with = "limit"],
-        /// Maximum number of matches [default: 100].
-        optional limit: Option<u32> [long, value_name = "N"],
-        /// Also search rows that tables and lists do not show. Queries the app.
-        optional deep: bool [long],
-    }
+/// Find elements by selector.
+///
+/// Of very large tables and lists, only the rows on the screen are read. If one of them may contain a match, `complete` is
+/// false and `unread` names it and how much of it was read. With --deep the other rows are read too, page by page, until the
+/// deadline; matching rows stay in the tree, so that their ids can be acted on, and are listed with their numbers, which
+/// `scroll-to --row` takes. --deep queries the app and needs one that numbers its rows: on Linux, except for spreadsheets.
+///
+/// Examples:
+///   ax find 'cell:Total' --deep
+///   ax find button:Save
+///   ax find 'window:Inbox list > row:nth(3)'
+///   ax find '*[text~="total"]' --app Numbers --count
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Find {
+    /// Selector, such as `button:Save` or `list > row[selected]`.
+    #[cfg_attr(feature = "cli", arg(value_name = "SELECTOR"))]
+    pub selector: String,
+    /// App to look in [default: the frontmost].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Window to look in, by title, id or window number.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WINDOW"))]
+    pub window: Option<String>,
+    /// Look only in this element and its descendants.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET"))]
+    pub root: Option<String>,
+    /// Return only the first match.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with_all = ["nth", "limit", "count"]))]
+    pub first: bool,
+    /// Return only the N-th match; negative numbers count from the end.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with_all = ["limit", "count"]))]
+    pub nth: Option<i32>,
+    /// Return only the number of matches.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, conflicts_with = "limit"))]
+    pub count: bool,
+    /// Maximum number of matches [default: 100].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    pub limit: Option<u32>,
+    /// Also search rows that tables and lists do not show. Queries the app.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub deep: bool,
 }
 
 /// The answer to `find`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindAnswer {
-    /// Whether everything was looked at that could match. Only then is what was not found not there.
+    /// Whether everything that could match was searched. If not, there may be matches that were not found.
     pub complete: bool,
-    /// How many match.
+    /// The number of matches.
     pub count: u32,
-    /// Those asked for, in tree order; absent with `--count`.
+    /// The requested matches in tree order; absent with `--count`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Match>,
-    /// The containers that may hold more, and how much of each was looked at.
+    /// The containers that may have more matches, and how much of each was searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
 }
@@ -167,29 +222,38 @@ pub struct Match {
     /// The element, without its children.
     #[serde(flatten)]
     pub node: Node,
-    /// What it is in, from the window down.
+    /// Its ancestors, from the window down.
     pub path: Vec<NodeRef>,
-    /// The number of its row, from 1, where it is in a container that shows only some of its rows.
+    /// The number of its row, from 1, if it is in a container that shows only some of its rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<u32>,
 }
 
-args! {
-    /// Show one element with all its properties.
-    ///
-    /// Examples:
-    ///   ax get btn_4k2p9x
-    ///   ax get textfield:Display --property value
-    struct Get {
-        /// Element: an id, a selector or a point.
-        required target: String [value_name = "TARGET"],
-        /// Show only these properties; may be repeated.
-        optional property: Vec<Property> [long, value_name = "NAME", value_enum],
-        /// App to look in [default: the frontmost].
-        optional app: Option<String> [long, value_name = "APP"],
-        /// Window to look in, by title, id or window number.
-        optional window: Option<String> [long, value_name = "WINDOW"],
-    }
+/// Show one element with all its properties.
+///
+/// Examples:
+///   ax get btn_4k2p9x
+///   ax get textfield:Display --property value
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Get {
+    /// Element: an id, a selector or a point.
+    #[cfg_attr(feature = "cli", arg(value_name = "TARGET"))]
+    pub target: String,
+    /// Show only these properties; may be repeated.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_enum))]
+    pub property: Vec<Property>,
+    /// App to look in [default: the frontmost].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Window to look in, by title, id or window number.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WINDOW"))]
+    pub window: Option<String>,
 }
 
 /// A property of an element, as `get` takes it.
@@ -198,25 +262,25 @@ args! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum), value(rename_all = "snake_case"))]
 pub enum Property {
-    /// What it is.
+    /// Its role.
     Role,
-    /// What it is called.
+    /// Its name.
     Name,
-    /// What it holds.
+    /// Its value.
     Value,
-    /// More about it.
+    /// Its description.
     Description,
-    /// What its developer calls it.
+    /// The identifier that its developer gave it.
     Identifier,
-    /// What its toolkit calls its role.
+    /// The toolkit's name for its role.
     NativeRole,
-    /// What is true of it.
+    /// Its states.
     States,
-    /// What it can do.
+    /// The native names of its actions.
     Actions,
-    /// Where it is. Asks the app.
+    /// Its bounds on the screen. Queries the app.
     Bounds,
-    /// How many children it has.
+    /// The number of its children.
     ChildrenCount,
 }
 
@@ -224,46 +288,54 @@ pub enum Property {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GetAnswer {
-    /// The element, without its children. With `--property`, only its id and those.
+    /// The element without its children. With `--property`, only its id and those properties.
     pub node: serde_json::Value,
-    /// What it is in, from the window down.
+    /// Its ancestors, from the window down.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<NodeRef>,
 }
 
-args! {
-    /// Check whether an element has a property.
-    ///
-    /// Examples:
-    ///   ax is checkbox:"Dark mode" --property checked
-    ///   ax is btn_4k2p9x --property enabled
-    struct Is {
-        /// Element: an id, a selector or a point.
-        required target: String [value_name = "TARGET"],
-        /// Property to check.
-        required property: Condition [long, value_name = "NAME", value_enum],
-        /// App to look in [default: the frontmost].
-        optional app: Option<String> [long, value_name = "APP"],
-        /// Window to look in, by title, id or window number.
-        optional window: Option<String> [long, value_name = "WINDOW"],
-    }
+/// Check whether an element has a property.
+///
+/// Examples:
+///   ax is checkbox:"Dark mode" --property checked
+///   ax is btn_4k2p9x --property enabled
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Is {
+    /// Element: an id, a selector or a point.
+    #[cfg_attr(feature = "cli", arg(value_name = "TARGET"))]
+    pub target: String,
+    /// Property to check.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_enum))]
+    pub property: Condition,
+    /// App to look in [default: the frontmost].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Window to look in, by title, id or window number.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WINDOW"))]
+    pub window: Option<String>,
 }
 
-/// Something that may be true of an element.
+/// A property that `is` can check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Condition {
-    /// It is on the screen. Asks the app.
+    /// It is on the screen. Queries the app.
     Visible,
-    /// It can be used.
+    /// It is enabled.
     Enabled,
     /// It is checked.
     Checked,
     /// It has the keyboard focus.
     Focused,
-    /// It shows what it holds.
+    /// It is expanded.
     Expanded,
     /// It is selected.
     Selected,
@@ -275,35 +347,42 @@ pub enum Condition {
 pub struct IsAnswer {
     /// The element.
     pub node: NodeRef,
-    /// What was asked.
+    /// The property that was checked.
     pub property: Condition,
-    /// Whether it is true.
+    /// Whether the element has it.
     pub value: bool,
-    /// Whether everything was looked at that the target could mean; if not, it may mean another element too.
+    /// Whether everything that the target could match was searched. If not, it may match another element as well.
     pub complete: bool,
-    /// The containers that may hold such another.
+    /// The containers that may have another match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
 }
 
-args! {
-    /// Show the element at a point of the screen. Queries the app.
-    ///
-    /// Example:
-    ///   ax element-at 320,240
-    struct ElementAt {
-        /// Point, in points from the top left.
-        required point: String [value_name = "X,Y", allow_hyphen_values = true],
-    }
+/// Show the element at a point of the screen. Queries the app.
+///
+/// Example:
+///   ax element-at 320,240
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ElementAt {
+    /// Point, in points from the top left.
+    #[cfg_attr(feature = "cli", arg(value_name = "X,Y", allow_hyphen_values = true))]
+    pub point: String,
 }
 
-args! {
-    /// Show the focused element.
-    ///
-    /// Example:
-    ///   ax focused --app Notes
-    struct Focused {
-        /// App to look in [default: the frontmost].
-        optional app: Option<String> [long, value_name = "APP"],
-    }
+/// Show the focused element.
+///
+/// Example:
+///   ax focused --app Notes
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Focused {
+    /// App to look in [default: the frontmost].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
 }

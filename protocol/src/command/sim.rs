@@ -1,29 +1,35 @@
-//! The hand outside: what a person at the built-in desktop would do, and the faults its apps can have.
+//! The command that controls the built-in desktop: what a person would do there, and the faults that its apps can have.
 
 use serde::{Deserialize, Serialize};
 
-use super::args;
-
-args! {
-    /// Use an app of the built-in desktop as a person would, or give it a fault.
-    ///
-    /// Only with `--platform sim`. What is done this way is done to the app from outside: the daemon learns of it
-    /// as it would from a person at the screen.
-    ///
-    /// Examples:
-    ///   ax sim Calculator press seven
-    ///   ax sim Notes type body 'Buy milk'
-    ///   ax sim Notes fault hang
-    struct Sim {
-        /// The app.
-        required app: String [value_name = "APP"],
-        /// What to do.
-        required verb: SimVerb [value_name = "VERB", value_enum],
-        /// To which widget (its identifier in the app's script), or which fault.
-        optional target: Option<String> [value_name = "WIDGET|FAULT"],
-        /// The text, value, choice or count.
-        optional text: Option<String> [value_name = "TEXT", allow_hyphen_values = true],
-    }
+/// Use an app of the built-in desktop as a person would, or give it a fault.
+///
+/// Only with `--platform sim`. What is done this way is done to the app from outside: the daemon learns of it
+/// as it would from a person at the screen.
+///
+/// Examples:
+///   ax sim Calculator press seven
+///   ax sim Notes type body 'Buy milk'
+///   ax sim Notes fault hang
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Sim {
+    /// The app.
+    #[cfg_attr(feature = "cli", arg(value_name = "APP"))]
+    pub app: String,
+    /// What to do.
+    #[cfg_attr(feature = "cli", arg(value_name = "VERB", value_enum))]
+    pub verb: SimVerb,
+    /// To which widget (its identifier in the app's script), or which fault.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "WIDGET|FAULT"))]
+    pub target: Option<String>,
+    /// The text, value, choice or count.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "TEXT", allow_hyphen_values = true))]
+    pub text: Option<String>,
 }
 
 /// What a person can do to an app of the built-in desktop.

@@ -1,4 +1,4 @@
-//! Starting and closing apps, and moving windows about.
+//! Commands that start and close apps, and that move and resize windows.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,8 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::args;
-use super::input::Place;
+use super::input::PointArg;
 use crate::app::{AppInfo, WindowInfo};
 use crate::error::Disposition;
 
@@ -16,9 +15,9 @@ use crate::error::Disposition;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
 pub struct Size {
-    /// Width.
+    /// The width in points.
     pub width: u32,
-    /// Height.
+    /// The height in points.
     pub height: u32,
 }
 
@@ -54,159 +53,252 @@ impl<'de> Deserialize<'de> for Size {
     }
 }
 
-args! {
-    /// Start an app.
-    ///
-    /// With --wait, answers when the first window is open, with the app and the window. Follows launchers that hand over to another
-    /// process or to a running instance of the app (`handed over to …`). Stops waiting when nothing that was started is running
-    /// any more.
-    ///
-    /// Examples:
-    ///   ax launch Notes --wait
-    ///   ax launch /usr/bin/mousepad --arg notes.txt --wait
-    struct Launch {
-        /// App: a name, an identity, or the path of a program.
-        required app: String [value_name = "APP"],
-        /// Command-line argument for it; may be repeated.
-        optional arg: Vec<String> [long, value_name = "ARG", allow_hyphen_values = true],
-        /// Environment variable for it; may be repeated.
-        optional env: Vec<String> [long, value_name = "NAME=VALUE"],
-        /// Working directory.
-        optional cwd: Option<PathBuf> [long, value_name = "FOLDER"],
-        /// Wait until its window is open.
-        optional wait: bool [long],
-        /// Maximum time to wait for it, in ms [default: 30000].
-        optional timeout_ms: Option<u64> [long, value_name = "MS"],
-    }
+/// Start an app.
+///
+/// With --wait, answers when the first window is open, with the app and the window. Follows launchers that hand over to another
+/// process or to a running instance of the app (`handed over to …`). Stops waiting when nothing that was started is running
+/// any more.
+///
+/// Examples:
+///   ax launch Notes --wait
+///   ax launch /usr/bin/mousepad --arg notes.txt --wait
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Launch {
+    /// App: a name, an identity, or the path of a program.
+    #[cfg_attr(feature = "cli", arg(value_name = "APP"))]
+    pub app: String,
+    /// Command-line argument for it; may be repeated.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ARG", allow_hyphen_values = true))]
+    pub arg: Vec<String>,
+    /// Environment variable for it; may be repeated.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME=VALUE"))]
+    pub env: Vec<String>,
+    /// Working directory.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FOLDER"))]
+    pub cwd: Option<PathBuf>,
+    /// Wait until its window is open.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub wait: bool,
+    /// Maximum time to wait for it, in ms [default: 30000].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
+    pub timeout_ms: Option<u64>,
 }
 
 /// The answer to `launch`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaunchAnswer {
-    /// The process that was started, where that is known.
+    /// The id of the process that was started, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// The app, once it is seen; always with `--wait`.
+    /// The app, if it has appeared; always present with `--wait`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launched: Option<AppInfo>,
     /// Its window, with `--wait`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<WindowInfo>,
-    /// The process that what was started handed over to, with `--wait`: its app ran already.
+    /// With `--wait`, the id of the running process that the started process handed over to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed_over_to: Option<u32>,
-    /// How long that took.
+    /// How long the wait took, in ms.
     pub waited_ms: u64,
-    /// How surely it was delivered.
+    /// How far the action got, and whether it is safe to retry.
     pub disposition: Disposition,
-    /// What is worth knowing beside that.
+    /// An additional remark for the reader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-args! {
-    /// Quit an app; with --force, kill it.
-    ///
-    /// Examples:
-    ///   ax close-app Notes
-    ///   ax close-app 4711 --force
-    struct CloseApp {
-        /// App, by name, pid or identity.
-        required app: String [value_name = "APP"],
-        /// Kill the app instead of asking it to quit.
-        optional force: bool [long],
-        /// Maximum time to wait until it has ended, in ms [default: 5000].
-        optional timeout_ms: Option<u64> [long, value_name = "MS"],
-    }
+/// Quit an app; with --force, kill it.
+///
+/// Examples:
+///   ax close-app Notes
+///   ax close-app 4711 --force
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CloseApp {
+    /// App, by name, pid or identity.
+    #[cfg_attr(feature = "cli", arg(value_name = "APP"))]
+    pub app: String,
+    /// Kill the app instead of asking it to quit.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub force: bool,
+    /// Maximum time to wait until it has ended, in ms [default: 5000].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
+    pub timeout_ms: Option<u64>,
 }
 
 /// The answer to `close-app`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CloseAppAnswer {
-    /// Whether it is gone.
+    /// Whether the app has ended.
     pub closed: bool,
-    /// How long that took.
+    /// How long the wait took, in ms.
     pub waited_ms: u64,
-    /// How surely it was delivered.
+    /// How far the action got, and whether it is safe to retry.
     pub disposition: Disposition,
 }
 
-macro_rules! window_args {
-    ($(#[$meta:meta])* struct $name:ident { $($own:tt)* }) => {
-        args! {
-            $(#[$meta])*
-            struct $name {
-                /// Window: its title, id or number [default: the app's front window].
-                optional window: Option<String> [value_name = "WINDOW"],
-                $($own)*
-                /// App of the window [default: the frontmost].
-                optional app: Option<String> [long, value_name = "APP"],
-                /// Maximum time to wait until it is done, in ms [default: 2000].
-                optional timeout_ms: Option<u64> [long, value_name = "MS"],
-            }
-        }
-    };
+/// Bring a window to the front and focus it.
+///
+/// Example:
+///   ax focus-window Inbox
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FocusWindow {
+    /// Window: its title, id or number [default: the app's front window].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "WINDOW"))]
+    pub window: Option<String>,
+    /// App of the window [default: the frontmost].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Maximum time to wait until it is done, in ms [default: 2000].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
+    pub timeout_ms: Option<u64>,
 }
 
-window_args! {
-    /// Bring a window to the front and focus it.
-    ///
-    /// Example:
-    ///   ax focus-window Inbox
-    struct FocusWindow {}
+/// Move a window.
+///
+/// Example:
+///   ax move-window Inbox --to 0,40
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MoveWindow {
+    /// Window: its title, id or number [default: the app's front window].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "WINDOW"))]
+    pub window: Option<String>,
+    /// New position of its top left corner.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "X,Y", allow_hyphen_values = true))]
+    pub to: PointArg,
+    /// App of the window [default: the frontmost].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Maximum time to wait until it is done, in ms [default: 2000].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
+    pub timeout_ms: Option<u64>,
 }
 
-window_args! {
-    /// Move a window.
-    ///
-    /// Example:
-    ///   ax move-window Inbox --to 0,40
-    struct MoveWindow {
-        /// New position of its top left corner.
-        required to: Place [long, value_name = "X,Y", allow_hyphen_values = true],
-    }
+/// Resize a window.
+///
+/// Example:
+///   ax resize-window Inbox --to 800x600
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ResizeWindow {
+    /// Window: its title, id or number [default: the app's front window].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "WINDOW"))]
+    pub window: Option<String>,
+    /// New size.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WIDTHxHEIGHT"))]
+    pub to: Size,
+    /// App of the window [default: the frontmost].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Maximum time to wait until it is done, in ms [default: 2000].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
+    pub timeout_ms: Option<u64>,
 }
 
-window_args! {
-    /// Resize a window.
-    ///
-    /// Example:
-    ///   ax resize-window Inbox --to 800x600
-    struct ResizeWindow {
-        /// New size.
-        required to: Size [long, value_name = "WIDTHxHEIGHT"],
-    }
+/// Minimize a window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Minimize {
+    /// Window: its title, id or number [default: the app's front window].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "WINDOW"))]
+    pub window: Option<String>,
+    /// App of the window [default: the frontmost].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Maximum time to wait until it is done, in ms [default: 2000].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
+    pub timeout_ms: Option<u64>,
 }
 
-window_args! {
-    /// Minimize a window.
-    struct Minimize {}
+/// Maximize a window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Maximize {
+    /// Window: its title, id or number [default: the app's front window].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "WINDOW"))]
+    pub window: Option<String>,
+    /// App of the window [default: the frontmost].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Maximum time to wait until it is done, in ms [default: 2000].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
+    pub timeout_ms: Option<u64>,
 }
 
-window_args! {
-    /// Maximize a window.
-    struct Maximize {}
-}
-
-window_args! {
-    /// Restore a minimized or maximized window.
-    struct Restore {}
+/// Restore a minimized or maximized window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Restore {
+    /// Window: its title, id or number [default: the app's front window].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "WINDOW"))]
+    pub window: Option<String>,
+    /// App of the window [default: the frontmost].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
+    pub app: Option<String>,
+    /// Maximum time to wait until it is done, in ms [default: 2000].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
+    pub timeout_ms: Option<u64>,
 }
 
 /// The answer to a command about a window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WindowAnswer {
-    /// The window before.
+    /// The window before the action.
     pub before: WindowInfo,
-    /// The window after; absent if it is gone.
+    /// The window after the action; absent if it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<WindowInfo>,
-    /// How long it took.
+    /// How long the wait took, in ms.
     pub waited_ms: u64,
-    /// How surely it was delivered.
+    /// How far the action got, and whether it is safe to retry.
     pub disposition: Disposition,
 }
 

@@ -1,4 +1,4 @@
-//! The daemon about itself, and what `ax` does by itself.
+//! The answers of commands about the daemon, and of those that `ax` runs without it.
 
 use super::{Render, Table, duration};
 use crate::command::{
@@ -48,19 +48,19 @@ impl Render for StatusAnswer {
             if let Some(acting) = &app.acting {
                 let waiting = match acting.waiting {
                     0 => String::new(),
-                    more => format!(", {more} wait"),
+                    more => format!(", {more} waiting"),
                 };
                 let (client, command) = (acting.client, &acting.command);
                 let since = duration(acting.for_ms);
                 out.push_str(&format!(
-                    "{}: client {client} does {command} for {since}{waiting}\n",
+                    "{}: client {client} has been running {command} for {since}{waiting}\n",
                     app.app.name
                 ));
             }
         }
         for held in &self.held {
             let left = duration(held.left_ms);
-            out.push_str(&format!("client {} holds {} for {left} more\n", held.client, held.what));
+            out.push_str(&format!("client {} holds {} for another {left}\n", held.client, held.what));
         }
         out.push('\n');
         let mut clients = Table::new([
@@ -110,12 +110,12 @@ impl Render for DoctorAnswer {
 impl Render for PermissionsAnswer {
     fn render(&self, out: &mut String) {
         if self.permissions.is_empty() {
-            out.push_str("this desktop asks for none\n");
+            out.push_str("no permissions are required\n");
         }
         let width = self.permissions.iter().map(|one| one.name.chars().count()).max().unwrap_or(0);
         for Permission { name, granted, program, needed_for, remedy } in &self.permissions {
             let mark = if *granted { "granted" } else { "MISSING" };
-            out.push_str(&format!("{mark}  {name:width$}  for {needed_for}, to {program}\n"));
+            out.push_str(&format!("{mark}  {name:width$}  {program}, for {needed_for}\n"));
             if let Some(remedy) = remedy {
                 out.push_str(&format!("{:9}{:width$}  → {remedy}\n", "", ""));
             }
@@ -143,7 +143,7 @@ impl Render for HelloAnswer {
 
 impl Render for CancelAnswer {
     fn render(&self, out: &mut String) {
-        out.push_str(if self.cancelled { "cancelled\n" } else { "no such request is under way\n" });
+        out.push_str(if self.cancelled { "cancelled\n" } else { "no such request is in progress\n" });
     }
 }
 
@@ -171,7 +171,7 @@ impl Render for ServiceAnswer {
         if self.steps.is_empty() && self.dry_run {
             out.push_str("nothing would be done\n");
         }
-        // After a dry run nothing has changed, and how it is now would read as how it would be.
+        // After a dry run nothing has changed, and the current state would read as if it were the new one.
         if let Some(service) = self.service.as_ref().filter(|_| !self.dry_run) {
             service.render(out);
         }
@@ -190,13 +190,13 @@ impl Render for ServiceState {
         let enabled = match (self.enabled, self.socket_activation) {
             (false, _) => "no",
             (true, false) => "yes, starts with the session",
-            (true, true) => "yes, starts when somebody asks",
+            (true, true) => "yes, starts on the first connection",
         };
         let active = match (self.active, self.pid) {
             (true, Some(pid)) => format!("yes, pid {pid}"),
             (true, None) => "yes".to_owned(),
             (false, _) if self.state != "inactive" => format!("no, {}", self.state),
-            (false, _) if self.listening => "no, until somebody asks".to_owned(),
+            (false, _) if self.listening => "no, starts on the first connection".to_owned(),
             (false, _) => "no".to_owned(),
         };
         out.push_str(&format!("installed  {installed}\nenabled    {enabled}\nactive     {active}\n"));
@@ -208,27 +208,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_service_is_told_in_three_lines() {
-        let told = |service: &ServiceState| {
+    fn a_service_is_rendered_in_three_lines() {
+        let rendered = |service: &ServiceState| {
             let mut out = String::new();
             service.render(&mut out);
             out
         };
         let mut service = ServiceState { state: "inactive".into(), ..ServiceState::default() };
-        assert_eq!(told(&service), "installed  no\nenabled    no\nactive     no\n");
+        assert_eq!(rendered(&service), "installed  no\nenabled    no\nactive     no\n");
         service.installed = true;
         service.unit = Some("/u/axd.service".into());
         service.enabled = true;
         service.socket_activation = true;
         service.listening = true;
         assert_eq!(
-            told(&service),
-            "installed  yes, /u/axd.service\nenabled    yes, starts when somebody asks\nactive     no, until somebody asks\n"
+            rendered(&service),
+            "installed  yes, /u/axd.service\nenabled    yes, starts on the first connection\nactive     no, starts on the first connection\n"
         );
         service.state = "failed".into();
-        assert!(told(&service).ends_with("active     no, failed\n"));
+        assert!(rendered(&service).ends_with("active     no, failed\n"));
         service.active = true;
         service.pid = Some(7);
-        assert!(told(&service).ends_with("active     yes, pid 7\n"));
+        assert!(rendered(&service).ends_with("active     yes, pid 7\n"));
     }
 }

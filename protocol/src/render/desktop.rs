@@ -1,6 +1,6 @@
-//! Apps, windows, displays and the clipboard.
+//! The answers about apps, windows, displays and the clipboard.
 
-use super::{Render, Table, file_size, place, unless_verified};
+use super::{Render, Table, file_size, format_bounds, unverified_note};
 use crate::app::WindowInfo;
 use crate::command::{
     AttachAnswer, ClipKind, ClipboardGetAnswer, ClipboardSetAnswer, CloseAppAnswer, LaunchAnswer,
@@ -33,7 +33,7 @@ impl Render for ListWindowsAnswer {
                 window.window.to_string(),
                 window.id.map_or(String::new(), |id| id.to_string()),
                 window.app.clone(),
-                window.bounds.map(place).unwrap_or_default(),
+                window.bounds.map(format_bounds).unwrap_or_default(),
                 format!("{}{mark}", window.title),
             ]);
         }
@@ -48,7 +48,7 @@ impl Render for ListDisplaysAnswer {
             let mark = if display.primary { "*" } else { "" };
             table.row([
                 format!("{}{mark}", display.display),
-                place(display.bounds),
+                format_bounds(display.bounds),
                 display.scale.to_string(),
                 display.name.clone(),
             ]);
@@ -59,7 +59,7 @@ impl Render for ListDisplaysAnswer {
 
 impl Render for AttachAnswer {
     fn render(&self, out: &mut String) {
-        let how = if self.complete { "" } else { ", more to come" };
+        let how = if self.complete { "" } else { ", still being read" };
         out.push_str(&format!("{} elements{how}\n", self.nodes));
     }
 }
@@ -70,7 +70,7 @@ impl Render for LaunchAnswer {
             (Some(app), _) if self.handed_over_to == Some(app.pid) => {
                 out.push_str(&format!("handed over to {} (pid {})", app.name, app.pid));
             }
-            (Some(app), _) => out.push_str(&format!("{} runs as {}", app.name, app.pid)),
+            (Some(app), _) => out.push_str(&format!("{} is running as {}", app.name, app.pid)),
             (None, Some(pid)) => out.push_str(&format!("started, as {pid}")),
             (None, None) => out.push_str("started"),
         }
@@ -102,7 +102,7 @@ impl Render for WindowAnswer {
                 write_window(&self.before, out);
             }
         }
-        out.push_str(unless_verified(self.disposition));
+        out.push_str(unverified_note(self.disposition));
         out.push('\n');
     }
 }
@@ -114,7 +114,7 @@ impl Render for MousePositionAnswer {
 }
 
 impl Render for ClipboardGetAnswer {
-    /// Text is asked for to be used: nothing but the text.
+    /// Writes text without anything around it, so that it can be used in a pipe.
     fn render(&self, out: &mut String) {
         let size = self.bytes.as_ref().map(|bytes| file_size(bytes.len() as u64 / 4 * 3));
         match (&self.text, &self.path, size) {
@@ -140,7 +140,7 @@ impl Render for ClipboardSetAnswer {
     }
 }
 
-/// Writes a window, on no line of its own: `window "Notes" win_8d0c2m of Notes @10,20 300x200`.
+/// Writes a window without a newline: `window "Notes" win_8d0c2m of Notes @10,20 300x200`.
 pub(super) fn write_window(window: &WindowInfo, out: &mut String) {
     out.push_str("window ");
     crate::text::quote(&window.title, out);
@@ -149,12 +149,12 @@ pub(super) fn write_window(window: &WindowInfo, out: &mut String) {
         None => out.push_str(&format!(" {}", window.window)),
     }
     match &*window.app {
-        // An app that has just come has no name yet.
+        // An app that has just started has no name yet.
         "" => out.push_str(&format!(" of process {}", window.pid)),
         app => out.push_str(&format!(" of {app}")),
     }
     if let Some(bounds) = window.bounds {
-        out.push_str(&format!(" @{}", place(bounds)));
+        out.push_str(&format!(" @{}", format_bounds(bounds)));
     }
     if window.focused {
         out.push_str(" focused");
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::error::{Delivery, Disposition};
 
-    fn told(answer: &impl Render) -> String {
+    fn rendered(answer: &impl Render) -> String {
         let mut out = String::new();
         answer.render(&mut out);
         out
@@ -189,28 +189,28 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_told_as_it_is_and_what_was_not_seen_is_said() {
+    fn a_window_is_rendered_with_a_remark_if_it_was_not_verified() {
         let mut answer = WindowAnswer {
             before: window(),
             after: Some(window()),
             waited_ms: 3,
             disposition: Disposition::of(Delivery::DeliveredVerified),
         };
-        assert_eq!(told(&answer), "window \"Notes\" 7 of Notes @1,2 30x40 focused\n");
+        assert_eq!(rendered(&answer), "window \"Notes\" 7 of Notes @1,2 30x40 focused\n");
         answer.disposition = Disposition::of(Delivery::DeliveredUnverified);
-        assert!(told(&answer).ends_with("focused (requested, not confirmed)\n"));
+        assert!(rendered(&answer).ends_with("focused (requested, not confirmed)\n"));
         answer.after = None;
-        assert!(told(&answer).starts_with("gone: window \"Notes\""));
+        assert!(rendered(&answer).starts_with("gone: window \"Notes\""));
     }
 
     #[test]
-    fn what_is_on_the_clipboard_is_told_so_that_it_can_be_used() {
+    fn the_clipboard_is_rendered_without_anything_around_it() {
         let empty = ClipboardGetAnswer::default();
-        assert_eq!(told(&empty), "(nothing)\n");
-        assert_eq!(told(&ClipboardGetAnswer { text: Some("a\nb".into()), ..empty.clone() }), "a\nb");
+        assert_eq!(rendered(&empty), "(nothing)\n");
+        assert_eq!(rendered(&ClipboardGetAnswer { text: Some("a\nb".into()), ..empty.clone() }), "a\nb");
         let files = ClipboardGetAnswer { files: vec!["/a".into(), "/b c".into()], ..empty.clone() };
-        assert_eq!(told(&files), "/a\n/b c\n");
+        assert_eq!(rendered(&files), "/a\n/b c\n");
         let image = ClipboardGetAnswer { bytes: Some("A".repeat(4_000)), ..empty };
-        assert!(told(&image).starts_with("an image of 3 kB;"), "{}", told(&image));
+        assert!(rendered(&image).starts_with("an image of 3 kB;"), "{}", rendered(&image));
     }
 }

@@ -1,4 +1,4 @@
-//! Answers for reading: what `format: "text"` puts in `text`. By family, as the commands are.
+//! The text form of answers, which requests with `format: "text"` get. The files are divided by family, as the commands are.
 
 mod daemon;
 mod desktop;
@@ -10,14 +10,14 @@ use crate::geometry::Bounds;
 use crate::node::Unread;
 use crate::text::{children_noun, quote, write_ref};
 
-/// An answer that can be read.
+/// An answer that has a text form.
 pub trait Render {
-    /// Writes it, whole lines.
+    /// Writes the answer as complete lines.
     fn render(&self, out: &mut String);
 }
 
 impl Render for Error {
-    /// What is wrong, what to do, what may have been meant.
+    /// Writes what is wrong, what to do, and what may have been meant.
     fn render(&self, out: &mut String) {
         out.push_str(&format!("error: {}\n", self.message));
         if !self.suggestion.is_empty() {
@@ -35,7 +35,7 @@ impl Render for Error {
     }
 }
 
-/// What was looked at of containers that may hold more, a line each: `  searched 40 of 5000 rows of table "Big" tbl_4k2p9x`.
+/// Writes how much of each container was searched, a line for each: `  searched 40 of 5000 rows of table "Big" tbl_4k2p9x`.
 pub fn write_unread(unread: &[Unread], out: &mut String) {
     for Unread { node, read, total } in unread {
         match total {
@@ -51,11 +51,11 @@ pub fn write_unread(unread: &[Unread], out: &mut String) {
     }
 }
 
-/// The value of a property, or the elements a `get` or `find` answered, are written by whoever holds the tree; this is
-/// the heading line of a path: `in window "Notes" › list "Notes"`.
+/// Writes the ancestors of an element as a heading line: `in window "Notes" › list "Notes"`. The elements themselves are
+/// written by the daemon, which has the tree.
 pub fn write_path(path: &[crate::node::NodeRef], out: &mut String) {
-    for (at, node) in path.iter().enumerate() {
-        out.push_str(if at == 0 { "in " } else { " › " });
+    for (index, node) in path.iter().enumerate() {
+        out.push_str(if index == 0 { "in " } else { " › " });
         if let Some(name) = node.name.as_deref().filter(|name| !name.is_empty()) {
             out.push_str(node.role.name());
             out.push(' ');
@@ -69,7 +69,7 @@ pub fn write_path(path: &[crate::node::NodeRef], out: &mut String) {
     }
 }
 
-/// A length of time, in the largest unit that says enough.
+/// Formats a duration in the largest suitable unit.
 fn duration(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
@@ -79,7 +79,7 @@ fn duration(ms: u64) -> String {
     }
 }
 
-/// A size of a file, in the largest unit that says enough.
+/// Formats a file size in the largest suitable unit.
 fn file_size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
@@ -88,23 +88,23 @@ fn file_size(bytes: u64) -> String {
     }
 }
 
-/// A place and its size: `10,20 300x200`.
-fn place(bounds: Bounds) -> String {
+/// Formats a rectangle: `10,20 300x200`.
+fn format_bounds(bounds: Bounds) -> String {
     let Bounds { x, y, width, height } = bounds;
     format!("{x},{y} {width}x{height}")
 }
 
-/// What follows for whoever reads it from how surely something was delivered; nothing if all is well.
-fn unless_verified(disposition: Disposition) -> &'static str {
+/// The remark about an action that was not verified; empty if it was.
+fn unverified_note(disposition: Disposition) -> &'static str {
     match disposition.delivery {
         Delivery::DeliveredVerified => "",
         Delivery::DeliveredUnverified => " (requested, not confirmed)",
-        Delivery::Uncertain => " (it may or may not have been done)",
-        Delivery::NotDelivered => " (it was not done)",
+        Delivery::Uncertain => " (outcome unknown)",
+        Delivery::NotDelivered => " (not done)",
     }
 }
 
-/// Columns that line up.
+/// A table with aligned columns.
 struct Table<const N: usize> {
     rows: Vec<[String; N]>,
 }
@@ -171,12 +171,12 @@ mod tests {
     }
 
     #[test]
-    fn a_size_is_told_in_the_unit_that_fits() {
+    fn a_size_is_formatted_in_the_unit_that_fits() {
         assert_eq!([file_size(12), file_size(1_001), file_size(2_345_678)], ["12 bytes", "2 kB", "2.3 MB"]);
     }
 
     #[test]
-    fn a_duration_is_told_in_the_unit_that_fits() {
+    fn a_duration_is_formatted_in_the_unit_that_fits() {
         assert_eq!([duration(12), duration(61_000), duration(3_720_000)], ["12 ms", "1 min", "1 h 2 min"]);
     }
 }

@@ -1,7 +1,7 @@
-//! Looking at what is there. Trees and elements are written by whoever holds them.
+//! The answers of commands that read. Trees and elements are written by the daemon, which has them.
 
-use super::{Render, file_size, place, write_unread};
-use crate::command::{IsAnswer, PictureFormat, ScreenshotAnswer, SubscribeAnswer};
+use super::{Render, file_size, format_bounds, write_unread};
+use crate::command::{ImageFormat, IsAnswer, ScreenshotAnswer, SubscribeAnswer};
 
 impl Render for IsAnswer {
     fn render(&self, out: &mut String) {
@@ -19,12 +19,12 @@ impl Render for SubscribeAnswer {
 impl Render for ScreenshotAnswer {
     fn render(&self, out: &mut String) {
         let format = match self.format {
-            PictureFormat::Png => "PNG",
-            PictureFormat::Jpeg => "JPEG",
+            ImageFormat::Png => "PNG",
+            ImageFormat::Jpeg => "JPEG",
         };
         let scale =
-            if self.scale == 1.0 { String::new() } else { format!(" at {} pixels a point", self.scale) };
-        out.push_str(&format!("{}x{} @{}{scale}", self.width, self.height, place(self.bounds)));
+            if self.scale == 1.0 { String::new() } else { format!(" at {} pixels per point", self.scale) };
+        out.push_str(&format!("{}x{} @{}{scale}", self.width, self.height, format_bounds(self.bounds)));
         if self.unchanged {
             out.push_str(&format!(" unchanged, hash {}\n", self.hash));
             return;
@@ -32,7 +32,7 @@ impl Render for ScreenshotAnswer {
         out.push_str(&format!(" {format}, {}, hash {}\n", file_size(self.size), self.hash));
         match &self.path {
             Some(path) => out.push_str(&format!("written to {}\n", path.display())),
-            None => out.push_str("to keep it, say where: ax screenshot shot.png\n"),
+            None => out.push_str("to save it: ax screenshot shot.png\n"),
         }
     }
 }
@@ -43,9 +43,9 @@ mod tests {
     use crate::geometry::Bounds;
 
     #[test]
-    fn a_picture_is_told_by_its_size_and_where_it_is() {
+    fn a_screenshot_is_rendered_with_its_size_and_its_file() {
         let mut answer = ScreenshotAnswer {
-            format: PictureFormat::Png,
+            format: ImageFormat::Png,
             width: 600,
             height: 400,
             bounds: Bounds { x: 10, y: 20, width: 300, height: 200 },
@@ -56,18 +56,18 @@ mod tests {
             path: None,
             bytes: None,
         };
-        let told = |answer: &ScreenshotAnswer| {
+        let rendered = |answer: &ScreenshotAnswer| {
             let mut out = String::new();
             answer.render(&mut out);
             out
         };
         assert_eq!(
-            told(&answer),
-            "600x400 @10,20 300x200 at 2 pixels a point PNG, 45 kB, hash 00ff\nto keep it, say where: ax screenshot shot.png\n"
+            rendered(&answer),
+            "600x400 @10,20 300x200 at 2 pixels per point PNG, 45 kB, hash 00ff\nto save it: ax screenshot shot.png\n"
         );
         answer.path = Some("a.png".into());
-        assert!(told(&answer).ends_with("\nwritten to a.png\n"));
+        assert!(rendered(&answer).ends_with("\nwritten to a.png\n"));
         answer.unchanged = true;
-        assert!(told(&answer).ends_with("unchanged, hash 00ff\n"));
+        assert!(rendered(&answer).ends_with("unchanged, hash 00ff\n"));
     }
 }

@@ -1,4 +1,4 @@
-//! What was waited for, and several answers at once.
+//! The answers of `wait` and `batch`.
 
 use serde_json::Value;
 
@@ -36,19 +36,19 @@ impl Render for WaitAnswer {
     }
 }
 
-/// Writes what happened, on no line of its own: `window-opened in Notes "Untitled"`.
+/// Writes an event without a newline: `window-opened in Notes "Untitled"`.
 fn write_event(event: &Event, out: &mut String) {
-    // Through its wire form, which has the same fields for every kind.
-    let told = serde_json::to_value(event).unwrap_or_default();
-    out.push_str(told["event"].as_str().unwrap_or_default());
-    if let Some(app) = told["app"]["name"].as_str() {
+    // The JSON form has the same fields for every kind of event.
+    let json = serde_json::to_value(event).unwrap_or_default();
+    out.push_str(json["event"].as_str().unwrap_or_default());
+    if let Some(app) = json["app"]["name"].as_str() {
         out.push_str(&format!(" in {app}"));
     }
-    if let Ok(node) = serde_json::from_value(told["node"].clone()) {
+    if let Ok(node) = serde_json::from_value(json["node"].clone()) {
         out.push(' ');
         write_ref(&node, out);
     }
-    for text in [&told["window"]["title"], &told["text"]] {
+    for text in [&json["window"]["title"], &json["text"]] {
         if let Some(text) = text.as_str() {
             out.push(' ');
             quote(text, out);
@@ -72,7 +72,7 @@ impl Render for BatchAnswer {
     }
 }
 
-/// One answer of several, in the words it has alone: on its line if there is one, else below it, indented.
+/// Writes one answer of a batch as it is rendered alone: on the same line if it is one line, otherwise indented below.
 fn render_result(result: &Value, out: &mut String) {
     let command = result["command"].as_str().unwrap_or("?");
     out.push_str(&format!("{} {command}", result["index"]));
@@ -97,14 +97,14 @@ mod tests {
 
     use super::*;
 
-    fn told(answer: &impl Render) -> String {
+    fn rendered(answer: &impl Render) -> String {
         let mut out = String::new();
         answer.render(&mut out);
         out
     }
 
     #[test]
-    fn a_wait_tells_what_came_and_when() {
+    fn a_wait_is_rendered_with_what_was_found() {
         let answer: WaitAnswer = serde_json::from_value(json!({
             "met": ["--for dialog", "--event dialog"],
             "waited_ms": 42,
@@ -123,15 +123,15 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(
-            told(&answer),
+            rendered(&answer),
             "--for dialog, --event dialog: after 42 ms\n  window \"Mail\" win_000000 of process 10\n  dialog \"Saved\" dlg_000000\n  window-opened in Notes \"Saved\"\n"
         );
         let only_time = WaitAnswer { met: vec![], nodes: vec![], windows: vec![], events: vec![], ..answer };
-        assert_eq!(told(&only_time), "the time: after 42 ms\n");
+        assert_eq!(rendered(&only_time), "the time: after 42 ms\n");
     }
 
     #[test]
-    fn a_batch_tells_each_answer_and_how_many_went_well() {
+    fn a_batch_is_rendered_with_each_answer_and_the_counts() {
         let error = Error::new(crate::ErrorCode::Timeout, "it did not come").suggest("wait longer");
         let answer = BatchAnswer {
             succeeded: 3,
@@ -145,7 +145,7 @@ mod tests {
             ],
         };
         assert_eq!(
-            told(&answer),
+            rendered(&answer),
             "0 is: true\n1 find\n  button a\n  button b\n2 get\n3 wait: error: it did not come\n  try: wait longer\n3 succeeded, 1 failed\n"
         );
     }

@@ -1,4 +1,4 @@
-//! What a selector is, once read.
+//! The types that a selector is parsed into.
 
 use std::str::FromStr;
 
@@ -12,50 +12,50 @@ use crate::state::{State, States};
 
 /// A selector: the union of its paths.
 ///
-/// It can only be made by reading one, so a `Selector` is always within the limits, its regexes compile, and
+/// It can only be made by parsing, so a `Selector` is always within the limits, its regexes compile, and
 /// `parse(print(s)) == s`. On the wire it is its canonical text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Selector {
     paths: Vec<Path>,
 }
 
-/// Steps from the outermost to the element that is meant.
+/// A path: the steps from the outermost element to the one that is selected.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Path {
     /// The outermost step.
     pub first: Step,
-    /// Every other step, with how it hangs below the one before it.
+    /// The other steps, each with its relation to the step before it.
     pub rest: Vec<(Combinator, Step)>,
 }
 
-/// How a step hangs below the one before it.
+/// The relation of a step to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Combinator {
-    /// `>`: its direct child.
+    /// `>`: a child of that element.
     Child,
-    /// White space: anywhere below it.
+    /// White space: a descendant of that element.
     Descendant,
 }
 
-/// What one element has to be: every part must hold.
+/// The conditions on one element, all of which must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Step {
     /// The role it must have.
     pub role: RoleTest,
     /// The name it must have, as written; compared by [`fold`].
     pub name: Option<String>,
-    /// Filters and pseudos in the order written, which `:nth` depends on.
+    /// Filters and pseudos in the order written, because `:nth` counts the elements that match the parts before it.
     pub parts: Vec<Part>,
 }
 
-/// The role a step asks for.
+/// The role that a step requires.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RoleTest {
     /// `*`, or no role at all.
     Any,
     /// A role of the vocabulary.
     Role(Role),
-    /// What the platform itself calls the element, to the letter: `AXDisclosureTriangle`, `"push button"`.
+    /// The platform's own role, compared exactly: `AXDisclosureTriangle`, `"push button"`.
     Native(String),
 }
 
@@ -73,7 +73,7 @@ pub enum Part {
 pub enum Filter {
     /// `[focused]`, `[!focused]`
     State {
-        /// The state asked about.
+        /// The state that is tested.
         test: StateTest,
         /// Whether it must be absent.
         negated: bool,
@@ -89,16 +89,16 @@ pub struct AttrFilter {
     pub attr: Attr,
     /// How it is tested.
     pub op: Op,
-    /// What it is tested against.
+    /// The value it is compared with.
     pub value: String,
-    /// `i`: case does not count (for regexes, ASCII case).
+    /// `i`: case is ignored (for regexes, ASCII case).
     pub ignore_case: bool,
 }
 
-/// A state, or one of the two that are the absence of states.
+/// A state, or one of the two words for the absence of states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StateTest {
-    /// Any state of the vocabulary.
+    /// A state of the vocabulary.
     State(State),
     /// Not disabled.
     Enabled,
@@ -117,62 +117,62 @@ pub enum Attr {
     Description,
     /// The identifier its developer gave it.
     Identifier,
-    /// What the platform calls it.
+    /// The platform's own role.
     NativeRole,
-    /// Its name, value or description, whichever holds.
+    /// Its name, value or description; one of them must pass.
     Text,
 }
 
-/// How a text is tested. A text that is absent passes `!=` and nothing else.
+/// How a text is tested. An absent text passes only `!=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// `=`: it is the value.
+    /// `=`: the text equals the value.
     Equals,
-    /// `!=`: it is not the value.
+    /// `!=`: the text does not equal the value.
     Differs,
-    /// `~=`: it contains the value.
+    /// `~=`: the text contains the value.
     Contains,
-    /// `^=`: it starts with the value.
+    /// `^=`: the text starts with the value.
     Starts,
-    /// `$=`: it ends with the value.
+    /// `$=`: the text ends with the value.
     Ends,
-    /// `=~`: the regex is found in it.
+    /// `=~`: the regex matches somewhere in the text.
     Regex,
 }
 
-/// A test on where the element is in the tree.
+/// A test on the element's position in the tree, or on its relatives.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Pseudo {
-    /// Its place, from 1, or from the end when negative, among the siblings that match the parts before it.
+    /// The element's number among the siblings that match the parts before it, from 1, or from the end if negative.
     Nth(i32),
-    /// Something below it matches the path; the whole path lies below it.
+    /// A descendant matches the path, all of whose steps match descendants.
     Has(Path),
-    /// It does not match the step.
+    /// The element does not match the step.
     Not(Step),
 }
 
 impl Selector {
-    /// Reads a selector.
+    /// Parses a selector.
     pub fn parse(text: &str) -> Result<Selector, SelectorError> {
         parse::selector(text)
     }
 
-    /// Makes a selector of paths built in code, holding it to the same limits as one that was read.
+    /// Makes a selector of paths that were built in code, checked against the same limits as a parsed one.
     pub fn new(paths: Vec<Path>) -> Result<Selector, SelectorError> {
         Selector::parse(&Selector { paths }.to_string())
     }
 
-    /// The parser's way in: what it read is within the limits already.
+    /// Makes a selector of paths that the parser has already checked.
     pub(super) fn of_parsed(paths: Vec<Path>) -> Selector {
         Selector { paths }
     }
 
-    /// The paths whose union this is; at least one.
+    /// The paths whose union the selector is; there is at least one.
     pub fn paths(&self) -> &[Path] {
         &self.paths
     }
 
-    /// The application this selector is about: the `NAME` when every path starts with the same `application:NAME`.
+    /// The application that this selector is limited to: the `NAME` if every path starts with the same `application:NAME`.
     pub fn leading_app(&self) -> Option<&str> {
         let mut apps = self.paths.iter().map(|path| match path.first.role {
             RoleTest::Role(Role::Application) => path.first.name.as_deref(),
@@ -189,7 +189,7 @@ impl Path {
         std::iter::once(&self.first).chain(self.rest.iter().map(|(_, step)| step))
     }
 
-    /// The step for the element that is meant.
+    /// The step for the selected element.
     pub fn last(&self) -> &Step {
         self.rest.last().map_or(&self.first, |(_, step)| step)
     }
@@ -202,12 +202,12 @@ impl From<Step> for Path {
 }
 
 impl StateTest {
-    /// Every state a selector may ask about.
+    /// All states that a selector may test.
     pub fn all() -> impl Iterator<Item = StateTest> {
         State::ALL.iter().copied().map(StateTest::State).chain([StateTest::Enabled, StateTest::Visible])
     }
 
-    /// The word for it.
+    /// The word for it in a selector.
     pub const fn name(self) -> &'static str {
         match self {
             StateTest::State(state) => state.name(),
@@ -221,7 +221,7 @@ impl StateTest {
         StateTest::all().find(|test| test.name().eq_ignore_ascii_case(word))
     }
 
-    /// Whether it is true of an element in `states`.
+    /// Whether an element with these states passes.
     pub const fn holds(self, states: States) -> bool {
         match self {
             StateTest::State(state) => states.has(state),
@@ -232,11 +232,11 @@ impl StateTest {
 }
 
 impl Attr {
-    /// Every attribute.
+    /// All attributes.
     pub const ALL: &'static [Attr] =
         &[Attr::Name, Attr::Value, Attr::Description, Attr::Identifier, Attr::NativeRole, Attr::Text];
 
-    /// The word for it.
+    /// The word for it in a selector.
     pub const fn name(self) -> &'static str {
         match self {
             Attr::Name => "name",
@@ -255,10 +255,10 @@ impl Attr {
 }
 
 impl Op {
-    /// Every operator, in the order the parser tries them: `=` last, for it begins `=~`.
+    /// All operators in the order in which the parser tries them: `=` last, because `=~` starts with it.
     pub const ALL: &'static [Op] = &[Op::Differs, Op::Contains, Op::Starts, Op::Ends, Op::Regex, Op::Equals];
 
-    /// How it is written.
+    /// The symbol of the operator.
     pub const fn symbol(self) -> &'static str {
         match self {
             Op::Equals => "=",

@@ -1,12 +1,12 @@
-//! When two names are the same to a person: the form in which names are compared and indexed.
+//! The form in which names are compared and indexed, so that names that look the same to people are equal.
 
 use std::borrow::Cow;
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-/// The name with everything taken out that a person would not call a difference: composed (NFC), trimmed, spaces
-/// collapsed, case folded, `...` written `…`, quotes written straight. Two names are the same if their folds are equal; folding twice changes
-/// nothing. A name that is ASCII and folded already is borrowed.
+/// Normalises a name for comparison: composed (NFC), trimmed, spaces collapsed, case folded, `...` replaced by `…`, and
+/// typographic quotes replaced by straight ones. Folding twice changes nothing. A name that is ASCII and already folded is
+/// borrowed.
 pub fn fold(name: &str) -> Cow<'_, str> {
     if is_folded_ascii(name) {
         return Cow::Borrowed(name);
@@ -21,20 +21,20 @@ pub fn fold(name: &str) -> Cow<'_, str> {
     if folded.contains("...") {
         folded = folded.replace("...", "…");
     }
-    // Composing comes last: lowering can leave a pair that composes, while canonical equivalents lower alike.
+    // Composing comes last, because lowercasing can produce a pair that composes.
     if !folded.is_ascii() && !is_nfc(&folded) {
         folded = folded.nfc().collect();
     }
     Cow::Owned(folded)
 }
 
-/// Whether `name` folds to `folded`, which is folded already: `fold(name) == folded`, mostly without allocating.
+/// Whether `fold(name) == folded`, where `folded` is already folded. It mostly needs no allocation.
 pub(super) fn folds_to(name: &str, folded: &str) -> bool {
     if name.is_ascii() {
         if name.eq_ignore_ascii_case(folded) {
             return true;
         }
-        // The first letter tells almost all names apart. A leading dot may become `…`, so it tells nothing.
+        // Almost all names differ in the first letter. A leading dot may become `…`, so it is not compared.
         let first = name.trim_start().bytes().next().map(|byte| byte.to_ascii_lowercase());
         if first != Some(b'.') && first != folded.bytes().next() {
             return false;
@@ -43,7 +43,7 @@ pub(super) fn folds_to(name: &str, folded: &str) -> bool {
     fold(name) == folded
 }
 
-/// The text with its case folded and nothing else changed: what the `i` of a filter compares.
+/// Folds the case of a text and changes nothing else, for the `i` of a filter.
 pub(super) fn lower(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
         return Cow::Borrowed(text);
@@ -53,8 +53,7 @@ pub(super) fn lower(text: &str) -> Cow<'_, str> {
     Cow::Owned(lowered)
 }
 
-/// Case folding by lowercase per character, plus the two common letters for which lowercase is not enough, and quotes, which are
-/// set one way and typed another.
+/// Appends a text with its case folded and with straight quotes, because people type quotes differently from how apps show them.
 fn push_folded(text: &str, out: &mut String) {
     for char in text.chars() {
         match char {
@@ -65,7 +64,7 @@ fn push_folded(text: &str, out: &mut String) {
     }
 }
 
-/// Case folding by lowercase per character, plus the two common letters for which lowercase is not enough.
+/// Appends a text with its case folded: lowercase per character, plus the two common letters for which that is not enough.
 fn push_lower(text: &str, out: &mut String) {
     for char in text.chars() {
         match char {

@@ -1,13 +1,13 @@
-//! What was probably meant: the hints of parse errors, for the mistakes people and models make.
+//! The hints of parse errors: what was probably meant, for the mistakes that people and models make.
 
 use super::ast::{Attr, Pseudo, StateTest};
 use super::print::Quoted;
 use crate::role::Role;
 
-/// How many near roles a hint names.
-const NEAREST: usize = 3;
+/// The maximum number of similar roles in a hint.
+const MAX_SIMILAR_ROLES: usize = 3;
 
-/// `button:Save As`: the name has to be quoted. `step` is the text up to the name, `rest` the text from the name on.
+/// The hint for `button:Save As`, where the name must be quoted. `step` is the text up to the name, `rest` the text from the name on.
 pub(super) fn quote_name(step: &str, rest: &str) -> String {
     let mut depth = 0;
     let end = rest.find(|char| {
@@ -22,21 +22,21 @@ pub(super) fn quote_name(step: &str, rest: &str) -> String {
     format!("quote the name: {step}{}", Quoted(name))
 }
 
-/// `[name=Save As]`: the value has to be quoted.
+/// The hint for `[name=Save As]`, where the value must be quoted.
 pub(super) fn quote_value(attr: &str, op: &str, rest: &str) -> String {
     format!("quote the value: [{attr}{op}{}]", Quoted(rest))
 }
 
-/// A word that is no role: the roles nearest to it, and the other things it may have been meant to be.
+/// The hint for a word that is not a role: similar roles, and how to write a name or a native role.
 pub(super) fn unknown_role(word: &str) -> String {
     let or = format!("a name is written *:{word}, a native role {}", Quoted(word));
-    match nearest_roles(word).as_slice() {
+    match similar_roles(word).as_slice() {
         [] => or,
         near => format!("did you mean {}? {or}", near.join(", ")),
     }
 }
 
-/// A pseudo of CSS and its kin that is written otherwise here.
+/// The hint for a pseudo of CSS or of similar languages that is written differently here.
 pub(super) fn css_pseudo(word: &str) -> Option<String> {
     match word.to_ascii_lowercase().as_str() {
         "nth-child" | "nth-of-type" | "eq" => Some("write :nth(1)".into()),
@@ -46,7 +46,7 @@ pub(super) fn css_pseudo(word: &str) -> Option<String> {
     }
 }
 
-/// More inside the parentheses of a pseudo than it takes.
+/// The hint for a pseudo with too many arguments.
 pub(super) fn one_argument(pseudo: &Pseudo) -> Option<String> {
     match pseudo {
         Pseudo::Nth(_) => Some(":nth takes one number".into()),
@@ -55,38 +55,38 @@ pub(super) fn one_argument(pseudo: &Pseudo) -> Option<String> {
     }
 }
 
-/// `[name]`: an attribute that is tested for nothing.
+/// The hint for `[name]`, an attribute without an operator.
 pub(super) fn attr_without_op(attr: &str) -> String {
     format!(r#"an attribute takes a value: [{attr}="…"], [{attr}~="…"]"#)
 }
 
-/// Everything that may begin a filter.
+/// The hint that lists all states and attributes.
 pub(super) fn filter_words() -> String {
     let states: Vec<&str> = StateTest::all().map(StateTest::name).collect();
     let attrs: Vec<&str> = Attr::ALL.iter().map(|attr| attr.name()).collect();
     format!("states: {}; attributes: {}", states.join(" "), attrs.join(" "))
 }
 
-/// The roles whose name or alias is nearest to a word, nearest first; none if none is near.
-fn nearest_roles(word: &str) -> Vec<&'static str> {
+/// The roles whose name or alias is similar to a word, most similar first.
+fn similar_roles(word: &str) -> Vec<&'static str> {
     let word = word.to_lowercase();
-    // A third of the letters may be wrong: more, and short words are near to everything.
-    let far = (word.chars().count() / 3).clamp(1, 3);
+    // A third of the letters may be wrong; with more, short words would be similar to everything.
+    let max_distance = (word.chars().count() / 3).clamp(1, 3);
     let mut near: Vec<(usize, &'static str)> = Role::ALL
         .iter()
         .filter_map(|role| {
             let spellings = role.aliases().iter().copied().chain([role.name()]);
             let distance = spellings.map(|spelling| edit_distance(&word, spelling)).min()?;
-            // `btn` is nowhere near `button` by letters, but it is what ids call it.
+            // `btn` is not similar to `button` by letters, but it is the prefix of its ids.
             let distance = if role.prefix() == word { 0 } else { distance };
-            (distance <= far).then_some((distance, role.name()))
+            (distance <= max_distance).then_some((distance, role.name()))
         })
         .collect();
     near.sort_by_key(|(distance, _)| *distance);
-    near.into_iter().take(NEAREST).map(|(_, name)| name).collect()
+    near.into_iter().take(MAX_SIMILAR_ROLES).map(|(_, name)| name).collect()
 }
 
-/// Insertions, deletions and replacements between two words (Levenshtein).
+/// The number of insertions, deletions and replacements between two words (Levenshtein distance).
 fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

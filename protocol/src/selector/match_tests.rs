@@ -1,4 +1,4 @@
-//! What selectors find, over trees written as text.
+//! Tests of what selectors find, on trees that are written as text.
 
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ use crate::state::{State, States};
 #[derive(Default)]
 struct Text {
     nodes: Vec<Node>,
-    /// How often facts were asked for: what a query costs.
+    /// The number of calls of `facts`, which is the cost of a query.
     asked: Cell<usize>,
 }
 
@@ -141,7 +141,7 @@ fn matcher(selector: &str) -> Matcher {
     Matcher::new(&Selector::parse(selector).unwrap_or_else(|error| panic!("{selector}: {error}")))
 }
 
-/// `selector` finds the lines `expected`, walking, picking from all nodes in a bad order, and asked one by one.
+/// Checks that `selector` finds the lines `expected` by walking, among all nodes in reverse order, and node by node.
 fn check_in(forest: &Text, scope: usize, selector: &str, expected: &[&str]) {
     let matcher = matcher(selector);
     let lines = |found: Vec<usize>| {
@@ -200,7 +200,7 @@ fn a_step_matches_by_role_and_name() {
 }
 
 #[test]
-fn a_native_role_matches_to_the_letter() {
+fn a_native_role_matches_exactly() {
     let delete = [r#"button "Löschen" @AXDeleteButton #trash (Moves it to the bin)"#];
     check(MAIL, "AXDeleteButton", &delete);
     check(MAIL, "'AXDeleteButton':Löschen", &delete);
@@ -264,7 +264,7 @@ fn a_path_goes_by_child_and_descendant() {
 }
 
 #[test]
-fn an_ancestor_further_up_is_tried_when_the_nearest_will_not_do() {
+fn an_ancestor_further_up_is_tried_if_the_nearest_does_not_match() {
     let tree = "
 window
   group \"a\"
@@ -298,14 +298,14 @@ fn has_looks_below_and_no_further_than_the_node() {
 }
 
 #[test]
-fn not_takes_out_what_matches_its_step() {
+fn not_excludes_what_matches_its_step() {
     check(MAIL, "row:not([selected])", &[r#"row "One""#, r#"row "Three""#]);
     check(MAIL, "row:not(*:Two):not(*:has(button))", &[]);
     check(MAIL, "row:not(*:nth(1)):not(*:nth(-1))", &[r#"row "Two" selected"#]);
 }
 
 #[test]
-fn nth_counts_siblings_that_match_what_stands_before_it() {
+fn nth_counts_siblings_that_match_the_parts_before_it() {
     check(MAIL, "row:nth(1)", &[r#"row "One""#]);
     check(MAIL, "row:nth(-1)", &[r#"row "Three""#]);
     check(MAIL, "row:nth(4), row:nth(-4)", &[]);
@@ -338,7 +338,7 @@ list "All" %rows=100
 }
 
 #[test]
-fn the_scope_bounds_what_is_found_but_not_what_leads_to_it() {
+fn the_scope_limits_matches_but_not_their_ancestors() {
     let mail = Text::new(MAIL);
     let draft = mail.find(r#"window "Draft""#);
     check_in(&mail, draft, "button", &[r#"button "Save""#]);
@@ -362,7 +362,7 @@ fn a_limit_stops_the_search() {
 }
 
 #[test]
-fn seeds_are_what_the_last_steps_ask_for() {
+fn seeds_are_what_the_last_steps_require() {
     let seed = |role, name: Option<&str>| Seed { role, folded_name: name.map(str::to_owned) };
     let check =
         |selector: &str, expected: &[Seed]| assert_eq!(matcher(selector).seeds(), expected, "{selector}");
@@ -388,7 +388,7 @@ fn deep_and_wide(depth: usize, width: usize) -> Text {
     forest
 }
 
-/// Running `selector` asks for facts at most `most` times a node, and finds `expected` nodes.
+/// Checks that running `selector` calls `facts` at most `most` times per node, and finds `expected` nodes.
 fn check_cost(forest: &Text, selector: &str, expected: usize, most: usize) {
     forest.asked.set(0);
     let found = matcher(selector).find_all(forest, 0, None).len();
@@ -418,7 +418,7 @@ fn the_cost_is_linear_in_a_deep_tree() {
     check_cost(&deep, "*:has(link)", 0, 3);
 }
 
-/// What a selector means, said as plainly as possible and at any cost: what the query is held to below.
+/// A simple and slow implementation of selectors, with which the query is compared below.
 struct Plain<'a>(&'a Text);
 
 impl Plain<'_> {
@@ -501,7 +501,7 @@ fn some_path() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn what_is_found_is_what_the_selector_plainly_means(
+    fn the_query_finds_what_the_simple_implementation_finds(
         tree in some_tree(), one in some_path(), other in some_path(), scope in any::<prop::sample::Index>(),
     ) {
         // Generated paths may nest or grow beyond the limits.
@@ -519,7 +519,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_not_read_may_match_where_the_path_leads_into_its_container() {
+fn unread_rows_may_match_if_the_path_leads_into_their_container() {
     let forest = Text::new(
         r#"
         window "Inbox"

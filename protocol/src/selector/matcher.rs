@@ -1,4 +1,4 @@
-//! A selector made ready to run, and what it runs over.
+//! The compiled form of a selector, and the trait of the trees that it searches.
 
 use std::hash::Hash;
 
@@ -13,77 +13,77 @@ use super::query::Query;
 use crate::role::Role;
 use crate::state::States;
 
-/// A tree, or several, that selectors can run over: the daemon's own tree and the client's replica of it.
+/// One or more trees that selectors can search: the daemon's tree, or a client's replica of it.
 ///
-/// Every call should take constant time.
+/// Every method should take constant time, because a search calls it for many nodes.
 pub trait Forest {
-    /// How a node is spoken of.
+    /// The reference to a node.
     type Node: Copy + Eq + Hash;
 
-    /// The node it hangs below; none for a root.
+    /// The parent; `None` for a root.
     fn parent(&self, node: Self::Node) -> Option<Self::Node>;
-    /// How many children it has.
+    /// The number of children.
     fn child_count(&self, node: Self::Node) -> usize;
-    /// Its child at `index`, which is below [`child_count`](Forest::child_count).
+    /// The child at `index`, which is less than [`child_count`](Forest::child_count).
     fn child(&self, node: Self::Node, index: usize) -> Self::Node;
-    /// Its place among its parent's children; none for a root.
+    /// The index among the parent's children; `None` for a root.
     fn index_in_parent(&self, node: Self::Node) -> Option<usize>;
-    /// Its place in a virtual container, counting what is not realised, if the platform told.
+    /// The index of a row in a virtual container, counting rows that are not in the tree, if the platform reports it.
     fn row_index(&self, node: Self::Node) -> Option<u32>;
-    /// How many places a virtual container has, counting what is not realised, if the platform told.
+    /// The number of rows of a virtual container, counting rows that are not in the tree, if the platform reports it.
     fn row_count(&self, _container: Self::Node) -> Option<u32> {
         None
     }
-    /// What it may be called where it has no name: by the text in it.
-    fn lent_name(&self, _node: Self::Node) -> Option<String> {
+    /// The text in a node without a name, which then serves as its name.
+    fn name_from_content(&self, _node: Self::Node) -> Option<String> {
         None
     }
-    /// What is known of it.
+    /// The properties of a node.
     fn facts(&self, node: Self::Node) -> Facts<'_>;
 }
 
-/// What a selector may ask of a node.
+/// The properties of a node that a selector can test.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
-    /// What it is.
+    /// The role.
     pub role: Role,
-    /// What the platform calls it.
+    /// The platform's own role.
     pub native_role: Option<&'a str>,
-    /// What a person calls it.
+    /// The name.
     pub name: Option<&'a str>,
-    /// What it holds. Never looked at when `states` has [`Secure`](crate::State::Secure).
+    /// The value. It is never tested if `states` has [`Secure`](crate::State::Secure).
     pub value: Option<&'a str>,
-    /// What it is for.
+    /// The description.
     pub description: Option<&'a str>,
-    /// What its developer calls it.
+    /// The identifier that the developer gave it.
     pub identifier: Option<&'a str>,
-    /// What is true of it.
+    /// The states.
     pub states: States,
 }
 
-/// A selector made ready to run: regexes compiled, names folded.
+/// A compiled selector: its regexes are compiled, and its names are folded.
 ///
-/// Only the scope's root and what is below it can match. The steps before the last may match ancestors outside the
-/// scope, up to the root of the forest, so `window:Inbox row` finds the rows of a list that is the scope. Inside
-/// `:has` nothing outside the node counts: its whole path lies below.
+/// Only the root of the scope and its descendants can match. The steps before the last may match ancestors outside the
+/// scope, so that `window:Inbox row` finds the rows of a list that is the scope. Inside `:has`, all steps must match
+/// descendants of the node.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     pub(super) paths: Vec<ReadyPath>,
-    /// Whether items without a name go by the text in them.
-    pub(super) lends: bool,
+    /// Whether elements without a name are matched by the text in them.
+    pub(super) names_from_content: bool,
 }
 
-/// Where to begin looking for the matches of one path: what its last step asks for that an index can answer. `None`
-/// asks for nothing. Every match of the path has the role, and a name that folds to the name.
+/// The index lookup that finds the candidates of one path: what its last step requires. Every match of the path has the
+/// role, if there is one, and a name that folds to `folded_name`, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Seed {
-    /// The role every match has.
+    /// The role that every match has.
     pub role: Option<Role>,
-    /// The fold of the name every match has; never empty.
+    /// The folded name that every match has; never empty.
     pub folded_name: Option<String>,
 }
 
-/// Steps with how each hangs below the one before; that of the first says nothing.
+/// The steps of a path, each with its relation to the one before. The relation of the first step is not used.
 #[derive(Debug, Clone)]
 pub(super) struct ReadyPath {
     pub steps: Vec<(Combinator, ReadyStep)>,
@@ -96,7 +96,7 @@ pub(super) struct ReadyStep {
     pub parts: Vec<ReadyPart>,
 }
 
-/// A part of a step. A `site` numbers the places in a selector whose answers a query remembers.
+/// A part of a step. The `site` is a number that is unique in the selector; a query caches results by it.
 #[derive(Debug, Clone)]
 pub(super) enum ReadyPart {
     State { test: StateTest, negated: bool },
@@ -106,7 +106,7 @@ pub(super) enum ReadyPart {
     Not(ReadyStep),
 }
 
-/// A test on a text; with `ignore_case`, both it and the text are in lower case.
+/// A test on a text. With `ignore_case`, both the value and the text are in lower case.
 #[derive(Debug, Clone)]
 pub(super) enum TextTest {
     Equals(String),
@@ -114,43 +114,43 @@ pub(super) enum TextTest {
     Starts(String),
     Ends(String),
     Regex(Regex),
-    /// What a regex that does not compile passes. No selector that was read has one.
-    Nothing,
+    /// Passes no text; it stands for a regex that does not compile, which no parsed selector has.
+    Never,
 }
 
 impl Matcher {
-    /// Makes a selector ready.
+    /// Compiles a selector.
     pub fn new(selector: &Selector) -> Matcher {
         let mut sites = 0;
         let paths = selector.paths().iter().map(|path| ready_path(path, &mut sites)).collect();
-        Matcher { paths, lends: false }
+        Matcher { paths, names_from_content: false }
     }
 
-    /// The same, by which items without a name go by the text in them; `None` if it asks for no item by name. For when
-    /// nothing is called so: a name comes before what is only lent.
-    pub fn lending(&self) -> Option<Matcher> {
+    /// A matcher that also matches elements without a name by the text in them; `None` if the selector names no such
+    /// element. It is for a second search after the first found nothing, because real names have precedence.
+    pub fn with_names_from_content(&self) -> Option<Matcher> {
         let by_name = |step: &ReadyStep| {
             let named = step.folded_name.as_ref().is_some_and(|name| !name.is_empty());
-            named && matches!(step.role, RoleTest::Role(role) if may_borrow(role))
+            named && matches!(step.role, RoleTest::Role(role) if takes_name_from_content(role))
         };
-        let asks = self.paths.iter().flat_map(|path| &path.steps).any(|(_, step)| by_name(step));
-        asks.then(|| Matcher { lends: true, ..self.clone() })
+        let is_useful = self.paths.iter().flat_map(|path| &path.steps).any(|(_, step)| by_name(step));
+        is_useful.then(|| Matcher { names_from_content: true, ..self.clone() })
     }
 
-    /// Whether `node` is in the scope and matches. For many nodes, [`find_among`](Matcher::find_among) is quicker: it
-    /// remembers what it learnt of ancestors and siblings.
+    /// Whether `node` is in the scope and matches. For many nodes, [`find_among`](Matcher::find_among) is faster, because it
+    /// caches the results for ancestors and siblings.
     pub fn matches<F: Forest>(&self, forest: &F, scope: F::Node, node: F::Node) -> bool {
         let mut query = Query::new(self, forest);
         query.in_scope(scope, node) && query.matches(node)
     }
 
-    /// Every match in the scope in tree order, up to `limit`, by walking the scope.
+    /// Finds the matches in the scope in tree order, up to `limit`, by walking the scope.
     pub fn find_all<F: Forest>(&self, forest: &F, scope: F::Node, limit: Option<usize>) -> Vec<F::Node> {
         Query::new(self, forest).walk(scope, limit.unwrap_or(usize::MAX))
     }
 
-    /// What [`find_all`](Matcher::find_all) finds, as long as it is among `candidates`, which may come in any order
-    /// and more than once: the union of what an index holds for the [`seeds`](Matcher::seeds), say.
+    /// Finds the matches among `candidates`, which may be in any order and contain duplicates, such as the union of the
+    /// index entries for the [`seeds`](Matcher::seeds). The result is in tree order.
     pub fn find_among<F: Forest>(
         &self,
         forest: &F,
@@ -161,24 +161,24 @@ impl Matcher {
         Query::new(self, forest).pick(scope, candidates, limit.unwrap_or(usize::MAX))
     }
 
-    /// Whether something may match that is in `container` and that the forest does not hold: a row that was not read.
+    /// Whether an element in `container` that is not in the tree, such as a row that was not read, could match.
     pub fn may_match_in<F: Forest>(&self, forest: &F, container: F::Node) -> bool {
         Query::new(self, forest).may_match_in(container)
     }
 
-    /// Where an index may begin, one seed a path: what matches a path is in its seed.
+    /// The index lookups that find all candidates, one for each path.
     pub fn seeds(&self) -> Vec<Seed> {
         self.paths.iter().map(ReadyPath::seed).collect()
     }
 }
 
-/// Whether an element of this role is one of many in a list, a tree or a table.
+/// Whether elements of this role are items of a list, a tree or a table.
 pub fn is_item(role: Role) -> bool {
     matches!(role, Role::ListItem | Role::TreeItem | Role::Row | Role::Cell)
 }
 
-/// Whether an element of this role goes by the text in it, where it has no name.
-pub fn may_borrow(role: Role) -> bool {
+/// Whether an element of this role that has no name is named by the text in it.
+pub fn takes_name_from_content(role: Role) -> bool {
     is_item(role) || matches!(role, Role::Button | Role::ToggleButton)
 }
 
@@ -190,7 +190,7 @@ impl ReadyPath {
             RoleTest::Any | RoleTest::Native(_) => None,
         };
         let by_filter = last.parts.iter().find_map(|part| match part {
-            // Equal to the letter, so equal when folded.
+            // Texts that are equal are also equal when folded.
             ReadyPart::Text {
                 attr: Attr::Name,
                 test: TextTest::Equals(name),
@@ -199,7 +199,7 @@ impl ReadyPath {
             } => Some(fold(name).into_owned()),
             _ => None,
         });
-        // A blank name asks for nodes without one, which an index of names does not hold.
+        // An empty name selects nodes without a name, which are not in the index.
         let folded_name = last.folded_name.clone().or(by_filter).filter(|name| !name.is_empty());
         Seed { role, folded_name }
     }
@@ -235,21 +235,21 @@ fn ready_part(part: &Part, sites: &mut usize) -> ReadyPart {
 
 fn ready_text(filter: &AttrFilter) -> ReadyPart {
     let AttrFilter { attr, op, ref value, ignore_case } = *filter;
-    let against = || if ignore_case { lower(value).into_owned() } else { value.clone() };
+    let expected = || if ignore_case { lower(value).into_owned() } else { value.clone() };
     let test = match op {
-        Op::Equals | Op::Differs => TextTest::Equals(against()),
-        Op::Contains => TextTest::Contains(against()),
-        Op::Starts => TextTest::Starts(against()),
-        Op::Ends => TextTest::Ends(against()),
-        Op::Regex => parse::regex(value, ignore_case).map_or(TextTest::Nothing, TextTest::Regex),
+        Op::Equals | Op::Differs => TextTest::Equals(expected()),
+        Op::Contains => TextTest::Contains(expected()),
+        Op::Starts => TextTest::Starts(expected()),
+        Op::Ends => TextTest::Ends(expected()),
+        Op::Regex => parse::regex(value, ignore_case).map_or(TextTest::Never, TextTest::Regex),
     };
-    // A regex knows about case by itself.
+    // A regex ignores case by itself.
     let ignore_case = ignore_case && op != Op::Regex;
     ReadyPart::Text { attr, test, ignore_case, negated: op == Op::Differs }
 }
 
 impl TextTest {
-    /// Whether a text passes.
+    /// Whether a text passes the test.
     pub fn passes(&self, text: &str) -> bool {
         match self {
             TextTest::Equals(value) => text == value,
@@ -257,7 +257,7 @@ impl TextTest {
             TextTest::Starts(value) => text.starts_with(value.as_str()),
             TextTest::Ends(value) => text.ends_with(value.as_str()),
             TextTest::Regex(regex) => regex.is_match(text),
-            TextTest::Nothing => false,
+            TextTest::Never => false,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Selectors: how clients name elements by what they are instead of by id.
+//! Selectors: how clients refer to elements by their properties instead of by id.
 //!
 //! ```text
 //! selector = path *( "," path )                  ; union, tree order, no duplicates
@@ -15,10 +15,10 @@
 //! ```
 //!
 //! White space is also allowed around `>`, `,` and operators, and just inside brackets and parentheses. Keywords
-//! (states, attributes, pseudos, `i`) are read in any case, as roles are.
+//! (states, attributes, pseudos, `i`) may be written in any case, as roles may.
 //!
-//! The folder, in reading order: `ast` says what a selector is, `parse` reads one and `hint` explains why it
-//! could not, `print` writes one, [`fold`] says when two names are the same, `matcher` compiles one and `query` runs it.
+//! The files in reading order: `ast` has the types, `parse` the parser and `hint` the hints of its errors, `print` the
+//! printer, `fold` the comparison of names, `matcher` the compiled form, and `query` the search.
 //!
 //! ```
 //! use axd_protocol::selector::{Selector, Target};
@@ -52,15 +52,15 @@ pub use ast::{
 };
 pub use error::SelectorError;
 pub use fold::fold;
-pub use matcher::{Facts, Forest, Matcher, Seed, is_item, may_borrow};
+pub use matcher::{Facts, Forest, Matcher, Seed, is_item, takes_name_from_content};
 pub use target::Target;
 
-/// The longest selector, in bytes, as written and in canonical form.
+/// The maximum length of a selector in bytes, as written and in canonical form.
 pub const MAX_BYTES: usize = 1024;
-/// The most steps in one selector, those inside `:has` and `:not` included.
+/// The maximum number of steps in a selector, including those inside `:has` and `:not`.
 pub const MAX_STEPS: usize = 16;
-/// How deep `:has` and `:not` may nest.
+/// The maximum nesting depth of `:has` and `:not`.
 pub const MAX_NESTING: usize = 3;
-/// The most memory, in bytes, that one compiled regex may take. It bounds the time a match may take, too: a regex runs
-/// in time proportional to its size times the text's.
+/// The maximum memory of a compiled regex in bytes. It also limits the time of a match, which is proportional to the size
+/// of the regex times the length of the text.
 pub const MAX_REGEX_BYTES: usize = 32 * 1024;

@@ -1,4 +1,4 @@
-//! Reads selectors: recursive descent over the grammar of the module's head, one function a rule.
+//! The parser: recursive descent over the grammar in the module's documentation, with one function per rule.
 
 use super::ast::{
     Attr, AttrFilter, Combinator, Filter, Op, Part, Path, Pseudo, RoleTest, Selector, StateTest, Step,
@@ -12,22 +12,22 @@ type Result<T> = std::result::Result<T, SelectorError>;
 
 const A_STEP: &str = "a step: a role, `*`, `:name` or `[…]`";
 
-/// Reads a whole text as a selector.
+/// Parses a text as a selector.
 pub(super) fn selector(text: &str) -> Result<Selector> {
     let mut parser = Parser { text, at: 0, steps: 0, nesting: 0, bare_name: None };
     if text.len() > MAX_BYTES {
         return parser.fail(MAX_BYTES, format!("the end: a selector has at most {MAX_BYTES} bytes"), None);
     }
     let selector = Selector::of_parsed(parser.selector()?);
-    // Names of roles are longer than their aliases, so the canonical form may be over the limit when the text is not.
-    // Such a selector could be read here and refused by the peer it is sent to.
+    // The canonical form may be longer than the text, because aliases are replaced by role names. A selector whose canonical
+    // form is too long would be rejected by the peer it is sent to.
     if selector.to_string().len() > MAX_BYTES {
         return parser.fail(text.len(), format!("at most {MAX_BYTES} bytes in canonical form"), None);
     }
     Ok(selector)
 }
 
-/// Compiles the regex of a filter, within the limits.
+/// Compiles the regex of a filter, within [`MAX_REGEX_BYTES`].
 pub(super) fn regex(
     pattern: &str,
     ignore_case: bool,
@@ -45,8 +45,8 @@ struct Parser<'t> {
     at: usize,
     steps: usize,
     nesting: usize,
-    /// Where the step just read, and its name, began, if it ended in a name without quotes. What cannot be read right
-    /// after it was probably meant to be part of the name.
+    /// The offsets of the last step and of its name, if the step ended in a name without quotes. Text after it that cannot be
+    /// parsed was probably meant to be part of the name.
     bare_name: Option<(usize, usize)>,
 }
 
@@ -196,7 +196,7 @@ impl<'t> Parser<'t> {
         let value_end = self.at;
         let ignore_case = self.skip_space() && (self.eat('i') || self.eat('I'));
         self.skip_space();
-        // More words: either the value needs quotes, or the bracket was never closed.
+        // There is more text: either the value needs quotes, or the bracket is not closed.
         if self.peek().is_some_and(|char| char != ']') {
             let quoted = self.text[start..].starts_with(['"', '\'']);
             let rest = self.text[start..].split(']').next().unwrap_or_default().trim_end();
@@ -218,7 +218,7 @@ impl<'t> Parser<'t> {
         Some(op)
     }
 
-    /// The word of a pseudo, if the `:` here begins one: `:` WORD `(`.
+    /// The word of a pseudo, if the `:` at the current position starts one: `:` WORD `(`.
     fn pseudo_word(&self) -> Option<&'t str> {
         let rest = &self.text[self.at + 1..];
         let word = &rest[..rest.find(|char| !is_word(char)).unwrap_or(rest.len())];
@@ -233,7 +233,7 @@ impl<'t> Parser<'t> {
             return self.fail(start, format!("`:has` and `:not` nested at most {MAX_NESTING} deep"), None);
         }
         let unnamed = step.name.is_none() && step.parts.is_empty();
-        // An unknown pseudo may be a name with a parenthesis in it: `Save(1)`.
+        // An unknown pseudo may be a name that contains a parenthesis: `Save(1)`.
         let bare_name = self.bare_name.take().or(unnamed.then_some((step_start, start + 1)));
         self.at = open + 1;
         self.nesting += usize::from(nests);
@@ -278,7 +278,7 @@ impl<'t> Parser<'t> {
             "" => {
                 let hint = match self.peek() {
                     Some(char) if char.is_whitespace() => "no space after the `:`",
-                    _ => "put it in quotes if it has anything but letters and digits",
+                    _ => "use quotes if it has characters other than letters and digits",
                 };
                 self.fail(start, what, Some(hint.into()))
             }

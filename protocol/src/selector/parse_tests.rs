@@ -1,15 +1,15 @@
-//! What is read as what, and where reading stops.
+//! Tests of the parser: results, and the positions of errors.
 
 use super::{Filter, MAX_BYTES, MAX_STEPS, Part, Path, Pseudo, Selector, Step};
 
-/// `input` is read as the selector that `{:?}` would show as `expected`, abbreviated by `show`.
+/// Checks that `input` is parsed as the selector that `{:?}` would show as `expected`, abbreviated by `show`.
 fn check(input: &str, expected: &str) {
     let selector = Selector::parse(input).unwrap_or_else(|error| panic!("{input}: {error}"));
     let shown: Vec<String> = selector.paths().iter().map(show_path).collect();
     assert_eq!(shown.join(" OR "), expected, "{input}");
 }
 
-/// The error of `input` is at `offset` and expects something that contains `expected`.
+/// Checks that the error of `input` is at `offset` and expects something that contains `expected`.
 fn check_error(input: &str, offset: usize, expected: &str) {
     let error = Selector::parse(input).expect_err(input);
     assert_eq!(error.offset, offset, "{input}: {error}");
@@ -102,7 +102,7 @@ fn paths_join_steps_and_selectors_join_paths() {
 }
 
 #[test]
-fn what_is_left_open_is_pointed_at() {
+fn an_unclosed_bracket_is_reported_at_its_position() {
     check_error("", 0, "a step");
     check_error("   ", 3, "a step");
     check_error("button,", 7, "a step");
@@ -125,11 +125,11 @@ fn what_is_left_open_is_pointed_at() {
 }
 
 #[test]
-fn a_selector_is_held_to_its_limits() {
+fn a_selector_must_be_within_the_limits() {
     let named = |bytes: usize| format!("button:{}", "x".repeat(bytes - "button:".len()));
     assert!(Selector::parse(&named(MAX_BYTES)).is_ok());
     check_error(&named(MAX_BYTES + 1), MAX_BYTES, "at most 1024 bytes");
-    // Read as an alias it fits, printed by its name it would not.
+    // As an alias it is within the limit; printed by its role name it is not.
     check_error(
         &named(MAX_BYTES).replacen("button", "app", 1).replace(":x", ":xxx"),
         MAX_BYTES - 1,

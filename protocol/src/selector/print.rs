@@ -1,12 +1,12 @@
-//! Writes selectors in canonical form: the one text of each that every other text of it is read to.
+//! Prints selectors in canonical form.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::ast::{AttrFilter, Combinator, Filter, Part, Path, Pseudo, RoleTest, Selector, Step};
 use super::parse::is_word;
 
-/// Roles by their own names, `*` for any; names bare where they can be; values always in double quotes; one space
-/// around `>` and after `,`.
+/// Prints roles by their names and `*` for any role, names without quotes if possible, values always in double quotes, and one
+/// space around `>` and after `,`.
 impl Display for Selector {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (i, path) in self.paths().iter().enumerate() {
@@ -65,7 +65,7 @@ impl Display for Part {
     }
 }
 
-/// A text as a STRING.
+/// Prints a text as a STRING.
 pub(super) struct Quoted<'a>(pub &'a str);
 
 impl Display for Quoted<'_> {
@@ -83,7 +83,7 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// Whether a text is a WORD. One with a backslash or a control character is one too, and still reads better quoted.
+/// Whether a text is printed as a WORD. One with a backslash or a control character is a WORD too, but is clearer in quotes.
 fn is_bare(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|char| is_word(char) && char != '\\' && !char.is_control())
 }

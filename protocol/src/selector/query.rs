@@ -1,58 +1,60 @@
-//! One run of a matcher over a forest that holds still.
+//! One search with a matcher over a tree that does not change meanwhile.
 //!
-//! A path is not matched by trying every way to lay its steps over the ancestors, of which there can be very many, but
-//! by how far it gets: a node's [`Reach`] follows from its parent's. So a run looks at every node about once a step,
-//! whatever the selector; only a `:has` of several steps may look again from each level, so as often as the tree is
-//! deep. Nothing here recurses over the tree, only over the nesting of the selector.
+//! Trying every assignment of a path's steps to ancestors could take exponential time. Instead, the search computes for each
+//! node which steps are matched there ([`Reach`]), from the result for its parent. So it visits every node about once per
+//! step; only a `:has` of several steps may visit a node again from each of its ancestors. It recurses only over the nesting
+//! of the selector, never over the tree.
 
 use std::collections::HashMap;
 
 use super::ast::{Attr, Combinator, RoleTest};
 use super::fold::{folds_to, lower};
-use super::matcher::{Facts, Forest, Matcher, ReadyPart, ReadyPath, ReadyStep, TextTest, may_borrow};
+use super::matcher::{
+    Facts, Forest, Matcher, ReadyPart, ReadyPath, ReadyStep, TextTest, takes_name_from_content,
+};
 use crate::state::State;
 
-/// How far a path gets at a node, a bit for each step: a selector has at most 16 in all.
+/// Which steps of a path are matched at a node: one bit per step, because a selector has at most 16.
 #[derive(Clone, Copy, Default)]
 struct Reach {
-    /// Steps up to this one are matched, this one by the node itself.
+    /// A bit is set if the steps up to this one are matched, and this one by the node itself.
     here: u32,
-    /// Steps up to this one are matched, this one by the node or an ancestor.
+    /// A bit is set if the steps up to this one are matched, and this one by the node or an ancestor.
     so_far: u32,
 }
 
-/// Which of a parent's children an `:nth` means.
+/// The child of a parent that an `:nth` selects.
 #[derive(Clone, Copy)]
-enum Ranked<N> {
-    /// This one.
+enum NthChild<N> {
+    /// This node.
     Node(N),
-    /// Those at this place of a virtual container.
+    /// The nodes with this row index in a virtual container.
     Row(i64),
-    /// There are not so many.
-    Nobody,
+    /// No child, because there are fewer.
+    None,
 }
 
-/// One run, with what it has learnt. Sites are unique within a matcher, so one map serves them all.
+/// One search with its caches. Sites are unique within a matcher, so that one map serves all of them.
 pub(super) struct Query<'q, F: Forest> {
     matcher: &'q Matcher,
     forest: &'q F,
-    /// How far a path (by index) gets at a node, its last step left out.
+    /// Which steps of a path (by index) are matched at a node, without the last step.
     reach: HashMap<(usize, F::Node), Reach>,
     /// Whether a `:has` holds at a node.
     has: HashMap<(usize, F::Node), bool>,
-    /// Whom an `:nth` means among the children of a parent.
-    ranked: HashMap<(usize, F::Node), Ranked<F::Node>>,
+    /// The child of a parent that an `:nth` selects.
+    nth: HashMap<(usize, F::Node), NthChild<F::Node>>,
 }
 
 impl<'q, F: Forest> Query<'q, F> {
     pub fn new(matcher: &'q Matcher, forest: &'q F) -> Query<'q, F> {
-        Query { matcher, forest, reach: HashMap::new(), has: HashMap::new(), ranked: HashMap::new() }
+        Query { matcher, forest, reach: HashMap::new(), has: HashMap::new(), nth: HashMap::new() }
     }
 
-    /// Every match at and below `scope` in tree order, up to `limit`.
+    /// Finds the matches in `scope` in tree order, up to `limit`, by walking it.
     pub fn walk(&mut self, scope: F::Node, limit: usize) -> Vec<F::Node> {
         let mut found = Vec::new();
-        // Each entry is a node whose children are being visited, and which of them is next.
+        // Each entry is a node whose children are being visited, with the index of the next child.
         let mut open: Vec<(F::Node, usize)> = Vec::new();
         let mut visiting = Some(scope);
         while let Some(node) = visiting {
@@ -68,7 +70,7 @@ impl<'q, F: Forest> Query<'q, F> {
         found
     }
 
-    /// Every match among `candidates` that is in `scope`, in tree order, once each, up to `limit`.
+    /// Finds the matches among `candidates` that are in `scope`, in tree order, each once, up to `limit`.
     pub fn pick(
         &mut self,
         scope: F::Node,
@@ -78,16 +80,16 @@ impl<'q, F: Forest> Query<'q, F> {
         let mut found: Vec<(Vec<usize>, F::Node)> = Vec::new();
         for node in candidates {
             if self.matches(node) && self.in_scope(scope, node) {
-                found.push((self.place(node), node));
+                found.push((self.position(node), node));
             }
         }
-        // No place is had by two nodes, save by roots, which are never in one scope.
+        // Only roots share a position, and they are never in the same scope.
         found.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         found.dedup_by(|one, other| one.1 == other.1);
         found.into_iter().take(limit).map(|(_, node)| node).collect()
     }
 
-    /// Whether `node` is `scope` or below it.
+    /// Whether `node` is `scope` or one of its descendants.
     pub fn in_scope(&self, scope: F::Node, node: F::Node) -> bool {
         self.up_from(Some(node)).any(|ancestor| ancestor == scope)
     }
@@ -102,7 +104,7 @@ impl<'q, F: Forest> Query<'q, F> {
         let last = path.steps.len() - 1;
         let step = &path.steps[last].1;
         let facts = self.forest.facts(node);
-        // Cheapest first: most nodes fail by role or name, and few parts are dear.
+        // The cheapest test comes first, because most nodes fail on their role or name.
         self.head_matches(step, node, &facts)
             && (last == 0 || {
                 let above = self.reach_at(index, path, self.forest.parent(node));
@@ -111,12 +113,12 @@ impl<'q, F: Forest> Query<'q, F> {
             && self.parts_hold(&step.parts, step, node, &facts)
     }
 
-    /// Whether any path may lead to something in `container` that the forest does not hold. Of that nothing is known but
-    /// that it is below the container, and what no container of rows holds.
+    /// Whether any path could match an element in `container` that is not in the tree. All that is known of such an element is
+    /// that it is a descendant of the container, and which roles are never in a container of rows.
     pub fn may_match_in(&mut self, container: F::Node) -> bool {
         let matcher = self.matcher;
         matcher.paths.iter().enumerate().any(|(index, path)| {
-            // What is not held may decide a `:has` of anything above it.
+            // An element that is not in the tree may decide a `:has` of its ancestors.
             if path.steps.iter().any(|(_, step)| looks_below(step)) {
                 return true;
             }
@@ -126,7 +128,7 @@ impl<'q, F: Forest> Query<'q, F> {
         })
     }
 
-    /// How far a path gets at `node`, its last step left out: that may be dear, and is asked of the node that is meant.
+    /// Which steps of a path are matched at `node`, without the last step, which may be expensive and is tested on candidates only.
     fn reach_at(&mut self, index: usize, path: &'q ReadyPath, node: Option<F::Node>) -> Reach {
         let mut unknown = Vec::new();
         let mut reach = Reach::default();
@@ -144,7 +146,7 @@ impl<'q, F: Forest> Query<'q, F> {
         reach
     }
 
-    /// How far the first `steps` steps of a path get at `node`, whose parent they got to `above`.
+    /// Which of the first `steps` steps of a path are matched at `node`, from the result `above` for its parent.
     fn advance(&mut self, path: &'q ReadyPath, steps: usize, above: Reach, node: F::Node) -> Reach {
         let facts = self.forest.facts(node);
         let mut here = 0;
@@ -160,15 +162,17 @@ impl<'q, F: Forest> Query<'q, F> {
         self.head_matches(step, node, facts) && self.parts_hold(&step.parts, step, node, facts)
     }
 
-    /// Whether role and name of a step fit, the name by what is lent where that counts.
+    /// Whether the role and the name of a step match. The text in a node serves as its name if the matcher allows that.
     fn head_matches(&self, step: &ReadyStep, node: F::Node, facts: &Facts<'_>) -> bool {
         if heads_match(step, facts) {
             return true;
         }
-        let (true, Some(name)) = (self.matcher.lends, step.folded_name.as_deref()) else { return false };
+        let (true, Some(name)) = (self.matcher.names_from_content, step.folded_name.as_deref()) else {
+            return false;
+        };
         let nameless = facts.name.is_none_or(|name| name.trim().is_empty()) && !name.is_empty();
-        let borrows = nameless && may_borrow(facts.role) && role_matches(step, facts);
-        borrows && self.forest.lent_name(node).is_some_and(|lent| folds_to(&lent, name))
+        let by_content = nameless && takes_name_from_content(facts.role) && role_matches(step, facts);
+        by_content && self.forest.name_from_content(node).is_some_and(|text| folds_to(&text, name))
     }
 
     /// Whether `parts`, which are the first parts of `step`, hold.
@@ -190,7 +194,7 @@ impl<'q, F: Forest> Query<'q, F> {
         })
     }
 
-    /// Whether `node`, which matches the parts of `step` before `before`, is the one an `:nth` there means.
+    /// Whether an `:nth` that follows the first `before` parts of `step` selects `node`, which matches those parts.
     fn is_nth(
         &mut self,
         site: usize,
@@ -200,24 +204,30 @@ impl<'q, F: Forest> Query<'q, F> {
         node: F::Node,
     ) -> bool {
         let Some(parent) = self.forest.parent(node) else { return matches!(ordinal, 1 | -1) };
-        let ranked = match self.ranked.get(&(site, parent)) {
-            Some(ranked) => *ranked,
+        let selected = match self.nth.get(&(site, parent)) {
+            Some(selected) => *selected,
             None => {
-                let ranked = self.rank(ordinal, step, before, parent);
-                self.ranked.insert((site, parent), ranked);
-                ranked
+                let selected = self.nth_child(ordinal, step, before, parent);
+                self.nth.insert((site, parent), selected);
+                selected
             }
         };
-        match ranked {
-            Ranked::Node(meant) => meant == node,
-            Ranked::Row(row) => self.forest.row_index(node).is_some_and(|index| i64::from(index) == row),
-            Ranked::Nobody => false,
+        match selected {
+            NthChild::Node(selected) => selected == node,
+            NthChild::Row(row) => self.forest.row_index(node).is_some_and(|index| i64::from(index) == row),
+            NthChild::None => false,
         }
     }
 
-    /// Whom an `:nth` means among the children of `parent`. If any of those it counts knows its place in a virtual
-    /// container, places are what it counts: which rows are realised is up to how far the user has scrolled.
-    fn rank(&mut self, ordinal: i32, step: &'q ReadyStep, before: usize, parent: F::Node) -> Ranked<F::Node> {
+    /// The child of `parent` that an `:nth` selects. If any counted child has a row index in a virtual container, the row index
+    /// is used, because which rows are in the tree depends on how far the user has scrolled.
+    fn nth_child(
+        &mut self,
+        ordinal: i32,
+        step: &'q ReadyStep,
+        before: usize,
+        parent: F::Node,
+    ) -> NthChild<F::Node> {
         let mut counted = Vec::new();
         let mut last_row = None;
         for i in 0..self.forest.child_count(parent) {
@@ -234,23 +244,23 @@ impl<'q, F: Forest> Query<'q, F> {
             Some(row) => self.forest.row_count(parent).map_or(i64::from(row) + 1, i64::from),
             None => counted.len() as i64,
         };
-        let place = if ordinal > 0 { i64::from(ordinal) - 1 } else { count + i64::from(ordinal) };
-        match usize::try_from(place) {
-            Ok(_) if last_row.is_some() => Ranked::Row(place),
-            Ok(place) => counted.get(place).copied().map_or(Ranked::Nobody, Ranked::Node),
-            Err(_) => Ranked::Nobody,
+        let index = if ordinal > 0 { i64::from(ordinal) - 1 } else { count + i64::from(ordinal) };
+        match usize::try_from(index) {
+            Ok(_) if last_row.is_some() => NthChild::Row(index),
+            Ok(index) => counted.get(index).copied().map_or(NthChild::None, NthChild::Node),
+            Err(_) => NthChild::None,
         }
     }
 
-    /// Whether a path lies below `node`, all of it.
+    /// Whether a path matches below `node`, with all of its steps.
     fn has_below(&mut self, site: usize, path: &'q ReadyPath, node: F::Node) -> bool {
         if let Some(known) = self.has.get(&(site, node)) {
             return *known;
         }
-        // What lies below a node lies below its parent too.
-        let barren =
+        // The descendants of a node are descendants of its parent too.
+        let excluded =
             self.forest.parent(node).is_some_and(|parent| self.has.get(&(site, parent)) == Some(&false));
-        let holds = !barren && self.search_below(site, path, node);
+        let holds = !excluded && self.search_below(site, path, node);
         self.has.insert((site, node), holds);
         holds
     }
@@ -258,7 +268,7 @@ impl<'q, F: Forest> Query<'q, F> {
     fn search_below(&mut self, site: usize, path: &'q ReadyPath, node: F::Node) -> bool {
         let steps = path.steps.len();
         let mut open = vec![(node, 0)];
-        // How far the path gets at each node of `open`; above the first, nothing counts.
+        // The steps that are matched at each node of `open`; ancestors of the first do not count.
         let mut reaches = vec![Reach::default()];
         while let Some(child) = self.next_child(&mut open) {
             reaches.truncate(open.len());
@@ -267,12 +277,12 @@ impl<'q, F: Forest> Query<'q, F> {
             let known = self.has.get(&(site, child)).copied();
             if reach.here & 1 << (steps - 1) != 0 || known == Some(true) {
                 if steps == 1 {
-                    // Every node on the way has it below, too, so that none of them has to look again.
+                    // It is below every node on the way too, so that none of them has to be searched.
                     self.has.extend(open.iter().map(|(ancestor, _)| ((site, *ancestor), true)));
                 }
                 return true;
             }
-            // A longer path may begin above a barren node and end below it; a single step cannot.
+            // A longer path may start above an excluded node and end below it; a single step cannot.
             if steps > 1 || known.is_none() {
                 open.push((child, 0));
                 reaches.push(reach);
@@ -281,7 +291,7 @@ impl<'q, F: Forest> Query<'q, F> {
         false
     }
 
-    /// The next child of the innermost open node that has one, closing those that have none left.
+    /// The next child of the innermost open node that has one left; nodes without one are closed.
     fn next_child(&self, open: &mut Vec<(F::Node, usize)>) -> Option<F::Node> {
         while let Some((node, next)) = open.last_mut() {
             if *next < self.forest.child_count(*node) {
@@ -293,22 +303,22 @@ impl<'q, F: Forest> Query<'q, F> {
         None
     }
 
-    /// `node`, its parent, and so on.
+    /// Iterates over `node` and its ancestors.
     fn up_from(&self, node: Option<F::Node>) -> impl Iterator<Item = F::Node> + use<'q, F> {
         let forest = self.forest;
         std::iter::successors(node, |node| forest.parent(*node))
     }
 
-    /// The indexes that lead from the root to `node`: they sort as the tree does.
-    fn place(&self, node: F::Node) -> Vec<usize> {
-        let mut place: Vec<usize> =
+    /// The child indexes from the root to `node`, which sort in tree order.
+    fn position(&self, node: F::Node) -> Vec<usize> {
+        let mut position: Vec<usize> =
             self.up_from(Some(node)).filter_map(|node| self.forest.index_in_parent(node)).collect();
-        place.reverse();
-        place
+        position.reverse();
+        position
     }
 }
 
-/// Whether what a step means depends on what is below it.
+/// Whether a step depends on the descendants of the element.
 fn looks_below(step: &ReadyStep) -> bool {
     step.parts.iter().any(|part| match part {
         ReadyPart::Has { .. } => true,
@@ -317,7 +327,7 @@ fn looks_below(step: &ReadyStep) -> bool {
     })
 }
 
-/// Whether a step may mean something in a container of rows.
+/// Whether a step could match an element in a container of rows.
 fn may_be_a_row(step: &ReadyStep) -> bool {
     use crate::role::Role as R;
     match &step.role {
@@ -327,7 +337,7 @@ fn may_be_a_row(step: &ReadyStep) -> bool {
     }
 }
 
-/// Whether step `i` of a path may be matched by a node whose parent the path got to `above`.
+/// Whether step `i` of a path may be matched at a node, given the result `above` for its parent.
 fn may_follow(path: &ReadyPath, i: usize, above: Reach) -> bool {
     let Some(before) = i.checked_sub(1) else { return true };
     let reached = match path.steps[i].0 {
@@ -337,7 +347,7 @@ fn may_follow(path: &ReadyPath, i: usize, above: Reach) -> bool {
     reached & 1 << before != 0
 }
 
-/// Whether the role and the name of a step match.
+/// Whether the role of a step matches.
 fn role_matches(step: &ReadyStep, facts: &Facts<'_>) -> bool {
     match &step.role {
         RoleTest::Any => true,
@@ -346,14 +356,15 @@ fn role_matches(step: &ReadyStep, facts: &Facts<'_>) -> bool {
     }
 }
 
+/// Whether the role and the name of a step match.
 fn heads_match(step: &ReadyStep, facts: &Facts<'_>) -> bool {
     let role = role_matches(step, facts);
-    // No name is the same as a blank one: `image:""` finds those without.
+    // An absent name equals an empty one, so that `image:""` finds images without a name.
     role && step.folded_name.as_deref().is_none_or(|name| folds_to(facts.name.unwrap_or_default(), name))
 }
 
 fn text_passes(attr: Attr, test: &TextTest, ignore_case: bool, facts: &Facts<'_>) -> bool {
-    // Not even a test that fails may tell anything of a secret.
+    // The value of a secure field is never tested, because even a failed test would reveal something about it.
     let value = if facts.states.has(State::Secure) { None } else { facts.value };
     let texts = match attr {
         Attr::Name => [facts.name, None, None],

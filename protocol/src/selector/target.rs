@@ -1,4 +1,4 @@
-//! What a command acts on: an element by id, a place on the screen, or an element by selector.
+//! The targets of commands: an element by id, a point on the screen, or an element by selector.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,24 +10,24 @@ use super::error::SelectorError;
 use crate::id::NodeId;
 use crate::role::Role;
 
-/// What a command acts on. On the wire it is its text.
+/// The target of a command. On the wire it is its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
     /// One element, by its stable id.
     Id(NodeId),
-    /// A place on the screen.
+    /// A point on the screen.
     Point {
-        /// From the left edge of the main display.
+        /// The distance from the left edge of the main display.
         x: i32,
-        /// From its top edge.
+        /// The distance from its top edge.
         y: i32,
     },
-    /// Whatever matches.
+    /// The element that matches.
     Selector(Selector),
 }
 
 impl Target {
-    /// Reads a target, trying an id, a point and a selector, in this order.
+    /// Parses a target as an id, a point or a selector, in this order.
     pub fn parse(text: &str) -> Result<Target, SelectorError> {
         let trimmed = text.trim();
         if let Some(id) = NodeId::parse(trimmed) {
@@ -46,14 +46,14 @@ impl Target {
 fn parse_point(text: &str) -> Option<(i32, i32)> {
     let (x, y) = text.split_once(',')?;
     let y = y.trim_start();
-    // `i32` would take a `+` as well, which the grammar does not have.
+    // `i32` accepts a leading `+`, which the grammar does not have.
     if x.starts_with('+') || y.starts_with('+') {
         return None;
     }
     Some((x.parse().ok()?, y.parse().ok()?))
 }
 
-/// What is neither an id nor a point but looks like one is answered as such, not as a selector gone wrong.
+/// The hint for a text that looks like an id or a point, for which a hint about selectors would be misleading.
 fn hint(text: &str) -> Option<&'static str> {
     if text.starts_with(|char: char| char == '-' || char.is_ascii_digit()) {
         return Some("a point is two whole numbers: 120,48");
@@ -109,7 +109,7 @@ impl schemars::JsonSchema for Target {
 mod tests {
     use super::*;
 
-    /// `input` is read as a target that prints as `expected`, which is of the kind named.
+    /// Checks that `input` is parsed as a target of this kind that prints as `expected`.
     fn check(input: &str, kind: &str, expected: &str) {
         let target = Target::parse(input).unwrap();
         let found = match target {

@@ -1,7 +1,6 @@
-//! The service as an agent of macOS's launchd: what launchd says about it, and which steps lead where. Looking is the only
-//! thing here that reaches outside.
+//! The service as an agent of macOS's launchd: its state, and the steps that change it. Only `query` runs programs.
 //!
-//! launchd always listens in the daemon's place. What `--socket-activation` decides is whether axd also runs from login on.
+//! launchd always listens for the daemon. `--socket-activation` decides only whether axd also starts at login.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,37 +10,36 @@ use axd_client::launchd::{
     Agent, LABEL, Loaded, MARK, argv, domain, is_disabled, is_unknown, launchctl, target,
 };
 use axd_client::protocol::command::{ServiceFile, ServiceState};
-use axd_client::protocol::places::System;
-use axd_client::protocol::{Error, ErrorCode, Places};
+use axd_client::protocol::paths::System;
+use axd_client::protocol::{Error, ErrorCode, Paths};
 
 use super::step::Step;
-use super::{Manager, Wanted};
+use super::{Manager, ServiceSpec};
 
 /// What to do when launchctl fails.
-const ADVICE: &str =
-    "`ax service status` shows how things are; what axd said is in stderr.log in its folder of logs";
+const ADVICE: &str = "run `ax service status`; axd's error output is in stderr.log in its log folder";
 
 /// The user's own launchd.
 #[derive(Debug)]
 pub struct Launchd {
-    /// Where the user's agents are.
+    /// The folder of the user's agents.
     folder: PathBuf,
-    /// Where a service that was told nothing has its socket and its logs.
-    places: Places,
+    /// The default paths of the service's socket and logs.
+    paths: Paths,
 }
 
-/// What there is of the service.
+/// The state of the service in launchd.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct LaunchdStatus {
     /// The file in our folder, if there is one.
     text: Option<String>,
     /// The agent, if launchd has loaded it: from that file, or from another that auto-start wrote.
     loaded: Option<Loaded>,
-    /// Whether it is turned off, so that launchd does not load it.
+    /// Whether it is disabled, so that launchd does not load it.
     disabled: bool,
 }
 
-impl Seen {
+impl LaunchdStatus {
     fn is_running(&self) -> bool {
         self.loaded.as_ref().is_some_and(Loaded::is_running)
     }
@@ -52,13 +50,13 @@ impl Launchd {
     pub fn of_user() -> Result<Launchd, Error> {
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let home = home.ok_or_else(|| {
-            Error::new(ErrorCode::ActionFailed, "HOME is not set, so there is no place for an agent's file")
+            Error::new(ErrorCode::ActionFailed, "HOME is not set, so the agent's file has no folder")
                 .suggest("set HOME to your home folder")
         })?;
-        // The shell's own variables for axd are not the service's.
+        // The variables of the shell are not those of the service.
         let env = |name: &str| std::env::var_os(name).filter(|_| !name.starts_with("AXD_"));
-        let places = Places::resolve(System::HERE, nix::unistd::geteuid().as_raw(), env);
-        Ok(Launchd { folder: home.join("Library/LaunchAgents"), places })
+        let paths = Paths::resolve(System::CURRENT, nix::unistd::geteuid().as_raw(), env);
+        Ok(Launchd { folder: home.join("Library/LaunchAgents"), paths })
     }
 
     fn file(&self) -> PathBuf {
@@ -66,21 +64,21 @@ impl Launchd {
     }
 
     fn log(&self) -> PathBuf {
-        self.places.state.join("stderr.log")
+        self.paths.state.join("stderr.log")
     }
 
-    fn refuse_foreign(&self, seen: &Seen, force: bool) -> Result<(), Error> {
-        if force || seen.text.as_ref().is_none_or(|text| text.contains(MARK)) {
+    fn refuse_foreign(&self, status: &LaunchdStatus, force: bool) -> Result<(), Error> {
+        if force || status.text.as_ref().is_none_or(|text| text.contains(MARK)) {
             return Ok(());
         }
-        let message = format!("{} is there, and is not from `ax service install`", self.file().display());
+        let message = format!("{} was not written by `ax service install`", self.file().display());
         Err(Error::new(ErrorCode::ActionFailed, message)
-            .suggest("look at it; if it is not needed, add --force"))
+            .suggest("check the file; if it is not needed, add --force"))
     }
 
-    /// The step that loads the agent, after one that lets launchd load it at all.
-    fn load(&self, seen: &Seen) -> Vec<Step> {
-        let enable = seen.disabled.then(|| run(&["enable", &target(LABEL)]));
+    /// The steps that load the agent; a disabled agent is enabled first.
+    fn load(&self, status: &LaunchdStatus) -> Vec<Step> {
+        let enable = status.disabled.then(|| run(&["enable", &target(LABEL)]));
         let bootstrap = run(&["bootstrap", &domain(), &self.file().to_string_lossy()]);
         enable.into_iter().chain([bootstrap]).collect()
     }
@@ -88,26 +86,25 @@ impl Launchd {
 
 impl Manager for Launchd {
     const NAME: &'static str = "launchd";
-    type Seen = Seen;
+    type Status = LaunchdStatus;
 
-    fn files(&self, wanted: &Wanted) -> Result<Vec<ServiceFile>, Error> {
-        let platform =
-            wanted.platform.iter().flat_map(|platform| ["--platform".to_owned(), platform.clone()]);
+    fn files(&self, spec: &ServiceSpec) -> Result<Vec<ServiceFile>, Error> {
+        let platform = spec.platform.iter().flat_map(|platform| ["--platform".to_owned(), platform.clone()]);
         let agent = Agent {
             label: LABEL.to_owned(),
-            program: wanted.program.clone(),
+            program: spec.program.clone(),
             arguments: platform.collect(),
             environment: Vec::new(),
-            socket: wanted.socket.clone().unwrap_or_else(|| self.places.socket.clone()),
-            run_at_load: !wanted.socket_activation,
+            socket: spec.socket.clone().unwrap_or_else(|| self.paths.socket.clone()),
+            run_at_load: !spec.socket_activation,
             log: self.log(),
         };
         Ok(vec![ServiceFile { path: self.file().display().to_string(), text: agent.plist()? }])
     }
 
-    fn look(&self) -> Result<Seen, Error> {
+    fn query(&self) -> Result<LaunchdStatus, Error> {
         let loaded = match launchctl(&["print", &target(LABEL)]) {
-            Ok(Ok(told)) => Some(Loaded::read(&told)),
+            Ok(Ok(output)) => Some(Loaded::parse(&output)),
             Ok(Err(said)) if is_unknown(&said) => None,
             Ok(Err(said)) => return Err(no_session(&said)),
             Err(fault) => return Err(no_launchctl(&fault)),
@@ -116,7 +113,7 @@ impl Manager for Launchd {
         let path = self.file();
         let text = match fs::read(&path) {
             Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-            // A link that leads nowhere is there, and is in the way.
+            // A broken link exists and would be in the way.
             Err(_) if path.is_symlink() => Some(String::new()),
             Err(fault) if fault.kind() == ErrorKind::NotFound => None,
             Err(fault) => {
@@ -125,77 +122,85 @@ impl Manager for Launchd {
                     .suggest("check who owns the file; it must be yours and readable"));
             }
         };
-        Ok(Seen { text, loaded, disabled: disabled.is_some_and(|told| is_disabled(&told, LABEL)) })
+        Ok(LaunchdStatus {
+            text,
+            loaded,
+            disabled: disabled.is_some_and(|output| is_disabled(&output, LABEL)),
+        })
     }
 
-    fn state(&self, seen: &Seen) -> ServiceState {
-        let loaded = seen.loaded.as_ref();
-        let installed = seen.text.is_some();
+    fn state(&self, status: &LaunchdStatus) -> ServiceState {
+        let loaded = status.loaded.as_ref();
+        let installed = status.text.is_some();
         let failed = loaded
             .is_some_and(|loaded| !loaded.is_running() && loaded.last_exit.is_some_and(|code| code != 0));
         ServiceState {
             installed,
-            enabled: installed && !seen.disabled,
-            active: seen.is_running(),
-            state: match (seen.is_running(), failed) {
+            enabled: installed && !status.disabled,
+            active: status.is_running(),
+            state: match (status.is_running(), failed) {
                 (true, _) => "active",
                 (false, true) => "failed",
                 (false, false) => "inactive",
             }
             .to_owned(),
             pid: loaded.and_then(|loaded| loaded.pid),
-            socket_activation: seen.text.as_ref().is_some_and(|text| !Agent::runs_at_load_in(text)),
+            socket_activation: status.text.as_ref().is_some_and(|text| !Agent::runs_at_load_in(text)),
             listening: loaded.is_some(),
             unit: installed.then(|| self.file().display().to_string()),
         }
     }
 
-    fn is_up(&self, seen: &Seen) -> bool {
-        seen.loaded.is_some()
+    fn is_up(&self, status: &LaunchdStatus) -> bool {
+        status.loaded.is_some()
     }
 
-    fn notes(&self, seen: &Seen) -> Vec<String> {
+    fn notes(&self, status: &LaunchdStatus) -> Vec<String> {
         let mut notes = Vec::new();
-        match (&seen.text, &seen.loaded) {
+        match (&status.text, &status.loaded) {
             (None, None) => notes.push(
-                "not installed: `ax service install` sets it up; until then ax has launchd start axd for the session"
+                "not installed; `ax service install` installs it. Until then, ax makes launchd start axd for the session"
                     .into(),
             ),
             (None, Some(_)) => notes.push(
-                "not installed: ax has launchd start axd, for this session; `ax service install` makes it last".into(),
+                "not installed; launchd starts axd for this session only. `ax service install` makes it permanent".into(),
             ),
             (Some(_), _) => notes.push(
-                "axd has to be allowed once, in System Settings › Privacy & Security › Accessibility: `ax permissions \
-                 --request` has macOS ask"
+                "axd needs the Accessibility permission once (System Settings › Privacy & Security › Accessibility); `ax permissions --request` makes macOS ask for it"
                     .into(),
             ),
         }
-        if seen.text.is_some() && seen.disabled {
+        if status.text.is_some() && status.disabled {
             notes.push(
-                "it is turned off in System Settings › General › Login Items; `ax service start` turns it on"
+                "it is disabled in System Settings › General › Login Items; enable it with `ax service start`"
                     .into(),
             );
         }
         if let Some(code) =
-            seen.loaded.as_ref().filter(|loaded| !loaded.is_running()).and_then(|loaded| loaded.last_exit)
+            status.loaded.as_ref().filter(|loaded| !loaded.is_running()).and_then(|loaded| loaded.last_exit)
             && code != 0
         {
-            notes.push(format!("it ended with {code}: {} says why", self.log().display()));
+            notes.push(format!("it ended with {code}; see {}", self.log().display()));
         }
         notes
     }
 
-    fn install(&self, seen: &Seen, files: &[ServiceFile], force: bool) -> Result<Vec<Step>, Error> {
-        self.refuse_foreign(seen, force)?;
+    fn install(
+        &self,
+        status: &LaunchdStatus,
+        files: &[ServiceFile],
+        force: bool,
+    ) -> Result<Vec<Step>, Error> {
+        self.refuse_foreign(status, force)?;
         let Some(ServiceFile { text, .. }) = files.first() else { return Ok(Vec::new()) };
-        let is_written = seen.text.as_ref() == Some(text);
-        let is_loaded = seen.loaded.as_ref().is_some_and(|loaded| Path::new(&loaded.path) == self.file());
-        if is_written && is_loaded && !seen.disabled {
-            let starts = Agent::runs_at_load_in(text) && !seen.is_running();
+        let is_written = status.text.as_ref() == Some(text);
+        let is_loaded = status.loaded.as_ref().is_some_and(|loaded| Path::new(&loaded.path) == self.file());
+        if is_written && is_loaded && !status.disabled {
+            let starts = Agent::runs_at_load_in(text) && !status.is_running();
             return Ok(starts.then(|| run(&["kickstart", &target(LABEL)])).into_iter().collect());
         }
-        let mut steps = boot_out(seen);
-        // launchd makes neither the socket's folder nor that of the log.
+        let mut steps = boot_out(status);
+        // launchd does not create the folders of the socket and the log.
         let folders = [Agent::socket_in(text), Some(self.log())];
         steps.extend(
             folders
@@ -207,41 +212,41 @@ impl Manager for Launchd {
         if !is_written {
             steps.push(Step::Write { path: self.file(), text: text.clone() });
         }
-        steps.extend(self.load(seen));
+        steps.extend(self.load(status));
         Ok(steps)
     }
 
-    fn uninstall(&self, seen: &Seen, force: bool) -> Result<Vec<Step>, Error> {
-        self.refuse_foreign(seen, force)?;
-        let mut steps = boot_out(seen);
-        steps.extend(seen.text.as_ref().map(|_| Step::Remove(self.file())));
+    fn uninstall(&self, status: &LaunchdStatus, force: bool) -> Result<Vec<Step>, Error> {
+        self.refuse_foreign(status, force)?;
+        let mut steps = boot_out(status);
+        steps.extend(status.text.as_ref().map(|_| Step::Remove(self.file())));
         Ok(steps)
     }
 
-    fn start(&self, seen: &Seen) -> Result<Vec<Step>, Error> {
-        let Some(text) = &seen.text else {
+    fn start(&self, status: &LaunchdStatus) -> Result<Vec<Step>, Error> {
+        let Some(text) = &status.text else {
             return Err(Error::new(ErrorCode::ActionFailed, "the service is not installed")
-                .suggest("`ax service install` sets it up and starts it")
+                .suggest("install and start it with `ax service install`")
                 .retry("service install"));
         };
-        if seen.is_running() {
+        if status.is_running() {
             return Ok(Vec::new());
         }
-        let mut steps = if seen.loaded.is_some() { Vec::new() } else { self.load(seen) };
-        if seen.loaded.is_some() || !Agent::runs_at_load_in(text) {
+        let mut steps = if status.loaded.is_some() { Vec::new() } else { self.load(status) };
+        if status.loaded.is_some() || !Agent::runs_at_load_in(text) {
             steps.push(run(&["kickstart", &target(LABEL)]));
         }
         Ok(steps)
     }
 
-    fn stop(&self, seen: &Seen) -> Result<Vec<Step>, Error> {
-        // Not only its process: while launchd listens, whoever asks starts it again.
-        Ok(boot_out(seen))
+    fn stop(&self, status: &LaunchdStatus) -> Result<Vec<Step>, Error> {
+        // The agent is unloaded, because as long as launchd listens, a connection would start the process again.
+        Ok(boot_out(status))
     }
 }
 
-fn boot_out(seen: &Seen) -> Vec<Step> {
-    let loaded = seen.loaded.iter();
+fn boot_out(status: &LaunchdStatus) -> Vec<Step> {
+    let loaded = status.loaded.iter();
     loaded.map(|loaded| Step::BootOut { argv: argv(&["bootout", &target(LABEL)]), pid: loaded.pid }).collect()
 }
 
@@ -251,14 +256,13 @@ fn run(words: &[&str]) -> Step {
 
 fn no_launchctl(fault: &std::io::Error) -> Error {
     Error::new(ErrorCode::PlatformNotSupported, format!("cannot run launchctl: {fault}"))
-        .suggest("launchd is macOS's; have /bin on the PATH")
+        .suggest("launchd is part of macOS; add /bin to the PATH")
 }
 
 fn no_session(said: &str) -> Error {
     let message = format!("launchd has no graphical session for this user: {said}");
     Error::new(ErrorCode::PlatformNotSupported, message).suggest(
-        "run this as the user who is logged in at the screen, and without sudo; over ssh that user has to be logged in \
-         there too",
+        "run this as the user who is logged in at the screen, without sudo; over ssh, that user must be logged in at the screen too",
     )
 }
 

@@ -1,12 +1,12 @@
 //! `ax service`: axd as a service of the desktop session.
 //!
-//! A [`Manager`] looks at how things are and says, purely, which steps lead to what is wanted; [`step`] takes them. To
-//! add a system's service manager, implement `Manager` beside `systemd` and name it in [`serve_here`].
+//! A [`Manager`] queries the state of the service and computes, without side effects, the steps to the requested state; [`step`]
+//! executes them. To add a service manager, implement `Manager` beside `systemd` and add it to [`serve_here`].
 
 mod launchd;
 mod program;
+mod running_daemon;
 mod step;
-mod stray;
 mod systemd;
 mod unit;
 
@@ -23,14 +23,14 @@ use launchd::Launchd;
 use step::Step;
 use systemd::Systemd;
 
-/// The platforms a daemon can be told to serve.
+/// The values of --platform.
 const PLATFORMS: &[&str] = &["auto", "macos", "linux", "sim"];
 
-/// Does what was asked for and prints how things are then.
+/// Runs the action and prints the state of the service after it.
 pub fn run(what: &Service, options: &Options, mode: Mode) -> Exit {
     if let Some(platform) = options.platform.as_deref().filter(|platform| !PLATFORMS.contains(platform)) {
         let message = format!("unknown platform '{platform}'");
-        let tip = format!("it is one of {}", PLATFORMS.join(", "));
+        let tip = format!("use one of {}", PLATFORMS.join(", "));
         let text = format!("error: {message}\n\n  tip: {tip}\n");
         return output::usage(
             &Usage { command: "service".into(), text, message, tip: Some(tip) },
@@ -43,25 +43,25 @@ pub fn run(what: &Service, options: &Options, mode: Mode) -> Exit {
     }
 }
 
-/// What the service is to be.
+/// The requested service.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Wanted {
+struct ServiceSpec {
     /// The installed `axd`.
     program: PathBuf,
-    /// Its `--platform`; its own default unless said.
+    /// Its `--platform` [default: that of `axd`].
     platform: Option<String>,
-    /// Where it listens; its own default unless said.
+    /// The path of its socket [default: that of `axd`].
     socket: Option<PathBuf>,
-    /// Whether the manager listens, and starts it on demand.
+    /// Whether the manager listens, and starts `axd` on the first connection.
     socket_activation: bool,
 }
 
-impl Wanted {
-    fn of(what: &Service, options: &Options) -> Result<Wanted, Error> {
+impl ServiceSpec {
+    fn of(what: &Service, options: &Options) -> Result<ServiceSpec, Error> {
         let socket = options.socket.as_deref().map(std::path::absolute).transpose().map_err(|fault| {
             Error::new(ErrorCode::InvalidArgs, format!("the socket path is invalid: {fault}"))
         })?;
-        Ok(Wanted {
+        Ok(ServiceSpec {
             program: program::stable(what.force)?,
             platform: options.platform.clone(),
             socket,
@@ -72,32 +72,32 @@ impl Wanted {
 
 /// A system's service manager.
 trait Manager {
-    /// How it is called.
+    /// The name of the manager.
     const NAME: &'static str;
-    /// What [`Manager::look`] finds out.
-    type Seen;
+    /// The result of [`Manager::query`].
+    type Status;
 
     /// The files that make up the service.
-    fn files(&self, wanted: &Wanted) -> Result<Vec<ServiceFile>, Error>;
-    /// How things are.
-    fn look(&self) -> Result<Self::Seen, Error>;
-    /// The same, as it is answered.
-    fn state(&self, seen: &Self::Seen) -> ServiceState;
-    /// Whether the manager holds the socket or runs the daemon, so that whoever answers there is the service.
-    fn is_up(&self, seen: &Self::Seen) -> bool;
-    /// What else is worth knowing.
-    fn notes(&self, seen: &Self::Seen) -> Vec<String>;
-    /// The steps from how things are to the service made up of these [`Manager::files`]; none if that is how they are.
-    fn install(&self, seen: &Self::Seen, files: &[ServiceFile], force: bool) -> Result<Vec<Step>, Error>;
-    /// The steps to no service.
-    fn uninstall(&self, seen: &Self::Seen, force: bool) -> Result<Vec<Step>, Error>;
-    /// The steps to a service that runs.
-    fn start(&self, seen: &Self::Seen) -> Result<Vec<Step>, Error>;
-    /// The steps to a service that does not run.
-    fn stop(&self, seen: &Self::Seen) -> Result<Vec<Step>, Error>;
+    fn files(&self, spec: &ServiceSpec) -> Result<Vec<ServiceFile>, Error>;
+    /// Queries the state of the service.
+    fn query(&self) -> Result<Self::Status, Error>;
+    /// The state in the form of the answer.
+    fn state(&self, status: &Self::Status) -> ServiceState;
+    /// Whether the manager has the socket or runs the daemon, so that a daemon that answers there is the service.
+    fn is_up(&self, status: &Self::Status) -> bool;
+    /// Additional remarks for the answer.
+    fn notes(&self, status: &Self::Status) -> Vec<String>;
+    /// The steps that install these [`Manager::files`]; none if they are installed.
+    fn install(&self, status: &Self::Status, files: &[ServiceFile], force: bool) -> Result<Vec<Step>, Error>;
+    /// The steps that remove the service.
+    fn uninstall(&self, status: &Self::Status, force: bool) -> Result<Vec<Step>, Error>;
+    /// The steps that start the service.
+    fn start(&self, status: &Self::Status) -> Result<Vec<Step>, Error>;
+    /// The steps that stop the service.
+    fn stop(&self, status: &Self::Status) -> Result<Vec<Step>, Error>;
 }
 
-/// Does it with the service manager of this system.
+/// Runs the action with the service manager of this system.
 fn serve_here(what: &Service, options: &Options) -> Result<ServiceAnswer, Error> {
     if axd_client::launchd::is_here() {
         return serve(&Launchd::of_user()?, what, options);
@@ -105,10 +105,9 @@ fn serve_here(what: &Service, options: &Options) -> Result<ServiceAnswer, Error>
     if cfg!(target_os = "linux") {
         return serve(&Systemd::of_user()?, what, options);
     }
-    let reason = "`ax service` knows systemd and launchd, and this system has another service manager";
-    Err(Error::new(ErrorCode::PlatformNotSupported, reason).suggest(
-        "nothing has to be set up: ax starts axd by itself; or have your session start `axd` at login",
-    ))
+    let reason = "`ax service` supports systemd and launchd only";
+    Err(Error::new(ErrorCode::PlatformNotSupported, reason)
+        .suggest("no setup is needed, because ax starts axd; or start `axd` at login in another way"))
 }
 
 fn serve<M: Manager>(manager: &M, what: &Service, options: &Options) -> Result<ServiceAnswer, Error> {
@@ -122,40 +121,43 @@ fn serve<M: Manager>(manager: &M, what: &Service, options: &Options) -> Result<S
         notes: Vec::new(),
     };
     if what.action == ServiceAction::Print {
-        answer.files = manager.files(&Wanted::of(what, options)?)?;
+        answer.files = manager.files(&ServiceSpec::of(what, options)?)?;
         return Ok(answer);
     }
-    // What is wrong with the wish is said first: it is so whatever the system is like.
-    let wanted = match what.action {
-        ServiceAction::Install => Some(manager.files(&Wanted::of(what, options)?)?),
+    // The request is checked first, because its errors do not depend on the system.
+    let spec = match what.action {
+        ServiceAction::Install => Some(manager.files(&ServiceSpec::of(what, options)?)?),
         _ => None,
     };
-    let seen = manager.look()?;
+    let status = manager.query()?;
     let mut steps = match what.action {
         ServiceAction::Install => {
-            manager.install(&seen, wanted.as_deref().unwrap_or_default(), what.force)?
+            manager.install(&status, spec.as_deref().unwrap_or_default(), what.force)?
         }
-        ServiceAction::Uninstall => manager.uninstall(&seen, what.force)?,
-        ServiceAction::Start => manager.start(&seen)?,
-        ServiceAction::Stop => manager.stop(&seen)?,
+        ServiceAction::Uninstall => manager.uninstall(&status, what.force)?,
+        ServiceAction::Start => manager.start(&status)?,
+        ServiceAction::Stop => manager.stop(&status)?,
         ServiceAction::Status | ServiceAction::Print => Vec::new(),
     };
     let starts = matches!(what.action, ServiceAction::Install | ServiceAction::Start) && !steps.is_empty();
-    if starts && !manager.is_up(&seen) {
-        // Two daemons cannot serve one socket. If the manager were up, to ask there would start what we ask about.
-        steps.splice(0..0, stray::step(&options.socket.clone().unwrap_or_else(stray::default_socket))?);
+    if starts && !manager.is_up(&status) {
+        // Two daemons cannot serve one socket. If the manager is up this is not checked, because connecting would start the service.
+        steps.splice(
+            0..0,
+            running_daemon::step(&options.socket.clone().unwrap_or_else(running_daemon::default_socket))?,
+        );
     }
     answer.steps = steps.iter().map(ToString::to_string).collect();
     if what.dry_run || steps.is_empty() {
-        answer.service = Some(manager.state(&seen));
-        answer.notes = manager.notes(&seen);
+        answer.service = Some(manager.state(&status));
+        answer.notes = manager.notes(&status);
         return Ok(answer);
     }
     for step in &steps {
-        step.take()?;
+        step.apply()?;
     }
-    let seen = manager.look()?;
-    answer.service = Some(manager.state(&seen));
-    answer.notes = manager.notes(&seen);
+    let status = manager.query()?;
+    answer.service = Some(manager.state(&status));
+    answer.notes = manager.notes(&status);
     Ok(answer)
 }

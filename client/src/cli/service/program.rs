@@ -1,39 +1,38 @@
-//! Which `axd` a service runs: found as auto-start finds it, and only if it will still be there at the next login.
+//! The `axd` that a service runs. It is found as for auto-start, and must still be there at the next login.
 
 use std::path::{Path, PathBuf};
 
 use axd_client::protocol::{Error, ErrorCode};
 use axd_client::{find_daemon, is_program};
 
-/// The absolute path of the installed `axd`. Links in it are kept: that what they point to may change is their use.
+/// The absolute path of the installed `axd`. Links are not resolved, because their target may change with an update.
 pub fn stable(force: bool) -> Result<PathBuf, Error> {
-    let install_first = "install it first, as in `cargo install --path daemon`, and have it on the PATH or beside ax; or \
-                         name it with AXD_BIN=/path/to/axd";
+    let install_first = "install it first (`cargo install --path daemon`) on the PATH or beside ax, or set AXD_BIN=/path/to/axd";
     let Some(found) = find_daemon() else {
-        return Err(Error::new(ErrorCode::ActionFailed, "there is no axd beside ax nor on the PATH")
+        return Err(Error::new(ErrorCode::ActionFailed, "axd not found beside ax or on the PATH")
             .suggest(install_first));
     };
     let path = std::path::absolute(&found).unwrap_or(found);
     if !is_program(&path) {
         return Err(Error::new(
             ErrorCode::ActionFailed,
-            format!("{} is not a program that can be run", path.display()),
+            format!("{} is not an executable program", path.display()),
         )
         .suggest(install_first));
     }
     if !force && in_build_folder(&path) {
         let message =
-            format!("{} is in a build folder, where the next clean or build takes it away", path.display());
-        let suggestion = format!("{install_first}; --force uses it nevertheless");
+            format!("{} is in a build folder and would be removed by the next clean", path.display());
+        let suggestion = format!("{install_first}; --force uses it anyway");
         return Err(Error::new(ErrorCode::ActionFailed, message).suggest(suggestion));
     }
     Ok(path)
 }
 
-/// Whether a path, or what it is a link to, lies where cargo builds.
+/// Whether a path, or the target of its links, is in a build folder of cargo.
 fn in_build_folder(path: &Path) -> bool {
     let is_target =
-        |folder: &Path| folder.file_name().is_some_and(|name| name == "target") || is_cargos(folder);
+        |folder: &Path| folder.file_name().is_some_and(|name| name == "target") || is_cargo_target(folder);
     let leads_to = path.canonicalize();
     [Some(path), leads_to.as_deref().ok()]
         .into_iter()
@@ -41,8 +40,8 @@ fn in_build_folder(path: &Path) -> bool {
         .any(|path| path.ancestors().skip(1).any(is_target))
 }
 
-/// `CARGO_TARGET_DIR` may have any name; cargo leaves this file in it.
-fn is_cargos(folder: &Path) -> bool {
+/// Whether a folder is cargo's, which may have any name with `CARGO_TARGET_DIR`; cargo leaves this file in it.
+fn is_cargo_target(folder: &Path) -> bool {
     folder.join(".rustc_info.json").exists()
 }
 

@@ -1,4 +1,4 @@
-//! One step of setting up a service, and the one place where any is taken.
+//! The steps of setting up a service, and their execution.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
@@ -12,32 +12,32 @@ use axd_client::protocol::{Error, ErrorCode};
 /// A change to the system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Stop the daemon that `ax` started, to make room.
-    StopStray {
-        /// Its process.
+    /// Stop the daemon that `ax` started, because it has the socket.
+    StopDaemon {
+        /// The id of its process.
         pid: u32,
         /// Its socket.
         socket: PathBuf,
     },
     /// Write a file, readable by all.
     Write {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What.
+        /// The content.
         text: String,
     },
     /// Remove a file.
     Remove(PathBuf),
-    /// Make a folder that is the user's alone, with those above it.
+    /// Create a folder that only the user can access, with its parents.
     Folder(PathBuf),
-    /// Have launchd let go of an agent, and wait for the end of its process.
+    /// Unload an agent from launchd, and wait for the end of its process.
     BootOut {
         /// The program and its args.
         argv: Vec<String>,
         /// The process, if there is one.
         pid: Option<u32>,
     },
-    /// Run a program; it is to succeed.
+    /// Run a program, which must succeed.
     Run {
         /// The program and its args.
         argv: Vec<String>,
@@ -49,22 +49,22 @@ pub enum Step {
 impl fmt::Display for Step {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::StopStray { pid, .. } => write!(out, "stop the daemon that ax started (pid {pid})"),
+            Step::StopDaemon { pid, .. } => write!(out, "stop the daemon that ax started (pid {pid})"),
             Step::Write { path, .. } => write!(out, "write {}", path.display()),
             Step::Remove(path) => write!(out, "remove {}", path.display()),
-            Step::Folder(path) => write!(out, "make the folder {}", path.display()),
+            Step::Folder(path) => write!(out, "create the folder {}", path.display()),
             Step::Run { argv, .. } | Step::BootOut { argv, .. } => write!(out, "run {}", argv.join(" ")),
         }
     }
 }
 
 impl Step {
-    /// Takes it.
-    pub fn take(&self) -> Result<(), Error> {
+    /// Executes the step.
+    pub fn apply(&self) -> Result<(), Error> {
         match self {
-            Step::StopStray { socket, .. } => axd_client::stop(socket).map_err(|fault| fault.to_error()),
+            Step::StopDaemon { socket, .. } => axd_client::stop(socket).map_err(|fault| fault.to_error()),
             Step::Write { path, text } => {
-                write_whole(path, text).map_err(|fault| cannot("write", path, &fault))
+                write_atomically(path, text).map_err(|fault| cannot("write", path, &fault))
             }
             Step::Remove(path) => match fs::remove_file(path) {
                 Err(fault) if fault.kind() != io::ErrorKind::NotFound => Err(cannot("remove", path, &fault)),
@@ -72,17 +72,17 @@ impl Step {
             },
             Step::Folder(path) => {
                 let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-                made.map_err(|fault| cannot("make the folder", path, &fault))
+                made.map_err(|fault| cannot("create the folder", path, &fault))
             }
             Step::BootOut { argv, pid } => match output_of(argv) {
-                // launchd says «in progress» of a process that has not ended yet.
+                // launchd says "in progress" if the process has not ended yet.
                 Ok(Err(said)) if !said.contains("in progress") => {
                     Err(failed(&format!("{} failed: {said}", argv.join(" ")))
-                        .suggest("`ax service status` shows how things are"))
+                        .suggest("run `ax service status` to see its state"))
                 }
-                Ok(_) if pid.is_none_or(axd_client::await_exit) => Ok(()),
-                Ok(_) => Err(failed("the daemon was told to stop, and still runs")
-                    .suggest("`ax service status` shows its process")),
+                Ok(_) if pid.is_none_or(axd_client::wait_for_exit) => Ok(()),
+                Ok(_) => Err(failed("the daemon was asked to stop, and is still running")
+                    .suggest("run `ax service status` to see its process")),
                 Err(fault) => Err(failed(&format!("cannot run {}: {fault}", argv.join(" ")))),
             },
             Step::Run { argv, advice } => match output_of(argv) {
@@ -94,10 +94,10 @@ impl Step {
     }
 }
 
-/// What a program printed; `Ok(Err)` is what it said when it failed.
+/// The output of a program; `Ok(Err)` is its error output if it failed.
 pub fn output_of(argv: &[String]) -> io::Result<Result<String, String>> {
     let (program, args) = argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    // What it says is shown, and partly read: in one language, and without colours or links.
+    // The output is shown and partly parsed, so it must be in one language and without colours or links.
     let ran = Process::new(program)
         .args(args)
         .env("LC_ALL", "C")
@@ -113,8 +113,8 @@ pub fn output_of(argv: &[String]) -> io::Result<Result<String, String>> {
     Ok(Err(if said.is_empty() { ran.status.to_string() } else { said }))
 }
 
-/// Writes a file so that there is either the old one or the whole new one, mode 0644 whatever the umask.
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file atomically, with mode 0644 regardless of the umask.
+fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder)?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -126,7 +126,7 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
         .and_then(|()| file.set_permissions(fs::Permissions::from_mode(0o644)))
         .and_then(|()| fs::rename(&new, path));
     if written.is_err() {
-        // The fault that is told is the first one.
+        // Only the first error is reported.
         let _ = fs::remove_file(&new);
     }
     written
@@ -154,7 +154,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a b/systemd/user/axd.service");
         for text in ["first", "second"] {
-            Step::Write { path: path.clone(), text: text.into() }.take().unwrap();
+            Step::Write { path: path.clone(), text: text.into() }.apply().unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o644);
@@ -163,23 +163,23 @@ mod tests {
 
     #[test]
     fn what_is_gone_already_needs_no_removing() {
-        Step::Remove("/no/such/file".into()).take().unwrap();
+        Step::Remove("/no/such/file".into()).apply().unwrap();
     }
 
     #[test]
     fn a_program_that_fails_is_told_with_its_words_and_what_to_do() {
-        run("exit 0").take().unwrap();
-        let error = run("echo 'no  bus' >&2; exit 4").take().unwrap_err();
+        run("exit 0").apply().unwrap();
+        let error = run("echo 'no  bus' >&2; exit 4").apply().unwrap_err();
         assert!(error.message.ends_with("failed: no bus"), "{}", error.message);
         assert_eq!(error.suggestion, "look again");
-        assert!(run("exit 4").take().unwrap_err().message.ends_with("exit status: 4"));
+        assert!(run("exit 4").apply().unwrap_err().message.ends_with("exit status: 4"));
     }
 
     #[test]
     fn a_step_says_what_it_does() {
         assert_eq!(Step::Remove("/u/axd.socket".into()).to_string(), "remove /u/axd.socket");
         assert_eq!(run("exit 0").to_string(), "run sh -c exit 0");
-        let stray = Step::StopStray { pid: 7, socket: "/s".into() };
+        let stray = Step::StopDaemon { pid: 7, socket: "/s".into() };
         assert_eq!(stray.to_string(), "stop the daemon that ax started (pid 7)");
     }
 }

@@ -1,5 +1,4 @@
-//! The service as systemd user units: what systemd says about them, and which steps lead where. Looking is the only
-//! thing here that reaches outside.
+//! The service as systemd user units: their state, and the steps that change it. Only `query` runs programs.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,35 +8,34 @@ use axd_client::protocol::command::{ServiceFile, ServiceState};
 use axd_client::protocol::{Error, ErrorCode};
 
 use super::step::{Step, output_of};
-use super::{Manager, Wanted, unit};
+use super::{Manager, ServiceSpec, unit};
 
 const SERVICE: &str = "axd.service";
 const SOCKET: &str = "axd.socket";
 const SESSION: &str = "graphical-session.target";
-/// What is asked about a unit.
+/// The properties of a unit that are queried.
 const PROPERTIES: &str =
     "--property=Id,LoadState,ActiveState,UnitFileState,FragmentPath,MainPID,NeedDaemonReload";
 /// What to do when systemctl fails.
-const ADVICE: &str =
-    "`journalctl --user -u axd.service -e` says why; `ax service status` shows how things are";
+const ADVICE: &str = "see `journalctl --user -u axd.service -e` and `ax service status`";
 
 /// The user's own systemd.
 #[derive(Debug)]
 pub struct Systemd {
-    /// Where the user's unit files are.
+    /// The folder of the user's unit files.
     folder: PathBuf,
 }
 
-/// What there is of the service.
+/// The state of the service in systemd.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct SystemdStatus {
     service: Unit,
     socket: Unit,
-    /// Whether the session is one that starts what belongs to it.
+    /// Whether the session has started its target, with which services start.
     session: bool,
 }
 
-/// A unit, as systemd and the disk have it.
+/// A unit: its state in systemd, and its file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Unit {
     load: String,
@@ -59,7 +57,7 @@ impl Unit {
         matches!(self.active.as_str(), "active" | "reloading")
     }
 
-    /// Whether it runs, or is on its way to or from.
+    /// Whether it runs, is starting or is stopping.
     fn is_up(&self) -> bool {
         self.is_active() || matches!(self.active.as_str(), "activating" | "deactivating")
     }
@@ -80,21 +78,21 @@ impl Systemd {
         let path = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let config = path("XDG_CONFIG_HOME").or_else(|| Some(path("HOME")?.join(".config")));
         let config = config.ok_or_else(|| {
-            Error::new(ErrorCode::ActionFailed, "HOME is not set, so there is no place for unit files")
+            Error::new(ErrorCode::ActionFailed, "HOME is not set, so the unit files have no folder")
                 .suggest("set HOME to your home folder")
         })?;
         Ok(Systemd { folder: config.join("systemd/user") })
     }
 
-    fn refuse_foreign(&self, seen: &Seen, force: bool) -> Result<(), Error> {
-        let foreign = [(SERVICE, &seen.service), (SOCKET, &seen.socket)];
+    fn refuse_foreign(&self, status: &SystemdStatus, force: bool) -> Result<(), Error> {
+        let foreign = [(SERVICE, &status.service), (SOCKET, &status.socket)];
         match foreign.into_iter().find(|(_, unit)| unit.is_foreign() && !force) {
             None => Ok(()),
             Some((name, _)) => {
                 let path = self.folder.join(name);
-                let message = format!("{} is there, and is not from `ax service install`", path.display());
+                let message = format!("{} was not written by `ax service install`", path.display());
                 Err(Error::new(ErrorCode::ActionFailed, message)
-                    .suggest("look at it; if it is not needed, add --force"))
+                    .suggest("check the file; if it is not needed, add --force"))
             }
         }
     }
@@ -102,30 +100,30 @@ impl Systemd {
 
 impl Manager for Systemd {
     const NAME: &'static str = "systemd";
-    type Seen = Seen;
+    type Status = SystemdStatus;
 
-    fn files(&self, wanted: &Wanted) -> Result<Vec<ServiceFile>, Error> {
+    fn files(&self, spec: &ServiceSpec) -> Result<Vec<ServiceFile>, Error> {
         let file =
             |name: &str, text| ServiceFile { path: self.folder.join(name).display().to_string(), text };
-        let mut files = vec![file(SERVICE, unit::service(wanted)?)];
-        if wanted.socket_activation {
-            files.push(file(SOCKET, unit::socket(wanted)?));
+        let mut files = vec![file(SERVICE, unit::service(spec)?)];
+        if spec.socket_activation {
+            files.push(file(SOCKET, unit::socket(spec)?));
         }
         Ok(files)
     }
 
-    fn look(&self) -> Result<Seen, Error> {
-        let told = match output_of(&argv(&["show", SERVICE, SOCKET, SESSION, PROPERTIES])) {
-            Ok(Ok(told)) => told,
+    fn query(&self) -> Result<SystemdStatus, Error> {
+        let output = match output_of(&argv(&["show", SERVICE, SOCKET, SESSION, PROPERTIES])) {
+            Ok(Ok(output)) => output,
             Ok(Err(said)) => return Err(no_manager(&said)),
             Err(fault) => return Err(no_systemctl(&fault)),
         };
-        let mut seen = read(&told);
-        for (name, unit) in [(SERVICE, &mut seen.service), (SOCKET, &mut seen.socket)] {
+        let mut status = parse_show(&output);
+        for (name, unit) in [(SERVICE, &mut status.service), (SOCKET, &mut status.socket)] {
             let path = self.folder.join(name);
             unit.text = match fs::read(&path) {
                 Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-                // A link that leads nowhere is there, and is in the way.
+                // A broken link exists and would be in the way.
                 Err(_) if path.is_symlink() => Some(String::new()),
                 Err(fault) if fault.kind() == ErrorKind::NotFound => None,
                 Err(fault) => {
@@ -135,11 +133,11 @@ impl Manager for Systemd {
                 }
             };
         }
-        Ok(seen)
+        Ok(status)
     }
 
-    fn state(&self, seen: &Seen) -> ServiceState {
-        let Seen { service, socket, .. } = seen;
+    fn state(&self, status: &SystemdStatus) -> ServiceState {
+        let SystemdStatus { service, socket, .. } = status;
         ServiceState {
             installed: service.load == "loaded",
             enabled: service.is_enabled() || socket.is_enabled(),
@@ -152,41 +150,46 @@ impl Manager for Systemd {
         }
     }
 
-    fn is_up(&self, seen: &Seen) -> bool {
-        seen.service.is_up() || seen.socket.is_up()
+    fn is_up(&self, status: &SystemdStatus) -> bool {
+        status.service.is_up() || status.socket.is_up()
     }
 
-    fn notes(&self, seen: &Seen) -> Vec<String> {
+    fn notes(&self, status: &SystemdStatus) -> Vec<String> {
         let mut notes = Vec::new();
-        match seen.service.load.as_str() {
+        match status.service.load.as_str() {
             "loaded" => {}
             "masked" => {
-                notes.push(format!("{SERVICE} is masked; `systemctl --user unmask {SERVICE}` ends that"))
+                notes.push(format!("{SERVICE} is masked; unmask it with `systemctl --user unmask {SERVICE}`"))
             }
             "not-found" => notes.push(
-                "not installed: `ax service install` sets it up; until then ax starts axd by itself".into(),
+                "not installed; `ax service install` installs it. Until then, ax starts axd when needed"
+                    .into(),
             ),
             other => notes.push(format!(
-                "systemd cannot use the unit ({other}): `systemctl --user status {SERVICE}` says why"
+                "systemd cannot use the unit ({other}); see `systemctl --user status {SERVICE}`"
             )),
         }
-        if seen.service.is_failed() || seen.socket.is_failed() {
+        if status.service.is_failed() || status.socket.is_failed() {
             notes.push(format!(
-                "it failed: `journalctl --user -u {SERVICE} -e` says why, `ax service start` tries again"
+                "it failed; see `journalctl --user -u {SERVICE} -e`, then try again with `ax service start`"
             ));
         }
-        if seen.service.is_enabled() && !seen.session {
+        if status.service.is_enabled() && !status.session {
             notes.push(format!(
-                "this session does not start {SESSION}, so it will not start axd at login either: install with \
-                 --socket-activation, or have the session run `systemctl --user start {SERVICE}`"
+                "this session does not start {SESSION}, so axd will not start at login: install with --socket-activation, or run `systemctl --user start {SERVICE}` at login"
             ));
         }
         notes
     }
 
-    fn install(&self, seen: &Seen, files: &[ServiceFile], force: bool) -> Result<Vec<Step>, Error> {
-        self.refuse_foreign(seen, force)?;
-        let Seen { service, socket, .. } = seen;
+    fn install(
+        &self,
+        status: &SystemdStatus,
+        files: &[ServiceFile],
+        force: bool,
+    ) -> Result<Vec<Step>, Error> {
+        self.refuse_foreign(status, force)?;
+        let SystemdStatus { service, socket, .. } = status;
         let [service_text, socket_text] = [0, 1].map(|at| files.get(at).map(|file| &file.text));
         let with_socket = socket_text.is_some();
         let service_changes = service_text != service.text.as_ref();
@@ -203,9 +206,9 @@ impl Manager for Systemd {
             return Ok(Vec::new());
         }
         let mut steps = Vec::new();
-        // Whoever listens now is not who is to listen: both go, and come back as they are wanted.
+        // Whoever listens now is not who is to listen: both go, and come back as they are spec.
         let listens_anew = socket_changes || with_socket != socket.is_up();
-        let running = up(seen);
+        let running = up(status);
         if listens_anew && !running.is_empty() {
             steps.push(systemctl("stop", &running));
         }
@@ -222,7 +225,7 @@ impl Manager for Systemd {
         if needs_reload {
             steps.push(run(&["daemon-reload"]));
         }
-        forget_failures(seen, &mut steps);
+        reset_failures(status, &mut steps);
         steps.push(run(&["enable", "--now", name]));
         if !listens_anew && service.is_up() && (service_changes || service.needs_reload) {
             steps.push(systemctl("restart", &[SERVICE]));
@@ -230,65 +233,65 @@ impl Manager for Systemd {
         Ok(steps)
     }
 
-    fn uninstall(&self, seen: &Seen, force: bool) -> Result<Vec<Step>, Error> {
-        self.refuse_foreign(seen, force)?;
+    fn uninstall(&self, status: &SystemdStatus, force: bool) -> Result<Vec<Step>, Error> {
+        self.refuse_foreign(status, force)?;
         // The socket first: while it listens, whoever asks starts the service again.
-        let ours: Vec<&str> = [(SOCKET, &seen.socket), (SERVICE, &seen.service)]
+        let ours: Vec<&str> = [(SOCKET, &status.socket), (SERVICE, &status.service)]
             .into_iter()
             .filter_map(|(name, unit)| unit.text.as_ref().map(|_| name))
             .collect();
         if ours.is_empty() {
-            if seen.service.load != "loaded" || seen.service.fragment.is_empty() {
+            if status.service.load != "loaded" || status.service.fragment.is_empty() {
                 return Ok(Vec::new());
             }
-            let message = format!("{} is not from `ax service install`", seen.service.fragment);
+            let message = format!("{} was not written by `ax service install`", status.service.fragment);
             return Err(Error::new(ErrorCode::ActionFailed, message).suggest(format!(
-                "`systemctl --user disable --now {SERVICE}` turns it off; who installed it can remove it"
+                "disable it with `systemctl --user disable --now {SERVICE}`; it must be removed by whoever installed it"
             )));
         }
         let mut steps = vec![run(&[&["disable", "--now"], ours.as_slice()].concat())];
-        forget_failures(seen, &mut steps);
+        reset_failures(status, &mut steps);
         steps.extend(ours.iter().map(|name| Step::Remove(self.folder.join(name))));
         steps.push(run(&["daemon-reload"]));
         Ok(steps)
     }
 
-    fn start(&self, seen: &Seen) -> Result<Vec<Step>, Error> {
-        if seen.service.load != "loaded" {
+    fn start(&self, status: &SystemdStatus) -> Result<Vec<Step>, Error> {
+        if status.service.load != "loaded" {
             return Err(Error::new(ErrorCode::ActionFailed, "the service is not installed")
-                .suggest("`ax service install` sets it up and starts it")
+                .suggest("install and start it with `ax service install`")
                 .retry("service install"));
         }
-        let with_socket = seen.socket.is_enabled() || seen.socket.is_up();
-        if seen.service.is_active() && (!with_socket || seen.socket.is_active()) {
+        let with_socket = status.socket.is_enabled() || status.socket.is_up();
+        if status.service.is_active() && (!with_socket || status.socket.is_active()) {
             return Ok(Vec::new());
         }
         let mut steps = Vec::new();
-        forget_failures(seen, &mut steps);
-        if with_socket && !seen.socket.is_up() && seen.service.is_up() {
-            // It listens by itself; systemd will not listen beside it.
+        reset_failures(status, &mut steps);
+        if with_socket && !status.socket.is_up() && status.service.is_up() {
+            // The service listens itself, and systemd cannot listen at the same time.
             steps.push(systemctl("stop", &[SERVICE]));
         }
-        // systemd has the socket listen before the service starts.
+        // systemd starts the socket before the service.
         steps.push(systemctl("start", if with_socket { &[SOCKET, SERVICE] } else { &[SERVICE] }));
         Ok(steps)
     }
 
-    fn stop(&self, seen: &Seen) -> Result<Vec<Step>, Error> {
-        let running = up(seen);
+    fn stop(&self, status: &SystemdStatus) -> Result<Vec<Step>, Error> {
+        let running = up(status);
         Ok(if running.is_empty() { Vec::new() } else { vec![systemctl("stop", &running)] })
     }
 }
 
-/// The units that are up; the socket first, because whoever asks there starts the service again.
-fn up(seen: &Seen) -> Vec<&'static str> {
-    let units = [(SOCKET, &seen.socket), (SERVICE, &seen.service)];
+/// The units that are up. The socket is first, because a connection to it would start the service again.
+fn up(status: &SystemdStatus) -> Vec<&'static str> {
+    let units = [(SOCKET, &status.socket), (SERVICE, &status.service)];
     units.into_iter().filter(|(_, unit)| unit.is_up()).map(|(name, _)| name).collect()
 }
 
-/// A unit that failed too often is not started again before its failures are forgotten.
-fn forget_failures(seen: &Seen, steps: &mut Vec<Step>) {
-    let units = [(SOCKET, &seen.socket), (SERVICE, &seen.service)];
+/// Resets failed units, because systemd does not start a unit that failed too often.
+fn reset_failures(status: &SystemdStatus, steps: &mut Vec<Step>) {
+    let units = [(SOCKET, &status.socket), (SERVICE, &status.service)];
     let failed: Vec<&str> =
         units.into_iter().filter(|(_, unit)| unit.is_failed()).map(|(name, _)| name).collect();
     if !failed.is_empty() {
@@ -308,10 +311,10 @@ fn argv(args: &[&str]) -> Vec<String> {
     ["systemctl", "--user"].iter().chain(args).map(ToString::to_string).collect()
 }
 
-/// Reads what `systemctl show` prints: `Key=value` lines, an empty line between units.
-fn read(told: &str) -> Seen {
-    let mut seen = Seen::default();
-    for block in told.split("\n\n") {
+/// Parses the output of `systemctl show`: `Key=value` lines, with an empty line between units.
+fn parse_show(output: &str) -> SystemdStatus {
+    let mut status = SystemdStatus::default();
+    for block in output.split("\n\n") {
         let value = |key: &str| {
             let found = block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
             found.unwrap_or_default().to_owned()
@@ -326,32 +329,28 @@ fn read(told: &str) -> Seen {
             text: None,
         };
         match value("Id").as_str() {
-            SERVICE => seen.service = unit,
-            SOCKET => seen.socket = unit,
-            SESSION => seen.session = unit.is_active(),
+            SERVICE => status.service = unit,
+            SOCKET => status.socket = unit,
+            SESSION => status.session = unit.is_active(),
             _ => {}
         }
     }
-    seen
+    status
 }
 
 fn no_systemctl(fault: &std::io::Error) -> Error {
     let message = match fault.kind() {
-        ErrorKind::NotFound => {
-            "there is no systemctl on the PATH: this system does not run systemd".to_owned()
-        }
+        ErrorKind::NotFound => "systemctl not found on the PATH; this system does not use systemd".to_owned(),
         _ => format!("cannot run systemctl: {fault}"),
     };
-    Error::new(ErrorCode::PlatformNotSupported, message).suggest(
-        "nothing has to be set up: ax starts axd by itself; or have your session start `axd` at login",
-    )
+    Error::new(ErrorCode::PlatformNotSupported, message)
+        .suggest("no setup is needed, because ax starts axd; or start `axd` at login in another way")
 }
 
 fn no_manager(said: &str) -> Error {
-    let message = format!("no systemd user manager answers: {said}");
+    let message = format!("the systemd user manager does not answer: {said}");
     Error::new(ErrorCode::PlatformNotSupported, message).suggest(
-        "run this inside the desktop session, as its user and without sudo, with XDG_RUNTIME_DIR set, so that \
-         `systemctl --user status` works; without it ax still starts axd by itself",
+        "run this inside the desktop session, as its user, without sudo and with XDG_RUNTIME_DIR set, so that `systemctl --user status` works; ax starts axd without it too",
     )
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 /// How things are: each unit as `file text, file state, active state`; an empty text is no file.
-fn seen(service: [&str; 3], socket: [&str; 3]) -> Seen {
+fn status(service: [&str; 3], socket: [&str; 3]) -> SystemdStatus {
     let unit = |[text, file_state, active]: [&str; 3]| Unit {
         load: if text.is_empty() { "not-found" } else { "loaded" }.into(),
         active: active.into(),
@@ -13,7 +13,7 @@ fn seen(service: [&str; 3], socket: [&str; 3]) -> Seen {
         needs_reload: false,
         text: (!text.is_empty()).then(|| text.to_owned()),
     };
-    Seen { service: unit(service), socket: unit(socket), session: true }
+    SystemdStatus { service: unit(service), socket: unit(socket), session: true }
 }
 
 const NONE: [&str; 3] = ["", "", "inactive"];
@@ -24,27 +24,27 @@ fn systemd() -> Systemd {
 }
 
 fn files(with_socket: bool) -> Vec<ServiceFile> {
-    let wanted = Wanted {
+    let spec = ServiceSpec {
         program: "/usr/bin/axd".into(),
         platform: None,
         socket: None,
         socket_activation: with_socket,
     };
-    systemd().files(&wanted).unwrap()
+    systemd().files(&spec).unwrap()
 }
 
-fn told(steps: Result<Vec<Step>, Error>) -> Vec<String> {
+fn steps_of(steps: Result<Vec<Step>, Error>) -> Vec<String> {
     let short = |step: &Step| step.to_string().replace("run systemctl --user ", "").replace("/u/", "");
     steps.unwrap().iter().map(short).collect()
 }
 
-fn install(seen: &Seen, with_socket: bool) -> Vec<String> {
-    told(systemd().install(seen, &files(with_socket), false))
+fn install(status: &SystemdStatus, with_socket: bool) -> Vec<String> {
+    steps_of(systemd().install(status, &files(with_socket), false))
 }
 
 #[test]
 fn a_first_install_writes_reloads_and_enables() {
-    let nothing = seen(NONE, NONE);
+    let nothing = status(NONE, NONE);
     assert_eq!(install(&nothing, false), ["write axd.service", "daemon-reload", "enable --now axd.service"]);
     assert_eq!(
         install(&nothing, true),
@@ -55,26 +55,26 @@ fn a_first_install_writes_reloads_and_enables() {
 #[test]
 fn installing_what_is_installed_and_runs_takes_no_steps() {
     let (plain, both) = (files(false), files(true));
-    assert!(install(&seen([&plain[0].text, "enabled", "active"], NONE), false).is_empty());
+    assert!(install(&status([&plain[0].text, "enabled", "active"], NONE), false).is_empty());
     let socket = [both[1].text.as_str(), "enabled", "active"];
     for state in ["active", "inactive"] {
-        assert!(install(&seen([&both[0].text, "disabled", state], socket), true).is_empty(), "{state}");
+        assert!(install(&status([&both[0].text, "disabled", state], socket), true).is_empty(), "{state}");
     }
 }
 
 #[test]
 fn installing_again_takes_only_the_steps_that_are_missing() {
     let plain = files(false);
-    let stopped = seen([&plain[0].text, "enabled", "inactive"], NONE);
+    let stopped = status([&plain[0].text, "enabled", "inactive"], NONE);
     assert_eq!(install(&stopped, false), ["enable --now axd.service"]);
-    let failed = seen([&plain[0].text, "enabled", "failed"], NONE);
+    let failed = status([&plain[0].text, "enabled", "failed"], NONE);
     assert_eq!(install(&failed, false), ["reset-failed axd.service", "enable --now axd.service"]);
-    let of_old = seen([OLD, "enabled", "active"], NONE);
+    let of_old = status([OLD, "enabled", "active"], NONE);
     assert_eq!(
         install(&of_old, false),
         ["write axd.service", "daemon-reload", "enable --now axd.service", "restart axd.service"]
     );
-    let mut edited = seen([&plain[0].text, "enabled", "active"], NONE);
+    let mut edited = status([&plain[0].text, "enabled", "active"], NONE);
     edited.service.needs_reload = true;
     assert_eq!(install(&edited, false), ["daemon-reload", "enable --now axd.service", "restart axd.service"]);
 }
@@ -82,7 +82,7 @@ fn installing_again_takes_only_the_steps_that_are_missing() {
 #[test]
 fn socket_activation_comes_and_goes_with_the_last_install() {
     let (plain, both) = (files(false), files(true));
-    let without = seen([&plain[0].text, "enabled", "active"], NONE);
+    let without = status([&plain[0].text, "enabled", "active"], NONE);
     assert_eq!(
         install(&without, true),
         [
@@ -93,7 +93,7 @@ fn socket_activation_comes_and_goes_with_the_last_install() {
             "enable --now axd.socket"
         ]
     );
-    let with = seen([&both[0].text, "disabled", "active"], [&both[1].text, "enabled", "active"]);
+    let with = status([&both[0].text, "disabled", "active"], [&both[1].text, "enabled", "active"]);
     assert_eq!(
         install(&with, false),
         [
@@ -108,7 +108,7 @@ fn socket_activation_comes_and_goes_with_the_last_install() {
 
 #[test]
 fn a_unit_file_of_another_hand_is_left_alone_unless_forced() {
-    let theirs = seen(["[Unit]\n", "enabled", "active"], NONE);
+    let theirs = status(["[Unit]\n", "enabled", "active"], NONE);
     for refused in [systemd().install(&theirs, &files(false), false), systemd().uninstall(&theirs, false)] {
         let error = refused.unwrap_err();
         assert!(
@@ -118,64 +118,66 @@ fn a_unit_file_of_another_hand_is_left_alone_unless_forced() {
     }
     assert!(!systemd().install(&theirs, &files(false), true).unwrap().is_empty());
     assert!(!systemd().uninstall(&theirs, true).unwrap().is_empty());
-    let mut packaged = seen(["x", "enabled", "active"], NONE);
+    let mut packaged = status(["x", "enabled", "active"], NONE);
     packaged.service.text = None;
     assert!(systemd().uninstall(&packaged, true).unwrap_err().suggestion.contains("disable --now"));
 }
 
 #[test]
 fn uninstalling_disables_removes_and_reloads_and_is_nothing_when_nothing_is_there() {
-    assert!(told(systemd().uninstall(&seen(NONE, NONE), false)).is_empty());
+    assert!(steps_of(systemd().uninstall(&status(NONE, NONE), false)).is_empty());
     assert_eq!(
-        told(systemd().uninstall(&seen([OLD, "enabled", "failed"], NONE), false)),
+        steps_of(systemd().uninstall(&status([OLD, "enabled", "failed"], NONE), false)),
         ["disable --now axd.service", "reset-failed axd.service", "remove axd.service", "daemon-reload"]
     );
     assert_eq!(
-        told(systemd().uninstall(&seen([OLD, "disabled", "active"], [OLD, "enabled", "active"]), false)),
+        steps_of(
+            systemd().uninstall(&status([OLD, "disabled", "active"], [OLD, "enabled", "active"]), false)
+        ),
         ["disable --now axd.socket axd.service", "remove axd.socket", "remove axd.service", "daemon-reload"]
     );
 }
 
 #[test]
 fn starting_and_stopping_take_the_socket_along() {
-    let with = seen([OLD, "disabled", "inactive"], [OLD, "enabled", "inactive"]);
-    assert_eq!(told(systemd().start(&with)), ["start axd.socket axd.service"]);
-    assert!(told(systemd().stop(&with)).is_empty());
-    let alone = seen([OLD, "disabled", "active"], [OLD, "enabled", "failed"]);
+    let with = status([OLD, "disabled", "inactive"], [OLD, "enabled", "inactive"]);
+    assert_eq!(steps_of(systemd().start(&with)), ["start axd.socket axd.service"]);
+    assert!(steps_of(systemd().stop(&with)).is_empty());
+    let alone = status([OLD, "disabled", "active"], [OLD, "enabled", "failed"]);
     assert_eq!(
-        told(systemd().start(&alone)),
+        steps_of(systemd().start(&alone)),
         ["reset-failed axd.socket", "stop axd.service", "start axd.socket axd.service"]
     );
-    let running = seen([OLD, "disabled", "active"], [OLD, "enabled", "active"]);
-    assert!(told(systemd().start(&running)).is_empty());
-    assert_eq!(told(systemd().stop(&running)), ["stop axd.socket axd.service"]);
-    let error = systemd().start(&seen(NONE, NONE)).unwrap_err();
+    let running = status([OLD, "disabled", "active"], [OLD, "enabled", "active"]);
+    assert!(steps_of(systemd().start(&running)).is_empty());
+    assert_eq!(steps_of(systemd().stop(&running)), ["stop axd.socket axd.service"]);
+    let error = systemd().start(&status(NONE, NONE)).unwrap_err();
     assert_eq!(error.retry_command.as_deref(), Some("service install"));
 }
 
 #[test]
 fn what_systemctl_shows_is_read_whatever_its_order() {
-    let told = "MainPID=77\nId=axd.service\nLoadState=loaded\nActiveState=active\nFragmentPath=/u/axd.service\n\
+    let steps_of = "MainPID=77\nId=axd.service\nLoadState=loaded\nActiveState=active\nFragmentPath=/u/axd.service\n\
                 UnitFileState=enabled\nNeedDaemonReload=no\n\nId=axd.socket\nLoadState=not-found\n\
                 ActiveState=inactive\nUnitFileState=\n\nId=graphical-session.target\nActiveState=active\n";
-    let seen = read(told);
-    assert!(seen.session);
-    let state = systemd().state(&seen);
+    let status = parse_show(steps_of);
+    assert!(status.session);
+    let state = systemd().state(&status);
     assert_eq!((state.installed, state.enabled, state.active, state.pid), (true, true, true, Some(77)));
     assert_eq!(state.unit.as_deref(), Some("/u/axd.service"));
     assert!(!state.socket_activation);
-    assert_eq!(systemd().notes(&seen), Vec::<String>::new());
+    assert_eq!(systemd().notes(&status), Vec::<String>::new());
 }
 
 #[test]
 fn notes_say_what_to_do() {
-    for (mut seen, said) in [
-        (seen(NONE, NONE), "ax service install"),
-        (seen([OLD, "enabled", "failed"], NONE), "journalctl"),
-        (seen([OLD, "enabled", "active"], NONE), "--socket-activation"),
+    for (mut status, said) in [
+        (status(NONE, NONE), "ax service install"),
+        (status([OLD, "enabled", "failed"], NONE), "journalctl"),
+        (status([OLD, "enabled", "active"], NONE), "--socket-activation"),
     ] {
-        seen.session = false;
-        let notes = systemd().notes(&seen).join("\n");
+        status.session = false;
+        let notes = systemd().notes(&status).join("\n");
         assert!(notes.contains(said), "{said} in {notes}");
     }
 }

@@ -1,55 +1,53 @@
-//! The unit files: the templates in `systemd/` with their blanks filled in, and quoted so that systemd reads back
-//! exactly what was meant.
+//! The unit files: the templates in `systemd/` with their placeholders replaced, quoted for systemd.
 
 use std::path::Path;
 
-use axd_client::protocol::places::MAX_SOCKET_PATH;
+use axd_client::protocol::paths::MAX_SOCKET_PATH;
 use axd_client::protocol::{Error, ErrorCode};
 
-use super::Wanted;
+use super::ServiceSpec;
 
 const SERVICE: &str = include_str!("../../../../systemd/axd.service");
 const SOCKET: &str = include_str!("../../../../systemd/axd.socket");
 
-/// How a unit file begins that `ax` wrote, and may replace and remove.
+/// The start of a unit file that `ax` wrote, and that it may replace and remove.
 pub const MARK: &str = "# Written by `ax service install";
 
-/// `axd.service`.
-pub fn service(wanted: &Wanted) -> Result<String, Error> {
-    let mut exec = program(&wanted.program)?;
-    if let Some(platform) = &wanted.platform {
+/// The text of `axd.service`.
+pub fn service(spec: &ServiceSpec) -> Result<String, Error> {
+    let mut exec = program(&spec.program)?;
+    if let Some(platform) = &spec.platform {
         exec.push_str(&format!(" --platform {}", word(platform)));
     }
-    if let Some(socket) = &wanted.socket {
+    if let Some(socket) = &spec.socket {
         exec.push_str(&format!(" --socket {}", word(socket_path(socket)?)));
     }
     Ok(SERVICE.replace("@EXEC@", &exec))
 }
 
-/// `axd.socket`.
-pub fn socket(wanted: &Wanted) -> Result<String, Error> {
-    let listen = match &wanted.socket {
-        // This setting is not taken apart into words, so it is not quoted; only specifiers are read in it.
+/// The text of `axd.socket`.
+pub fn socket(spec: &ServiceSpec) -> Result<String, Error> {
+    let listen = match &spec.socket {
+        // systemd does not split this setting into words, so it is not quoted; only specifiers are escaped.
         Some(socket) => socket_path(socket)?.replace('%', "%%"),
         None => "%t/axd/axd.sock".to_owned(),
     };
     Ok(SOCKET.replace("@SOCKET@", &listen))
 }
 
-/// The program of an `ExecStart=`. systemd refuses some characters there, however they are quoted, and does not expand
-/// variables.
+/// Quotes the program of an `ExecStart=`, in which systemd refuses some characters and does not expand variables.
 fn program(path: &Path) -> Result<String, Error> {
     let text = plain_text(path)?;
     if text.contains(['"', '\'', '\\']) {
-        let message = format!("systemd runs no program whose path has a quote or a backslash in it: {text}");
-        return Err(
-            Error::new(ErrorCode::InvalidArgs, message).suggest("install axd in a folder of a plainer name")
-        );
+        let message =
+            format!("the path of a program for systemd must not have a quote or a backslash: {text}");
+        return Err(Error::new(ErrorCode::InvalidArgs, message)
+            .suggest("install axd in a folder without such characters"));
     }
     Ok(format!("\"{}\"", text.replace('%', "%%")))
 }
 
-/// One word of an `ExecStart=`: quotes, escapes, specifiers and variables all mean what they are.
+/// Quotes one word of an `ExecStart=`, with all special characters escaped.
 fn word(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -66,19 +64,19 @@ fn word(text: &str) -> String {
 fn socket_path(path: &Path) -> Result<&str, Error> {
     let text = plain_text(path)?;
     let fault = if text.len() > MAX_SOCKET_PATH {
-        format!("the socket's path has more than {MAX_SOCKET_PATH} bytes: {text}")
+        format!("the socket's path must have at most {MAX_SOCKET_PATH} bytes: {text}")
     } else if text.trim() != text || text.ends_with('\\') {
-        format!("a unit file cannot name a socket whose path ends in a space or a backslash: {text:?}")
+        format!("the path of a socket in a unit file must not end in a space or a backslash: {text:?}")
     } else {
         return Ok(text);
     };
-    Err(Error::new(ErrorCode::InvalidArgs, fault).suggest("name another path with --socket"))
+    Err(Error::new(ErrorCode::InvalidArgs, fault).suggest("use another path with --socket"))
 }
 
-/// A path that can be written in a unit file at all: one line of UTF-8.
+/// The path as text, if it can be written in a unit file: one line of UTF-8.
 fn plain_text(path: &Path) -> Result<&str, Error> {
     path.to_str().filter(|text| !text.contains(char::is_control)).ok_or_else(|| {
-        let message = format!("a unit file cannot name this path: {path:?}");
+        let message = format!("a unit file cannot contain this path: {path:?}");
         Error::new(ErrorCode::InvalidArgs, message)
             .suggest("use a path that is UTF-8 and has no control characters in it")
     })
@@ -91,8 +89,8 @@ mod tests {
     use std::os::unix::ffi::OsStringExt;
     use std::path::PathBuf;
 
-    fn wanted(program: &str) -> Wanted {
-        Wanted { program: program.into(), platform: None, socket: None, socket_activation: true }
+    fn spec(program: &str) -> ServiceSpec {
+        ServiceSpec { program: program.into(), platform: None, socket: None, socket_activation: true }
     }
 
     /// The value of a setting.
@@ -102,14 +100,14 @@ mod tests {
 
     #[test]
     fn the_templates_have_no_blank_left_and_bear_the_mark() {
-        for text in [service(&wanted("/usr/bin/axd")).unwrap(), socket(&wanted("/usr/bin/axd")).unwrap()] {
+        for text in [service(&spec("/usr/bin/axd")).unwrap(), socket(&spec("/usr/bin/axd")).unwrap()] {
             assert!(text.starts_with(MARK) && !text.contains('@'), "{text}");
         }
     }
 
     #[test]
     fn a_service_belongs_to_the_graphical_session_and_never_exits_for_want_of_clients() {
-        let text = service(&wanted("/usr/bin/axd")).unwrap();
+        let text = service(&spec("/usr/bin/axd")).unwrap();
         for (name, expected) in [
             ("PartOf", "graphical-session.target"),
             ("After", "graphical-session.target"),
@@ -124,26 +122,26 @@ mod tests {
 
     #[test]
     fn paths_are_quoted_as_systemd_reads_them() {
-        let mut wanted = wanted("/opt/my apps/100%/$HOME/axd");
-        wanted.platform = Some("sim".into());
-        wanted.socket = Some(r#"/tmp/a "b" \c %t $d/axd.sock"#.into());
+        let mut spec = spec("/opt/my apps/100%/$HOME/axd");
+        spec.platform = Some("sim".into());
+        spec.socket = Some(r#"/tmp/a "b" \c %t $d/axd.sock"#.into());
         assert_eq!(
-            value(&service(&wanted).unwrap(), "ExecStart"),
+            value(&service(&spec).unwrap(), "ExecStart"),
             r#""/opt/my apps/100%%/$HOME/axd" --platform "sim" --socket "/tmp/a \"b\" \\c %%t $$d/axd.sock""#
         );
-        assert_eq!(value(&socket(&wanted).unwrap(), "ListenStream"), r#"/tmp/a "b" \c %%t $d/axd.sock"#);
+        assert_eq!(value(&socket(&spec).unwrap(), "ListenStream"), r#"/tmp/a "b" \c %%t $d/axd.sock"#);
     }
 
     #[test]
     fn what_systemd_cannot_be_told_is_refused() {
         for path in ["/a\"b/axd", "/a'b/axd", "/a\\b/axd", "/a\nb/axd"] {
-            assert_eq!(service(&wanted(path)).unwrap_err().code, ErrorCode::InvalidArgs, "{path:?}");
+            assert_eq!(service(&spec(path)).unwrap_err().code, ErrorCode::InvalidArgs, "{path:?}");
         }
         let binary = PathBuf::from(OsString::from_vec(b"/a\xff/axd".to_vec()));
-        assert!(service(&Wanted { program: binary, ..wanted("") }).is_err());
+        assert!(service(&ServiceSpec { program: binary, ..spec("") }).is_err());
         for path in ["/s ", "/s\\", "/a\nb", &format!("/{}", "s".repeat(103))] {
-            let wanted = Wanted { socket: Some(path.into()), ..wanted("/axd") };
-            assert!(socket(&wanted).is_err() && service(&wanted).is_err(), "{path:?}");
+            let spec = ServiceSpec { socket: Some(path.into()), ..spec("/axd") };
+            assert!(socket(&spec).is_err() && service(&spec).is_err(), "{path:?}");
         }
     }
 }

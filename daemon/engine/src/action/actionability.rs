@@ -113,7 +113,7 @@ impl Scene<'_> {
             }
             at = there;
         }
-        Err(self.not_actionable("does not stay where it is"))
+        Err(self.not_actionable("does not stop moving"))
     }
 
     /// The place of another target.
@@ -192,7 +192,7 @@ impl Scene<'_> {
         }
         let places = Places::to_act(app, vec![sight.key], self.deadline).await;
         if places.age.is_some() {
-            return not("does not say where it is: the app does not answer");
+            return not("has no known position: the app does not answer");
         }
         // What is scrolled away has no place at all in some toolkits.
         if places.visible(sight.key) == Some(false) && !std::mem::replace(&mut tries.scrolled, true) {
@@ -200,9 +200,9 @@ impl Scene<'_> {
             // If it cannot, the next look says so.
             let _ = app.perform(sight.key, Act::ScrollTo, gate, self.deadline).await;
         }
-        let Some(bounds) = places.bounds(sight.key) else { return not("has no place on the screen") };
+        let Some(bounds) = places.bounds(sight.key) else { return not("has no position on the screen") };
         if places.visible(sight.key) == Some(false) {
-            return not("is scrolled out of sight, and its app does not scroll to it");
+            return not("is scrolled out of view, and its app does not scroll to it");
         }
         let Some(point) = self.middle(bounds, &sight) else { return not("is off the screen") };
         let Some(cover) = self.covered(app, id, point, &sight).await? else { return Ok(Reached::At(point)) };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axd_protocol::command::{ActOptions, Brief, Route, Settled};
+use axd_protocol::command::{ActOptions, ElementState, Route, Settled};
 use axd_protocol::error::Delivery;
 use axd_protocol::{AppState, Clock, Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, State};
 use parking_lot::Mutex;
@@ -43,7 +43,7 @@ pub(crate) struct Scene<'c> {
     pub target: Option<NodeId>,
     /// The place that was named, if it was a place.
     pub point: Option<Point>,
-    pub before: Option<Brief>,
+    pub before: Option<ElementState>,
     pub since: Clock,
     /// Mouse and keyboard, while this action has them.
     pub hands: Mutex<Option<Turn>>,
@@ -182,12 +182,12 @@ impl<'c> Scene<'c> {
     }
 
     /// An element, as far as actions change it.
-    pub fn brief(&self, id: NodeId) -> Result<Brief> {
+    pub fn brief(&self, id: NodeId) -> Result<ElementState> {
         self.look(id, brief)
     }
 
     /// How the target is now; `None` if it is gone.
-    pub fn now(&self) -> Option<Brief> {
+    pub fn now(&self) -> Option<ElementState> {
         self.target.and_then(|id| self.brief(id).ok())
     }
 
@@ -318,7 +318,7 @@ impl<'c> Scene<'c> {
             found != gone && (!gone || app.is_complete())
         };
         let came = self.until(self.patience(), so).await.map_err(|error| {
-            let message = format!("{}; it was done before", error.message);
+            let message = format!("{}; the action had been done", error.message);
             Error { message, ..error }
                 .delivered(Delivery::DeliveredUnverified)
                 .suggest("check with `ax snapshot` before doing it again")
@@ -371,7 +371,7 @@ impl<'c> Scene<'c> {
             FailureKind::Unresponsive => Error::new(ErrorCode::AppUnresponsive, format!("{what}: {failure}")),
             FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, format!("{what}: {failure}")),
             FailureKind::Closed if Instant::now() >= self.deadline => {
-                crate::action::out_of_time("the deadline came first")
+                crate::action::out_of_time("the deadline was exceeded")
             }
             FailureKind::Closed => self.cancelled(),
             FailureKind::NotAllowed => not_allowed(failure.native.clone()),
@@ -387,9 +387,9 @@ impl<'c> Scene<'c> {
 }
 
 /// An element, as far as actions change it.
-pub(crate) fn brief(tree: &Tree, ix: Ix) -> Brief {
+pub(crate) fn brief(tree: &Tree, ix: Ix) -> ElementState {
     let states = tree.states(ix);
-    Brief {
+    ElementState {
         node: tree.node_ref(ix),
         value: tree.value(ix).map(str::to_owned),
         enabled: !states.has(State::Disabled),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axd_protocol::command::HeldStatus;
+use axd_protocol::command::HeldInputStatus;
 use axd_protocol::keys::{Button, Key};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedMutexGuard};
@@ -114,9 +114,9 @@ impl Hands {
     }
 
     /// What is held, for `status`.
-    pub fn status(&self) -> Vec<HeldStatus> {
+    pub fn status(&self) -> Vec<HeldInputStatus> {
         let now = Instant::now();
-        let told = |held: &Held| HeldStatus {
+        let told = |held: &Held| HeldInputStatus {
             what: held.what.name(),
             client: held.client,
             left_ms: held.until.saturating_duration_since(now).as_millis() as u64,
@@ -150,7 +150,7 @@ impl Engine {
             Ok(Ok(Err(failure))) => Err(failure),
             Ok(Err(_)) | Err(_) => {
                 let sent = if gate.close() { Sent::No } else { Sent::Maybe };
-                Err(Failure::new(FailureKind::Unresponsive, "the desktop did not take the input in time")
+                Err(Failure::new(FailureKind::Unresponsive, "sending input to the desktop timed out")
                     .sent(sent))
             }
         }

@@ -51,7 +51,7 @@ impl Engine {
     /// Carries out a command that acts.
     pub(crate) async fn act(self: &Arc<Self>, call: &Call, answer: &mut Answer<'_>) -> Result<()> {
         let Some((action, options)) = spec::of(&call.command)? else {
-            let what = format!("{} is no action", call.command.name());
+            let what = format!("{} is not an action", call.command.name());
             return Err(Error::new(axd_protocol::ErrorCode::Internal, what));
         };
         let deadline = call.deadline.unwrap_or_else(|| Instant::now() + PATIENCE);
@@ -107,7 +107,7 @@ impl Engine {
             _ => None,
         };
         let _turn = match turn {
-            Some(None) => return Err(out_of_time("another action on this app is still under way")),
+            Some(None) => return Err(out_of_time("another action on this app is still in progress")),
             turn => turn.flatten(),
         };
         if let Some(app) = &app {
@@ -213,7 +213,7 @@ impl Engine {
         let bounds = bounds.ok_or_else(|| {
             Error::new(
                 axd_protocol::ErrorCode::NotActionable,
-                format!("it is not known where the window '{window}' is"),
+                format!("the position of the window '{window}' is unknown"),
             )
         })?;
         Ok(axd_protocol::Point { x: bounds.x + point.x, y: bounds.y + point.y })

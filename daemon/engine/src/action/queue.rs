@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use axd_protocol::command::ActingStatus;
+use axd_protocol::command::ActionStatus;
 use parking_lot::Mutex;
 use tokio::sync::MutexGuard;
 use tokio::time::{Instant, timeout_at};
@@ -40,9 +40,9 @@ impl Queue {
     }
 
     /// Who acts, for `status`.
-    pub fn status(&self) -> Option<ActingStatus> {
+    pub fn status(&self) -> Option<ActionStatus> {
         let waiting = self.waiting.load(Relaxed);
-        self.holder.lock().map(|holder| ActingStatus {
+        self.holder.lock().map(|holder| ActionStatus {
             client: holder.client,
             command: holder.command.to_owned(),
             for_ms: holder.since.elapsed().as_millis() as u64,

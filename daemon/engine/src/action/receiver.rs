@@ -173,7 +173,7 @@ impl Scene<'_> {
             }
         }
         // The loop above never ends by itself.
-        Err(self.not_actionable("got no keys"))
+        Err(self.not_actionable("did not receive the keys"))
     }
 
     /// The judge of what is sent by this action.
@@ -187,15 +187,15 @@ impl Scene<'_> {
             let who = engine.upgrade().map_or_else(String::new, |engine| engine.describe(receiver));
             let why = match (stretch, receiver) {
                 (Stretch::Keys, Receiver { popup: true, .. }) => {
-                    format!("the keyboard is with a popup: {who}")
+                    format!("a popup has the keyboard focus: {who}")
                 }
                 (Stretch::Pointer(_), Receiver { popup: true, .. }) => format!("covered by a popup: {who}"),
                 (Stretch::Keys, Receiver { window: None, pid: None, .. }) => {
-                    "no window has the keyboard".to_owned()
+                    "no window has the keyboard focus".to_owned()
                 }
-                (Stretch::Keys, _) => format!("the keyboard is with {who}"),
+                (Stretch::Keys, _) => format!("the keyboard focus is in {who}"),
                 (Stretch::Pointer(point), Receiver { window: None, pid: None, .. }) => {
-                    format!("where no window is: {},{}", point.x, point.y)
+                    format!("no window at {},{}", point.x, point.y)
                 }
                 (Stretch::Pointer(_), _) => format!("covered by {who}"),
             };
@@ -214,17 +214,19 @@ impl Scene<'_> {
         let what = self.called();
         if failure.sent == Sent::No {
             return Error::new(ErrorCode::NotActionable, format!("{what}: {failure}; nothing was sent"))
-                .suggest("close or move what covers it, or bring the window to the front with `ax focus-window`, then try again");
+                .suggest("close or move the window that covers it, or bring its own window to the front with `ax focus-window`, then try again");
         }
         let mut error = Error::new(
             ErrorCode::NotActionable,
             match typed {
-                0 => format!("{what}: stopped half-way: {failure}"),
+                0 => format!("{what}: stopped part way: {failure}"),
                 typed => format!("{what}: stopped after {typed} characters: {failure}"),
             },
         )
         .delivered(Delivery::Uncertain)
-        .suggest("what was sent reached the right window; check with `ax snapshot` before sending the rest");
+        .suggest(
+            "the input so far reached the right window; check with `ax snapshot` before sending the rest",
+        );
         error.delivered_chars = Some(typed).filter(|typed| *typed > 0);
         error
     }

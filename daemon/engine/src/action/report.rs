@@ -30,7 +30,7 @@ impl Scene<'_> {
     pub fn report(&self, done: &Done, rest: Rest, answer: &mut Answer<'_>) -> Result<()> {
         let after = self.now();
         let changed = match (&self.before, &after) {
-            (Some(before), Some(after)) => after.since(before),
+            (Some(before), Some(after)) => after.changes_since(before),
             (Some(_), None) => vec![Aspect::Gone],
             (None, _) => Vec::new(),
         };
@@ -159,7 +159,7 @@ fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
     }
     // Who it came to is not known by what was asked.
     if let Some(receiver) = told.receiver.as_ref().filter(|_| told.before.is_none()) {
-        let app = receiver.app.as_deref().unwrap_or("an app that is not known");
+        let app = receiver.app.as_deref().unwrap_or("an unknown app");
         out.push_str(&format!("  received by {app}: {:?}\n", receiver.title));
     }
     if let Some(modal) = &told.modal {
@@ -169,7 +169,7 @@ fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
         match changes {
             Some(changes) => tree.write_changes_text(changes, &mut out),
             None if told.effects.as_ref().is_some_and(|effects| effects.truncated) => {
-                out.push_str("  more changed than is told here; look with `ax snapshot`\n");
+                out.push_str("  more changed than is listed here; `ax snapshot` shows it\n");
             }
             None => {}
         }

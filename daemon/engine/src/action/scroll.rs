@@ -44,7 +44,7 @@ impl Scene<'_> {
             return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
         }
         if self.in_sight().await.is_some_and(|(_, visible)| visible) {
-            return Ok(Done::already("it was in sight already"));
+            return Ok(Done::already("it was already in view"));
         }
         if let Some(done) = self.by_app(Act::ScrollTo).await? {
             self.rest().await;
@@ -64,7 +64,7 @@ impl Scene<'_> {
         let mut before = None;
         for _ in 0..MOST_TURNS {
             let Some((at, frame)) = self.holder_in_sight().await else {
-                return Err(self.not_actionable("is in nothing that can be scrolled"));
+                return Err(self.not_actionable("is not in a scrollable container"));
             };
             let mut notches = FEWEST_NOTCHES;
             let now = match self.in_sight().await {
@@ -76,7 +76,7 @@ impl Scene<'_> {
                         notches = (rows / 6).clamp(FEWEST_NOTCHES, MOST_NOTCHES);
                         (direction, Progress::Past(first, rows))
                     }
-                    None => return Err(self.not_actionable("has no place to scroll to")),
+                    None => return Err(self.not_actionable("has no position to scroll to")),
                 },
             };
             // Some move a moment later; what has not moved after several turns does not.

@@ -40,7 +40,7 @@ impl Scene<'_> {
         let called = self.look(chosen, label).unwrap_or_default();
         let is_chosen = |scene: &Scene<'_>| scene.is_chosen(holder, chosen, called.as_deref());
         if is_chosen(self) {
-            return Ok(Done::already("it was selected already"));
+            return Ok(Done::already("it was already selected"));
         }
         for act in [Act::Select, Act::Press] {
             let Some(done) = self.by_app_on(chosen, act.clone()).await? else { continue };
@@ -74,13 +74,13 @@ impl Scene<'_> {
         if let Some(choice) = known {
             let called = self.look(choice, label)?;
             if self.is_chosen(holder, choice, called.as_deref()) {
-                return Ok(Done::already("it was selected already"));
+                return Ok(Done::already("it was already selected"));
             }
             if let Some(done) = self.choose_by_app(holder, choice, Act::Select).await? {
                 return Ok(done);
             }
         } else if self.look(holder, shown_choice)?.is_some_and(|shown| shown == plain(name)) {
-            return Ok(Done::already("it was selected already"));
+            return Ok(Done::already("it was already selected"));
         } else if self.knows_choices(holder) {
             return Err(self.no_such_choice(holder, name));
         }
@@ -155,7 +155,7 @@ impl Scene<'_> {
         if shows.is_some() || self.is_open(holder).await == Some(true) {
             return Err(self.not_achieved("selected"));
         }
-        let note = Some("it does not say what is chosen".to_owned());
+        let note = Some("it does not report its selection".to_owned());
         let done = done.unwrap_or_else(|| self.by_semantics(Delivery::DeliveredUnverified));
         Ok(Done { note, ..done })
     }

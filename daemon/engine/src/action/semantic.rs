@@ -2,7 +2,7 @@
 //!
 //! A second way is tried only if nothing was sent, or for what is read back and can be asked for again without harm.
 
-use axd_protocol::command::{Brief, Route};
+use axd_protocol::command::{ElementState, Route};
 use axd_protocol::error::Delivery;
 use axd_protocol::keys::Button;
 use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
@@ -49,9 +49,9 @@ impl Action<'_> {
             let what = scene.call.command.name();
             return Err(Error::new(
                 ErrorCode::ActionNotSupported,
-                format!("{what} is done with mouse and keyboard only"),
+                format!("{what} requires mouse and keyboard"),
             )
-            .suggest("use --route input, or leave --route out"));
+            .suggest("use --route input, or omit --route"));
         }
         match *self {
             Action::Click { button, count, .. } if self.is_physical(scene) => {
@@ -145,8 +145,8 @@ impl Scene<'_> {
     pub fn unanswered(&self, failure: &Failure) -> Result<Done> {
         let note = match failure.kind {
             _ if failure.sent == Sent::No => return Err(self.failed(failure)),
-            FailureKind::Unresponsive => "the app did not say that it did it",
-            FailureKind::Gone => "it was gone before it could say that it did it",
+            FailureKind::Unresponsive => "the app did not confirm the action",
+            FailureKind::Gone => "the element disappeared before the app confirmed the action",
             _ => return Err(self.failed(failure)),
         };
         let done = self.by_semantics(Delivery::Uncertain);
@@ -156,7 +156,7 @@ impl Scene<'_> {
     async fn focus(&self) -> Result<Done> {
         let id = self.id()?;
         if self.holds_focus(id) && self.is_in_front(id) {
-            return Ok(Done::already("it had the focus already"));
+            return Ok(Done::already("it was already focused"));
         }
         if let Some(done) = self.by_app(Act::Focus).await? {
             self.pause(|| self.holds_focus(id)).await;
@@ -167,7 +167,7 @@ impl Scene<'_> {
         let clickable = self.role().is_some_and(is_text) || self.has(State::Editable);
         if self.options.route == Some(Route::Semantic) || !clickable {
             return Err(self
-                .not_offered("take the focus by itself, and a click would do more than that")
+                .not_offered("be focused without a click, which would do more than that")
                 .suggest("use `ax click`, or move the focus with `ax press tab`"));
         }
         let done = self.click(Button::Left, 1).await?;
@@ -219,7 +219,7 @@ impl Scene<'_> {
         let is_so =
             self.before.as_ref().is_some_and(|before| before.checked == on) && !self.has(State::Mixed);
         if is_so {
-            return Ok(Done::already(if on { "it was checked already" } else { "it was unchecked already" }));
+            return Ok(Done::already(if on { "it was already checked" } else { "it was already unchecked" }));
         }
         let done = match self.by_app(Act::Press).await? {
             Some(done) => done,
@@ -244,9 +244,9 @@ impl Scene<'_> {
         }
         if self.has(State::Expanded) == on {
             return Ok(Done::already(if on {
-                "it was expanded already"
+                "it was already expanded"
             } else {
-                "it was collapsed already"
+                "it was already collapsed"
             }));
         }
         let what = if on { "expanded" } else { "collapsed" };
@@ -284,10 +284,10 @@ impl Scene<'_> {
     async fn unfold(&self, on: bool) -> Result<Done> {
         let id = self.id()?;
         match (self.is_open(id).await, on) {
-            (Some(true), true) => return Ok(Done::already("it was expanded already")),
-            (Some(false), false) => return Ok(Done::already("it was collapsed already")),
+            (Some(true), true) => return Ok(Done::already("it was already expanded")),
+            (Some(false), false) => return Ok(Done::already("it was already collapsed")),
             (None, false) => {
-                let note = Some("nothing of it is seen to be open".to_owned());
+                let note = Some("its popup was not seen to open".to_owned());
                 return Ok(Done { note, ..Done::by("none", Route::Auto, Delivery::DeliveredUnverified) });
             }
             _ => {}
@@ -314,7 +314,7 @@ impl Scene<'_> {
     }
 
     /// Waits for an outcome; it not coming is an error that says what was sent.
-    pub async fn verified(&self, done: Done, what: &str, so: impl Fn(&Brief) -> bool) -> Result<Done> {
+    pub async fn verified(&self, done: Done, what: &str, so: impl Fn(&ElementState) -> bool) -> Result<Done> {
         let is_so = || self.now().is_some_and(|now| so(&now));
         self.pause(is_so).await;
         // Before it is called a failure, a slow app gets a little more time.
@@ -329,7 +329,7 @@ impl Scene<'_> {
     }
 
     /// Waits for an outcome that need not come.
-    async fn verified_or_not(&self, done: Done, so: impl Fn(&Brief) -> bool) -> Result<Done> {
+    async fn verified_or_not(&self, done: Done, so: impl Fn(&ElementState) -> bool) -> Result<Done> {
         let is_so = || self.now().is_some_and(|now| so(&now));
         self.pause(is_so).await;
         let delivery = if is_so() { Delivery::DeliveredVerified } else { done.delivery };

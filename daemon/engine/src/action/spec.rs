@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axd_protocol::command::{ActOptions, Acting, Command, Direction as Way, Route};
+use axd_protocol::command::{ActOptions, Command, Direction as Way, Route};
 use axd_protocol::error::Delivery;
 use axd_protocol::keys::{Button, Combo, Modifier};
 use axd_protocol::selector::Target;
@@ -99,7 +99,7 @@ pub(crate) fn of(command: &Command) -> Result<Option<(Action<'_>, ActOptions<'_>
         }
         Command::ScrollTo(args) => {
             if args.row == Some(0) {
-                return Err(Error::new(ErrorCode::InvalidArgs, "row: rows are counted from 1"));
+                return Err(Error::new(ErrorCode::InvalidArgs, "row must be at least 1"));
             }
             (Action::ScrollTo { target: &args.target, row: args.row }, args.options())
         }

@@ -3,7 +3,7 @@
 //! A line end and a tab are keys wherever a person would press them: in fields of one line, cells and documents of office
 //! programs. Only an area of several lines takes them as text. That is so by either route.
 
-use axd_protocol::command::{Brief, Route};
+use axd_protocol::command::{ElementState, Route};
 use axd_protocol::error::Delivery;
 use axd_protocol::{AppState, Error, ErrorCode, NodeId, Result, Role, State};
 use tokio::time::Instant;
@@ -46,7 +46,7 @@ impl Scene<'_> {
             };
         }
         if self.options.route == Some(Route::Semantic) {
-            return Err(self.not_offered("take text from the app's side; use --route input"));
+            return Err(self.not_offered("take text through the accessibility API; use --route input"));
         }
         self.until_enabled().await?;
         // What only had the focus is not given it again: keys go where it is now.
@@ -120,12 +120,11 @@ impl Scene<'_> {
             Came::Short(came)
                 if done.route == Route::Input && self.target.is_some_and(|id| !self.holds_focus(id)) =>
             {
-                done.note
-                    .get_or_insert(format!("the field holds {came:?}; the focus moved on during typing"));
+                done.note.get_or_insert(format!("the field has {came:?}; the focus moved during typing"));
                 return Ok(());
             }
             Came::Short(came) => format!(
-                "has only {} of the {} characters that were typed: {came:?}",
+                "received only {} of the {} characters: {came:?}",
                 came.chars().count(),
                 text.chars().count()
             ),
@@ -223,7 +222,8 @@ impl Scene<'_> {
             && role != Role::TextArea
             && (is_text(role) || self.has(State::Editable))
         {
-            let message = format!("{} is a single-line field, and the value has a newline", self.called());
+            let message =
+                format!("{} is a single-line field; the value must not have a newline", self.called());
             return Err(Error::new(ErrorCode::InvalidArgs, message)
                 .suggest("remove the newline; to press Enter, use `ax type` or `ax press enter`"));
         }
@@ -257,17 +257,16 @@ impl Scene<'_> {
         }
         let mut done = self.by_semantics(Delivery::DeliveredUnverified);
         done.note = Some(
-            "the app accepted the value and shows another one; it may have limits or a format of its own"
-                .to_owned(),
+            "the app accepted the value and shows another one; it may limit or format values".to_owned(),
         );
         Ok(done)
     }
 
     pub async fn clear(&mut self) -> Result<Done> {
         self.turn_to_field();
-        let is_empty = |now: &Brief| now.value.as_deref().unwrap_or("").is_empty();
+        let is_empty = |now: &ElementState| now.value.as_deref().unwrap_or("").is_empty();
         if !self.has(State::Secure) && self.now().is_some_and(|now| is_empty(&now)) {
-            return Ok(Done::already("it was empty already"));
+            return Ok(Done::already("it was already empty"));
         }
         if let Some(done) = self.by_app(Act::SetValue(String::new())).await? {
             self.pause(|| self.now().is_some_and(|now| is_empty(&now))).await;

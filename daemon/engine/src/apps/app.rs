@@ -361,8 +361,7 @@ impl App {
     fn unresponsive(&self, how: &str) -> Error {
         let name = &self.seen.read().name;
         Error::new(ErrorCode::AppUnresponsive, format!("{name}: {how}")).suggest(format!(
-            "wait until it answers with `ax wait --idle --app '{name}'`, or end it with `ax close-app '{name}' --force`; what \
-             is known from memory is read without --sync, --verify, --bounds and --visible"
+            "wait until it answers with `ax wait --idle --app '{name}'`, or kill it with `ax close-app '{name}' --force`; reads without --sync, --verify, --bounds and --visible still work"
         ))
     }
 

@@ -7,7 +7,7 @@ use std::task::{Poll, ready};
 use std::time::Duration;
 
 use axd_protocol::command::{Attach, AttachAnswer, Detach};
-use axd_protocol::event::{Event, Happening};
+use axd_protocol::event::{Event, EventData};
 use axd_protocol::{AppInfo, AppState, Error, ErrorCode, Result, Role, WindowInfo};
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
@@ -52,7 +52,7 @@ impl Engine {
         let seen = self.desktop.read().named(&args.app)?.clone();
         let Some(app) = self.by_pid(seen.pid) else {
             return Err(Error::new(ErrorCode::ApplicationNotFound, format!("{} is not attached", seen.name))
-                .suggest("nothing needs to be done"));
+                .suggest("no action needed"));
         };
         let nodes = app.tree.read().len() as u32;
         self.let_go(&app);
@@ -236,7 +236,7 @@ impl Engine {
         }
     }
 
-    fn window_happened(&self, kind: fn(Happening) -> Event, window: &DesktopWindow) {
+    fn window_happened(&self, kind: fn(EventData) -> Event, window: &DesktopWindow) {
         let seen = self.desktop.read().by_pid(window.pid).cloned();
         let seen = seen.unwrap_or_else(|| RunningApp { pid: window.pid, ..RunningApp::default() });
         self.happened(kind, self.info_of(&seen), None, Some(self.window_info(window)), None);
@@ -245,13 +245,13 @@ impl Engine {
     /// Adds a discrete event to the ring.
     fn happened(
         &self,
-        kind: fn(Happening) -> Event,
+        kind: fn(EventData) -> Event,
         app: AppInfo,
         node: Option<axd_protocol::NodeRef>,
         window: Option<WindowInfo>,
         text: Option<String>,
     ) {
-        let event = kind(Happening { clock: self.clock.now(), app, node, window, text });
+        let event = kind(EventData { clock: self.clock.now(), app, node, window, text });
         self.happenings.lock().push(event);
         self.beat();
     }
@@ -287,7 +287,7 @@ impl Engine {
     }
 
     fn noticed(&self, app: &App, notice: Notice) {
-        let kind: fn(Happening) -> Event = match &notice {
+        let kind: fn(EventData) -> Event = match &notice {
             Notice::Focus(_) => Event::Focus,
             Notice::Opened(node) if node.role == Role::Menu => Event::MenuOpened,
             Notice::Closed(node) if node.role == Role::Menu => Event::MenuClosed,

@@ -91,7 +91,7 @@ impl Engine {
         if let Some(warming) = apps.iter().find(|app| !app.is_complete()) {
             return Err(still_reading(warming));
         }
-        Err(Error::new(ErrorCode::ElementNotFound, format!("{id} was never seen"))
+        Err(Error::new(ErrorCode::ElementNotFound, format!("{id} not found"))
             .suggest(
                 "take a new `ax snapshot`; if the app of this id is not attached yet, name it with --app",
             )
@@ -174,7 +174,7 @@ pub(crate) fn alive(app: &App, tree: &Tree, id: NodeId) -> Result<Ix> {
         Resolved::Alive(ix) => Ok(ix),
         Resolved::Dead { was, candidates } => Err(stale(app, tree, &was, candidates)),
         Resolved::Unknown => {
-            Err(Error::new(ErrorCode::ElementNotFound, format!("{id} was never seen in {}", app.seen().name)))
+            Err(Error::new(ErrorCode::ElementNotFound, format!("{id} not found in {}", app.seen().name)))
         }
     }
 }
@@ -190,7 +190,7 @@ pub(crate) fn parse_selector(text: &str) -> Result<Selector> {
 }
 
 fn invalid_selector(fault: &SelectorError) -> Error {
-    let error = Error::new(ErrorCode::InvalidArgs, format!("selector: {}", fault.place()));
+    let error = Error::new(ErrorCode::InvalidArgs, format!("selector: {}", fault.position()));
     match &fault.hint {
         Some(hint) => error.suggest(hint.clone()),
         None => error.suggest("selectors look like button:Save, list > row:nth(3) or *[text~=\"total\"]"),
@@ -230,7 +230,7 @@ fn stale(app: &App, tree: &Tree, was: &NodeRef, candidates: Vec<NodeRef>) -> Err
     let mut what = String::new();
     axd_protocol::text::write_ref(was, &mut what);
     if let Some(unread) = tree.unseen_in(was.id) {
-        let said = format!("{what} is out of sight in {name}");
+        let said = format!("{what} is out of view in {name}");
         let error = Error::new(ErrorCode::StaleRef, said).candidates(candidates);
         return not_looked_at(error, vec![unread]);
     }
@@ -257,7 +257,7 @@ fn no_tree(app: &App) -> Error {
             ErrorCode::ApplicationNotFound,
             match app.how_ended() {
                 Some(how) => format!("{} {how}", app.seen().name),
-                None => format!("{} shows nothing", app.seen().name),
+                None => format!("{} has no visible content", app.seen().name),
             },
         )
     } else {
@@ -283,7 +283,7 @@ pub(crate) fn not_looked_at(error: Error, unread: Vec<Unread>) -> Error {
 
 /// What to do if there are others that may have been meant.
 pub(crate) const MEANT: &str =
-    "use one of the candidates, if it is what was meant; else look with `ax snapshot`";
+    "use one of the candidates if it is the right one; otherwise see `ax snapshot`";
 
 /// The one element a selector means below `root`.
 fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix> {

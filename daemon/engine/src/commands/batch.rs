@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use axd_protocol::command::{ALL_NAMES, Batch, BatchAnswer, Command, Item};
+use axd_protocol::command::{ALL_NAMES, Batch, BatchAnswer, BatchItem, Command};
 use axd_protocol::render::Render;
 use axd_protocol::{Clock, Error, ErrorCode, Result};
 use serde_json::Value;
@@ -88,7 +88,7 @@ impl Engine {
     async fn item(
         self: &Arc<Self>,
         call: &Call,
-        item: &Item,
+        item: &BatchItem,
         with_data: bool,
         answers: &[Vec<u8>],
         before_last: Clock,
@@ -130,7 +130,7 @@ fn since(command: Command, before_last: Clock) -> Command {
 }
 
 /// Checks all that can be checked before anything is done.
-fn check(items: &[Item]) -> Result<()> {
+fn check(items: &[BatchItem]) -> Result<()> {
     let invalid = |index: usize, why: String| {
         Error::new(ErrorCode::InvalidArgs, format!("items[{index}]: {why}"))
             .suggest("fix it and send the batch again; nothing was executed")
@@ -150,7 +150,7 @@ fn check(items: &[Item]) -> Result<()> {
         }
         let references = references(item).map_err(|why| invalid(index, why))?;
         if let Some(later) = references.iter().find(|(other, _)| *other >= index) {
-            return Err(invalid(index, format!("${} is not answered before this", later.0)));
+            return Err(invalid(index, format!("${} must refer to an earlier command", later.0)));
         }
         if references.is_empty() {
             Command::parse(&item.command, item.args.as_deref())
@@ -161,7 +161,7 @@ fn check(items: &[Item]) -> Result<()> {
 }
 
 /// The answers an item refers to: which, and what of it.
-fn references(item: &Item) -> std::result::Result<Vec<(usize, String)>, String> {
+fn references(item: &BatchItem) -> std::result::Result<Vec<(usize, String)>, String> {
     let Some(args) = &item.args else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     let value: Value = serde_json::from_str(args.get()).map_err(|fault| fault.to_string())?;
@@ -190,7 +190,7 @@ fn visit(value: &Value, see: &mut impl FnMut(&str)) {
 }
 
 /// The args of an item, with what earlier ones answered in the place of its references.
-fn filled(item: &Item, answers: &[Vec<u8>]) -> Result<Option<Box<RawValue>>> {
+fn filled(item: &BatchItem, answers: &[Vec<u8>]) -> Result<Option<Box<RawValue>>> {
     let Some(args) = &item.args else { return Ok(None) };
     if !args.get().contains('$') {
         return Ok(Some(args.clone()));
@@ -223,7 +223,7 @@ fn answered(text: &str, index: usize, path: &str, answers: &[Vec<u8>]) -> Result
         Error::new(ErrorCode::InvalidArgs, format!("{text}: {why}"))
             .suggest("check the earlier command's answer; paths refer to its data, as in $0.matches.0.id")
     };
-    let line = answers.get(index).ok_or_else(|| missing("that command was not carried out"))?;
+    let line = answers.get(index).ok_or_else(|| missing("that command was not executed"))?;
     let whole: Value = serde_json::from_slice(line).map_err(|_| missing("that command has no answer"))?;
     if whole["ok"] != Value::Bool(true) {
         return Err(missing("that command failed"));
@@ -242,8 +242,8 @@ fn answered(text: &str, index: usize, path: &str, answers: &[Vec<u8>]) -> Result
 mod tests {
     use super::*;
 
-    fn item(command: &str, args: &str) -> Item {
-        Item { command: command.to_owned(), args: Some(RawValue::from_string(args.to_owned()).unwrap()) }
+    fn item(command: &str, args: &str) -> BatchItem {
+        BatchItem { command: command.to_owned(), args: Some(RawValue::from_string(args.to_owned()).unwrap()) }
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
         let click = item("click", r#"{"target":"$0.matches.0.id","window":"$$5"}"#);
         let args = filled(&click, std::slice::from_ref(&first)).unwrap().unwrap();
         assert_eq!(args.get(), r#"{"target":"btn_4k2p9x","window":"$5"}"#);
-        for (reference, why) in [("$0.matches.7.id", "nothing there"), ("$1.x", "not carried out")] {
+        for (reference, why) in [("$0.matches.7.id", "nothing there"), ("$1.x", "not executed")] {
             let args = format!(r#"{{"target":"{reference}"}}"#);
             assert!(
                 filled(&item("click", &args), std::slice::from_ref(&first))
@@ -273,8 +273,8 @@ mod tests {
             (item("gte", "{}"), "unknown command 'gte'"),
             (item("get", "{}"), "missing field `target`"),
             (item("batch", r#"{"items":[]}"#), "cannot be part of a batch"),
-            (item("get", r#"{"target":"$1.id"}"#), "$1 is not answered before this"),
-            (item("get", r#"{"target":"$2.id"}"#), "$2 is not answered before this"),
+            (item("get", r#"{"target":"$1.id"}"#), "$1 must refer to an earlier command"),
+            (item("get", r#"{"target":"$2.id"}"#), "$2 must refer to an earlier command"),
         ] {
             let error = check(&[good(), wrong]).unwrap_err();
             assert!(

@@ -58,7 +58,7 @@ impl Engine {
                         out.push_str(" full tree follows; discard any earlier copy\n");
                         tree.write_text(&tree.show(root, &View::default()), &View::default(), &mut out);
                     }
-                    (None, None) => out.push_str(" fresh: it has no tree now\n"),
+                    (None, None) => out.push_str(" fresh: it has no tree\n"),
                 }
             }
             if out.is_empty() {

@@ -79,7 +79,7 @@ impl Engine {
                 ClipboardContent::Files(from_disk(paths.to_vec(), deadline, all_there).await?)
             }
             (None, None, _) => {
-                return Err(invalid("there is nothing to put on the clipboard".into())
+                return Err(invalid("text, image or file is required".into())
                     .suggest("give a text, --image PATH or --file PATH; `ax clipboard-clear` clears it"));
             }
             _ => {
@@ -129,7 +129,7 @@ async fn from_disk<P: Send + 'static, T: Send + 'static>(
     match timeout_at(deadline, tokio::task::spawn_blocking(move || read(what))).await {
         Ok(Ok(read)) => read,
         Ok(Err(fault)) => Err(Error::new(ErrorCode::Internal, format!("reading files failed: {fault}"))),
-        Err(_) => Err(Error::new(ErrorCode::Timeout, "the files could not be read in time")),
+        Err(_) => Err(Error::new(ErrorCode::Timeout, "reading the files timed out")),
     }
 }
 

@@ -89,7 +89,7 @@ impl Engine {
         let permissions = match asked {
             Ok(Ok(told)) => told.map_err(of_desktop)?,
             Ok(Err(_)) | Err(_) => {
-                return Err(Error::new(ErrorCode::Timeout, "the desktop does not say what it allows"));
+                return Err(Error::new(ErrorCode::Timeout, "the desktop does not report its permissions"));
             }
         };
         let granted = permissions.iter().all(|permission| permission.granted);
@@ -143,13 +143,13 @@ impl Engine {
             }
             Ok(Ok(Err(Failure { kind: FailureKind::NotSupported, native, .. }))) => {
                 Err(Error::new(ErrorCode::PlatformNotSupported, native).suggest(
-                    "start a daemon of its own for the built-in desktop: axd --platform sim --socket PATH",
+                    "start a separate daemon for the built-in desktop: axd --platform sim --socket PATH",
                 ))
             }
             Ok(Ok(Err(failure))) => Err(Error::new(ErrorCode::ActionFailed, failure.native)),
             Ok(Err(_)) | Err(_) => {
                 Err(Error::new(ErrorCode::AppUnresponsive, format!("{} timed out", args.app))
-                    .suggest(format!("take its faults away: ax sim {} heal", args.app)))
+                    .suggest(format!("remove its faults with `ax sim {} heal`", args.app)))
             }
         }
     }

@@ -147,7 +147,7 @@ fn find_text(tree: &Tree, matches: &[Ix], count: usize, only_count: bool, unread
         }
     }
     match count {
-        0 if !unread.is_empty() => out.push_str("nothing that was looked at matches\n"),
+        0 if !unread.is_empty() => out.push_str("no match in what was searched\n"),
         0 => out.push_str("nothing matches\n"),
         count if count > matches.len() => {
             out.push_str(&format!("({count} match, {} shown)\n", matches.len()))

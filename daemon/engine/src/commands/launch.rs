@@ -170,8 +170,8 @@ impl Engine {
             (Waited::Seen(_), Came::Perhaps(seen, window)) if how.is_none() => {
                 let is_new = window.as_ref().is_some_and(|window| before.is_new(window));
                 let note = match is_new {
-                    true => "its window came while this was started; nothing else says that it came of it",
-                    false => "nothing is new about it yet",
+                    true => "its window appeared during the start; nothing else connects the two",
+                    false => "it has not changed yet",
                 };
                 let seen = Some(seen);
                 let arrived = Arrived { seen, window, handed_over: true, verified: false, note: Some(note) };
@@ -179,7 +179,7 @@ impl Engine {
             }
             (Waited::Seen(_), _) => {
                 let how = how.map(|how| format!(" with {how}")).unwrap_or_default();
-                (ErrorCode::ActionFailed, format!("{name} ended{how} before it showed a window"))
+                (ErrorCode::ActionFailed, format!("{name} ended{how} before it opened a window"))
             }
             (Waited::Cancelled, _) => {
                 (ErrorCode::Cancelled, format!("{name} was started; waiting for its window was cancelled"))
@@ -334,7 +334,7 @@ fn plan(args: &Launch) -> Result<LaunchPlan> {
     let app = args.app.trim();
     if app.is_empty() {
         return Err(
-            invalid("app: names no app".into()).suggest("name an app, or the absolute path of a program")
+            invalid("app must not be empty".into()).suggest("name an app, or the absolute path of a program")
         );
     }
     if app.contains('/') && !app.starts_with('/') {
@@ -346,9 +346,7 @@ fn plan(args: &Launch) -> Result<LaunchPlan> {
     }
     let has_nul = |text: &str| text.contains('\0');
     if has_nul(app) || args.arg.iter().chain(&args.env).any(|text| has_nul(text)) {
-        return Err(invalid(
-            "a NUL character can be part of neither a program's name, args nor environment".into(),
-        ));
+        return Err(invalid("app, args and env must not contain a NUL character".into()));
     }
     let env = args.env.iter().map(|pair| match pair.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
@@ -389,7 +387,7 @@ mod tests {
     #[test]
     fn what_is_to_be_started_is_checked_before_anything_is() {
         let refused = |args: &Launch| plan(args).unwrap_err().message;
-        assert!(refused(&launch(" ")).contains("names no app"));
+        assert!(refused(&launch(" ")).contains("app must not be empty"));
         assert!(refused(&launch("bin/app")).contains("relative path"));
         let with_env = |pair: &str| Launch { env: vec![pair.into()], ..launch("App") };
         for wrong in ["LANG", "=C", ""] {

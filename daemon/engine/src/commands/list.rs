@@ -43,7 +43,7 @@ impl Engine {
         if !self.platform.capabilities().contains(&"displays") {
             return Err(Error::new(
                 ErrorCode::PlatformNotSupported,
-                "no X server is available, so there are no displays to list",
+                "displays are unknown: no X server is available",
             )
             .suggest("everything except displays and positions works without one; see `ax doctor`"));
         }

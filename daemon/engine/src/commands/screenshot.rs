@@ -3,7 +3,7 @@
 use std::hash::Hasher;
 use std::sync::Arc;
 
-use axd_protocol::command::{PictureFormat, Screenshot, ScreenshotAnswer};
+use axd_protocol::command::{ImageFormat, Screenshot, ScreenshotAnswer};
 use axd_protocol::{Bounds, Error, ErrorCode, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE_64;
@@ -67,7 +67,7 @@ impl Engine {
             Ok(Err(fault)) => {
                 return Err(Error::new(ErrorCode::Internal, format!("writing the image failed: {fault}")));
             }
-            Err(_) => return Err(Error::new(ErrorCode::Timeout, "the picture was not written in time")),
+            Err(_) => return Err(Error::new(ErrorCode::Timeout, "writing the image timed out")),
         };
         answer.value(Some(self.clock.now()), None, &told);
         Ok(())
@@ -84,14 +84,14 @@ impl Engine {
             if !desktop.displays.iter().any(|display| display.display == number) {
                 let there = if displays.is_empty() { "none".into() } else { displays.join(", ") };
                 return Err(Error::new(ErrorCode::InvalidArgs, format!("display {number} not found"))
-                    .suggest(format!("these are there: {there}"))
+                    .suggest(format!("displays: {there}"))
                     .retry("list-displays"));
             }
             return Ok(CaptureTarget::Display(number).into());
         }
         if let Some(region) = args.region {
             let shown = self.on_screen(region.0).ok_or_else(|| {
-                Error::new(ErrorCode::InvalidArgs, format!("region: {region} is on no display"))
+                Error::new(ErrorCode::InvalidArgs, format!("region {region} is not on any display"))
                     .suggest("run `ax list-displays` to see where displays are")
                     .retry("list-displays")
             })?;
@@ -120,18 +120,18 @@ impl Engine {
             |how: &str| Error::new(ErrorCode::NotActionable, format!("{} {how}", located.id));
         let window = window.and_then(|number| self.desktop.read().window(number).cloned());
         window.as_ref().map_or(Ok(()), not_put_away)?;
-        let key = key.ok_or_else(|| not_actionable("has no place on the screen"))?;
+        let key = key.ok_or_else(|| not_actionable("has no position on the screen"))?;
         let places = Places::to_act(app, vec![key], deadline).await;
         if places.age.is_some() {
             return Err(Error::new(
                 ErrorCode::AppUnresponsive,
-                format!("{} does not say where {} is now", app.seen().name, located.id),
+                format!("{} does not report the position of {}", app.seen().name, located.id),
             )
             .suggest("try again, or capture its window"));
         }
         let bounds = places.bounds(key).filter(|bounds| bounds.width > 0 && bounds.height > 0);
         let Some(bounds) = bounds else {
-            return Err(not_actionable("has no place on the screen")
+            return Err(not_actionable("has no position on the screen")
                 .suggest("it may not be visible; capture its window instead"));
         };
         let off_screen = || {
@@ -143,7 +143,7 @@ impl Engine {
             return Err(off_screen());
         }
         if places.visible(key) == Some(false) {
-            return Err(not_actionable("cannot be seen: it is hidden, or scrolled out of sight")
+            return Err(not_actionable("is not visible: it is hidden or scrolled out of view")
                 .retry(format!("scroll-to {}", located.id)));
         }
         let shown = self.on_screen(bounds).ok_or_else(off_screen)?;
@@ -217,12 +217,12 @@ fn only_one(args: &Screenshot) -> Result<()> {
 
 fn form(args: &Screenshot) -> Result<Form> {
     match (args.format.unwrap_or_default(), args.quality) {
-        (PictureFormat::Png, None) => Ok(Form::Png),
-        (PictureFormat::Png, Some(_)) => {
+        (ImageFormat::Png, None) => Ok(Form::Png),
+        (ImageFormat::Png, Some(_)) => {
             Err(Error::new(ErrorCode::InvalidArgs, "quality applies to JPEG only")
                 .suggest("omit quality, or use --format jpeg"))
         }
-        (PictureFormat::Jpeg, quality) => match quality.unwrap_or(QUALITY) {
+        (ImageFormat::Jpeg, quality) => match quality.unwrap_or(QUALITY) {
             quality @ 1..=100 => Ok(Form::Jpeg(quality)),
             quality => Err(Error::new(
                 ErrorCode::InvalidArgs,
@@ -256,7 +256,7 @@ fn make(
     let file = if unchanged { Vec::new() } else { encode(&picture, form)? };
     let points = |pixels: u32| (f64::from(pixels) / picture.scale).round() as i32;
     Ok(ScreenshotAnswer {
-        format: if form == Form::Png { PictureFormat::Png } else { PictureFormat::Jpeg },
+        format: if form == Form::Png { ImageFormat::Png } else { ImageFormat::Jpeg },
         width: picture.width,
         height: picture.height,
         bounds: Bounds {
@@ -282,7 +282,7 @@ fn cut(picture: &CapturedImage, part: Bounds) -> Result<CapturedImage> {
         (pixels(part.x.saturating_sub(picture.origin.x)), pixels(part.y.saturating_sub(picture.origin.y)));
     let wanted = Bounds { x: left, y: top, width: pixels(part.width), height: pixels(part.height) };
     let Some(there) = wanted.intersection(&whole) else {
-        return Err(Error::new(ErrorCode::NotActionable, "the element is not in the picture of its window")
+        return Err(Error::new(ErrorCode::NotActionable, "the element is not in the image of its window")
             .suggest("capture the screen with --all, or a region with --region"));
     };
     // Within the picture by now, so none of these is negative.
@@ -325,8 +325,8 @@ fn encode(picture: &CapturedImage, form: Form) -> Result<Vec<u8>> {
         }
         Form::Jpeg(quality) => {
             if picture.width.max(picture.height) > JPEG_MOST {
-                let message = format!("a JPEG has at most {JPEG_MOST} pixels a side");
-                return Err(Error::new(ErrorCode::InvalidArgs, message).suggest("ask for format png"));
+                let message = format!("a JPEG can have at most {JPEG_MOST} pixels per side");
+                return Err(Error::new(ErrorCode::InvalidArgs, message).suggest("use --format png"));
             }
             let (width, height) = (picture.width as u16, picture.height as u16);
             jpeg_encoder::Encoder::new(&mut file, quality)
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn quality_is_of_a_jpeg_and_from_1_to_100() {
-        let jpeg = Screenshot { format: Some(PictureFormat::Jpeg), ..screenshot() };
+        let jpeg = Screenshot { format: Some(ImageFormat::Jpeg), ..screenshot() };
         assert_eq!(form(&screenshot()), Ok(Form::Png));
         assert_eq!(form(&jpeg), Ok(Form::Jpeg(QUALITY)));
         assert!(form(&Screenshot { quality: Some(9), ..screenshot() }).is_err());

@@ -48,7 +48,7 @@ impl Engine {
         let result = timeout_at(deadline, self.platform.call(what, gate.clone())).await;
         let error = match result {
             Ok(Ok(answered)) => return answered.map_err(of_desktop),
-            Ok(Err(_)) => Error::new(ErrorCode::Internal, "the desktop gave no answer"),
+            Ok(Err(_)) => Error::new(ErrorCode::Internal, "the desktop did not answer"),
             Err(_) => Error::new(ErrorCode::Timeout, "the desktop timed out"),
         };
         // Closed first, so that what is said of it stays true.
@@ -98,8 +98,5 @@ impl Engine {
 
 /// A platform that answers something else than it was asked.
 pub(crate) fn unexpected(answer: &DesktopAnswer) -> Error {
-    Error::new(
-        ErrorCode::Internal,
-        format!("the desktop answered something else than it was asked: {answer:?}"),
-    )
+    Error::new(ErrorCode::Internal, format!("unexpected answer from the desktop: {answer:?}"))
 }

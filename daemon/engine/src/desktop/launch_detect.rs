@@ -195,7 +195,7 @@ impl Before {
         let windows = desktop.windows.iter().filter(|window| self.is_new(window));
         came.extend(windows.map(|window| format!("the window '{}'", window.title)));
         if came.is_empty() {
-            "no app and no window appeared".to_owned()
+            "no app or window appeared".to_owned()
         } else {
             format!("it is not among what appeared: {}", came.join(", "))
         }

@@ -168,7 +168,7 @@ impl Desktop {
             [app] => Ok(app),
             [] => {
                 Err(Error::new(ErrorCode::ApplicationNotFound, format!("app '{spec}' not found{}", ended()))
-                    .suggest(format!("these run: {}", self.list(&self.apps.iter().collect::<Vec<_>>())))
+                    .suggest(format!("running apps: {}", self.list(&self.apps.iter().collect::<Vec<_>>())))
                     .retry("list-apps"))
             }
             _ => Err(Error::new(
@@ -187,7 +187,7 @@ impl Desktop {
         }
         match &self.apps[..] {
             [app] => Ok(app),
-            [] => Err(Error::new(ErrorCode::ApplicationNotFound, "no app runs")
+            [] => Err(Error::new(ErrorCode::ApplicationNotFound, "no app is running")
                 .suggest("start an app, then try again")),
             apps => Err(Error::new(ErrorCode::ApplicationNotFound, "no app is frontmost")
                 .suggest(format!("name one with --app: {}", self.list(&apps.iter().collect::<Vec<_>>())))

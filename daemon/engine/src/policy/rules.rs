@@ -92,7 +92,7 @@ fn no_endless_text(intent: &Intent<'_>) -> Result<(), Denied> {
     if length > MOST_TEXT {
         return Err(Denied {
             rule: "text-too-long",
-            why: format!("the text has {length} characters; at most {MOST_TEXT} are put in at once"),
+            why: format!("the text has {length} characters; at most {MOST_TEXT} are allowed at once"),
             instead: "send it in parts, or put it on the clipboard and paste it",
         });
     }

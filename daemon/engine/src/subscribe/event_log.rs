@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use axd_protocol::Tick;
-use axd_protocol::event::{Event, EventKind, Happening};
+use axd_protocol::event::{Event, EventData, EventKind};
 
 /// How many events are kept.
 const KEPT: usize = 1_024;
@@ -45,7 +45,7 @@ impl Happenings {
 }
 
 /// What happened, and of which kind; `None` for lines that are about trees, which are not kept here.
-pub fn happening(event: &Event) -> Option<(EventKind, &Happening)> {
+pub fn happening(event: &Event) -> Option<(EventKind, &EventData)> {
     Some(match event {
         Event::Focus(happening) => (EventKind::Focus, happening),
         Event::WindowOpened(happening) => (EventKind::WindowOpened, happening),

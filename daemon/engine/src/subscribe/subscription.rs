@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axd_protocol::command::{Subscribe, SubscribeAnswer};
-use axd_protocol::event::{EventKind, FreshCause, Happening, Observed, Push};
+use axd_protocol::event::{EventData, EventKind, FreshCause, Observed, Push};
 use axd_protocol::{AppInfo, Clock, Error, ErrorCode, Field, NodeId, Result, Role, Tick};
 use tokio::sync::watch;
 
@@ -287,7 +287,7 @@ impl Subscription {
     fn write_happenings(&mut self, to: u64, out: &mut Vec<u8>) {
         let happenings = self.engine.happenings.lock();
         for event in happenings.between(self.next_happening, to) {
-            let Some((kind, Happening { app, .. })) = happening(event) else { continue };
+            let Some((kind, EventData { app, .. })) = happening(event) else { continue };
             let followed = self.identity.as_ref().is_none_or(|(identity, _)| app.identity == *identity);
             if !followed || !self.wants(kind) {
                 continue;

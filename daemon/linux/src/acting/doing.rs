@@ -21,7 +21,7 @@ impl Actor {
         let actions = self.actions(subject).await?;
         match choice::press(subject.role, &actions) {
             Some(action) => self.do_whole(subject, action).await,
-            None => Err(not_offered(format!("no action of it is a press; {}", offered(&actions)))),
+            None => Err(not_offered(format!("it has no press action; {}", offered(&actions)))),
         }
     }
 
@@ -44,7 +44,7 @@ impl Actor {
         let action = choice::unfold(subject.role, open, is_open.is_some(), &actions);
         let Some(action) = action else {
             let what = if open { "expands" } else { "collapses" };
-            return Err(not_offered(format!("no action of it {what} it; {}", offered(&actions))));
+            return Err(not_offered(format!("it has no action that {what} it; {}", offered(&actions))));
         };
         self.do_action(action).await?;
         if is_open.is_none() {
@@ -58,7 +58,9 @@ impl Actor {
             .await?;
         match came {
             true => Ok(()),
-            false => Err(not_done(format!("it is as before, although the app did {:?}", action.name))),
+            false => {
+                Err(not_done(format!("it did not change, although the app performed {:?}", action.name)))
+            }
         }
     }
 
@@ -91,7 +93,7 @@ impl Actor {
         let told = [Native::Checkable, Native::Checked, Native::Pressed, Native::Indeterminate];
         match self.toolkit != Toolkit::Gtk3 || told.iter().any(|state| subject.natives.has(*state)) {
             true => Ok(()),
-            false => Err(not_offered("the app does not say whether it is checked")),
+            false => Err(not_offered("the app does not report whether it is checked")),
         }
     }
 
@@ -132,7 +134,7 @@ impl Actor {
         let done = call(&self.at.bus, &self.at.path, ACTION, "DoAction", &(action.index,));
         match self.tell_whether(done).await? {
             true => Ok(()),
-            false => Err(not_done(format!("the app says that it did not do {:?}", action.name))),
+            false => Err(not_done(format!("the app reports that {:?} failed", action.name))),
         }
     }
 
@@ -140,14 +142,14 @@ impl Actor {
     /// app that did not give it counts as not having been asked.
     pub(super) async fn focus(&self, subject: &Subject) -> Result<(), Failure> {
         if !subject.interfaces.component {
-            return Err(not_offered("it cannot be given the focus"));
+            return Err(not_offered("it cannot be focused"));
         }
         let given = self.tell_whether(call(&self.at.bus, &self.at.path, COMPONENT, "GrabFocus", &())).await?;
         let focused =
             given && self.until(|| async { Ok(self.natives(&self.at).await?.has(Native::Focused)) }).await?;
         match focused {
             true => Ok(()),
-            false => Err(Failure::new(FailureKind::Refused, "the app did not give it the focus")),
+            false => Err(Failure::new(FailureKind::Refused, "the app did not focus it")),
         }
     }
 

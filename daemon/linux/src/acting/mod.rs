@@ -180,7 +180,7 @@ impl Actor {
             Act::TellsChecked => self.tells_checked(&subject),
             Act::ScrollTo => self.scroll_to(&self.at, &subject).await,
             Act::Reveal(row) => self.reveal(&subject, *row).await,
-            Act::Scroll(..) => Err(not_offered("AT-SPI has no call that scrolls by steps")),
+            Act::Scroll(..) => Err(not_offered("AT-SPI cannot scroll by steps")),
         }
     }
 
@@ -333,13 +333,13 @@ fn refusal(error: &str) -> Failure {
     match error.rsplit('.').next().unwrap_or_default() {
         // It was sent to nothing that could have done it.
         "UnknownMethod" | "UnknownInterface" | "UnknownObject" | "UnknownProperty" | "InvalidArgs"
-        | "NotSupported" | "PropertyReadOnly" => not_offered(format!("the app answers {error}")),
+        | "NotSupported" | "PropertyReadOnly" => not_offered(format!("the app answered {error}")),
         "ServiceUnknown" | "NameHasNoOwner" => gone(),
         // It left without a word, perhaps just because of this.
         "NoReply" | "Disconnected" => {
-            Failure::new(FailureKind::Gone, "the app left before it answered").sent(Sent::Maybe)
+            Failure::new(FailureKind::Gone, "the app ended before it answered").sent(Sent::Maybe)
         }
-        _ => not_done(format!("the app answers {error}")),
+        _ => not_done(format!("the app answered {error}")),
     }
 }
 

@@ -16,7 +16,7 @@ impl Actor {
     /// Scrolls an element into view. An app that says that it did not has not moved anything.
     pub(super) async fn scroll_to(&self, at: &Handle, subject: &Subject) -> Result<(), Failure> {
         if !subject.interfaces.component {
-            return Err(not_offered("it has no place"));
+            return Err(not_offered("it has no position"));
         }
         match self.tell_whether(call(&at.bus, &at.path, COMPONENT, "ScrollTo", &(ANYWHERE,))).await {
             Ok(true) => Ok(()),
@@ -67,21 +67,21 @@ impl Actor {
     /// Scrolls a table to a row.
     pub(super) async fn reveal(&self, subject: &Subject, row: u32) -> Result<(), Failure> {
         if !subject.interfaces.table {
-            return Err(not_offered("it is not a table that tells its rows"));
+            return Err(not_offered("it is not a table that reports its rows"));
         }
         let rows = self.ask_one(get(&self.at.bus, &self.at.path, TABLE, "NRows")).await?;
         let row = i32::try_from(row).unwrap_or(i32::MAX);
         if number(&rows).is_some_and(|rows| f64::from(row) >= rows) {
-            return Err(Failure::new(FailureKind::Invalid, format!("there is no row {row}")));
+            return Err(Failure::new(FailureKind::Invalid, format!("row {row} not found")));
         }
         let cell = call(&self.at.bus, &self.at.path, TABLE, "GetAccessibleAt", &(row, 0));
         let Some(cell) = body::<Ref>(&self.ask_one(cell).await?).filter(Ref::is_some) else {
-            return Err(not_offered("the app does not tell its rows"));
+            return Err(not_offered("the app does not report its rows"));
         };
         let cell = handle(&cell);
         match self.look(&cell).await? {
             Some(subject) => self.scroll_to(&cell, &subject).await,
-            None => Err(not_offered("the app does not tell its rows")),
+            None => Err(not_offered("the app does not report its rows")),
         }
     }
 }

@@ -48,8 +48,8 @@ impl Actor {
         }
         match subject.role {
             R::Tab => self.press(subject).await,
-            _ if in_menu => Err(not_offered("a menu's items are pressed, not selected")),
-            _ => Err(not_offered("the app offers no way to select it")),
+            _ if in_menu => Err(not_offered("items of a menu cannot be selected, only pressed")),
+            _ => Err(not_offered("the app does not support selecting it")),
         }
     }
 
@@ -68,7 +68,7 @@ impl Actor {
         let actions = self.actions(subject).await?;
         match choice::select(&actions) {
             Some(action) => self.do_action(action).await.map_err(harmless),
-            None => Err(not_offered("the app offers no way to select one of a field's choices")),
+            None => Err(not_offered("the app does not support selecting an item of this field")),
         }
     }
 
@@ -156,7 +156,7 @@ impl Actor {
         }
         let disabled = around.first().is_some_and(|parent| parent.subject.states.has(State::Disabled));
         match disabled {
-            true => Err(Failure::new(FailureKind::Refused, "what it is in is disabled")),
+            true => Err(Failure::new(FailureKind::Refused, "its container is disabled")),
             false => Ok(around),
         }
     }
@@ -164,5 +164,5 @@ impl Actor {
 
 /// It is selected, and so is something else.
 fn beside() -> Failure {
-    Failure::new(FailureKind::Refused, "the app did not take the selection off the others").sent(Sent::Yes)
+    Failure::new(FailureKind::Refused, "the app did not deselect the other items").sent(Sent::Yes)
 }

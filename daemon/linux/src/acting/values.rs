@@ -26,7 +26,7 @@ impl Actor {
             }
             _ if subject.interfaces.editable_text => self.set_text(subject, value).await,
             _ if subject.interfaces.value => self.set_number(value).await,
-            _ => Err(not_offered("the app offers no way to set what it holds")),
+            _ => Err(not_offered("the app does not support setting its value")),
         }
     }
 
@@ -50,7 +50,7 @@ impl Actor {
             .await?;
         match came {
             true => Ok(()),
-            false => Err(not_done("the app took the number and did not set it")),
+            false => Err(not_done("the app accepted the number and did not set it")),
         }
     }
 
@@ -69,7 +69,7 @@ impl Actor {
                 })
                 .await?;
         if !came {
-            return Err(not_done("the app took the text and did not put it in"));
+            return Err(not_done("the app accepted the text and did not insert it"));
         }
         // As after typing. A toolkit that leaves the caret elsewhere has done what was asked all the same.
         let end = self.count().await.unwrap_or(length);
@@ -80,7 +80,7 @@ impl Actor {
     /// Puts text in at the caret, instead of what is selected.
     pub(super) async fn insert(&self, subject: &Subject, text: &str) -> Result<(), Failure> {
         if !subject.interfaces.editable_text {
-            return Err(not_offered("the app offers no way to put text in"));
+            return Err(not_offered("the app does not support inserting text"));
         }
         self.can_be_edited(subject)?;
         let selected = call(&self.at.bus, &self.at.path, TEXT, "GetNSelections", &());
@@ -98,7 +98,7 @@ impl Actor {
                 let part = (start.min(end), start.max(end));
                 let deleting = call(&self.at.bus, &self.at.path, EDITABLE_TEXT, "DeleteText", &part);
                 if !self.tell_whether(deleting).await? {
-                    return Err(not_done("the app did not delete what was selected"));
+                    return Err(not_done("the app did not delete the selection"));
                 }
                 sent = Sent::Yes;
                 at = part.0;
@@ -118,7 +118,7 @@ impl Actor {
         })?;
         // Text that goes in makes what is there longer. So the text itself, which may be secret, is not read.
         if !said || !self.until(|| async { Ok(self.count().await? != count) }).await? {
-            return Err(not_done("the app took the text and did not put it in"));
+            return Err(not_done("the app accepted the text and did not insert it"));
         }
         // Toolkits differ in whether the caret goes along; the next text is to come after this one.
         let grown = self.count().await.map_or(length, |now| now - count);
@@ -129,7 +129,7 @@ impl Actor {
     /// Puts the caret at the end, with nothing selected: toolkits select all that a field holds when it gets the focus.
     pub(super) async fn caret_to_end(&self, subject: &Subject) -> Result<(), Failure> {
         if !subject.interfaces.text {
-            return Err(not_offered("it holds no text"));
+            return Err(not_offered("it has no text"));
         }
         let end = self.count().await?;
         match self.tell_whether(self.caret(end)).await? {
@@ -146,7 +146,7 @@ impl Actor {
         }
         match self.toolkit.sets_text() {
             true => Ok(()),
-            false => Err(not_offered("the app says that it sets text and does not")),
+            false => Err(not_offered("the app reports success for setting text without doing it")),
         }
     }
 

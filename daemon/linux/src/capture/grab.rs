@@ -112,11 +112,10 @@ fn request(part: Bounds) -> (i16, i16, u16, u16) {
 pub(super) fn layout(display: &Display, depth: u8, visual: Visualid) -> Result<Layout, Failure> {
     let setup = display.connection.setup();
     let cannot = |why: String| Failure::new(FailureKind::NotSupported, why);
-    let format = setup
-        .pixmap_formats
-        .iter()
-        .find(|format| format.depth == depth)
-        .ok_or_else(|| cannot(format!("the X server does not say how pixels of depth {depth} lie")))?;
+    let format =
+        setup.pixmap_formats.iter().find(|format| format.depth == depth).ok_or_else(|| {
+            cannot(format!("the X server does not report the pixel format of depth {depth}"))
+        })?;
     let depths = setup.roots.iter().flat_map(|screen| &screen.allowed_depths);
     let masks = depths
         .flat_map(|depth| &depth.visuals)
@@ -125,7 +124,9 @@ pub(super) fn layout(display: &Display, depth: u8, visual: Visualid) -> Result<L
         .filter(|masks| masks.iter().all(|mask| *mask != 0))
         .filter(|_| matches!(format.bits_per_pixel, 16 | 24 | 32))
         .ok_or_else(|| {
-            cannot(format!("the screen shows colours by number (depth {depth}); use one of 16 bits or more"))
+            cannot(format!(
+                "the screen uses a colour palette (depth {depth}); a depth of 16 bits or more is required"
+            ))
         })?;
     Ok(Layout {
         bits: format.bits_per_pixel,

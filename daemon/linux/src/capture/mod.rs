@@ -98,14 +98,14 @@ impl Camera {
     /// The screen, or a part of it.
     fn screen(&mut self, part: Option<Bounds>) -> Result<CapturedImage, Failure> {
         if self.rootless {
-            let said = "under Wayland the X server has no picture of the screen, only of X11 windows; take one of a window";
+            let said = "under Wayland only X11 windows can be captured, not the screen; capture a window";
             return Err(Failure::new(FailureKind::NotSupported, said));
         }
         let whole = self.whole()?;
         let part = part.unwrap_or(whole);
         let seen = overlap(part, whole).ok_or_else(|| {
             let said = format!(
-                "{},{} {}x{} is nowhere on the screen, which is {}x{}",
+                "{},{} {}x{} is outside the screen, which is {}x{}",
                 part.x, part.y, part.width, part.height, whole.width, whole.height
             );
             Failure::new(FailureKind::Invalid, said)
@@ -124,7 +124,7 @@ impl Camera {
             _ => return Err(no_window(u64::from(window))),
         };
         if attributes.map_state != MapState::VIEWABLE {
-            let said = "the window is minimised or hidden, and has no picture; restore it first";
+            let said = "the window is minimized or hidden, and cannot be captured; restore it first";
             return Err(Failure::new(FailureKind::NotSupported, said));
         }
         let (bounds, origin) = x11::area(&self.display, window)?;
@@ -174,13 +174,10 @@ fn picture(rgb: Vec<u8>, of: Bounds) -> CapturedImage {
 }
 
 fn no_window(window: u64) -> Failure {
-    Failure::new(FailureKind::Gone, format!("there is no window {window}"))
+    Failure::new(FailureKind::Gone, format!("window {window} not found"))
 }
 
 fn no_display(number: u32, displays: &[DisplayInfo]) -> Failure {
     let known: Vec<String> = displays.iter().map(|display| display.display.to_string()).collect();
-    Failure::new(
-        FailureKind::Invalid,
-        format!("there is no display {number}; there are {}", known.join(", ")),
-    )
+    Failure::new(FailureKind::Invalid, format!("display {number} not found; there are {}", known.join(", ")))
 }

@@ -42,7 +42,7 @@ impl Seat {
                 Event::SelectionNotify(event) if event.selection == self.atoms.CLIPBOARD_MANAGER => {
                     debug!(saved = event.property != 0, "the clipboard manager has answered");
                     return match event.property {
-                        0 => Err(Failure::new(FailureKind::Refused, "the clipboard manager refuses")),
+                        0 => Err(Failure::new(FailureKind::Refused, "the clipboard manager refused")),
                         _ => Ok(()),
                     };
                 }

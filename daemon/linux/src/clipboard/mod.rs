@@ -97,7 +97,7 @@ impl Clipboard {
                 *line = Some(started);
             }
             Err(fault) => {
-                let said = format!("no thread for the clipboard can be started: {fault}");
+                let said = format!("cannot start the clipboard thread: {fault}");
                 let _ = job.answer.send(Err(Failure::new(FailureKind::Refused, said)));
             }
         }

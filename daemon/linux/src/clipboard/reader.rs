@@ -32,7 +32,7 @@ impl Seat {
             let hint = self.convert(formats::SECRET_HINT)?;
             // A hint that cannot be read is taken for what it is there for.
             if hint.is_none_or(|hint| hint.starts_with(b"secret")) {
-                let said = "a password manager marked what is on the clipboard as secret; it is not read";
+                let said = "a password manager marked the clipboard content as secret; it is not read";
                 return Err(Failure::new(FailureKind::Refused, said));
             }
         }
@@ -53,7 +53,7 @@ impl Seat {
             let text_will_do = any && offered.iter().any(|offer| formats::TEXT.contains(&offer.as_str()));
             if !images.is_empty() && !text_will_do {
                 let said = format!(
-                    "the image on the clipboard is not offered as PNG, only as {}",
+                    "the image on the clipboard is not available as PNG, only as {}",
                     images.join(", ")
                 );
                 return Err(Failure::new(FailureKind::NotSupported, said));
@@ -163,7 +163,7 @@ impl Seat {
             }
             whole.extend_from_slice(&piece);
             if whole.len() > LARGEST {
-                let said = format!("what is on the clipboard is larger than {} MiB", LARGEST >> 20);
+                let said = format!("the clipboard content is larger than {} MiB", LARGEST >> 20);
                 return Err(Failure::new(FailureKind::NotSupported, said));
             }
         }

@@ -130,7 +130,7 @@ impl Keyboard {
         if self.stroke(key).is_some() || self.borrowed.room(&self.held_keycodes()) > 0 {
             return Ok(());
         }
-        let said = format!("the keyboard has no key '{key}', and no spare key to put it on");
+        let said = format!("the keyboard has no key '{key}', and no unused key to assign it to");
         Err(Failure::new(FailureKind::NotSupported, said))
     }
 
@@ -361,7 +361,7 @@ impl Keyboard {
 }
 
 fn does_not_read(who: &str) -> Failure {
-    let said = format!("{who} does not read what is typed; it hangs or is busy");
+    let said = format!("{who} does not process keyboard input; it hangs or is busy");
     Failure::new(FailureKind::Unresponsive, said)
 }
 

@@ -319,7 +319,7 @@ fn noting(judge: &Judge) -> (Judge, Arc<Mutex<Vec<Window>>>) {
 /// Waits that long, unless the gate is closed.
 fn pause(time: Duration, gate: &Gate) -> Result<(), Failure> {
     match gate.closes_within(time) {
-        true => Err(Failure::new(FailureKind::Closed, "it was cancelled on the way")),
+        true => Err(Failure::new(FailureKind::Closed, "it was cancelled while it was being sent")),
         false => Ok(()),
     }
 }

@@ -45,7 +45,8 @@ pub(super) fn type_taps(
         if gate.is_closed() {
             return Err(Failure::closed());
         }
-        let said = "somebody holds a modifier key on the keyboard, which would change what is typed; let go of it and try again";
+        let said =
+            "a modifier key is held on the keyboard, which would change the text; release it and try again";
         return Err(Failure::new(FailureKind::Refused, said));
     }
     gate.enter()?;
@@ -114,7 +115,8 @@ impl Typing<'_> {
         });
         let (count, symbols) = stretch(lacking, room);
         if count == 0 {
-            let said = "the keyboard lacks a character of the text, and has no spare key to put it on";
+            let said =
+                "the keyboard has no key for a character of the text, and no unused key to assign it to";
             return Err(Failure::new(FailureKind::NotSupported, said));
         }
         self.keyboard.lend(self.display, &symbols)?;

@@ -65,8 +65,10 @@ impl Entry {
 
     /// Its command line with these arguments put where it wants files or addresses, else at the end.
     pub fn command(&self, arguments: &[String], file: &Path) -> Result<Vec<String>, String> {
-        let exec =
-            self.exec.as_deref().ok_or("it names no command line (Exec); it may be started by D-Bus only")?;
+        let exec = self
+            .exec
+            .as_deref()
+            .ok_or("it has no command line (Exec); it may support D-Bus activation only")?;
         let mut line = Vec::new();
         let mut taken = false;
         for word in words(exec)? {
@@ -163,7 +165,7 @@ fn words(line: &str) -> Result<Vec<String>, String> {
         }
     }
     if quoted {
-        return Err(format!("its command line has a quote without end: {line}"));
+        return Err(format!("its command line has an unclosed quote: {line}"));
     }
     words.extend(word);
     Ok(words)

@@ -58,7 +58,7 @@ pub(super) fn aliases(identity: &str, executable: Option<&Path>) -> Vec<String> 
 fn resolve(plan: &LaunchPlan, catalog: &Catalog) -> Result<Start, Failure> {
     let name = plan.app.trim();
     if name.is_empty() {
-        return Err(invalid("no app is named".to_owned()));
+        return Err(invalid("no app is given".to_owned()));
     }
     if let Some(cwd) = plan.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
         return Err(invalid(format!("{} is not a folder", cwd.display())));
@@ -83,17 +83,17 @@ fn resolve(plan: &LaunchPlan, catalog: &Catalog) -> Result<Start, Failure> {
 
 fn resolve_path(path: &Path, plan: &LaunchPlan, catalog: &Catalog) -> Result<Start, Failure> {
     if !path.exists() {
-        return Err(absent(format!("there is no {}", path.display())));
+        return Err(absent(format!("{} not found", path.display())));
     }
     if path.extension().is_some_and(|extension| extension == "desktop") {
         let entry = catalog::read(path);
         let entry =
-            entry.ok_or_else(|| invalid(format!("{} is no desktop entry of an app", path.display())))?;
+            entry.ok_or_else(|| invalid(format!("{} is not a desktop entry of an app", path.display())))?;
         return of_entry(&entry, path, plan, catalog);
     }
     match path.to_str().and_then(|text| catalog.program(text)) {
         Some(program) => Ok(of_program(program, &path.to_string_lossy(), plan)),
-        None => Err(invalid(format!("{} is not a program that can be run", path.display()))),
+        None => Err(invalid(format!("{} is not an executable program", path.display()))),
     }
 }
 
@@ -115,7 +115,7 @@ fn find<'a>(name: &str, installed: &'a [Installed]) -> Result<Option<&'a Install
         several => {
             let mut ids: Vec<&str> = several.iter().map(|app| app.id.as_str()).collect();
             ids.sort_unstable();
-            Err(invalid(format!("several apps are called '{name}': {}; name one by its id", ids.join(", "))))
+            Err(invalid(format!("several apps are called '{name}': {}; use the id of one", ids.join(", "))))
         }
     }
 }
@@ -127,14 +127,14 @@ fn of_entry(entry: &Entry, file: &Path, plan: &LaunchPlan, catalog: &Catalog) ->
         return Err(Failure::new(FailureKind::Refused, said));
     }
     if let Some(needed) = entry.try_exec.as_ref().filter(|program| catalog.program(program).is_none()) {
-        return Err(absent(format!("{name} is not installed: there is no {needed}")));
+        return Err(absent(format!("{name} is not installed: {needed} not found")));
     }
     let mut line = entry
         .command(&plan.args, file)
         .map_err(|why| invalid(format!("{} cannot be used: {why}", file.display())))?;
     let program = catalog
         .program(&line[0])
-        .ok_or_else(|| absent(format!("{name} is not installed: there is no program {}", line[0])))?;
+        .ok_or_else(|| absent(format!("{name} is not installed: program {} not found", line[0])))?;
     environment::tell(&program, &mut line);
     let cwd =
         plan.cwd.clone().or_else(|| entry.path.as_ref().map(PathBuf::from).filter(|path| path.is_dir()));
@@ -231,11 +231,11 @@ mod tests {
         for (name, kind, said) in [
             ("Same", FailureKind::Invalid, "several apps are called 'Same': one, two"),
             ("Term", FailureKind::Refused, "terminal"),
-            ("Lost", FailureKind::Gone, "there is no gone"),
+            ("Lost", FailureKind::Gone, "gone not found"),
             ("The Tol", FailureKind::Gone, "did you mean The Tool"),
             ("tol", FailureKind::Gone, "did you mean tool"),
-            ("/nowhere/x", FailureKind::Gone, "there is no /nowhere/x"),
-            ("", FailureKind::Invalid, "no app is named"),
+            ("/nowhere/x", FailureKind::Gone, "/nowhere/x not found"),
+            ("", FailureKind::Invalid, "no app is given"),
         ] {
             let failure = resolve(&plan(name, &[]), &catalog).unwrap_err();
             assert_eq!(failure.kind, kind, "{name}");

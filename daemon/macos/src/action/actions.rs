@@ -15,7 +15,7 @@ impl ActionContext<'_> {
         let actions = self.actions(&self.element)?;
         match press_action(self.target.role, &self.target.native, &actions) {
             Some(action) => self.perform(&self.element, action),
-            None => Err(unsupported(format!("no action of it is a press; {}", list_actions(&actions)))),
+            None => Err(unsupported(format!("it has no press action; {}", list_actions(&actions)))),
         }
     }
 
@@ -36,13 +36,13 @@ impl ActionContext<'_> {
     /// that did not give it counts as not asked.
     pub(super) fn focus(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXFocusedAttribute)? {
-            return Err(unsupported("it cannot be given the focus"));
+            return Err(unsupported("it cannot be focused"));
         }
         self.set(&self.element, n::kAXFocusedAttribute, &from_bool(true)).map_err(as_not_sent)?;
         let has = || Ok(self.element.boolean(n::kAXFocusedAttribute)?.unwrap_or_default());
         match self.wait_until(has)? {
             true => Ok(()),
-            false => Err(Failure::new(FailureKind::Refused, "the app did not give it the focus")),
+            false => Err(Failure::new(FailureKind::Refused, "the app did not focus it")),
         }
     }
 
@@ -61,7 +61,7 @@ impl ActionContext<'_> {
             return if came {
                 Ok(())
             } else {
-                Err(not_effective("it is as before, although the app took it"))
+                Err(not_effective("it did not change, although the app accepted it"))
             };
         }
         let actions = self.actions(&self.element)?;
@@ -75,7 +75,8 @@ impl ActionContext<'_> {
             return Ok(());
         }
         let what = if open { "expands" } else { "collapses" };
-        let none = || Err(unsupported(format!("no action of it {what} it; {}", list_actions(&actions))));
+        let none =
+            || Err(unsupported(format!("it has no action that {what} it; {}", list_actions(&actions))));
         match (self.target.role, is_open) {
             // The action that opens a menu does not close it.
             (Role::Menu | Role::Combobox, _) | (_, None) if !open => {

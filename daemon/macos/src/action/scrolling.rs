@@ -33,8 +33,8 @@ impl ActionContext<'_> {
             return self.perform(element, n::AXScrollToVisible);
         }
         let place = |element: &Element| self.read(self.app.reader.attributes.read_bounds(element));
-        let nowhere = || unsupported("it has no place to scroll to");
-        let area = self.scroll_area()?.ok_or_else(|| unsupported("nothing that it is in scrolls"))?;
+        let nowhere = || unsupported("it has no position to scroll to");
+        let area = self.scroll_area()?.ok_or_else(|| unsupported("none of its containers scrolls"))?;
         let (item, view) = (place(element)?.ok_or_else(nowhere)?, place(&area)?.ok_or_else(nowhere)?);
         if item.intersection(&view) == Some(item) {
             return Ok(());
@@ -52,7 +52,7 @@ impl ActionContext<'_> {
             }
         }
         if !moved {
-            return Err(unsupported("what it is in has no scroll bars"));
+            return Err(unsupported("its container has no scroll bars"));
         }
         let attributes = &self.app.reader.attributes;
         let seen = self.wait_until(|| {
@@ -68,7 +68,7 @@ impl ActionContext<'_> {
         for attribute in [n::kAXRowsAttribute, n::kAXChildrenAttribute] {
             let Some(count) = self.read(self.element.count(attribute))? else { continue };
             if wanted >= count {
-                let text = format!("it has {count} rows, so there is none of index {row}");
+                let text = format!("row index {row} is out of range; it has {count} rows");
                 return Err(Failure::new(FailureKind::Invalid, text));
             }
             let found = self.read(self.element.elements_from(attribute, wanted, 1))?.pop();
@@ -96,7 +96,7 @@ impl ActionContext<'_> {
         // Some areas report only the visible part as their content; then the number of rows says more.
         let range = track.all.max(rows * step) - track.shown;
         if range <= 0.0 {
-            return Err(unsupported("nothing of it is out of view, as far as it says"));
+            return Err(unsupported("according to the app, all of it is in view"));
         }
         let value = (now + sign * f64::from(steps) * step / range).clamp(0.0, 1.0);
         self.set(&track.bar, n::kAXValueAttribute, &from_number(value))

@@ -20,7 +20,7 @@ impl ActionContext<'_> {
             R::Radio | R::Tab => self.press_unselected(),
             R::MenuItem | R::MenuItemCheckbox | R::MenuItemRadio => match self.target.parent {
                 Some(R::Combobox) => self.press(),
-                _ => Err(unsupported("a menu's items are pressed, not selected")),
+                _ => Err(unsupported("items of a menu cannot be selected, only pressed")),
             },
             _ => self.select_in_container(),
         }
@@ -56,9 +56,9 @@ impl ActionContext<'_> {
             if self.wait_until(|| is_selected(item, None))? {
                 return self.deselect_others(item, containers);
             }
-            return Err(not_effective("the app took it and did not select it"));
+            return Err(not_effective("the app accepted the request and did not select it"));
         }
-        Err(unsupported("the app offers no way to select it"))
+        Err(unsupported("the app does not support selecting it"))
     }
 
     /// Sets the selection of a container; false if the container does not accept that.
@@ -84,7 +84,7 @@ impl ActionContext<'_> {
                 for other in selected.iter().filter(|other| *other != item) {
                     let dropped = self.set(other, n::kAXSelectedAttribute, &from_bool(false));
                     if dropped.is_err() {
-                        let why = "the app did not take the selection off the others";
+                        let why = "the app did not deselect the other items";
                         return Err(Failure::new(FailureKind::Refused, why).sent(Sent::Yes));
                     }
                 }

@@ -25,7 +25,7 @@ pub fn capture(of: CaptureTarget, cursor: bool, displays: &[Display]) -> Result<
             let whole = union_of(displays).ok_or_else(no_displays)?;
             let seen = part.intersection(&whole).ok_or_else(|| {
                 let said = format!(
-                    "{},{} {}x{} is nowhere on the screen, which is {}x{}",
+                    "{},{} {}x{} is outside the screen, which is {}x{}",
                     part.x, part.y, part.width, part.height, whole.width, whole.height
                 );
                 Failure::new(FailureKind::Invalid, said)
@@ -73,13 +73,13 @@ fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<CapturedIma
         return Err(match windows::owner(number) {
             Some(_) => Failure::new(
                 FailureKind::NotSupported,
-                "the window is minimised, hidden or on another space, and has no picture; restore it first",
+                "the window is minimized, hidden or on another space, and cannot be captured; restore it first",
             ),
-            None => Failure::new(FailureKind::Gone, format!("there is no window {number}")),
+            None => Failure::new(FailureKind::Gone, format!("window {number} not found")),
         });
     };
     let id = CGWindowID::try_from(number)
-        .map_err(|_| Failure::new(FailureKind::Gone, format!("there is no window {number}")))?;
+        .map_err(|_| Failure::new(FailureKind::Gone, format!("window {number} not found")))?;
     let scale = displays::display_of(listed.bounds, displays).map_or(1.0, |display| display.info.scale);
     match appkit::capture_image(HostCapture::Window { window: id, scale }, cursor) {
         Some(image) => to_picture(&image.map_err(refused)?, listed.bounds),
@@ -98,18 +98,18 @@ fn by_window_server(
     of: Bounds,
 ) -> Result<CapturedImage, Failure> {
     let create = window_list_create_image().ok_or_else(|| {
-        Failure::new(FailureKind::NotSupported, "this version of macOS has no way to take a picture")
+        Failure::new(FailureKind::NotSupported, "this version of macOS does not support screenshots")
     })?;
     let how = kCGWindowImageDefault | kCGWindowImageBestResolution | kCGWindowImageBoundsIgnoreFraming;
     // SAFETY: all arguments are plain values, and the result is null, or an object whose reference is ours.
     let image = unsafe { Image::from_owned(create(part, options, window, how)) };
-    to_picture(&image.ok_or_else(|| refused("the window server gave no picture".to_owned()))?, of)
+    to_picture(&image.ok_or_else(|| refused("the window server returned no image".to_owned()))?, of)
 }
 
 fn to_picture(image: &Image, of: Bounds) -> Result<CapturedImage, Failure> {
     let pixels = image.pixels();
     let Pixels { width, height, rgb } =
-        pixels.ok_or_else(|| refused("the picture's pixels are of an unknown form".to_owned()))?;
+        pixels.ok_or_else(|| refused("the image has an unknown pixel format".to_owned()))?;
     let scale = f64::from(width) / f64::from(of.width.max(1));
     Ok(CapturedImage { width, height, rgb, origin: Point { x: of.x, y: of.y }, scale })
 }
@@ -179,10 +179,7 @@ fn no_displays() -> Failure {
 
 fn no_display(number: u32, displays: &[Display]) -> Failure {
     let known: Vec<String> = displays.iter().map(|display| display.info.display.to_string()).collect();
-    Failure::new(
-        FailureKind::Invalid,
-        format!("there is no display {number}; there are {}", known.join(", ")),
-    )
+    Failure::new(FailureKind::Invalid, format!("display {number} not found; there are {}", known.join(", ")))
 }
 
 #[cfg(test)]

@@ -35,7 +35,10 @@ impl Calls {
             DesktopCall::Pointer => blocking(answer, || {
                 let at = events::pointer().map(DesktopAnswer::Pointer);
                 at.ok_or_else(|| {
-                    Failure::new(FailureKind::Refused, "the system does not say where the pointer is")
+                    Failure::new(
+                        FailureKind::Refused,
+                        "the system does not report the position of the pointer",
+                    )
                 })
             }),
             DesktopCall::Window { window, op } => {
@@ -57,7 +60,7 @@ impl Calls {
                 blocking(answer, move || match known {
                     true => launch::close(pid, force, &gate).map(|()| DesktopAnswer::Done),
                     false => {
-                        Err(Failure::new(FailureKind::Gone, format!("process {pid} is no app that runs")))
+                        Err(Failure::new(FailureKind::Gone, format!("process {pid} is not a running app")))
                     }
                 });
             }

@@ -43,7 +43,7 @@ fn read(kind: ClipboardKind) -> Result<PasteboardContent, Failure> {
     if appkit::pasteboard_types().iter().any(|kind| kind == CONCEALED) {
         return Err(Failure::new(
             FailureKind::Refused,
-            "the clipboard holds a secret that its owner does not want read",
+            "the clipboard content is marked as secret; it is not read",
         ));
     }
     let files =
@@ -71,7 +71,9 @@ fn write(clip: Option<ClipboardContent>, gate: &Gate) -> Result<(), Failure> {
     };
     match taken {
         true => Ok(()),
-        false => Err(Failure::new(FailureKind::Refused, "the pasteboard did not take it").sent(Sent::Maybe)),
+        false => {
+            Err(Failure::new(FailureKind::Refused, "the pasteboard did not accept it").sent(Sent::Maybe))
+        }
     }
 }
 

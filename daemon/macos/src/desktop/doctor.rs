@@ -30,23 +30,25 @@ pub fn examine() -> Vec<Finding> {
 
 fn keyboard(held: Option<SecureInput>) -> Finding {
     let Some(SecureInput { holder }) = held else {
-        return Finding::ok("secure input", "off: keys that axd makes arrive");
+        return Finding::ok("secure input", "off: keys from axd are delivered");
     };
-    let who = holder.map(|pid| format!(", by process {pid} as the system says")).unwrap_or_default();
+    let who = holder.map(|pid| format!(", by process {pid}")).unwrap_or_default();
     Finding::limited(
         "secure input",
         format!(
-            "on{who}: a password field has the keyboard, or an app forgot to give it back; keys that axd makes may be swallowed"
+            "on{who}: a password field has the keyboard, or an app did not release it; keys from axd may be lost"
         ),
-        "leave the password field; if it stays on, end the app that holds it; if that has ended already, log out and in again",
+        "leave the password field; if it stays on, quit the app that has it; if that app has ended, log out and in again",
     )
 }
 
 fn finding(permission: Permission, missing: fn(&str, String, String) -> Finding) -> Finding {
     let Permission { name, program, needed_for, remedy, .. } = permission;
     match remedy {
-        None => Finding::ok(&name, format!("{program} is allowed")),
-        Some(remedy) => missing(&name, format!("{program} is not allowed; {needed_for} needs it"), remedy),
+        None => Finding::ok(&name, format!("{program} has it")),
+        Some(remedy) => {
+            missing(&name, format!("{program} lacks it; it is required for {needed_for}"), remedy)
+        }
     }
 }
 

@@ -25,21 +25,21 @@ pub fn launch(
 ) -> Result<DesktopAnswer, Failure> {
     let name = plan.app.trim().to_owned();
     if name.is_empty() {
-        return Err(invalid("no app is named".to_owned()));
+        return Err(invalid("no app is given".to_owned()));
     }
     if let Some(cwd) = plan.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
         return Err(invalid(format!("{} is not a folder", cwd.display())));
     }
     let path = Path::new(&name);
     if name.contains('/') && !path.exists() {
-        return Err(not_found(format!("there is no {name}")));
+        return Err(not_found(format!("{name} not found")));
     }
     let wanted = name.clone();
     let found = host::run_on_main_blocking(move || appkit::find_app(&wanted)).ok_or_else(shutting_down)?;
     match found {
         Some(bundle) => open(bundle, plan, gate),
         None if name.contains('/') && is_program(path) => run(path, plan, gate, ended),
-        None if name.contains('/') => Err(invalid(format!("{name} is neither an app nor a program"))),
+        None if name.contains('/') => Err(invalid(format!("{name} is not an app or a program"))),
         None => match find_in_path(&name) {
             Some(program) => run(&program, plan, gate, ended),
             None => Err(not_found(format!(
@@ -74,7 +74,7 @@ fn open(bundle: PathBuf, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer
         }
         Ok(Err(message)) => Err(Failure::new(FailureKind::Refused, message).sent(Sent::Maybe)),
         Err(_) => {
-            let message = format!("the app did not come up within {} s", LAUNCH_TIMEOUT.as_secs());
+            let message = format!("the app did not start within {} s", LAUNCH_TIMEOUT.as_secs());
             Err(Failure::new(FailureKind::Unresponsive, message).sent(Sent::Maybe))
         }
     }
@@ -114,7 +114,7 @@ pub fn close(pid: u32, force: bool, gate: &Gate) -> Result<(), Failure> {
         return Err(Failure::new(FailureKind::Refused, "that is axd itself; use `ax shutdown`"));
     }
     let process = i32::try_from(pid).ok().filter(|pid| *pid > 1).map(Pid::from_raw);
-    let process = process.ok_or_else(|| not_found(format!("there is no process {pid}")))?;
+    let process = process.ok_or_else(|| not_found(format!("process {pid} not found")))?;
     gate.enter()?;
     if host::run_on_main_blocking(move || appkit::terminate(pid, force)).ok_or_else(shutting_down)? {
         return Ok(());
@@ -122,9 +122,9 @@ pub fn close(pid: u32, force: bool, gate: &Gate) -> Result<(), Failure> {
     // AppKit does not know the process as an app.
     match kill(process, if force { Signal::SIGKILL } else { Signal::SIGTERM }) {
         Ok(()) => Ok(()),
-        Err(Errno::ESRCH) => Err(not_found(format!("there is no process {pid}"))),
+        Err(Errno::ESRCH) => Err(not_found(format!("process {pid} not found"))),
         Err(error) => {
-            Err(Failure::new(FailureKind::Refused, format!("process {pid} takes no signal: {error}")))
+            Err(Failure::new(FailureKind::Refused, format!("cannot send a signal to process {pid}: {error}")))
         }
     }
 }

@@ -35,8 +35,7 @@ pub fn accessibility() -> Permission {
         needed_for: "reading apps and acting on them".to_owned(),
         remedy: (!granted).then(|| {
             format!(
-                "turn it on in {SETTINGS} > Accessibility. If it is on already, take it off the list and put it on again: \
-                 a program that was rebuilt and has no signature of its own is another one to the system"
+                "turn it on in {SETTINGS} > Accessibility. If it is already on, remove it from the list and add it again, because macOS treats a rebuilt unsigned program as a new one"
             )
         }),
     }
@@ -80,8 +79,8 @@ fn refusal(permission: &Permission) -> Failure {
 /// A message about a missing permission, with what to do.
 pub fn message(permission: &Permission) -> String {
     let Permission { name, program, .. } = permission;
-    let remedy = permission.remedy.as_deref().unwrap_or("it is allowed by now");
-    format!("{program} is not allowed {name}: {remedy}")
+    let remedy = permission.remedy.as_deref().unwrap_or("it is granted now");
+    format!("{program} lacks the {name} permission: {remedy}")
 }
 
 /// Whether this process may use the accessibility API.

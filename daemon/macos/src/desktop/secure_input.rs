@@ -23,9 +23,9 @@ pub struct SecureInput {
 impl SecureInput {
     /// The warning for keys that were sent meanwhile.
     pub fn warning(self) -> String {
-        let who = self.holder.map_or("some process".to_owned(), |pid| format!("process {pid}"));
+        let who = self.holder.map_or("an unknown process".to_owned(), |pid| format!("process {pid}"));
         format!(
-            "secure input is on: {who} has the keyboard to itself, and keys that programs make may be swallowed; `ax doctor` says what to do"
+            "secure input is on: {who} has exclusive use of the keyboard, and keys from programs may be lost; see `ax doctor`"
         )
     }
 }

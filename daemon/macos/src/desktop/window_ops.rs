@@ -56,9 +56,9 @@ pub fn apply(
         WindowOp::Minimize => target.set(n::kAXMinimizedAttribute, &from_bool(true)),
         WindowOp::Maximize => {
             let now = frame(&target.window).map_err(AxError::read_failure)?;
-            let now = now.ok_or_else(|| unsupported("the window does not say where it is"))?;
-            let on = displays::display_of(now, displays)
-                .ok_or_else(|| unsupported("there is no display for it"))?;
+            let now = now.ok_or_else(|| unsupported("the window does not report its position"))?;
+            let on =
+                displays::display_of(now, displays).ok_or_else(|| unsupported("no display contains it"))?;
             let usable = on.usable;
             target.unhide()?;
             target.without_animation(|target| target.set_frame(usable))?;
@@ -75,7 +75,7 @@ pub fn apply(
 }
 
 fn find_target<'a>(window: u64, shared: &Shared, gate: &'a Gate) -> Result<WindowTarget<'a>, Failure> {
-    let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
+    let gone = || Failure::new(FailureKind::Gone, format!("window {window} not found"));
     let pid = windows::owner(window).ok_or_else(gone)?;
     let app = Element::app(pid).ok_or_else(gone)?;
     let open = app.elements(n::kAXWindowsAttribute).map_err(AxError::read_failure)?;
@@ -87,7 +87,7 @@ fn find_target<'a>(window: u64, shared: &Shared, gate: &'a Gate) -> Result<Windo
         }
         None => Err(Failure::new(
             FailureKind::NotSupported,
-            format!("the app of window {window} does not offer it; it may be on another space"),
+            format!("the app does not report window {window}; it may be on another space"),
         )),
     }
 }
@@ -177,7 +177,7 @@ impl WindowTarget<'_> {
     }
 
     fn move_to(&mut self, to: Point) -> Result<(), Failure> {
-        let place = from_point(to_cg_point(to)).ok_or_else(|| unsupported("there is no such place"))?;
+        let place = from_point(to_cg_point(to)).ok_or_else(|| unsupported("the position is out of range"))?;
         self.set(n::kAXPositionAttribute, &place)?;
         self.wait_for_animation(|now| (now.x, now.y) == (to.x, to.y));
         Ok(())
@@ -185,7 +185,7 @@ impl WindowTarget<'_> {
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), Failure> {
         let size = from_size(CGSize { width: f64::from(width), height: f64::from(height) });
-        self.set(n::kAXSizeAttribute, &size.ok_or_else(|| unsupported("there is no such size"))?)?;
+        self.set(n::kAXSizeAttribute, &size.ok_or_else(|| unsupported("the size is out of range"))?)?;
         self.wait_for_animation(|now| {
             (now.width.unsigned_abs(), now.height.unsigned_abs()) == (width, height)
         });

@@ -54,7 +54,7 @@ pub trait AppBackend: Send + 'static {
         _key: ElementKey,
         _rows: Range<u32>,
     ) -> impl Future<Output = Result<Vec<ElementKey>, Failure>> + Send {
-        let why = "rows that are not on the screen cannot be asked for here";
+        let why = "rows that are not on the screen cannot be read on this platform";
         std::future::ready(Err(Failure::new(FailureKind::NotSupported, why)))
     }
 

@@ -91,7 +91,7 @@ fn a_folder_that_is_open_to_others_is_refused_with_what_to_do() {
         fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
         let error = Listener::bind(&socket).unwrap_err();
         let expected = format!(
-            "{} is open to others (mode {mode:o}): chmod 700 it, or set AXD_SOCKET",
+            "{} is accessible to other users (mode {mode:o}): chmod 700 it, or set AXD_SOCKET",
             folder.path().display()
         );
         assert!(error.to_string().starts_with(&expected), "{error}");

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use axd_protocol::envelope::Head;
+use axd_protocol::envelope::AnswerHead;
 use axd_protocol::{Command, PROTOCOL_VERSION};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ impl Service for Stub {
 
 fn answer(id: Option<&RawValue>, command: &str, data: &Value, out: &mut Vec<u8>) {
     let version = PROTOCOL_VERSION;
-    let head = Head { id, ok: true, command, version, platform: "stub", clock: None, app: None };
+    let head = AnswerHead { id, ok: true, command, version, platform: "stub", clock: None, app: None };
     head.write_data(data, out);
 }
 

@@ -93,7 +93,7 @@ impl Model {
     fn admit(&self, handle: Handle, act: &Act) -> Result<(), Refusal> {
         let widget = self.widget(handle).ok_or_else(Refusal::gone)?;
         if !widget.semantic {
-            return Err(Refusal::unable(format!("{} offers no actions of its own", widget.called())));
+            return Err(Refusal::unable(format!("{} has no native actions", widget.called())));
         }
         // The items of a closed menu can be asked: who asks needs no pointer to get at them.
         self.check_shown(handle, |above| pops_up(above.role))?;
@@ -199,7 +199,7 @@ impl Model {
         match self.widget(handle) {
             None => Err(Refusal::gone()),
             Some(widget) if !widget.role.is_interactive() => {
-                Err(Refusal::unable(format!("{} cannot have the focus", widget.called())))
+                Err(Refusal::unable(format!("{} cannot be focused", widget.called())))
             }
             Some(_) => {
                 self.focus_on(handle, now);
@@ -259,7 +259,7 @@ impl Model {
         let total = widget.total().unwrap_or(real);
         if row >= total {
             return Err(Refusal::invalid(format!(
-                "{called} has {total} rows, so there is none of index {row}"
+                "row index {row} of {called} is out of range; it has {total} rows"
             )));
         }
         match widget.rows_in_view() {

@@ -84,7 +84,7 @@ impl Model {
 
     fn named(&self, id: &str) -> Result<Handle, Refusal> {
         self.find(id).ok_or_else(|| {
-            Refusal::invalid(format!("there is no widget '{id}' now; there are: {}", self.ids().join(", ")))
+            Refusal::invalid(format!("widget '{id}' not found; widgets: {}", self.ids().join(", ")))
         })
     }
 

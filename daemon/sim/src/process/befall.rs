@@ -44,24 +44,24 @@ impl App {
                 self.faults.dropping = count.unwrap_or(u64::MAX);
                 match count {
                     Some(count) => format!("the next {count} announcements are lost"),
-                    None => "announces nothing until it is healed".to_owned(),
+                    None => "announces nothing until `heal`".to_owned(),
                 }
             }
             Fault::Hang => {
                 self.faults.hangs = true;
-                "hangs until it is healed".to_owned()
+                "hangs until `heal`".to_owned()
             }
             Fault::Slow(millis) => {
                 self.faults.slow = Duration::from_millis(millis);
-                format!("takes {millis} ms longer for every call")
+                format!("takes {millis} ms longer for each call")
             }
             Fault::Deaf => {
                 self.faults.deaf = true;
-                "says that it did what it was asked to do, and does not".to_owned()
+                "reports success without acting".to_owned()
             }
             Fault::Late(millis) => {
                 self.faults.late = Duration::from_millis(millis);
-                format!("does at once what it is asked to do, and says so {millis} ms later")
+                format!("acts at once, and answers {millis} ms later")
             }
             Fault::Blocks => {
                 self.faults.blocks = true;
@@ -69,7 +69,7 @@ impl App {
             }
             Fault::Huge(rows) => {
                 self.model.grow(rows);
-                format!("has a list of {rows} items more")
+                format!("has {rows} more items in a list")
             }
             Fault::Flood(widget, count) => {
                 let victim = victim(&self.model, widget.as_deref(), has_value)?;
@@ -113,7 +113,7 @@ impl App {
                     self.faults.ghosts.push((window, ghost));
                 }
                 self.emit(Notification::Structure(window));
-                format!("{} lists {count} elements that are dead", called(&self.model, window))
+                format!("{} lists {count} elements that no longer exist", called(&self.model, window))
             }
             // Ends the loop before it comes here.
             Fault::Die => "ended".to_owned(),

@@ -240,7 +240,7 @@ impl App {
             Control::Act(deed, answer) => {
                 let done = if self.faults.hangs {
                     let name = &self.model.script().name;
-                    let text = format!("{name} hangs; `ax sim {name} heal` wakes it");
+                    let text = format!("{name} hangs; end that with `ax sim {name} heal`");
                     Err(Failure::new(FailureKind::Unresponsive, text))
                 } else {
                     let refused =

@@ -24,7 +24,7 @@ impl MachineScript {
                 || (key.len() == 1 && key.starts_with(|c: char| c.is_ascii_digit()))
         };
         match keys.iter().find(|(_, key)| !is_key(key)) {
-            Some((widget, key)) => Err(format!("{widget} = '{key}' is no key; use 0-9 . + - * / = C CH")),
+            Some((widget, key)) => Err(format!("{widget} = '{key}' is not a key; use 0-9 . + - * / = C CH")),
             None => Ok(()),
         }
     }
@@ -57,7 +57,7 @@ impl Ids {
             return Err(format!("{place}: id {id:?} must be a word without spaces and colons"));
         }
         if id == "dragged" {
-            return Err(format!("{place}: the id 'dragged' stands for whatever is dragged; choose another"));
+            return Err(format!("{place}: the id 'dragged' is reserved; choose another"));
         }
         if !self.seen.insert(id.to_owned()) {
             return Err(format!("{place}: id '{id}' is used twice; every id of an app names one widget"));
@@ -70,7 +70,10 @@ impl Ids {
         let place = format!("window '{}'", window.id);
         self.add(&window.id, &place)?;
         if !window.role.is_window() {
-            return Err(format!("{place}: role '{}' is no window; use window, dialog or alert", window.role));
+            return Err(format!(
+                "{place}: role '{}' is not a window; use window, dialog or alert",
+                window.role
+            ));
         }
         if window.bounds.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0) {
             return Err(format!("{place}: bounds are [left, top, width, height] with a size above 0"));
@@ -136,7 +139,7 @@ impl Ids {
         if reference == "dragged" || self.seen.contains(reference) || self.all.iter().any(made) {
             return Ok(());
         }
-        Err(format!("there is no widget '{reference}'; ids: {}", self.all.join(", ")))
+        Err(format!("widget '{reference}' not found; ids: {}", self.all.join(", ")))
     }
 }
 

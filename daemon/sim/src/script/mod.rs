@@ -304,7 +304,7 @@ impl Script {
             if let Some(wanted) = rule.templates().find(|wanted| !template.contains_key(*wanted)) {
                 let names: Vec<&str> = template.keys().map(String::as_str).collect();
                 let there = if names.is_empty() { "there are none".to_owned() } else { names.join(", ") };
-                return Err(fail(format!("{place}: there is no [template.{wanted}]; templates: {there}")));
+                return Err(fail(format!("{place}: [template.{wanted}] not found; templates: {there}")));
             }
             rules.push(rule);
         }

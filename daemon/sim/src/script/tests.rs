@@ -48,7 +48,7 @@ fn an_id_used_twice_is_named_with_its_place() {
 #[test]
 fn a_rule_about_a_widget_that_is_not_there_lists_those_that_are() {
     let text = problem(&with("[[rule]]\non = 'press:stop'\ndo = [{ announce = 'hm' }]\n"));
-    assert!(text.contains("rule 1") && text.contains("no widget 'stop'; ids: main, go"), "{text}");
+    assert!(text.contains("rule 1") && text.contains("widget 'stop' not found; ids: main, go"), "{text}");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn an_effect_lacking_something_says_what() {
     let text = problem(&with("[[rule]]\non = 'press:go'\ndo = [{ set = 'go' }]\n"));
     assert!(text.contains("'set' needs 'text'"), "{text}");
     let text = problem(&with("[[rule]]\non = 'press:go'\ndo = [{ add = 'row', into = 'main' }]\n"));
-    assert!(text.contains("no [template.row]"), "{text}");
+    assert!(text.contains("[template.row] not found"), "{text}");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_template_that_would_use_an_id_twice_is_refused() {
 #[test]
 fn a_key_no_calculator_has_is_refused() {
     let machine = "[machine]\nkind = 'calculator'\ndisplay = 'go'\nkeys = { go = 'sin' }\n";
-    assert!(problem(&with(machine)).contains("go = 'sin' is no key"));
+    assert!(problem(&with(machine)).contains("go = 'sin' is not a key"));
 }
 
 #[test]
@@ -90,12 +90,12 @@ fn what_widgets_and_windows_name_must_be_there() {
         problem(&format!("name='X'\n[[window]]\nid='w'\ntitle='X'\n{window}\nchildren=[{widget}]"))
     };
     let text = with("{ role = 'list', id = 'l', menu = 'm' }", "");
-    assert!(text.contains("list 'l' menu: there is no widget 'm'; ids: w, l"), "{text}");
+    assert!(text.contains("list 'l' menu: widget 'm' not found; ids: w, l"), "{text}");
     let text = with("", "default = 'ok'");
-    assert!(text.contains("window 'w', default: there is no widget 'ok'"), "{text}");
+    assert!(text.contains("window 'w', default: widget 'ok' not found"), "{text}");
     let text = with("{ role = 'button', id = 'b', shortcut = 'ctlr+s' }", "");
-    assert!(text.contains("button 'b': shortcut: there is no modifier 'ctlr'"), "{text}");
-    assert!(with("{ role = 'button', id = 'dragged' }", "").contains("stands for whatever is dragged"));
+    assert!(text.contains("button 'b': shortcut: unknown modifier 'ctlr'"), "{text}");
+    assert!(with("{ role = 'button', id = 'dragged' }", "").contains("the id 'dragged' is reserved"));
 }
 
 #[test]

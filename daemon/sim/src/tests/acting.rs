@@ -73,7 +73,7 @@ async fn what_cannot_be_done_says_why_and_nothing_was() {
         ("language", Act::SetValue(text("Klingon")), FailureKind::Invalid, "it has: English"),
         ("notify", Act::Expand, FailureKind::NotSupported, "cannot be expanded"),
         ("notify", Act::Select, FailureKind::NotSupported, "cannot be selected"),
-        ("status", Act::Focus, FailureKind::NotSupported, "cannot have the focus"),
+        ("status", Act::Focus, FailureKind::NotSupported, "cannot be focused"),
         ("theme", Act::Scroll(Direction::Down, 1), FailureKind::NotSupported, "does not scroll"),
         ("user", Act::SetValue(text("eve")), FailureKind::Refused, "'page-account' is hidden now"),
     ] {

@@ -88,11 +88,11 @@ async fn a_worker_ends_with_its_mailbox_or_its_listener() {
 async fn what_makes_no_sense_is_refused_with_what_would() {
     let mut rig = Rig::built_in();
     for (words, says) in [
-        ("Notepad press new", "there are: Files, Form, Paint, Table, Settings, Notes, Calculator"),
-        ("Notes press nwe", "there are: body,"),
+        ("Notepad press new", "apps: Files, Form, Paint, Table, Settings, Notes, Calculator"),
+        ("Notes press nwe", "widgets: body,"),
         ("Notes press", "`ax sim Notes press WIDGET`"),
         ("Notes set body", "`ax sim Notes set WIDGET TEXT`"),
-        ("Table scroll table far", "a row's number"),
+        ("Table scroll table far", "a row number"),
         ("Settings press apply", "button 'apply' is disabled"),
         ("Notes fault melt", "faults: drop-events"),
         ("Notes press status-text", "text 'status-text' cannot be pressed"),

@@ -253,7 +253,7 @@ async fn a_closed_gate_stops_input_and_nothing_stays_held() {
     gate.close();
     let failure = reply.await.unwrap().unwrap_err();
     assert_eq!((failure.kind, failure.sent, gate.characters()), (FailureKind::Closed, Sent::Yes, 1));
-    assert_eq!(rig.sim("Notes held").await, "nothing is held");
+    assert_eq!(rig.sim("Notes held").await, "no key or button is held");
     let gate = Gate::new();
     gate.close();
     let answer = rig.call(DesktopCall::input(steps), &gate).await;
@@ -262,7 +262,7 @@ async fn a_closed_gate_stops_input_and_nothing_stays_held() {
     rig.input(&["hold:ctrl"]).await;
     assert_eq!(rig.sim("Notes held").await, "held: ctrl");
     rig.input(&["let:ctrl"]).await;
-    assert_eq!(rig.sim("Notes held").await, "nothing is held");
+    assert_eq!(rig.sim("Notes held").await, "no key or button is held");
 }
 
 #[tokio::test(start_paused = true)]

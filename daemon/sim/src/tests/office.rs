@@ -112,7 +112,7 @@ async fn apps_are_launched_once_or_several_times_with_what_they_are_given() {
     rig.sim(&format!("{first} press photo")).await;
     let unknown = rig.launch(plan("Filez")).await.unwrap_err();
     assert_eq!((unknown.kind, unknown.sent), (FailureKind::Gone, Sent::No));
-    assert!(unknown.native.contains("there are: Files, Form"), "{unknown}");
+    assert!(unknown.native.contains("apps: Files, Form"), "{unknown}");
 }
 
 #[tokio::test(start_paused = true)]

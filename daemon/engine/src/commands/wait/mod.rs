@@ -109,7 +109,7 @@ impl Engine {
         let mut conditions = self.conditions(args)?;
         if conditions.is_empty() {
             let Some(ms) = args.ms else {
-                return Err(Error::new(ErrorCode::InvalidArgs, "wait: there is nothing to wait for")
+                return Err(Error::new(ErrorCode::InvalidArgs, "wait: a condition or a time is required")
                     .suggest(
                         "give a condition, as in `ax wait --for dialog`, or a time, as in `ax wait 250`",
                     ));

@@ -237,9 +237,9 @@ pub fn bundle_identifier(bundle: &Path) -> Option<String> {
 /// Opens a bundle, and calls `done` on any thread when it has started.
 pub fn launch(plan: &HostLaunch, done: LaunchCallback) {
     if plan.cwd.is_some() {
-        return done(Err(
-            "macOS starts apps in a folder of its own; only programs can be told where to start".to_owned(),
-        ));
+        return done(
+            Err("cwd applies to programs only; macOS starts apps in a folder of its own".to_owned()),
+        );
     }
     let configuration = NSWorkspaceOpenConfiguration::configuration();
     let text = |text: &std::ffi::OsString| NSString::from_str(&text.to_string_lossy());
@@ -261,7 +261,7 @@ pub fn launch(plan: &HostLaunch, done: LaunchCallback) {
         done(match (app, error) {
             (Some(app), _) => Ok(describe(app)),
             (None, Some(error)) => Err(error.localizedDescription().to_string()),
-            (None, None) => Err("the app did not start, and macOS does not say why".to_owned()),
+            (None, None) => Err("the app did not start; macOS gave no reason".to_owned()),
         });
     });
     NSWorkspace::sharedWorkspace().openApplicationAtURL_configuration_completionHandler(

@@ -53,7 +53,7 @@ pub fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image,
         let (content, error) = unsafe { (content.as_ref(), error.as_ref()) };
         let Some(content) = content else {
             let why = error.map(|error| error.localizedDescription().to_string());
-            drop(answer.send(Err(why.unwrap_or_else(|| "nothing may be recorded".to_owned()))));
+            drop(answer.send(Err(why.unwrap_or_else(|| "screen recording is not permitted".to_owned()))));
             return;
         };
         match frame(content, request, cursor) {
@@ -72,7 +72,7 @@ pub fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image,
                     );
                 }
             }
-            None => drop(answer.send(Err("what was to be in the picture is not there any more".to_owned()))),
+            None => drop(answer.send(Err("the window or display to capture is gone".to_owned()))),
         }
     });
     // SAFETY: the block is kept by the callee for as long as it needs it.
@@ -82,7 +82,7 @@ pub fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image,
         );
     }
     let waited = reply.recv_timeout(CAPTURE_TIMEOUT);
-    Some(waited.unwrap_or_else(|_| Err("the picture was not taken in time".to_owned())))
+    Some(waited.unwrap_or_else(|_| Err("taking the screenshot timed out".to_owned())))
 }
 
 /// The content filter and configuration of a request; `None` if the display or window is gone.
@@ -135,9 +135,9 @@ fn finished_image(image: *mut CGImage, error: *mut NSError) -> Result<Image, Str
     if image.is_null() {
         // SAFETY: it is null, or lives while the block runs.
         let why = unsafe { error.as_ref() }.map(|error| error.localizedDescription().to_string());
-        return Err(why.unwrap_or_else(|| "the system gave no picture".to_owned()));
+        return Err(why.unwrap_or_else(|| "the system returned no image".to_owned()));
     }
     // SAFETY: the image lives while the block runs; the added reference is passed on with it.
     let owned = unsafe { Image::from_owned(CFRetain(image as CFTypeRef) as CGImageRef) };
-    owned.ok_or_else(|| "the system gave no picture".to_owned())
+    owned.ok_or_else(|| "the system returned no image".to_owned())
 }

@@ -61,7 +61,8 @@ enum HeldInput {
 impl InputDevice {
     /// A device that holds nothing.
     pub fn new() -> Result<InputDevice, Failure> {
-        let source = EventSource::new().ok_or_else(|| refused("the system lets nobody make input now"))?;
+        let source = EventSource::new()
+            .ok_or_else(|| refused("the system does not accept input from programs now"))?;
         Ok(InputDevice {
             source,
             flags: CGEventFlags::empty(),
@@ -173,7 +174,9 @@ impl InputDevice {
             InputStep::Button(_, true) | InputStep::Wheel { .. } => {
                 *asked = None;
                 let at = self.at.or_else(pointer);
-                Stretch::Pointer(at.ok_or_else(|| refused("the system does not say where the pointer is"))?)
+                Stretch::Pointer(
+                    at.ok_or_else(|| refused("the system does not report the position of the pointer"))?,
+                )
             }
             InputStep::Expect(stretch) => *stretch,
             InputStep::Key(_, false) => return Ok(()),
@@ -205,7 +208,7 @@ impl InputDevice {
     }
 
     fn post(&self, event: Option<InputEvent>) -> Result<(), Failure> {
-        let event = event.ok_or_else(|| refused("the system made no event"))?;
+        let event = event.ok_or_else(|| refused("the system could not create an input event"))?;
         event.with_flags(self.flags).post();
         Ok(())
     }
@@ -224,7 +227,7 @@ impl InputDevice {
 
     fn button(&mut self, button: Button, down: bool) -> Result<(), Failure> {
         let at = self.at.or_else(pointer);
-        let at = at.ok_or_else(|| refused("the system does not say where the pointer is"))?;
+        let at = at.ok_or_else(|| refused("the system does not report the position of the pointer"))?;
         let now = Instant::now();
         if down {
             self.press_count += 1;
@@ -257,7 +260,10 @@ impl InputDevice {
             let event = self.source.key(0, down);
             return self.post(event.map(|event| event.with_text(character.encode_utf16(&mut [0; 2]))));
         };
-        let event = self.source.key(code, down).ok_or_else(|| refused("the system made no event"))?;
+        let event = self
+            .source
+            .key(code, down)
+            .ok_or_else(|| refused("the system could not create an input event"))?;
         event.with_flags(self.flags | flags).post();
         self.last = Some((InputControl::Key(code), down));
         Ok(())
@@ -277,7 +283,10 @@ impl InputDevice {
                     TextPiece::Tab => (KeyCode::TAB, &[]),
                     TextPiece::Text { units, .. } => (0, units),
                 };
-                let event = self.source.key(code, down).ok_or_else(|| refused("the system made no event"))?;
+                let event = self
+                    .source
+                    .key(code, down)
+                    .ok_or_else(|| refused("the system could not create an input event"))?;
                 let event = if units.is_empty() { event } else { event.with_text(units) };
                 // Held modifiers do not apply to text.
                 event.with_flags(CGEventFlags::empty()).post();
@@ -312,7 +321,7 @@ fn check_keys(steps: &[InputStep], keymap: &Keymap) -> Result<(), Failure> {
 }
 
 fn no_such_key(key: Key) -> Failure {
-    Failure::new(FailureKind::NotSupported, format!("no key of this keyboard gives {key}"))
+    Failure::new(FailureKind::NotSupported, format!("this keyboard has no key for {key}"))
 }
 
 fn refused(why: &str) -> Failure {
@@ -354,7 +363,7 @@ fn wheel_events(right: i32, down: i32) -> Vec<(i32, i32)> {
 /// Waits, unless the gate is closed meanwhile.
 fn pause(time: Duration, gate: &Gate) -> Result<(), Failure> {
     match gate.closes_within(time) {
-        true => Err(Failure::new(FailureKind::Closed, "it was cancelled on the way")),
+        true => Err(Failure::new(FailureKind::Closed, "it was cancelled while it was being sent")),
         false => Ok(()),
     }
 }

@@ -1,51 +1,51 @@
-//! One request, one answer: what almost every `ax` does.
+//! One request and one answer, which is what most commands of `ax` do.
 
 use std::io::Write;
 
 use axd_client::protocol::command::{Command, Family, family};
 use axd_client::protocol::error::{Delivery, Disposition};
 use axd_client::protocol::{Answer, ErrorCode, Format};
-use axd_client::{Ask, ClientError, Connection, is_ok, request_line};
+use axd_client::{ClientError, Connection, RequestOptions, is_ok, request_line};
 
-use super::keep::{self, Keep};
+use super::image_output::{self, ImageOutput};
 use super::output::{self, Mode, Stdout};
 use super::parse::Options;
 use super::{Exit, connect, doctor, replace_daemon};
 
-/// Asks and prints the answer.
+/// Sends the command and prints the answer.
 pub fn run(mut command: Command, options: &Options, mode: Mode) -> Exit {
-    let keep = match keep::prepare(&mut command) {
-        Ok(keep) => keep,
+    let output_to = match image_output::prepare(&mut command) {
+        Ok(output_to) => output_to,
         Err(usage) => return output::usage(&usage, Some(mode)),
     };
-    // Where a picture goes nothing else does.
-    let mode = if matches!(keep, Some(Keep::Stdout)) { Mode::Text } else { mode };
-    let (command, keep) = (&command, keep.as_ref());
+    // If the image goes to standard output, nothing else may be printed there.
+    let mode = if matches!(output_to, Some(ImageOutput::Stdout)) { Mode::Text } else { mode };
+    let (command, output_to) = (&command, output_to.as_ref());
     let mut options = options.clone();
-    // To start a daemon in order to stop it helps nobody.
+    // There is no point in starting a daemon in order to stop it.
     options.no_autostart |= matches!(command, Command::Shutdown(_));
-    let mut ask = Ask { deadline: options.deadline, ..Ask::default() };
-    if mode == Mode::Text && keep.is_none() {
-        ask.format = Format::Text;
+    let mut request = RequestOptions { deadline: options.deadline, ..RequestOptions::default() };
+    if mode == Mode::Text && output_to.is_none() {
+        request.format = Format::Text;
     }
     if matches!(command, Command::Shutdown(_) | Command::Status(_) | Command::Version(_)) {
-        // With these one finds out about, and gets rid of, a daemon of another major.
-        ask.protocol = None;
+        // These commands must work with a daemon of another protocol version, to identify and stop it.
+        request.protocol = None;
     }
-    let asked =
-        connect(&options).and_then(|mut connection| exchange(&mut connection, command, ask, keep, mode));
+    let asked = connect(&options)
+        .and_then(|mut connection| exchange(&mut connection, command, request, output_to, mode));
     let asked = match asked {
         Ok(Outcome::Mismatch(line)) => match replace_daemon(&options) {
-            Ok(Some(mut connection)) => exchange(&mut connection, command, ask, keep, mode),
-            // Not ours to replace: the daemon's own words say what to do.
+            Ok(Some(mut connection)) => exchange(&mut connection, command, request, output_to, mode),
+            // The daemon must not be replaced; its own error says what to do.
             Ok(None) => return print_error_line(&line, mode),
             Err(fault) => Err(fault),
         },
         asked => asked,
     };
     if matches!((command, &asked), (Command::Shutdown(_), Ok(Outcome::Printed(Exit::Done)))) {
-        // What is typed next is to find no daemon, or a new one. That this one takes long is no reason to fail.
-        let _ = axd_client::await_end(&options.socket());
+        // The next command must not reach the old daemon. If it takes long to stop, that is not an error.
+        let _ = axd_client::wait_until_stopped(&options.socket());
     }
     match asked {
         Ok(Outcome::Printed(exit)) => exit,
@@ -53,36 +53,36 @@ pub fn run(mut command: Command, options: &Options, mode: Mode) -> Exit {
         Err(fault) if fault.is_unavailable() && matches!(command, Command::Doctor(_)) => {
             doctor::run(&fault, &options, mode)
         }
-        Err(fault) => output::failure(command.name(), &weighed(fault, command), mode),
+        Err(fault) => output::failure(command.name(), &with_retry_safety(fault, command), mode),
     }
 }
 
 enum Outcome {
     Printed(Exit),
-    /// The daemon speaks another major; what it answered.
+    /// The answer of a daemon that uses another protocol version.
     Mismatch(Vec<u8>),
 }
 
-/// Sends the request and prints what comes, piece by piece as it comes. Only an error is held back until it is whole,
-/// because one of them is not for printing.
+/// Sends the request and prints the answer piece by piece as it arrives. Errors are buffered, because a protocol mismatch is
+/// not printed but handled.
 fn exchange(
     connection: &mut Connection,
     command: &Command,
-    ask: Ask,
-    keep: Option<&Keep>,
+    request: RequestOptions,
+    output_to: Option<&ImageOutput>,
     mode: Mode,
 ) -> Result<Outcome, ClientError> {
-    if ask.deadline.is_some() {
-        connection.stream().set_read_timeout(ask.patience())?;
+    if request.deadline.is_some() {
+        connection.stream().set_read_timeout(request.read_timeout())?;
     }
-    connection.send_line(&request_line(1, command, ask)?)?;
-    let mut held = Vec::new();
+    connection.send_line(&request_line(1, command, request)?)?;
+    let mut buffered = Vec::new();
     let mut ok = None;
     let mut printed = Ok(());
     let came = connection.stream_line(|piece| {
         let ok = *ok.get_or_insert_with(|| is_ok(piece).unwrap_or(false));
-        if ok && mode == Mode::Json && keep.is_none() {
-            // After a failed write the rest is still read to the end of the loop's turn, and thrown away.
+        if ok && mode == Mode::Json && output_to.is_none() {
+            // After a failed write the rest of this buffer is discarded.
             if printed.is_ok() {
                 printed = Stdout.write_all(piece);
             }
@@ -90,7 +90,7 @@ fn exchange(
                 return Err(std::io::ErrorKind::BrokenPipe.into());
             }
         } else {
-            held.extend_from_slice(piece);
+            buffered.extend_from_slice(piece);
         }
         Ok(())
     });
@@ -98,33 +98,34 @@ fn exchange(
         return Ok(Outcome::Printed(output::finish(printed, Exit::Done)));
     }
     if !came? {
-        let closed = std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it closed without an answer");
+        let closed =
+            std::io::Error::new(std::io::ErrorKind::UnexpectedEof, "it was closed without an answer");
         return Err(closed.into());
     }
     if ok == Some(false) {
-        return if mentions_mismatch(&held) {
-            Ok(Outcome::Mismatch(held))
+        return if mentions_mismatch(&buffered) {
+            Ok(Outcome::Mismatch(buffered))
         } else {
-            Ok(Outcome::Printed(print_error_line(&held, mode)))
+            Ok(Outcome::Printed(print_error_line(&buffered, mode)))
         };
     }
-    if let Some(keep) = keep {
-        return Ok(Outcome::Printed(keep.put(&held, mode)));
+    if let Some(output_to) = output_to {
+        return Ok(Outcome::Printed(output_to.write(&buffered, mode)));
     }
     match mode {
         Mode::Json => Ok(Outcome::Printed(Exit::Done)),
         Mode::Text => {
-            let answer: Answer<'_> = read(&held)?;
+            let answer: Answer<'_> = read(&buffered)?;
             let mut text = answer.text.unwrap_or_default().into_owned();
             if !text.is_empty() && !text.ends_with('\n') {
                 text.push('\n');
             }
-            Ok(Outcome::Printed(output::plain(&text)))
+            Ok(Outcome::Printed(output::print_text(&text)))
         }
     }
 }
 
-/// Prints an answer that says `"ok":false`.
+/// Prints an answer with `"ok":false`.
 pub fn print_error_line(line: &[u8], mode: Mode) -> Exit {
     match mode {
         Mode::Json => output::finish(Stdout.write_all(line), Exit::Failed),
@@ -139,7 +140,7 @@ pub fn print_error_line(line: &[u8], mode: Mode) -> Exit {
     }
 }
 
-/// Whether a line is the answer of a daemon that speaks another major.
+/// Whether a line is the answer of a daemon that uses another protocol version.
 pub fn mentions_mismatch(line: &[u8]) -> bool {
     read(line).is_ok_and(|answer| answer.error.is_some_and(|error| error.code == ErrorCode::ProtocolMismatch))
 }
@@ -148,8 +149,9 @@ pub fn read(line: &[u8]) -> Result<Answer<'_>, ClientError> {
     serde_json::from_slice(line).map_err(|fault| ClientError::Protocol(fault.to_string()))
 }
 
-/// A question whose answer was lost may be asked again; of anything else nobody knows whether it was done.
-fn weighed(fault: ClientError, command: &Command) -> ClientError {
+/// Marks the error of a lost answer as safe to retry if the command only reads. Of other commands it is unknown whether they
+/// were executed.
+fn with_retry_safety(fault: ClientError, command: &Command) -> ClientError {
     if fault.is_unavailable() || family(command.name()) != Some(Family::Observe) {
         return fault;
     }

@@ -1,23 +1,23 @@
-//! A subscription told in lines for people: `12:04:31.482 Notes  ~ textfield "Body" value = "Buy milk" txt_77q0aa`.
+//! Formats the events of a subscription as lines for people: `12:04:31.482 Notes  ~ textfield "Body" value = "Buy milk" txt_77q0aa`.
 
 use std::collections::HashMap;
 
 use axd_client::protocol::change::{Added, Changed, Moved};
-use axd_client::protocol::event::{EndCause, Event, FreshCause, Happening, Observed, Push};
+use axd_client::protocol::event::{EndCause, Event, EventData, FreshCause, Observed, Push};
 use axd_client::protocol::text::{quote, write_ref};
 use axd_client::protocol::{AppInfo, Difference, Node, NodeId, NodeRef, Replica};
 
-/// Turns events into lines. It remembers the trees, to call elements by name.
+/// Turns events into lines. It keeps the trees, to show the names of elements.
 #[derive(Debug, Default)]
-pub struct Narrator {
-    /// By pid. Only names are taken from here, so a replica that a filtered stream made incomplete still serves.
+pub struct EventFormatter {
+    /// The trees by pid. Only names are taken from them, so they need not be complete, which they are not if events are filtered.
     trees: HashMap<u32, Replica>,
     colour: bool,
 }
 
-/// What a line is about, for its colour.
+/// The kind of a line, which decides its colour.
 #[derive(Debug, Clone, Copy)]
-enum Tone {
+enum LineKind {
     New,
     Gone,
     Changed,
@@ -25,74 +25,74 @@ enum Tone {
     Aside,
 }
 
-impl Tone {
+impl LineKind {
     fn ansi(self) -> &'static str {
         match self {
-            Tone::New => "\x1b[32m",
-            Tone::Gone => "\x1b[31m",
-            Tone::Changed => "\x1b[33m",
-            Tone::Event => "\x1b[36m",
-            Tone::Aside => "\x1b[2m",
+            LineKind::New => "\x1b[32m",
+            LineKind::Gone => "\x1b[31m",
+            LineKind::Changed => "\x1b[33m",
+            LineKind::Event => "\x1b[36m",
+            LineKind::Aside => "\x1b[2m",
         }
     }
 }
 
-impl Narrator {
-    /// One that writes colours, or none.
-    pub fn new(colour: bool) -> Narrator {
-        Narrator { trees: HashMap::new(), colour }
+impl EventFormatter {
+    /// A formatter with or without colours.
+    pub fn new(colour: bool) -> EventFormatter {
+        EventFormatter { trees: HashMap::new(), colour }
     }
 
-    /// The lines that tell of this event, which came at `time`.
-    pub fn tell(&mut self, push: Push, time: &str) -> String {
-        let mut told = Told { lines: Vec::new() };
+    /// The lines for an event that arrived at `time`.
+    pub fn format(&mut self, push: Push, time: &str) -> String {
+        let mut lines = EventLines { lines: Vec::new() };
         let app = match push.event {
             Event::Fresh { app, cause, tree, .. } => {
                 let replica = Replica::new(tree);
-                let count = counted(replica.len(), "element");
-                told.line(Tone::Aside, format!("{count}{}", fresh_reason(cause)));
+                let count = count_of(replica.len(), "element");
+                lines.line(LineKind::Aside, format!("{count}{}", fresh_reason(cause)));
                 self.trees.insert(app.pid, replica);
                 Some(app)
             }
             Event::Changes { app, observed, difference, .. } => {
                 let tree = self.trees.entry(app.pid).or_default();
-                told.difference(tree, difference);
+                lines.difference(tree, difference);
                 if observed == Observed::Reread {
-                    told.lines.iter_mut().for_each(|(_, line)| line.push_str(" (found by rereading)"));
+                    lines.lines.iter_mut().for_each(|(_, line)| line.push_str(" (found by rereading)"));
                 }
                 Some(app)
             }
             Event::End { cause } => {
-                told.line(Tone::Aside, format!("the subscription is over: {}", end_reason(cause)));
+                lines.line(LineKind::Aside, format!("the subscription ended: {}", end_reason(cause)));
                 None
             }
-            Event::Focus(it) => told.happening("focus", it),
-            Event::WindowOpened(it) => told.happening("window opened", it),
-            Event::WindowClosed(it) => told.happening("window closed", it),
-            Event::WindowFocused(it) => told.happening("window focused", it),
-            Event::WindowChanged(it) => told.happening("window changed", it),
-            Event::AppLaunched(it) => told.happening("launched", it),
+            Event::Focus(it) => lines.event("focus", it),
+            Event::WindowOpened(it) => lines.event("window opened", it),
+            Event::WindowClosed(it) => lines.event("window closed", it),
+            Event::WindowFocused(it) => lines.event("window focused", it),
+            Event::WindowChanged(it) => lines.event("window changed", it),
+            Event::AppLaunched(it) => lines.event("launched", it),
             Event::AppTerminated(it) => {
                 self.trees.remove(&it.app.pid);
-                told.happening("terminated", it)
+                lines.event("terminated", it)
             }
-            Event::MenuOpened(it) => told.happening("menu opened", it),
-            Event::MenuClosed(it) => told.happening("menu closed", it),
-            Event::Dialog(it) => told.happening("dialog", it),
-            Event::Announcement(it) => told.happening("says", it),
+            Event::MenuOpened(it) => lines.event("menu opened", it),
+            Event::MenuClosed(it) => lines.event("menu closed", it),
+            Event::Dialog(it) => lines.event("dialog", it),
+            Event::Announcement(it) => lines.event("says", it),
             Event::AppState(it) => {
                 let state = it.app.state.name();
-                told.happening(&format!("is {state}"), it)
+                lines.event(&format!("is {state}"), it)
             }
         };
-        self.write(&told, app.as_ref(), time)
+        self.write(&lines, app.as_ref(), time)
     }
 
-    fn write(&self, told: &Told, app: Option<&AppInfo>, time: &str) -> String {
+    fn write(&self, lines: &EventLines, app: Option<&AppInfo>, time: &str) -> String {
         let (dim, plain) = if self.colour { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
         let mut out = String::new();
-        for (tone, line) in &told.lines {
-            let tint = if self.colour { tone.ansi() } else { "" };
+        for (kind, line) in &lines.lines {
+            let tint = if self.colour { kind.ansi() } else { "" };
             let name = app.map_or("axd", |app| &app.name);
             out.push_str(&format!("{dim}{time}{plain} {name}  {tint}{line}{plain}\n"));
         }
@@ -101,39 +101,40 @@ impl Narrator {
 }
 
 /// The lines of one event.
-struct Told {
-    lines: Vec<(Tone, String)>,
+struct EventLines {
+    lines: Vec<(LineKind, String)>,
 }
 
-impl Told {
-    fn line(&mut self, tone: Tone, line: String) {
-        self.lines.push((tone, line));
+impl EventLines {
+    fn line(&mut self, kind: LineKind, line: String) {
+        self.lines.push((kind, line));
     }
 
-    /// Tells a difference, and brings the replica up to it piece by piece: each line names elements as they are called
-    /// at that moment, and a piece that does not fit (the stream was filtered) spoils no other.
+    /// Adds the lines of a difference, and applies it to the replica piece by piece, so that each line has the current names, and
+    /// so that a piece that does not fit (because events are filtered) does not prevent the others.
     fn difference(&mut self, tree: &mut Replica, difference: Difference) {
         for id in difference.removed {
-            self.line(Tone::Gone, format!("- {}", called(tree, id)));
+            self.line(LineKind::Gone, format!("- {}", reference(tree, id)));
             let _ = tree.apply(Difference { removed: vec![id], ..Difference::default() });
         }
         for moved in difference.moved {
             let Moved { id, parent, index } = moved;
-            let line = format!("> {} to place {} in {}", called(tree, id), index + 1, place(tree, parent));
-            self.line(Tone::Changed, line);
+            let line =
+                format!("> {} to position {} in {}", reference(tree, id), index + 1, container(tree, parent));
+            self.line(LineKind::Changed, line);
             let _ = tree.apply(Difference { moved: vec![moved], ..Difference::default() });
         }
         for added in difference.added {
-            self.line(Tone::New, added_line(tree, &added));
+            self.line(LineKind::New, added_line(tree, &added));
             let _ = tree.apply(Difference { added: vec![added], ..Difference::default() });
         }
         for changed in difference.changed {
-            self.line(Tone::Changed, changed_line(tree, &changed));
+            self.line(LineKind::Changed, changed_line(tree, &changed));
             let _ = tree.apply(Difference { changed: vec![changed], ..Difference::default() });
         }
     }
 
-    fn happening(&mut self, what: &str, it: Happening) -> Option<AppInfo> {
+    fn event(&mut self, what: &str, it: EventData) -> Option<AppInfo> {
         let mut line = what.to_owned();
         if let Some(node) = &it.node {
             line.push(' ');
@@ -149,7 +150,7 @@ impl Told {
             line.push(' ');
             quote(text, &mut line);
         }
-        self.line(Tone::Event, line);
+        self.line(LineKind::Event, line);
         Some(it.app)
     }
 }
@@ -164,11 +165,11 @@ fn added_line(tree: &Replica, added: &Added) -> String {
     }
     line.push_str(&format!(" {}", node.id));
     if let Some(parent) = added.parent {
-        line.push_str(&format!(" in {}", place(tree, parent)));
+        line.push_str(&format!(" in {}", container(tree, parent)));
     }
     match node.walk().count() {
         1 => {}
-        count => line.push_str(&format!(" ({})", counted(count, "element"))),
+        count => line.push_str(&format!(" ({})", count_of(count, "element"))),
     }
     line
 }
@@ -215,23 +216,23 @@ fn changed_line(tree: &Replica, changed: &Changed) -> String {
     format!("{line}{} {}", facts.join(", "), changed.id)
 }
 
-/// `row "Note 3" row_4k2p9x`, or only the id of an element that was never told of.
-fn called(tree: &Replica, id: NodeId) -> String {
+/// `row "Note 3" row_4k2p9x`, or only the id of an unknown element.
+fn reference(tree: &Replica, id: NodeId) -> String {
     let Some(node) = tree.get(id) else { return id.to_string() };
     let mut out = String::new();
     write_ref(&NodeRef { id, role: node.role, name: node.name.clone() }, &mut out);
     out
 }
 
-/// `list "Notes"`: where something is, by name where it has one.
-fn place(tree: &Replica, id: NodeId) -> String {
+/// `list "Notes"`: a container by its name, or with its id if it has none.
+fn container(tree: &Replica, id: NodeId) -> String {
     match tree.get(id) {
         Some(node) if node.name.as_deref().is_some_and(|name| !name.is_empty()) => {
             let mut out = String::new();
             write_name(node, &mut out);
             out
         }
-        _ => called(tree, id),
+        _ => reference(tree, id),
     }
 }
 
@@ -243,7 +244,7 @@ fn write_name(node: &Node, out: &mut String) {
     }
 }
 
-fn counted(count: usize, noun: &str) -> String {
+fn count_of(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -251,16 +252,16 @@ fn fresh_reason(cause: FreshCause) -> &'static str {
     match cause {
         FreshCause::Snapshot => "",
         FreshCause::Attached => " (just attached)",
-        FreshCause::History => " (whole again: history does not reach back so far)",
-        FreshCause::Boot => " (whole again: the daemon was restarted)",
+        FreshCause::History => " (full tree: the history does not reach back far enough)",
+        FreshCause::Boot => " (full tree: the daemon was restarted)",
     }
 }
 
 fn end_reason(cause: EndCause) -> &'static str {
     match cause {
         EndCause::Cancelled => "it was cancelled",
-        EndCause::Shutdown => "the daemon is going down",
-        EndCause::Gone => "what it watched is gone",
+        EndCause::Shutdown => "the daemon is shutting down",
+        EndCause::Gone => "the watched app or element is gone",
     }
 }
 
@@ -271,14 +272,14 @@ mod tests {
     const APP: &str = r#""app":{"name":"Notes","pid":9,"identity":"notes","state":"live"}"#;
 
     fn check(lines: &[String], expected: &str) {
-        let mut narrator = Narrator::new(false);
-        let told: String = lines
+        let mut formatter = EventFormatter::new(false);
+        let lines: String = lines
             .iter()
-            .map(|line| narrator.tell(serde_json::from_str(line).unwrap(), "12:00:00.000"))
+            .map(|line| formatter.format(serde_json::from_str(line).unwrap(), "12:00:00.000"))
             .collect();
-        let told: String =
-            told.lines().map(|line| line.strip_prefix("12:00:00.000 ").unwrap().to_owned() + "\n").collect();
-        assert_eq!(told, expected);
+        let lines: String =
+            lines.lines().map(|line| line.strip_prefix("12:00:00.000 ").unwrap().to_owned() + "\n").collect();
+        assert_eq!(lines, expected);
     }
 
     fn fresh() -> String {
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_told_by_name() {
+    fn changes_are_shown_with_names() {
         let row = r#"{"id":"row_000000","role":"row","name":"Note 3","children":[{"id":"cell_000000","role":"cell"}]}"#;
         check(
             &[
@@ -315,13 +316,13 @@ mod tests {
              Notes  + row \"Note 3\" row_000000 in list \"Notes\" (2 elements)\n\
              Notes  ~ textfield \"Body\" value = \"Buy milk\", editable, not focused txt_000000\n\
              Notes  ~ row \"Note 3\" name = \"Note 4\", no value row_000000 (found by rereading)\n\
-             Notes  > row \"Note 4\" row_000000 to place 1 in application app_000000\n\
+             Notes  > row \"Note 4\" row_000000 to position 1 in application app_000000\n\
              Notes  - row \"Note 4\" row_000000\n",
         );
     }
 
     #[test]
-    fn what_was_never_told_of_goes_by_its_id_and_spoils_nothing() {
+    fn an_unknown_element_is_shown_by_its_id() {
         check(
             &[changes(
                 "event",
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn happenings_are_one_line_each() {
+    fn other_events_are_one_line_each() {
         let event = |kind: &str, more: &str| {
             format!(r#"{{"sub":1,"event":"{kind}","clock":"c:00000001:3",{APP}{more}}}"#)
         };
@@ -348,7 +349,7 @@ mod tests {
              Notes  window opened \"Untitled\"\n\
              Notes  says \"Saved\"\n\
              Notes  is live\n\
-             axd  the subscription is over: the daemon is going down\n",
+             axd  the subscription ended: the daemon is shutting down\n",
         );
     }
 }

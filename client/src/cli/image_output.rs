@@ -1,4 +1,4 @@
-//! Files: where a picture is written, and paths as the daemon, which has another folder, can use them.
+//! Where the image of an answer is written. Also makes paths absolute, because the daemon has another working directory.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axd_client::ClientError;
-use axd_client::protocol::command::{ClipKind, ClipboardGetAnswer, Command, PictureFormat, ScreenshotAnswer};
+use axd_client::protocol::command::{ClipKind, ClipboardGetAnswer, Command, ImageFormat, ScreenshotAnswer};
 use axd_client::protocol::render::Render;
 use axd_client::protocol::{Error, ErrorCode, NodeId, Role};
 use base64::Engine as _;
@@ -16,19 +16,19 @@ use serde::de::DeserializeOwned;
 
 use super::output::{self, Mode, Stdout};
 use super::parse::Usage;
-use super::{Exit, ask};
+use super::{Exit, request};
 
-/// Where the picture of an answer goes.
+/// Where the image of an answer is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Keep {
-    /// Into a file.
+pub enum ImageOutput {
+    /// To a file.
     File(PathBuf),
-    /// To standard output, and nothing else does.
+    /// To standard output, where nothing else is printed then.
     Stdout,
 }
 
-/// Makes a command ready to be sent: paths become whole, and where a picture is to be written stays here.
-pub fn prepare(command: &mut Command) -> Result<Option<Keep>, Usage> {
+/// Prepares a command for sending: makes its paths absolute, and takes out where its image is written.
+pub fn prepare(command: &mut Command) -> Result<Option<ImageOutput>, Usage> {
     match command {
         Command::Screenshot(args) => {
             let Some(path) = args.path.take() else { return Ok(None) };
@@ -37,31 +37,31 @@ pub fn prepare(command: &mut Command) -> Result<Option<Keep>, Usage> {
                 let tip = format!("use --element {element}, with an output file such as shot.png");
                 return Err(usage("screenshot", message, &tip));
             }
-            let keep = Keep::at("screenshot", path)?;
-            if let (Keep::File(path), None) = (&keep, args.format) {
+            let output_to = ImageOutput::new("screenshot", path)?;
+            if let (ImageOutput::File(path), None) = (&output_to, args.format) {
                 args.format = format_of(path)?;
             }
-            Ok(Some(keep))
+            Ok(Some(output_to))
         }
         Command::ClipboardGet(args) => {
             let Some(path) = args.out.take() else { return Ok(None) };
             if matches!(args.kind, Some(ClipKind::Text | ClipKind::Files)) {
-                let tip = "leave --out out: text and files are printed";
-                return Err(usage("clipboard-get", "--out is where an image is written".into(), tip));
+                let tip = "omit --out; text and files are printed";
+                return Err(usage("clipboard-get", "--out applies to images only".into(), tip));
             }
             args.kind = Some(ClipKind::Image);
-            Keep::at("clipboard-get", path).map(Some)
+            ImageOutput::new("clipboard-get", path).map(Some)
         }
         Command::ClipboardSet(args) => {
-            args.image.iter_mut().chain(&mut args.file).for_each(make_whole);
+            args.image.iter_mut().chain(&mut args.file).for_each(make_absolute);
             Ok(None)
         }
         Command::Launch(args) => {
-            args.cwd.iter_mut().for_each(make_whole);
-            // A program that is named by a path, rather than by a name.
+            args.cwd.iter_mut().for_each(make_absolute);
+            // The app is given by the path of its program.
             if args.app.contains('/') {
                 let mut path = PathBuf::from(&args.app);
-                make_whole(&mut path);
+                make_absolute(&mut path);
                 args.app = path.to_string_lossy().into_owned();
             }
             Ok(None)
@@ -70,26 +70,26 @@ pub fn prepare(command: &mut Command) -> Result<Option<Keep>, Usage> {
     }
 }
 
-fn make_whole(path: &mut PathBuf) {
-    // Fails only for an empty path and without a current folder; then the daemon says what is wrong with it.
+fn make_absolute(path: &mut PathBuf) {
+    // This fails only for an empty path or without a working directory; the daemon reports that.
     if let Ok(whole) = std::path::absolute(&*path) {
         *path = whole;
     }
 }
 
-/// Whether what stands in the place of a file is the id or the selector of an element: no picture is called like that.
+/// Whether an output path is the id or the selector of an element, which is probably a mistake.
 fn is_element(path: &str) -> bool {
     let is_role = |name: &str| Role::ALL.iter().any(|role| role.name() == name);
     let selects = path.split_once(':').is_some_and(|(role, _)| is_role(role));
     Path::new(path).extension().is_none() && (selects || NodeId::parse(path).is_some())
 }
 
-/// The format that a file's ending says; none if it says PNG, which is what comes unless asked.
-fn format_of(path: &Path) -> Result<Option<PictureFormat>, Usage> {
+/// The format of a file's extension; `None` for PNG, which is the default.
+fn format_of(path: &Path) -> Result<Option<ImageFormat>, Usage> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match ending.as_deref() {
         None | Some("png") => Ok(None),
-        Some("jpg" | "jpeg") => Ok(Some(PictureFormat::Jpeg)),
+        Some("jpg" | "jpeg") => Ok(Some(ImageFormat::Jpeg)),
         Some(other) => Err(usage(
             "screenshot",
             format!("images are written as PNG or JPEG, not '.{other}'"),
@@ -103,126 +103,127 @@ fn usage(command: &str, message: String, tip: &str) -> Usage {
     Usage { command: command.into(), text, message, tip: Some(tip.into()) }
 }
 
-/// An answer with a picture in it.
-trait Pictured: DeserializeOwned + Serialize + Render {
-    /// Takes the picture out, in base 64.
-    fn take(&mut self) -> Option<String>;
-    /// Says where the picture is.
-    fn is_at(&mut self, path: PathBuf);
-    /// The error if there is no picture, unless that is well.
-    fn lacking(&self) -> Option<Error>;
+/// An answer that contains an image.
+trait WithImage: DeserializeOwned + Serialize + Render {
+    /// Removes the image, in base64, from the answer.
+    fn take_image(&mut self) -> Option<String>;
+    /// Sets the path to which the image was written.
+    fn set_path(&mut self, path: PathBuf);
+    /// The error for an answer without an image, unless it may have none.
+    fn missing_image(&self) -> Option<Error>;
 }
 
-impl Pictured for ScreenshotAnswer {
-    fn take(&mut self) -> Option<String> {
+impl WithImage for ScreenshotAnswer {
+    fn take_image(&mut self) -> Option<String> {
         self.bytes.take()
     }
 
-    fn is_at(&mut self, path: PathBuf) {
+    fn set_path(&mut self, path: PathBuf) {
         self.path = Some(path);
     }
 
-    fn lacking(&self) -> Option<Error> {
-        (!self.unchanged).then(|| Error::new(ErrorCode::Internal, "axd answered without the picture"))
+    fn missing_image(&self) -> Option<Error> {
+        (!self.unchanged).then(|| Error::new(ErrorCode::Internal, "axd answered without the image"))
     }
 }
 
-impl Pictured for ClipboardGetAnswer {
-    fn take(&mut self) -> Option<String> {
+impl WithImage for ClipboardGetAnswer {
+    fn take_image(&mut self) -> Option<String> {
         self.bytes.take()
     }
 
-    fn is_at(&mut self, path: PathBuf) {
+    fn set_path(&mut self, path: PathBuf) {
         self.path = Some(path);
     }
 
-    fn lacking(&self) -> Option<Error> {
+    fn missing_image(&self) -> Option<Error> {
         Some(
-            Error::new(ErrorCode::ActionFailed, "there is no image on the clipboard")
+            Error::new(ErrorCode::ActionFailed, "the clipboard has no image")
                 .suggest("run `ax clipboard-get` to see its content")
                 .retry("clipboard-get"),
         )
     }
 }
 
-impl Keep {
-    fn at(command: &str, path: PathBuf) -> Result<Keep, Usage> {
+impl ImageOutput {
+    fn new(command: &str, path: PathBuf) -> Result<ImageOutput, Usage> {
         if path.as_os_str() != "-" {
-            return Ok(Keep::File(path));
+            return Ok(ImageOutput::File(path));
         }
         if io::stdout().is_terminal() {
-            let message = "a picture cannot be shown on a terminal".to_owned();
-            return Err(usage(command, message, "name a file, or send standard output somewhere else"));
+            let message = "an image cannot be written to a terminal".to_owned();
+            return Err(usage(command, message, "use an output file, or redirect standard output"));
         }
-        Ok(Keep::Stdout)
+        Ok(ImageOutput::Stdout)
     }
 
-    /// Puts the picture of an answer where it belongs, and prints the rest of the answer.
-    pub fn put(&self, line: &[u8], mode: Mode) -> Exit {
+    /// Writes the image of an answer, and prints the rest of the answer.
+    pub fn write(&self, line: &[u8], mode: Mode) -> Exit {
         let line = String::from_utf8_lossy(line);
-        let (command, put) = match ask::read(line.as_bytes()).map(|answer| answer.command.into_owned()) {
-            Ok(command) if command == "clipboard-get" => {
-                let put = self.put_of::<ClipboardGetAnswer>(&line, mode);
-                (command, put)
-            }
-            Ok(command) => {
-                let put = self.put_of::<ScreenshotAnswer>(&line, mode);
-                (command, put)
-            }
-            Err(fault) => ("screenshot".to_owned(), Err(fault)),
-        };
-        put.unwrap_or_else(|fault| output::failure(&command, &fault, mode))
+        let (command, written) =
+            match request::read(line.as_bytes()).map(|answer| answer.command.into_owned()) {
+                Ok(command) if command == "clipboard-get" => {
+                    let written = self.write_typed::<ClipboardGetAnswer>(&line, mode);
+                    (command, written)
+                }
+                Ok(command) => {
+                    let written = self.write_typed::<ScreenshotAnswer>(&line, mode);
+                    (command, written)
+                }
+                Err(fault) => ("screenshot".to_owned(), Err(fault)),
+            };
+        written.unwrap_or_else(|fault| output::failure(&command, &fault, mode))
     }
 
-    fn put_of<T: Pictured>(&self, line: &str, mode: Mode) -> Result<Exit, ClientError> {
+    fn write_typed<T: WithImage>(&self, line: &str, mode: Mode) -> Result<Exit, ClientError> {
         let broken = |fault: &dyn std::fmt::Display| ClientError::Protocol(fault.to_string());
-        let data = ask::read(line.as_bytes())?.data.ok_or_else(|| broken(&"an answer without data"))?;
-        let mut told: T = serde_json::from_str(data.get()).map_err(|fault| broken(&fault))?;
-        let picture = match told.take() {
+        let data = request::read(line.as_bytes())?.data.ok_or_else(|| broken(&"an answer without data"))?;
+        let mut answer: T = serde_json::from_str(data.get()).map_err(|fault| broken(&fault))?;
+        let image = match answer.take_image() {
             Some(bytes) => Some(BASE_64.decode(bytes).map_err(|fault| broken(&fault))?),
             None => None,
         };
-        match (self, picture) {
-            (Keep::Stdout, Some(picture)) => {
-                return Ok(output::finish(Stdout.write_all(&picture), Exit::Done));
+        match (self, image) {
+            (ImageOutput::Stdout, Some(image)) => {
+                return Ok(output::finish(Stdout.write_all(&image), Exit::Done));
             }
-            (Keep::File(path), Some(picture)) => {
-                write_whole(path, &picture).map_err(|fault| not_written(path, &fault))?;
-                // As far as it can be told: JSON has no way to write a path that is not UTF-8.
-                told.is_at(path.display().to_string().into());
+            (ImageOutput::File(path), Some(image)) => {
+                write_atomically(path, &image).map_err(|fault| write_error(path, &fault))?;
+                // JSON cannot contain a path that is not UTF-8.
+                answer.set_path(path.display().to_string().into());
             }
             (_, None) => {
-                if let Some(error) = told.lacking() {
+                if let Some(error) = answer.missing_image() {
                     return Err(error.into());
                 }
-                if *self == Keep::Stdout {
+                if *self == ImageOutput::Stdout {
                     return Ok(Exit::Done);
                 }
             }
         }
         Ok(match mode {
             Mode::Json => {
-                let told = serde_json::to_string(&told).map_err(|fault| broken(&fault))?;
-                output::plain(&replaced(line, data.get(), &told))
+                let answer = serde_json::to_string(&answer).map_err(|fault| broken(&fault))?;
+                output::print_text(&replace_part(line, data.get(), &answer))
             }
             Mode::Text => {
                 let mut text = String::new();
-                told.render(&mut text);
-                output::plain(&text)
+                answer.render(&mut text);
+                output::print_text(&text)
             }
         })
     }
 }
 
-/// The line with something else in the place of one part of it.
-fn replaced(line: &str, part: &str, by: &str) -> String {
-    // The part was borrowed from the line, so it begins in it.
+/// Replaces one part of a line. The part must be borrowed from the line.
+fn replace_part(line: &str, part: &str, by: &str) -> String {
+    // The part is borrowed from the line, so its address is inside it.
     let start = (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
     let (before, after) = (line.get(..start), line.get(start + part.len()..));
     format!("{}{by}{}", before.unwrap_or_default(), after.unwrap_or_default())
 }
 
-fn not_written(path: &Path, fault: &io::Error) -> ClientError {
+fn write_error(path: &Path, fault: &io::Error) -> ClientError {
     let code = match fault.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => ErrorCode::PermissionDenied,
         _ => ErrorCode::ActionFailed,
@@ -232,13 +233,13 @@ fn not_written(path: &Path, fault: &io::Error) -> ClientError {
         .into()
 }
 
-/// Writes a file whole or not at all: whoever looks sees what was there before, or all of it.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a file completely or not at all, so that others see either the old content or the new one.
+fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (target, before) = match fs::metadata(path) {
         Ok(about) if about.is_dir() => return Err(io::Error::other("it is a folder")),
-        // A pipe or a device is not replaced, but written to.
+        // A pipe or a device is written to, not replaced.
         Ok(about) if !about.is_file() => return OpenOptions::new().write(true).open(path)?.write_all(bytes),
-        // What a link leads to is replaced, not the link; and what may not be written stays.
+        // The target of a link is replaced, not the link; and a file that may not be written stays.
         Ok(about) => {
             OpenOptions::new().write(true).open(path)?;
             (fs::canonicalize(path)?, Some(about.permissions()))
@@ -254,7 +255,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .and_then(|()| before.map_or(Ok(()), |before| file.set_permissions(before)))
         .and_then(|()| fs::rename(&draft, &target));
     if written.is_err() {
-        // If it cannot be removed either, there is no more to be done about it.
+        // If it cannot be removed either, nothing more can be done.
         let _ = fs::remove_file(&draft);
     }
     written
@@ -275,7 +276,7 @@ mod tests {
         assert_eq!(format_of(Path::new("a.png")).unwrap(), None);
         assert_eq!(format_of(Path::new("a")).unwrap(), None);
         for jpeg in ["a.jpg", "b/a.JPEG"] {
-            assert_eq!(format_of(Path::new(jpeg)).unwrap(), Some(PictureFormat::Jpeg));
+            assert_eq!(format_of(Path::new(jpeg)).unwrap(), Some(ImageFormat::Jpeg));
         }
         assert!(format_of(Path::new("a.webp")).unwrap_err().message.contains(".webp"));
     }
@@ -301,7 +302,7 @@ mod tests {
         fs::write(&file, "before").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         symlink("a.png", &link).unwrap();
-        write_whole(&link, b"after").unwrap();
+        write_atomically(&link, b"after").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"after");
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert!(link.symlink_metadata().unwrap().is_symlink());
@@ -311,23 +312,23 @@ mod tests {
     #[test]
     fn what_cannot_be_written_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(write_whole(&folder.path().join("none/a.png"), b"x").is_err());
-        assert!(write_whole(folder.path(), b"x").unwrap_err().to_string().contains("folder"));
+        assert!(write_atomically(&folder.path().join("none/a.png"), b"x").is_err());
+        assert!(write_atomically(folder.path(), b"x").unwrap_err().to_string().contains("folder"));
         assert_eq!(names(folder.path()), [""; 0]);
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn a_device_is_written_to_and_not_replaced() {
-        let full = write_whole(Path::new("/dev/full"), b"x").unwrap_err();
+        let full = write_atomically(Path::new("/dev/full"), b"x").unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::StorageFull);
-        write_whole(Path::new("/dev/null"), b"x").unwrap();
+        write_atomically(Path::new("/dev/null"), b"x").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 
     #[test]
     fn a_part_of_a_line_is_replaced_where_it_is() {
         let line = r#"{"a":{"x":1},"b":{"x":1}}"#;
-        assert_eq!(replaced(line, &line[17..24], "2"), r#"{"a":{"x":1},"b":2}"#);
+        assert_eq!(replace_part(line, &line[17..24], "2"), r#"{"a":{"x":1},"b":2}"#);
     }
 }

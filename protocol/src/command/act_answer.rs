@@ -1,4 +1,4 @@
-//! What every command that acts answers: how it was done, and what changed.
+//! The answer of every command that acts: how it was done, and what changed.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,49 +12,49 @@ use crate::node::NodeRef;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ActAnswer {
-    /// By what it was done: `atspi`, `xtest`, `ax`, `cgevent`, `sim`; `none` if nothing had to be done.
+    /// The interface that was used: `atspi`, `xtest`, `ax`, `cgevent` or `sim`; `none` if nothing had to be done.
     pub method: String,
-    /// The way it went.
+    /// Whether the accessibility API or mouse and keyboard were used.
     pub route: Route,
-    /// The target before, if there is one.
+    /// The target before the action, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Brief>,
-    /// The target after; absent if it is gone.
+    pub before: Option<ElementState>,
+    /// The target after the action; absent if it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<Brief>,
-    /// What is different about the target.
+    pub after: Option<ElementState>,
+    /// The properties of the target that changed.
     pub changed: Vec<Aspect>,
-    /// How the app came to rest.
+    /// How the wait for the app to settle ended.
     pub settled: Settled,
-    /// How long that took.
+    /// How long that wait took, in ms.
     pub waited_ms: u64,
-    /// Who received what was sent by mouse or keyboard, by what the desktop said just before.
+    /// The app and window that received the input, as the desktop reported just before it was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Receiver>,
-    /// The element that the mouse was over just before it was pressed, by what the app said.
+    /// The element under the pointer just before the mouse was pressed, as the app reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit: Option<NodeRef>,
-    /// A modal dialog that is open over what this was about, and does not hold it.
+    /// The modal dialog that blocks the target's window, if one is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modal: Option<Modal>,
-    /// What changed in the app since just before; absent with `--no-effects`.
+    /// What changed in the app since just before the action; absent with `--no-effects`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
-    /// How surely it was delivered.
+    /// How far the action got, and whether it is safe to retry.
     pub disposition: Disposition,
-    /// What is worth knowing beside that.
+    /// An additional remark for the reader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Who received what was sent by mouse or keyboard.
+/// The app and window that received input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Receiver {
-    /// The app, if it is one that is known.
+    /// The name of the app, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app: Option<String>,
-    /// Its process.
+    /// The id of its process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// The window system's number of the window.
@@ -72,21 +72,21 @@ pub struct Modal {
     /// The dialog.
     #[serde(flatten)]
     pub node: NodeRef,
-    /// What its buttons are called.
+    /// The names of its buttons.
     pub buttons: Vec<String>,
 }
 
-/// An element, as far as actions change it.
+/// The properties of an element that actions change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Brief {
+pub struct ElementState {
     /// The element.
     #[serde(flatten)]
     pub node: NodeRef,
-    /// What it holds.
+    /// Its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Whether it can be used.
+    /// Whether it is enabled.
     pub enabled: bool,
     /// Whether it has the keyboard focus.
     pub focused: bool,
@@ -94,22 +94,22 @@ pub struct Brief {
     pub checked: bool,
     /// Whether it is selected.
     pub selected: bool,
-    /// Whether it shows what it holds.
+    /// Whether it is expanded.
     pub expanded: bool,
 }
 
-/// What may be different about a target.
+/// A property of a target that an action may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Aspect {
-    /// It is gone.
+    /// The element is gone.
     Gone,
     /// Its name.
     Name,
     /// Its value.
     Value,
-    /// Whether it can be used.
+    /// Whether it is enabled.
     Enabled,
     /// Whether it has the focus.
     Focused,
@@ -121,9 +121,9 @@ pub enum Aspect {
     Expanded,
 }
 
-impl Brief {
-    /// What is different between this and what it was.
-    pub fn since(&self, before: &Brief) -> Vec<Aspect> {
+impl ElementState {
+    /// The properties that differ from those of an earlier state.
+    pub fn changes_since(&self, before: &ElementState) -> Vec<Aspect> {
         let differs = [
             (Aspect::Name, self.node.name != before.node.name),
             (Aspect::Value, self.value != before.value),
@@ -137,24 +137,24 @@ impl Brief {
     }
 }
 
-/// How an app came to rest after an action.
+/// How the wait for an app to settle ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Settled {
-    /// It changed, and then nothing more did for `quiet_ms`.
+    /// The app changed, and then did not change for `quiet_ms`.
     Quiet,
-    /// It did not change.
+    /// The app did not change.
     NoChange,
-    /// It still changed when `settle_ms` were over.
+    /// The app was still changing after `settle_ms`.
     Busy,
-    /// It does not answer; what it announced is in.
+    /// The app does not answer; the events it had sent are included.
     Unresponsive,
-    /// It ended.
+    /// The app ended.
     Ended,
-    /// The wait was cut short by a cancellation or the deadline.
+    /// The wait was interrupted by a cancellation or the deadline.
     CutShort,
-    /// It was not waited for.
+    /// There was no wait.
     Skipped,
 }
 
@@ -162,14 +162,14 @@ pub enum Settled {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Effects {
-    /// Since this clock.
+    /// The clock just before the action.
     pub since: Clock,
-    /// Up to this one.
+    /// The clock up to which changes are included.
     pub clock: Clock,
-    /// What.
+    /// The changes.
     #[serde(flatten)]
     pub difference: Difference,
-    /// More changed than is worth telling: look at the app instead.
+    /// Whether more changed than is listed here; `snapshot` shows all of it.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub truncated: bool,
 }
