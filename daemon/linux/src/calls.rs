@@ -15,7 +15,10 @@ use super::launch::{self, Starts};
 use super::popups;
 use super::window_ops;
 use axd_platform::input_thread::{InputThread, Job};
-use axd_platform::{DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Reply};
+use axd_platform::{
+    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, DesktopEvent, Failure, Gate, Input,
+    LaunchPlan, Launched, Reply, WindowOp,
+};
 
 /// Takes calls.
 pub(super) struct Calls {
@@ -50,73 +53,89 @@ impl Calls {
         let _ = self.out.set(out);
     }
 
-    /// Gives what axd has on the clipboard to who keeps it.
-    pub fn farewell(&self) -> Reply<DesktopAnswer> {
+    /// Gives what is ours on the clipboard to the clipboard manager.
+    pub fn shutdown(&self) -> Reply<()> {
         let (answer, reply) = oneshot::channel();
         self.clipboard.hand_over(answer);
         reply
     }
 
-    /// Whether a popup of the app of a window is on top at a point. Blocks.
+    /// Whether a popup of the window's app covers the point; `None` if the X server cannot tell.
     pub fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
         self.display.ask(|display| popups::covers(display, window, point)).ok()
     }
 
-    /// Does what is asked, elsewhere.
-    pub fn take(&self, call: DesktopCall, gate: Gate, displays: Vec<DisplayInfo>) -> Reply<DesktopAnswer> {
+    /// Makes input, on the thread for it.
+    pub fn input(&self, input: Input, gate: Gate) -> Reply<Option<String>> {
         let (answer, reply) = oneshot::channel();
-        match call {
-            DesktopCall::Input(input) => self.input.run(Job { input, gate, answer }),
-            DesktopCall::Pointer => {
-                let display = Arc::clone(&self.display);
-                blocking(answer, move || {
-                    display.ask(|display| Ok(DesktopAnswer::Pointer(pointer::place(display)?)))
-                });
-            }
-            DesktopCall::Window { window, op } => {
-                let display = Arc::clone(&self.display);
-                blocking(answer, move || {
-                    display.ask(|display| done(window_ops::apply(display, window, op, &gate)))
-                });
-            }
-            DesktopCall::Launch(plan) => {
-                let out = self.out.get().cloned();
-                let ended = move |pid, how| {
-                    // Nobody listens any more when the daemon stops.
-                    let _ = out.map(|out| out.send(DesktopEvent::Ended { pid, how }));
-                };
-                let starts = Arc::clone(&self.starts);
-                blocking(answer, move || launch::launch(&plan, &gate, &starts, ended));
-            }
-            DesktopCall::Close { pid, force: true } => {
-                blocking(answer, move || done(close::force(pid, &gate)))
-            }
-            DesktopCall::Close { pid, force: false } => {
-                let display = Arc::clone(&self.display);
-                blocking(answer, move || display.ask(|display| done(close::ask(display, pid, &gate))));
-            }
-            DesktopCall::Capture { of, cursor } => {
-                let capture = Arc::clone(&self.capture);
-                blocking(answer, move || Ok(DesktopAnswer::Picture(capture.take(of, cursor, &displays)?)));
-            }
-            DesktopCall::ClipboardGet(kind) => self.clipboard.ask(Wish::Get(kind), answer),
-            DesktopCall::ClipboardSet(clip) => self.clipboard.ask(Wish::Set(clip, gate), answer),
-        }
+        self.input.run(Job { input, gate, answer });
+        reply
+    }
+
+    /// Where the pointer is.
+    pub fn pointer(&self) -> Reply<Point> {
+        let display = Arc::clone(&self.display);
+        blocking(move || display.ask(|display| Ok(pointer::place(display)?)))
+    }
+
+    /// Does something to a window.
+    pub fn window_op(&self, window: u64, op: WindowOp, gate: Gate) -> Reply<()> {
+        let display = Arc::clone(&self.display);
+        blocking(move || display.ask(|display| window_ops::apply(display, window, op, &gate)))
+    }
+
+    /// Starts an app, and reports its end.
+    pub fn launch(&self, plan: LaunchPlan, gate: Gate) -> Reply<Launched> {
+        let out = self.out.get().cloned();
+        let ended = move |pid, how| {
+            // Nobody listens any more when the daemon stops.
+            let _ = out.map(|out| out.send(DesktopEvent::Ended { pid, how }));
+        };
+        let starts = Arc::clone(&self.starts);
+        blocking(move || launch::launch(&plan, &gate, &starts, ended))
+    }
+
+    /// Asks an app to quit, or kills it.
+    pub fn close_app(&self, pid: u32, force: bool, gate: Gate) -> Reply<()> {
+        let display = Arc::clone(&self.display);
+        blocking(move || match force {
+            true => close::force(pid, &gate),
+            false => display.ask(|display| close::ask(display, pid, &gate)),
+        })
+    }
+
+    /// Captures an image of the screen.
+    pub fn capture(
+        &self,
+        target: CaptureTarget,
+        cursor: bool,
+        displays: Vec<DisplayInfo>,
+    ) -> Reply<CapturedImage> {
+        let capture = Arc::clone(&self.capture);
+        blocking(move || capture.take(target, cursor, &displays))
+    }
+
+    /// Reads the clipboard.
+    pub fn clipboard(&self, kind: ClipboardKind) -> Reply<Option<ClipboardContent>> {
+        let (answer, reply) = oneshot::channel();
+        self.clipboard.ask(Wish::Get(kind, answer));
+        reply
+    }
+
+    /// Replaces what is on the clipboard.
+    pub fn set_clipboard(&self, content: Option<ClipboardContent>, gate: Gate) -> Reply<()> {
+        let (answer, reply) = oneshot::channel();
+        self.clipboard.ask(Wish::Set(content, gate, answer));
         reply
     }
 }
 
 /// Runs something that blocks on a thread for such things.
-fn blocking(
-    answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
-    work: impl FnOnce() -> Result<DesktopAnswer, Failure> + Send + 'static,
-) {
-    // Who asked may not want to know any more.
+fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> Reply<T> {
+    let (answer, reply) = oneshot::channel();
+    // Whoever asked may have stopped waiting.
     tokio::task::spawn_blocking(move || answer.send(work()));
-}
-
-fn done(result: Result<(), Failure>) -> Result<DesktopAnswer, Failure> {
-    result.map(|()| DesktopAnswer::Done)
+    reply
 }
 
 /// One connection for all short questions; opened when first needed, and again when it was lost.

@@ -24,8 +24,9 @@ use super::registry::{self, Listed};
 use super::x11::{Screen, X11};
 use axd_platform::worker;
 use axd_platform::{
-    Counters, DesktopAnswer, DesktopCall, DesktopEvent, Gate, Kinship, Platform, Reply, RunningApp,
-    WorkerEvent, WorkerHandle, WorkerRequest,
+    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Gate, Input,
+    Kinship, LaunchPlan, Launched, Platform, Reply, RunningApp, WindowOp, WorkerEvent, WorkerHandle,
+    WorkerRequest,
 };
 
 /// How long to wait before looking for a lost bus again, at first and at most.
@@ -131,13 +132,41 @@ impl Platform for LinuxDesktop {
         capabilities
     }
 
-    fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {
-        let displays = self.shared.screen.as_ref().map(|screen| screen.borrow().displays.clone());
-        self.calls.take(call, gate, displays.unwrap_or_default())
+    fn input(&self, input: Input, gate: Gate) -> Reply<Option<String>> {
+        self.calls.input(input, gate)
     }
 
-    fn shutdown(&self) -> Reply<DesktopAnswer> {
-        self.calls.farewell()
+    fn pointer(&self) -> Reply<Point> {
+        self.calls.pointer()
+    }
+
+    fn window_op(&self, window: u64, op: WindowOp, gate: Gate) -> Reply<()> {
+        self.calls.window_op(window, op, gate)
+    }
+
+    fn launch(&self, plan: LaunchPlan, gate: Gate) -> Reply<Launched> {
+        self.calls.launch(plan, gate)
+    }
+
+    fn close_app(&self, pid: u32, force: bool, gate: Gate) -> Reply<()> {
+        self.calls.close_app(pid, force, gate)
+    }
+
+    fn clipboard(&self, kind: ClipboardKind) -> Reply<Option<ClipboardContent>> {
+        self.calls.clipboard(kind)
+    }
+
+    fn set_clipboard(&self, content: Option<ClipboardContent>, gate: Gate) -> Reply<()> {
+        self.calls.set_clipboard(content, gate)
+    }
+
+    fn capture(&self, target: CaptureTarget, cursor: bool) -> Reply<CapturedImage> {
+        let displays = self.shared.screen.as_ref().map(|screen| screen.borrow().displays.clone());
+        self.calls.capture(target, cursor, displays.unwrap_or_default())
+    }
+
+    fn shutdown(&self) -> Reply<()> {
+        self.calls.shutdown()
     }
 
     fn semantic_method(&self) -> &'static str {

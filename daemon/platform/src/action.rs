@@ -1,8 +1,7 @@
-//! What a platform can be asked to do, rather than to tell: acts on elements, input, windows, apps, the clipboard and
-//! pictures of the screen.
+//! What a platform can be asked to do: acts on elements, input, windows, apps, the clipboard and images of the screen.
 //!
-//! Acts on an element go to its app's worker ([`WorkerRequest::Perform`](super::WorkerRequest)); everything else is a
-//! [`DesktopCall`]. Whatever sends something passes its [`Gate`](super::Gate) first.
+//! Acts on an element go to its app's worker ([`WorkerRequest::Perform`](super::WorkerRequest)); everything else is a method of
+//! [`Platform`](super::Platform). Whatever sends something passes its [`Gate`](super::Gate) first.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use std::time::Duration;
 use axd_protocol::keys::{Button, Key};
 use axd_protocol::{Bounds, Point};
 
-use super::{Input, Stretch};
+use super::Stretch;
 
 /// What is done to an element by its app, without the mouse or the keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,50 +53,6 @@ pub enum Direction {
     Left,
     /// Towards the right.
     Right,
-}
-
-/// What a desktop is asked to do.
-#[derive(Debug, Clone, PartialEq)]
-pub enum DesktopCall {
-    /// Moves the pointer, presses buttons and keys, as a person would. Answered by `Done` once all of it is sent; fails with
-    /// `Elsewhere` where the judge said no, and with what was sent by then.
-    Input(Input),
-    /// Where the pointer is. Answered by `Pointer`.
-    Pointer,
-    /// Does something to a window. Answered by `Done` once it is asked for; the desktop tells what came of it.
-    Window {
-        /// The window system's number for it.
-        window: u64,
-        /// What.
-        op: WindowOp,
-    },
-    /// Starts an app. Answered by `Launched`; fails with `Gone` if there is no such app.
-    Launch(LaunchPlan),
-    /// Asks an app to end, or ends it. Answered by `Done`; the desktop tells when it is gone.
-    Close {
-        /// Its process.
-        pid: u32,
-        /// Without asking.
-        force: bool,
-    },
-    /// Reads the clipboard. Answered by `Clipboard`.
-    ClipboardGet(ClipboardKind),
-    /// Puts something on the clipboard, instead of all that is on it; `None` empties it. Answered by `Done`.
-    ClipboardSet(Option<ClipboardContent>),
-    /// Takes a picture. Answered by `Picture`.
-    Capture {
-        /// Of what.
-        of: CaptureTarget,
-        /// Whether the pointer is in it.
-        cursor: bool,
-    },
-}
-
-impl DesktopCall {
-    /// Has input made; without a judge, whoever receives it is right.
-    pub fn input(input: impl Into<Input>) -> DesktopCall {
-        DesktopCall::Input(input.into())
-    }
 }
 
 /// A step of what a person does with mouse and keyboard.
@@ -224,24 +179,11 @@ impl std::fmt::Debug for CapturedImage {
     }
 }
 
-/// What a desktop answers.
-#[derive(Debug, Clone, PartialEq)]
-pub enum DesktopAnswer {
-    /// It is done.
-    Done,
-    /// It was sent, and may be lost on the way for this reason.
-    Doubtful(String),
-    /// The pointer is here.
-    Pointer(Point),
-    /// The app was started.
-    Launched {
-        /// Its process, where that is known: an app may hand over to an instance that runs already.
-        pid: Option<u32>,
-        /// What it goes by, as [`RunningApp::identity`](super::RunningApp) will say, where that is known.
-        identity: Option<String>,
-    },
-    /// What is on the clipboard; `None` if nothing of that kind is.
-    Clipboard(Option<ClipboardContent>),
-    /// The picture.
-    Picture(CapturedImage),
+/// An app that was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launched {
+    /// Its process, where that is known.
+    pub pid: Option<u32>,
+    /// What it goes by, as [`RunningApp::identity`](super::RunningApp) will say, where that is known.
+    pub identity: Option<String>,
 }

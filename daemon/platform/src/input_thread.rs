@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use super::{DesktopAnswer, Failure, FailureKind, Gate, Input};
+use super::{Failure, FailureKind, Gate, Input};
 
 /// The way to the thread; started when it is first needed, and again if it has ended.
 pub struct InputThread {
@@ -19,8 +19,8 @@ pub struct Job {
     pub input: Input,
     /// To be passed before each step.
     pub gate: Gate,
-    /// Who wants to know when all of it is sent.
-    pub answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
+    /// Told when all of it is sent, with a warning if it may have been swallowed.
+    pub answer: oneshot::Sender<Result<Option<String>, Failure>>,
 }
 
 impl InputThread {
@@ -63,7 +63,7 @@ mod tests {
         // One that does one thing and ends, as if it had been killed by it.
         let thread = InputThread::new(|jobs| {
             if let Ok(job) = jobs.recv() {
-                let _ = job.answer.send(Ok(DesktopAnswer::Done));
+                let _ = job.answer.send(Ok(None));
             }
         });
         for _ in 0..3 {
@@ -72,7 +72,7 @@ mod tests {
                 let (answer, reply) = oneshot::channel();
                 thread.run(Job { input: Vec::new().into(), gate: Gate::new(), answer });
                 if let Ok(answered) = reply.await {
-                    assert_eq!(answered, Ok(DesktopAnswer::Done));
+                    assert_eq!(answered, Ok(None));
                     break;
                 }
             }

@@ -17,12 +17,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use axd_protocol::command::{Finding, Permission, Sim, SimAnswer};
-use axd_protocol::{Bounds, DisplayInfo};
+use axd_protocol::{Bounds, DisplayInfo, Point};
 use tokio::sync::{mpsc, oneshot};
 
 pub use action::{
-    Act, CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall,
-    Direction, InputStep, LaunchPlan, WindowOp,
+    Act, CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Direction, InputStep, LaunchPlan,
+    Launched, WindowOp,
 };
 pub use axd_gate::Gate;
 pub use axd_tree::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};
@@ -81,9 +81,30 @@ pub trait Platform: Send + Sync + 'static {
         None
     }
 
-    /// Does something that is not one app's to do. Never blocks; several calls may be under way at once, but only one
-    /// `Input`, which the engine sees to.
-    fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer>;
+    /// Makes input, step by step. The gate is passed before each of them. Replies with a warning if the input was sent and may
+    /// have been swallowed.
+    fn input(&self, input: Input, gate: Gate) -> Reply<Option<String>>;
+
+    /// Where the pointer is.
+    fn pointer(&self) -> Reply<Point>;
+
+    /// Does something to a window.
+    fn window_op(&self, window: u64, op: WindowOp, gate: Gate) -> Reply<()>;
+
+    /// Starts an app.
+    fn launch(&self, plan: LaunchPlan, gate: Gate) -> Reply<Launched>;
+
+    /// Asks an app to quit, or kills it.
+    fn close_app(&self, pid: u32, force: bool, gate: Gate) -> Reply<()>;
+
+    /// What is on the clipboard; `None` if it holds nothing of this kind.
+    fn clipboard(&self, kind: ClipboardKind) -> Reply<Option<ClipboardContent>>;
+
+    /// Replaces what is on the clipboard; `None` empties it.
+    fn set_clipboard(&self, content: Option<ClipboardContent>, gate: Gate) -> Reply<()>;
+
+    /// Captures an image of the screen, with the pointer in it if `cursor`.
+    fn capture(&self, target: CaptureTarget, cursor: bool) -> Reply<CapturedImage>;
 
     /// The name of the route by which workers act, as in `method`: `sim`, `atspi`, `ax`.
     fn semantic_method(&self) -> &'static str;
@@ -108,7 +129,7 @@ pub trait Platform: Send + Sync + 'static {
 
     /// Whether what is on top at a point is a popup of the app that a window belongs to; `None` where that is not known. May
     /// block.
-    fn popup_at(&self, _window: u64, _point: axd_protocol::Point) -> Option<bool> {
+    fn popup_at(&self, _window: u64, _point: Point) -> Option<bool> {
         None
     }
 
@@ -119,9 +140,9 @@ pub trait Platform: Send + Sync + 'static {
 
     /// The daemon is about to end: what others still want of it is given into other hands, where there are any.
     /// Answered when that is done.
-    fn shutdown(&self) -> Reply<DesktopAnswer> {
+    fn shutdown(&self) -> Reply<()> {
         let (answer, reply) = oneshot::channel();
-        let _ = answer.send(Ok(DesktopAnswer::Done));
+        let _ = answer.send(Ok(()));
         reply
     }
 

@@ -10,46 +10,28 @@ use super::desk::{Desk, invalid};
 use super::picture::{self, Sheet};
 use super::process::{Control, Process, Request};
 use axd_platform::{
-    CaptureTarget, ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall, Failure, FailureKind, Gate,
-    LaunchPlan, Sent, WindowOp,
+    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Failure, FailureKind, Gate, LaunchPlan,
+    Launched, Sent, WindowOp,
 };
 
 impl Desk {
-    /// Does what is asked.
-    pub(super) async fn serve(
-        self: Arc<Desk>,
-        call: DesktopCall,
-        gate: Gate,
-    ) -> Result<DesktopAnswer, Failure> {
-        match call {
-            DesktopCall::Input(input) => self.input(input, &gate).await,
-            DesktopCall::Pointer => Ok(DesktopAnswer::Pointer(self.hands.lock().pointer())),
-            DesktopCall::Window { window, op } => self.arrange_window(window, op, &gate).await,
-            DesktopCall::Launch(plan) => self.start_app(plan, &gate).await,
-            DesktopCall::Close { pid, force } => self.end_app(pid, force, &gate).await,
-            DesktopCall::ClipboardGet(kind) => Ok(DesktopAnswer::Clipboard(self.pasted(kind))),
-            DesktopCall::ClipboardSet(clip) => {
-                gate.enter()?;
-                self.copy(clip);
-                Ok(DesktopAnswer::Done)
-            }
-            DesktopCall::Capture { of, cursor } => self.capture(of, cursor).await,
-        }
-    }
-
-    async fn arrange_window(&self, window: u64, op: WindowOp, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+    pub(super) async fn arrange_window(&self, window: u64, op: WindowOp, gate: &Gate) -> Result<(), Failure> {
         let gone = || Failure::new(FailureKind::Gone, format!("window {window} not found"));
         let seen = self.windows().into_iter().find(|seen| seen.window == window).ok_or_else(gone)?;
         let process = self.process(seen.pid).ok_or_else(gone)?;
         gate.enter()?;
         match ask(&process, |answer| Control::Window(window, op, answer)).await {
-            Some(true) => Ok(DesktopAnswer::Done),
+            Some(true) => Ok(()),
             Some(false) => Err(gone()),
             None => Err(gone().sent(Sent::Maybe)),
         }
     }
 
-    async fn start_app(self: Arc<Desk>, plan: LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+    pub(super) async fn start_app(
+        self: Arc<Desk>,
+        plan: LaunchPlan,
+        gate: &Gate,
+    ) -> Result<Launched, Failure> {
         let unknown = |failure: Failure| Failure { kind: FailureKind::Gone, ..failure };
         let (script, running) = self.find(&plan.app).map_err(unknown)?;
         let identity = Some(script.identity.clone());
@@ -68,10 +50,10 @@ impl Desk {
             }
             None => self.launch_now(&script, plan),
         };
-        Ok(DesktopAnswer::Launched { pid: Some(pid), identity })
+        Ok(Launched { pid: Some(pid), identity })
     }
 
-    async fn end_app(&self, pid: u32, force: bool, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+    pub(super) async fn end_app(&self, pid: u32, force: bool, gate: &Gate) -> Result<(), Failure> {
         let gone = || Failure::new(FailureKind::Gone, format!("process {pid} not found"));
         let process = self.process(pid).ok_or_else(gone)?;
         gate.enter()?;
@@ -83,10 +65,10 @@ impl Desk {
         } else {
             process.requests.send(Request::Close).map_err(|_| gone())?;
         }
-        Ok(DesktopAnswer::Done)
+        Ok(())
     }
 
-    fn pasted(&self, kind: ClipboardKind) -> Option<ClipboardContent> {
+    pub(super) fn pasted(&self, kind: ClipboardKind) -> Option<ClipboardContent> {
         self.clipboard().filter(|clip| match kind {
             ClipboardKind::Any => true,
             ClipboardKind::Text => matches!(clip, ClipboardContent::Text(_)),
@@ -95,7 +77,7 @@ impl Desk {
         })
     }
 
-    async fn capture(&self, of: CaptureTarget, cursor: bool) -> Result<DesktopAnswer, Failure> {
+    pub(super) async fn capture(&self, of: CaptureTarget, cursor: bool) -> Result<CapturedImage, Failure> {
         let mut sheets = self.sheets().await;
         let area = match of {
             CaptureTarget::All => self.span(),
@@ -119,7 +101,7 @@ impl Desk {
             }
         };
         let pointer = cursor.then(|| self.hands.lock().pointer());
-        Ok(DesktopAnswer::Picture(picture::draw(area, &sheets, self.active().1, pointer)))
+        Ok(picture::draw(area, &sheets, self.active().1, pointer))
     }
 
     /// What is shown, front to back. An app that hangs still shows what it showed last.

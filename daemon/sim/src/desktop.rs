@@ -12,9 +12,10 @@ use super::library;
 use super::script::Script;
 use axd_platform::worker;
 use axd_platform::{
-    Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Platform, Reply, RunningApp,
-    WorkerEvent, WorkerHandle,
+    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Failure, Gate,
+    Input, LaunchPlan, Launched, Platform, Reply, RunningApp, WindowOp, WorkerEvent, WorkerHandle,
 };
+use axd_protocol::Point;
 
 /// What the built-in desktop consists of.
 #[derive(Debug, Clone)]
@@ -141,8 +142,48 @@ impl Platform for SimDesktop {
         WorkerHandle::new(move |request| requests.send(request).is_ok())
     }
 
-    fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {
-        self.begin(Arc::clone(&self.desk).serve(call, gate))
+    fn input(&self, input: Input, gate: Gate) -> Reply<Option<String>> {
+        let desk = Arc::clone(&self.desk);
+        self.begin(async move { desk.input(input, &gate).await })
+    }
+
+    fn pointer(&self) -> Reply<Point> {
+        let at = self.desk.hands.lock().pointer();
+        self.begin(async move { Ok(at) })
+    }
+
+    fn window_op(&self, window: u64, op: WindowOp, gate: Gate) -> Reply<()> {
+        let desk = Arc::clone(&self.desk);
+        self.begin(async move { desk.arrange_window(window, op, &gate).await })
+    }
+
+    fn launch(&self, plan: LaunchPlan, gate: Gate) -> Reply<Launched> {
+        let desk = Arc::clone(&self.desk);
+        self.begin(async move { desk.start_app(plan, &gate).await })
+    }
+
+    fn close_app(&self, pid: u32, force: bool, gate: Gate) -> Reply<()> {
+        let desk = Arc::clone(&self.desk);
+        self.begin(async move { desk.end_app(pid, force, &gate).await })
+    }
+
+    fn clipboard(&self, kind: ClipboardKind) -> Reply<Option<ClipboardContent>> {
+        let content = self.desk.pasted(kind);
+        self.begin(async move { Ok(content) })
+    }
+
+    fn set_clipboard(&self, content: Option<ClipboardContent>, gate: Gate) -> Reply<()> {
+        let desk = Arc::clone(&self.desk);
+        self.begin(async move {
+            gate.enter()?;
+            desk.copy(content);
+            Ok(())
+        })
+    }
+
+    fn capture(&self, target: CaptureTarget, cursor: bool) -> Reply<CapturedImage> {
+        let desk = Arc::clone(&self.desk);
+        self.begin(async move { desk.capture(target, cursor).await })
     }
 
     fn sim(&self, act: Sim) -> Reply<SimAnswer> {

@@ -16,9 +16,7 @@ use super::calls::ask;
 use super::desk::Desk;
 use super::model::{Gesture, Heard, Modifiers, SCREEN};
 use super::process::{Control, Request};
-use axd_platform::{
-    DesktopAnswer, Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch, WindowOp,
-};
+use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch, WindowOp};
 
 /// How long an app has to take in a step before the next.
 const MOMENT: Duration = Duration::from_millis(100);
@@ -121,7 +119,7 @@ struct Holding {
 
 impl Desk {
     /// Does the steps in turn. When the gate is closed it stops, and lets go of what it holds.
-    pub(super) async fn input(&self, input: Input, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+    pub(super) async fn input(&self, input: Input, gate: &Gate) -> Result<Option<String>, Failure> {
         let mut holding = Holding::default();
         let Input { steps, judge } = input;
         let count = steps.len();
@@ -146,7 +144,7 @@ impl Desk {
                 .sent(Sent::Yes));
             }
         }
-        Ok(DesktopAnswer::Done)
+        Ok(None)
     }
 
     /// Does a step; nothing once the gate is closed, or where the judge says no.

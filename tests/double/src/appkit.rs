@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axd_platform::{
-    CaptureTarget, ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, Gate,
-    LaunchPlan, Platform, RunningApp, WindowOp,
+    CaptureTarget, ClipboardContent, ClipboardKind, DesktopEvent, Gate, LaunchPlan, Platform, Reply,
+    RunningApp, WindowOp,
 };
 use axd_protocol::{Bounds, DisplayInfo};
+use axd_sim::SimDesktop;
 use parking_lot::{Condvar, Mutex};
 
 use crate::cg::{ANSI, shot as shot_of};
@@ -128,11 +129,11 @@ fn bundle_of(name: &str) -> PathBuf {
     PathBuf::from(format!("/Applications/{name}.app"))
 }
 
-/// Asks the desktop, and waits.
-fn call(world: &Inner, call: DesktopCall) -> Option<DesktopAnswer> {
+/// Has the simulated desktop do something, and waits for its reply.
+fn call<T>(world: &Inner, call: impl FnOnce(&SimDesktop) -> Reply<T>) -> Option<T> {
     let reply = {
         let _inside = world.runtime.enter();
-        world.sim.call(call, Gate::new())
+        call(&world.sim)
     };
     match wait(reply, PATIENCE) {
         Waited::Answer(answer) => answer.ok(),
@@ -273,9 +274,9 @@ pub fn launch(plan: &HostLaunch, done: LaunchCallback) {
     };
     let runtime = world.runtime.clone();
     runtime.spawn(async move {
-        let launched = world.sim.call(DesktopCall::Launch(plan), Gate::new()).await;
+        let launched = world.sim.launch(plan, Gate::new()).await;
         let pid = match launched {
-            Ok(Ok(DesktopAnswer::Launched { pid, .. })) => pid,
+            Ok(Ok(launched)) => launched.pid,
             _ => None,
         };
         let app = world.sim.apps().into_iter().find(|app| Some(app.pid) == pid);
@@ -288,7 +289,7 @@ pub fn activate(pid: u32) -> bool {
     let Some(world) = current() else { return false };
     let windows = world.sim.windows();
     let Some(first) = windows.iter().find(|seen| seen.pid == pid) else { return false };
-    call(&world, DesktopCall::Window { window: first.window, op: WindowOp::Focus }).is_some()
+    call(&world, |sim| sim.window_op(first.window, WindowOp::Focus, Gate::new())).is_some()
 }
 
 /// Shows an app again.
@@ -300,14 +301,11 @@ pub fn unhide(pid: u32) -> bool {
 
 /// Asks an app to end, or ends it.
 pub fn terminate(pid: u32, force: bool) -> bool {
-    current().is_some_and(|world| call(&world, DesktopCall::Close { pid, force }).is_some())
+    current().is_some_and(|world| call(&world, |sim| sim.close_app(pid, force, Gate::new())).is_some())
 }
 
 fn content(world: &Inner) -> Option<ClipboardContent> {
-    match call(world, DesktopCall::ClipboardGet(ClipboardKind::Any)) {
-        Some(DesktopAnswer::Clipboard(clip)) => clip,
-        _ => None,
-    }
+    call(world, |sim| sim.clipboard(ClipboardKind::Any)).flatten()
 }
 
 /// How often the pasteboard has changed.
@@ -347,7 +345,7 @@ fn put(clip: Option<ClipboardContent>) -> bool {
     let Some(world) = current() else { return false };
     *world.host.changes.lock() += 1;
     world.host.marks.lock().clear();
-    call(&world, DesktopCall::ClipboardSet(clip)).is_some()
+    call(&world, |sim| sim.set_clipboard(clip, Gate::new())).is_some()
 }
 
 /// Replaces all that is on it.

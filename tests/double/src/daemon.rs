@@ -10,9 +10,10 @@ use axd_double::cg::Swallows;
 use axd_double::{Settings, World, appkit};
 use axd_macos::MacDesktop;
 use axd_platform::{
-    Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Platform, Reply, RunningApp,
-    WorkerEvent, WorkerHandle,
+    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Failure, Gate,
+    Input, LaunchPlan, Launched, Platform, Reply, RunningApp, WindowOp, WorkerEvent, WorkerHandle,
 };
+use axd_protocol::Point;
 use axd_protocol::command::{Finding, Permission, Sim, SimAnswer};
 use axd_sim::SimOptions;
 use clap::Parser;
@@ -62,8 +63,36 @@ impl Platform for OnDouble {
         self.mac.access_error()
     }
 
-    fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {
-        self.mac.call(call, gate)
+    fn input(&self, input: Input, gate: Gate) -> Reply<Option<String>> {
+        self.mac.input(input, gate)
+    }
+
+    fn pointer(&self) -> Reply<Point> {
+        self.mac.pointer()
+    }
+
+    fn window_op(&self, window: u64, op: WindowOp, gate: Gate) -> Reply<()> {
+        self.mac.window_op(window, op, gate)
+    }
+
+    fn launch(&self, plan: LaunchPlan, gate: Gate) -> Reply<Launched> {
+        self.mac.launch(plan, gate)
+    }
+
+    fn close_app(&self, pid: u32, force: bool, gate: Gate) -> Reply<()> {
+        self.mac.close_app(pid, force, gate)
+    }
+
+    fn clipboard(&self, kind: ClipboardKind) -> Reply<Option<ClipboardContent>> {
+        self.mac.clipboard(kind)
+    }
+
+    fn set_clipboard(&self, content: Option<ClipboardContent>, gate: Gate) -> Reply<()> {
+        self.mac.set_clipboard(content, gate)
+    }
+
+    fn capture(&self, target: CaptureTarget, cursor: bool) -> Reply<CapturedImage> {
+        self.mac.capture(target, cursor)
     }
 
     fn semantic_method(&self) -> &'static str {

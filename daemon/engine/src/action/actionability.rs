@@ -16,7 +16,7 @@ use crate::apps::app::App;
 use crate::apps::measure::Places;
 use crate::apps::target::{Where, alive, parse_target};
 use axd_platform::{
-    Act, DesktopCall, DesktopWindow, ElementKey, Gate, InputStep, Receiver, Stretch, WindowOp, WorkerRequest,
+    Act, DesktopWindow, ElementKey, Gate, InputStep, Receiver, Stretch, WindowOp, WorkerRequest,
 };
 use axd_tree::{Ix, Tree};
 
@@ -384,7 +384,7 @@ impl Scene<'_> {
         }
         self.take_hands().await?;
         let op = if again { WindowOp::Insist } else { WindowOp::Focus };
-        let asked = self.engine.platform.call(DesktopCall::Window { window, op }, Gate::new());
+        let asked = self.engine.platform.window_op(window, op, Gate::new());
         if let Ok(Ok(Ok(_))) = timeout_at(self.deadline, asked).await {
             let end = self.deadline.min(Instant::now() + RAISE);
             self.until(end, is_active).await?;

@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use tracing::{info, warn};
 
 use crate::Engine;
-use axd_platform::{DesktopAnswer, DesktopCall, Failure, FailureKind, Gate, Input, InputStep, Judge, Sent};
+use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Sent};
 
 /// How long a key is held if nobody says.
 pub(crate) const HOLD: Duration = Duration::from_secs(10);
@@ -143,11 +143,9 @@ impl Engine {
         gate: &Gate,
         deadline: Instant,
     ) -> Result<Option<String>, Failure> {
-        let answer = self.platform.call(DesktopCall::Input(input), gate.clone());
+        let answer = self.platform.input(input, gate.clone());
         match timeout_at(deadline, answer).await {
-            Ok(Ok(Ok(DesktopAnswer::Doubtful(why)))) => Ok(Some(why)),
-            Ok(Ok(Ok(_))) => Ok(None),
-            Ok(Ok(Err(failure))) => Err(failure),
+            Ok(Ok(result)) => result,
             Ok(Err(_)) | Err(_) => {
                 let sent = if gate.close() { Sent::No } else { Sent::Maybe };
                 Err(Failure::new(FailureKind::Unresponsive, "sending input to the desktop timed out")

@@ -14,8 +14,7 @@ use tracing::warn;
 
 use crate::Engine;
 use crate::answer::Answer;
-use crate::desktop::call::unexpected;
-use axd_platform::{ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall};
+use axd_platform::{ClipboardContent, ClipboardKind};
 use axd_service::Call;
 
 /// How long giving away what is on the clipboard may keep the daemon from ending.
@@ -47,8 +46,8 @@ impl Engine {
             ClipKind::Image => ClipboardKind::Image,
             ClipKind::Files => ClipboardKind::Files,
         };
-        let got = self.have(DesktopCall::ClipboardGet(kind), &call.gate, Engine::deadline(call)).await?;
-        let DesktopAnswer::Clipboard(clip) = got else { return Err(unexpected(&got)) };
+        let deadline = Engine::deadline(call);
+        let clip = self.call_desktop(&call.gate, deadline, |platform, _| platform.clipboard(kind)).await?;
         let mut told =
             ClipboardGetAnswer { kind: clip.as_ref().map(kind_of), ..ClipboardGetAnswer::default() };
         match clip {
@@ -102,7 +101,7 @@ impl Engine {
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         let kind = clip.as_ref().map(kind_of);
-        self.have(DesktopCall::ClipboardSet(clip), &call.gate, deadline).await?;
+        self.call_desktop(&call.gate, deadline, |platform, gate| platform.set_clipboard(clip, gate)).await?;
         answer.value(Some(self.clock.now()), None, &ClipboardSetAnswer { kind });
         Ok(())
     }

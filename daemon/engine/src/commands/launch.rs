@@ -15,10 +15,10 @@ use tokio::time::Instant;
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::modal::{described, in_words, modals};
-use crate::desktop::call::{Waited, unexpected};
+use crate::desktop::call::Waited;
 use crate::desktop::error::about_an_app;
 use crate::desktop::launch_detect::{Before, Came, Phase, Started};
-use axd_platform::{DesktopAnswer, DesktopCall, DesktopWindow, LaunchPlan, RunningApp};
+use axd_platform::{DesktopWindow, LaunchPlan, Launched, Platform, RunningApp};
 use axd_service::Call;
 
 /// How long it is waited for an app's first window, unless said.
@@ -69,13 +69,11 @@ impl Engine {
         self.catch_up_with_desktop();
         let before = Before::of(&self.desktop.read(), self.happenings.lock().next());
         let mark = plan.mark.clone();
-        let launched = self.have(DesktopCall::Launch(plan), &call.gate, Engine::deadline(call)).await;
-        let started = match launched.map_err(no_such_app)? {
-            DesktopAnswer::Launched { pid, identity } => {
-                Started { pid, identity, program: args.app.clone(), mark }
-            }
-            other => return Err(unexpected(&other)),
-        };
+        let deadline = Engine::deadline(call);
+        let launched =
+            self.call_desktop(&call.gate, deadline, |platform, gate| platform.launch(plan, gate)).await;
+        let Launched { pid, identity } = launched.map_err(no_such_app)?;
+        let started = Started { pid, identity, program: args.app.clone(), mark };
         self.catch_up_with_desktop();
         let arrived = if args.wait {
             self.arrival(call, args, &before, &started).await?
@@ -228,9 +226,10 @@ impl Engine {
         let began = Instant::now();
         let seen = self.desktop.read().named(&args.app)?.clone();
         self.permit_on(call, Some(seen.clone()))?;
-        let close = DesktopCall::Close { pid: seen.pid, force: args.force };
         let before = self.modals_of(seen.pid);
-        self.have(close, &call.gate, Engine::deadline(call)).await.map_err(about_an_app)?;
+        let deadline = Engine::deadline(call);
+        let close = |platform: &dyn Platform, gate| platform.close_app(seen.pid, args.force, gate);
+        self.call_desktop(&call.gate, deadline, close).await.map_err(about_an_app)?;
         let until = Engine::within(call, args.timeout_ms, CLOSE_MS);
         // An app with a modal dialog open seldom ends, and need not say so.
         let until = if before.is_empty() || args.force { until } else { until.min(began + BLOCKED) };

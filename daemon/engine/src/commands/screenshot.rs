@@ -14,8 +14,7 @@ use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::measure::Places;
 use crate::apps::target::{Located, Where, alive};
-use crate::desktop::call::unexpected;
-use axd_platform::{CaptureTarget, CapturedImage, DesktopAnswer, DesktopCall, DesktopWindow};
+use axd_platform::{CaptureTarget, CapturedImage, DesktopWindow};
 use axd_service::Call;
 
 /// The quality of a JPEG unless said.
@@ -54,10 +53,9 @@ impl Engine {
         only_one(args)?;
         let form = form(args)?;
         let Subject { of, part } = self.subject(args, deadline).await?;
-        let capture = DesktopCall::Capture { of, cursor: args.cursor };
         let captured =
-            self.have(capture, &call.gate, deadline).await.map_err(|error| of_picture(error, of))?;
-        let DesktopAnswer::Picture(picture) = captured else { return Err(unexpected(&captured)) };
+            self.call_desktop(&call.gate, deadline, |platform, _| platform.capture(of, args.cursor)).await;
+        let picture = captured.map_err(|error| of_picture(error, of))?;
         let known = args.if_changed.clone();
         let in_base_64 = !answer.is_text();
         let made =

@@ -15,7 +15,7 @@ use crate::answer::Answer;
 use crate::apps::target::Where;
 use crate::desktop::call::Waited;
 use crate::desktop::state::Desktop;
-use axd_platform::{DesktopCall, DesktopWindow, WindowOp};
+use axd_platform::{DesktopWindow, WindowOp};
 use axd_service::Call;
 use axd_tree::Resolved;
 
@@ -70,7 +70,8 @@ impl Engine {
         let before = self.window_info(&window);
         let number = window.window;
         self.permit_on(call, self.desktop.read().by_pid(window.pid).cloned())?;
-        self.have(DesktopCall::Window { window: number, op: args.op }, &call.gate, deadline).await?;
+        self.call_desktop(&call.gate, deadline, |platform, gate| platform.window_op(number, args.op, gate))
+            .await?;
         let until = Engine::within(call, args.timeout_ms, TIMEOUT_MS);
         let waited = self.until(until, &call.gate, || {
             let desktop = self.desktop.read();

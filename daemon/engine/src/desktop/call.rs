@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use crate::Engine;
 use crate::answer::Answer;
 use crate::desktop::error::{delivery, of_desktop};
-use axd_platform::{DesktopAnswer, DesktopCall, Gate, Sent};
+use axd_platform::{Gate, Platform, Reply, Sent};
 use axd_service::Call;
 
 /// As good as for ever; further ahead some clocks cannot tell.
@@ -37,15 +37,15 @@ impl Engine {
         call.deadline.map_or(end, |deadline| deadline.min(end))
     }
 
-    /// Has the desktop do something, and waits for its answer until the deadline.
-    pub(crate) async fn have(
+    /// Has the desktop do something, and waits for its reply until the deadline.
+    pub(crate) async fn call_desktop<T>(
         &self,
-        what: DesktopCall,
         gate: &Gate,
         deadline: Instant,
-    ) -> Result<DesktopAnswer> {
+        call: impl FnOnce(&dyn Platform, Gate) -> Reply<T>,
+    ) -> Result<T> {
         let gate = gate.part();
-        let result = timeout_at(deadline, self.platform.call(what, gate.clone())).await;
+        let result = timeout_at(deadline, call(&*self.platform, gate.clone())).await;
         let error = match result {
             Ok(Ok(answered)) => return answered.map_err(of_desktop),
             Ok(Err(_)) => Error::new(ErrorCode::Internal, "the desktop did not answer"),
@@ -85,18 +85,9 @@ impl Engine {
 
     /// `mouse-position`.
     pub(crate) async fn mouse_position(&self, call: &Call, answer: &mut Answer<'_>) -> Result<()> {
-        match self.have(DesktopCall::Pointer, &call.gate, Engine::deadline(call)).await? {
-            DesktopAnswer::Pointer(at) => {
-                let told = MousePositionAnswer { x: at.x, y: at.y };
-                answer.value(Some(self.clock.now()), None, &told);
-                Ok(())
-            }
-            other => Err(unexpected(&other)),
-        }
+        let at =
+            self.call_desktop(&call.gate, Engine::deadline(call), |platform, _| platform.pointer()).await?;
+        answer.value(Some(self.clock.now()), None, &MousePositionAnswer { x: at.x, y: at.y });
+        Ok(())
     }
-}
-
-/// A platform that answers something else than it was asked.
-pub(crate) fn unexpected(answer: &DesktopAnswer) -> Error {
-    Error::new(ErrorCode::Internal, format!("unexpected answer from the desktop: {answer:?}"))
 }

@@ -22,7 +22,7 @@ use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, EventMask, Wi
 
 use self::owner::{Form, Held, Owner};
 use super::display::{Display, XResult};
-use axd_platform::{ClipboardContent, ClipboardKind, DesktopAnswer, Failure, FailureKind, Gate, Sent};
+use axd_platform::{ClipboardContent, ClipboardKind, Failure, FailureKind, Gate, Sent};
 
 x11rb::atom_manager! {
     /// The atoms of the clipboard.
@@ -46,11 +46,25 @@ x11rb::atom_manager! {
 #[derive(Debug)]
 pub(super) enum Wish {
     /// To read it.
-    Get(ClipboardKind),
+    Get(ClipboardKind, Answer<Option<ClipboardContent>>),
     /// To put this on it, or to empty it.
-    Set(Option<ClipboardContent>, Gate),
+    Set(Option<ClipboardContent>, Gate, Answer<()>),
     /// To give what is ours on it to the clipboard manager.
-    HandOver,
+    HandOver(Answer<()>),
+}
+
+/// Where an answer goes.
+type Answer<T> = oneshot::Sender<Result<T, Failure>>;
+
+impl Wish {
+    /// Answers that it cannot be done.
+    fn fail(self, failure: Failure) {
+        // Whoever asked may have stopped waiting.
+        match self {
+            Wish::Get(_, answer) => drop(answer.send(Err(failure))),
+            Wish::Set(_, _, answer) | Wish::HandOver(answer) => drop(answer.send(Err(failure))),
+        }
+    }
 }
 
 /// The way to the thread; started when it is first needed.
@@ -58,47 +72,41 @@ pub(super) enum Wish {
 pub(super) struct Clipboard(Mutex<Option<Line>>);
 
 struct Line {
-    jobs: Sender<Job>,
+    jobs: Sender<Wish>,
     /// Wakes the thread, which waits for the X server otherwise.
     bell: Arc<EventFd>,
 }
 
-struct Job {
-    wish: Wish,
-    answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
-}
-
 impl Clipboard {
     /// Gives what is on it to the clipboard manager; answers when it is done.
-    pub fn hand_over(&self, answer: oneshot::Sender<Result<DesktopAnswer, Failure>>) {
+    pub fn hand_over(&self, answer: Answer<()>) {
         // Where there is no thread, nothing was put there.
         match *self.0.lock() {
             Some(_) => {}
-            None => return drop(answer.send(Ok(DesktopAnswer::Done))),
+            None => return drop(answer.send(Ok(()))),
         }
-        self.ask(Wish::HandOver, answer);
+        self.ask(Wish::HandOver(answer));
     }
 
     /// Does what is wished; answers when it is done.
-    pub fn ask(&self, wish: Wish, answer: oneshot::Sender<Result<DesktopAnswer, Failure>>) {
+    pub fn ask(&self, mut wish: Wish) {
         let mut line = self.0.lock();
-        let mut job = Job { wish, answer };
         if let Some(Line { jobs, bell }) = &*line {
-            match jobs.send(job) {
+            match jobs.send(wish) {
                 Ok(()) => return ring(bell),
-                Err(back) => job = back.0,
+                Err(back) => wish = back.0,
             }
         }
         match begin() {
             Ok(started) => {
                 // The thread has just been given the other end.
-                let _ = started.jobs.send(job);
+                let _ = started.jobs.send(wish);
                 ring(&started.bell);
                 *line = Some(started);
             }
             Err(fault) => {
                 let said = format!("cannot start the clipboard thread: {fault}");
-                let _ = job.answer.send(Err(Failure::new(FailureKind::Refused, said)));
+                wish.fail(Failure::new(FailureKind::Refused, said));
             }
         }
     }
@@ -118,13 +126,13 @@ fn begin() -> std::io::Result<Line> {
 }
 
 /// Serves until nobody can ask any more, or the server is gone.
-fn serve(jobs: &Receiver<Job>, bell: &EventFd) {
+fn serve(jobs: &Receiver<Wish>, bell: &EventFd) {
     let mut seat = match Seat::new() {
         Ok(seat) => seat,
         Err(failure) => {
             // The one that made the thread start is told why; a later one starts another.
-            if let Ok(job) = jobs.recv() {
-                let _ = job.answer.send(Err(failure));
+            if let Ok(wish) = jobs.recv() {
+                wish.fail(failure);
             }
             return;
         }
@@ -160,12 +168,11 @@ impl Seat {
         Ok(Seat { display, atoms, window, owner: Owner::default() })
     }
 
-    fn run(&mut self, jobs: &Receiver<Job>, bell: &EventFd) -> XResult<()> {
+    fn run(&mut self, jobs: &Receiver<Wish>, bell: &EventFd) -> XResult<()> {
         loop {
             match jobs.try_recv() {
-                Ok(Job { wish, answer }) => {
-                    let result = self.grant(wish);
-                    let _ = answer.send(result);
+                Ok(wish) => {
+                    self.grant(wish);
                     self.display.sync()?;
                     continue;
                 }
@@ -196,11 +203,12 @@ impl Seat {
         Ok(())
     }
 
-    fn grant(&mut self, wish: Wish) -> Result<DesktopAnswer, Failure> {
+    fn grant(&mut self, wish: Wish) {
+        // Whoever asked may have stopped waiting.
         match wish {
-            Wish::Get(kind) => self.read(kind).map(DesktopAnswer::Clipboard),
-            Wish::Set(clip, gate) => self.put(clip, &gate).map(|()| DesktopAnswer::Done),
-            Wish::HandOver => self.hand_over().map(|()| DesktopAnswer::Done),
+            Wish::Get(kind, answer) => drop(answer.send(self.read(kind))),
+            Wish::Set(content, gate, answer) => drop(answer.send(self.put(content, &gate))),
+            Wish::HandOver(answer) => drop(answer.send(self.hand_over())),
         }
     }
 

@@ -20,7 +20,7 @@ use tracing::debug;
 
 use self::script::Hands;
 use axd_platform::input_thread::Job;
-use axd_platform::{DesktopAnswer, Failure, Sent};
+use axd_platform::{Failure, Sent};
 
 /// Runs one script after the other, until nobody can ask any more.
 pub(super) fn serve(jobs: &Receiver<Job>) {
@@ -35,7 +35,7 @@ pub(super) fn serve(jobs: &Receiver<Job>) {
         match job {
             Ok(job) => {
                 let result = run(&mut hands, &job);
-                let _ = job.answer.send(result.map(|()| DesktopAnswer::Done));
+                let _ = job.answer.send(result.map(|()| None));
             }
             Err(RecvTimeoutError::Timeout) => tidy(&mut hands),
             Err(RecvTimeoutError::Disconnected) => return tidy(&mut hands),

@@ -17,7 +17,7 @@ use self::entry::Entry;
 use self::kin::{MARK, Origin};
 use self::spawn::Start;
 use super::identity;
-use axd_platform::{DesktopAnswer, Failure, FailureKind, Gate, LaunchPlan};
+use axd_platform::{Failure, FailureKind, Gate, LaunchPlan, Launched};
 
 /// Starts an app. Blocks while it is started, not longer; that its process ended is told to `ended`, and how if that was bad.
 pub(super) fn launch(
@@ -25,7 +25,7 @@ pub(super) fn launch(
     gate: &Gate,
     starts: &Starts,
     ended: impl FnOnce(u32, Option<String>) + Send + 'static,
-) -> Result<DesktopAnswer, Failure> {
+) -> Result<Launched, Failure> {
     let mut start = resolve(plan, &Catalog::of(|name| std::env::var_os(name)))?;
     start.env.push((MARK.to_owned(), plan.mark.clone()));
     gate.enter()?;
@@ -33,7 +33,7 @@ pub(super) fn launch(
     starts.remember(Origin { mark: plan.mark.clone(), pid, program: start.program.clone() });
     // One that has handed over and ended already goes by the name of its program.
     let identity = pid.and_then(identity::of_process).or_else(|| name_of(&start.program));
-    Ok(DesktopAnswer::Launched { pid, identity })
+    Ok(Launched { pid, identity })
 }
 
 /// What the desktop entry of a running program is called: its id, the last part of that, and its names in all languages.

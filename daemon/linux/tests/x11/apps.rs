@@ -1,16 +1,14 @@
 //! Apps are started so that axd sees them, and closed as a person closes them.
 
-use axd_platform::{DesktopAnswer, DesktopCall, FailureKind, LaunchPlan};
+use axd_platform::{FailureKind, LaunchPlan};
 
 use crate::desk::{Desk, inside, root, skipped};
 
 async fn launch(desk: &Desk, app: &str, args: &[&str]) -> (Option<u32>, Option<String>) {
     let args = args.iter().map(|word| (*word).to_owned()).collect();
     let plan = LaunchPlan { app: app.to_owned(), args, ..LaunchPlan::default() };
-    match desk.call(DesktopCall::Launch(plan)).await.unwrap() {
-        DesktopAnswer::Launched { pid, identity } => (pid, identity),
-        other => panic!("{other:?}"),
-    }
+    let launched = desk.call(|platform, gate| platform.launch(plan, gate)).await.unwrap();
+    (launched.pid, launched.identity)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -30,7 +28,7 @@ async fn an_app_is_started_seen_and_closed_by_its_window() {
                 && desk.seen.iter().any(|app| app.pid == pid && app.identity == "echo.py")
         })
         .await;
-        desk.call(DesktopCall::Close { pid, force }).await.unwrap();
+        desk.call(|platform, gate| platform.close_app(pid, force, gate)).await.unwrap();
         desk.until("it is gone", |desk| desk.windows.iter().all(|window| window.pid != pid)).await;
         pids.push(pid);
     }
@@ -38,7 +36,7 @@ async fn an_app_is_started_seen_and_closed_by_its_window() {
     for pid in pids {
         let proc = format!("/proc/{pid}");
         desk.until_true("its process is gone", || !std::path::Path::new(&proc).exists()).await;
-        let failure = desk.call(DesktopCall::Close { pid, force: false }).await.unwrap_err();
+        let failure = desk.call(|platform, gate| platform.close_app(pid, false, gate)).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Gone, "{failure}");
     }
 }
@@ -62,7 +60,7 @@ async fn an_installed_app_is_started_by_its_name() {
     })
     .await;
     let pid = desk.windows.iter().find(|window| window.title.contains("a note.txt")).unwrap().pid;
-    desk.call(DesktopCall::Close { pid, force: false }).await.unwrap();
+    desk.call(|platform, gate| platform.close_app(pid, false, gate)).await.unwrap();
     desk.until("it is gone", |desk| desk.windows.is_empty()).await;
 }
 
@@ -77,6 +75,6 @@ async fn an_app_without_windows_is_told_to_end() {
     let pid = pid.unwrap();
     let session = nix::unistd::getsid(Some(nix::unistd::Pid::from_raw(pid as i32))).unwrap();
     assert_eq!(session.as_raw(), pid as i32, "it is in a session of its own");
-    desk.call(DesktopCall::Close { pid, force: false }).await.unwrap();
+    desk.call(|platform, gate| platform.close_app(pid, false, gate)).await.unwrap();
     desk.until_true("it has ended", || !std::path::Path::new(&format!("/proc/{pid}")).exists()).await;
 }

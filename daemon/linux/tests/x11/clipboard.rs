@@ -5,10 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use axd_platform::{
-    CaptureTarget, ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall, Failure, FailureKind, Gate,
-    Platform,
-};
+use axd_platform::{CaptureTarget, ClipboardContent, ClipboardKind, Failure, FailureKind, Gate, Platform};
 
 use crate::desk::{Desk, inside, root};
 use crate::manager::{Manager, Manner};
@@ -54,14 +51,11 @@ async fn read_by_another(kind: &'static str) -> serde_json::Value {
 }
 
 async fn get(desk: &Desk, kind: ClipboardKind) -> Result<Option<ClipboardContent>, Failure> {
-    match desk.call(DesktopCall::ClipboardGet(kind)).await? {
-        DesktopAnswer::Clipboard(clip) => Ok(clip),
-        other => panic!("{other:?}"),
-    }
+    desk.call(|platform, _| platform.clipboard(kind)).await
 }
 
 async fn set(desk: &Desk, clip: Option<ClipboardContent>) {
-    desk.call(DesktopCall::ClipboardSet(clip)).await.unwrap();
+    desk.call(|platform, gate| platform.set_clipboard(clip, gate)).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -88,7 +82,7 @@ async fn others_read_what_axd_puts_there() {
     assert_eq!(read_by_another("text").await, serde_json::Value::Null);
     assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(None));
     for clip in [ClipboardContent::Image(b"GIF89a".to_vec()), ClipboardContent::Files(vec!["here".into()])] {
-        let failure = desk.call(DesktopCall::ClipboardSet(Some(clip))).await.unwrap_err();
+        let failure = desk.call(|platform, gate| platform.set_clipboard(Some(clip), gate)).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Invalid, "{failure}");
     }
 }
@@ -147,9 +141,9 @@ async fn a_secret_is_not_read_and_an_owner_that_hangs_holds_nobody_up() {
     let owner = Owner::new(&["text", "late", "1"]);
     owner.signal(nix::sys::signal::Signal::SIGSTOP);
     let started = Instant::now();
-    let hanging = desk.platform.call(DesktopCall::ClipboardGet(ClipboardKind::Any), Gate::new());
+    let hanging = desk.platform.clipboard(ClipboardKind::Any);
     let of = CaptureTarget::All;
-    desk.call(DesktopCall::Capture { of, cursor: false }).await.unwrap();
+    desk.call(|platform, _| platform.capture(of, false)).await.unwrap();
     let failure = hanging.await.unwrap().unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unresponsive, "{failure}");
     eprintln!("said after {:?}", started.elapsed());
@@ -158,8 +152,11 @@ async fn a_secret_is_not_read_and_an_owner_that_hangs_holds_nobody_up() {
     // A gate that is closed leaves the clipboard as it was.
     let gate = Gate::new();
     gate.close();
-    let call = DesktopCall::ClipboardSet(Some(ClipboardContent::Text("never".into())));
-    assert_eq!(desk.platform.call(call, gate).await.unwrap().unwrap_err().kind, FailureKind::Closed);
+    let never = Some(ClipboardContent::Text("never".into()));
+    assert_eq!(
+        desk.platform.set_clipboard(never, gate).await.unwrap().unwrap_err().kind,
+        FailureKind::Closed
+    );
     assert_eq!(get(&desk, ClipboardKind::Any).await, Ok(Some(ClipboardContent::Text("late".into()))));
 }
 

@@ -6,9 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use axd_linux::LinuxDesktop;
-use axd_platform::{
-    DesktopAnswer, DesktopCall, DesktopEvent, DesktopWindow, Failure, Gate, InputStep, Platform, RunningApp,
-};
+use axd_platform::{DesktopEvent, DesktopWindow, Failure, Gate, InputStep, Platform, Reply, RunningApp};
 use tokio::sync::mpsc;
 
 const INSIDE: &str = "AXD_TEST_INSIDE_DESKTOP";
@@ -205,12 +203,12 @@ impl Desk {
         }
     }
 
-    pub async fn call(&self, call: DesktopCall) -> Result<DesktopAnswer, Failure> {
-        self.platform.call(call, Gate::new()).await.expect("an answer")
+    pub async fn call<T>(&self, call: impl FnOnce(&dyn Platform, Gate) -> Reply<T>) -> Result<T, Failure> {
+        call(&self.platform, Gate::new()).await.expect("an answer")
     }
 
-    pub async fn input(&self, steps: Vec<InputStep>) -> Result<DesktopAnswer, Failure> {
-        self.call(DesktopCall::input(steps)).await
+    pub async fn input(&self, steps: Vec<InputStep>) -> Result<(), Failure> {
+        self.call(|platform, gate| platform.input(steps.into(), gate)).await.map(drop)
     }
 
     /// Clicks into the middle of a window.

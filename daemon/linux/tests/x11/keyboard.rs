@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use axd_platform::{DesktopAnswer, DesktopCall, FailureKind, Gate, Input, InputStep, Judge, Platform, Sent};
+use axd_platform::{FailureKind, Gate, Input, InputStep, Judge, Platform, Sent};
 use axd_protocol::keys::{Button, Key, Modifier, Named};
 use axd_protocol::{Bounds, Point};
 use nix::sys::signal::{Signal, kill};
@@ -167,12 +167,12 @@ async fn text_is_text_whatever_is_locked_or_held() {
         desk.input(vec![InputStep::Key(SHIFT, held_by_us_too)]).await.unwrap();
         other.key(SHIFT_R, true);
         let gate = Gate::new();
-        let asked = desk.platform.call(DesktopCall::input(text(TEXT)), gate.clone());
+        let asked = desk.platform.input(text(TEXT).into(), gate.clone());
         // That nothing is sent can only be seen by waiting for it in vain.
         tokio::time::sleep(Duration::from_millis(200)).await;
         assert!(!gate.is_sent());
         other.key(SHIFT_R, false);
-        assert_eq!(asked.await.unwrap(), Ok(DesktopAnswer::Done));
+        assert_eq!(asked.await.unwrap(), Ok(None));
         assert_eq!(gate.characters(), TEXT.chars().count() as u32);
         desk.input(vec![InputStep::Key(SHIFT, false)]).await.unwrap();
         holds(&mut desk, window, TEXT).await;
@@ -182,7 +182,7 @@ async fn text_is_text_whatever_is_locked_or_held() {
     let failure = desk.input(text("no")).await.unwrap_err();
     assert_eq!((failure.kind, failure.sent), (FailureKind::Refused, Sent::No), "{failure}");
     let gate = Gate::new();
-    let asked = desk.platform.call(DesktopCall::input(text("no")), gate.clone());
+    let asked = desk.platform.input(text("no").into(), gate.clone());
     gate.close();
     // Whoever waits to the end is refused instead.
     let failure = asked.await.unwrap().unwrap_err();
@@ -210,7 +210,7 @@ async fn a_script_that_is_stopped_lets_go_of_what_it_pressed_and_of_nothing_else
         pause.clone(),
     ];
     let started = Instant::now();
-    let asked = desk.platform.call(DesktopCall::input(steps), gate.clone());
+    let asked = desk.platform.input(steps.into(), gate.clone());
     desk.until_true("both are down", || {
         other.keys_down().len() == 2 && u16::from(other.mask()) & u16::from(KeyButMask::BUTTON2) != 0
     })
@@ -227,12 +227,12 @@ async fn a_script_that_is_stopped_lets_go_of_what_it_pressed_and_of_nothing_else
     // Closed before anything was sent.
     let gate = Gate::new();
     gate.close();
-    let failure = desk.platform.call(DesktopCall::input(text("never")), gate).await.unwrap().unwrap_err();
+    let failure = desk.platform.input(text("never").into(), gate).await.unwrap().unwrap_err();
     assert_eq!((failure.kind, failure.sent), (FailureKind::Closed, Sent::No));
     // Closed in the middle of a text: what is there is the beginning of it, as long as was counted.
     // A title has room for so many characters only.
     let (gate, long) = (Gate::new(), "abcdefghij".repeat(190));
-    let asked = desk.platform.call(DesktopCall::input(text(&long)), gate.clone());
+    let asked = desk.platform.input(text(&long).into(), gate.clone());
     while gate.characters() <= 50 {
         std::hint::spin_loop();
     }
@@ -314,7 +314,7 @@ async fn the_map_stays_until_who_got_the_keys_has_read_them_whoever_has_the_focu
     let mut steps = text("世");
     steps.push(InputStep::Pause(Duration::from_millis(100)));
     let input = Input { steps, judge };
-    desk.call(DesktopCall::Input(input)).await.unwrap();
+    desk.call(|platform, gate| platform.input(input, gate)).await.unwrap();
     desk.until_true("the focus is taken", || other.focused() != window as u32).await;
     assert!(other.mapping() != before, "given back before it was read");
     kill(pid, Signal::SIGCONT).unwrap();
@@ -406,7 +406,7 @@ async fn the_pointer_moves_clicks_and_turns_its_wheel() {
     ])
     .await
     .unwrap();
-    assert_eq!(desk.call(DesktopCall::Pointer).await, Ok(DesktopAnswer::Pointer(Point { x: 150, y: 130 })));
+    assert_eq!(desk.call(|platform, _| platform.pointer()).await, Ok(Point { x: 150, y: 130 }));
     let mut seen = Vec::new();
     while let Some(event) = target.connection.poll_for_event().unwrap() {
         match event {
@@ -425,5 +425,5 @@ async fn the_pointer_moves_clicks_and_turns_its_wheel() {
     wanted.extend(wheel);
     assert_eq!(seen, wanted);
     desk.input(vec![InputStep::Move(Point { x: -50, y: 9_999 })]).await.unwrap();
-    assert_eq!(desk.call(DesktopCall::Pointer).await, Ok(DesktopAnswer::Pointer(Point { x: 0, y: 799 })));
+    assert_eq!(desk.call(|platform, _| platform.pointer()).await, Ok(Point { x: 0, y: 799 }));
 }

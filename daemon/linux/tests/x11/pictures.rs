@@ -1,8 +1,6 @@
 //! Pictures show what is there.
 
-use axd_platform::{
-    CaptureTarget, CapturedImage, DesktopAnswer, DesktopCall, FailureKind, InputStep, WindowOp,
-};
+use axd_platform::{CaptureTarget, CapturedImage, FailureKind, InputStep, WindowOp};
 use axd_protocol::{Bounds, Point};
 
 use crate::desk::{Desk, inside};
@@ -12,10 +10,7 @@ const RED: [u8; 3] = [255, 0, 0];
 const PLACE: Bounds = Bounds { x: 100, y: 120, width: 50, height: 40 };
 
 async fn picture(desk: &Desk, of: CaptureTarget, cursor: bool) -> CapturedImage {
-    match desk.call(DesktopCall::Capture { of, cursor }).await.unwrap() {
-        DesktopAnswer::Picture(picture) => picture,
-        other => panic!("{other:?}"),
-    }
+    desk.call(|platform, _| platform.capture(of, cursor)).await.unwrap()
 }
 
 fn pixel(picture: &CapturedImage, x: i32, y: i32) -> [u8; 3] {
@@ -71,7 +66,7 @@ async fn what_is_beyond_the_screen_is_cut_off_or_refused() {
         (CaptureTarget::Window(0x00de_ad01), FailureKind::Gone),
         (CaptureTarget::Window(u64::MAX), FailureKind::Gone),
     ] {
-        let failure = desk.call(DesktopCall::Capture { of, cursor: false }).await.unwrap_err();
+        let failure = desk.call(|platform, _| platform.capture(of, false)).await.unwrap_err();
         assert_eq!(failure.kind, kind, "{of:?}: {failure}");
     }
 }
@@ -98,12 +93,10 @@ async fn is_shown_though_covered(toolkit: &str) {
         assert!(usual(&own) * 10 > usual(&seen) * 9, "{toolkit}: {} of {} pixels", usual(&own), usual(&seen));
     }
 
-    desk.call(DesktopCall::Window { window, op: WindowOp::Minimize }).await.unwrap();
+    desk.call(|platform, gate| platform.window_op(window, WindowOp::Minimize, gate)).await.unwrap();
     desk.until("it is minimised", |desk| desk.window(window).minimized).await;
-    let failure = desk
-        .call(DesktopCall::Capture { of: CaptureTarget::Window(window), cursor: false })
-        .await
-        .unwrap_err();
+    let failure =
+        desk.call(|platform, _| platform.capture(CaptureTarget::Window(window), false)).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NotSupported, "{failure}");
 }
 

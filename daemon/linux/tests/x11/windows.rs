@@ -1,13 +1,15 @@
 //! What is done to windows happens, and the desktop tells it.
 
-use axd_platform::{DesktopCall, FailureKind, WindowOp};
+use axd_platform::{FailureKind, WindowOp};
 use axd_protocol::{Bounds, Point};
 
 use crate::desk::{Desk, inside};
 use crate::painted::Painted;
 
 async fn op(desk: &Desk, window: u64, op: WindowOp) {
-    desk.call(DesktopCall::Window { window, op }).await.unwrap_or_else(|failure| panic!("{op:?}: {failure}"));
+    desk.call(|platform, gate| platform.window_op(window, op, gate))
+        .await
+        .unwrap_or_else(|failure| panic!("{op:?}: {failure}"));
 }
 
 /// Each verb, with a window of this toolkit; the test's own wish is what `DesktopWindow` says afterwards.
@@ -86,7 +88,8 @@ async fn without_a_window_manager_what_can_be_done_is_done() {
     op(&desk, window, WindowOp::Focus).await;
     desk.until("it has the focus", |desk| desk.front == Some(window)).await;
     for refused in [WindowOp::Minimize, WindowOp::Maximize] {
-        let failure = desk.call(DesktopCall::Window { window, op: refused }).await.unwrap_err();
+        let failure =
+            desk.call(|platform, gate| platform.window_op(window, refused, gate)).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::NotSupported);
         assert!(failure.native.contains("none is running on this display"), "{failure}");
     }
@@ -99,7 +102,8 @@ async fn a_window_that_is_not_there_is_gone() {
     }
     let desk = Desk::new().await;
     for window in [0x00de_ad01, u64::MAX] {
-        let failure = desk.call(DesktopCall::Window { window, op: WindowOp::Focus }).await.unwrap_err();
+        let failure =
+            desk.call(|platform, gate| platform.window_op(window, WindowOp::Focus, gate)).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Gone, "{failure}");
     }
 }

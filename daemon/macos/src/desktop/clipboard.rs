@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::appkit;
 use crate::appkit::host::{self, HostItem};
-use axd_platform::{ClipboardContent, ClipboardKind, DesktopAnswer, Failure, FailureKind, Gate, Sent};
+use axd_platform::{ClipboardContent, ClipboardKind, Failure, FailureKind, Gate, Sent};
 
 const TEXT: &str = "public.utf8-plain-text";
 const PNG: &str = "public.png";
@@ -12,7 +12,7 @@ const PNG: &str = "public.png";
 const CONCEALED: &str = "org.nspasteboard.ConcealedType";
 
 /// Reads the clipboard.
-pub async fn get(kind: ClipboardKind) -> Result<DesktopAnswer, Failure> {
+pub async fn get(kind: ClipboardKind) -> Result<Option<ClipboardContent>, Failure> {
     let read = host::run_on_main(move || read(kind)).await.unwrap_or_else(|| Err(shutting_down()))?;
     let clip = match read {
         PasteboardContent::Nothing => None,
@@ -22,13 +22,12 @@ pub async fn get(kind: ClipboardKind) -> Result<DesktopAnswer, Failure> {
         PasteboardContent::Image(png) => Some(ClipboardContent::Image(png)),
         PasteboardContent::Files(files) => Some(ClipboardContent::Files(files)),
     };
-    Ok(DesktopAnswer::Clipboard(clip))
+    Ok(clip)
 }
 
 /// Replaces the content of the clipboard; `None` clears it.
-pub async fn set(clip: Option<ClipboardContent>, gate: Gate) -> Result<DesktopAnswer, Failure> {
-    host::run_on_main(move || write(clip, &gate)).await.unwrap_or_else(|| Err(shutting_down()))?;
-    Ok(DesktopAnswer::Done)
+pub async fn set(clip: Option<ClipboardContent>, gate: Gate) -> Result<(), Failure> {
+    host::run_on_main(move || write(clip, &gate)).await.unwrap_or_else(|| Err(shutting_down()))
 }
 
 enum PasteboardContent {

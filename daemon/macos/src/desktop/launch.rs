@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use crate::appkit;
 use crate::appkit::host::{self, HostLaunch};
 use axd_platform::children::reap;
-use axd_platform::{DesktopAnswer, Failure, FailureKind, Gate, LaunchPlan, Sent};
+use axd_platform::{Failure, FailureKind, Gate, LaunchPlan, Launched, Sent};
 
 /// How long an app may take to start.
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
@@ -22,7 +22,7 @@ pub fn launch(
     plan: &LaunchPlan,
     gate: &Gate,
     ended: impl FnOnce(u32, Option<String>) + Send + 'static,
-) -> Result<DesktopAnswer, Failure> {
+) -> Result<Launched, Failure> {
     let name = plan.app.trim().to_owned();
     if name.is_empty() {
         return Err(invalid("no app is given".to_owned()));
@@ -50,7 +50,7 @@ pub fn launch(
 }
 
 /// Opens a bundle.
-fn open(bundle: PathBuf, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+fn open(bundle: PathBuf, plan: &LaunchPlan, gate: &Gate) -> Result<Launched, Failure> {
     let launch = HostLaunch {
         bundle,
         args: plan.args.iter().map(Into::into).collect(),
@@ -70,7 +70,7 @@ fn open(bundle: PathBuf, plan: &LaunchPlan, gate: &Gate) -> Result<DesktopAnswer
     match reply.recv_timeout(LAUNCH_TIMEOUT) {
         Ok(Ok(app)) => {
             let identity = app.bundle.clone().or(identity);
-            Ok(DesktopAnswer::Launched { pid: Some(app.pid), identity })
+            Ok(Launched { pid: Some(app.pid), identity })
         }
         Ok(Err(message)) => Err(Failure::new(FailureKind::Refused, message).sent(Sent::Maybe)),
         Err(_) => {
@@ -86,7 +86,7 @@ fn run(
     plan: &LaunchPlan,
     gate: &Gate,
     ended: impl FnOnce(u32, Option<String>) + Send + 'static,
-) -> Result<DesktopAnswer, Failure> {
+) -> Result<Launched, Failure> {
     let mut command = Command::new(program);
     command
         .args(&plan.args)
@@ -105,7 +105,7 @@ fn run(
     let pid = child.id();
     reap(child, ended);
     let identity = program.file_name().map(|name| name.to_string_lossy().into_owned());
-    Ok(DesktopAnswer::Launched { pid: Some(pid), identity })
+    Ok(Launched { pid: Some(pid), identity })
 }
 
 /// Asks an app to quit, or kills it. Blocks.

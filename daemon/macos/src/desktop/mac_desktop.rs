@@ -25,9 +25,11 @@ use crate::appkit::host::{self, HostApp};
 use crate::ax::element::Element;
 use crate::ax::run_loop::MessageQueue;
 use axd_platform::{
-    Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Platform, Reply, RunningApp,
-    WorkerEvent, WorkerHandle as WorkerMailbox, worker,
+    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Failure, Gate,
+    Input, LaunchPlan, Launched, Platform, Reply, RunningApp, WindowOp, WorkerEvent,
+    WorkerHandle as WorkerMailbox, worker,
 };
+use axd_protocol::Point;
 
 /// How long the first reading of the desktop may take.
 const FIRST_READ_TIMEOUT: Duration = Duration::from_secs(5);
@@ -247,7 +249,35 @@ impl Platform for MacDesktop {
         WorkerMailbox::new(move |request| requests.send(request).is_ok())
     }
 
-    fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {
-        self.calls.take(call, gate, &self.shared)
+    fn input(&self, input: Input, gate: Gate) -> Reply<Option<String>> {
+        self.calls.input(input, gate)
+    }
+
+    fn pointer(&self) -> Reply<Point> {
+        self.calls.pointer()
+    }
+
+    fn window_op(&self, window: u64, op: WindowOp, gate: Gate) -> Reply<()> {
+        self.calls.window_op(window, op, gate, &self.shared)
+    }
+
+    fn launch(&self, plan: LaunchPlan, gate: Gate) -> Reply<Launched> {
+        self.calls.launch(plan, gate, &self.shared)
+    }
+
+    fn close_app(&self, pid: u32, force: bool, gate: Gate) -> Reply<()> {
+        self.calls.close_app(pid, force, gate, &self.shared)
+    }
+
+    fn clipboard(&self, kind: ClipboardKind) -> Reply<Option<ClipboardContent>> {
+        self.calls.clipboard(kind)
+    }
+
+    fn set_clipboard(&self, content: Option<ClipboardContent>, gate: Gate) -> Reply<()> {
+        self.calls.set_clipboard(content, gate)
+    }
+
+    fn capture(&self, target: CaptureTarget, cursor: bool) -> Reply<CapturedImage> {
+        self.calls.capture(target, cursor, &self.shared)
     }
 }

@@ -20,8 +20,8 @@ async fn a_click_goes_to_the_front_window_there_and_brings_it_forward() {
     form.fence().await;
     assert_eq!(calculator.value("display"), "7");
     assert!(!form.nodes.values().any(|node| node.facts.states.has(State::Focused)));
-    let pointer = rig.call(DesktopCall::Pointer, &Gate::new()).await;
-    assert_eq!(pointer, Ok(DesktopAnswer::Pointer(at.parse().unwrap())));
+    let pointer = rig.call(&Gate::new(), |platform, _| platform.pointer()).await;
+    assert_eq!(pointer, Ok(at.parse().unwrap()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,16 +94,16 @@ async fn text_is_selected_copied_cut_and_pasted_between_apps_but_never_out_of_a_
     assert_eq!(notes.value("body"), "Shopping\nMilk, , apples");
     rig.keys(&mut notes, &["eggs", "key:home", "key:shift+end", "key:cmd+c"]).await;
     let clip = |answer| match answer {
-        Ok(DesktopAnswer::Clipboard(Some(ClipboardContent::Text(text)))) => text,
+        Ok(Some(ClipboardContent::Text(text))) => text,
         other => panic!("{other:?}"),
     };
-    let get = DesktopCall::ClipboardGet(ClipboardKind::Any);
-    assert_eq!(clip(rig.call(get.clone(), &Gate::new()).await), "Milk, eggs, apples");
+    let get = |platform: &dyn Platform, _| platform.clipboard(ClipboardKind::Any);
+    assert_eq!(clip(rig.call(&Gate::new(), get).await), "Milk, eggs, apples");
     let mut form = rig.attach("Form").await;
     rig.sim("Form raise").await;
     rig.click(&mut form, "password").await;
     rig.keys(&mut form, &["hunter2", "key:ctrl+a", "key:ctrl+c", "key:ctrl+x"]).await;
-    assert_eq!(clip(rig.call(get, &Gate::new()).await), "Milk, eggs, apples", "a secret stays where it is");
+    assert_eq!(clip(rig.call(&Gate::new(), get).await), "Milk, eggs, apples", "a secret stays where it is");
     rig.click(&mut form, "comment").await;
     rig.keys(&mut form, &["key:ctrl+v", "key:return", "done"]).await;
     assert_eq!(form.value("comment"), "Milk, eggs, apples\ndone");
@@ -245,7 +245,7 @@ async fn a_closed_gate_stops_input_and_nothing_stays_held() {
     let steps: Vec<InputStep> =
         ["hold:shift", "down:left", "a", "pause:1000", "b"].iter().flat_map(|word| steps(word)).collect();
     let gate = Gate::new();
-    let reply = rig.desktop.call(DesktopCall::input(steps.clone()), gate.clone());
+    let reply = rig.desktop.input(steps.clone().into(), gate.clone());
     while gate.characters() == 0 {
         tokio::task::yield_now().await;
     }
@@ -256,7 +256,7 @@ async fn a_closed_gate_stops_input_and_nothing_stays_held() {
     assert_eq!(rig.sim("Notes held").await, "no key or button is held");
     let gate = Gate::new();
     gate.close();
-    let answer = rig.call(DesktopCall::input(steps), &gate).await;
+    let answer = rig.call(&gate, |platform, gate| platform.input(steps.into(), gate)).await;
     assert_eq!(answer, Err(Failure::closed()));
     // What is held on purpose stays held until it is let go, or it would not be seen when it is stuck.
     rig.input(&["hold:ctrl"]).await;

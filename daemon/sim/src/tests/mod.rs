@@ -22,9 +22,9 @@ use tokio::sync::oneshot::error::TryRecvError;
 
 use super::{SimDesktop, SimOptions, script::Script};
 use axd_platform::{
-    Act, Cause, Counters, DesktopAnswer, DesktopCall, DesktopEvent, DesktopWindow, Direction, ElementKey,
-    Facts, Failure, FailureKind, Gate, InputStep, Measured, Platform, Reply, Responder, RunningApp, Sent,
-    Update, WorkerEvent, WorkerHandle, WorkerRequest,
+    Act, Cause, Counters, DesktopEvent, DesktopWindow, Direction, ElementKey, Facts, Failure, FailureKind,
+    Gate, InputStep, Measured, Platform, Reply, Responder, RunningApp, Sent, Update, WorkerEvent,
+    WorkerHandle, WorkerRequest,
 };
 
 /// A desktop, and what it has told.
@@ -90,8 +90,12 @@ impl Rig {
         self.try_sim(words).await.unwrap()
     }
 
-    async fn call(&mut self, call: DesktopCall, gate: &Gate) -> Result<DesktopAnswer, Failure> {
-        let answer = self.desktop.call(call, gate.clone()).await.unwrap();
+    async fn call<T>(
+        &mut self,
+        gate: &Gate,
+        call: impl FnOnce(&dyn Platform, Gate) -> Reply<T>,
+    ) -> Result<T, Failure> {
+        let answer = call(&self.desktop, gate.clone()).await.unwrap();
         self.hear();
         answer
     }
@@ -100,8 +104,8 @@ impl Rig {
     /// `key:COMBO`, `hold:KEY`, `let:KEY`; anything else is typed.
     async fn input(&mut self, words: &[&str]) {
         let steps: Vec<InputStep> = words.iter().flat_map(|word| steps(word)).collect();
-        let answer = self.call(DesktopCall::input(steps), &Gate::new()).await;
-        assert_eq!(answer, Ok(DesktopAnswer::Done), "{words:?}");
+        let answer = self.call(&Gate::new(), |platform, gate| platform.input(steps.into(), gate)).await;
+        assert_eq!(answer, Ok(None), "{words:?}");
     }
 
     /// Clicks on an element.

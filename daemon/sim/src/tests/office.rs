@@ -10,15 +10,13 @@ impl Rig {
 
     async fn arrange(&mut self, title: &str, op: WindowOp) {
         let window = self.window(title).window;
-        let answer = self.call(DesktopCall::Window { window, op }, &Gate::new()).await;
-        assert_eq!(answer, Ok(DesktopAnswer::Done), "{title} {op:?}");
+        let answer = self.call(&Gate::new(), |platform, gate| platform.window_op(window, op, gate)).await;
+        assert_eq!(answer, Ok(()), "{title} {op:?}");
     }
 
     async fn launch(&mut self, plan: LaunchPlan) -> Result<u32, Failure> {
-        match self.call(DesktopCall::Launch(plan), &Gate::new()).await? {
-            DesktopAnswer::Launched { pid: Some(pid), .. } => Ok(pid),
-            other => panic!("{other:?}"),
-        }
+        let launched = self.call(&Gate::new(), |platform, gate| platform.launch(plan, gate)).await?;
+        Ok(launched.pid.expect("its process is known"))
     }
 }
 
@@ -79,12 +77,12 @@ async fn the_window_manager_needs_no_answer_from_an_app_that_hangs() {
     rig.arrange("Paint", WindowOp::Move(Point { x: 5, y: 6 })).await;
     assert_eq!(rig.window("Paint").bounds.map(|bounds| (bounds.x, bounds.y)), Some((5, 6)));
     let op = WindowOp::Focus;
-    let gone = rig.call(DesktopCall::Window { window: 4, op }, &Gate::new()).await.unwrap_err();
+    let gone = rig.call(&Gate::new(), |platform, gate| platform.window_op(4, op, gate)).await.unwrap_err();
     assert_eq!((gone.kind, gone.sent), (FailureKind::Gone, Sent::No));
     let gate = Gate::new();
     gate.close();
     let (front, window) = (rig.windows.clone(), rig.window("Notes").window);
-    let closed = rig.call(DesktopCall::Window { window, op }, &gate).await;
+    let closed = rig.call(&gate, |platform, gate| platform.window_op(window, op, gate)).await;
     assert_eq!(closed, Err(Failure::closed()));
     assert_eq!(rig.windows, front);
 }
@@ -121,8 +119,8 @@ async fn closing_asks_and_an_app_with_unsaved_changes_asks_back() {
     let pid = rig.app("Notes").pid;
     let mut app = rig.attach("Notes").await;
     rig.sim("Notes type body !").await;
-    let close = |force| DesktopCall::Close { pid, force };
-    assert_eq!(rig.call(close(false), &Gate::new()).await, Ok(DesktopAnswer::Done));
+    let close = |platform: &dyn Platform, gate| platform.close_app(pid, false, gate);
+    assert_eq!(rig.call(&Gate::new(), close).await, Ok(()));
     app.fence().await;
     assert!(app.is("unsaved-save", State::Focused) && app.is("unsaved", State::Modal));
     rig.hear();
@@ -130,11 +128,11 @@ async fn closing_asks_and_an_app_with_unsaved_changes_asks_back() {
     rig.keys(&mut app, &["key:escape"]).await;
     assert!(!app.has("unsaved") && app.is("body", State::Focused));
     app.done("file-save", Act::Press).await;
-    assert_eq!(rig.call(close(false), &Gate::new()).await, Ok(DesktopAnswer::Done));
+    assert_eq!(rig.call(&Gate::new(), close).await, Ok(()));
     app.until(|app| app.degraded.is_some()).await;
     rig.hear();
     assert!(rig.apps.iter().all(|app| app.pid != pid));
-    let gone = rig.call(close(false), &Gate::new()).await.unwrap_err();
+    let gone = rig.call(&Gate::new(), close).await.unwrap_err();
     assert_eq!((gone.kind, gone.sent), (FailureKind::Gone, Sent::No));
 }
 
@@ -144,8 +142,8 @@ async fn an_app_that_hangs_is_closed_when_it_wakes_or_by_force() {
     for (name, force) in [("Paint", false), ("Table", true)] {
         let pid = rig.app(name).pid;
         rig.sim(&format!("{name} fault hang")).await;
-        let answer = rig.call(DesktopCall::Close { pid, force }, &Gate::new()).await;
-        assert_eq!(answer, Ok(DesktopAnswer::Done));
+        let answer = rig.call(&Gate::new(), |platform, gate| platform.close_app(pid, force, gate)).await;
+        assert_eq!(answer, Ok(()));
         assert_eq!(rig.apps.iter().any(|app| app.pid == pid), !force, "{name}");
     }
     let mut app = rig.begin("Paint", 64);
@@ -164,20 +162,24 @@ async fn the_clipboard_holds_one_thing_of_one_kind() {
         (ClipboardKind::Files, ClipboardContent::Files(vec!["/tmp/a".into(), "/tmp/b".into()])),
     ];
     for (kind, clip) in &clips {
-        let set = DesktopCall::ClipboardSet(Some(clip.clone()));
-        assert_eq!(rig.call(set, &Gate::new()).await, Ok(DesktopAnswer::Done));
+        let content = Some(clip.clone());
+        let set = rig.call(&Gate::new(), |platform, gate| platform.set_clipboard(content, gate)).await;
+        assert_eq!(set, Ok(()));
         for asked in [ClipboardKind::Any, ClipboardKind::Text, ClipboardKind::Image, ClipboardKind::Files] {
             let there = (asked == ClipboardKind::Any || asked == *kind).then(|| clip.clone());
-            let answer = rig.call(DesktopCall::ClipboardGet(asked), &Gate::new()).await;
-            assert_eq!(answer, Ok(DesktopAnswer::Clipboard(there)));
+            let answer = rig.call(&Gate::new(), |platform, _| platform.clipboard(asked)).await;
+            assert_eq!(answer, Ok(there));
         }
     }
     let gate = Gate::new();
     gate.close();
-    assert_eq!(rig.call(DesktopCall::ClipboardSet(None), &gate).await, Err(Failure::closed()));
-    rig.call(DesktopCall::ClipboardSet(None), &Gate::new()).await.unwrap();
-    let nothing = rig.call(DesktopCall::ClipboardGet(ClipboardKind::Any), &Gate::new()).await;
-    assert_eq!(nothing, Ok(DesktopAnswer::Clipboard(None)));
+    assert_eq!(
+        rig.call(&gate, |platform, gate| platform.set_clipboard(None, gate)).await,
+        Err(Failure::closed())
+    );
+    rig.call(&Gate::new(), |platform, gate| platform.set_clipboard(None, gate)).await.unwrap();
+    let nothing = rig.call(&Gate::new(), |platform, _| platform.clipboard(ClipboardKind::Any)).await;
+    assert_eq!(nothing, Ok(None));
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,10 +5,7 @@ use axd_platform::{CaptureTarget, CapturedImage, WindowOp};
 
 impl Rig {
     async fn picture(&mut self, of: CaptureTarget, cursor: bool) -> Result<CapturedImage, Failure> {
-        match self.call(DesktopCall::Capture { of, cursor }, &Gate::new()).await? {
-            DesktopAnswer::Picture(picture) => Ok(picture),
-            other => panic!("{other:?}"),
-        }
+        self.call(&Gate::new(), |platform, _| platform.capture(of, cursor)).await
     }
 
     async fn all(&mut self) -> CapturedImage {
@@ -43,7 +40,7 @@ async fn a_picture_is_of_the_screen_a_display_a_window_or_a_region() {
     assert_ne!(alone, raised, "its title bar is that of the active window");
     assert_eq!(rig.picture(CaptureTarget::Window(form.window), false).await, Ok(raised));
     let op = WindowOp::Minimize;
-    rig.call(DesktopCall::Window { window: form.window, op }, &Gate::new()).await.unwrap();
+    rig.call(&Gate::new(), |platform, gate| platform.window_op(form.window, op, gate)).await.unwrap();
     for (of, kind) in [
         (CaptureTarget::Window(form.window), FailureKind::Refused),
         (CaptureTarget::Window(3), FailureKind::Gone),

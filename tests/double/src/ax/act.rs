@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use axd_platform::worker::AppRequest;
-use axd_platform::{Act, DesktopCall, ElementKey, Failure, FailureKind, Gate, Platform, WindowOp};
+use axd_platform::{Act, ElementKey, Failure, FailureKind, Gate, Platform, WindowOp};
 use axd_sim::Reach;
 use axd_sim::model::Handle;
 use tokio::sync::oneshot;
@@ -111,7 +111,7 @@ async fn act_on(reach: &Reach, handle: Handle, act: Act) -> Result<(), Failure> 
 }
 
 pub(super) async fn arrange(world: &Arc<Inner>, window: u64, op: WindowOp) -> Result<(), Failure> {
-    let reply = world.sim.call(DesktopCall::Window { window, op }, Gate::new());
+    let reply = world.sim.window_op(window, op, Gate::new());
     let ended = |_| Failure::new(FailureKind::Unresponsive, "the desktop has ended");
     reply.await.map_err(ended)?.map(drop)
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axd_platform::{CaptureTarget, CapturedImage, DesktopAnswer, DesktopCall, Gate, Platform};
+use axd_platform::{CaptureTarget, CapturedImage, Platform};
 use axd_protocol::{Bounds, DisplayInfo, Point};
 
 use super::CGRect;
@@ -84,9 +84,9 @@ fn finest(world: &Inner, of: CaptureTarget) -> f64 {
 pub(crate) fn shot(world: &Inner, of: CaptureTarget, scale: f64, cursor: bool) -> CFTypeRef {
     let reply = {
         let _inside = world.runtime.enter();
-        world.sim.call(DesktopCall::Capture { of, cursor }, Gate::new())
+        world.sim.capture(of, cursor)
     };
-    let Waited::Answer(Ok(DesktopAnswer::Picture(mut picture))) = wait(reply, Duration::from_secs(10)) else {
+    let Waited::Answer(Ok(mut picture)) = wait(reply, Duration::from_secs(10)) else {
         return std::ptr::null();
     };
     if !matches!(of, CaptureTarget::Window(_)) {

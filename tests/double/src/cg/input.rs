@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use axd_platform::{DesktopAnswer, DesktopCall, Gate, InputStep, Platform};
+use axd_platform::{Gate, InputStep, Platform};
 use axd_protocol::Point;
 use axd_protocol::keys::{Button, Key, Modifier};
 use parking_lot::{Condvar, Mutex};
@@ -139,10 +139,10 @@ pub(super) fn pointer(world: &Inner) -> CGPoint {
     }
     let reply = {
         let _inside = world.runtime.enter();
-        world.sim.call(DesktopCall::Pointer, Gate::new())
+        world.sim.pointer()
     };
     match wait(reply, Duration::from_secs(10)) {
-        Waited::Answer(Ok(DesktopAnswer::Pointer(at))) => CGPoint { x: f64::from(at.x), y: f64::from(at.y) },
+        Waited::Answer(Ok(at)) => CGPoint { x: f64::from(at.x), y: f64::from(at.y) },
         _ => CGPoint::default(),
     }
 }
@@ -201,7 +201,7 @@ async fn carry_out(world: &Inner, event: &Posted, held: &mut BTreeSet<Modifier>)
         return;
     }
     match event.pid.map(u32::try_from) {
-        None => drop(world.sim.call(DesktopCall::input(steps), Gate::new()).await),
+        None => drop(world.sim.input(steps.into(), Gate::new()).await),
         Some(Ok(pid)) => world.sim.type_to(pid, steps).await,
         // There is no such process.
         Some(Err(_)) => {}

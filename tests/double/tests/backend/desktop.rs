@@ -2,8 +2,8 @@
 
 use axd_double::World;
 use axd_platform::{
-    CaptureTarget, ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall, DesktopEvent, DesktopWindow,
-    FailureKind, Gate, LaunchPlan, Platform as _, WindowOp, WorkerRequest,
+    CaptureTarget, ClipboardContent, ClipboardKind, DesktopEvent, DesktopWindow, FailureKind, LaunchPlan,
+    Launched, Platform as _, WindowOp, WorkerRequest,
 };
 use axd_protocol::Point;
 use axd_protocol::command::SimVerb;
@@ -25,7 +25,7 @@ fn windows_are_listed_moved_put_away_and_brought_back() {
     let op = |desktop: &mut Desktop, op, is_so: &dyn Fn(&DesktopWindow) -> bool| {
         desktop.seen.clear();
         desktop
-            .call(DesktopCall::Window { window, op })
+            .call(|platform, gate| platform.window_op(window, op, gate))
             .unwrap_or_else(|failed| panic!("{op:?}: {failed:?}"));
         desktop.hears(|event| windows(event).is_some_and(|window| is_so(&window)));
     };
@@ -43,11 +43,13 @@ fn windows_are_listed_moved_put_away_and_brought_back() {
 fn the_clipboard_is_the_pasteboard_and_what_is_concealed_stays_so() {
     let world = World::of(&[APP]);
     let desktop = Desktop::start();
-    desktop.call(DesktopCall::ClipboardSet(Some(ClipboardContent::Text("copied".into())))).unwrap();
-    let got = desktop.call(DesktopCall::ClipboardGet(ClipboardKind::Text)).unwrap();
-    assert_eq!(got, DesktopAnswer::Clipboard(Some(ClipboardContent::Text("copied".into()))));
+    let copied = Some(ClipboardContent::Text("copied".into()));
+    desktop.call(|platform, gate| platform.set_clipboard(copied, gate)).unwrap();
+    let got = desktop.call(|platform, _| platform.clipboard(ClipboardKind::Text)).unwrap();
+    assert_eq!(got, (Some(ClipboardContent::Text("copied".into()))));
     world.mark_pasteboard("org.nspasteboard.ConcealedType");
-    let refused = desktop.call(DesktopCall::ClipboardGet(ClipboardKind::Text)).expect_err("it is concealed");
+    let refused =
+        desktop.call(|platform, _| platform.clipboard(ClipboardKind::Text)).expect_err("it is concealed");
     assert_eq!(refused.kind, FailureKind::Refused);
 }
 
@@ -68,19 +70,13 @@ fn an_app_that_ends_is_known_to_have_ended() {
 fn pictures_are_what_is_on_the_screen() {
     let world = World::of(&[APP]);
     let desktop = Desktop::start();
-    let DesktopAnswer::Picture(taken) =
-        desktop.call(DesktopCall::Capture { of: CaptureTarget::All, cursor: false }).unwrap()
-    else {
-        panic!("no picture")
-    };
-    let drawn = desktop.runtime.block_on(async {
-        world.sim().call(DesktopCall::Capture { of: CaptureTarget::All, cursor: false }, Gate::new()).await
-    });
-    let Ok(Ok(DesktopAnswer::Picture(drawn))) = drawn else { panic!("{drawn:?}") };
+    let taken = desktop.call(|platform, _| platform.capture(CaptureTarget::All, false)).unwrap();
+    let drawn = desktop.runtime.block_on(async { world.sim().capture(CaptureTarget::All, false).await });
+    let Ok(Ok(drawn)) = drawn else { panic!("{drawn:?}") };
     assert_eq!((taken.width, taken.height), (drawn.width, drawn.height));
     assert!(taken.rgb == drawn.rgb, "every pixel is as it was drawn");
     world.settings(|settings| settings.may_capture = false);
-    let refused = desktop.call(DesktopCall::Capture { of: CaptureTarget::All, cursor: false });
+    let refused = desktop.call(|platform, _| platform.capture(CaptureTarget::All, false));
     assert!(refused.is_err(), "without permission there is no picture, not a wrong one");
 }
 
@@ -88,17 +84,20 @@ fn pictures_are_what_is_on_the_screen() {
 fn apps_are_launched_by_name_and_by_identifier_and_ended() {
     let world = World::of(&[APP, &OTHER.replacen("name", "running = false\nname", 1)]);
     let mut desktop = Desktop::start();
-    let plan = |app: &str| DesktopCall::Launch(LaunchPlan { app: app.to_owned(), ..LaunchPlan::default() });
-    let DesktopAnswer::Launched { pid: Some(pid), identity } = desktop.call(plan("other")).unwrap() else {
+    let launch = |desktop: &Desktop, app: &str| {
+        let plan = LaunchPlan { app: app.to_owned(), ..LaunchPlan::default() };
+        desktop.call(|platform, gate| platform.launch(plan, gate))
+    };
+    let Launched { pid: Some(pid), identity } = launch(&desktop, "other").unwrap() else {
         panic!("it was not launched")
     };
     assert_eq!(identity.as_deref(), Some("test.other"));
     desktop.hears(|event| matches!(event, DesktopEvent::AppUp(seen) if seen.pid == pid));
-    let again = desktop.call(plan("test.other")).unwrap();
-    assert_eq!(again, DesktopAnswer::Launched { pid: Some(pid), identity }, "it hands over to itself");
-    let absent = desktop.call(plan("no-such-app-anywhere")).expect_err("there is none");
+    let again = launch(&desktop, "test.other").unwrap();
+    assert_eq!(again, Launched { pid: Some(pid), identity }, "it hands over to itself");
+    let absent = launch(&desktop, "no-such-app-anywhere").expect_err("there is none");
     assert_eq!(absent.kind, FailureKind::Gone);
-    desktop.call(DesktopCall::Close { pid, force: false }).unwrap();
+    desktop.call(|platform, gate| platform.close_app(pid, false, gate)).unwrap();
     desktop.hears(|event| *event == DesktopEvent::AppGone { pid });
     assert_eq!(world.sim().apps().len(), 1);
 }

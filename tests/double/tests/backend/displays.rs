@@ -1,10 +1,7 @@
 //! Several displays: where they are, how many pixels a point they have, and that they come and go.
 
 use axd_double::World;
-use axd_platform::{
-    CaptureTarget, CapturedImage, DesktopAnswer, DesktopCall, DesktopEvent, DesktopWindow, InputStep,
-    WindowOp,
-};
+use axd_platform::{CaptureTarget, CapturedImage, DesktopEvent, DesktopWindow, InputStep, WindowOp};
 use axd_protocol::command::SimVerb;
 use axd_protocol::keys::Button;
 use axd_protocol::{Bounds, DisplayInfo, Point, Role};
@@ -56,8 +53,8 @@ fn window_of(desktop: &mut Desktop, pid: u32, is_it: impl Fn(&DesktopWindow) -> 
 }
 
 fn picture(desktop: &Desktop, of: CaptureTarget) -> CapturedImage {
-    match desktop.call(DesktopCall::Capture { of, cursor: false }) {
-        Ok(DesktopAnswer::Picture(picture)) => picture,
+    match desktop.call(|platform, _| platform.capture(of, false)) {
+        Ok(picture) => picture,
         other => panic!("{of:?}: {other:?}"),
     }
 }
@@ -132,7 +129,7 @@ fn a_window_on_two_displays_has_the_pixels_of_the_one_that_most_of_it_is_on() {
     let window = window_of(&mut desktop, world.pid("Left"), |_| true).window;
     for (x, scale) in [(-150, 2.0), (-50, 1.0)] {
         let op = WindowOp::Move(Point { x, y: 20 });
-        desktop.call(DesktopCall::Window { window, op }).expect("it is moved");
+        desktop.call(|platform, gate| platform.window_op(window, op, gate)).expect("it is moved");
         for kit in [true, false] {
             world.settings(|settings| settings.screen_capture_kit = kit);
             let taken = picture(&desktop, CaptureTarget::Window(window));
@@ -154,10 +151,13 @@ fn the_mouse_reaches_a_display_with_negative_coordinates() {
     assert_eq!(app.at(middle), Some(app.key("press")));
     let click = [true, false].map(|down| InputStep::Button(Button::Left, down));
     desktop
-        .call(DesktopCall::input([InputStep::Move(middle)].into_iter().chain(click).collect::<Vec<_>>()))
+        .call(|platform, gate| {
+            platform
+                .input(([InputStep::Move(middle)].into_iter().chain(click).collect::<Vec<_>>()).into(), gate)
+        })
         .expect("it is clicked");
     app.until("the click arrived", |app| app.says(Role::Text, "pressed"));
-    assert_eq!(desktop.call(DesktopCall::Pointer), Ok(DesktopAnswer::Pointer(middle)));
+    assert_eq!(desktop.call(|platform, _| platform.pointer()), Ok(middle));
 }
 
 #[test]
@@ -166,11 +166,15 @@ fn a_window_fills_the_display_that_it_is_on() {
     let mut desktop = Desktop::start();
     let pid = world.pid("Left");
     let window = window_of(&mut desktop, pid, |_| true).window;
-    desktop.call(DesktopCall::Window { window, op: WindowOp::Maximize }).expect("it is made larger");
+    desktop
+        .call(|platform, gate| platform.window_op(window, WindowOp::Maximize, gate))
+        .expect("it is made larger");
     let filled = window_of(&mut desktop, pid, |window| window.maximized);
     assert_eq!(filled.bounds, Some(left_display().bounds));
     desktop.seen.clear();
-    desktop.call(DesktopCall::Window { window, op: WindowOp::Restore }).expect("and smaller again");
+    desktop
+        .call(|platform, gate| platform.window_op(window, WindowOp::Restore, gate))
+        .expect("and smaller again");
     let before = Bounds { x: -280, y: -40, width: 200, height: 150 };
     window_of(&mut desktop, pid, |window| window.bounds == Some(before) && !window.maximized);
 }

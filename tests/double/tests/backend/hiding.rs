@@ -3,9 +3,7 @@
 use std::time::{Duration, Instant};
 
 use axd_double::World;
-use axd_platform::{
-    Act, CaptureTarget, DesktopCall, DesktopEvent, DesktopWindow, FailureKind, InputStep, Sent, WindowOp,
-};
+use axd_platform::{Act, CaptureTarget, DesktopEvent, DesktopWindow, FailureKind, InputStep, Sent, WindowOp};
 use axd_protocol::keys::Button;
 use axd_protocol::{Point, Role};
 
@@ -50,7 +48,7 @@ fn a_hidden_app_has_no_windows_on_the_screen_and_is_read_and_acts_all_the_same()
     app.walk_again();
     assert!(app.has("main") && app.has("slider"), "{}", app.tree());
     let of = CaptureTarget::Window(window);
-    let failed = desktop.call(DesktopCall::Capture { of, cursor: false }).expect_err("it shows nothing");
+    let failed = desktop.call(|platform, _| platform.capture(of, false)).expect_err("it shows nothing");
     assert_eq!((failed.kind, failed.sent), (FailureKind::NotSupported, Sent::No), "it is there: {failed:?}");
     assert!(!desktop.seen.contains(&DesktopEvent::AppGone { pid }));
     assert!(world.is_hidden("App"), "and nothing of this showed it");
@@ -67,7 +65,9 @@ fn a_click_where_a_hidden_window_was_goes_to_what_is_there_now() {
     world.hide("App");
     let click = [true, false].map(|down| InputStep::Button(Button::Left, down));
     desktop
-        .call(DesktopCall::input([InputStep::Move(at)].into_iter().chain(click).collect::<Vec<_>>()))
+        .call(|platform, gate| {
+            platform.input(([InputStep::Move(at)].into_iter().chain(click).collect::<Vec<_>>()).into(), gate)
+        })
         .unwrap();
     other.until("what was behind it was pressed", |other| other.says(Role::Text, "pressed"));
 }
@@ -84,7 +84,9 @@ fn whoever_gives_the_focus_to_a_window_of_a_hidden_app_shows_it() {
         world.hide("App");
         windows(&mut desktop, |windows| !is_shown(windows, pid));
         desktop.seen.clear();
-        desktop.call(DesktopCall::Window { window, op }).unwrap_or_else(|it| panic!("{op:?}: {it:?}"));
+        desktop
+            .call(|platform, gate| platform.window_op(window, op, gate))
+            .unwrap_or_else(|it| panic!("{op:?}: {it:?}"));
         windows(&mut desktop, |windows| is_shown(windows, pid));
         assert!(!world.is_hidden("App"), "{op:?}");
         if op == WindowOp::Focus {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axd_double::World;
 use axd_double::cg::{Posted, Swallows};
-use axd_platform::{Act, DesktopCall, InputStep};
+use axd_platform::{Act, InputStep};
 use axd_protocol::command::{SimVerb, Verdict};
 use axd_protocol::keys::{Button, Key, Modifier, Named};
 use axd_protocol::{Point, Role};
@@ -27,7 +27,7 @@ fn mouse_and_keyboard_are_made_of_events() {
     let middle = Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
     let click = |button| [InputStep::Button(button, true), InputStep::Button(button, false)];
     let steps: Vec<InputStep> = [InputStep::Move(middle)].into_iter().chain(click(Button::Left)).collect();
-    desktop.call(DesktopCall::input(steps)).unwrap();
+    desktop.call(|platform, gate| platform.input(steps.into(), gate)).unwrap();
     app.until("the click arrived", |app| app.says(Role::Text, "count 1"));
     let kinds: Vec<u32> = world.input().posted().iter().map(|event| event.number).collect();
     assert_eq!(kinds.iter().filter(|kind| **kind == 1).count(), 1, "{kinds:?}");
@@ -37,7 +37,9 @@ fn mouse_and_keyboard_are_made_of_events() {
     app.does("field", Act::Focus);
     app.does("field", Act::CaretToEnd);
     let typed = "! Grüße, 世界 👋 and a long tail of plain text";
-    desktop.call(DesktopCall::input(vec![InputStep::Text(typed.to_owned())])).unwrap();
+    desktop
+        .call(|platform, gate| platform.input(vec![InputStep::Text(typed.to_owned())].into(), gate))
+        .unwrap();
     let wanted = format!("text{typed}");
     app.until("the text arrived", |app| app.facts("field").value.as_deref() == Some(wanted.as_str()));
     let posted = world.input().posted();
@@ -59,7 +61,7 @@ fn mouse_and_keyboard_are_made_of_events() {
         InputStep::Key(Key::Named(Named::Backspace), true),
         InputStep::Key(Key::Named(Named::Backspace), false),
     ];
-    desktop.call(DesktopCall::input(keys.to_vec())).unwrap();
+    desktop.call(|platform, gate| platform.input((keys.to_vec()).into(), gate)).unwrap();
     app.until("all was selected and deleted", |app| {
         app.facts("field").value.as_deref().unwrap_or_default().is_empty()
     });
@@ -79,7 +81,9 @@ fn two_clicks_in_a_row_are_counted_in_their_events() {
     let twice =
         (0..2).flat_map(|_| [InputStep::Button(Button::Left, true), InputStep::Button(Button::Left, false)]);
     desktop
-        .call(DesktopCall::input([InputStep::Move(at)].into_iter().chain(twice).collect::<Vec<_>>()))
+        .call(|platform, gate| {
+            platform.input(([InputStep::Move(at)].into_iter().chain(twice).collect::<Vec<_>>()).into(), gate)
+        })
         .unwrap();
     assert!(world.input().settle(Duration::from_secs(20)));
     let posted = world.input().posted();
@@ -94,7 +98,9 @@ fn the_wheel_is_an_event_and_keys_go_to_a_secure_field_unread() {
     let mut desktop = Desktop::start();
     let mut app = desktop.attach(&world, "App");
     app.walked();
-    desktop.call(DesktopCall::input(vec![InputStep::Wheel { right: 0, down: 2 }])).unwrap();
+    desktop
+        .call(|platform, gate| platform.input(vec![InputStep::Wheel { right: 0, down: 2 }].into(), gate))
+        .unwrap();
     assert!(world.input().settle(Duration::from_secs(20)));
     let posted = world.input().posted();
     let wheel: Vec<&Posted> = posted.iter().filter(|event| event.number == 22).collect();
@@ -106,7 +112,7 @@ fn the_wheel_is_an_event_and_keys_go_to_a_secure_field_unread() {
             inside.model.select_text(secret, 4..4);
         });
         desktop
-            .call(DesktopCall::input(vec![InputStep::Text("!".into())]))
+            .call(|platform, gate| platform.input(vec![InputStep::Text("!".into())].into(), gate))
             .expect("whether it arrives nobody knows");
         assert!(world.input().settle(Duration::from_secs(20)));
         world.inside("App", |inside| {
@@ -130,14 +136,14 @@ fn keys_go_to_the_app_in_front_and_the_mouse_to_what_is_on_top() {
     other.walked();
     world.hand("App", SimVerb::Focus, Some("field"), None);
     world.hand("Other", SimVerb::Raise, Some("main"), None);
-    desktop.call(DesktopCall::input(vec![InputStep::Text("lost".into())])).unwrap();
+    desktop.call(|platform, gate| platform.input(vec![InputStep::Text("lost".into())].into(), gate)).unwrap();
     let bounds = other.measure("press").bounds.expect("it has a place");
     let at = Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
     let click = || {
         let buttons = [true, false].map(|down| InputStep::Button(Button::Left, down));
-        DesktopCall::input([InputStep::Move(at)].into_iter().chain(buttons).collect::<Vec<_>>())
+        [InputStep::Move(at)].into_iter().chain(buttons).collect::<Vec<_>>()
     };
-    desktop.call(click()).unwrap();
+    desktop.call(|platform, gate| platform.input(click().into(), gate)).unwrap();
     other.until("what is on top was clicked", |other| other.says(Role::Text, "pressed"));
     app.fence();
     assert_eq!(app.facts("field").value.as_deref(), Some("text"), "it was behind");
@@ -161,7 +167,8 @@ fn secure_input_of_another_app_is_seen_and_harms_only_what_it_swallows() {
     assert!(is_on(&desktop), "whoever switched it on");
     let typed = |desktop: &Desktop, text: &str| {
         world.hand("App", SimVerb::Focus, Some("field"), None);
-        let sent = desktop.call(DesktopCall::input(vec![InputStep::Text(text.to_owned())]));
+        let sent = desktop
+            .call(|platform, gate| platform.input(vec![InputStep::Text(text.to_owned())].into(), gate));
         assert!(world.input().settle(Duration::from_secs(20)));
         let held = world.inside("App", |inside| {
             let field = inside.model.find("field").expect("it is there");

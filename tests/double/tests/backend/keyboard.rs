@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axd_double::World;
-use axd_platform::{DesktopAnswer, DesktopCall, DesktopEvent, InputStep, LaunchPlan};
+use axd_platform::{DesktopEvent, InputStep, LaunchPlan, Launched};
 use axd_protocol::Point;
 use axd_protocol::keys::{Button, Key};
 
@@ -19,20 +19,18 @@ fn keys_are_doubtful_while_somebody_has_the_keyboard_to_itself_and_the_mouse_is_
     let world = World::of(&[APP]);
     let desktop = Desktop::start();
     let key = Key::Char('a');
-    let presses = || DesktopCall::input(vec![InputStep::Key(key, true), InputStep::Key(key, false)]);
-    assert_eq!(desktop.call(presses()), Ok(DesktopAnswer::Done));
+    let input = |steps: Vec<InputStep>| desktop.call(|platform, gate| platform.input(steps.into(), gate));
+    let presses = || vec![InputStep::Key(key, true), InputStep::Key(key, false)];
+    assert_eq!(input(presses()), Ok(None));
     // It may have ended without giving it back.
     world.secure_input(4711, true);
-    for call in [presses(), DesktopCall::input(vec![InputStep::Text("a".into())])] {
-        let sent = desktop.call(call);
-        assert!(
-            matches!(&sent, Ok(DesktopAnswer::Doubtful(why)) if why.contains("process 4711")),
-            "{sent:?}"
-        );
+    for steps in [presses(), vec![InputStep::Text("a".into())]] {
+        let sent = input(steps);
+        assert!(matches!(&sent, Ok(Some(why)) if why.contains("process 4711")), "{sent:?}");
     }
     let button = |down| InputStep::Button(Button::Left, down);
     let click = vec![InputStep::Move(Point { x: 700, y: 300 }), button(true), button(false)];
-    assert_eq!(desktop.call(DesktopCall::input(click)), Ok(DesktopAnswer::Done));
+    assert_eq!(input(click), Ok(None));
 }
 
 #[test]
@@ -42,7 +40,7 @@ fn what_is_made_does_not_silence_the_users_own_mouse_and_keyboard() {
     let at = Point { x: 100, y: 100 };
     let steps =
         vec![InputStep::Move(at), InputStep::Text("a".into()), InputStep::Wheel { right: 0, down: 1 }];
-    desktop.call(DesktopCall::input(steps)).unwrap();
+    desktop.call(|platform, gate| platform.input(steps.into(), gate)).unwrap();
     settled(&world);
     let posted = world.input().posted();
     assert!(posted.len() >= 4 && posted.iter().all(|event| event.suppresses == 0.0), "{posted:?}");
@@ -55,7 +53,7 @@ fn the_wheel_turns_where_the_pointer_is_going_though_it_has_not_got_there() {
     for to in [Point { x: 120, y: 90 }, Point { x: 333, y: 222 }] {
         world.input().forget();
         let steps = vec![InputStep::Move(to), InputStep::Wheel { right: 0, down: 1 }];
-        desktop.call(DesktopCall::input(steps)).unwrap();
+        desktop.call(|platform, gate| platform.input(steps.into(), gate)).unwrap();
         settled(&world);
         let turned = world.input().posted().into_iter().find(|event| event.wheel != (0, 0)).unwrap();
         assert_eq!((turned.at.x, turned.at.y), (f64::from(to.x), f64::from(to.y)));
@@ -68,7 +66,8 @@ fn a_program_that_comes_to_nothing_is_told() {
     let mut desktop = Desktop::start();
     let args = ["-c", "exit 3"].map(str::to_owned).to_vec();
     let plan = LaunchPlan { app: "/bin/sh".to_owned(), args, ..LaunchPlan::default() };
-    let Ok(DesktopAnswer::Launched { pid: Some(pid), .. }) = desktop.call(DesktopCall::Launch(plan)) else {
+    let Ok(Launched { pid: Some(pid), .. }) = desktop.call(|platform, gate| platform.launch(plan, gate))
+    else {
         panic!("it was not launched")
     };
     let is_it =
@@ -85,7 +84,7 @@ fn what_goes_down_and_comes_up_belongs_together_and_to_nothing_else() {
         let buttons = [true, false].map(|down| InputStep::Button(Button::Left, down));
         let steps: Vec<InputStep> =
             [InputStep::Move(Point { x: 700, y: 300 })].into_iter().chain(buttons).collect();
-        desktop.call(DesktopCall::input(steps)).unwrap();
+        desktop.call(|platform, gate| platform.input(steps.into(), gate)).unwrap();
     }
     settled(&world);
     let posted = world.input().posted();

@@ -120,7 +120,7 @@ fn a_process_that_ends_takes_its_elements_and_leaves_the_app() {
     app.until("and works", |app| app.says(Role::Text, "reloaded"));
     app.walk_again();
     assert!(!app.has("send"), "{}", app.tree());
-    let told = desktop.call(axd_platform::DesktopCall::Close { pid, force: true });
+    let told = desktop.call(|platform, gate| platform.close_app(pid, true, gate));
     assert!(told.is_ok(), "{told:?}");
     desktop.hears(|event| *event == DesktopEvent::AppGone { pid });
 }

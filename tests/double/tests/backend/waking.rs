@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use axd_double::World;
 use axd_double::faults::Call;
-use axd_platform::{DesktopCall, WindowOp};
+use axd_platform::WindowOp;
 use axd_protocol::{Bounds, Point};
 
 use crate::on::{Attached, Desktop};
@@ -102,7 +102,9 @@ fn windows_go_where_they_are_sent_though_a_screen_reader_has_them_animated() {
     let desktop = Desktop::start();
     let (window, before) = bounds_of(&world, "App");
     let does = |op| {
-        desktop.call(DesktopCall::Window { window, op }).unwrap_or_else(|it| panic!("{op:?}: {it:?}"));
+        desktop
+            .call(|platform, gate| platform.window_op(window, op, gate))
+            .unwrap_or_else(|it| panic!("{op:?}: {it:?}"));
         assert!(world.is_enhanced("App"), "what the screen reader set is as it was");
         bounds_of(&world, "App").1
     };
@@ -131,7 +133,7 @@ fn a_browser_keeps_its_page_when_its_window_is_moved_and_the_window_is_waited_fo
                 bounds_of(&world, "Browser").1 == after
             });
         });
-        desktop.call(DesktopCall::Window { window, op }).expect("it is moved");
+        desktop.call(|platform, gate| platform.window_op(window, op, gate)).expect("it is moved");
         assert_eq!(bounds_of(&world, "Browser").1, after, "it was waited for");
     });
     app.walk_again();

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use axd_double::World;
 use axd_macos::MacDesktop;
 use axd_platform::{
-    Act, Counters, DesktopAnswer, DesktopCall, DesktopEvent, ElementKey, Facts, Failure, FailureKind, Gate,
-    Measured, Platform, Responder, Sent, Update, WorkerEvent, WorkerHandle, WorkerRequest,
+    Act, Counters, DesktopEvent, ElementKey, Facts, Failure, FailureKind, Gate, Measured, Platform, Reply,
+    Responder, Sent, Update, WorkerEvent, WorkerHandle, WorkerRequest,
 };
 use axd_protocol::command::Finding;
 use axd_protocol::{Point, Role};
@@ -65,10 +65,10 @@ impl Desktop {
     }
 
     /// Has something done that is no app's own business.
-    pub fn call(&self, call: DesktopCall) -> Result<DesktopAnswer, Failure> {
+    pub fn call<T>(&self, call: impl FnOnce(&dyn Platform, Gate) -> Reply<T>) -> Result<T, Failure> {
         let reply = {
             let _inside = self.runtime.enter();
-            self.mac().call(call, Gate::new())
+            call(self.mac(), Gate::new())
         };
         self.runtime
             .block_on(async { tokio::time::timeout(PATIENCE, reply).await })

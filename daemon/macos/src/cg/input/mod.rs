@@ -18,7 +18,7 @@ use crate::appkit::host;
 use crate::desktop::permissions;
 use crate::desktop::secure_input::secure_input;
 use axd_platform::input_thread::Job;
-use axd_platform::{DesktopAnswer, Failure, InputStep};
+use axd_platform::{Failure, InputStep};
 
 /// Runs one script after the other, until all senders are gone.
 pub fn serve(jobs: &Receiver<Job>) {
@@ -30,7 +30,7 @@ pub fn serve(jobs: &Receiver<Job>) {
     }
 }
 
-fn run(device: &mut Option<InputDevice>, job: &Job) -> Result<DesktopAnswer, Failure> {
+fn run(device: &mut Option<InputDevice>, job: &Job) -> Result<Option<String>, Failure> {
     // Without the permission, the system drops events silently.
     permissions::require_accessibility()?;
     let device = match device {
@@ -43,5 +43,5 @@ fn run(device: &mut Option<InputDevice>, job: &Job) -> Result<DesktopAnswer, Fai
     let types = presses || job.input.steps.iter().any(|step| matches!(step, InputStep::Text(_)));
     let held = if types { secure_input() } else { None };
     device.run(&job.input, &Keymap::new(layout.unwrap_or_default()), &job.gate)?;
-    Ok(held.map_or(DesktopAnswer::Done, |held| DesktopAnswer::Doubtful(held.warning())))
+    Ok(held.map(|held| held.warning()))
 }
