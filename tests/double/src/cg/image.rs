@@ -1,5 +1,5 @@
-//! Pictures of the screen, laid out as a Mac lays them out: four bytes a pixel, blue first, rows longer than they
-//! are wide.
+//! Images of the screen, in the layout of a Mac: four bytes per pixel, blue first, rows padded beyond
+//! their width.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use axd_platform::{CaptureOf, DesktopAnswer, DesktopCall, Gate, Picture, Platfor
 use axd_protocol::{Bounds, DisplayInfo, Point};
 
 use super::CGRect;
-use crate::cf::{self, Body, CFTypeRef, Foreign, Kind, Owned};
-use crate::world::{Inner, Waited, current, wait};
+use crate::cf::{self, Body, CFTypeRef, Foreign, ObjectKind, Owned};
+use crate::world::{Inner, WaitResult, current, wait};
 
 const INCLUDING_WINDOW: u32 = 1 << 3;
 const NOMINAL_RESOLUTION: u32 = 1 << 4;
-/// Rows begin at multiples of this.
+/// The length of a row is a multiple of this.
 const ALIGNED: usize = 64;
 /// Alpha first, in little-endian words: blue, green, red, alpha in memory.
 const BLUE_FIRST: u32 = 2 | (2 << 12);
@@ -56,8 +56,8 @@ pub extern "C" fn CGWindowListCreateImage(
     shot(&world, of, scale, false)
 }
 
-/// The pixels a point that something is shown with: of a window those of the display that most of it is on, of a part
-/// of the screen those of the finest display that shows some of it.
+/// The scale of an image, in pixels per point: for a window that of the display with its largest part, for a part
+/// of the screen the largest of the displays that show some of it.
 fn finest(world: &Inner, of: CaptureOf) -> f64 {
     let displays = world.sim.displays();
     let shared = |part: Bounds, display: &DisplayInfo| {
@@ -80,13 +80,14 @@ fn finest(world: &Inner, of: CaptureOf) -> f64 {
     scales.into_iter().fold(1.0, f64::max)
 }
 
-/// A picture of something, with so many pixels a point; null if there is nothing of it on the screen.
+/// An image in a scale; null if nothing of it is on the screen.
 pub(crate) fn shot(world: &Inner, of: CaptureOf, scale: f64, cursor: bool) -> CFTypeRef {
     let reply = {
         let _inside = world.runtime.enter();
         world.sim.call(DesktopCall::Capture { of, cursor }, Gate::new())
     };
-    let Waited::Answer(Ok(DesktopAnswer::Picture(mut picture))) = wait(reply, Duration::from_secs(10)) else {
+    let WaitResult::Answer(Ok(DesktopAnswer::Picture(mut picture))) = wait(reply, Duration::from_secs(10))
+    else {
         return std::ptr::null();
     };
     if !matches!(of, CaptureOf::Window(_)) {
@@ -98,7 +99,7 @@ pub(crate) fn shot(world: &Inner, of: CaptureOf, scale: f64, cursor: bool) -> CF
     image(&magnified(&picture, scale))
 }
 
-/// Makes black what no display shows.
+/// Paints black what no display shows.
 fn darken(picture: &mut Picture, displays: &[DisplayInfo]) {
     let Point { x: left, y: top } = picture.origin;
     let line = picture.width as usize * 3;
@@ -111,7 +112,7 @@ fn darken(picture: &mut Picture, displays: &[DisplayInfo]) {
     }
 }
 
-/// The same with so many pixels a point.
+/// The image in another scale.
 fn magnified(picture: &Picture, scale: f64) -> Picture {
     let (width, height) = (picture.width as usize, picture.height as usize);
     let size = |points: usize| (points as f64 * scale).round() as usize;
@@ -138,13 +139,13 @@ fn image(picture: &Picture) -> CFTypeRef {
         }
         bytes.resize(bytes.len().next_multiple_of(ALIGNED), 0);
     }
-    let provider = cf::owned(Kind::DataProvider, Body::Foreign(Arc::new(Provider(bytes))), NAME);
+    let provider = cf::owned(ObjectKind::DataProvider, Body::Foreign(Arc::new(Provider(bytes))), NAME);
     let image = Image { width, height, row, provider };
-    cf::owned(Kind::Image, Body::Foreign(Arc::new(image)), NAME).give()
+    cf::owned(ObjectKind::Image, Body::Foreign(Arc::new(image)), NAME).give()
 }
 
 fn of<T>(image: CFTypeRef, function: &'static str, look: impl FnOnce(&Image) -> T, none: T) -> T {
-    match cf::foreign::<Image>(image, Kind::Image, function) {
+    match cf::foreign::<Image>(image, ObjectKind::Image, function) {
         Some(image) => look(&image),
         None => none,
     }
@@ -190,7 +191,7 @@ pub extern "C" fn CGImageGetDataProvider(image: CFTypeRef) -> CFTypeRef {
 #[unsafe(no_mangle)]
 pub extern "C" fn CGDataProviderCopyData(provider: CFTypeRef) -> CFTypeRef {
     const NAME: &str = "CGDataProviderCopyData";
-    match cf::foreign::<Provider>(provider, Kind::DataProvider, NAME) {
+    match cf::foreign::<Provider>(provider, ObjectKind::DataProvider, NAME) {
         Some(provider) => cf::data(provider.0.clone(), NAME).give(),
         None => std::ptr::null(),
     }
