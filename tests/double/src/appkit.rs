@@ -1,5 +1,4 @@
-//! AppKit's part, as the backend asks for it: who runs, who is in front, starting and ending apps, the pasteboard, and
-//! the loop of the main thread.
+//! The double's AppKit: the running apps, starting and ending them, the pasteboard, and the loop of the main thread.
 //!
 //! Here a thread of its own serves as the main thread, so that tests need not give up theirs.
 
@@ -16,7 +15,7 @@ use axd_sim::SimDesktop;
 use parking_lot::{Condvar, Mutex};
 
 use crate::cg::{ANSI, shot as shot_of};
-use crate::world::{Inner, Waited, current, wait};
+use crate::world::{Inner, WaitResult, current, wait};
 use axd_macos::appkit::host::{
     HostApp, HostAppKind, HostCapture, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, LaunchCallback,
 };
@@ -25,41 +24,41 @@ use axd_macos::cg::image::Image;
 const TEXT: &str = "public.utf8-plain-text";
 const PNG: &str = "public.png";
 const FILE: &str = "public.file-url";
-/// What the desktop has to answer in.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the desktop may take to answer.
+const DESKTOP_REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Who is told of apps, activation and sleep.
+/// Called with events about apps, activation and sleep.
 type Listener = Box<dyn Fn(HostEvent) + Send>;
 
-/// What the world keeps for AppKit.
+/// The state of the double's AppKit.
 #[derive(Default)]
-pub struct HostSide {
+pub struct AppKitState {
     listener: Mutex<Option<Listener>>,
     front: Mutex<Option<u32>>,
-    /// The apps that were told to be hidden.
+    /// The apps that were reported as hidden.
     hidden: Mutex<BTreeSet<u32>>,
     changes: Mutex<i64>,
-    /// Types on the pasteboard besides those of its content.
+    /// Types on the pasteboard in addition to those of its content.
     marks: Mutex<Vec<String>>,
 }
 
-impl HostSide {
-    fn tell(&self, event: HostEvent) {
+impl AppKitState {
+    fn report(&self, event: HostEvent) {
         if let Some(listener) = &*self.listener.lock() {
             listener(event);
         }
     }
 
     pub(crate) fn will_sleep(&self) {
-        self.tell(HostEvent::WillSleep);
+        self.report(HostEvent::WillSleep);
     }
 
     pub(crate) fn did_wake(&self) {
-        self.tell(HostEvent::DidWake);
+        self.report(HostEvent::DidWake);
     }
 
-    /// Tells who was hidden and who was shown since this was last asked.
-    pub(crate) fn look_who_hides(&self, world: &Inner) {
+    /// Reports the apps that were hidden or shown since the last call.
+    pub(crate) fn report_hidden(&self, world: &Inner) {
         for app in world.sim.apps() {
             let (pid, is_hidden) = (app.pid, world.sim.is_hidden(app.pid));
             let mut hidden = self.hidden.lock();
@@ -67,36 +66,37 @@ impl HostSide {
             drop(hidden);
             if changed {
                 let name = if is_hidden { "AXApplicationHidden" } else { "AXApplicationShown" };
-                world.post(pid, &crate::ax::notify::News::plain(name, crate::ax::Id::APP));
-                self.tell(if is_hidden { HostEvent::Hidden { pid } } else { HostEvent::Shown { pid } });
+                world.post(pid, &crate::ax::notify::Notification::plain(name, crate::ax::Id::APP));
+                self.report(if is_hidden { HostEvent::Hidden { pid } } else { HostEvent::Shown { pid } });
             }
         }
     }
 
-    /// Nobody is told anything any more.
+    /// Ends all reports.
     pub(crate) fn end(&self) {
         *self.listener.lock() = None;
     }
 
-    /// Takes in what the desktop tells.
-    pub(crate) fn hear(&self, world: &Inner, event: &DesktopEvent) {
+    /// Reports an event of the desktop as AppKit does.
+    pub(crate) fn on_desktop_event(&self, world: &Inner, event: &DesktopEvent) {
         match event {
-            DesktopEvent::AppUp(app) => self.tell(HostEvent::Launched(host_app(world, app))),
+            DesktopEvent::AppUp(app) => self.report(HostEvent::Launched(host_app(world, app))),
             DesktopEvent::AppGone { pid } => {
                 self.hidden.lock().remove(pid);
-                self.tell(HostEvent::Terminated { pid: *pid });
+                self.report(HostEvent::Terminated { pid: *pid });
             }
             DesktopEvent::Frontmost { pid: Some(pid), .. } => {
-                // Who comes to the front is shown.
-                self.look_who_hides(world);
+                // An app that is activated is no longer hidden.
+                self.report_hidden(world);
                 let before = self.front.lock().replace(*pid);
                 if before != Some(*pid) {
-                    let news = |name| crate::ax::notify::News::plain(name, crate::ax::Id::APP);
+                    let notification =
+                        |name| crate::ax::notify::Notification::plain(name, crate::ax::Id::APP);
                     if let Some(before) = before {
-                        world.post(before, &news("AXApplicationDeactivated"));
+                        world.post(before, &notification("AXApplicationDeactivated"));
                     }
-                    world.post(*pid, &news("AXApplicationActivated"));
-                    self.tell(HostEvent::Activated { pid: *pid });
+                    world.post(*pid, &notification("AXApplicationActivated"));
+                    self.report(HostEvent::Activated { pid: *pid });
                 }
             }
             DesktopEvent::Frontmost { .. }
@@ -108,7 +108,7 @@ impl HostSide {
 }
 
 impl crate::World {
-    /// Marks what is on the pasteboard with a type that says something about it.
+    /// Adds a type to the pasteboard's content, such as the one for secrets.
     pub fn mark_pasteboard(&self, mark: &str) {
         self.inner().host.marks.lock().push(mark.to_owned());
     }
@@ -135,13 +135,13 @@ fn call<T>(world: &Inner, call: impl FnOnce(&SimDesktop) -> Reply<T>) -> Option<
         let _inside = world.runtime.enter();
         call(&world.sim)
     };
-    match wait(reply, PATIENCE) {
-        Waited::Answer(answer) => answer.ok(),
-        Waited::Ended | Waited::Silent => None,
+    match wait(reply, DESKTOP_REPLY_TIMEOUT) {
+        WaitResult::Answer(answer) => answer.ok(),
+        WaitResult::Ended | WaitResult::Silent => None,
     }
 }
 
-/// What the backend gets instead of AppKit.
+/// The functions that the backend gets instead of AppKit's.
 pub static APPKIT: axd_macos::appkit::AppKit = axd_macos::appkit::AppKit {
     run_main,
     stop_main,
@@ -190,7 +190,7 @@ pub fn run_main() {
     }
 }
 
-/// Ends it.
+/// Ends the loop of the main thread.
 pub fn stop_main() {
     let mut queue = MAIN.work.lock();
     queue.ended = true;
@@ -198,7 +198,7 @@ pub fn stop_main() {
     MAIN.more.notify_all();
 }
 
-/// Runs this on the main thread, in order.
+/// Runs work on the main thread, in order.
 pub fn on_main(work: Box<dyn FnOnce() + Send>) {
     let mut queue = MAIN.work.lock();
     if queue.ended {
@@ -225,7 +225,7 @@ fn serve() {
     }
 }
 
-/// Tells of apps, activation, sleep.
+/// Reports apps, activation and sleep.
 pub fn observe(out: Box<dyn Fn(HostEvent) + Send>) {
     if let Some(world) = current() {
         *world.host.front.lock() = world.sim.active().0;
@@ -233,7 +233,7 @@ pub fn observe(out: Box<dyn Fn(HostEvent) + Send>) {
     }
 }
 
-/// The apps that run.
+/// The running apps.
 pub fn running() -> Vec<HostApp> {
     let Some(world) = current() else { return vec![] };
     world.sim.apps().iter().map(|app| host_app(&world, app)).collect()
@@ -284,7 +284,7 @@ pub fn launch(plan: &HostLaunch, done: LaunchCallback) {
     });
 }
 
-/// Brings an app to the front. One that is hidden is shown.
+/// Activates an app, and shows it if it is hidden.
 pub fn activate(pid: u32) -> bool {
     let Some(world) = current() else { return false };
     let windows = world.sim.windows();
@@ -299,7 +299,7 @@ pub fn unhide(pid: u32) -> bool {
     running().iter().any(|app| app.pid == pid)
 }
 
-/// Asks an app to end, or ends it.
+/// Asks an app to quit, or kills it.
 pub fn terminate(pid: u32, force: bool) -> bool {
     current().is_some_and(|world| call(&world, |sim| sim.close_app(pid, force, Gate::new())).is_some())
 }
@@ -313,7 +313,7 @@ pub fn pasteboard_count() -> i64 {
     current().map_or(0, |world| *world.host.changes.lock())
 }
 
-/// The types of all that is on it.
+/// The types of the pasteboard's content.
 pub fn pasteboard_types() -> Vec<String> {
     let Some(world) = current() else { return vec![] };
     let kind = content(&world).map(|clip| match clip {
@@ -324,7 +324,7 @@ pub fn pasteboard_types() -> Vec<String> {
     kind.map(str::to_owned).into_iter().chain(world.host.marks.lock().clone()).collect()
 }
 
-/// What is on it of this type.
+/// The pasteboard's content of this type.
 pub fn pasteboard_read(kind: &str) -> Option<Vec<u8>> {
     match (kind, content(current()?.as_ref())?) {
         (TEXT, ClipboardContent::Text(text)) => Some(text.into_bytes()),
@@ -333,7 +333,7 @@ pub fn pasteboard_read(kind: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// The files on it.
+/// The files on the pasteboard.
 pub fn pasteboard_files() -> Vec<PathBuf> {
     match current().and_then(|world| content(&world)) {
         Some(ClipboardContent::Files(files)) => files,
@@ -348,7 +348,7 @@ fn put(clip: Option<ClipboardContent>) -> bool {
     call(&world, |sim| sim.set_clipboard(clip, Gate::new())).is_some()
 }
 
-/// Replaces all that is on it.
+/// Replaces the pasteboard's content.
 pub fn pasteboard_write(items: Vec<HostItem>) -> bool {
     let clip = items.into_iter().find_map(|HostItem { kind, bytes }| match kind.as_str() {
         TEXT => Some(ClipboardContent::Text(String::from_utf8_lossy(&bytes).into_owned())),
@@ -358,7 +358,7 @@ pub fn pasteboard_write(items: Vec<HostItem>) -> bool {
     put(clip)
 }
 
-/// Replaces all that is on it with files.
+/// Replaces the pasteboard's content with files.
 pub fn pasteboard_write_files(files: Vec<PathBuf>) -> bool {
     put(Some(ClipboardContent::Files(files)))
 }
@@ -388,7 +388,7 @@ pub fn screens() -> Vec<HostScreen> {
     displays.into_iter().map(screen).collect()
 }
 
-/// A picture by ScreenCaptureKit, in as many pixels as are asked for; `None` where that is not there.
+/// An image by ScreenCaptureKit, in the requested size; `None` where the settings say that it does not exist.
 pub fn capture_image(shot: HostCapture, cursor: bool) -> Option<Result<Image, String>> {
     let world = current().filter(|world| world.settings.lock().screen_capture_kit)?;
     let (of, scale) = match shot {
@@ -402,7 +402,7 @@ pub fn capture_image(shot: HostCapture, cursor: bool) -> Option<Result<Image, St
             (CaptureTarget::Region(part), scale)
         }
     };
-    // SAFETY: what is handed out is a picture, and ours; nothing is if it is null.
+    // SAFETY: what is returned is a picture, and ours; nothing is if it is null.
     let image = unsafe { Image::from_owned(shot_of(&world, of, scale, cursor).cast_mut().cast()) };
     Some(image.ok_or_else(|| "there is nothing to take a picture of".to_owned()))
 }

@@ -1,5 +1,5 @@
-//! The world's clock, for what apps do some time after they were asked. It runs with everybody's, until a test stops it
-//! and lets time pass itself.
+//! The world's clock, for what apps do with a delay. It follows real time until a test stops it and advances it
+//! itself.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use parking_lot::Mutex;
 
 use crate::world::{Inner, World};
 
-type Doing = Pin<Box<dyn Future<Output = ()> + Send>>;
-type Work = Box<dyn FnOnce(Arc<Inner>) -> Doing + Send>;
+type WorkFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Work = Box<dyn FnOnce(Arc<Inner>) -> WorkFuture + Send>;
 
 /// The clock.
 #[derive(Default)]
-pub(crate) struct Clock(Mutex<Option<Stopped>>);
+pub(crate) struct Clock(Mutex<Option<StoppedClock>>);
 
 #[derive(Default)]
-struct Stopped {
+struct StoppedClock {
     now: Duration,
     waiting: Vec<(Duration, Work)>,
 }
 
 impl Clock {
-    /// The next thing that is due by then, if any.
+    /// The next work that is due by then, if any.
     fn next(&self, until: Duration) -> Option<Work> {
         let mut stopped = self.0.lock();
         let stopped = stopped.as_mut()?;
@@ -35,7 +35,7 @@ impl Clock {
 }
 
 impl Inner {
-    /// Does something when so much time has passed.
+    /// Runs work after a delay.
     pub(crate) fn after<W: Future<Output = ()> + Send + 'static>(
         self: &Arc<Inner>,
         time: Duration,
@@ -56,12 +56,12 @@ impl Inner {
 }
 
 impl World {
-    /// Stops the clock: from now on time passes only when it is told to.
+    /// Stops the clock: from now on only [`pass`](World::pass) advances it.
     pub fn stop_clock(&self) {
         self.inner().clock.0.lock().get_or_insert_default();
     }
 
-    /// Lets time pass on a clock that is stopped; what is due by then has been done when this returns.
+    /// Advances a stopped clock, and returns when all work that is due by then is done.
     pub fn pass(&self, time: Duration) {
         let clock = &self.inner().clock;
         let Some(until) = clock.0.lock().as_ref().map(|stopped| stopped.now + time) else { return };

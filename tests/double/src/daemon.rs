@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axd::options::{Options, PlatformChoice};
 use axd::run::{Desktops, MainLoop};
-use axd_double::cg::Swallows;
+use axd_double::cg::LostKeys;
 use axd_double::{Settings, World, appkit};
 use axd_macos::MacDesktop;
 use axd_platform::{
@@ -20,14 +20,14 @@ use clap::Parser;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
 
-/// The backend, and the hand at the scripted apps.
+/// The backend, with `ax sim` for the scripted apps.
 struct OnDouble {
     mac: MacDesktop,
     world: Arc<World>,
 }
 
-/// How long what was put in may take to arrive.
-const ARRIVES: Duration = Duration::from_secs(5);
+/// How long input may take to arrive.
+const INPUT_ARRIVAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Platform for OnDouble {
     fn name(&self) -> &'static str {
@@ -117,7 +117,7 @@ impl Platform for OnDouble {
         tokio::spawn(async move {
             // Who looks at the screen sees what has arrived there.
             let arriving = Arc::clone(&world);
-            let _ = tokio::task::spawn_blocking(move || arriving.input().settle(ARRIVES)).await;
+            let _ = tokio::task::spawn_blocking(move || arriving.input().settle(INPUT_ARRIVAL_TIMEOUT)).await;
             if let Ok(done) = world.sim().sim(act).await {
                 // Who asked may have stopped waiting.
                 let _ = answer.send(done);
@@ -127,7 +127,7 @@ impl Platform for OnDouble {
     }
 }
 
-/// Runs it until it is stopped: the same daemon as everywhere, on another desktop.
+/// Runs the daemon until it is stopped. It is the same as everywhere, on another desktop.
 pub fn main() -> ExitCode {
     axd::run::run(Options::parse(), Desktops { open, examine, main_loop })
 }
@@ -145,14 +145,14 @@ fn number(word: &str) -> Result<u32, String> {
     word.parse().map_err(|_| format!("AXD_DOUBLE: '{word}' is not a number"))
 }
 
-/// Sets what a word of `AXD_DOUBLE` says.
+/// Applies one word of `AXD_DOUBLE`.
 fn set(world: &World, settings: &mut Settings, word: &str) -> Result<(), String> {
     match word.split_once('=').unwrap_or((word, "")) {
         ("untrusted", "") => settings.trusted = false,
         ("no-capture", "") => settings.may_capture = false,
         ("says-yes-after", times) => settings.says_yes_after = Some(number(times)?),
         ("secure-input", pid) => {
-            settings.secure_input_swallows = Swallows::Everything;
+            settings.secure_input_swallows = LostKeys::Everything;
             world.secure_input(number(pid)?, true);
         }
         _ => return Err(format!("AXD_DOUBLE: there is no '{word}'")),

@@ -1,10 +1,10 @@
-//! What goes wrong on request: any call about any element can be answered with any error, so many times.
+//! Fault injection: any call about any element can be answered with any error, a number of times.
 
 use parking_lot::Mutex;
 
 use crate::ax::Error;
 
-/// What is asked of an app.
+/// A kind of call to an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Call {
@@ -23,43 +23,43 @@ pub enum Call {
     Window,
 }
 
-/// Something that goes wrong.
+/// An error to inject, and into which calls.
 #[derive(Debug, Clone, Default)]
 pub struct Fault {
-    /// In which call; any if not said. An attribute that is read among many counts as `Read` too: then the error is
+    /// The kind of call; any if `None`. An attribute that is read among many counts as `Read` too: then the error is
     /// in its place.
     pub call: Option<Call>,
-    /// Of which app.
+    /// The app.
     pub pid: Option<u32>,
-    /// Of which widget, by its identifier.
+    /// The widget, by its identifier.
     pub widget: Option<String>,
-    /// Of which attribute, action or notification.
+    /// The attribute, action or notification.
     pub name: Option<String>,
-    /// What is answered.
+    /// The error that is answered.
     pub error: Option<Error>,
-    /// How often; always if not said.
+    /// How often; always if `None`.
     pub times: Option<u32>,
-    /// Whether the element ends at that moment.
+    /// Whether the element is removed at that moment.
     pub kills: bool,
 }
 
-/// All that goes wrong now.
+/// The faults that are injected now.
 #[derive(Debug, Default)]
 pub struct Faults(Mutex<Vec<Fault>>);
 
 impl Faults {
-    /// Lets something go wrong from now on.
+    /// Injects a fault from now on.
     pub fn add(&self, fault: Fault) {
         self.0.lock().push(fault);
     }
 
-    /// Nothing goes wrong any more.
-    pub fn heal(&self) {
+    /// Removes all faults.
+    pub fn clear(&self) {
         self.0.lock().clear();
     }
 
-    /// What goes wrong with a call, if anything: it counts as having happened.
-    pub(crate) fn strike(&self, call: Call, pid: u32, widget: Option<&str>, name: &str) -> Option<Fault> {
+    /// The fault for a call, if there is one. It counts as used.
+    pub(crate) fn take(&self, call: Call, pid: u32, widget: Option<&str>, name: &str) -> Option<Fault> {
         let mut faults = self.0.lock();
         let fits = |fault: &Fault| {
             fault.call.is_none_or(|other| other == call)
@@ -68,10 +68,10 @@ impl Faults {
                 && fault.name.as_deref().is_none_or(|other| other == name)
                 && fault.times != Some(0)
         };
-        let struck = faults.iter_mut().find(|fault| fits(fault))?;
-        if let Some(times) = &mut struck.times {
+        let found = faults.iter_mut().find(|fault| fits(fault))?;
+        if let Some(times) = &mut found.times {
             *times -= 1;
         }
-        Some(struck.clone())
+        Some(found.clone())
     }
 }

@@ -1,7 +1,7 @@
-//! The ledger of objects: which were made, which still live, and what was done to them that must not be.
+//! The ledger of objects: which were created, which still live, and how they were misused.
 //!
-//! An object that is released for the last time is not freed but kept in quarantine, so that whoever uses it
-//! afterwards is found out instead of reading someone else's memory. The quarantine is large, not endless: the
+//! An object that is released for the last time is not freed but kept in quarantine, so that a use after that is
+//! detected instead of reading memory that was reused. The quarantine is limited: the
 //! oldest are freed when it is full.
 //!
 //! A test takes a [`mark`], does its work and asks for the [`balance`] since then.
@@ -11,12 +11,12 @@ use std::fmt;
 
 use parking_lot::Mutex;
 
-use crate::cf::{Kind, Object};
+use crate::cf::{Object, ObjectKind};
 
-/// How many dead objects are kept.
-const MOST_DEAD: usize = 1 << 18;
-/// How many misuses are kept; the first say most.
-const MOST_MISUSES: usize = 1_000;
+/// How many released objects are kept.
+const MAX_QUARANTINED: usize = 1 << 18;
+/// How many misuses are kept; the first ones matter most.
+const MAX_MISUSES: usize = 1_000;
 
 static LEDGER: Mutex<Ledger> =
     Mutex::new(Ledger { serial: 0, alive: None, dead: VecDeque::new(), misuses: Vec::new() });
@@ -34,66 +34,66 @@ struct Entry(*mut Object);
 // SAFETY: the pointer is only followed while the object is in the ledger, and objects may be used from any thread.
 unsafe impl Send for Entry {}
 
-/// Where an object comes from.
+/// What is known of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Birth {
-    /// Its number: objects are numbered as they are made.
+pub struct ObjectRecord {
+    /// Its number, in the order of creation.
     pub serial: u64,
-    /// What it is.
-    pub kind: Kind,
-    /// The function that made it.
+    /// Its type.
+    pub kind: ObjectKind,
+    /// The function that created it.
     pub made_by: &'static str,
-    /// What it holds, if it lives.
+    /// A description of its content, if it lives.
     pub holds: String,
-    /// How often it is retained.
+    /// Its retain count.
     pub retains: isize,
 }
 
-/// What must not be done to an object.
+/// A kind of misuse of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrong {
+pub enum MisuseKind {
     /// It was released more often than it was retained.
     OverRelease,
     /// It was used after its last release.
     UseAfterRelease,
-    /// It is no object at all.
+    /// The pointer is not an object.
     NotAnObject,
-    /// It is an object of another type than the function takes.
+    /// The object is of another type than the function takes.
     WrongType,
-    /// An index that is not there.
+    /// The index is out of range.
     OutOfRange,
 }
 
-/// Something that was done to an object and must not be.
+/// A misuse of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misuse {
-    /// When: objects with higher numbers were made later.
+    /// The number of the last object that was created before it.
     pub after: u64,
-    /// What.
-    pub wrong: Wrong,
-    /// By which function.
+    /// What kind it is.
+    pub kind: MisuseKind,
+    /// The function that was called.
     pub function: &'static str,
-    /// To what, as far as that is known.
-    pub object: Option<Birth>,
-    /// On which thread.
+    /// The object, as far as it is known.
+    pub object: Option<ObjectRecord>,
+    /// The calling thread.
     pub thread: String,
 }
 
-/// A point in time.
+/// A point in the order of creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark(u64);
 
-/// What is not as it should be.
+/// Leaks and misuses since a mark.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Balance {
-    /// Made since the mark, and still there.
-    pub leaked: Vec<Birth>,
-    /// Done since the mark.
+    /// Objects that were created since the mark and still live.
+    pub leaked: Vec<ObjectRecord>,
+    /// Misuses since the mark.
     pub misused: Vec<Misuse>,
 }
 
 impl Balance {
-    /// Whether all is as it should be.
+    /// Whether there are no leaks and no misuses.
     pub fn is_even(&self) -> bool {
         self.leaked.is_empty() && self.misused.is_empty()
     }
@@ -101,11 +101,11 @@ impl Balance {
 
 impl fmt::Display for Balance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Birth { serial, kind, made_by, holds, retains } in &self.leaked {
+        for ObjectRecord { serial, kind, made_by, holds, retains } in &self.leaked {
             writeln!(f, "leaked: {kind:?} #{serial} by {made_by}, retained {retains} times: {holds}")?;
         }
-        for Misuse { wrong, function, object, thread, .. } in &self.misused {
-            write!(f, "{wrong:?} in {function} on thread {thread}")?;
+        for Misuse { kind, function, object, thread, .. } in &self.misused {
+            write!(f, "{kind:?} in {function} on thread {thread}")?;
             match object {
                 Some(birth) => writeln!(f, ": {:?} #{} by {}", birth.kind, birth.serial, birth.made_by)?,
                 None => writeln!(f)?,
@@ -115,7 +115,7 @@ impl fmt::Display for Balance {
     }
 }
 
-/// Now.
+/// The current point in the order of creation.
 pub fn mark() -> Mark {
     let mut ledger = LEDGER.lock();
     // So that what is misused before anything else is made counts as done since.
@@ -123,16 +123,16 @@ pub fn mark() -> Mark {
     Mark(ledger.serial)
 }
 
-/// What was made or done wrong since the mark. Run loops belong to their threads and do not count.
+/// Leaks and misuses since the mark. Run loops belong to their threads and do not count.
 pub fn balance(since: Mark) -> Balance {
     let ledger = LEDGER.lock();
     let alive = ledger.alive.iter().flatten().filter(|(serial, _)| **serial > since.0);
-    let mut leaked: Vec<Birth> = alive
+    let mut leaked: Vec<ObjectRecord> = alive
         .map(|(_, entry)| {
             // SAFETY: what is in the ledger has not been freed, and cannot be while it is locked.
-            unsafe { &*entry.0 }.birth()
+            unsafe { &*entry.0 }.record()
         })
-        .filter(|birth| birth.kind != Kind::RunLoop)
+        .filter(|birth| birth.kind != ObjectKind::RunLoop)
         .collect();
     leaked.sort_by_key(|birth| birth.serial);
     let misused = ledger.misuses.iter().filter(|misuse| misuse.after >= since.0).cloned().collect();
@@ -144,8 +144,8 @@ pub fn alive() -> usize {
     LEDGER.lock().alive.as_ref().map_or(0, HashMap::len)
 }
 
-/// Enters an object; answers its number.
-pub(crate) fn enter(object: *mut Object) -> u64 {
+/// Registers an object, and returns its number.
+pub(crate) fn register(object: *mut Object) -> u64 {
     let mut ledger = LEDGER.lock();
     ledger.serial += 1;
     let serial = ledger.serial;
@@ -153,15 +153,15 @@ pub(crate) fn enter(object: *mut Object) -> u64 {
     serial
 }
 
-/// An object was released for the last time.
-pub(crate) fn bury(serial: u64, object: *mut Object) {
+/// Moves an object into quarantine after its last release.
+pub(crate) fn retire(serial: u64, object: *mut Object) {
     let freed = {
         let mut ledger = LEDGER.lock();
         if let Some(alive) = &mut ledger.alive {
             alive.remove(&serial);
         }
         ledger.dead.push_back(Entry(object));
-        (ledger.dead.len() > MOST_DEAD).then(|| ledger.dead.pop_front()).flatten()
+        (ledger.dead.len() > MAX_QUARANTINED).then(|| ledger.dead.pop_front()).flatten()
     };
     if let Some(Entry(oldest)) = freed {
         // SAFETY: it came from a box, and has left the ledger, which is what else kept it.
@@ -169,13 +169,13 @@ pub(crate) fn bury(serial: u64, object: *mut Object) {
     }
 }
 
-/// Notes what was done wrong.
-pub(crate) fn report(wrong: Wrong, function: &'static str, object: Option<Birth>) {
+/// Records a misuse.
+pub(crate) fn report(kind: MisuseKind, function: &'static str, object: Option<ObjectRecord>) {
     let thread = std::thread::current().name().unwrap_or("without a name").to_owned();
     let mut ledger = LEDGER.lock();
     let after = ledger.serial;
-    tracing::error!(?wrong, function, ?object, thread, "the double was misused");
-    if ledger.misuses.len() < MOST_MISUSES {
-        ledger.misuses.push(Misuse { after, wrong, function, object, thread });
+    tracing::error!(?kind, function, ?object, thread, "the double was misused");
+    if ledger.misuses.len() < MAX_MISUSES {
+        ledger.misuses.push(Misuse { after, kind, function, object, thread });
     }
 }

@@ -1,12 +1,12 @@
 //! A double of macOS, for tests on machines that have none: the C functions of CoreFoundation, of the accessibility
-//! interface and of CoreGraphics that the backend uses, in front of the scripted apps of the built-in desktop.
+//! API and of CoreGraphics that the backend uses, in front of the scripted apps of the built-in desktop.
 //!
-//! It stands on Apple's documentation: what each function answers, who owns what, what is announced and what is not.
-//! Whether Apple's own code does the same, only a Mac can tell.
+//! It follows Apple's documentation: what each function returns, who owns what, what is announced and what is not.
+//! Whether Apple's own code does the same can only be tested on a Mac.
 //!
-//! `cf` is CoreFoundation, with the `ledger` of all objects; `ax` the accessibility interface, `cg` CoreGraphics,
-//! `appkit` what little there is of AppKit. `world` holds the apps, `clock` is its time, `faults` what goes wrong with them, `trace` what was
-//! asked of them. The backend under test is `axd-macos`.
+//! `cf` is CoreFoundation, with the `ledger` of all objects; `ax` is the accessibility API, `cg` CoreGraphics,
+//! `appkit` the table of AppKit functions. `world` holds the apps, with its `clock`, the `faults` that are injected and the `trace` of
+//! calls. The backend under test is `axd-macos`.
 
 #![cfg(not(target_os = "macos"))]
 #![allow(non_snake_case, non_upper_case_globals, reason = "the symbols are Apple's")]

@@ -1,4 +1,4 @@
-//! What was asked of the apps, for tests that say what must not be asked.
+//! A trace of the calls to apps, for tests that check which calls are made.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -7,74 +7,74 @@ use parking_lot::Mutex;
 use crate::ax::Id;
 use crate::faults::Call;
 
-/// Something that was asked.
+/// A call to an app.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
-    /// How.
+pub struct TracedCall {
+    /// The kind of call.
     pub call: Call,
-    /// Of which app.
+    /// The app.
     pub pid: u32,
-    /// Of which element.
+    /// The element.
     pub element: Id,
-    /// Of which widget, if it has an identifier.
+    /// The widget's identifier, if it has one.
     pub widget: Option<String>,
-    /// For which attribute, action or notification.
+    /// The attribute, action or notification.
     pub name: String,
 }
 
-/// What was asked.
+/// The calls to apps, and how many there were.
 #[derive(Debug, Default)]
 pub struct Trace {
     on: AtomicBool,
-    asked: Mutex<Vec<Asked>>,
-    secrets: AtomicU64,
+    asked: Mutex<Vec<TracedCall>>,
+    secure_reads: AtomicU64,
     elements: AtomicU64,
     calls: AtomicU64,
 }
 
 impl Trace {
-    /// Writes down from now on what is asked, and forgets what was.
+    /// Starts a new trace.
     pub fn begin(&self) {
         self.asked.lock().clear();
         self.on.store(true, Ordering::Release);
     }
 
-    /// What was asked since, in order; nothing is written down any more.
-    pub fn end(&self) -> Vec<Asked> {
+    /// Ends the trace, and returns its calls in order.
+    pub fn end(&self) -> Vec<TracedCall> {
         self.on.store(false, Ordering::Release);
         std::mem::take(&mut *self.asked.lock())
     }
 
-    /// How often the value of a secure field was asked for, ever.
-    pub fn secrets(&self) -> u64 {
-        self.secrets.load(Ordering::Acquire)
+    /// How often the value of a secure field was read since the start.
+    pub fn secure_reads(&self) -> u64 {
+        self.secure_reads.load(Ordering::Acquire)
     }
 
-    /// How many elements were handed out, ever.
+    /// How many elements were returned since the start.
     pub fn elements(&self) -> u64 {
         self.elements.load(Ordering::Acquire)
     }
 
-    /// How many messages were sent to apps, ever.
+    /// How many messages were sent to apps since the start.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Acquire)
     }
 
-    pub(crate) fn note(&self, asked: impl FnOnce() -> Asked) {
+    pub(crate) fn record(&self, asked: impl FnOnce() -> TracedCall) {
         if self.on.load(Ordering::Acquire) {
             self.asked.lock().push(asked());
         }
     }
 
-    pub(crate) fn note_secret(&self) {
-        self.secrets.fetch_add(1, Ordering::AcqRel);
+    pub(crate) fn record_secure_read(&self) {
+        self.secure_reads.fetch_add(1, Ordering::AcqRel);
     }
 
-    pub(crate) fn note_elements(&self, count: usize) {
+    pub(crate) fn record_elements(&self, count: usize) {
         self.elements.fetch_add(count as u64, Ordering::AcqRel);
     }
 
-    pub(crate) fn note_call(&self) {
+    pub(crate) fn record_call(&self) {
         self.calls.fetch_add(1, Ordering::AcqRel);
     }
 }

@@ -1,8 +1,7 @@
-//! The world that the C functions look into: the scripted apps of a built-in desktop, what goes wrong with them on
-//! request, and what was asked of them.
+//! The world behind the C functions: the scripted apps of a built-in desktop, with fault injection and a trace of calls.
 //!
-//! C functions have no context, so there is one world at a time in a process; who starts the next waits for the last
-//! to end.
+//! C functions have no context, so a process has one world at a time; to start another one blocks until the last has
+//! ended.
 
 use std::collections::{BTreeSet, HashMap};
 use std::pin::Pin;
@@ -19,10 +18,10 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::appkit::HostSide;
-use crate::ax::notify::Teller;
-use crate::ax::{self, Enhanced, Error, Graft, Observer, Pages, Standing, Wakes};
-use crate::cg::{InputSide, Swallows};
+use crate::appkit::AppKitState;
+use crate::ax::notify::NotificationSource;
+use crate::ax::{self, AppState, EnabledBy, Enhanced, Error, Graft, Observer, Pages};
+use crate::cg::{InputLog, LostKeys};
 use crate::clock::Clock;
 use crate::faults::Faults;
 use crate::trace::Trace;
@@ -30,50 +29,50 @@ use crate::trace::Trace;
 static CURRENT: RwLock<Option<Arc<Inner>>> = RwLock::new(None);
 static TAKEN: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
 
-/// A world, for as long as it is held.
+/// A world; it ends when this is dropped.
 pub struct World {
     inner: Arc<Inner>,
     runtime: Option<Runtime>,
 }
 
-/// What the C functions see of the world.
+/// The part of the world that the C functions use.
 pub(crate) struct Inner {
     pub sim: SimDesktop,
     pub settings: Mutex<Settings>,
     pub faults: Faults,
     pub trace: Trace,
     pub observers: Mutex<Vec<Weak<Observer>>>,
-    /// The apps that show the inside of their web pages only when asked to.
+    /// The apps that build the trees of their web pages only on request.
     pub pages: Mutex<HashMap<u32, Pages>>,
-    /// What they do for screen readers, by process.
+    /// The state of `AXEnhancedUserInterface`, by process.
     pub enhanced: Mutex<HashMap<u32, Enhanced>>,
-    /// Counts the moves of windows that are animated.
+    /// The number of the last animated move of each window.
     pub moving: Mutex<HashMap<u64, u64>>,
     pub clock: Clock,
     /// The apps that switched secure input on.
     pub secured: Mutex<BTreeSet<u32>>,
-    /// The parts of processes that are shown in others.
+    /// The parts of processes that are embedded in others.
     pub grafts: Mutex<Vec<Graft>>,
-    pub host: HostSide,
-    pub input: InputSide,
+    pub host: AppKitState,
+    pub input: InputLog,
     pub runtime: tokio::runtime::Handle,
 }
 
-/// What a person can change in the system's settings, and how the system is.
+/// The system's settings and properties.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Whether this process may use the accessibility interface.
+    /// Whether this process may use the accessibility API.
     pub trusted: bool,
-    /// Whether it may take pictures of the screen, and read the titles of windows.
+    /// Whether it may capture the screen, and read the titles of windows.
     pub may_capture: bool,
-    /// Which keys that are made by programs are lost while secure input is on.
-    pub secure_input_swallows: Swallows,
-    /// Whether ScreenCaptureKit is there to take pictures.
+    /// Which synthetic keys are lost while secure input is on.
+    pub secure_input_swallows: LostKeys,
+    /// Whether ScreenCaptureKit exists.
     pub screen_capture_kit: bool,
-    /// After being asked so many times the user allows the accessibility interface.
+    /// The number of prompts after which the user grants the accessibility permission.
     pub says_yes_after: Option<u32>,
-    /// How long a call waits for an app, if that was set for all.
-    pub(crate) patience: Option<f32>,
+    /// The messaging timeout in seconds, if it was set for all elements.
+    pub(crate) timeout: Option<f32>,
 }
 
 impl Default for Settings {
@@ -81,10 +80,10 @@ impl Default for Settings {
         Settings {
             trusted: true,
             may_capture: true,
-            secure_input_swallows: Swallows::Nothing,
+            secure_input_swallows: LostKeys::Nothing,
             screen_capture_kit: false,
             says_yes_after: None,
-            patience: None,
+            timeout: None,
         }
     }
 }
@@ -118,8 +117,8 @@ impl World {
             clock: Clock::default(),
             secured: Mutex::default(),
             grafts: Mutex::default(),
-            host: HostSide::default(),
-            input: InputSide::start(runtime.handle()),
+            host: AppKitState::default(),
+            input: InputLog::start(runtime.handle()),
             runtime: runtime.handle().clone(),
         });
         *CURRENT.write() = Some(Arc::clone(&inner));
@@ -129,9 +128,9 @@ impl World {
             inner.sim.start(out);
         }
         for app in inner.sim.apps() {
-            inner.came_up(app.pid);
+            inner.on_app_started(app.pid);
         }
-        runtime.spawn(hear(Arc::downgrade(&inner), events));
+        runtime.spawn(forward_events(Arc::downgrade(&inner), events));
         World { inner, runtime: Some(runtime) }
     }
 
@@ -148,7 +147,7 @@ impl World {
         World::start(SimOptions { built_in: false, apps: Vec::new(), scripts })
     }
 
-    /// The process of the app of this name.
+    /// The process of the app with this name.
     ///
     /// # Panics
     /// If it does not run.
@@ -157,11 +156,11 @@ impl World {
         found.unwrap_or_else(|| panic!("{app} does not run")).pid
     }
 
-    /// What a person does, as `ax sim` says it; what came of it.
+    /// Does what a user does, as a command of `ax sim`, and returns its output.
     ///
     /// # Panics
     /// If that cannot be done.
-    pub fn hand(&self, app: &str, verb: SimVerb, target: Option<&str>, text: Option<&str>) -> String {
+    pub fn command(&self, app: &str, verb: SimVerb, target: Option<&str>, text: Option<&str>) -> String {
         let act = Sim {
             app: app.to_owned(),
             verb,
@@ -173,13 +172,13 @@ impl World {
             self.inner.sim.sim(act)
         };
         match wait(reply, Duration::from_secs(60)) {
-            Waited::Answer(Ok(done)) => done.done,
-            Waited::Answer(Err(failure)) => panic!("{app}: {failure}"),
-            Waited::Ended | Waited::Silent => panic!("{app} did not answer"),
+            WaitResult::Answer(Ok(done)) => done.done,
+            WaitResult::Answer(Err(failure)) => panic!("{app}: {failure}"),
+            WaitResult::Ended | WaitResult::Silent => panic!("{app} did not answer"),
         }
     }
 
-    /// Lets an app do something that no person does.
+    /// Runs something inside an app that no user could do.
     ///
     /// # Panics
     /// If the app does not run, or hangs.
@@ -190,8 +189,8 @@ impl World {
     ) -> T {
         let reach = self.inner.sim.reach(self.pid(app)).expect("it runs");
         match wait(reach.visit(visit), Duration::from_secs(60)) {
-            Waited::Answer(done) => done,
-            Waited::Ended | Waited::Silent => panic!("{app} did not answer"),
+            WaitResult::Answer(done) => done,
+            WaitResult::Ended | WaitResult::Silent => panic!("{app} did not answer"),
         }
     }
 
@@ -200,27 +199,27 @@ impl World {
         change(&mut self.inner.settings.lock())
     }
 
-    /// What goes wrong on request.
+    /// The fault injection.
     pub fn faults(&self) -> &Faults {
         &self.inner.faults
     }
 
-    /// What is asked of the apps.
+    /// The trace of calls.
     pub fn trace(&self) -> &Trace {
         &self.inner.trace
     }
 
-    /// What was put in by mouse and keyboard.
-    pub fn input(&self) -> &InputSide {
+    /// The input that was received.
+    pub fn input(&self) -> &InputLog {
         &self.inner.input
     }
 
-    /// A person hides an app.
+    /// Hides an app, as a user does.
     pub fn hide(&self, app: &str) {
         self.inner.hide(self.pid(app), true);
     }
 
-    /// A person shows an app again, behind the others.
+    /// Shows a hidden app again, behind the others, as a user does.
     pub fn show(&self, app: &str) {
         self.inner.hide(self.pid(app), false);
     }
@@ -230,16 +229,16 @@ impl World {
         self.inner.sim.is_hidden(self.pid(app))
     }
 
-    /// The machine sleeps and wakes: whoever observed anything is told nothing any more, and not told so.
+    /// The machine sleeps and wakes: observers get no more notifications, and are not told.
     pub fn sleep(&self) {
         self.inner.host.will_sleep();
         for observer in self.inner.observers() {
-            observer.forget_all();
+            observer.clear();
         }
         self.inner.host.did_wake();
     }
 
-    /// How many observers there are, and for how many notifications they asked.
+    /// How many observers there are, and for how many notifications they are registered.
     pub fn observed(&self) -> (usize, usize) {
         let observers = self.inner.observers();
         (observers.len(), observers.iter().map(|observer| observer.registered()).sum())
@@ -255,7 +254,7 @@ impl World {
         let widget = widget.map(str::to_owned);
         let handle = self.inside(app, move |inside| widget.and_then(|id| inside.model.find(&id)));
         let id = handle.map_or(ax::Id::APP, ax::Id::of);
-        self.inner.post(self.pid(app), &ax::notify::News::plain(notification, id));
+        self.inner.post(self.pid(app), &ax::notify::Notification::plain(notification, id));
     }
 
     pub(crate) fn inner(&self) -> &Inner {
@@ -284,38 +283,38 @@ impl Drop for World {
     }
 }
 
-/// The world there is, if any.
+/// The current world, if any.
 pub(crate) fn current() -> Option<Arc<Inner>> {
     CURRENT.read().clone()
 }
 
 impl Inner {
-    /// Does something inside an app, and waits for it as long as a message would.
+    /// Runs something inside an app, and waits for it up to the timeout of a message.
     pub(crate) fn visit<T: Send + 'static>(
         &self,
         pid: u32,
-        patience: Duration,
+        timeout: Duration,
         visit: impl FnOnce(Inside<'_>) -> T + Send + 'static,
     ) -> Result<T, Error> {
-        // Nobody is at the other end of the message.
+        // The app has ended.
         let reach = self.sim.reach(pid).ok_or(Error::CannotComplete)?;
-        match wait(reach.visit(visit), patience) {
-            Waited::Answer(done) => Ok(done),
-            Waited::Ended | Waited::Silent => Err(Error::CannotComplete),
+        match wait(reach.visit(visit), timeout) {
+            WaitResult::Answer(done) => Ok(done),
+            WaitResult::Ended | WaitResult::Silent => Err(Error::CannotComplete),
         }
     }
 
-    /// A way to an app.
+    /// Access to an app.
     pub(crate) fn reach(&self, pid: u32) -> Result<Reach, Error> {
         self.sim.reach(pid).ok_or(Error::CannotComplete)
     }
 
-    /// How the desktop has an app.
-    pub(crate) fn standing(&self, pid: u32) -> Standing {
+    /// The state of an app on the desktop.
+    pub(crate) fn standing(&self, pid: u32) -> AppState {
         let pages = self.pages.lock().get(&pid).copied();
-        Standing {
+        AppState {
             shown: pages.map(|pages| pages.shown),
-            manual: pages.is_some_and(|pages| pages.wakes == Wakes::Manual),
+            manual: pages.is_some_and(|pages| pages.wakes == EnabledBy::Manual),
             enhanced: self.is_enhanced(pid),
             frontmost: self.sim.active().0 == Some(pid),
             hidden: self.sim.is_hidden(pid),
@@ -325,13 +324,14 @@ impl Inner {
     /// Hides an app, or shows it again.
     pub(crate) fn hide(&self, pid: u32, hidden: bool) {
         self.sim.hide(pid, hidden);
-        self.host.look_who_hides(self);
+        self.host.report_hidden(self);
     }
 
-    /// How long a message waits.
-    pub(crate) fn patience(&self, own: Option<f32>) -> Duration {
-        const USUALLY: f32 = 6.0;
-        let seconds = own.filter(|own| *own > 0.0).or(self.settings.lock().patience).unwrap_or(USUALLY);
+    /// How long a message waits for its answer.
+    pub(crate) fn message_timeout(&self, own: Option<f32>) -> Duration {
+        const DEFAULT_MESSAGE_TIMEOUT: f32 = 6.0;
+        let seconds =
+            own.filter(|own| *own > 0.0).or(self.settings.lock().timeout).unwrap_or(DEFAULT_MESSAGE_TIMEOUT);
         Duration::try_from_secs_f32(seconds).unwrap_or(Duration::from_secs(6))
     }
 
@@ -341,42 +341,42 @@ impl Inner {
         observers.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Tells whoever observes the app.
-    pub(crate) fn post(&self, pid: u32, news: &ax::notify::News) {
+    /// Posts a notification to the observers of an app.
+    pub(crate) fn post(&self, pid: u32, notification: &ax::notify::Notification) {
         for observer in self.observers() {
-            observer.tell(pid, news);
+            observer.post(pid, notification);
         }
     }
 
-    fn came_up(self: &Arc<Inner>, pid: u32) {
+    fn on_app_started(self: &Arc<Inner>, pid: u32) {
         let Some(reach) = self.sim.reach(pid) else { return };
         let world = Arc::downgrade(self);
-        let mut teller = Teller::default();
+        let mut source = NotificationSource::default();
         reach.overhear(move |model, change, _| {
             let Some(world) = world.upgrade() else { return };
-            for news in teller.tell(model, change) {
-                world.post(pid, &news);
+            for notification in source.notifications_of(model, change) {
+                world.post(pid, &notification);
             }
         });
         let apps = self.sim.apps();
         let identity = apps.iter().find(|app| app.pid == pid).map_or("", |app| &app.identity);
-        let wakes = [("electron", Wakes::Manual), ("chromium", Wakes::Enhanced)];
+        let wakes = [("electron", EnabledBy::Manual), ("chromium", EnabledBy::Enhanced)];
         if let Some((_, wakes)) = wakes.into_iter().find(|(kind, _)| identity.contains(kind)) {
             self.pages.lock().insert(pid, Pages::new(wakes));
         }
     }
 }
 
-/// Takes in what the desktop tells.
-async fn hear(world: Weak<Inner>, mut events: mpsc::UnboundedReceiver<DesktopEvent>) {
+/// Handles the events of the desktop.
+async fn forward_events(world: Weak<Inner>, mut events: mpsc::UnboundedReceiver<DesktopEvent>) {
     let mut first = true;
     while let Some(event) = events.recv().await {
         let Some(world) = world.upgrade() else { return };
         match &event {
             DesktopEvent::AppUp(app) => {
-                // Those that were there at the start have been met.
+                // The apps of the start were handled there.
                 if !first {
-                    world.came_up(app.pid);
+                    world.on_app_started(app.pid);
                 }
             }
             DesktopEvent::AppGone { pid } => {
@@ -384,22 +384,22 @@ async fn hear(world: Weak<Inner>, mut events: mpsc::UnboundedReceiver<DesktopEve
                 world.enhanced.lock().remove(pid);
                 world.secured.lock().remove(pid);
             }
-            // The last of what is told at the start.
+            // This is the last event of the start.
             DesktopEvent::Displays(_) => first = false,
-            // Scripted apps start or are not there.
+            // Scripted apps are not launched as programs.
             DesktopEvent::Ended { .. } => {}
             DesktopEvent::Windows(_) | DesktopEvent::Frontmost { .. } => {}
         }
-        world.host.hear(&world, &event);
+        world.host.on_desktop_event(&world, &event);
     }
 }
 
-/// What came of waiting.
-pub(crate) enum Waited<T> {
+/// The result of waiting for an answer.
+pub(crate) enum WaitResult<T> {
     Answer(T),
-    /// Nobody is there to answer.
+    /// The other side is gone.
     Ended,
-    /// It was not answered in time.
+    /// There was no answer in time.
     Silent,
 }
 
@@ -411,19 +411,19 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for an answer, on whichever thread: a message to an app blocks whoever sends it, wherever that is.
-pub(crate) fn wait<T>(mut reply: oneshot::Receiver<T>, patience: Duration) -> Waited<T> {
+/// Waits for an answer on any thread: a message to an app blocks the thread that sends it.
+pub(crate) fn wait<T>(mut reply: oneshot::Receiver<T>, timeout: Duration) -> WaitResult<T> {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + timeout;
     loop {
         match Pin::new(&mut reply).poll(&mut context) {
-            Poll::Ready(Ok(answer)) => return Waited::Answer(answer),
-            Poll::Ready(Err(_)) => return Waited::Ended,
+            Poll::Ready(Ok(answer)) => return WaitResult::Answer(answer),
+            Poll::Ready(Err(_)) => return WaitResult::Ended,
             Poll::Pending => {
                 let left = deadline.saturating_duration_since(Instant::now());
                 if left.is_zero() {
-                    return Waited::Silent;
+                    return WaitResult::Silent;
                 }
                 std::thread::park_timeout(left);
             }

@@ -1,4 +1,4 @@
-//! The double's accessibility interface: what apps show, what errors there are, and what is announced.
+//! The double's accessibility API: what apps show, what errors there are, and what is announced.
 #![cfg(not(target_os = "macos"))]
 
 mod common;
@@ -63,7 +63,7 @@ fn an_app_shows_itself_as_appkit_shows_views() {
     assert_eq!(app.find("field").text("AXDescription"), "Field");
     assert_eq!(app.find("secret").text("AXSubrole"), "AXSecureTextField");
     assert_eq!(app.find("secret").text("AXValue"), "••••");
-    assert_eq!(world.trace().secrets(), 1, "and that it was asked for is known");
+    assert_eq!(world.trace().secure_reads(), 1, "and that it was asked for is known");
     let rows = app.find("rows").elements("AXRows");
     assert_eq!(rows[1].elements("AXChildren")[0].elements("AXChildren")[0].text("AXValue"), "second");
     assert!(!app.walk().iter().any(|element| {
@@ -136,7 +136,7 @@ fn an_element_that_dies_is_invalid_from_then_on() {
     assert_eq!(press.get("AXRole").err(), Some(Error::InvalidUIElement));
     assert_eq!(press.perform("AXPress").err(), Some(Error::InvalidUIElement));
     assert!(check.get("AXRole").is_ok());
-    world.hand("App", SimVerb::Quit, None, None);
+    world.command("App", SimVerb::Quit, None, None);
     assert_eq!(check.get("AXRole").err(), Some(Error::CannotComplete), "nobody is there any more");
 }
 
@@ -155,9 +155,9 @@ fn a_call_waits_for_a_hung_app_as_long_as_its_object_says() {
     let world = World::of(&[APP]);
     let app = Element::app(world.pid("App"));
     let equal = Element::app(world.pid("App"));
-    Element::system_wide().patience(0.4);
-    app.patience(0.05);
-    world.hand("App", SimVerb::Fault, Some("hang"), None);
+    Element::system_wide().set_timeout(0.4);
+    app.set_timeout(0.05);
+    world.command("App", SimVerb::Fault, Some("hang"), None);
     let time = |element: &Element| {
         let began = Instant::now();
         assert_eq!(element.get("AXRole").err(), Some(Error::CannotComplete));
@@ -165,7 +165,7 @@ fn a_call_waits_for_a_hung_app_as_long_as_its_object_says() {
     };
     assert!((50..390).contains(&time(&app).as_millis()), "the object's own");
     assert!(time(&equal).as_millis() >= 400, "another that is equal has the one for all");
-    world.hand("App", SimVerb::Heal, None, None);
+    world.command("App", SimVerb::Heal, None, None);
     assert!(app.get("AXRole").is_ok());
 }
 
@@ -197,9 +197,9 @@ fn what_is_asked_of_elements_is_done_or_refused_as_appkit_does() {
 fn a_press_that_opens_a_modal_dialog_is_answered_when_that_is_closed() {
     let world = World::of(&[APP]);
     let app = Element::app(world.pid("App"));
-    world.hand("App", SimVerb::Fault, Some("blocks"), None);
+    world.command("App", SimVerb::Fault, Some("blocks"), None);
     let ask = app.find("ask");
-    ask.patience(0.2);
+    ask.set_timeout(0.2);
     assert_eq!(ask.perform("AXPress"), Err(Error::CannotComplete), "it was sent, and not answered in time");
     assert_eq!(app.elements("AXWindows").len(), 2, "and done");
     assert_eq!(app.find("yes").perform("AXPress"), Ok(()));
@@ -279,7 +279,7 @@ fn what_happens_is_announced_to_the_loop_that_has_the_source() {
         assert_eq!(observer.add(&app, "AXValueChanged", context), Err(Error::NotificationAlreadyRegistered));
         assert_eq!(observer.add(&app, "AXNonsense", context), Err(Error::NotificationUnsupported));
         on_this_loop(&observer);
-        world.hand("App", SimVerb::Press, Some("press"), None);
+        world.command("App", SimVerb::Press, Some("press"), None);
         let heard = run_until(4);
         let names: Vec<&str> = heard.iter().map(|(name, ..)| name.as_str()).collect();
         let announced = ["AXValueChanged", "AXValueChanged", "AXRowCountChanged", "AXAnnouncementRequested"];
@@ -313,7 +313,7 @@ fn what_was_posted_before_it_was_given_up_still_comes() {
     let observer = Observer::new(pid, hear).unwrap();
     assert_eq!(observer.add(&app, "AXValueChanged", std::ptr::null_mut()), Ok(()));
     on_this_loop(&observer);
-    world.hand("App", SimVerb::Press, Some("check"), None);
+    world.command("App", SimVerb::Press, Some("check"), None);
     // The app has answered something since, so what it posted is in the port.
     assert!(app.get("AXRole").is_ok());
     assert_eq!(observer.remove(&app, "AXValueChanged"), Ok(()));

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use axd_double::ledger::{self, Wrong};
+use axd_double::ledger::{self, MisuseKind};
 use core_foundation::array::CFArray;
 use core_foundation::base::TCFType;
 use core_foundation::boolean::CFBoolean;
@@ -109,8 +109,8 @@ fn an_over_release_and_a_use_after_it_are_found() {
         CFRelease(raw);
         CFHash(raw);
     }
-    let wrongs: Vec<Wrong> = ledger::balance(mark).misused.iter().map(|misuse| misuse.wrong).collect();
-    assert_eq!(wrongs, [Wrong::OverRelease, Wrong::UseAfterRelease]);
+    let kinds: Vec<MisuseKind> = ledger::balance(mark).misused.iter().map(|misuse| misuse.kind).collect();
+    assert_eq!(kinds, [MisuseKind::OverRelease, MisuseKind::UseAfterRelease]);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn what_is_no_object_is_found() {
     // SAFETY: it is memory that can be read.
     let equal = unsafe { CFEqual(pointer, pointer) };
     assert_eq!(equal, 0);
-    assert!(ledger::balance(mark).misused.iter().all(|misuse| misuse.wrong == Wrong::NotAnObject));
+    assert!(ledger::balance(mark).misused.iter().all(|misuse| misuse.kind == MisuseKind::NotAnObject));
     assert!(!ledger::balance(mark).is_even());
 }
 

@@ -16,8 +16,8 @@ use scripts::{APP, OTHER};
 /// The app, with the focus in its field, behind another one.
 fn behind() -> World {
     let world = World::of(&[APP, OTHER]);
-    world.hand("App", SimVerb::Focus, Some("field"), None);
-    world.hand("Other", SimVerb::Raise, Some("main"), None);
+    world.command("App", SimVerb::Focus, Some("field"), None);
+    world.command("Other", SimVerb::Raise, Some("main"), None);
     assert_eq!(world.sim().active().0, Some(world.pid("Other")));
     world
 }
@@ -76,7 +76,7 @@ fn the_mouse_reaches_what_is_on_top_and_nobody_by_process() {
     click(&|event| event.post_to(world.pid("Other")));
     click(&|event| event.post());
     assert_eq!(other.find("label").text("AXValue"), "not yet", "it is behind");
-    world.hand("Other", SimVerb::Raise, Some("main"), None);
+    world.command("Other", SimVerb::Raise, Some("main"), None);
     click(&|event| event.post());
     assert_eq!(other.find("label").text("AXValue"), "pressed");
     assert_eq!(app.find("label").text("AXValue").len(), "count 0".len());

@@ -11,90 +11,90 @@ use axd_sim::model::Handle;
 use tokio::sync::oneshot;
 
 use super::attributes::Value;
-use super::change::Deed;
-use super::element::{Ask, element_of, hand_out, trusted};
+use super::change::Effect;
+use super::element::{Ask, element_of, return_object, trusted};
 use super::error::{Error, code};
 use super::pages::show_pages;
-use super::tree::{Id, Standing, View};
+use super::tree::{AppState, Id, View};
 use super::value::value_of;
 use crate::cf::{self, CFTypeRef, out};
 use crate::faults::Call;
-use crate::world::{Inner, Waited, wait};
+use crate::world::{Inner, WaitResult, wait};
 
-/// What a request is about, for what the app answers to what it cannot do.
+/// The kind of a request, which decides the error for what is not supported.
 #[derive(Debug, Clone, Copy)]
-enum About {
+enum RequestKind {
     Attribute,
     Action,
 }
 
-/// Has an app do something, and waits until it says so.
+/// Sends a request that acts to an app, and waits for the answer.
 fn message(
     ask: Ask,
     element: CFTypeRef,
-    about: About,
-    find: impl FnOnce(&mut View<'_>, Id) -> Result<Deed, Error> + Send + 'static,
+    kind: RequestKind,
+    find: impl FnOnce(&mut View<'_>, Id) -> Result<Effect, Error> + Send + 'static,
 ) -> Result<(), Error> {
     let target = element_of(element, ask.function).ok_or(Error::InvalidUIElement)?;
     let world = trusted()?;
     let reach = world.reach(target.pid)?;
-    let patience = world.patience(*target.patience.lock());
+    let timeout = world.message_timeout(*target.timeout.lock());
     let (done, answer) = oneshot::channel();
     let (pid, sent) = (target.pid, std::time::Instant::now());
     let asked = ask.of(element, {
         let world = Arc::clone(&world);
         move |view, id, _| {
-            let deed = find(view, id)?;
+            let effect = find(view, id)?;
             let runtime = world.runtime.clone();
             runtime.spawn(async move {
-                let result = carry_out(&world, pid, &reach, deed).await;
-                // Whoever asked may have given up.
-                let _ = done.send(result.map_err(|failure| error_of(&failure, about)));
+                let result = perform(&world, pid, &reach, effect).await;
+                // The caller may have stopped waiting.
+                let _ = done.send(result.map_err(|failure| error_of(&failure, kind)));
             });
             Ok(())
         }
     });
     asked?;
-    match wait(answer, patience.saturating_sub(sent.elapsed())) {
-        Waited::Answer(result) => result,
-        Waited::Ended | Waited::Silent => Err(Error::CannotComplete),
+    match wait(answer, timeout.saturating_sub(sent.elapsed())) {
+        WaitResult::Answer(result) => result,
+        WaitResult::Ended | WaitResult::Silent => Err(Error::CannotComplete),
     }
 }
 
-async fn carry_out(world: &Arc<Inner>, pid: u32, reach: &Reach, deed: Deed) -> Result<(), Failure> {
-    match deed {
-        Deed::Done => Ok(()),
-        Deed::Act(handle, act) => act_on(reach, handle, act).await,
-        Deed::SelectRow(table, row) => {
+async fn perform(world: &Arc<Inner>, pid: u32, reach: &Reach, effect: Effect) -> Result<(), Failure> {
+    match effect {
+        Effect::Done => Ok(()),
+        Effect::Act(handle, act) => act_on(reach, handle, act).await,
+        Effect::SelectRow(table, row) => {
             act_on(reach, table, Act::Reveal(row)).await?;
             let realised =
-                reach.visit(move |inside| View::of(inside, Standing::default()).realised(table, row));
+                reach.visit(move |inside| View::of(inside, AppState::default()).realised(table, row));
             let gone = || Failure::new(FailureKind::Gone, "the row is gone");
             let row = realised.await.ok().flatten().ok_or_else(gone)?;
             act_on(reach, row, Act::Select).await
         }
-        Deed::Window(window, op @ (WindowOp::Move(_) | WindowOp::Resize { .. }))
+        Effect::Window(window, op @ (WindowOp::Move(_) | WindowOp::Resize { .. }))
             if world.is_enhanced(pid) =>
         {
             world.animate(window, op).await
         }
-        Deed::Window(window, op) => arrange(world, window, op).await,
-        Deed::Activate => {
+        Effect::Window(window, op) => call_window_op(world, window, op).await,
+        Effect::Activate => {
             let first = world.sim.windows().into_iter().find(|seen| seen.pid == pid);
             match first {
-                Some(seen) => arrange(world, seen.window, WindowOp::Focus).await,
+                Some(seen) => call_window_op(world, seen.window, WindowOp::Focus).await,
                 None => Ok(()),
             }
         }
-        Deed::Hide(hidden) => {
+        Effect::Hide(hidden) => {
             world.hide(pid, hidden);
             Ok(())
         }
-        Deed::ShowPages => {
+        Effect::ShowPages => {
             show_pages(world, pid, reach);
             Ok(())
         }
-        Deed::Enhance(on) => {
+        Effect::Enhance(on) => {
             world.enhance(pid, on).await;
             Ok(())
         }
@@ -110,17 +110,17 @@ async fn act_on(reach: &Reach, handle: Handle, act: Act) -> Result<(), Failure> 
     reply.await.map_err(|_| ended())?
 }
 
-pub(super) async fn arrange(world: &Arc<Inner>, window: u64, op: WindowOp) -> Result<(), Failure> {
+pub(super) async fn call_window_op(world: &Arc<Inner>, window: u64, op: WindowOp) -> Result<(), Failure> {
     let reply = world.sim.window_op(window, op, Gate::new());
     let ended = |_| Failure::new(FailureKind::Unresponsive, "the desktop has ended");
     reply.await.map_err(ended)?.map(drop)
 }
 
-fn error_of(failure: &Failure, about: About) -> Error {
-    match (failure.kind, about) {
+fn error_of(failure: &Failure, kind: RequestKind) -> Error {
+    match (failure.kind, kind) {
         (FailureKind::Gone, _) => Error::InvalidUIElement,
-        (FailureKind::NotSupported, About::Attribute) => Error::AttributeUnsupported,
-        (FailureKind::NotSupported, About::Action) => Error::ActionUnsupported,
+        (FailureKind::NotSupported, RequestKind::Attribute) => Error::AttributeUnsupported,
+        (FailureKind::NotSupported, RequestKind::Action) => Error::ActionUnsupported,
         (FailureKind::Invalid, _) => Error::IllegalArgument,
         (FailureKind::Unresponsive, _) => Error::CannotComplete,
         (
@@ -157,8 +157,8 @@ pub extern "C" fn AXUIElementSetAttributeValue(
         return Error::IllegalArgument as i32;
     };
     let ask = Ask::new(Call::Set, attribute.clone(), NAME);
-    let find = move |view: &mut View<'_>, id: Id| view.deed_of_setting(id, &attribute, &value);
-    code(message(ask, element, About::Attribute, find))
+    let find = move |view: &mut View<'_>, id: Id| view.effect_of_setting(id, &attribute, &value);
+    code(message(ask, element, RequestKind::Attribute, find))
 }
 
 /// `AXUIElementCopyActionNames`.
@@ -168,7 +168,7 @@ pub extern "C" fn AXUIElementCopyActionNames(element: CFTypeRef, names: *mut CFT
     let asked = Ask::new(Call::ActionNames, "", NAME).of(element, |view, id, _| view.actions(id));
     code(asked.and_then(|(_, found)| {
         let found = found.iter().map(|(name, _)| cf::string(name, NAME)).collect();
-        hand_out(names, cf::array(found, NAME))
+        return_object(names, cf::array(found, NAME))
     }))
 }
 
@@ -186,7 +186,7 @@ pub extern "C" fn AXUIElementCopyActionDescription(
         let found = view.actions(id)?.into_iter().find(|(name, _)| *name == action);
         found.map(|(_, described)| described).ok_or(Error::ActionUnsupported)
     });
-    code(asked.and_then(|(_, described)| hand_out(description, cf::string(&described, NAME))))
+    code(asked.and_then(|(_, described)| return_object(description, cf::string(&described, NAME))))
 }
 
 /// `AXUIElementPerformAction`.
@@ -195,6 +195,6 @@ pub extern "C" fn AXUIElementPerformAction(element: CFTypeRef, action: CFTypeRef
     const NAME: &str = "AXUIElementPerformAction";
     let Some(action) = cf::text_of(action, NAME) else { return Error::IllegalArgument as i32 };
     let ask = Ask::new(Call::Perform, action.clone(), NAME);
-    let find = move |view: &mut View<'_>, id: Id| view.deed_of(id, &action);
-    code(message(ask, element, About::Action, find))
+    let find = move |view: &mut View<'_>, id: Id| view.effect_of_action(id, &action);
+    code(message(ask, element, RequestKind::Action, find))
 }

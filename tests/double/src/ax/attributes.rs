@@ -1,14 +1,14 @@
-//! What elements are like: their attributes, as AppKit has them.
+//! The attributes of elements, as AppKit has them.
 
 use axd_protocol::{Bounds, Role, State};
 use axd_sim::model::Widget;
 
 use super::error::Error;
-use super::places::NOWHERE;
+use super::places::OFF_SCREEN;
 use super::roles::{has_rows, is_control, is_row, is_titled, role_of};
 use super::tree::{Id, Part, View};
 
-/// What an attribute holds.
+/// The value of an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Truth(bool),
@@ -100,7 +100,7 @@ impl View<'_> {
         NAMES.iter().copied().filter(|name| has(self, name)).collect()
     }
 
-    /// What an attribute holds.
+    /// The value of an attribute.
     pub(crate) fn attribute(&mut self, id: Id, name: &str) -> Result<Value, Error> {
         if !self.exists(id) {
             self.ghosts.retain(|(_, ghost)| *ghost != id.widget());
@@ -138,7 +138,7 @@ impl View<'_> {
         if id == Id::APP {
             return UNSUPPORTED;
         }
-        let Bounds { x, y, width, height } = self.place(id).unwrap_or(NOWHERE);
+        let Bounds { x, y, width, height } = self.place(id).unwrap_or(OFF_SCREEN);
         let (x, y, width, height) = (f64::from(x), f64::from(y), f64::from(width), f64::from(height));
         Ok(match name {
             "AXPosition" => Value::Point(x, y),
@@ -171,7 +171,7 @@ impl View<'_> {
         }
     }
 
-    /// Of what AppKit shows and scripts do not have.
+    /// The attributes of elements that AppKit adds and scripts do not have.
     fn of_part(&mut self, id: Id, name: &str) -> Result<Value, Error> {
         let Some(widget) = self.model.widget(id.widget()) else { return Err(Error::InvalidUIElement) };
         match (id.part, name) {

@@ -1,4 +1,4 @@
-//! What can be asked of elements: the actions they have, the attributes that can be set, and what each comes to for
+//! The actions of elements and the attributes that can be set, and the effect that each has in
 //! the app.
 
 use axd_platform::{Act, Direction, WindowOp};
@@ -10,29 +10,29 @@ use super::error::Error;
 use super::roles::is_row;
 use super::tree::{Id, Part, View};
 
-/// What an app is to do.
+/// The effect of an action or a set attribute.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Deed {
-    /// Something to a widget.
+pub(crate) enum Effect {
+    /// An action on a widget.
     Act(Handle, Act),
-    /// Something to a row that may not be in view yet.
+    /// Selects a row that may not be in view yet.
     SelectRow(Handle, u32),
-    /// Something to a window.
+    /// A window operation.
     Window(u64, WindowOp),
-    /// It is done already.
+    /// No effect.
     Done,
-    /// Coming to the front.
+    /// Activates the app.
     Activate,
-    /// Hiding, or showing itself again.
+    /// Hides or shows the app.
     Hide(bool),
-    /// Showing the inside of its web pages.
+    /// Builds the trees of its web pages.
     ShowPages,
-    /// Doing what it does for screen readers, or no longer.
+    /// Sets or clears `AXEnhancedUserInterface`.
     Enhance(bool),
 }
 
 impl View<'_> {
-    /// The actions that an element has, and what each is called.
+    /// The actions of an element, with their descriptions.
     pub(crate) fn actions(&self, id: Id) -> Result<Vec<(String, String)>, Error> {
         if !self.exists(id) {
             return Err(Error::InvalidUIElement);
@@ -87,8 +87,8 @@ impl View<'_> {
         names
     }
 
-    /// What an action comes to.
-    pub(crate) fn deed_of(&mut self, id: Id, action: &str) -> Result<Deed, Error> {
+    /// The effect of an action.
+    pub(crate) fn effect_of_action(&mut self, id: Id, action: &str) -> Result<Effect, Error> {
         if !self.actions(id)?.iter().any(|(name, _)| name == action) {
             return Err(Error::ActionUnsupported);
         }
@@ -96,17 +96,17 @@ impl View<'_> {
         let Some(widget) = self.model.widget(handle) else { return Err(Error::InvalidUIElement) };
         let number = widget.window;
         let is_full = self.model.frame(handle).before.is_some();
-        let of_window = |op| number.map(|number| Deed::Window(number, op)).ok_or(Error::Failure);
+        let of_window = |op| number.map(|number| Effect::Window(number, op)).ok_or(Error::Failure);
         match id.part {
-            Part::Row(row) => return Ok(Deed::Act(handle, Act::Reveal(row))),
-            Part::Menu => return Ok(Deed::Act(handle, Act::Collapse)),
+            Part::Row(row) => return Ok(Effect::Act(handle, Act::Reveal(row))),
+            Part::Menu => return Ok(Effect::Act(handle, Act::Collapse)),
             Part::ZoomButton if is_full => return of_window(WindowOp::Restore),
             Part::ZoomButton => return of_window(WindowOp::Maximize),
             Part::MinimizeButton => return of_window(WindowOp::Minimize),
             Part::CloseButton => {
                 let now = self.now;
                 self.model.close(handle, now);
-                return Ok(Deed::Done);
+                return Ok(Effect::Done);
             }
             _ => {}
         }
@@ -120,14 +120,14 @@ impl View<'_> {
             "AXScrollToVisible" => Act::ScrollTo,
             "AXCancel" => {
                 let menu = if widget.role == Role::Menu { Some(handle) } else { widget.parent };
-                return menu.map(|menu| Deed::Act(menu, Act::Collapse)).ok_or(Error::Failure);
+                return menu.map(|menu| Effect::Act(menu, Act::Collapse)).ok_or(Error::Failure);
             }
             own => {
                 let own = own.strip_prefix("Name:").and_then(|rest| rest.split('\n').next());
                 Act::Native(own.ok_or(Error::ActionUnsupported)?.to_owned())
             }
         };
-        Ok(Deed::Act(handle, act))
+        Ok(Effect::Act(handle, act))
     }
 
     /// Whether an attribute can be set.
@@ -166,32 +166,32 @@ impl View<'_> {
         })
     }
 
-    /// What setting an attribute comes to.
-    pub(crate) fn deed_of_setting(&mut self, id: Id, name: &str, value: &Value) -> Result<Deed, Error> {
+    /// The effect of setting an attribute.
+    pub(crate) fn effect_of_setting(&mut self, id: Id, name: &str, value: &Value) -> Result<Effect, Error> {
         if !self.is_settable(id, name)? {
             return Err(Error::AttributeUnsupported);
         }
         let handle = id.widget();
-        let act = |act| Ok(Deed::Act(handle, act));
+        let act = |act| Ok(Effect::Act(handle, act));
         let number = self.model.widget(handle).and_then(|widget| widget.window);
-        let of_window = |op| number.map(|number| Deed::Window(number, op)).ok_or(Error::Failure);
+        let of_window = |op| number.map(|number| Effect::Window(number, op)).ok_or(Error::Failure);
         match (name, value) {
-            ("AXFrontmost", Value::Truth(true)) => Ok(Deed::Activate),
-            ("AXManualAccessibility", Value::Truth(true)) => Ok(Deed::ShowPages),
-            ("AXHidden", Value::Truth(hidden)) => Ok(Deed::Hide(*hidden)),
-            ("AXManualAccessibility", Value::Truth(_)) => Ok(Deed::Done),
-            ("AXEnhancedUserInterface", Value::Truth(on)) => Ok(Deed::Enhance(*on)),
+            ("AXFrontmost", Value::Truth(true)) => Ok(Effect::Activate),
+            ("AXManualAccessibility", Value::Truth(true)) => Ok(Effect::ShowPages),
+            ("AXHidden", Value::Truth(hidden)) => Ok(Effect::Hide(*hidden)),
+            ("AXManualAccessibility", Value::Truth(_)) => Ok(Effect::Done),
+            ("AXEnhancedUserInterface", Value::Truth(on)) => Ok(Effect::Enhance(*on)),
             ("AXFocused", Value::Truth(true)) if number.is_some() => of_window(WindowOp::Focus),
             ("AXFocused", Value::Truth(true)) => act(Act::Focus),
             ("AXValue", _) if id.part == Part::ScrollBar => self.scroll_to(id, value),
             ("AXValue", value) => self.put(id, value),
             ("AXSelected", Value::Truth(true)) => match id.part {
-                Part::Row(row) => Ok(Deed::SelectRow(handle, row)),
+                Part::Row(row) => Ok(Effect::SelectRow(handle, row)),
                 _ => act(Act::Select),
             },
             ("AXSelectedRows" | "AXSelectedChildren", Value::Elements(rows)) => match rows.as_slice() {
-                [Id { handle: table, part: Part::Row(row) }] => Ok(Deed::SelectRow(Handle(*table), *row)),
-                [row] => Ok(Deed::Act(row.widget(), Act::Select)),
+                [Id { handle: table, part: Part::Row(row) }] => Ok(Effect::SelectRow(Handle(*table), *row)),
+                [row] => Ok(Effect::Act(row.widget(), Act::Select)),
                 _ => Err(Error::IllegalArgument),
             },
             ("AXDisclosing" | "AXExpanded", Value::Truth(open)) => {
@@ -214,14 +214,14 @@ impl View<'_> {
                 let held = self.held(id);
                 let characters = |units| part_of(&held, 0, units).chars().count();
                 self.model.select_text(handle, characters(start)..characters(start + count));
-                Ok(Deed::Done)
+                Ok(Effect::Done)
             }
             _ => Err(Error::IllegalArgument),
         }
     }
 
     /// Numbers go into what holds numbers, and text into what holds text; nothing is turned into the other.
-    fn put(&self, id: Id, value: &Value) -> Result<Deed, Error> {
+    fn put(&self, id: Id, value: &Value) -> Result<Effect, Error> {
         let role = self.model.widget(id.widget()).ok_or(Error::InvalidUIElement)?.role;
         let text = match value {
             Value::Text(text) if !holds_number(role) => text.clone(),
@@ -229,10 +229,10 @@ impl View<'_> {
             Value::Real(number) if holds_number(role) => number.to_string(),
             _ => return Err(Error::IllegalArgument),
         };
-        Ok(Deed::Act(id.widget(), Act::SetValue(text)))
+        Ok(Effect::Act(id.widget(), Act::SetValue(text)))
     }
 
-    fn scroll_to(&mut self, id: Id, value: &Value) -> Result<Deed, Error> {
+    fn scroll_to(&mut self, id: Id, value: &Value) -> Result<Effect, Error> {
         let part = match value {
             Value::Real(part) => *part,
             Value::Integer(part) => *part as f64,
@@ -243,6 +243,6 @@ impl View<'_> {
         let wanted = (part.clamp(0.0, 1.0) * last as f64).round() as usize;
         let steps = u32::try_from(wanted.abs_diff(top)).map_err(|_| Error::IllegalArgument)?;
         let direction = if wanted > top { Direction::Down } else { Direction::Up };
-        Ok(Deed::Act(id.widget(), Act::Scroll(direction, steps)))
+        Ok(Effect::Act(id.widget(), Act::Scroll(direction, steps)))
     }
 }

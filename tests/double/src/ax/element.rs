@@ -1,5 +1,5 @@
-//! Elements: objects that name something in an app, and the functions that read it. Each time one is handed out it is
-//! a new object; what it names decides whether it equals another.
+//! Elements: objects that refer to something in an app, and the functions that read it. Each one that is returned is
+//! a new object; two are equal if they refer to the same thing.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use rustc_hash::FxHasher;
 
 use super::attributes::{Value, part_of};
 use super::error::{Error, code};
-use super::tree::{Id, Standing, View};
+use super::tree::{AppState, Id, View};
 use super::value::{boxed_error, object, value_of};
-use crate::cf::{self, Body, CFTypeRef, Foreign, Kind, Owned, constant_strings, out};
+use crate::cf::{self, Body, CFTypeRef, Foreign, ObjectKind, Owned, constant_strings, out};
 use crate::faults::Call;
-use crate::trace::Asked;
+use crate::trace::TracedCall;
 use crate::world::{Inner, current};
 
-/// What stands for all apps at once.
+/// The process of the system-wide element.
 const SYSTEM_WIDE: u32 = 0;
 
 constant_strings! {
     kAXTrustedCheckOptionPrompt = "AXTrustedCheckOptionPrompt";
 }
 
-/// What an element names.
+/// What an element refers to.
 #[derive(Debug)]
 pub(crate) struct Element {
     pub pid: u32,
     pub id: Id,
-    /// How long messages about this object wait; not about others that equal it.
-    pub patience: Mutex<Option<f32>>,
+    /// The messaging timeout of this object; equal objects have their own.
+    pub timeout: Mutex<Option<f32>>,
 }
 
 impl Foreign for Element {
@@ -53,21 +53,21 @@ impl Foreign for Element {
 
 /// An element, as an object.
 pub(crate) fn element(pid: u32, id: Id, made_by: &'static str) -> Owned {
-    let element = Element { pid, id, patience: Mutex::new(None) };
-    cf::owned(Kind::Element, Body::Foreign(Arc::new(element)), made_by)
+    let element = Element { pid, id, timeout: Mutex::new(None) };
+    cf::owned(ObjectKind::Element, Body::Foreign(Arc::new(element)), made_by)
 }
 
 pub(super) fn element_of(element: CFTypeRef, function: &'static str) -> Option<Arc<Element>> {
-    cf::foreign(element, Kind::Element, function)
+    cf::foreign(element, ObjectKind::Element, function)
 }
 
-/// The world, if this process may look into it.
+/// The world, if this process has the permission.
 pub(super) fn trusted() -> Result<Arc<Inner>, Error> {
     let world = current().ok_or(Error::CannotComplete)?;
     if world.settings.lock().trusted { Ok(world) } else { Err(Error::APIDisabled) }
 }
 
-/// What is asked about an element.
+/// A call about an element.
 pub(super) struct Ask {
     pub call: Call,
     pub name: String,
@@ -79,7 +79,7 @@ impl Ask {
         Ask { call, name: name.into(), function }
     }
 
-    /// Asks the app, and waits for as long as a message does.
+    /// Sends the call to the app, and waits up to its messaging timeout.
     pub(super) fn of<T: Send + 'static>(
         self,
         element: CFTypeRef,
@@ -91,10 +91,10 @@ impl Ask {
         let element = element_of(element, self.function).ok_or(Error::InvalidUIElement)?;
         let world = trusted()?;
         let (pid, id) = (element.pid, element.id);
-        let patience = world.patience(*element.patience.lock());
-        world.trace.note_call();
+        let timeout = world.message_timeout(*element.timeout.lock());
+        world.trace.record_call();
         let inner = Arc::clone(&world);
-        let looked = world.visit(pid, patience, move |inside| {
+        let looked = world.visit(pid, timeout, move |inside| {
             let mut view = View::of(inside, inner.standing(pid));
             self.check(&mut view, pid, id, &inner)?;
             look(&mut view, id, &inner)
@@ -102,17 +102,17 @@ impl Ask {
         looked.flatten().map(|looked| (pid, looked))
     }
 
-    /// Writes down that it was asked; fails if it is to go wrong.
+    /// Traces the call, and fails if a fault is injected.
     fn check(&self, view: &mut View<'_>, pid: u32, id: Id, world: &Inner) -> Result<(), Error> {
         let widget = view.model.widget(id.widget()).and_then(|widget| widget.id.clone());
         let (call, name) = (self.call, &self.name);
-        let asked = || Asked { call, pid, element: id, widget: widget.clone(), name: name.clone() };
-        world.trace.note(asked);
-        strike(view, world, call, pid, id, widget.as_deref(), name)
+        let traced = || TracedCall { call, pid, element: id, widget: widget.clone(), name: name.clone() };
+        world.trace.record(traced);
+        inject_fault(view, world, call, pid, id, widget.as_deref(), name)
     }
 }
 
-fn strike(
+fn inject_fault(
     view: &mut View<'_>,
     world: &Inner,
     call: Call,
@@ -121,7 +121,7 @@ fn strike(
     widget: Option<&str>,
     name: &str,
 ) -> Result<(), Error> {
-    let Some(fault) = world.faults.strike(call, pid, widget, name) else { return Ok(()) };
+    let Some(fault) = world.faults.take(call, pid, widget, name) else { return Ok(()) };
     if fault.kills {
         view.model.remove(id.widget());
         return Err(fault.error.unwrap_or(Error::InvalidUIElement));
@@ -129,19 +129,19 @@ fn strike(
     fault.error.map_or(Ok(()), Err)
 }
 
-/// Reads an attribute, and notes what must not be asked.
+/// Reads an attribute, and counts reads of secure fields.
 fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Result<Value, Error> {
     let is_secret = name == "AXValue" && {
         let widget = view.model.widget(id.widget());
         widget.is_some_and(|widget| widget.states.has(axd_protocol::State::Secure))
     };
     if is_secret {
-        world.trace.note_secret();
+        world.trace.record_secure_read();
     }
     let value = world.across(pid, id, name, view.attribute(id, name)?);
     match &value {
-        Value::Elements(ids) => world.trace.note_elements(ids.len()),
-        Value::Mixed(ids) => world.trace.note_elements(ids.len()),
+        Value::Elements(ids) => world.trace.record_elements(ids.len()),
+        Value::Mixed(ids) => world.trace.record_elements(ids.len()),
         _ => {}
     }
     Ok(value)
@@ -173,7 +173,7 @@ pub extern "C" fn AXIsProcessTrustedWithOptions(options: CFTypeRef) -> bool {
 /// `AXUIElementGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn AXUIElementGetTypeID() -> usize {
-    Kind::Element as usize
+    ObjectKind::Element as usize
 }
 
 /// `AXUIElementCreateApplication`: whether there is such an app is not looked at.
@@ -207,10 +207,10 @@ pub extern "C" fn AXUIElementSetMessagingTimeout(element: CFTypeRef, seconds: f3
     if !seconds.is_finite() || seconds < 0.0 {
         return Error::IllegalArgument as i32;
     }
-    let patience = (seconds > 0.0).then_some(seconds);
+    let timeout = (seconds > 0.0).then_some(seconds);
     match current().filter(|_| element.pid == SYSTEM_WIDE) {
-        Some(world) => world.settings.lock().patience = patience,
-        None => *element.patience.lock() = patience,
+        Some(world) => world.settings.lock().timeout = timeout,
+        None => *element.timeout.lock() = timeout,
     }
     0
 }
@@ -223,12 +223,12 @@ pub extern "C" fn AXUIElementCopyAttributeNames(element: CFTypeRef, names: *mut 
         .of(element, |view, id, _| view.exists(id).then(|| view.names(id)).ok_or(Error::InvalidUIElement));
     code(asked.and_then(|(_, found)| {
         let found = found.into_iter().map(|name| cf::string(name, NAME)).collect();
-        hand_out(names, cf::array(found, NAME))
+        return_object(names, cf::array(found, NAME))
     }))
 }
 
-/// Gives an object to a C caller, if it has a place for it.
-pub(super) fn hand_out(place: *mut CFTypeRef, object: Owned) -> Result<(), Error> {
+/// Returns an object to a C caller through a pointer, if that is not null.
+pub(super) fn return_object(place: *mut CFTypeRef, object: Owned) -> Result<(), Error> {
     if place.is_null() {
         return Err(Error::IllegalArgument);
     }
@@ -247,14 +247,14 @@ pub extern "C" fn AXUIElementCopyAttributeValue(
     let Some(attribute) = cf::text_of(attribute, NAME) else { return Error::IllegalArgument as i32 };
     let pid = element_of(element, NAME).map_or(0, |element| element.pid);
     if !element.is_null() && pid == SYSTEM_WIDE {
-        return code(of_system(&attribute).and_then(|found| hand_out(value, found)));
+        return code(of_system(&attribute).and_then(|found| return_object(value, found)));
     }
     let ask = Ask::new(Call::Read, attribute.clone(), NAME);
     let asked = ask.of(element, move |view, id, world| read(view, pid, id, &attribute, world));
-    code(asked.and_then(|(pid, found)| hand_out(value, object(pid, &found, NAME))))
+    code(asked.and_then(|(pid, found)| return_object(value, object(pid, &found, NAME))))
 }
 
-/// What stands for all apps knows which app, and what in it, has the focus.
+/// The system-wide element knows the focused app and element.
 fn of_system(attribute: &str) -> Result<Owned, Error> {
     const NAME: &str = "AXUIElementCopyAttributeValue";
     let world = trusted()?;
@@ -263,9 +263,9 @@ fn of_system(attribute: &str) -> Result<Owned, Error> {
         "AXRole" => Ok(cf::string("AXSystemWide", NAME)),
         "AXFocusedApplication" => Ok(element(pid, Id::APP, NAME)),
         "AXFocusedUIElement" => {
-            let patience = world.patience(None);
-            let focus = world.visit(pid, patience, |inside| {
-                let view = View::of(inside, Standing::default());
+            let timeout = world.message_timeout(None);
+            let focus = world.visit(pid, timeout, |inside| {
+                let view = View::of(inside, AppState::default());
                 view.model.focus().map(|focus| view.id_of(focus))
             });
             focus?.map(|focus| element(pid, focus, NAME)).ok_or(Error::NoValue)
@@ -293,12 +293,12 @@ pub extern "C" fn AXUIElementCopyAttributeValues(
         Value::Elements(all) if start > all.len() => Err(Error::IllegalArgument),
         Value::Elements(all) => {
             let some: Vec<Id> = all.into_iter().skip(start).take(most).collect();
-            world.trace.note_elements(some.len());
+            world.trace.record_elements(some.len());
             Ok(Value::Elements(some))
         }
         _ => Err(Error::IllegalArgument),
     });
-    code(asked.and_then(|(pid, found)| hand_out(values, object(pid, &found, NAME))))
+    code(asked.and_then(|(pid, found)| return_object(values, object(pid, &found, NAME))))
 }
 
 /// `AXUIElementGetAttributeValueCount`.
@@ -341,8 +341,8 @@ pub extern "C" fn AXUIElementCopyMultipleAttributeValues(
         let mut found = Vec::with_capacity(names.len());
         for name in &names {
             let widget = view.model.widget(id.widget()).and_then(|widget| widget.id.clone());
-            let struck = strike(view, world, Call::Read, pid, id, widget.as_deref(), name);
-            match struck.and_then(|()| read(view, pid, id, name, world)) {
+            let injected = inject_fault(view, world, Call::Read, pid, id, widget.as_deref(), name);
+            match injected.and_then(|()| read(view, pid, id, name, world)) {
                 // It ended: there is nothing to put anywhere.
                 Err(Error::InvalidUIElement) => return Err(Error::InvalidUIElement),
                 Err(error) if options & STOP_ON_ERROR != 0 => return Err(error),
@@ -356,7 +356,7 @@ pub extern "C" fn AXUIElementCopyMultipleAttributeValues(
             Ok(value) => object(pid, value, NAME),
             Err(error) => boxed_error(*error, NAME),
         });
-        hand_out(values, cf::array(objects.collect(), NAME))
+        return_object(values, cf::array(objects.collect(), NAME))
     }))
 }
 
@@ -386,7 +386,7 @@ pub extern "C" fn AXUIElementCopyParameterizedAttributeValue(
             _ => Err(Error::ParameterizedAttributeUnsupported),
         }
     });
-    code(asked.and_then(|(pid, found)| hand_out(value, object(pid, &found, NAME))))
+    code(asked.and_then(|(pid, found)| return_object(value, object(pid, &found, NAME))))
 }
 
 /// `AXUIElementCopyElementAtPosition`: of one app, or of whichever is in front there.
@@ -422,7 +422,7 @@ pub extern "C" fn AXUIElementCopyElementAtPosition(
         let inside = guest.and_then(|(pid, _)| look(element(pid, Id::APP, NAME).get()).ok());
         inside.unwrap_or((pid, id))
     });
-    code(asked.and_then(|(pid, id)| hand_out(found, element(pid, id, NAME))))
+    code(asked.and_then(|(pid, id)| return_object(found, element(pid, id, NAME))))
 }
 
 /// `_AXUIElementGetWindow`: the window system's number of a window.

@@ -12,16 +12,16 @@ use std::time::Duration;
 use axd_platform::{Failure, WindowOp};
 use axd_protocol::{Bounds, Point};
 
-use super::act::arrange;
-use super::pages::{Wakes, hide_pages, show_pages};
+use super::act::call_window_op;
+use super::pages::{EnabledBy, hide_pages, show_pages};
 use crate::world::{Inner, World};
 
-/// How long a window takes to get somewhere.
-const ANIMATION: Duration = Duration::from_millis(200);
-/// How long Chromium waits for the last change.
-const SETTLES: Duration = Duration::from_secs(2);
+/// How long an animated move or resize takes.
+const ANIMATION_TIME: Duration = Duration::from_millis(200);
+/// How long Chromium waits after the last change.
+const CHROMIUM_SETTLE_TIME: Duration = Duration::from_secs(2);
 
-/// How it is with one app.
+/// The state of one app.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Enhanced {
     /// Whether it is set.
@@ -49,7 +49,7 @@ impl Inner {
         self.enhanced.lock().get(&pid).is_some_and(|enhanced| enhanced.set)
     }
 
-    /// An app is told.
+    /// Sets or clears it for an app.
     pub(super) async fn enhance(self: &Arc<Inner>, pid: u32, on: bool) {
         let wakes = self.pages.lock().get(&pid).map(|pages| pages.wakes);
         let is_off = {
@@ -57,9 +57,10 @@ impl Inner {
             let enhanced = all.entry(pid).or_default();
             // Whoever sees it set can count on the time to run.
             enhanced.set = on;
-            let counted = if wakes == Some(Wakes::Enhanced) { enhanced.count(on) } else { Counted::Nothing };
+            let counted =
+                if wakes == Some(EnabledBy::Enhanced) { enhanced.count(on) } else { Counted::Nothing };
             if let Counted::Waits(changes) = counted {
-                self.after(SETTLES, move |world| async move {
+                self.after(CHROMIUM_SETTLE_TIME, move |world| async move {
                     let is_wanted = world.enhanced.lock().get_mut(&pid).is_some_and(|it| it.settle(changes));
                     if let Some(reach) = world.sim.reach(pid).filter(|_| is_wanted) {
                         show_pages(&world, pid, &reach);
@@ -73,7 +74,7 @@ impl Inner {
         }
     }
 
-    /// Moves or resizes a window by and by.
+    /// Moves or resizes a window with an animation.
     pub(super) async fn animate(self: &Arc<Inner>, window: u64, op: WindowOp) -> Result<(), Failure> {
         let windows = self.sim.windows();
         let now = windows.iter().find(|seen| seen.window == window).and_then(|seen| seen.bounds);
@@ -83,19 +84,19 @@ impl Inner {
             *turn += 1;
             *turn
         };
-        arrange(self, window, half_way(now.unwrap_or_default(), op)).await?;
-        self.after(ANIMATION, move |world| async move {
+        call_window_op(self, window, half_way(now.unwrap_or_default(), op)).await?;
+        self.after(ANIMATION_TIME, move |world| async move {
             let is_current = world.moving.lock().get(&window) == Some(&turn);
             if is_current {
                 // The window may have been closed on its way.
-                let _ = arrange(&world, window, op).await;
+                let _ = call_window_op(&world, window, op).await;
             }
         });
         Ok(())
     }
 }
 
-/// What comes of a change, to Chromium.
+/// What a change means for Chromium's pages.
 enum Counted {
     Nothing,
     /// The pages are taken away.

@@ -1,4 +1,4 @@
-//! The errors of the accessibility interface.
+//! The errors of the accessibility API.
 
 /// `AXError`, but for success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -12,7 +12,7 @@ use crate::world::{Inner, World};
 
 /// What an element of the other process names as its parent when it is the first one there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Above {
+pub enum GraftParent {
     /// The element of the app that it is shown in, as a web page does.
     Holder,
     /// Its own process's app, as if it were by itself.
@@ -26,15 +26,15 @@ pub(crate) struct Graft {
     /// The window that the holder is in.
     window: Option<Id>,
     guest: (u32, Id),
-    above: Above,
+    above: GraftParent,
 }
 
 impl World {
-    /// Shows a widget of one app, with all that is in it, in a widget of another: it is a process without a face then.
+    /// Embeds a widget of one app, with its children, in a widget of another; its process then has no windows of its own.
     ///
     /// # Panics
     /// If there are no such widgets.
-    pub fn graft(&self, holder: (&str, &str), guest: (&str, &str), above: Above) {
+    pub fn graft(&self, holder: (&str, &str), guest: (&str, &str), above: GraftParent) {
         let find = |(app, widget): (&str, &str)| {
             let id = widget.to_owned();
             let (found, window) = self.inside(app, move |inside| {
@@ -55,7 +55,7 @@ impl World {
 }
 
 impl Inner {
-    /// Whether a process has no face of its own.
+    /// Whether a process is embedded in another one and has no windows of its own.
     pub(crate) fn is_guest(&self, pid: u32) -> bool {
         self.grafts.lock().iter().any(|graft| graft.guest.0 == pid)
     }
@@ -66,7 +66,7 @@ impl Inner {
         self.sim.reach(graft.guest.0).map(|_| graft.guest)
     }
 
-    /// What an attribute holds where that leads into another process.
+    /// The value of an attribute that leads into another process.
     pub(super) fn across(&self, pid: u32, id: Id, name: &str, value: Value) -> Value {
         match (name, value) {
             ("AXChildren", Value::Elements(own)) => match self.shown_in((pid, id)) {
@@ -77,10 +77,10 @@ impl Inner {
                 let grafts = self.grafts.lock();
                 let Some(graft) = grafts.iter().find(|graft| graft.guest.0 == pid) else { return value };
                 match (name, graft.above) {
-                    ("AXParent", Above::Holder) if graft.guest.1 == id => {
+                    ("AXParent", GraftParent::Holder) if graft.guest.1 == id => {
                         Value::Abroad(graft.holder.0, graft.holder.1)
                     }
-                    ("AXParent", Above::OwnApp) if graft.guest.1 == id => Value::Element(Id::APP),
+                    ("AXParent", GraftParent::OwnApp) if graft.guest.1 == id => Value::Element(Id::APP),
                     ("AXParent", _) => value,
                     _ => graft.window.map_or(value, |window| Value::Abroad(graft.holder.0, window)),
                 }

@@ -1,7 +1,7 @@
-//! The accessibility interface in front of the scripted apps.
+//! The accessibility API in front of the scripted apps.
 //!
 //! `tree` shows an app's widgets as AppKit shows views, `roles` names them, `places` says where they are, `attributes`
-//! what they are like, `change` what can be asked of them, `notify` what AppKit announces of what happens. These are
+//! what they are like, `change` what can be done to them, `notify` what AppKit announces. These are
 //! pure. `graft` has what is of other processes, `pages` and `enhanced` what apps do
 //! only when asked. `element`, `act`, `observer` and `value` are the C functions.
 
@@ -22,9 +22,9 @@ mod value;
 
 pub(crate) use enhanced::Enhanced;
 pub use error::Error;
-pub use graft::Above;
 pub(crate) use graft::Graft;
+pub use graft::GraftParent;
 pub(crate) use observer::Observer;
-pub(crate) use pages::{Pages, Wakes};
-pub(crate) use tree::Standing;
+pub(crate) use pages::{EnabledBy, Pages};
+pub(crate) use tree::AppState;
 pub use tree::{Id, Part};

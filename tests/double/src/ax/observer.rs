@@ -1,5 +1,5 @@
-//! Observers: who is told of what, and how it gets there. A notification waits at the observer's port until the run
-//! loop that has its source runs; one that was posted before it was given up is delivered all the same.
+//! Observers: their registrations, and how notifications are delivered. A notification waits in the observer's port until the run
+//! loop with its source runs; one that was posted before its registration was removed is still delivered.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 
 use super::element::{Ask, element, element_of, trusted};
 use super::error::{Error, code};
-use super::notify::{NAMES, News};
+use super::notify::{NAMES, Notification};
 use super::tree::Id;
-use crate::cf::{self, Body, CFTypeRef, Foreign, Kind, Owned, Port, Source, out, port_source};
+use crate::cf::{self, Body, CFTypeRef, Foreign, ObjectKind, Owned, Port, Source, out, port_source};
 use crate::faults::Call;
 
 type Callback = unsafe extern "C" fn(CFTypeRef, CFTypeRef, CFTypeRef, *mut c_void);
@@ -28,16 +28,16 @@ pub(crate) struct Observer {
     pid: u32,
     callout: Callout,
     registered: Mutex<Vec<Registration>>,
-    mail: Mutex<VecDeque<Message>>,
+    pending: Mutex<VecDeque<PendingCall>>,
     source: OnceLock<(Owned, Arc<Source>)>,
-    /// The object itself, to be handed to the callback; it is not held.
+    /// The object itself, as an argument of the callback; it is not retained.
     object: OnceLock<usize>,
 }
 
 #[derive(Clone, Copy)]
 struct Context(*mut c_void);
 
-// SAFETY: who registers it promises that it may go to the thread of the run loop.
+// SAFETY: the caller that registers it guarantees that it may be used on the run loop's thread.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
@@ -48,38 +48,39 @@ struct Registration {
     context: Context,
 }
 
-struct Message {
-    news: News,
+struct PendingCall {
+    notification: Notification,
     context: Context,
 }
 
 impl Observer {
-    /// Puts news into the port, once for each who asked for it.
-    pub(crate) fn tell(&self, pid: u32, news: &News) {
+    /// Queues a notification, once for each registration.
+    pub(crate) fn post(&self, pid: u32, notification: &Notification) {
         if pid != self.pid {
             return;
         }
         let is_about = |registration: &&Registration| {
-            registration.name == news.name
-                && (registration.element == news.element || registration.element == Id::APP)
+            registration.name == notification.name
+                && (registration.element == notification.element || registration.element == Id::APP)
         };
         let contexts: Vec<Context> =
             self.registered.lock().iter().filter(is_about).map(|registration| registration.context).collect();
         if contexts.is_empty() {
             return;
         }
-        let mail = contexts.into_iter().map(|context| Message { news: news.clone(), context });
-        self.mail.lock().extend(mail);
-        if news.name == "AXUIElementDestroyed" {
-            self.registered.lock().retain(|registration| registration.element != news.element);
+        let pending =
+            contexts.into_iter().map(|context| PendingCall { notification: notification.clone(), context });
+        self.pending.lock().extend(pending);
+        if notification.name == "AXUIElementDestroyed" {
+            self.registered.lock().retain(|registration| registration.element != notification.element);
         }
         if let Some((_, source)) = self.source.get() {
             source.wake();
         }
     }
 
-    /// Tells nothing any more, without anybody having asked for that.
-    pub(crate) fn forget_all(&self) {
+    /// Drops all registrations, as sleep does.
+    pub(crate) fn clear(&self) {
         self.registered.lock().clear();
     }
 
@@ -88,31 +89,33 @@ impl Observer {
         self.pid == pid
     }
 
-    /// How many notifications were asked for.
+    /// How many notifications are registered.
     pub(crate) fn registered(&self) -> usize {
         self.registered.lock().len()
     }
 }
 
 impl Port for Observer {
-    fn has_mail(&self) -> bool {
-        !self.mail.lock().is_empty()
+    fn has_pending(&self) -> bool {
+        !self.pending.lock().is_empty()
     }
 
     fn deliver(&self) -> bool {
         const NAME: &str = "a notification";
-        let Some(Message { news, context }) = self.mail.lock().pop_front() else { return false };
+        let Some(PendingCall { notification, context }) = self.pending.lock().pop_front() else {
+            return false;
+        };
         let Some(observer) = self.object.get().map(|address| std::ptr::with_exposed_provenance(*address))
         else {
             return false;
         };
-        let about = element(self.pid, news.element, NAME);
-        let name = cf::string(&news.name, NAME);
+        let about = element(self.pid, notification.element, NAME);
+        let name = cf::string(&notification.name, NAME);
         match self.callout {
             // SAFETY: the callback was given for such arguments, and its context was registered with it.
             Callout::Plain(callback) => unsafe { callback(observer, about.get(), name.get(), context.0) },
             Callout::WithInfo(callback) => {
-                let entries = news.spoken.iter().flat_map(|text| {
+                let entries = notification.spoken.iter().flat_map(|text| {
                     [
                         (cf::string("AXAnnouncementKey", NAME), cf::string(text, NAME)),
                         (cf::string("AXPriorityKey", NAME), cf::integer(50, NAME)),
@@ -142,25 +145,26 @@ fn create(pid: i32, callout: Callout, observer: *mut CFTypeRef, made_by: &'stati
         pid: pid.unsigned_abs(),
         callout,
         registered: Mutex::default(),
-        mail: Mutex::default(),
+        pending: Mutex::default(),
         source: OnceLock::new(),
         object: OnceLock::new(),
     });
     world.observers.lock().push(Arc::downgrade(&new));
-    let object = cf::owned(Kind::Observer, Body::Foreign(Arc::clone(&new) as Arc<dyn Foreign>), made_by);
+    let object =
+        cf::owned(ObjectKind::Observer, Body::Foreign(Arc::clone(&new) as Arc<dyn Foreign>), made_by);
     new.object.get_or_init(|| object.get().expose_provenance());
     out(observer, object.give());
     Ok(())
 }
 
 fn observer_of(observer: CFTypeRef, function: &'static str) -> Option<Arc<Observer>> {
-    cf::foreign(observer, Kind::Observer, function)
+    cf::foreign(observer, ObjectKind::Observer, function)
 }
 
 /// `AXObserverGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn AXObserverGetTypeID() -> usize {
-    Kind::Observer as usize
+    ObjectKind::Observer as usize
 }
 
 /// `AXObserverCreate`.

@@ -1,31 +1,31 @@
-//! Web pages of which nothing is shown until somebody asks for it, as Electron and Chromium do.
+//! Web pages whose tree is built only on request, as in Electron and Chromium.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axd_sim::Reach;
 
-use super::notify::News;
-use super::tree::{Standing, View};
+use super::notify::Notification;
+use super::tree::{AppState, View};
 use crate::world::Inner;
 
-/// How long a page takes to show its next level.
-const NEXT_LEVEL: Duration = Duration::from_millis(20);
+/// How long a page takes to build its next level.
+const LEVEL_DELAY: Duration = Duration::from_millis(20);
 
-/// How far an app has come with showing the inside of its web pages.
+/// How much of its web pages an app has built.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pages {
-    /// What it wants to be asked by.
-    pub wakes: Wakes,
-    /// How many levels of it are shown.
+    /// The attribute that requests it.
+    pub wakes: EnabledBy,
+    /// How many levels are built.
     pub shown: usize,
-    /// Whether it was asked to.
+    /// Whether it was requested.
     pub asked: bool,
 }
 
-/// What an app wants to be asked by to show its pages.
+/// The attribute that makes an app build its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wakes {
+pub(crate) enum EnabledBy {
     /// `AXManualAccessibility`, as Electron does.
     Manual,
     /// `AXEnhancedUserInterface`, as Chromium does.
@@ -33,12 +33,12 @@ pub(crate) enum Wakes {
 }
 
 impl Pages {
-    pub(crate) fn new(wakes: Wakes) -> Pages {
+    pub(crate) fn new(wakes: EnabledBy) -> Pages {
         Pages { wakes, shown: 0, asked: false }
     }
 }
 
-/// The inside of web pages comes level by level, each announced, until all of it is there.
+/// Builds the web pages level by level, and announces each.
 pub(super) fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
     {
         let mut all = world.pages.lock();
@@ -50,9 +50,9 @@ pub(super) fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
     let (world, reach) = (Arc::downgrade(world), reach.clone());
     tokio::spawn(async move {
         loop {
-            tokio::time::sleep(NEXT_LEVEL).await;
+            tokio::time::sleep(LEVEL_DELAY).await;
             let Ok((found, deepest)) =
-                reach.visit(|inside| View::of(inside, Standing::default()).pages()).await
+                reach.visit(|inside| View::of(inside, AppState::default()).pages()).await
             else {
                 return;
             };
@@ -68,7 +68,7 @@ pub(super) fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
             for page in found {
                 world.post(
                     pid,
-                    &News::plain(if is_done { "AXLoadComplete" } else { "AXLayoutComplete" }, page),
+                    &Notification::plain(if is_done { "AXLoadComplete" } else { "AXLayoutComplete" }, page),
                 );
             }
             if is_done {
@@ -82,10 +82,10 @@ pub(super) fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
     });
 }
 
-/// All of it is taken away at once, and what was in the pages is announced to have ended.
+/// Removes the trees of web pages at once, and announces that their elements are gone.
 pub(super) async fn hide_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
     let inside = reach.visit(|inside| {
-        let view = View::of(inside, Standing::default());
+        let view = View::of(inside, AppState::default());
         let pages = view.pages().0;
         pages.into_iter().flat_map(|page| view.children(page)).collect::<Vec<_>>()
     });
@@ -99,6 +99,6 @@ pub(super) async fn hide_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
         pages.shown = 0;
     }
     for gone in inside {
-        world.post(pid, &News::plain("AXUIElementDestroyed", gone));
+        world.post(pid, &Notification::plain("AXUIElementDestroyed", gone));
     }
 }

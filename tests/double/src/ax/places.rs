@@ -11,7 +11,7 @@ const LINE: i32 = 20;
 const BAR: i32 = 12;
 
 /// Where AppKit says that items of a closed menu are.
-pub(super) const NOWHERE: Bounds = Bounds { x: 0, y: SCREEN.height, width: 0, height: 0 };
+pub(super) const OFF_SCREEN: Bounds = Bounds { x: 0, y: SCREEN.height, width: 0, height: 0 };
 
 impl View<'_> {
     /// Where an element is; `None` if it is not on the screen at all.
@@ -100,7 +100,7 @@ impl View<'_> {
         Some(Bounds { x: window.x + 8 + place * 20, y: window.y + 7, width: 14, height: 14 })
     }
 
-    /// What is at a point: the smallest element there.
+    /// The innermost element at a point.
     pub(crate) fn at(&mut self, point: Point) -> Option<Id> {
         let deepest = self.model.at(point)?.last().copied()?;
         let mut id = self.id_of(deepest);

@@ -72,13 +72,13 @@ pub(crate) struct View<'a> {
     pub model: &'a mut Model,
     pub claims: &'a [(Handle, Handle)],
     pub ghosts: &'a mut Vec<(Handle, Handle)>,
-    pub standing: Standing,
+    pub standing: AppState,
     pub now: Instant,
 }
 
 /// How the desktop has an app.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Standing {
+pub(crate) struct AppState {
     /// How many levels of its web pages are shown; all of them if `None`.
     pub shown: Option<usize>,
     /// Whether they are shown by `AXManualAccessibility`.
@@ -92,7 +92,7 @@ pub(crate) struct Standing {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn of(inside: Inside<'a>, standing: Standing) -> View<'a> {
+    pub(crate) fn of(inside: Inside<'a>, standing: AppState) -> View<'a> {
         let Inside { model, claims, ghosts, now } = inside;
         View { model, claims, ghosts, standing, now }
     }
@@ -168,7 +168,7 @@ impl<'a> View<'a> {
                 let buttons = buttons.map(|part| id.part(part));
                 self.shown_children(widget).into_iter().chain(buttons).collect()
             }
-            _ => match self.depth_in_page(id.widget()) {
+            _ => match self.page_depth(id.widget()) {
                 Some(depth) if self.standing.shown.is_some_and(|shown| depth >= shown) => vec![],
                 _ => self.shown_children(widget),
             },
@@ -275,7 +275,7 @@ impl<'a> View<'a> {
     }
 
     /// How deep a widget is in a web page; `None` if it is in none.
-    fn depth_in_page(&self, handle: Handle) -> Option<usize> {
+    fn page_depth(&self, handle: Handle) -> Option<usize> {
         let path = self.model.path(handle)?;
         let is_page =
             |part: &Handle| self.model.widget(*part).is_some_and(|widget| widget.role == Role::Document);
@@ -291,7 +291,7 @@ impl<'a> View<'a> {
             if widget.role == Role::Document {
                 pages.push(Id::of(handle));
             }
-            deepest = deepest.max(self.depth_in_page(handle).map_or(0, |depth| depth + 1));
+            deepest = deepest.max(self.page_depth(handle).map_or(0, |depth| depth + 1));
             waiting.extend(&widget.children);
         }
         (pages, deepest)

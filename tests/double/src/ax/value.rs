@@ -1,4 +1,4 @@
-//! Values in a box: points, sizes, rectangles, ranges and errors.
+//! AXValue: points, sizes, rectangles, ranges and errors.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::attributes::Value;
 use super::element::{element, element_of};
 use super::error::Error;
-use crate::cf::{self, Body, CFTypeRef, Foreign, Kind, Owned};
+use crate::cf::{self, Body, CFTypeRef, Foreign, ObjectKind, Owned};
 
 /// What is in the box.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +46,7 @@ impl Foreign for Boxed {
 }
 
 fn boxed(value: Boxed, made_by: &'static str) -> Owned {
-    cf::owned(Kind::Value, Body::Foreign(Arc::new(value)), made_by)
+    cf::owned(ObjectKind::Value, Body::Foreign(Arc::new(value)), made_by)
 }
 
 /// The box of an error, as it stands in the place of a value that could not be read.
@@ -77,23 +77,23 @@ pub(super) fn object(pid: u32, value: &Value, made_by: &'static str) -> Owned {
 /// What an object holds that somebody hands in.
 pub(super) fn value_of(object: CFTypeRef, function: &'static str) -> Option<Value> {
     let kind = cf::CFGetTypeID(object);
-    let is = |other: Kind| kind == other as usize;
-    Some(if is(Kind::Boolean) {
+    let is = |other: ObjectKind| kind == other as usize;
+    Some(if is(ObjectKind::Boolean) {
         Value::Truth(cf::truth_of(object, function)?)
-    } else if is(Kind::Number) && cf::CFNumberIsFloatType(object) != 0 {
+    } else if is(ObjectKind::Number) && cf::CFNumberIsFloatType(object) != 0 {
         Value::Real(cf::real_of(object, function)?)
-    } else if is(Kind::Number) {
+    } else if is(ObjectKind::Number) {
         Value::Integer(cf::integer_of(object, function)?)
-    } else if is(Kind::String) {
+    } else if is(ObjectKind::String) {
         Value::Text(cf::text_of(object, function)?)
-    } else if is(Kind::Element) {
+    } else if is(ObjectKind::Element) {
         Value::Element(element_of(object, function)?.id)
-    } else if is(Kind::Array) {
+    } else if is(ObjectKind::Array) {
         let items = cf::items_of(object, function)?;
         let ids = items.into_iter().map(|item| Some(element_of(item, function)?.id));
         Value::Elements(ids.collect::<Option<Vec<_>>>()?)
-    } else if is(Kind::Value) {
-        match *cf::foreign::<Boxed>(object, Kind::Value, function)? {
+    } else if is(ObjectKind::Value) {
+        match *cf::foreign::<Boxed>(object, ObjectKind::Value, function)? {
             Boxed::Point([x, y]) => Value::Point(x, y),
             Boxed::Size([width, height]) => Value::Size(width, height),
             Boxed::Rect([x, y, width, height]) => Value::Rect(x, y, width, height),
@@ -108,7 +108,7 @@ pub(super) fn value_of(object: CFTypeRef, function: &'static str) -> Option<Valu
 /// `AXValueGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn AXValueGetTypeID() -> usize {
-    Kind::Value as usize
+    ObjectKind::Value as usize
 }
 
 /// `AXValueCreate`.
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn AXValueCreate(kind: u32, value: *const c_void) -> CFTyp
 /// `AXValueGetType`.
 #[unsafe(no_mangle)]
 pub extern "C" fn AXValueGetType(value: CFTypeRef) -> u32 {
-    cf::foreign::<Boxed>(value, Kind::Value, "AXValueGetType").map_or(0, |value| value.kind())
+    cf::foreign::<Boxed>(value, ObjectKind::Value, "AXValueGetType").map_or(0, |value| value.kind())
 }
 
 /// `AXValueGetValue`: false if another type is asked for than is in the box.
@@ -146,7 +146,7 @@ pub extern "C" fn AXValueGetType(value: CFTypeRef) -> u32 {
 /// There is room for a value of the type that is named.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn AXValueGetValue(value: CFTypeRef, kind: u32, into: *mut c_void) -> bool {
-    let Some(value) = cf::foreign::<Boxed>(value, Kind::Value, "AXValueGetValue") else { return false };
+    let Some(value) = cf::foreign::<Boxed>(value, ObjectKind::Value, "AXValueGetValue") else { return false };
     if value.kind() != kind || into.is_null() {
         return false;
     }

@@ -1,13 +1,15 @@
 //! Arrays and data.
 
-use super::object::{Body, CFEqual, CFRelease, CFRetain, CFTypeRef, Kind, Owned, owned, with, with_mut};
-use crate::ledger::{self, Wrong};
+use super::object::{
+    Body, CFEqual, CFRelease, CFRetain, CFTypeRef, ObjectKind, Owned, owned, with, with_mut,
+};
+use crate::ledger::{self, MisuseKind};
 
 type RetainItem = unsafe extern "C" fn(CFTypeRef, CFTypeRef) -> CFTypeRef;
 type ReleaseItem = unsafe extern "C" fn(CFTypeRef, CFTypeRef);
 type EqualItems = unsafe extern "C" fn(CFTypeRef, CFTypeRef) -> u8;
 
-/// How a container treats what is in it, as C callers say it.
+/// The callbacks of a container for its items, as C callers pass them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ItemCallbacks {
@@ -31,7 +33,7 @@ impl ItemCallbacks {
         equal: Some(equal_items),
     };
 
-    /// What a C caller asks for; nothing is done to the items if it hands in none.
+    /// The callbacks that a C caller passes; without any, items are neither retained nor released.
     pub(super) fn at(callbacks: *const ItemCallbacks) -> ItemCallbacks {
         // SAFETY: C callers hand in callbacks or none.
         if callbacks.is_null() { ItemCallbacks::PLAIN } else { unsafe { *callbacks } }
@@ -51,7 +53,7 @@ impl ItemCallbacks {
     }
 }
 
-/// How arrays of objects treat them.
+/// The callbacks of arrays of objects.
 #[unsafe(no_mangle)]
 pub static kCFTypeArrayCallBacks: ItemCallbacks = ItemCallbacks::OBJECTS;
 
@@ -67,7 +69,7 @@ unsafe extern "C" fn equal_items(a: CFTypeRef, b: CFTypeRef) -> u8 {
     CFEqual(a, b)
 }
 
-/// Something in a container; let go of when this is dropped.
+/// An item of a container; it is released when this is dropped.
 pub(super) struct Item {
     pointer: CFTypeRef,
     release: Option<ReleaseItem>,
@@ -93,7 +95,7 @@ impl Drop for Item {
     }
 }
 
-/// What is in an array.
+/// The content of an array.
 pub(crate) struct Array {
     items: Vec<Item>,
     callbacks: ItemCallbacks,
@@ -114,12 +116,12 @@ impl Array {
 pub(crate) fn array(items: Vec<Owned>, made_by: &'static str) -> Owned {
     let callbacks = ItemCallbacks::OBJECTS;
     let items = items.into_iter().map(|item| Item { pointer: item.give(), release: callbacks.release });
-    owned(Kind::Array, Body::Array(Array { items: items.collect(), callbacks }), made_by)
+    owned(ObjectKind::Array, Body::Array(Array { items: items.collect(), callbacks }), made_by)
 }
 
 /// The objects in an array.
 pub(crate) fn items_of(array: CFTypeRef, function: &'static str) -> Option<Vec<CFTypeRef>> {
-    let items = with(array, Kind::Array, function, |body| match body {
+    let items = with(array, ObjectKind::Array, function, |body| match body {
         Body::Array(array) => Some(array.items.iter().map(Item::get).collect()),
         _ => None,
     });
@@ -128,13 +130,13 @@ pub(crate) fn items_of(array: CFTypeRef, function: &'static str) -> Option<Vec<C
 
 /// Data.
 pub(crate) fn data(bytes: Vec<u8>, made_by: &'static str) -> Owned {
-    owned(Kind::Data, Body::Data(bytes), made_by)
+    owned(ObjectKind::Data, Body::Data(bytes), made_by)
 }
 
 /// `CFArrayGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFArrayGetTypeID() -> usize {
-    Kind::Array as usize
+    ObjectKind::Array as usize
 }
 
 /// `CFArrayCreate`.
@@ -147,7 +149,7 @@ pub extern "C" fn CFArrayCreate(
 ) -> CFTypeRef {
     let callbacks = ItemCallbacks::at(callbacks);
     let items = pointers(values, count).iter().map(|item| callbacks.hold(*item)).collect();
-    owned(Kind::Array, Body::Array(Array { items, callbacks }), "CFArrayCreate").give()
+    owned(ObjectKind::Array, Body::Array(Array { items, callbacks }), "CFArrayCreate").give()
 }
 
 pub(super) fn pointers<'a>(values: *const CFTypeRef, count: isize) -> &'a [CFTypeRef] {
@@ -161,14 +163,14 @@ pub(super) fn pointers<'a>(values: *const CFTypeRef, count: isize) -> &'a [CFTyp
 /// `CFArrayCreateCopy`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFArrayCreateCopy(_allocator: CFTypeRef, array: CFTypeRef) -> CFTypeRef {
-    let copied = with(array, Kind::Array, "CFArrayCreateCopy", |body| match body {
+    let copied = with(array, ObjectKind::Array, "CFArrayCreateCopy", |body| match body {
         Body::Array(Array { items, callbacks }) => {
             Some((items.iter().map(|item| callbacks.hold(item.get())).collect(), *callbacks))
         }
         _ => None,
     });
     let Some((items, callbacks)) = copied.flatten() else { return std::ptr::null() };
-    owned(Kind::Array, Body::Array(Array { items, callbacks }), "CFArrayCreateCopy").give()
+    owned(ObjectKind::Array, Body::Array(Array { items, callbacks }), "CFArrayCreateCopy").give()
 }
 
 /// `CFArrayCreateMutable`.
@@ -180,13 +182,13 @@ pub extern "C" fn CFArrayCreateMutable(
 ) -> CFTypeRef {
     let callbacks = ItemCallbacks::at(callbacks);
     let body = Body::Array(Array { items: Vec::new(), callbacks });
-    owned(Kind::Array, body, "CFArrayCreateMutable").give()
+    owned(ObjectKind::Array, body, "CFArrayCreateMutable").give()
 }
 
 /// `CFArrayAppendValue`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFArrayAppendValue(array: CFTypeRef, value: CFTypeRef) {
-    with_mut(array, Kind::Array, "CFArrayAppendValue", |body| {
+    with_mut(array, ObjectKind::Array, "CFArrayAppendValue", |body| {
         if let Body::Array(Array { items, callbacks }) = body {
             items.push(callbacks.hold(value));
         }
@@ -196,7 +198,7 @@ pub extern "C" fn CFArrayAppendValue(array: CFTypeRef, value: CFTypeRef) {
 /// `CFArrayGetCount`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFArrayGetCount(array: CFTypeRef) -> isize {
-    let count = with(array, Kind::Array, "CFArrayGetCount", |body| match body {
+    let count = with(array, ObjectKind::Array, "CFArrayGetCount", |body| match body {
         Body::Array(array) => array.len() as isize,
         _ => 0,
     });
@@ -206,13 +208,14 @@ pub extern "C" fn CFArrayGetCount(array: CFTypeRef) -> isize {
 /// `CFArrayGetValueAtIndex`: borrowed.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFArrayGetValueAtIndex(array: CFTypeRef, index: isize) -> CFTypeRef {
-    let found =
-        with(array, Kind::Array, "CFArrayGetValueAtIndex", |body| match (body, usize::try_from(index)) {
+    let found = with(array, ObjectKind::Array, "CFArrayGetValueAtIndex", |body| {
+        match (body, usize::try_from(index)) {
             (Body::Array(array), Ok(index)) => array.items.get(index).map(Item::get),
             _ => None,
-        });
+        }
+    });
     if found == Some(None) {
-        ledger::report(Wrong::OutOfRange, "CFArrayGetValueAtIndex", None);
+        ledger::report(MisuseKind::OutOfRange, "CFArrayGetValueAtIndex", None);
     }
     found.flatten().unwrap_or(std::ptr::null())
 }
@@ -220,7 +223,7 @@ pub extern "C" fn CFArrayGetValueAtIndex(array: CFTypeRef, index: isize) -> CFTy
 /// `CFArrayGetValues`: borrowed.
 ///
 /// # Safety
-/// There is room for as many as are asked for.
+/// `values` has room for the range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn CFArrayGetValues(
     array: CFTypeRef,
@@ -239,7 +242,7 @@ pub unsafe extern "C" fn CFArrayGetValues(
 /// `CFDataGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFDataGetTypeID() -> usize {
-    Kind::Data as usize
+    ObjectKind::Data as usize
 }
 
 /// `CFDataCreate`.
@@ -256,7 +259,7 @@ pub extern "C" fn CFDataCreate(_allocator: CFTypeRef, bytes: *const u8, count: i
 /// `CFDataGetLength`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFDataGetLength(data: CFTypeRef) -> isize {
-    let length = with(data, Kind::Data, "CFDataGetLength", |body| match body {
+    let length = with(data, ObjectKind::Data, "CFDataGetLength", |body| match body {
         Body::Data(bytes) => bytes.len() as isize,
         _ => 0,
     });
@@ -266,7 +269,7 @@ pub extern "C" fn CFDataGetLength(data: CFTypeRef) -> isize {
 /// `CFDataGetBytePtr`: good for as long as the data lives.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFDataGetBytePtr(data: CFTypeRef) -> *const u8 {
-    let start = with(data, Kind::Data, "CFDataGetBytePtr", |body| match body {
+    let start = with(data, ObjectKind::Data, "CFDataGetBytePtr", |body| match body {
         Body::Data(bytes) => bytes.as_ptr(),
         _ => std::ptr::null(),
     });

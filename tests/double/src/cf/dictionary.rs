@@ -1,9 +1,9 @@
-//! Dictionaries. They are small here, so looking through all keys is quick enough.
+//! Dictionaries. They are small here, so a linear search is fast enough.
 
 use super::collections::{Item, ItemCallbacks, pointers};
-use super::object::{Body, CFEqual, CFHash, CFTypeRef, Kind, Owned, out, owned, with, with_mut};
+use super::object::{Body, CFEqual, CFHash, CFTypeRef, ObjectKind, Owned, out, owned, with, with_mut};
 
-/// How a dictionary treats its keys, as C callers say it.
+/// The callbacks of a dictionary for its keys, as C callers pass them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct KeyCallbacks {
@@ -15,15 +15,15 @@ unsafe extern "C" fn hash_key(key: CFTypeRef) -> usize {
     CFHash(key)
 }
 
-/// How dictionaries treat keys that are objects.
+/// The callbacks for keys that are objects.
 #[unsafe(no_mangle)]
 pub static kCFTypeDictionaryKeyCallBacks: KeyCallbacks =
     KeyCallbacks { items: ItemCallbacks::OBJECTS, hash: Some(hash_key) };
-/// How dictionaries treat values that are objects.
+/// The callbacks for values that are objects.
 #[unsafe(no_mangle)]
 pub static kCFTypeDictionaryValueCallBacks: ItemCallbacks = ItemCallbacks::OBJECTS;
 
-/// What is in a dictionary.
+/// The content of a dictionary.
 pub(crate) struct Dictionary {
     entries: Vec<(Item, Item)>,
     keys: ItemCallbacks,
@@ -43,7 +43,7 @@ impl Dictionary {
         self.find(key).map(|at| self.entries[at].1.get())
     }
 
-    /// Puts a value in; answers what it replaced.
+    /// Sets a value, and returns the one that it replaced.
     fn set(&mut self, key: CFTypeRef, value: CFTypeRef) -> Option<Item> {
         let value = self.values.hold(value);
         match self.find(key) {
@@ -70,12 +70,12 @@ pub(crate) fn dictionary(entries: Vec<(Owned, Owned)>, made_by: &'static str) ->
     for (key, value) in &entries {
         made.set(key.get(), value.get());
     }
-    owned(Kind::Dictionary, Body::Dictionary(made), made_by)
+    owned(ObjectKind::Dictionary, Body::Dictionary(made), made_by)
 }
 
 /// The value of a key, borrowed.
 pub(crate) fn entry(dictionary: CFTypeRef, key: CFTypeRef, function: &'static str) -> Option<CFTypeRef> {
-    let found = with(dictionary, Kind::Dictionary, function, |body| match body {
+    let found = with(dictionary, ObjectKind::Dictionary, function, |body| match body {
         Body::Dictionary(dictionary) => dictionary.value(key),
         _ => None,
     });
@@ -91,7 +91,7 @@ fn empty(keys: *const KeyCallbacks, values: *const ItemCallbacks) -> Dictionary 
 /// `CFDictionaryGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFDictionaryGetTypeID() -> usize {
-    Kind::Dictionary as usize
+    ObjectKind::Dictionary as usize
 }
 
 /// `CFDictionaryCreate`.
@@ -108,7 +108,7 @@ pub extern "C" fn CFDictionaryCreate(
     for (key, value) in pointers(keys, count).iter().zip(pointers(values, count)) {
         made.set(*key, *value);
     }
-    owned(Kind::Dictionary, Body::Dictionary(made), "CFDictionaryCreate").give()
+    owned(ObjectKind::Dictionary, Body::Dictionary(made), "CFDictionaryCreate").give()
 }
 
 /// `CFDictionaryCreateMutable`.
@@ -120,13 +120,13 @@ pub extern "C" fn CFDictionaryCreateMutable(
     value_callbacks: *const ItemCallbacks,
 ) -> CFTypeRef {
     let body = Body::Dictionary(empty(key_callbacks, value_callbacks));
-    owned(Kind::Dictionary, body, "CFDictionaryCreateMutable").give()
+    owned(ObjectKind::Dictionary, body, "CFDictionaryCreateMutable").give()
 }
 
 /// `CFDictionarySetValue`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFDictionarySetValue(dictionary: CFTypeRef, key: CFTypeRef, value: CFTypeRef) {
-    let replaced = with_mut(dictionary, Kind::Dictionary, "CFDictionarySetValue", |body| match body {
+    let replaced = with_mut(dictionary, ObjectKind::Dictionary, "CFDictionarySetValue", |body| match body {
         Body::Dictionary(dictionary) => dictionary.set(key, value),
         _ => None,
     });
@@ -145,17 +145,18 @@ pub extern "C" fn CFDictionaryAddValue(dictionary: CFTypeRef, key: CFTypeRef, va
 /// `CFDictionaryRemoveValue`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFDictionaryRemoveValue(dictionary: CFTypeRef, key: CFTypeRef) {
-    let removed = with_mut(dictionary, Kind::Dictionary, "CFDictionaryRemoveValue", |body| match body {
-        Body::Dictionary(dictionary) => dictionary.find(key).map(|at| dictionary.entries.remove(at)),
-        _ => None,
-    });
+    let removed =
+        with_mut(dictionary, ObjectKind::Dictionary, "CFDictionaryRemoveValue", |body| match body {
+            Body::Dictionary(dictionary) => dictionary.find(key).map(|at| dictionary.entries.remove(at)),
+            _ => None,
+        });
     drop(removed);
 }
 
 /// `CFDictionaryGetCount`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFDictionaryGetCount(dictionary: CFTypeRef) -> isize {
-    let count = with(dictionary, Kind::Dictionary, "CFDictionaryGetCount", |body| match body {
+    let count = with(dictionary, ObjectKind::Dictionary, "CFDictionaryGetCount", |body| match body {
         Body::Dictionary(dictionary) => dictionary.len() as isize,
         _ => 0,
     });
@@ -193,14 +194,14 @@ pub extern "C" fn CFDictionaryContainsKey(dictionary: CFTypeRef, key: CFTypeRef)
 /// `CFDictionaryGetKeysAndValues`: borrowed.
 ///
 /// # Safety
-/// There is room for all of them, or none is wanted.
+/// Each pointer is null, or has room for all entries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn CFDictionaryGetKeysAndValues(
     dictionary: CFTypeRef,
     keys: *mut CFTypeRef,
     values: *mut CFTypeRef,
 ) {
-    with(dictionary, Kind::Dictionary, "CFDictionaryGetKeysAndValues", |body| {
+    with(dictionary, ObjectKind::Dictionary, "CFDictionaryGetKeysAndValues", |body| {
         let Body::Dictionary(dictionary) = body else { return };
         for (place, (key, value)) in dictionary.entries.iter().enumerate() {
             if !keys.is_null() {

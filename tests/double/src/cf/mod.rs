@@ -1,6 +1,6 @@
-//! CoreFoundation: objects that are counted, and what the backend needs of strings, numbers, containers and run loops.
+//! CoreFoundation: reference-counted objects, and what the backend needs of strings, numbers, containers and run loops.
 //!
-//! `object` is what all of them are; the other files have the C functions, by family.
+//! Read `object` first, which all of them are; the other files have the C functions, by family.
 
 mod collections;
 mod dictionary;
@@ -16,6 +16,6 @@ pub(crate) use dictionary::{dictionary, entry};
 pub use number::CFNumberIsFloatType;
 pub(crate) use number::{boolean, integer, integer_of, real, real_of, truth_of};
 pub(crate) use object::{Body, Constant, Foreign, Object, constant_strings, foreign, out, owned};
-pub use object::{CFGetRetainCount, CFGetTypeID, CFRelease, CFRetain, CFTypeRef, Kind, Owned};
+pub use object::{CFGetRetainCount, CFGetTypeID, CFRelease, CFRetain, CFTypeRef, ObjectKind, Owned};
 pub(crate) use source::{Port, Source, port_source};
 pub(crate) use text::{string, text_of};

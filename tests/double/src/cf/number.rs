@@ -4,9 +4,9 @@ use std::ffi::c_void;
 use std::hash::{Hash, Hasher};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::object::{Body, CFTypeRef, Constant, Kind, Object, Owned, owned, with};
+use super::object::{Body, CFTypeRef, Constant, Object, ObjectKind, Owned, owned, with};
 
-/// A number, as it was put in.
+/// A number, in the type it was created with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Number {
     Integer(i64),
@@ -45,8 +45,8 @@ impl Hash for Number {
     }
 }
 
-static TRUE: Object = Object::constant(Kind::Boolean, Body::Boolean(true));
-static FALSE: Object = Object::constant(Kind::Boolean, Body::Boolean(false));
+static TRUE: Object = Object::constant(ObjectKind::Boolean, Body::Boolean(true));
+static FALSE: Object = Object::constant(ObjectKind::Boolean, Body::Boolean(false));
 
 /// `kCFBooleanTrue`.
 #[unsafe(no_mangle)]
@@ -55,17 +55,17 @@ pub static kCFBooleanTrue: Constant = Constant(&raw const TRUE);
 #[unsafe(no_mangle)]
 pub static kCFBooleanFalse: Constant = Constant(&raw const FALSE);
 
-/// A whole number.
+/// An integer as an object.
 pub(crate) fn integer(number: i64, made_by: &'static str) -> Owned {
-    owned(Kind::Number, Body::Number(Number::Integer(number)), made_by)
+    owned(ObjectKind::Number, Body::Number(Number::Integer(number)), made_by)
 }
 
-/// A number.
+/// A float as an object.
 pub(crate) fn real(number: f64, made_by: &'static str) -> Owned {
-    owned(Kind::Number, Body::Number(Number::Real(number)), made_by)
+    owned(ObjectKind::Number, Body::Number(Number::Real(number)), made_by)
 }
 
-/// A truth.
+/// A boolean as an object.
 pub(crate) fn boolean(value: bool) -> Owned {
     let constant: *const Object = if value { &raw const TRUE } else { &raw const FALSE };
     // SAFETY: constants need no retain.
@@ -73,26 +73,26 @@ pub(crate) fn boolean(value: bool) -> Owned {
 }
 
 fn number_of(number: CFTypeRef, function: &'static str) -> Option<Number> {
-    let found = with(number, Kind::Number, function, |body| match body {
+    let found = with(number, ObjectKind::Number, function, |body| match body {
         Body::Number(number) => Some(*number),
         _ => None,
     });
     found.flatten()
 }
 
-/// What a number is; `None` of what is none, which is reported.
+/// The value of a number; `None` for any other object, which is reported.
 pub(crate) fn real_of(number: CFTypeRef, function: &'static str) -> Option<f64> {
     number_of(number, function).map(Number::real)
 }
 
-/// The same of a whole number.
+/// The value of an integer; `None` for any other object, which is reported.
 pub(crate) fn integer_of(number: CFTypeRef, function: &'static str) -> Option<i64> {
     number_of(number, function).map(Number::integer)
 }
 
-/// What a boolean says.
+/// The value of a boolean.
 pub(crate) fn truth_of(value: CFTypeRef, function: &'static str) -> Option<bool> {
-    let found = with(value, Kind::Boolean, function, |body| match body {
+    let found = with(value, ObjectKind::Boolean, function, |body| match body {
         Body::Boolean(value) => Some(*value),
         _ => None,
     });
@@ -102,7 +102,7 @@ pub(crate) fn truth_of(value: CFTypeRef, function: &'static str) -> Option<bool>
 /// `CFNumberGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFNumberGetTypeID() -> usize {
-    Kind::Number as usize
+    ObjectKind::Number as usize
 }
 
 /// `CFNumberCreate`.
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn CFNumberCreate(_allocator: CFTypeRef, kind: u32, value:
             _ => return std::ptr::null(),
         }
     };
-    owned(Kind::Number, Body::Number(number), "CFNumberCreate").give()
+    owned(ObjectKind::Number, Body::Number(number), "CFNumberCreate").give()
 }
 
 /// `CFNumberGetValue`: false if something was lost.
@@ -192,7 +192,7 @@ pub extern "C" fn CFNumberGetType(number: CFTypeRef) -> u32 {
 /// `CFBooleanGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFBooleanGetTypeID() -> usize {
-    Kind::Boolean as usize
+    ObjectKind::Boolean as usize
 }
 
 /// `CFBooleanGetValue`.
@@ -211,19 +211,19 @@ pub extern "C" fn CFAbsoluteTimeGetCurrent() -> f64 {
 /// `CFDateGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFDateGetTypeID() -> usize {
-    Kind::Date as usize
+    ObjectKind::Date as usize
 }
 
 /// `CFDateCreate`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFDateCreate(_allocator: CFTypeRef, seconds: f64) -> CFTypeRef {
-    owned(Kind::Date, Body::Date(seconds), "CFDateCreate").give()
+    owned(ObjectKind::Date, Body::Date(seconds), "CFDateCreate").give()
 }
 
 /// `CFDateGetAbsoluteTime`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFDateGetAbsoluteTime(date: CFTypeRef) -> f64 {
-    let seconds = with(date, Kind::Date, "CFDateGetAbsoluteTime", |body| match body {
+    let seconds = with(date, ObjectKind::Date, "CFDateGetAbsoluteTime", |body| match body {
         Body::Date(seconds) => *seconds,
         _ => 0.0,
     });

@@ -1,4 +1,4 @@
-//! What every CoreFoundation object is: a kind, a count of retains, and a body. And what can be done to all of them.
+//! CoreFoundation objects: a kind, a retain count and a body, and the functions for all of them.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -13,18 +13,18 @@ use rustc_hash::FxHasher;
 use super::collections::Array;
 use super::dictionary::Dictionary;
 use super::number::Number;
-use crate::ledger::{self, Birth, Wrong};
+use crate::ledger::{self, MisuseKind, ObjectRecord};
 
 /// Any object, as C sees it.
 pub type CFTypeRef = *const c_void;
 
-/// What objects begin with, to tell them from what is none.
+/// The magic number that objects begin with, to detect pointers to something else.
 const MAGIC: u64 = 0xA11C_0DE5_D0B1_E5ED;
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are Apple's")]
-pub enum Kind {
+pub enum ObjectKind {
     Null = 1,
     Allocator,
     Boolean,
@@ -51,8 +51,8 @@ pub enum Kind {
 #[repr(C)]
 pub(crate) struct Object {
     magic: AtomicU64,
-    kind: Kind,
-    /// Constants are neither counted nor freed.
+    kind: ObjectKind,
+    /// Whether it is a constant, which is neither counted nor freed.
     constant: bool,
     retains: AtomicIsize,
     serial: AtomicU64,
@@ -60,9 +60,9 @@ pub(crate) struct Object {
     body: RwLock<Body>,
 }
 
-/// What is in an object.
+/// The content of an object.
 pub(crate) enum Body {
-    /// Nothing any more: it was released for the last time.
+    /// None: the object was released for the last time.
     Gone,
     Empty,
     Boolean(bool),
@@ -73,13 +73,13 @@ pub(crate) enum Body {
     Data(Vec<u8>),
     /// Seconds since 2001.
     Date(f64),
-    /// Whatever the families above CoreFoundation have.
+    /// An object of a framework above CoreFoundation.
     Foreign(Arc<dyn Foreign>),
 }
 
-/// An object of a family above CoreFoundation.
+/// An object of a framework above CoreFoundation.
 pub(crate) trait Foreign: Any + Send + Sync {
-    /// Whether it is the same as another that is not the same object.
+    /// Whether it equals another object.
     fn equal(&self, _other: &dyn Foreign) -> bool {
         false
     }
@@ -89,15 +89,15 @@ pub(crate) trait Foreign: Any + Send + Sync {
         None
     }
 
-    /// What it is, for people.
+    /// A description, for messages.
     fn describe(&self) -> String {
         String::new()
     }
 }
 
 impl Object {
-    /// An object that is always there.
-    pub(crate) const fn constant(kind: Kind, body: Body) -> Object {
+    /// A constant object.
+    pub(crate) const fn constant(kind: ObjectKind, body: Body) -> Object {
         Object {
             magic: AtomicU64::new(MAGIC),
             kind,
@@ -109,8 +109,8 @@ impl Object {
         }
     }
 
-    /// Makes an object; who made it owns it.
-    pub(crate) fn create(kind: Kind, body: Body, made_by: &'static str) -> CFTypeRef {
+    /// Creates an object, which the caller owns.
+    pub(crate) fn create(kind: ObjectKind, body: Body, made_by: &'static str) -> CFTypeRef {
         let object = Box::into_raw(Box::new(Object {
             magic: AtomicU64::new(MAGIC),
             kind,
@@ -120,17 +120,17 @@ impl Object {
             made_by,
             body: RwLock::new(body),
         }));
-        let serial = ledger::enter(object);
+        let serial = ledger::register(object);
         // SAFETY: it was made just now, and nobody else has it.
         unsafe { &*object }.serial.store(serial, Ordering::Relaxed);
         object.cast_const().cast()
     }
 
-    /// The object behind a pointer, alive or not; reports what is none.
+    /// The object behind a pointer, alive or released; any other pointer is reported.
     fn at<'a>(pointer: CFTypeRef, function: &'static str) -> Option<&'a Object> {
         let object: *const Object = pointer.cast();
         if pointer.is_null() || !object.is_aligned() {
-            ledger::report(Wrong::NotAnObject, function, None);
+            ledger::report(MisuseKind::NotAnObject, function, None);
             return None;
         }
         // SAFETY: whoever calls C functions has to hand in objects; those that were released are in quarantine, so
@@ -139,33 +139,33 @@ impl Object {
         if found.magic.load(Ordering::Relaxed) == MAGIC {
             return Some(found);
         }
-        ledger::report(Wrong::NotAnObject, function, None);
+        ledger::report(MisuseKind::NotAnObject, function, None);
         None
     }
 
-    /// The object behind a pointer if it lives; reports what does not.
+    /// The object behind a pointer if it lives; a released one is reported.
     fn alive<'a>(pointer: CFTypeRef, function: &'static str) -> Option<&'a Object> {
         let object = Object::at(pointer, function)?;
         if object.retains.load(Ordering::Acquire) > 0 {
             return Some(object);
         }
-        ledger::report(Wrong::UseAfterRelease, function, Some(object.birth()));
+        ledger::report(MisuseKind::UseAfterRelease, function, Some(object.record()));
         None
     }
 
-    /// The same if it is of this kind.
-    fn of_kind<'a>(pointer: CFTypeRef, kind: Kind, function: &'static str) -> Option<&'a Object> {
+    /// The object behind a pointer if it lives and is of this kind; any other is reported.
+    fn of_kind<'a>(pointer: CFTypeRef, kind: ObjectKind, function: &'static str) -> Option<&'a Object> {
         let object = Object::alive(pointer, function)?;
         if object.kind == kind {
             return Some(object);
         }
-        ledger::report(Wrong::WrongType, function, Some(object.birth()));
+        ledger::report(MisuseKind::WrongType, function, Some(object.record()));
         None
     }
 
-    /// Where it comes from.
-    pub(crate) fn birth(&self) -> Birth {
-        Birth {
+    /// Its record in the ledger.
+    pub(crate) fn record(&self) -> ObjectRecord {
+        ObjectRecord {
             serial: self.serial.load(Ordering::Relaxed),
             kind: self.kind,
             made_by: self.made_by,
@@ -191,12 +191,12 @@ impl Object {
             .retains
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count - 1));
         match counted {
-            Err(_) => ledger::report(Wrong::OverRelease, function, Some(object.birth())),
+            Err(_) => ledger::report(MisuseKind::OverRelease, function, Some(object.record())),
             Ok(1) => {
                 let body = std::mem::replace(&mut *object.body.write(), Body::Gone);
                 // Outside the lock: what is in it is released with it, and may be anything.
                 drop(body);
-                ledger::bury(object.serial.load(Ordering::Relaxed), pointer.cast_mut().cast());
+                ledger::retire(object.serial.load(Ordering::Relaxed), pointer.cast_mut().cast());
             }
             Ok(_) => {}
         }
@@ -251,10 +251,10 @@ impl Body {
     }
 }
 
-/// Looks into an object of this kind; reports what is none, or is another. What is done inside calls nobody's code.
+/// Reads an object of this kind; any other is reported. The closure must not call back into foreign code.
 pub(crate) fn with<R>(
     pointer: CFTypeRef,
-    kind: Kind,
+    kind: ObjectKind,
     function: &'static str,
     look: impl FnOnce(&Body) -> R,
 ) -> Option<R> {
@@ -262,10 +262,10 @@ pub(crate) fn with<R>(
     Some(look(&object.body.read_recursive()))
 }
 
-/// The same to change it.
+/// Changes an object of this kind; any other is reported. The closure must not call back into foreign code.
 pub(crate) fn with_mut<R>(
     pointer: CFTypeRef,
-    kind: Kind,
+    kind: ObjectKind,
     function: &'static str,
     change: impl FnOnce(&mut Body) -> R,
 ) -> Option<R> {
@@ -274,7 +274,11 @@ pub(crate) fn with_mut<R>(
 }
 
 /// The foreign body of an object of this kind.
-pub(crate) fn foreign<T: Foreign>(pointer: CFTypeRef, kind: Kind, function: &'static str) -> Option<Arc<T>> {
+pub(crate) fn foreign<T: Foreign>(
+    pointer: CFTypeRef,
+    kind: ObjectKind,
+    function: &'static str,
+) -> Option<Arc<T>> {
     let found = with(pointer, kind, function, |body| match body {
         Body::Foreign(foreign) => Some(Arc::clone(foreign)),
         _ => None,
@@ -283,7 +287,7 @@ pub(crate) fn foreign<T: Foreign>(pointer: CFTypeRef, kind: Kind, function: &'st
     any.downcast().ok()
 }
 
-/// An object that is held: retained, and released when this is dropped.
+/// An owned reference to an object; it is released when this is dropped.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Owned(CFTypeRef);
 
@@ -293,7 +297,7 @@ unsafe impl Send for Owned {}
 unsafe impl Sync for Owned {}
 
 impl Owned {
-    /// Takes over an object that the caller owns.
+    /// Takes ownership of an object from the caller.
     ///
     /// # Safety
     /// The pointer is an object, and the caller owns one of its retains.
@@ -301,7 +305,7 @@ impl Owned {
         Owned(pointer)
     }
 
-    /// Retains an object; `None` if it is dead, which is reported.
+    /// Retains an object; `None` if it was released already, which is reported.
     pub(crate) fn retained(pointer: CFTypeRef, function: &'static str) -> Option<Owned> {
         Object::retain(pointer, function).then_some(Owned(pointer))
     }
@@ -311,7 +315,7 @@ impl Owned {
         self.0
     }
 
-    /// The object, with the retain that was held.
+    /// The object, with ownership of the reference.
     pub fn give(self) -> CFTypeRef {
         let pointer = self.0;
         std::mem::forget(self);
@@ -325,12 +329,12 @@ impl Drop for Owned {
     }
 }
 
-/// Makes an object that the double itself holds.
-pub(crate) fn owned(kind: Kind, body: Body, made_by: &'static str) -> Owned {
+/// Creates an object that the double itself owns.
+pub(crate) fn owned(kind: ObjectKind, body: Body, made_by: &'static str) -> Owned {
     Owned(Object::create(kind, body, made_by))
 }
 
-/// Puts an answer where a C caller wants it; false if it gave no place.
+/// Writes a result through a pointer of a C caller; false if that is null.
 pub(crate) fn out<T>(place: *mut T, value: T) -> bool {
     if place.is_null() {
         return false;
@@ -350,7 +354,7 @@ fn equal(a: CFTypeRef, b: CFTypeRef, function: &'static str) -> bool {
     one.kind == other.kind && one.body.read_recursive().equal(&other.body.read_recursive())
 }
 
-/// An object that is always there, as a symbol.
+/// A constant object as a C symbol.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Constant(pub(crate) *const Object);
@@ -358,7 +362,7 @@ pub struct Constant(pub(crate) *const Object);
 // SAFETY: objects may be used from any thread.
 unsafe impl Sync for Constant {}
 
-/// Strings that are symbols.
+/// Constant strings as C symbols.
 macro_rules! constant_strings {
     ($($name:ident = $text:literal;)+) => {
         $(
@@ -366,7 +370,7 @@ macro_rules! constant_strings {
             #[unsafe(no_mangle)]
             pub static $name: crate::cf::Constant = {
                 static OBJECT: crate::cf::Object = crate::cf::Object::constant(
-                    crate::cf::Kind::String,
+                    crate::cf::ObjectKind::String,
                     crate::cf::Body::Text(std::borrow::Cow::Borrowed($text)),
                 );
                 crate::cf::Constant(&raw const OBJECT)
@@ -376,13 +380,13 @@ macro_rules! constant_strings {
 }
 pub(crate) use constant_strings;
 
-static NULL: Object = Object::constant(Kind::Null, Body::Empty);
-static NO_ALLOCATOR: Object = Object::constant(Kind::Allocator, Body::Empty);
+static NULL: Object = Object::constant(ObjectKind::Null, Body::Empty);
+static NO_ALLOCATOR: Object = Object::constant(ObjectKind::Allocator, Body::Empty);
 
 /// `kCFNull`.
 #[unsafe(no_mangle)]
 pub static kCFNull: Constant = Constant(&raw const NULL);
-/// The default allocator is no object, in Apple's headers too.
+/// The default allocator is null, as in Apple's headers.
 #[unsafe(no_mangle)]
 pub static kCFAllocatorDefault: Constant = Constant(std::ptr::null());
 /// The allocator that frees nothing.
@@ -430,12 +434,12 @@ pub extern "C" fn CFGetRetainCount(object: CFTypeRef) -> isize {
 /// `CFCopyDescription`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFCopyDescription(object: CFTypeRef) -> CFTypeRef {
-    let described = Object::alive(object, "CFCopyDescription").map(|found| found.birth().holds);
+    let described = Object::alive(object, "CFCopyDescription").map(|found| found.record().holds);
     super::string(&described.unwrap_or_default(), "CFCopyDescription").give()
 }
 
 /// `CFNullGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFNullGetTypeID() -> usize {
-    Kind::Null as usize
+    ObjectKind::Null as usize
 }

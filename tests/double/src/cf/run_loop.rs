@@ -1,7 +1,7 @@
-//! Run loops: one a thread, made when it is first asked for.
+//! Run loops: one per thread, created on first use.
 //!
-//! What matters to whoever uses them is kept: a signal alone does not wake a loop, a mode without sources and timers
-//! ends at once, a stop that comes while nothing runs is lost, and a loop goes with its thread.
+//! They behave as Apple's in what matters to callers: a signal alone does not wake a loop, a mode without sources and timers
+//! ends at once, a stop that comes while nothing runs is lost, and a loop ends with its thread.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-use super::object::{Body, CFTypeRef, Foreign, Kind, Owned, constant_strings, foreign, owned};
+use super::object::{Body, CFTypeRef, Foreign, ObjectKind, Owned, constant_strings, foreign, owned};
 use super::source::{Source, source_of};
 use super::text::{string, text_of};
 use super::timer::{Timer, timer_of};
@@ -68,13 +68,13 @@ impl State {
 }
 
 impl Loop {
-    /// Has it look again for what there is to do.
+    /// Wakes the loop, so that it checks its sources and timers again.
     pub(crate) fn wake(&self) {
         self.state.lock().awake = true;
         self.woken.notify_all();
     }
 
-    /// Takes a source out of all modes.
+    /// Removes a source from all modes.
     pub(super) fn forget(&self, source: &Source) {
         let mut gone = Vec::new();
         for mode in self.state.lock().modes.values_mut() {
@@ -86,8 +86,8 @@ impl Loop {
     }
 
     fn run(&self, name: &str, seconds: f64, after_source: bool) -> i32 {
-        let patience = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
-        let deadline = Instant::now().checked_add(patience);
+        let timeout = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
+        let deadline = Instant::now().checked_add(timeout);
         let stopped_outside = {
             let mut state = self.state.lock();
             state.running.push(name.to_owned());
@@ -150,7 +150,7 @@ impl Loop {
     }
 }
 
-/// Holds what is about to be called: it may be taken out meanwhile.
+/// Retains what is about to be called, because it may be removed meanwhile.
 fn hold<T>((object, body): &(Owned, Arc<T>)) -> (Owned, Arc<T>) {
     // What is in a mode is retained by it, so it lives.
     let held = Owned::retained(object.get(), "CFRunLoopRunInMode").unwrap_or_else(|| super::boolean(false));
@@ -163,7 +163,7 @@ thread_local! {
 
 fn new_loop() -> Owned {
     let new = Loop { state: Mutex::default(), woken: Condvar::new() };
-    owned(Kind::RunLoop, Body::Foreign(Arc::new(new)), "CFRunLoopGetCurrent")
+    owned(ObjectKind::RunLoop, Body::Foreign(Arc::new(new)), "CFRunLoopGetCurrent")
 }
 
 fn is_main_thread() -> bool {
@@ -171,7 +171,7 @@ fn is_main_thread() -> bool {
 }
 
 fn loop_of(run_loop: CFTypeRef, function: &'static str) -> Option<Arc<Loop>> {
-    foreign(run_loop, Kind::RunLoop, function)
+    foreign(run_loop, ObjectKind::RunLoop, function)
 }
 
 fn of_this_thread() -> CFTypeRef {
@@ -184,7 +184,7 @@ fn of_this_thread() -> CFTypeRef {
 /// `CFRunLoopGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFRunLoopGetTypeID() -> usize {
-    Kind::RunLoop as usize
+    ObjectKind::RunLoop as usize
 }
 
 /// `CFRunLoopGetCurrent`: borrowed, and there for as long as the thread is.
@@ -258,10 +258,10 @@ pub extern "C" fn CFRunLoopAddCommonMode(run_loop: CFTypeRef, mode: CFTypeRef) {
     }
 }
 
-/// What a mode has of one kind: its sources or its timers.
+/// The objects of a mode of one kind: its sources or its timers.
 type Held<T> = Vec<(Owned, Arc<T>)>;
 
-/// Puts an object into the modes that a name stands for, once each.
+/// Adds an object to the modes that a name stands for, once each.
 fn add<T>(
     run_loop: &Loop,
     mode: &str,
@@ -281,7 +281,7 @@ fn add<T>(
     }
 }
 
-/// Takes an object out of the modes that a name stands for; false if others still have it.
+/// Removes an object from the modes that a name stands for; false if other modes still have it.
 fn remove<T>(run_loop: &Loop, mode: &str, gone: &Arc<T>, of: impl Fn(&mut Mode) -> &mut Held<T>) -> bool {
     let mut state = run_loop.state.lock();
     let mut removed = Vec::new();

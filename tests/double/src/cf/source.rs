@@ -1,4 +1,4 @@
-//! The sources of a run loop: those that whoever made them signals, and ports, which wake the loop by themselves.
+//! The sources of a run loop: those that are signalled by their creator, and ports, which wake the loop by themselves.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
-use super::object::{Body, CFTypeRef, Foreign, Kind, Owned, foreign, owned};
+use super::object::{Body, CFTypeRef, Foreign, ObjectKind, Owned, foreign, owned};
 use super::run_loop::Loop;
 
 /// What a source does, as C callers say it: `CFRunLoopSourceContext` of version 0.
@@ -30,13 +30,13 @@ unsafe impl Send for SourceContext {}
 // SAFETY: as above.
 unsafe impl Sync for SourceContext {}
 
-/// Where messages come in by themselves.
+/// A port, where messages arrive.
 pub(crate) trait Port: Send + Sync {
-    /// Hands the next message to whom it is for. False if there was none.
+    /// Delivers the next message. False if there was none.
     fn deliver(&self) -> bool;
 
     /// Whether a message waits.
-    fn has_mail(&self) -> bool;
+    fn has_pending(&self) -> bool;
 }
 
 /// A source.
@@ -54,18 +54,18 @@ enum Work {
 }
 
 impl Source {
-    /// Whether there is something to do; if so it is taken to be done.
+    /// Whether it is to be performed; clears the signal.
     pub(super) fn take_signal(&self) -> bool {
         if !self.is_valid() {
             return false;
         }
         match &self.work {
             Work::Custom(_) => self.signalled.swap(false, Ordering::AcqRel),
-            Work::Port(port) => port.upgrade().is_some_and(|port| port.has_mail()),
+            Work::Port(port) => port.upgrade().is_some_and(|port| port.has_pending()),
         }
     }
 
-    /// Does it. False if it came to nothing.
+    /// Performs it. False if there was nothing to do.
     pub(super) fn perform(&self) -> bool {
         if !self.is_valid() {
             return false;
@@ -94,13 +94,13 @@ impl Source {
         self.loops.lock().retain(|other| other.as_ptr() != Arc::as_ptr(run_loop));
     }
 
-    /// Wakes the loops it is in, as a port does when mail comes.
+    /// Wakes the loops it is in, as a port does when a message arrives.
     pub(crate) fn wake(&self) {
         let loops: Vec<Arc<Loop>> = self.loops.lock().iter().filter_map(Weak::upgrade).collect();
         loops.iter().for_each(|run_loop| run_loop.wake());
     }
 
-    /// Never does anything again, and is in no loop.
+    /// Makes it invalid, and removes it from all loops.
     pub(crate) fn invalidate(&self) {
         if !self.valid.swap(false, Ordering::AcqRel) {
             return;
@@ -138,7 +138,7 @@ impl Foreign for Source {
     }
 }
 
-/// A source for a port: the object, and what wakes its loops.
+/// A source for a port: the object, and the source that wakes its loops.
 pub(crate) fn port_source(port: Weak<dyn Port>, made_by: &'static str) -> (Owned, Arc<Source>) {
     let source = Arc::new(Source {
         order: 0,
@@ -148,17 +148,17 @@ pub(crate) fn port_source(port: Weak<dyn Port>, made_by: &'static str) -> (Owned
         loops: Mutex::default(),
     });
     let body = Body::Foreign(Arc::clone(&source) as Arc<dyn Foreign>);
-    (owned(Kind::RunLoopSource, body, made_by), source)
+    (owned(ObjectKind::RunLoopSource, body, made_by), source)
 }
 
 pub(super) fn source_of(source: CFTypeRef, function: &'static str) -> Option<Arc<Source>> {
-    foreign(source, Kind::RunLoopSource, function)
+    foreign(source, ObjectKind::RunLoopSource, function)
 }
 
 /// `CFRunLoopSourceGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFRunLoopSourceGetTypeID() -> usize {
-    Kind::RunLoopSource as usize
+    ObjectKind::RunLoopSource as usize
 }
 
 /// `CFRunLoopSourceCreate`.
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn CFRunLoopSourceCreate(
         valid: AtomicBool::new(true),
         loops: Mutex::default(),
     };
-    owned(Kind::RunLoopSource, Body::Foreign(Arc::new(source)), "CFRunLoopSourceCreate").give()
+    owned(ObjectKind::RunLoopSource, Body::Foreign(Arc::new(source)), "CFRunLoopSourceCreate").give()
 }
 
 /// `CFRunLoopSourceSignal`: it is done when the loop next looks; this does not wake it.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
 
-use super::object::{Body, CFTypeRef, Kind, Owned, out, owned, with};
+use super::object::{Body, CFTypeRef, ObjectKind, Owned, out, owned, with};
 use core_foundation_sys::base::CFRange;
 
 const UTF8: u32 = 0x0800_0100;
@@ -14,12 +14,12 @@ const UTF16LE: u32 = 0x1400_0100;
 
 /// A string.
 pub(crate) fn string(text: &str, made_by: &'static str) -> Owned {
-    owned(Kind::String, Body::Text(Cow::Owned(text.to_owned())), made_by)
+    owned(ObjectKind::String, Body::Text(Cow::Owned(text.to_owned())), made_by)
 }
 
-/// What a string says; `None` of what is none, which is reported.
+/// The text of a string; `None` for any other object, which is reported.
 pub(crate) fn text_of(string: CFTypeRef, function: &'static str) -> Option<String> {
-    let text = with(string, Kind::String, function, |body| match body {
+    let text = with(string, ObjectKind::String, function, |body| match body {
         Body::Text(text) => Some(text.to_string()),
         _ => None,
     });
@@ -56,7 +56,7 @@ fn create(text: Option<String>, made_by: &'static str) -> CFTypeRef {
 /// `CFStringGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFStringGetTypeID() -> usize {
-    Kind::String as usize
+    ObjectKind::String as usize
 }
 
 /// `CFStringCreateWithBytes`.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::number::CFAbsoluteTimeGetCurrent;
-use super::object::{Body, CFTypeRef, Foreign, Kind, foreign, owned};
+use super::object::{Body, CFTypeRef, Foreign, ObjectKind, foreign, owned};
 
 /// What goes with a timer, as C callers say it: `CFRunLoopTimerContext`.
 #[repr(C)]
@@ -80,13 +80,13 @@ impl Foreign for Timer {
 }
 
 pub(super) fn timer_of(timer: CFTypeRef, function: &'static str) -> Option<Arc<Timer>> {
-    foreign(timer, Kind::RunLoopTimer, function)
+    foreign(timer, ObjectKind::RunLoopTimer, function)
 }
 
 /// `CFRunLoopTimerGetTypeID`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFRunLoopTimerGetTypeID() -> usize {
-    Kind::RunLoopTimer as usize
+    ObjectKind::RunLoopTimer as usize
 }
 
 /// `CFRunLoopTimerCreate`.
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn CFRunLoopTimerCreate(
         context.info = unsafe { retain(context.info) }.cast_mut();
     }
     let timer = Timer { interval, callout, context, next: Mutex::new(Some(date)) };
-    owned(Kind::RunLoopTimer, Body::Foreign(Arc::new(timer)), "CFRunLoopTimerCreate").give()
+    owned(ObjectKind::RunLoopTimer, Body::Foreign(Arc::new(timer)), "CFRunLoopTimerCreate").give()
 }
 
 /// `CFRunLoopTimerInvalidate`.

@@ -2,8 +2,8 @@
 //! of a display alone.
 //!
 //! The origin is the top left corner of the main display, so what lies left of it or above it has negative
-//! coordinates. Who wants to know of changes is called on the main thread, for each display, before anything is
-//! different and again when all of it is.
+//! coordinates. Callbacks for changes are called on the main thread, for each display, before the change
+//! and again after it.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use axd_protocol::DisplayInfo;
 use parking_lot::Mutex;
 
 use super::CGRect;
-use crate::cf::{self, Body, CFTypeRef, Foreign, Kind, out};
+use crate::cf::{self, Body, CFTypeRef, Foreign, ObjectKind, out};
 use crate::world::{World, current};
 
 const ILLEGAL_ARGUMENT: i32 = 1001;
 
-/// What a display is told to go through.
+/// A change of a display.
 const BEGINS: u32 = 1;
 const MOVED: u32 = 1 << 1;
-const OF_OTHER_MODE: u32 = 1 << 3;
+const MODE_CHANGED: u32 = 1 << 3;
 const ADDED: u32 = 1 << 4;
 const REMOVED: u32 = 1 << 5;
 const SHAPE_CHANGED: u32 = 1 << 12;
 
 type Callback = unsafe extern "C" fn(u32, u32, *mut c_void);
 
-/// Who is called when displays change: for the whole of the process, whichever world there is.
-static CALLED: Mutex<Vec<(Callback, usize)>> = Mutex::new(Vec::new());
+/// The callbacks for display changes: they are the process's, whichever world is current.
+static CALLBACKS: Mutex<Vec<(Callback, usize)>> = Mutex::new(Vec::new());
 
 struct Mode {
     points: usize,
@@ -47,7 +47,7 @@ fn display(number: u32) -> Option<DisplayInfo> {
 }
 
 impl World {
-    /// Connects these displays instead of those there are, the main one first.
+    /// Replaces the connected displays, the main one first.
     ///
     /// # Panics
     /// If the main one is not at the origin, or the desktop does not answer.
@@ -66,7 +66,7 @@ impl World {
                 }
             }
             for new in &after {
-                call(new.display, what_became(before.iter().find(|old| old.display == new.display), new));
+                call(new.display, change_flags(before.iter().find(|old| old.display == new.display), new));
             }
             // Who waits may have given up.
             let _ = done.send(());
@@ -75,8 +75,8 @@ impl World {
     }
 }
 
-/// What a display is told to have gone through.
-fn what_became(before: Option<&DisplayInfo>, now: &DisplayInfo) -> u32 {
+/// The flags that describe a display's change.
+fn change_flags(before: Option<&DisplayInfo>, now: &DisplayInfo) -> u32 {
     let Some(before) = before else { return ADDED | SHAPE_CHANGED };
     let mut flags = SHAPE_CHANGED;
     if (before.bounds.x, before.bounds.y) != (now.bounds.x, now.bounds.y) {
@@ -85,13 +85,13 @@ fn what_became(before: Option<&DisplayInfo>, now: &DisplayInfo) -> u32 {
     if (before.bounds.width, before.bounds.height) != (now.bounds.width, now.bounds.height)
         || before.scale != now.scale
     {
-        flags |= OF_OTHER_MODE;
+        flags |= MODE_CHANGED;
     }
     flags
 }
 
 fn call(display: u32, flags: u32) {
-    let called = CALLED.lock().clone();
+    let called = CALLBACKS.lock().clone();
     for (callback, context) in called {
         // SAFETY: the callback was registered for such arguments, with this context.
         unsafe { callback(display, flags, std::ptr::with_exposed_provenance_mut(context)) };
@@ -107,7 +107,7 @@ pub extern "C" fn CGMainDisplayID() -> u32 {
 /// `CGGetActiveDisplayList`: the main one first.
 ///
 /// # Safety
-/// There is room for as many as are said.
+/// `displays` has room for `most` ids.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn CGGetActiveDisplayList(most: u32, list: *mut u32, count: *mut u32) -> i32 {
     let mut displays = displays();
@@ -139,11 +139,11 @@ pub extern "C" fn CGDisplayCopyDisplayMode(number: u32) -> CFTypeRef {
     let Some(display) = display(number) else { return std::ptr::null() };
     let points = display.bounds.width.unsigned_abs() as usize;
     let mode = Mode { points, pixels: (points as f64 * display.scale).round() as usize };
-    cf::owned(Kind::DisplayMode, Body::Foreign(Arc::new(mode)), "CGDisplayCopyDisplayMode").give()
+    cf::owned(ObjectKind::DisplayMode, Body::Foreign(Arc::new(mode)), "CGDisplayCopyDisplayMode").give()
 }
 
 fn mode_of(mode: CFTypeRef, function: &'static str) -> Option<Arc<Mode>> {
-    cf::foreign::<Mode>(mode, Kind::DisplayMode, function)
+    cf::foreign::<Mode>(mode, ObjectKind::DisplayMode, function)
 }
 
 /// `CGDisplayModeGetPixelWidth`.
@@ -161,7 +161,7 @@ pub extern "C" fn CGDisplayModeGetWidth(mode: CFTypeRef) -> usize {
 /// `CGDisplayRegisterReconfigurationCallback`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGDisplayRegisterReconfigurationCallback(callback: Callback, context: *mut c_void) -> i32 {
-    CALLED.lock().push((callback, context.expose_provenance()));
+    CALLBACKS.lock().push((callback, context.expose_provenance()));
     0
 }
 
@@ -171,7 +171,7 @@ pub extern "C" fn CGDisplayRemoveReconfigurationCallback(callback: Callback, con
     let is_it = |(other, its): &(Callback, usize)| {
         std::ptr::fn_addr_eq(*other, callback) && *its == context.expose_provenance()
     };
-    CALLED.lock().retain(|called| !is_it(called));
+    CALLBACKS.lock().retain(|called| !is_it(called));
     0
 }
 

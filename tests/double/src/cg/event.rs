@@ -1,4 +1,4 @@
-//! Events: made, filled in, and posted.
+//! Events: how they are created, changed and posted.
 
 use std::sync::Arc;
 
@@ -36,34 +36,34 @@ const KEY_CODE: u32 = 9;
 pub struct Posted {
     /// Its type, as `CGEventType` numbers them.
     pub number: u32,
-    /// What it does.
-    pub kind: Kind,
-    /// Where.
+    /// Its kind.
+    pub kind: EventKind,
+    /// Its location.
     pub at: CGPoint,
     /// The mouse button.
     pub button: u32,
-    /// The how many-th click in a row.
+    /// The click count.
     pub clicks: i64,
-    /// Which press of a button it belongs to.
+    /// The event number, which a press and its release share.
     pub press: i64,
     /// The key code.
     pub key: u16,
     /// The text that it types.
     pub text: Option<String>,
-    /// The modifiers it says are held.
+    /// The modifiers that are held.
     pub flags: u64,
-    /// Lines that it scrolls: up and left.
+    /// How many lines it scrolls, up and left.
     pub wheel: (i32, i32),
-    /// The process it was posted to; `None` for whoever is in front.
+    /// The process it was posted to; `None` if it was posted to the system.
     pub pid: Option<i32>,
-    /// How long the user's own mouse and keyboard are dead after it, in seconds.
+    /// How long the user's own mouse and keyboard are ignored after it, in seconds.
     pub suppresses: f64,
 }
 
-/// What an event does.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Kind {
+pub enum EventKind {
     Move,
     Button { down: bool },
     Key { down: bool },
@@ -80,39 +80,41 @@ impl Foreign for Event {
     }
 }
 
-/// What is kept of a source: how long what it makes suppresses what the user does.
+/// An event source: how long its events suppress the user's own.
 #[derive(Debug)]
 struct EventSource(Mutex<f64>);
 
 impl Foreign for EventSource {}
 
-/// As long as nobody says otherwise.
-const SUPPRESSES: f64 = 0.25;
+/// The default, as documented by Apple.
+const DEFAULT_SUPPRESSION_SECONDS: f64 = 0.25;
 
-fn kind_of(number: u32, key: u16, flags: u64) -> Kind {
+fn kind_of(number: u32, key: u16, flags: u64) -> EventKind {
     match number {
-        LEFT_DOWN | RIGHT_DOWN | OTHER_DOWN => Kind::Button { down: true },
-        LEFT_UP | RIGHT_UP | OTHER_UP => Kind::Button { down: false },
-        MOVED | LEFT_DRAGGED | RIGHT_DRAGGED | OTHER_DRAGGED => Kind::Move,
-        KEY_DOWN => Kind::Key { down: true },
-        KEY_UP => Kind::Key { down: false },
+        LEFT_DOWN | RIGHT_DOWN | OTHER_DOWN => EventKind::Button { down: true },
+        LEFT_UP | RIGHT_UP | OTHER_UP => EventKind::Button { down: false },
+        MOVED | LEFT_DRAGGED | RIGHT_DRAGGED | OTHER_DRAGGED => EventKind::Move,
+        KEY_DOWN => EventKind::Key { down: true },
+        KEY_UP => EventKind::Key { down: false },
         FLAGS_CHANGED => match key_of(key) {
-            Some(Key::Modifier(modifier)) => Kind::Key { down: flags & super::keys::flag_of(modifier) != 0 },
-            _ => Kind::Other,
+            Some(Key::Modifier(modifier)) => {
+                EventKind::Key { down: flags & super::keys::flag_of(modifier) != 0 }
+            }
+            _ => EventKind::Other,
         },
-        SCROLL_WHEEL => Kind::Wheel,
-        _ => Kind::Other,
+        SCROLL_WHEEL => EventKind::Wheel,
+        _ => EventKind::Other,
     }
 }
 
 fn event(source: CFTypeRef, fill: impl FnOnce(&mut Posted), made_by: &'static str) -> CFTypeRef {
     let source =
-        (!source.is_null()).then(|| cf::foreign::<EventSource>(source, cf::Kind::EventSource, made_by));
+        (!source.is_null()).then(|| cf::foreign::<EventSource>(source, cf::ObjectKind::EventSource, made_by));
     let at = current().map(|world| pointer(&world)).unwrap_or_default();
     let flags = current().map_or(0, |world| world.input.flags());
     let mut posted = Posted {
         number: 0,
-        kind: Kind::Other,
+        kind: EventKind::Other,
         at,
         button: 0,
         clicks: 0,
@@ -122,30 +124,30 @@ fn event(source: CFTypeRef, fill: impl FnOnce(&mut Posted), made_by: &'static st
         flags,
         wheel: (0, 0),
         pid: None,
-        suppresses: source.flatten().map_or(SUPPRESSES, |source| *source.0.lock()),
+        suppresses: source.flatten().map_or(DEFAULT_SUPPRESSION_SECONDS, |source| *source.0.lock()),
     };
     fill(&mut posted);
     let event = Event(Mutex::new(posted));
-    cf::owned(cf::Kind::Event, Body::Foreign(Arc::new(event)), made_by).give()
+    cf::owned(cf::ObjectKind::Event, Body::Foreign(Arc::new(event)), made_by).give()
 }
 
 fn with<T>(event: CFTypeRef, function: &'static str, change: impl FnOnce(&mut Posted) -> T) -> Option<T> {
-    let event = cf::foreign::<Event>(event, cf::Kind::Event, function)?;
+    let event = cf::foreign::<Event>(event, cf::ObjectKind::Event, function)?;
     Some(change(&mut event.0.lock()))
 }
 
 /// `CGEventSourceCreate`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGEventSourceCreate(_state: i32) -> CFTypeRef {
-    let source = EventSource(Mutex::new(SUPPRESSES));
-    cf::owned(cf::Kind::EventSource, Body::Foreign(Arc::new(source)), "CGEventSourceCreate").give()
+    let source = EventSource(Mutex::new(DEFAULT_SUPPRESSION_SECONDS));
+    cf::owned(cf::ObjectKind::EventSource, Body::Foreign(Arc::new(source)), "CGEventSourceCreate").give()
 }
 
 /// `CGEventSourceSetLocalEventsSuppressionInterval`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGEventSourceSetLocalEventsSuppressionInterval(source: CFTypeRef, seconds: f64) {
     const NAME: &str = "CGEventSourceSetLocalEventsSuppressionInterval";
-    if let Some(source) = cf::foreign::<EventSource>(source, cf::Kind::EventSource, NAME) {
+    if let Some(source) = cf::foreign::<EventSource>(source, cf::ObjectKind::EventSource, NAME) {
         *source.0.lock() = seconds;
     }
 }
@@ -208,7 +210,7 @@ pub extern "C" fn CGEventCreateScrollWheelEvent2(
 /// `CGEventKeyboardSetUnicodeString`: no more than twenty units get through, as on a Mac.
 ///
 /// # Safety
-/// There are as many units as are said.
+/// `units` has `count` units.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn CGEventKeyboardSetUnicodeString(event: CFTypeRef, count: usize, units: *const u16) {
     const MOST: usize = 20;

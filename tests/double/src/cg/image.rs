@@ -1,5 +1,5 @@
-//! Pictures of the screen, laid out as a Mac lays them out: four bytes a pixel, blue first, rows longer than they
-//! are wide.
+//! Images of the screen, in the layout of a Mac: four bytes per pixel, blue first, rows padded beyond
+//! their width.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use axd_platform::{CaptureTarget, CapturedImage, Platform};
 use axd_protocol::{Bounds, DisplayInfo, Point};
 
 use super::CGRect;
-use crate::cf::{self, Body, CFTypeRef, Foreign, Kind, Owned};
-use crate::world::{Inner, Waited, current, wait};
+use crate::cf::{self, Body, CFTypeRef, Foreign, ObjectKind, Owned};
+use crate::world::{Inner, WaitResult, current, wait};
 
 const INCLUDING_WINDOW: u32 = 1 << 3;
 const NOMINAL_RESOLUTION: u32 = 1 << 4;
-/// Rows begin at multiples of this.
+/// The length of a row is a multiple of this.
 const ALIGNED: usize = 64;
 /// Alpha first, in little-endian words: blue, green, red, alpha in memory.
 const BLUE_FIRST: u32 = 2 | (2 << 12);
@@ -86,7 +86,7 @@ pub(crate) fn shot(world: &Inner, of: CaptureTarget, scale: f64, cursor: bool) -
         let _inside = world.runtime.enter();
         world.sim.capture(of, cursor)
     };
-    let Waited::Answer(Ok(mut picture)) = wait(reply, Duration::from_secs(10)) else {
+    let WaitResult::Answer(Ok(mut picture)) = wait(reply, Duration::from_secs(10)) else {
         return std::ptr::null();
     };
     if !matches!(of, CaptureTarget::Window(_)) {
@@ -138,13 +138,13 @@ fn image(picture: &CapturedImage) -> CFTypeRef {
         }
         bytes.resize(bytes.len().next_multiple_of(ALIGNED), 0);
     }
-    let provider = cf::owned(Kind::DataProvider, Body::Foreign(Arc::new(Provider(bytes))), NAME);
+    let provider = cf::owned(ObjectKind::DataProvider, Body::Foreign(Arc::new(Provider(bytes))), NAME);
     let image = Image { width, height, row, provider };
-    cf::owned(Kind::Image, Body::Foreign(Arc::new(image)), NAME).give()
+    cf::owned(ObjectKind::Image, Body::Foreign(Arc::new(image)), NAME).give()
 }
 
 fn of<T>(image: CFTypeRef, function: &'static str, look: impl FnOnce(&Image) -> T, none: T) -> T {
-    match cf::foreign::<Image>(image, Kind::Image, function) {
+    match cf::foreign::<Image>(image, ObjectKind::Image, function) {
         Some(image) => look(&image),
         None => none,
     }
@@ -190,7 +190,7 @@ pub extern "C" fn CGImageGetDataProvider(image: CFTypeRef) -> CFTypeRef {
 #[unsafe(no_mangle)]
 pub extern "C" fn CGDataProviderCopyData(provider: CFTypeRef) -> CFTypeRef {
     const NAME: &str = "CGDataProviderCopyData";
-    match cf::foreign::<Provider>(provider, Kind::DataProvider, NAME) {
+    match cf::foreign::<Provider>(provider, ObjectKind::DataProvider, NAME) {
         Some(provider) => cf::data(provider.0.clone(), NAME).give(),
         None => std::ptr::null(),
     }

@@ -1,5 +1,5 @@
-//! What comes of events that are posted: they are written down, and carried out on the scripted desktop in the order
-//! they came. Who posts does not wait for that, as on a Mac.
+//! What happens to posted events: they are recorded, and performed on the scripted desktop in their
+//! order. Posting does not wait for that, as on a Mac.
 //!
 //! What is posted to a process reaches that one alone, in front or not, but only keys do: that mouse events which are
 //! posted to a process behind others are lost without a word is what many have found, whatever the documentation says. Some
@@ -16,24 +16,24 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use super::CGPoint;
-use super::event::{Kind, Posted};
+use super::event::{EventKind, Posted};
 use super::keys::{flag_of, key_of, modifiers_of};
 use super::secure::is_swallowed;
-use crate::world::{Inner, Waited, current, wait};
+use crate::world::{Inner, WaitResult, current, wait};
 
-/// Lines that a notch of a wheel scrolls.
+/// How many lines one notch of the wheel scrolls.
 const LINES: i32 = 3;
 
-/// Mouse and keyboard.
+/// The posted events, and the state of mouse and keyboard.
 #[derive(Debug)]
-pub struct InputSide {
+pub struct InputLog {
     posted: Mutex<Vec<Posted>>,
     state: Mutex<Down>,
     done: Condvar,
     queue: mpsc::UnboundedSender<Posted>,
 }
 
-/// What is down, by what was posted.
+/// The keys and buttons that are down by the posted events.
 #[derive(Debug, Default)]
 struct Down {
     keys: BTreeSet<u16>,
@@ -42,8 +42,8 @@ struct Down {
     waiting: usize,
 }
 
-impl InputSide {
-    pub(crate) fn start(runtime: &Handle) -> InputSide {
+impl InputLog {
+    pub(crate) fn start(runtime: &Handle) -> InputLog {
         let (queue, mut events) = mpsc::unbounded_channel::<Posted>();
         runtime.spawn(async move {
             let mut held = BTreeSet::new();
@@ -57,22 +57,22 @@ impl InputSide {
                 world.input.done.notify_all();
             }
         });
-        InputSide { posted: Mutex::default(), state: Mutex::default(), done: Condvar::new(), queue }
+        InputLog { posted: Mutex::default(), state: Mutex::default(), done: Condvar::new(), queue }
     }
 
-    /// What was posted so far, in order.
+    /// The events that were posted so far, in order.
     pub fn posted(&self) -> Vec<Posted> {
         self.posted.lock().clone()
     }
 
-    /// Forgets what was posted.
+    /// Clears the list of posted events.
     pub fn forget(&self) {
         self.posted.lock().clear();
     }
 
-    /// Waits until all that was posted has been carried out. False if that takes longer than this.
-    pub fn settle(&self, patience: Duration) -> bool {
-        let deadline = Instant::now() + patience;
+    /// Waits until all posted events have been performed. False if that takes longer than the timeout.
+    pub fn settle(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
         let mut state = self.state.lock();
         while state.waiting > 0 {
             if self.done.wait_until(&mut state, deadline).timed_out() {
@@ -89,15 +89,15 @@ impl InputSide {
             match event.kind {
                 // The hardware knows nothing of what goes straight to an app.
                 _ if event.pid.is_some() => {}
-                Kind::Key { down } => {
+                EventKind::Key { down } => {
                     if down {
                         state.keys.insert(event.key)
                     } else {
                         state.keys.remove(&event.key)
                     };
                 }
-                Kind::Move => state.pointer = Some(event.at),
-                Kind::Button { down } => {
+                EventKind::Move => state.pointer = Some(event.at),
+                EventKind::Button { down } => {
                     state.pointer = Some(event.at);
                     if down {
                         state.buttons.insert(event.button)
@@ -105,7 +105,7 @@ impl InputSide {
                         state.buttons.remove(&event.button)
                     };
                 }
-                Kind::Wheel | Kind::Other => {}
+                EventKind::Wheel | EventKind::Other => {}
             }
         }
         self.posted.lock().push(event.clone());
@@ -132,7 +132,7 @@ impl InputSide {
     }
 }
 
-/// Where the pointer is.
+/// The position of the pointer.
 pub(super) fn pointer(world: &Inner) -> CGPoint {
     if let Some(at) = world.input.state.lock().pointer {
         return at;
@@ -142,7 +142,7 @@ pub(super) fn pointer(world: &Inner) -> CGPoint {
         world.sim.pointer()
     };
     match wait(reply, Duration::from_secs(10)) {
-        Waited::Answer(Ok(at)) => CGPoint { x: f64::from(at.x), y: f64::from(at.y) },
+        WaitResult::Answer(Ok(at)) => CGPoint { x: f64::from(at.x), y: f64::from(at.y) },
         _ => CGPoint::default(),
     }
 }
@@ -156,19 +156,19 @@ async fn carry_out(world: &Inner, event: &Posted, held: &mut BTreeSet<Modifier>)
     };
     let mut steps = Vec::new();
     match event.kind {
-        Kind::Move => steps.push(InputStep::Move(at)),
-        Kind::Button { down } => {
+        EventKind::Move => steps.push(InputStep::Move(at)),
+        EventKind::Button { down } => {
             if down && let Ok(count @ 1..) = u32::try_from(event.clicks) {
                 world.sim.count_next_click(count);
             }
             steps.extend([InputStep::Move(at), InputStep::Button(button, down)]);
         }
-        Kind::Wheel => {
+        EventKind::Wheel => {
             let notches = |lines: i32| (lines.abs() + LINES - 1) / LINES * -lines.signum();
             let (down, right) = event.wheel;
             steps.push(InputStep::Wheel { right: notches(right), down: notches(down) });
         }
-        Kind::Key { down } => match (key_of(event.key), &event.text) {
+        EventKind::Key { down } => match (key_of(event.key), &event.text) {
             (Some(Key::Modifier(_)), _) if event.pid.is_some() => {}
             (Some(Key::Modifier(modifier)), _) => {
                 if down {
@@ -182,14 +182,14 @@ async fn carry_out(world: &Inner, event: &Posted, held: &mut BTreeSet<Modifier>)
             (_, Some(_)) | (None, None) => {}
             (Some(key), None) => steps.push(InputStep::Key(key, down)),
         },
-        Kind::Other => {}
+        EventKind::Other => {}
     }
     // What an event says is held counts for it, pressed or not.
     let flagged: Vec<Modifier> =
         modifiers_of(event.flags).into_iter().filter(|modifier| !held.contains(modifier)).collect();
     let needs = match event.kind {
-        Kind::Key { .. } => event.text.is_none() && !matches!(key_of(event.key), Some(Key::Modifier(_))),
-        Kind::Button { down } => down,
+        EventKind::Key { .. } => event.text.is_none() && !matches!(key_of(event.key), Some(Key::Modifier(_))),
+        EventKind::Button { down } => down,
         _ => false,
     };
     if needs {

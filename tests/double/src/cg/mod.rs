@@ -1,4 +1,4 @@
-//! CoreGraphics in front of the scripted desktop: events that are put in by programs, windows, displays and pictures.
+//! CoreGraphics in front of the scripted desktop: synthetic events, windows, displays and images.
 
 mod display;
 mod event;
@@ -11,11 +11,11 @@ mod window;
 use axd_protocol::Bounds;
 pub use event::Posted;
 pub(crate) use image::shot;
-pub use input::InputSide;
+pub use input::InputLog;
 pub(crate) use keys::ANSI;
-pub use secure::Swallows;
+pub use secure::LostKeys;
 
-/// A place.
+/// A point.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CGPoint {

@@ -1,5 +1,5 @@
-//! Secure input: an app has the keyboard to itself, because a password field of it has the focus or because it asked for
-//! it, and forgot to give it back perhaps.
+//! Secure input: an app has turned it on because one of its password fields is focused or because it asked for it,
+//! and perhaps forgot to turn it off.
 //!
 //! What is known. Apple (TN2150) says who does not get to *see* keys then, wherever the focus is: event taps, who seizes the
 //! keyboard, who asks which keys are down. Of keys that programs *make* it says nothing, and what people found differs:
@@ -16,24 +16,24 @@ use std::time::Duration;
 
 use axd_protocol::State;
 
-use super::event::{Kind, Posted};
+use super::event::{EventKind, Posted};
 use crate::cf::{self, CFTypeRef};
-use crate::world::{Inner, Waited, World, current, wait};
+use crate::world::{Inner, WaitResult, World, current, wait};
 
-/// Which keys that are made by programs are lost while secure input is on.
+/// Which synthetic keys are lost while secure input is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Swallows {
+pub enum LostKeys {
     /// None.
     #[default]
     Nothing,
-    /// Those for the app that has it on.
+    /// Those for the app that turned it on.
     ItsOwn,
     /// All of them.
     Everything,
 }
 
 impl World {
-    /// A process has secure input on from now on, or no longer. It need not run any more: some forget it for ever.
+    /// Turns secure input on or off for a process. It need not run any more: an app that ended may have left it on.
     pub fn secure_input(&self, pid: u32, on: bool) {
         let mut secured = self.inner().secured.lock();
         if on {
@@ -55,7 +55,7 @@ async fn secure_focus(world: &Inner) -> bool {
     tokio::time::timeout(Duration::from_millis(200), looked).await.is_ok_and(|looked| looked == Ok(true))
 }
 
-/// A process that has it on.
+/// The process that turned it on.
 async fn holder(world: &Inner) -> Option<u32> {
     let taken = world.secured.lock().iter().next().copied();
     match taken {
@@ -66,19 +66,19 @@ async fn holder(world: &Inner) -> Option<u32> {
 
 /// Whether an event is lost.
 pub(super) async fn is_swallowed(world: &Inner, event: &Posted) -> bool {
-    if !matches!(event.kind, Kind::Key { .. }) {
+    if !matches!(event.kind, EventKind::Key { .. }) {
         return false;
     }
     let swallows = world.settings.lock().secure_input_swallows;
     let front = world.sim.active().0;
     let to = event.pid.map_or(front, |pid| u32::try_from(pid).ok());
     match swallows {
-        Swallows::Nothing => false,
-        Swallows::ItsOwn => {
+        LostKeys::Nothing => false,
+        LostKeys::ItsOwn => {
             let is_its_own = to.is_some_and(|to| world.secured.lock().contains(&to));
             is_its_own || to == front && secure_focus(world).await
         }
-        Swallows::Everything => holder(world).await.is_some(),
+        LostKeys::Everything => holder(world).await.is_some(),
     }
 }
 
@@ -90,7 +90,7 @@ fn holder_now() -> Option<u32> {
         let _ = answer.send(holder(&world).await);
     });
     match wait(reply, Duration::from_secs(1)) {
-        Waited::Answer(holder) => holder,
+        WaitResult::Answer(holder) => holder,
         _ => None,
     }
 }

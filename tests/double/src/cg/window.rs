@@ -28,7 +28,7 @@ constant_strings! {
     kCGWindowMemoryUsage = "kCGWindowMemoryUsage";
 }
 
-/// No rectangle.
+/// The null rectangle.
 #[unsafe(no_mangle)]
 pub static CGRectNull: CGRect =
     CGRect { origin: CGPoint { x: f64::INFINITY, y: f64::INFINITY }, size: CGPoint { x: 0.0, y: 0.0 } };

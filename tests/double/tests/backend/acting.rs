@@ -17,21 +17,21 @@ fn an_app_that_hangs_holds_up_nobody_else() {
     let (mut app, mut other) = (desktop.attach(&world, "App"), desktop.attach(&world, "Other"));
     app.walked();
     other.walked();
-    world.hand("App", SimVerb::Fault, Some("hang"), None);
+    world.command("App", SimVerb::Fault, Some("hang"), None);
     let failed = app.perform("press", Act::Press).expect_err("it hangs");
     assert_eq!(failed.kind, FailureKind::Unresponsive);
     for _ in 0..5 {
-        other.does("press", Act::Press);
+        other.perform_ok("press", Act::Press);
     }
-    other.until("it goes on as ever", |other| other.says(Role::Text, "pressed"));
+    other.until("it goes on as ever", |other| other.has_text(Role::Text, "pressed"));
     app.until("it is known to be silent", |app| app.degraded.is_some());
-    world.hand("App", SimVerb::Heal, None, None);
+    world.command("App", SimVerb::Heal, None, None);
     app.until("and known to be back", |app| app.degraded.is_none());
     app.fence();
     app.walk_again();
     // What was not sent was not done; what may have been sent was done once at most.
     let is_honest =
-        app.says(Role::Text, "count 0") || failed.sent != Sent::No && app.says(Role::Text, "count 1");
+        app.has_text(Role::Text, "count 0") || failed.sent != Sent::No && app.has_text(Role::Text, "count 1");
     assert!(is_honest, "{failed:?}\n{}", app.tree());
 }
 
@@ -41,14 +41,14 @@ fn a_press_that_opens_a_modal_dialog_may_have_been_done_and_the_dialog_is_seen()
     let mut desktop = Desktop::start();
     let mut app = desktop.attach(&world, "App");
     app.walked();
-    world.hand("App", SimVerb::Fault, Some("blocks"), None);
+    world.command("App", SimVerb::Fault, Some("blocks"), None);
     let pressed = app.perform("ask", Act::Press);
     assert!(
         pressed.as_ref().is_ok_and(|_| true) || pressed.as_ref().is_err_and(|it| it.sent != Sent::No),
         "{pressed:?}"
     );
     app.until("the dialog is there", |app| app.has("yes"));
-    app.does("yes", Act::Press);
+    app.perform_ok("yes", Act::Press);
     app.until("and gone", |app| !app.has("yes"));
 }
 
@@ -58,15 +58,15 @@ fn elements_are_asked_to_act_and_do() {
     let mut desktop = Desktop::start();
     let mut app = desktop.attach(&world, "App");
     app.walked();
-    app.does("press", Act::Press);
-    app.does("check", Act::Press);
-    app.does("slider", Act::SetValue("8".into()));
-    app.does("field", Act::SetValue("new".into()));
-    app.does("field", Act::Focus);
-    app.does("field", Act::CaretToEnd);
-    app.does("field", Act::Insert(" text".into()));
+    app.perform_ok("press", Act::Press);
+    app.perform_ok("check", Act::Press);
+    app.perform_ok("slider", Act::SetValue("8".into()));
+    app.perform_ok("field", Act::SetValue("new".into()));
+    app.perform_ok("field", Act::Focus);
+    app.perform_ok("field", Act::CaretToEnd);
+    app.perform_ok("field", Act::Insert(" text".into()));
     app.until("all of it is done", |app| {
-        app.says(Role::Text, "count 1")
+        app.has_text(Role::Text, "count 1")
             && app.facts("check").states.has(State::Checked)
             && app.facts("slider").value.as_deref() == Some("8")
             && app.facts("field").value.as_deref() == Some("new text")
@@ -96,7 +96,7 @@ fn a_closed_gate_lets_nothing_through() {
     let failed = answer.expect_err("it was closed");
     assert_eq!((failed.kind, failed.sent), (FailureKind::Closed, Sent::No));
     app.fence();
-    assert!(app.says(Role::Text, "count 0"));
+    assert!(app.has_text(Role::Text, "count 0"));
 }
 
 #[test]
@@ -122,9 +122,9 @@ fn whatever_an_action_fails_with_nothing_is_claimed_that_may_not_be_so() {
             Error::Failure => assert_ne!(failed.sent, Sent::No, "the app got it, whatever it made of it"),
             _ => assert!(!failed.native.is_empty(), "{error:?}"),
         }
-        world.faults().heal();
+        world.faults().clear();
         app.until("it is well again", |app| app.degraded.is_none());
     }
-    app.does("press", Act::Press);
-    app.until("it was done once in all", |app| app.says(Role::Text, "count 1"));
+    app.perform_ok("press", Act::Press);
+    app.until("it was done once in all", |app| app.has_text(Role::Text, "count 1"));
 }

@@ -20,14 +20,14 @@ fn windows_are_listed_moved_put_away_and_brought_back() {
         DesktopEvent::Windows(windows) => windows.iter().find(|window| window.pid == pid).cloned(),
         _ => None,
     };
-    let found = desktop.hears(|event| windows(event).is_some_and(|window| window.title == "Main"));
+    let found = desktop.wait_for_event(|event| windows(event).is_some_and(|window| window.title == "Main"));
     let window = windows(&found).unwrap().window;
     let op = |desktop: &mut Desktop, op, is_so: &dyn Fn(&DesktopWindow) -> bool| {
         desktop.seen.clear();
         desktop
             .call(|platform, gate| platform.window_op(window, op, gate))
             .unwrap_or_else(|failed| panic!("{op:?}: {failed:?}"));
-        desktop.hears(|event| windows(event).is_some_and(|window| is_so(&window)));
+        desktop.wait_for_event(|event| windows(event).is_some_and(|window| is_so(&window)));
     };
     op(&mut desktop, WindowOp::Move(Point { x: 90, y: 70 }), &|seen| {
         seen.bounds.is_some_and(|it| (it.x, it.y) == (90, 70))
@@ -60,8 +60,8 @@ fn an_app_that_ends_is_known_to_have_ended() {
     let mut app = desktop.attach(&world, "App");
     app.walked();
     let pid = world.pid("App");
-    world.hand("App", SimVerb::Fault, Some("die"), None);
-    desktop.hears(|event| *event == DesktopEvent::AppGone { pid });
+    world.command("App", SimVerb::Fault, Some("die"), None);
+    desktop.wait_for_event(|event| *event == DesktopEvent::AppGone { pid });
     let failed = app.ask(|reply| WorkerRequest::Fence { reply }).expect_err("it has ended");
     assert!(matches!(failed.kind, FailureKind::Gone | FailureKind::Unresponsive), "{failed:?}");
 }
@@ -92,12 +92,12 @@ fn apps_are_launched_by_name_and_by_identifier_and_ended() {
         panic!("it was not launched")
     };
     assert_eq!(identity.as_deref(), Some("test.other"));
-    desktop.hears(|event| matches!(event, DesktopEvent::AppUp(seen) if seen.pid == pid));
+    desktop.wait_for_event(|event| matches!(event, DesktopEvent::AppUp(seen) if seen.pid == pid));
     let again = launch(&desktop, "test.other").unwrap();
     assert_eq!(again, Launched { pid: Some(pid), identity }, "it hands over to itself");
     let absent = launch(&desktop, "no-such-app-anywhere").expect_err("there is none");
     assert_eq!(absent.kind, FailureKind::Gone);
     desktop.call(|platform, gate| platform.close_app(pid, false, gate)).unwrap();
-    desktop.hears(|event| *event == DesktopEvent::AppGone { pid });
+    desktop.wait_for_event(|event| *event == DesktopEvent::AppGone { pid });
     assert_eq!(world.sim().apps().len(), 1);
 }

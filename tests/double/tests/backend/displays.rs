@@ -37,7 +37,7 @@ fn left_display() -> DisplayInfo {
 fn two_displays() -> World {
     let world = World::of(&[LEFT]);
     world.connect_displays(vec![main_display(), left_display()]);
-    world.hand("Left", SimVerb::Launch, None, None);
+    world.command("Left", SimVerb::Launch, None, None);
     world
 }
 
@@ -48,7 +48,7 @@ fn window_of(desktop: &mut Desktop, pid: u32, is_it: impl Fn(&DesktopWindow) -> 
         }
         _ => None,
     };
-    let told = desktop.hears(|event| find(event).is_some());
+    let told = desktop.wait_for_event(|event| find(event).is_some());
     find(&told).expect("it was just found")
 }
 
@@ -63,7 +63,7 @@ fn picture(desktop: &Desktop, of: CaptureTarget) -> CapturedImage {
 fn displays_are_told_in_points_from_the_corner_of_the_main_one() {
     let _world = two_displays();
     let mut desktop = Desktop::start();
-    let told = desktop.hears(|event| matches!(event, DesktopEvent::Displays(_)));
+    let told = desktop.wait_for_event(|event| matches!(event, DesktopEvent::Displays(_)));
     assert_eq!(told, DesktopEvent::Displays(vec![main_display(), left_display()]));
 }
 
@@ -74,11 +74,11 @@ fn displays_that_come_change_and_go_are_told_and_so_are_the_windows_that_move_wi
     let connect = |desktop: &mut Desktop, displays: &[DisplayInfo]| {
         desktop.seen.clear();
         world.connect_displays(displays.to_vec());
-        desktop.hears(|event| *event == DesktopEvent::Displays(displays.to_vec()));
+        desktop.wait_for_event(|event| *event == DesktopEvent::Displays(displays.to_vec()));
     };
     connect(&mut desktop, &[main_display()]);
     connect(&mut desktop, &[main_display(), left_display()]);
-    world.hand("Left", SimVerb::Launch, None, None);
+    world.command("Left", SimVerb::Launch, None, None);
     let pid = world.pid("Left");
     let is_at = |x, y| move |window: &DesktopWindow| window.bounds.is_some_and(|it| (it.x, it.y) == (x, y));
     window_of(&mut desktop, pid, is_at(-280, -40));
@@ -148,7 +148,7 @@ fn the_mouse_reaches_a_display_with_negative_coordinates() {
     let bounds = app.measure("press").bounds.expect("it has a place");
     assert!(bounds.x < 0 && bounds.y < 0, "{bounds:?}");
     let middle = Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
-    assert_eq!(app.at(middle), Some(app.key("press")));
+    assert_eq!(app.hit_test(middle), Some(app.key("press")));
     let click = [true, false].map(|down| InputStep::Button(Button::Left, down));
     desktop
         .call(|platform, gate| {
@@ -156,7 +156,7 @@ fn the_mouse_reaches_a_display_with_negative_coordinates() {
                 .input(([InputStep::Move(middle)].into_iter().chain(click).collect::<Vec<_>>()).into(), gate)
         })
         .expect("it is clicked");
-    app.until("the click arrived", |app| app.says(Role::Text, "pressed"));
+    app.until("the click arrived", |app| app.has_text(Role::Text, "pressed"));
     assert_eq!(desktop.call(|platform, _| platform.pointer()), Ok(middle));
 }
 

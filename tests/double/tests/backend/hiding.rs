@@ -12,7 +12,8 @@ use crate::scripts::{APP, OTHER};
 
 /// Waits until the windows are such.
 fn windows(desktop: &mut Desktop, are_so: impl Fn(&[DesktopWindow]) -> bool) -> Vec<DesktopWindow> {
-    let told = desktop.hears(|event| matches!(event, DesktopEvent::Windows(windows) if are_so(windows)));
+    let told =
+        desktop.wait_for_event(|event| matches!(event, DesktopEvent::Windows(windows) if are_so(windows)));
     let DesktopEvent::Windows(windows) = told else { unreachable!() };
     windows
 }
@@ -34,7 +35,7 @@ fn a_hidden_app_has_no_windows_on_the_screen_and_is_read_and_acts_all_the_same()
     let (pid, other) = (world.pid("App"), world.pid("Other"));
     let shown = windows(&mut desktop, |windows| windows.iter().any(|window| window.pid == pid));
     let window = shown.iter().find(|window| window.pid == pid).expect("it is shown").window;
-    desktop.hears(|event| is_in_front(event, pid));
+    desktop.wait_for_event(|event| is_in_front(event, pid));
     desktop.seen.clear();
     world.hide("App");
     let away = windows(&mut desktop, |windows| !is_shown(windows, pid));
@@ -42,9 +43,9 @@ fn a_hidden_app_has_no_windows_on_the_screen_and_is_read_and_acts_all_the_same()
         away.iter().any(|seen| seen.window == window && seen.minimized),
         "it is put away, not closed: {away:?}"
     );
-    desktop.hears(|event| is_in_front(event, other));
-    app.does("press", Act::Press);
-    app.until("it goes on unseen", |app| app.says(Role::Text, "count 1"));
+    desktop.wait_for_event(|event| is_in_front(event, other));
+    app.perform_ok("press", Act::Press);
+    app.until("it goes on unseen", |app| app.has_text(Role::Text, "count 1"));
     app.walk_again();
     assert!(app.has("main") && app.has("slider"), "{}", app.tree());
     let of = CaptureTarget::Window(window);
@@ -69,7 +70,7 @@ fn a_click_where_a_hidden_window_was_goes_to_what_is_there_now() {
             platform.input(([InputStep::Move(at)].into_iter().chain(click).collect::<Vec<_>>()).into(), gate)
         })
         .unwrap();
-    other.until("what was behind it was pressed", |other| other.says(Role::Text, "pressed"));
+    other.until("what was behind it was pressed", |other| other.has_text(Role::Text, "pressed"));
 }
 
 #[test]
@@ -90,7 +91,7 @@ fn whoever_gives_the_focus_to_a_window_of_a_hidden_app_shows_it() {
         windows(&mut desktop, |windows| is_shown(windows, pid));
         assert!(!world.is_hidden("App"), "{op:?}");
         if op == WindowOp::Focus {
-            desktop.hears(|event| is_in_front(event, pid));
+            desktop.wait_for_event(|event| is_in_front(event, pid));
         }
     }
 }
@@ -106,8 +107,8 @@ fn an_app_that_was_hidden_from_the_start_is_there_and_its_windows_come_when_it_i
     assert!(app.has("press"), "{}", app.tree());
     let first = windows(&mut desktop, |_| true);
     assert!(!is_shown(&first, pid), "{first:?}");
-    world.hand("App", axd_protocol::command::SimVerb::Raise, Some("main"), None);
-    desktop.hears(|event| is_in_front(event, pid));
+    world.command("App", axd_protocol::command::SimVerb::Raise, Some("main"), None);
+    desktop.wait_for_event(|event| is_in_front(event, pid));
     windows(&mut desktop, |windows| is_shown(windows, pid));
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axd_double::World;
-use axd_double::cg::{Posted, Swallows};
+use axd_double::cg::{LostKeys, Posted};
 use axd_platform::{Act, InputStep};
 use axd_protocol::command::{SimVerb, Verdict};
 use axd_protocol::keys::{Button, Key, Modifier, Named};
@@ -28,14 +28,14 @@ fn mouse_and_keyboard_are_made_of_events() {
     let click = |button| [InputStep::Button(button, true), InputStep::Button(button, false)];
     let steps: Vec<InputStep> = [InputStep::Move(middle)].into_iter().chain(click(Button::Left)).collect();
     desktop.call(|platform, gate| platform.input(steps.into(), gate)).unwrap();
-    app.until("the click arrived", |app| app.says(Role::Text, "count 1"));
+    app.until("the click arrived", |app| app.has_text(Role::Text, "count 1"));
     let kinds: Vec<u32> = world.input().posted().iter().map(|event| event.number).collect();
     assert_eq!(kinds.iter().filter(|kind| **kind == 1).count(), 1, "{kinds:?}");
     assert_eq!(kinds.iter().filter(|kind| **kind == 2).count(), 1, "{kinds:?}");
     world.input().forget();
 
-    app.does("field", Act::Focus);
-    app.does("field", Act::CaretToEnd);
+    app.perform_ok("field", Act::Focus);
+    app.perform_ok("field", Act::CaretToEnd);
     let typed = "! Grüße, 世界 👋 and a long tail of plain text";
     desktop
         .call(|platform, gate| platform.input(vec![InputStep::Text(typed.to_owned())].into(), gate))
@@ -105,7 +105,7 @@ fn the_wheel_is_an_event_and_keys_go_to_a_secure_field_unread() {
     let posted = world.input().posted();
     let wheel: Vec<&Posted> = posted.iter().filter(|event| event.number == 22).collect();
     assert!(!wheel.is_empty() && wheel.iter().all(|event| event.wheel.0 < 0), "down is negative: {posted:?}");
-    world.hand("App", SimVerb::Focus, Some("secret"), None);
+    world.command("App", SimVerb::Focus, Some("secret"), None);
     let typed = |desktop: &Desktop| {
         world.inside("App", |inside| {
             let secret = inside.model.find("secret").expect("it is there");
@@ -120,11 +120,11 @@ fn the_wheel_is_an_event_and_keys_go_to_a_secure_field_unread() {
             inside.model.widget(secret).and_then(|widget| widget.value.clone())
         })
     };
-    world.settings(|settings| settings.secure_input_swallows = Swallows::ItsOwn);
+    world.settings(|settings| settings.secure_input_swallows = LostKeys::ItsOwn);
     assert_eq!(typed(&desktop).as_deref(), Some("hush"), "what is swallowed does no harm");
-    world.settings(|settings| settings.secure_input_swallows = Swallows::Nothing);
+    world.settings(|settings| settings.secure_input_swallows = LostKeys::Nothing);
     assert_eq!(typed(&desktop).as_deref(), Some("hush!"));
-    assert_eq!(world.trace().secrets(), 0, "and was not read back");
+    assert_eq!(world.trace().secure_reads(), 0, "and was not read back");
 }
 
 #[test]
@@ -134,8 +134,8 @@ fn keys_go_to_the_app_in_front_and_the_mouse_to_what_is_on_top() {
     let (mut app, mut other) = (desktop.attach(&world, "App"), desktop.attach(&world, "Other"));
     app.walked();
     other.walked();
-    world.hand("App", SimVerb::Focus, Some("field"), None);
-    world.hand("Other", SimVerb::Raise, Some("main"), None);
+    world.command("App", SimVerb::Focus, Some("field"), None);
+    world.command("Other", SimVerb::Raise, Some("main"), None);
     desktop.call(|platform, gate| platform.input(vec![InputStep::Text("lost".into())].into(), gate)).unwrap();
     let bounds = other.measure("press").bounds.expect("it has a place");
     let at = Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
@@ -144,10 +144,10 @@ fn keys_go_to_the_app_in_front_and_the_mouse_to_what_is_on_top() {
         [InputStep::Move(at)].into_iter().chain(buttons).collect::<Vec<_>>()
     };
     desktop.call(|platform, gate| platform.input(click().into(), gate)).unwrap();
-    other.until("what is on top was clicked", |other| other.says(Role::Text, "pressed"));
+    other.until("what is on top was clicked", |other| other.has_text(Role::Text, "pressed"));
     app.fence();
     assert_eq!(app.facts("field").value.as_deref(), Some("text"), "it was behind");
-    assert!(app.says(Role::Text, "count 0"));
+    assert!(app.has_text(Role::Text, "count 0"));
     assert!(world.input().posted().iter().all(|event| event.pid.is_none()), "all as hardware would");
 }
 
@@ -166,7 +166,7 @@ fn secure_input_of_another_app_is_seen_and_harms_only_what_it_swallows() {
     world.secure_input(world.pid("Other"), true);
     assert!(is_on(&desktop), "whoever switched it on");
     let typed = |desktop: &Desktop, text: &str| {
-        world.hand("App", SimVerb::Focus, Some("field"), None);
+        world.command("App", SimVerb::Focus, Some("field"), None);
         let sent = desktop
             .call(|platform, gate| platform.input(vec![InputStep::Text(text.to_owned())].into(), gate));
         assert!(world.input().settle(Duration::from_secs(20)));
@@ -177,14 +177,14 @@ fn secure_input_of_another_app_is_seen_and_harms_only_what_it_swallows() {
         (sent.is_ok(), held.contains(text))
     };
     for (swallows, text, arrives) in
-        [(Swallows::Nothing, "a", true), (Swallows::ItsOwn, "b", true), (Swallows::Everything, "c", false)]
+        [(LostKeys::Nothing, "a", true), (LostKeys::ItsOwn, "b", true), (LostKeys::Everything, "c", false)]
     {
         world.settings(|settings| settings.secure_input_swallows = swallows);
         let (sent, arrived) = typed(&desktop, text);
         assert_eq!(arrived, arrives, "{swallows:?}");
         assert!(sent || !arrived, "what is said not to have been sent was not: {swallows:?}");
     }
-    world.hand("Other", SimVerb::Fault, Some("die"), None);
+    world.command("Other", SimVerb::Fault, Some("die"), None);
     app.until("who ends gives it back", |_| !is_on(&desktop));
     assert_eq!(typed(&desktop, "d"), (true, true));
 }

@@ -72,7 +72,9 @@ fn a_program_that_comes_to_nothing_is_told() {
     };
     let is_it =
         |event: &DesktopEvent| matches!(event, DesktopEvent::Ended { pid: other, .. } if *other == pid);
-    let DesktopEvent::Ended { how, .. } = desktop.hears(is_it) else { unreachable!("it was looked for") };
+    let DesktopEvent::Ended { how, .. } = desktop.wait_for_event(is_it) else {
+        unreachable!("it was looked for")
+    };
     assert_eq!(how.as_deref(), Some("exit status: 3"));
 }
 

@@ -4,6 +4,7 @@
 mod acting;
 mod desktop;
 mod displays;
+mod enable_accessibility;
 mod hiding;
 mod input;
 mod keyboard;
@@ -15,4 +16,3 @@ mod reading;
 #[path = "../common/scripts.rs"]
 mod scripts;
 mod shapes;
-mod waking;

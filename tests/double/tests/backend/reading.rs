@@ -20,9 +20,9 @@ fn an_app_is_read_as_it_is() {
     assert!(app.facts("off").states.has(State::Disabled));
     assert_eq!(app.facts("slider").value.as_deref(), Some("5"));
     assert_eq!(app.facts("field").value.as_deref(), Some("text"));
-    assert!(app.says(Role::Text, "count 0"), "{}", app.tree());
-    assert!(app.says(Role::Text, "second"), "{}", app.tree());
-    assert!(app.says(Role::MenuItem, "Quit"), "{}", app.tree());
+    assert!(app.has_text(Role::Text, "count 0"), "{}", app.tree());
+    assert!(app.has_text(Role::Text, "second"), "{}", app.tree());
+    assert!(app.has_text(Role::MenuItem, "Quit"), "{}", app.tree());
     assert_eq!(app.degraded, None);
 }
 
@@ -34,11 +34,11 @@ fn the_value_of_a_secure_field_is_never_asked_for() {
     app.walked();
     assert!(app.facts("secret").states.has(State::Secure));
     assert_eq!(app.facts("secret").value, None);
-    world.hand("App", SimVerb::Type, Some("secret"), Some("x"));
+    world.command("App", SimVerb::Type, Some("secret"), Some("x"));
     app.fence();
     app.walk_again();
     assert_eq!(app.facts("secret").value, None);
-    assert_eq!(world.trace().secrets(), 0);
+    assert_eq!(world.trace().secure_reads(), 0);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn whatever_error_one_element_answers_with_the_others_are_read() {
         let mut app = desktop.attach(&world, "App");
         app.walked();
         assert!(
-            app.has("press") && app.has("slider") && app.says(Role::Text, "second"),
+            app.has("press") && app.has("slider") && app.has_text(Role::Text, "second"),
             "{error:?}\n{}",
             app.tree()
         );
@@ -130,7 +130,7 @@ fn the_same_element_has_the_same_key_however_often_it_is_read() {
     app.walked();
     let keys = ["press", "field", "rows", "main"];
     let before = keys.map(|id| app.key(id));
-    world.hand("App", SimVerb::Press, Some("press"), None);
+    world.command("App", SimVerb::Press, Some("press"), None);
     app.fence();
     app.walk_again();
     assert_eq!(keys.map(|id| app.key(id)), before);
@@ -162,12 +162,12 @@ children = [{ role = "table", id = "t", name = "T", rows = { total = 100000, vis
     };
     let farthest = asked.iter().filter_map(|asked| row_of(asked.element.part)).max();
     assert!(farthest.is_some_and(|row| row < 40), "row {farthest:?} was read");
-    assert!(app.says(Role::Text, "cell 20") && !app.says(Role::Text, "cell 60"), "{}", app.tree());
+    assert!(app.has_text(Role::Text, "cell 20") && !app.has_text(Role::Text, "cell 60"), "{}", app.tree());
     assert_eq!(app.totals[&app.key("t")], Some(100_000));
-    world.hand("Big", SimVerb::Scroll, Some("t"), Some("70000"));
+    world.command("Big", SimVerb::Scroll, Some("t"), Some("70000"));
     app.fence();
     app.walk_again();
-    assert!(app.says(Role::Text, "cell 70001") && !app.says(Role::Text, "cell 5"), "{}", app.tree());
+    assert!(app.has_text(Role::Text, "cell 70001") && !app.has_text(Role::Text, "cell 5"), "{}", app.tree());
     assert!(world.trace().elements() < 100_000, "all rows were never handed out");
 }
 
@@ -178,11 +178,11 @@ fn what_is_at_a_point_is_found_and_announcements_are_counted() {
     let mut app = desktop.attach(&world, "App");
     app.walked();
     let bounds = app.measure("check").bounds.expect("it has a place");
-    let found = app.at(Point { x: bounds.x + 5, y: bounds.y + 5 });
+    let found = app.hit_test(Point { x: bounds.x + 5, y: bounds.y + 5 });
     assert_eq!(found, Some(app.key("check")));
-    assert_eq!(app.at(Point { x: 1270, y: 790 }), None, "nothing of the app is there");
+    assert_eq!(app.hit_test(Point { x: 1270, y: 790 }), None, "nothing of the app is there");
     let before = app.counters.events.load(std::sync::atomic::Ordering::Relaxed);
-    world.hand("App", SimVerb::Press, Some("check"), None);
+    world.command("App", SimVerb::Press, Some("check"), None);
     app.until("it is checked", |app| app.facts("check").states.has(State::Checked));
     assert!(app.counters.events.load(std::sync::atomic::Ordering::Relaxed) > before);
 }

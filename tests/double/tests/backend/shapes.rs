@@ -72,7 +72,7 @@ fn the_items_of_a_menu_are_below_what_opens_it_and_hidden_until_it_does() {
     app.until("the menu is open", |app| !app.facts("new").states.has(State::Hidden));
     assert!(app.facts("file").states.has(State::Expanded), "{}", app.tree());
     app.perform("new", Act::Press).unwrap();
-    app.until("the item was picked", |app| app.says(Role::Text, "new"));
+    app.until("the item was picked", |app| app.has_text(Role::Text, "new"));
     app.until("and the menu closed", |app| app.facts("new").states.has(State::Hidden));
 }
 
@@ -107,7 +107,7 @@ fn a_secret_goes_whole_into_an_empty_field_and_is_never_read() {
     });
     assert_eq!(held.as_deref(), Some("open sesame"));
     assert_eq!(app.facts("secret").value, None);
-    assert_eq!(world.trace().secrets(), 0, "it was asked for");
+    assert_eq!(world.trace().secure_reads(), 0, "it was asked for");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn an_app_that_is_slow_is_read_whole_in_the_end() {
     let world = World::of(&[&MANY.replace("CHILDREN", &children)]);
     let mut desktop = Desktop::start();
     // Every answer takes so long that the elements of one question take longer than anybody waits for them.
-    world.hand("Many", SimVerb::Fault, Some("slow"), Some("20"));
+    world.command("Many", SimVerb::Fault, Some("slow"), Some("20"));
     let mut app = desktop.attach(&world, "Many");
     app.walked();
     assert!(app.has("b0") && app.has("b59"), "{}", app.tree());
@@ -148,17 +148,17 @@ fn who_is_in_front_and_who_ended_is_told() {
     let mut desktop = Desktop::start();
     let (shapes, many) = (world.pid("Shapes"), world.pid("Many"));
     for pid in [shapes, many] {
-        desktop.hears(|event| matches!(event, DesktopEvent::AppUp(app) if app.pid == pid));
+        desktop.wait_for_event(|event| matches!(event, DesktopEvent::AppUp(app) if app.pid == pid));
     }
     for (name, pid) in [("Shapes", shapes), ("Many", many)] {
-        world.hand(name, SimVerb::Raise, Some(if name == "Shapes" { "main" } else { "w" }), None);
-        desktop.hears(|event| {
+        world.command(name, SimVerb::Raise, Some(if name == "Shapes" { "main" } else { "w" }), None);
+        desktop.wait_for_event(|event| {
             matches!(event, DesktopEvent::Frontmost { pid: Some(front), window: Some(_) } if *front == pid)
         });
     }
-    world.hand("Shapes", SimVerb::Quit, None, None);
-    desktop.hears(|event| matches!(event, DesktopEvent::AppGone { pid } if *pid == shapes));
-    desktop.hears(|event| {
+    world.command("Shapes", SimVerb::Quit, None, None);
+    desktop.wait_for_event(|event| matches!(event, DesktopEvent::AppGone { pid } if *pid == shapes));
+    desktop.wait_for_event(|event| {
         matches!(event, DesktopEvent::Windows(windows) if !windows.is_empty() && windows.iter().all(|w| w.pid == many))
     });
 }

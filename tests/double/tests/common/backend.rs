@@ -1,4 +1,4 @@
-//! The backend on the double, with what it tells of one app put together.
+//! The backend on the double, and the tree of one attached app as the worker's updates build it.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::cell::RefCell;
@@ -18,9 +18,9 @@ use axd_protocol::{Point, Role};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How long nothing is told before it is looked again whether it is so.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long to wait for an update before a condition is checked again.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The backend's desktop.
 pub struct Desktop {
@@ -47,9 +47,9 @@ impl Desktop {
         self.mac.as_ref().expect("it runs")
     }
 
-    /// Waits for something the desktop tells.
-    pub fn hears(&mut self, is_it: impl Fn(&DesktopEvent) -> bool) -> DesktopEvent {
-        let deadline = Instant::now() + PATIENCE;
+    /// Waits for an event of the desktop.
+    pub fn wait_for_event(&mut self, is_it: impl Fn(&DesktopEvent) -> bool) -> DesktopEvent {
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             if let Some(found) = self.seen.iter().find(|event| is_it(event)) {
                 return found.clone();
@@ -71,12 +71,12 @@ impl Desktop {
             call(self.mac(), Gate::new())
         };
         self.runtime
-            .block_on(async { tokio::time::timeout(PATIENCE, reply).await })
+            .block_on(async { tokio::time::timeout(WAIT_TIMEOUT, reply).await })
             .expect("an answer")
             .expect("one")
     }
 
-    /// What it finds when it looks at what it needs.
+    /// The findings of the doctor.
     pub fn examine(&self) -> Vec<Finding> {
         let reply = {
             let _inside = self.runtime.enter();
@@ -88,9 +88,9 @@ impl Desktop {
     /// Attaches an app.
     pub fn attach(&mut self, world: &World, app: &str) -> Attached {
         let pid = world.pid(app);
-        let up = self.hears(|event| matches!(event, DesktopEvent::AppUp(seen) if seen.pid == pid));
+        let up = self.wait_for_event(|event| matches!(event, DesktopEvent::AppUp(seen) if seen.pid == pid));
         let DesktopEvent::AppUp(seen) = up else { unreachable!() };
-        let (out, told) = mpsc::channel(64);
+        let (out, messages) = mpsc::channel(64);
         let counters = Arc::new(Counters::default());
         let mailbox = {
             let _inside = self.runtime.enter();
@@ -98,7 +98,7 @@ impl Desktop {
         };
         Attached {
             mailbox: Some(mailbox),
-            told,
+            messages,
             handle: self.runtime.handle().clone(),
             counters,
             nodes: HashMap::new(),
@@ -106,7 +106,7 @@ impl Desktop {
             totals: HashMap::new(),
             degraded: None,
             complete: false,
-            spoken: Vec::new(),
+            announcements: Vec::new(),
         }
     }
 }
@@ -114,7 +114,7 @@ impl Desktop {
 /// An attached app.
 pub struct Attached {
     pub mailbox: Option<WorkerHandle>,
-    told: mpsc::Receiver<WorkerEvent>,
+    messages: mpsc::Receiver<WorkerEvent>,
     handle: tokio::runtime::Handle,
     pub counters: Arc<Counters>,
     pub nodes: HashMap<ElementKey, Facts>,
@@ -122,11 +122,11 @@ pub struct Attached {
     pub totals: HashMap<ElementKey, Option<u32>>,
     pub degraded: Option<String>,
     pub complete: bool,
-    pub spoken: Vec<String>,
+    pub announcements: Vec<String>,
 }
 
 impl Attached {
-    fn take(&mut self, message: WorkerEvent) {
+    fn apply(&mut self, message: WorkerEvent) {
         match message {
             WorkerEvent::Batch(batch) => {
                 for update in batch.updates {
@@ -142,7 +142,7 @@ impl Attached {
                     }
                 }
             }
-            WorkerEvent::Announcement(text) => self.spoken.push(text),
+            WorkerEvent::Announcement(text) => self.announcements.push(text),
             WorkerEvent::State { degraded, complete } => {
                 (self.degraded, self.complete) = (degraded, complete)
             }
@@ -158,23 +158,23 @@ impl Attached {
         }
     }
 
-    /// Takes in what comes until it is so; fails if it does not come to be.
+    /// Applies updates until the condition holds; fails if it does not in time.
     #[track_caller]
-    pub fn until(&mut self, what: &str, is_so: impl Fn(&Attached) -> bool) {
-        assert!(self.comes(PATIENCE, is_so), "it does not come to be: {what}\n{}", self.tree());
+    pub fn until(&mut self, what: &str, condition: impl Fn(&Attached) -> bool) {
+        assert!(self.wait_until(WAIT_TIMEOUT, condition), "it does not come to be: {what}\n{}", self.tree());
     }
 
-    /// Takes in what comes until it is so, or for this long.
-    pub fn comes(&mut self, patience: Duration, is_so: impl Fn(&Attached) -> bool) -> bool {
-        let deadline = Instant::now() + patience;
-        while !is_so(self) {
+    /// Applies updates until the condition holds, or until the timeout; whether it holds.
+    pub fn wait_until(&mut self, timeout: Duration, condition: impl Fn(&Attached) -> bool) -> bool {
+        let deadline = Instant::now() + timeout;
+        while !condition(self) {
             if Instant::now() >= deadline {
                 return false;
             }
-            let told = &mut self.told;
-            match self.handle.block_on(async { tokio::time::timeout(LOOK_AGAIN, told.recv()).await }) {
-                Ok(Some(message)) => self.take(message),
-                Ok(None) => return is_so(self),
+            let messages = &mut self.messages;
+            match self.handle.block_on(async { tokio::time::timeout(POLL_INTERVAL, messages.recv()).await }) {
+                Ok(Some(message)) => self.apply(message),
+                Ok(None) => return condition(self),
                 // What is waited for may not be of the app's telling.
                 Err(_) => {}
             }
@@ -215,13 +215,13 @@ impl Attached {
         self.counters.missed.load(Ordering::Relaxed)
     }
 
-    /// Waits until all of it has been read.
+    /// Waits until the first walk is done.
     #[track_caller]
     pub fn walked(&mut self) {
         self.until("all of it is read", |app| app.complete);
     }
 
-    /// Asks the worker.
+    /// Sends a request to the worker, and waits for the reply.
     #[track_caller]
     pub fn ask<T: Send + Sync + 'static>(
         &mut self,
@@ -247,27 +247,27 @@ impl Attached {
         self.ask(|reply| WorkerRequest::Perform { key, act, gate: Gate::new(), reply })
     }
 
-    /// Has something done that an app which is well does; asked again only if nothing was sent.
+    /// Performs an action that must succeed. It is tried again only if nothing was sent.
     #[track_caller]
-    pub fn does(&mut self, id: &str, act: Act) {
+    pub fn perform_ok(&mut self, id: &str, act: Act) {
         let began = Instant::now();
         loop {
             match self.perform(id, act.clone()) {
                 Ok(_) => return,
                 Err(failed) => {
                     let may_again = failed.kind == FailureKind::Unresponsive && failed.sent == Sent::No;
-                    assert!(may_again && began.elapsed() < PATIENCE, "{id}, {act:?}: {failed:?}");
+                    assert!(may_again && began.elapsed() < WAIT_TIMEOUT, "{id}, {act:?}: {failed:?}");
                 }
             }
         }
     }
 
-    /// Asks until there is an answer.
+    /// Repeats a request until it is answered.
     #[track_caller]
     fn insist(&mut self, request: impl Fn(Responder<()>) -> WorkerRequest) {
         let began = Instant::now();
         while let Err(failed) = self.ask(&request) {
-            assert!(began.elapsed() < PATIENCE, "the app answers: {failed:?}");
+            assert!(began.elapsed() < WAIT_TIMEOUT, "the app answers: {failed:?}");
         }
     }
 
@@ -291,7 +291,7 @@ impl Attached {
     }
 
     #[track_caller]
-    pub fn at(&mut self, point: Point) -> Option<ElementKey> {
+    pub fn hit_test(&mut self, point: Point) -> Option<ElementKey> {
         match self.ask(|reply| WorkerRequest::HitTest { point, reply }) {
             Ok(found) => found,
             other => panic!("{other:?}"),
@@ -314,8 +314,8 @@ impl Attached {
         &self.nodes[&self.key(id)]
     }
 
-    /// Whether any element of this role is called, or holds, this.
-    pub fn says(&self, role: Role, text: &str) -> bool {
+    /// Whether any element of this role has this name or value.
+    pub fn has_text(&self, role: Role, text: &str) -> bool {
         self.all().iter().any(|(_, facts, _)| {
             facts.role == role && [&facts.name, &facts.value].iter().any(|said| said.as_deref() == Some(text))
         })
@@ -333,7 +333,7 @@ impl Attached {
         all
     }
 
-    /// All of it, for people.
+    /// The tree as text, for messages.
     pub fn tree(&self) -> String {
         let line = |(_, facts, depth): &(ElementKey, &Facts, usize)| {
             let Facts { role, name, value, states, identifier, .. } = facts;

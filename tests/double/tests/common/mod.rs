@@ -1,4 +1,4 @@
-//! The C functions as tests call them, with what they hand out owned.
+//! The C functions as tests call them, with owned results.
 #![allow(dead_code, missing_docs)]
 
 use std::ffi::c_void;
@@ -83,7 +83,7 @@ impl Element {
 
     pub fn get(&self, name: &str) -> Result<CFType, Error> {
         let (name, mut value) = (CFString::new(name), std::ptr::null());
-        // SAFETY: both live, and what is copied is owned.
+        // SAFETY: both live, and the copy is owned.
         unsafe {
             let code = AXUIElementCopyAttributeValue(self.raw(), name.as_concrete_TypeRef(), &raw mut value);
             result(code, || CFType::wrap_under_create_rule(value))
@@ -107,7 +107,7 @@ impl Element {
 
     pub fn names(&self) -> Result<Vec<String>, Error> {
         let mut names = std::ptr::null();
-        // SAFETY: it lives, and what is copied is owned.
+        // SAFETY: it lives, and the copy is owned.
         let array = unsafe {
             let code = AXUIElementCopyAttributeNames(self.raw(), &raw mut names);
             result(code, || CFArray::wrap_under_create_rule(names))?
@@ -115,11 +115,11 @@ impl Element {
         Ok(texts(&array))
     }
 
-    /// Many attributes at once.
+    /// Reads several attributes at once.
     pub fn many(&self, names: &[&str]) -> Result<Vec<CFType>, Error> {
         let names: Vec<CFString> = names.iter().map(|name| CFString::new(name)).collect();
         let (names, mut values) = (CFArray::from_CFTypes(&names), std::ptr::null());
-        // SAFETY: both live, and what is copied is owned.
+        // SAFETY: both live, and the copy is owned.
         unsafe {
             let names = names.as_concrete_TypeRef();
             let code = AXUIElementCopyMultipleAttributeValues(self.raw(), names, 0, &raw mut values);
@@ -156,7 +156,7 @@ impl Element {
 
     pub fn actions(&self) -> Vec<String> {
         let mut names = std::ptr::null();
-        // SAFETY: it lives, and what is copied is owned.
+        // SAFETY: it lives, and the copy is owned.
         let array = unsafe {
             assert_eq!(AXUIElementCopyActionNames(self.raw(), &raw mut names), 0);
             CFArray::wrap_under_create_rule(names)
@@ -170,7 +170,7 @@ impl Element {
         result(unsafe { AXUIElementPerformAction(self.raw(), action.as_concrete_TypeRef()) }, || ())
     }
 
-    pub fn patience(&self, seconds: f32) {
+    pub fn set_timeout(&self, seconds: f32) {
         // SAFETY: it lives.
         assert_eq!(unsafe { AXUIElementSetMessagingTimeout(self.raw(), seconds) }, 0);
     }
@@ -205,13 +205,13 @@ fn texts(array: &CFArray) -> Vec<String> {
     items(array).iter().map(|item| item.downcast::<CFString>().expect("a string").to_string()).collect()
 }
 
-/// Two numbers in a box: a point is of kind 1, a size of kind 2.
+/// An AXValue of two numbers: a point is of kind 1, a size of kind 2.
 pub fn boxed(kind: u32, pair: [f64; 2]) -> CFType {
     // SAFETY: both kinds are two numbers, and what is created is owned.
     unsafe { CFType::wrap_under_create_rule(AXValueCreate(kind, pair.as_ptr().cast())) }
 }
 
-/// The two numbers in a box.
+/// The two numbers of an AXValue.
 pub fn unboxed(value: &CFType) -> [f64; 2] {
     let mut pair = [0.0; 2];
     // SAFETY: it lives, and there is room for two numbers.
@@ -315,7 +315,7 @@ impl Event {
     }
 }
 
-/// Whether a key is down, as the hardware has it.
+/// Whether a key is down in the state of the hardware.
 pub fn is_key_down(code: u16) -> bool {
     // SAFETY: any number will do.
     unsafe { CGEventSourceKeyState(1, code) }

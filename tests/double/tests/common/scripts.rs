@@ -1,7 +1,7 @@
-//! The apps that most tests look at.
+//! The scripted apps of most tests.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-/// A window of everything.
+/// An app with one widget of each kind.
 pub const APP: &str = r#"
 name = "App"
 identity = "test.app"
@@ -50,7 +50,7 @@ on = "press:yes"
 do = [{ close = "question" }]
 "#;
 
-/// Another one beside it.
+/// Another app beside it.
 pub const OTHER: &str = r#"
 name = "Other"
 identity = "test.other"

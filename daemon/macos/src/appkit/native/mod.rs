@@ -4,7 +4,7 @@
 
 mod keyboard;
 mod pasteboard;
-mod pictures;
+mod screens;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -36,7 +36,7 @@ pub use keyboard::keyboard;
 pub use pasteboard::{
     pasteboard_files, pasteboard_read, pasteboard_types, pasteboard_write, pasteboard_write_files,
 };
-pub use pictures::{capture_image, screens};
+pub use screens::{capture_image, screens};
 
 type Work = Box<dyn FnOnce() + Send>;
 
