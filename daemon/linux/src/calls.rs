@@ -6,14 +6,14 @@ use axd_protocol::{DisplayInfo, Point};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
-use super::capture::Capture;
-use super::clipboard::{Clipboard, Wish};
-use super::close;
-use super::display::Display;
-use super::input::{self, pointer};
-use super::launch::{self, Starts};
-use super::popups;
-use super::window_ops;
+use crate::launch::{self, Starts};
+use crate::x11::capture::Capture;
+use crate::x11::clipboard::{Clipboard, Wish};
+use crate::x11::close;
+use crate::x11::connection::Display;
+use crate::x11::input::{self, pointer};
+use crate::x11::popups;
+use crate::x11::window_ops;
 use axd_platform::input_thread::{InputThread, Job};
 use axd_platform::{DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Reply};
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use axd_protocol::command::Finding;
 
-use super::bus::{LAUNCHER, LAUNCHER_PATH, STATUS};
-use super::link::{Link, call, get};
-use super::registry;
-use super::wire::{REGISTRY, ROOT, body, truth};
-use super::x11::{Screen, X11};
+use crate::atspi::bus::{LAUNCHER, LAUNCHER_PATH, STATUS};
+use crate::atspi::dbus::{Link, call, get};
+use crate::atspi::protocol::{REGISTRY, ROOT, body, truth};
+use crate::atspi::registry;
+use crate::x11::screen::{Screen, X11};
 
 /// Looks at the buses, the registry, the display and the apps, and says what is missing and what to do.
 pub async fn examine() -> Vec<Finding> {

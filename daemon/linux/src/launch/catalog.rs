@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::entry::Entry;
+use crate::launch::entry::Entry;
 
 /// Where apps are looked for.
 #[derive(Debug, Clone, Default)]

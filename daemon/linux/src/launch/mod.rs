@@ -1,22 +1,22 @@
 //! Starting apps: by the name or id of a desktop entry, or as a program.
 //!
-//! `entry` and `environment` are pure; `catalog` knows what is installed; `spawn` starts it; `kin` knows what came of it.
+//! `entry` and `environment` are pure; `catalog` knows what is installed; `spawn` starts it; `history` knows what came of it.
 
 mod catalog;
 mod entry;
 mod environment;
-mod kin;
+mod history;
 mod spawn;
 
 use std::path::{Path, PathBuf};
 
-pub(super) use self::kin::Starts;
+pub(super) use self::history::Starts;
 
-use self::catalog::{Catalog, Installed};
-use self::entry::Entry;
-use self::kin::{MARK, Origin};
-use self::spawn::Start;
-use super::identity;
+use crate::launch::catalog::{Catalog, Installed};
+use crate::launch::entry::Entry;
+use crate::launch::history::{MARK, Origin};
+use crate::launch::spawn::Start;
+use crate::process;
 use axd_platform::{DesktopAnswer, Failure, FailureKind, Gate, LaunchPlan};
 
 /// Starts an app. Blocks while it is started, not longer; that its process ended is told to `ended`, and how if that was bad.
@@ -32,7 +32,7 @@ pub(super) fn launch(
     let pid = spawn::start(&start, ended)?;
     starts.remember(Origin { mark: plan.mark.clone(), pid, program: start.program.clone() });
     // One that has handed over and ended already goes by the name of its program.
-    let identity = pid.and_then(identity::of_process).or_else(|| name_of(&start.program));
+    let identity = pid.and_then(process::of_process).or_else(|| name_of(&start.program));
     Ok(DesktopAnswer::Launched { pid, identity })
 }
 

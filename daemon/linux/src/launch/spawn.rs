@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use nix::unistd::setsid;
 use tracing::warn;
 
-use super::environment::{ALWAYS, KEPT_BACK};
+use crate::launch::environment::{ALWAYS, KEPT_BACK};
 use axd_platform::children::reap;
 use axd_platform::{Failure, FailureKind, Sent};
 

@@ -1,0 +1,153 @@
+//! Connections to apps themselves, over which GTK 3 apps are told to act and Chromium is read (see [`Short`]).
+//!
+//! A GTK 3 app carries out an act while it dispatches the message that told it to, and answers before. A dialog that
+//! runs a main loop of its own (`gtk_dialog_run`) is then still inside that dispatch. Two things follow:
+//!
+//! - The app hears nothing more over this connection until the dialog is closed. So each act has a connection of its own.
+//! - While the dialog is open, nothing may arrive over this connection, its end included: the next key would freeze the
+//!   app for good. (For every key atk-bridge runs a loop in another context, in which it dispatches all connections that
+//!   have something pending; dispatching one that is being dispatched waits for itself.)
+//!
+//! So a connection stays open and silent after its act. It is closed when the app shows no window that came after the
+//! act, and some later acts have gone by. Copies are with a [`Keeper`], so that the end of axd closes nothing either.
+
+use std::collections::HashSet;
+use std::os::fd::AsFd;
+use std::os::linux::net::SocketAddrExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use parking_lot::Mutex;
+use tokio::net::UnixStream;
+use tracing::debug;
+use zbus::Message;
+
+use crate::atspi::connection_keeper::Keeper;
+use crate::atspi::dbus::{Answer, Link};
+use crate::atspi::protocol::Ref;
+use axd_platform::Failure;
+
+/// So many connections to an app stay open whatever windows it shows: not every loop shows a window.
+const ALWAYS_OPEN: usize = 8;
+
+/// The windows of an app at some time.
+pub(crate) type Windows = HashSet<Ref>;
+
+/// The connections that are open.
+#[derive(Default)]
+pub(crate) struct Direct {
+    keeper: Keeper,
+    open: Mutex<Vec<Open>>,
+    next: AtomicU64,
+}
+
+struct Open {
+    number: u64,
+    /// The app's name on the bus.
+    app: Arc<str>,
+    link: Link,
+    /// The windows the app had before the act.
+    windows: Windows,
+}
+
+impl Direct {
+    /// Connections whose copies are with this keeper.
+    pub fn kept_by(keeper: Keeper) -> Direct {
+        Direct { keeper, ..Direct::default() }
+    }
+
+    /// A new connection to an app, at the address it tells, for one act. `windows` are those it has now.
+    pub async fn connect(
+        self: &Arc<Direct>,
+        app: &Arc<str>,
+        address: &str,
+        windows: Windows,
+    ) -> zbus::Result<Link> {
+        self.close_old(app, &windows);
+        let stream = connect(address).await?;
+        let number = self.next.fetch_add(1, Relaxed);
+        self.keeper.keep(number, stream.as_fd());
+        let direct = Arc::downgrade(self);
+        let lost = move || {
+            if let Some(direct) = direct.upgrade() {
+                direct.close(|open| open.number == number);
+            }
+        };
+        let link = Link::to_app(stream, lost).await.inspect_err(|_| self.keeper.release(number))?;
+        let open = Open { number, app: Arc::clone(app), link: link.clone(), windows };
+        self.open.lock().push(open);
+        Ok(link)
+    }
+
+    /// Closes what is known not to be in use by the app any more.
+    fn close_old(&self, app: &Arc<str>, windows: &Windows) {
+        let newest = {
+            let open = self.open.lock();
+            let mut numbers = open.iter().filter(|open| open.app == *app).map(|open| open.number).rev();
+            numbers.nth(ALWAYS_OPEN - 1)
+        };
+        let Some(newest) = newest else { return };
+        self.close(|open| {
+            open.app == *app
+                && open.number < newest
+                && open.link.is_answered()
+                && windows.is_subset(&open.windows)
+        });
+    }
+
+    fn close(&self, which: impl Fn(&Open) -> bool) {
+        let closed: Vec<Open> = self.open.lock().extract_if(.., |open| which(open)).collect();
+        for open in closed {
+            self.keeper.release(open.number);
+            debug!(number = open.number, "a connection for acting is closed");
+        }
+    }
+}
+
+/// A connection to an app over which it is only asked, never told to act: without the bus in between a call takes less than half
+/// as long.
+pub(crate) struct Short {
+    link: Link,
+    lost: Arc<AtomicBool>,
+}
+
+impl Short {
+    /// Connects to an app at the address it tells.
+    pub async fn connect(address: &str) -> zbus::Result<Short> {
+        let stream = connect(address).await?;
+        let lost = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&lost);
+        let link = Link::to_app(stream, move || flag.store(true, Relaxed)).await?;
+        Ok(Short { link, lost })
+    }
+
+    /// Makes calls. `None`: there is no connection any more.
+    pub async fn ask_all(&self, calls: Vec<zbus::Result<Message>>) -> Option<Result<Vec<Answer>, Failure>> {
+        let answers = self.link.ask_all(calls).await;
+        (answers.is_ok() || !self.is_lost()).then_some(answers)
+    }
+
+    /// Whether the app has ended it.
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Relaxed)
+    }
+}
+
+/// Connects to a socket by its D-Bus address. Only sockets: an address can also name a program to run.
+async fn connect(address: &str) -> zbus::Result<std::os::unix::net::UnixStream> {
+    let unsupported = || zbus::Error::Unsupported;
+    if address.contains([';', '%']) {
+        return Err(unsupported());
+    }
+    let place = address.strip_prefix("unix:").ok_or_else(unsupported)?;
+    let pairs = || place.split(',').filter_map(|pair| pair.split_once('='));
+    let value = |key: &str| pairs().find(|(name, _)| *name == key).map(|(_, value)| value);
+    let place = match (value("path"), value("abstract")) {
+        (Some(path), _) => std::os::unix::net::SocketAddr::from_pathname(path),
+        (None, Some(name)) => std::os::unix::net::SocketAddr::from_abstract_name(name),
+        (None, None) => return Err(unsupported()),
+    };
+    let failed = |fault: std::io::Error| zbus::Error::from(fault);
+    let stream = UnixStream::connect_addr(&place.map_err(failed)?.into()).await.map_err(failed)?;
+    stream.into_std().map_err(failed)
+}

@@ -1,0 +1,224 @@
+//! Reading what another app has put on the clipboard.
+
+use std::time::{Duration, Instant};
+
+use x11rb::connection::Connection;
+use x11rb::protocol::Event;
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, PropMode, Property, Timestamp};
+use x11rb::wrapper::ConnectionExt as _;
+
+use crate::x11::clipboard::{Seat, as_text, fits, formats};
+use crate::x11::connection::XResult;
+use axd_platform::{ClipboardContent, ClipboardKind, Failure, FailureKind};
+
+/// How long an owner may take for an answer, and for each piece of it.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// More than this is not taken.
+const LARGEST: usize = 64 * 1024 * 1024;
+
+impl Seat {
+    /// What is on the clipboard, if it is of that kind.
+    pub(crate) fn read(&mut self, kind: ClipboardKind) -> Result<Option<ClipboardContent>, Failure> {
+        let owner = self.owner_now()?;
+        if owner == 0 {
+            return Ok(None);
+        }
+        if owner == self.window {
+            return Ok(self.own(kind));
+        }
+        let offered = self.offered()?;
+        let has = |name: &str| offered.iter().any(|offer| offer == name);
+        if has(formats::SECRET_HINT) {
+            let hint = self.convert(formats::SECRET_HINT)?;
+            // A hint that cannot be read is taken for what it is there for.
+            if hint.is_none_or(|hint| hint.starts_with(b"secret")) {
+                let said = "a password manager marked what is on the clipboard as secret; it is not read";
+                return Err(Failure::new(FailureKind::Refused, said));
+            }
+        }
+        let any = kind == ClipboardKind::Any;
+        if (any || kind == ClipboardKind::Files)
+            && let Some(files) = self.files(&offered)?
+        {
+            return Ok(Some(ClipboardContent::Files(files)));
+        }
+        if any || kind == ClipboardKind::Image {
+            if has(formats::PNG)
+                && let Some(png) = self.convert(formats::PNG)?
+            {
+                return Ok(Some(ClipboardContent::Image(png)));
+            }
+            let images: Vec<&str> =
+                offered.iter().map(String::as_str).filter(|offer| offer.starts_with("image/")).collect();
+            let text_will_do = any && offered.iter().any(|offer| formats::TEXT.contains(&offer.as_str()));
+            if !images.is_empty() && !text_will_do {
+                let said = format!(
+                    "the image on the clipboard is not offered as PNG, only as {}",
+                    images.join(", ")
+                );
+                return Err(Failure::new(FailureKind::NotSupported, said));
+            }
+        }
+        if any || kind == ClipboardKind::Text {
+            for name in formats::TEXT.into_iter().filter(|name| has(name)) {
+                if let Some(bytes) = self.convert(name)? {
+                    return Ok(Some(ClipboardContent::Text(formats::text(name, bytes))));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn owner_now(&self) -> XResult<u32> {
+        Ok(self.display.connection.get_selection_owner(self.atoms.CLIPBOARD)?.reply()?.owner)
+    }
+
+    /// What we have put there ourselves.
+    fn own(&self, kind: ClipboardKind) -> Option<ClipboardContent> {
+        let clip = &self.owner.held.as_ref()?.clip;
+        match clip {
+            ClipboardContent::Files(files) if kind == ClipboardKind::Text => {
+                Some(ClipboardContent::Text(as_text(files)))
+            }
+            clip => fits(clip, kind).then(|| clip.clone()),
+        }
+    }
+
+    fn files(&mut self, offered: &[String]) -> Result<Option<Vec<std::path::PathBuf>>, Failure> {
+        for name in [formats::URIS, formats::GNOME_FILES] {
+            if !offered.iter().any(|offer| offer == name) {
+                continue;
+            }
+            let list = self.convert(name)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            let read = if name == formats::URIS { formats::files } else { formats::gnome_files };
+            if let Some(files) = list.map(|list| read(&list)).filter(|files| !files.is_empty()) {
+                return Ok(Some(files));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The names of the kinds that the owner offers.
+    fn offered(&mut self) -> Result<Vec<String>, Failure> {
+        let Some(bytes) = self.convert("TARGETS")? else {
+            // Very old apps offer text, and do not say so.
+            return Ok(vec!["UTF8_STRING".to_owned(), "STRING".to_owned()]);
+        };
+        let atoms = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_ne_bytes(*word));
+        let mut asked = Vec::new();
+        for atom in atoms.filter(|atom| *atom != 0).take(1000) {
+            asked.push(
+                self.display.connection.get_atom_name(atom).map_err(crate::x11::connection::XFault::from)?,
+            );
+        }
+        // An owner may name an atom that does not exist.
+        let names = asked.into_iter().filter_map(|asked| asked.reply().ok());
+        Ok(names.map(|reply| String::from_utf8_lossy(&reply.name).into_owned()).collect())
+    }
+
+    /// Asks the owner for a form of it; `None` if it does not give that.
+    fn convert(&mut self, target: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let (target, time) = (self.atom(target)?, self.now()?);
+        let (window, property, selection) = (self.window, self.atoms._AXD_CLIPBOARD, self.atoms.CLIPBOARD);
+        let ask = || -> XResult<()> {
+            self.display.connection.delete_property(window, property)?;
+            self.display.connection.convert_selection(window, selection, target, property, time)?.check()?;
+            Ok(())
+        };
+        ask()?;
+        let answered = self.until(|event| match event {
+            // An answer to an earlier question that came too late carries another time.
+            Event::SelectionNotify(event) if event.target == target && event.time == time => {
+                Some(event.property)
+            }
+            _ => None,
+        })?;
+        if answered == 0 {
+            return Ok(None);
+        }
+        let (kind, bytes) = self.take()?;
+        if kind != self.atoms.INCR {
+            return Ok(Some(bytes));
+        }
+        self.pieces().map(Some)
+    }
+
+    /// Takes what comes in pieces. That the size was taken has told the owner to begin.
+    fn pieces(&mut self) -> Result<Vec<u8>, Failure> {
+        let (window, property) = (self.window, self.atoms._AXD_CLIPBOARD);
+        let mut whole = Vec::new();
+        loop {
+            self.until(|event| match event {
+                Event::PropertyNotify(event) => {
+                    let new = event.window == window
+                        && event.atom == property
+                        && event.state == Property::NEW_VALUE;
+                    new.then_some(())
+                }
+                _ => None,
+            })?;
+            let (_, piece) = self.take()?;
+            if piece.is_empty() {
+                return Ok(whole);
+            }
+            whole.extend_from_slice(&piece);
+            if whole.len() > LARGEST {
+                let said = format!("what is on the clipboard is larger than {} MiB", LARGEST >> 20);
+                return Err(Failure::new(FailureKind::NotSupported, said));
+            }
+        }
+    }
+
+    /// Takes the answer out of its property: its type and what it is.
+    fn take(&self) -> XResult<(u32, Vec<u8>)> {
+        const WORDS: u32 = 1 << 18;
+        let connection = &self.display.connection;
+        let (window, property) = (self.window, self.atoms._AXD_CLIPBOARD);
+        let (mut whole, mut kind) = (Vec::new(), 0);
+        loop {
+            let offset = (whole.len() / 4) as u32;
+            let any = u32::from(AtomEnum::ANY);
+            let reply = connection.get_property(false, window, property, any, offset, WORDS)?.reply()?;
+            kind = if reply.type_ == 0 { kind } else { reply.type_ };
+            whole.extend_from_slice(&reply.value);
+            if reply.bytes_after == 0 || reply.value.is_empty() {
+                break;
+            }
+        }
+        connection.delete_property(window, property)?;
+        connection.flush()?;
+        Ok((kind, whole))
+    }
+
+    /// The server's time: what is done to a selection has to say when.
+    pub(crate) fn now(&mut self) -> Result<Timestamp, Failure> {
+        let (window, property) = (self.window, self.atoms._AXD_TIME);
+        let touch = || -> XResult<()> {
+            let connection = &self.display.connection;
+            connection
+                .change_property8(PropMode::APPEND, window, property, AtomEnum::STRING, &[])?
+                .check()?;
+            Ok(())
+        };
+        touch()?;
+        self.until(|event| match event {
+            Event::PropertyNotify(event) if event.window == window && event.atom == property => {
+                Some(event.time)
+            }
+            _ => None,
+        })
+    }
+
+    /// Waits for an event, serving others meanwhile.
+    fn until<T>(&mut self, wanted: impl Fn(&Event) -> Option<T>) -> Result<T, Failure> {
+        let until = Instant::now() + PATIENCE;
+        while let Some(event) = self.display.event(Some(until), None)? {
+            if let Some(found) = wanted(&event) {
+                return Ok(found);
+            }
+            self.serve(&event)?;
+        }
+        let said = "the app that owns the clipboard does not answer; it hangs or is busy";
+        Err(Failure::new(FailureKind::Unresponsive, said))
+    }
+}

@@ -1,0 +1,131 @@
+//! Ending apps: by asking their windows to close, as a person does, or without asking.
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, geteuid};
+use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask, Window};
+
+use crate::process;
+use crate::x11::connection::{Display, XResult};
+use crate::x11::ewmh::{self, Manager, ON_BEHALF_OF_A_PERSON};
+use axd_platform::{Failure, FailureKind, Gate, Sent};
+
+/// Ends an app at once.
+pub(crate) fn force(pid: u32, gate: &Gate) -> Result<(), Failure> {
+    let process = permitted(pid)?;
+    signal(process, Signal::SIGKILL, gate)
+}
+
+/// Asks an app to end: its windows, or the process itself if it has none that can be asked.
+pub(crate) fn ask(display: &Display, pid: u32, gate: &Gate) -> Result<(), Failure> {
+    let process = permitted(pid)?;
+    let windows = closable(display, pid)?;
+    if windows.is_empty() {
+        return signal(process, Signal::SIGTERM, gate);
+    }
+    let through_manager =
+        Manager::find(display)?.is_some_and(|manager| manager.offers(display.atoms._NET_CLOSE_WINDOW));
+    let mut sent = Sent::No;
+    for window in windows {
+        if !gate.pass() {
+            return Err(Failure::closed().sent(sent));
+        }
+        match close(display, window, through_manager) {
+            Ok(()) => sent = Sent::Yes,
+            // It closed with the one before.
+            Err(fault) if fault.is_gone() => {}
+            Err(fault) => return Err(Failure::from(fault).sent(Sent::Maybe)),
+        }
+    }
+    display.sync().map_err(|fault| Failure::from(fault).sent(Sent::Maybe))
+}
+
+/// The process, if it is one that may be ended: this user's, and neither axd itself nor what the system stands on.
+fn permitted(pid: u32) -> Result<Pid, Failure> {
+    let refused = |why: &str| Err(Failure::new(FailureKind::Refused, format!("process {pid} is {why}")));
+    let process = i32::try_from(pid).map_err(|_| gone(pid))?;
+    if process <= 1 {
+        return refused("not an app");
+    }
+    if pid == std::process::id() {
+        return refused("axd itself; use `ax shutdown`");
+    }
+    match process::owner(pid) {
+        None => Err(gone(pid)),
+        Some(owner) if owner != geteuid().as_raw() => refused(&format!("another user's (uid {owner})")),
+        Some(_) => Ok(Pid::from_raw(process)),
+    }
+}
+
+fn signal(process: Pid, signal: Signal, gate: &Gate) -> Result<(), Failure> {
+    gate.enter()?;
+    match kill(process, signal) {
+        Ok(()) => Ok(()),
+        Err(Errno::ESRCH) => Err(gone(process.as_raw().unsigned_abs())),
+        Err(fault) => {
+            Err(Failure::new(FailureKind::Refused, format!("process {process} takes no signal: {fault}")))
+        }
+    }
+}
+
+/// The windows of a process that can be asked to close.
+fn closable(display: &Display, pid: u32) -> XResult<Vec<Window>> {
+    let atoms = &display.atoms;
+    let mut found = Vec::new();
+    for window in ewmh::windows(display)? {
+        // One that is being closed just now answers errors: it is not there any more.
+        let of_pid =
+            display.numbers(window, atoms._NET_WM_PID).is_ok_and(|owner| owner.first() == Some(&pid));
+        let takes = || display.numbers(window, atoms.WM_PROTOCOLS).unwrap_or_default();
+        if of_pid && takes().contains(&atoms.WM_DELETE_WINDOW) {
+            found.push(window);
+        }
+    }
+    Ok(found)
+}
+
+fn close(display: &Display, window: Window, through_manager: bool) -> XResult<()> {
+    let atoms = &display.atoms;
+    if through_manager {
+        return ewmh::ask(display, window, atoms._NET_CLOSE_WINDOW, [0, ON_BEHALF_OF_A_PERSON, 0, 0, 0]);
+    }
+    let data = [atoms.WM_DELETE_WINDOW, x11rb::CURRENT_TIME, 0, 0, 0];
+    let message = ClientMessageEvent::new(32, window, atoms.WM_PROTOCOLS, data);
+    display.connection.send_event(false, window, EventMask::NO_EVENT, message)?.check()?;
+    Ok(())
+}
+
+fn gone(pid: u32) -> Failure {
+    Failure::new(FailureKind::Gone, format!("there is no process {pid}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_app_is_never_ended() {
+        for (pid, kind) in [
+            (0, FailureKind::Refused),
+            (1, FailureKind::Refused),
+            (std::process::id(), FailureKind::Refused),
+            (u32::MAX, FailureKind::Gone),
+            (i32::MAX.unsigned_abs(), FailureKind::Gone),
+        ] {
+            let gate = Gate::new();
+            assert_eq!(force(pid, &gate).unwrap_err().kind, kind, "{pid}");
+            assert!(!gate.is_sent());
+        }
+    }
+
+    #[test]
+    fn a_process_is_ended_unless_its_gate_is_closed() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let closed = Gate::new();
+        closed.close();
+        assert_eq!(force(child.id(), &closed).unwrap_err().kind, FailureKind::Closed);
+        assert!(child.try_wait().unwrap().is_none());
+        force(child.id(), &Gate::new()).unwrap();
+        assert!(!child.wait().unwrap().success());
+    }
+}

@@ -1,0 +1,260 @@
+//! A connection to the X server for those who act: how it is opened, what its faults mean, and how to wait on it.
+
+use std::os::fd::AsFd;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
+use std::time::Instant;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use x11rb::connection::{Connection, RequestConnection};
+use x11rb::errors::{ConnectError, ConnectionError, ParseError, ReplyError, ReplyOrIdError};
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, GetPropertyReply, Window};
+use x11rb::protocol::{ErrorKind, Event};
+use x11rb::rust_connection::RustConnection;
+use x11rb::x11_utils::X11Error;
+
+use axd_platform::{Failure, FailureKind, Gate};
+
+/// What the X server answers.
+pub(crate) type XResult<T> = Result<T, XFault>;
+
+/// Why it does not.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum XFault {
+    /// The connection is broken; another one may work.
+    #[error("the connection to the X server is lost: {0}")]
+    Lost(String),
+    /// The server does not know the request.
+    #[error("the X server does not offer {0}")]
+    Missing(&'static str),
+    /// The server refused a request.
+    #[error("the X server says {:?}", .0.error_kind)]
+    Told(X11Error),
+}
+
+impl XFault {
+    /// Whether a window, or what is in it, is not there any more.
+    pub fn is_gone(&self) -> bool {
+        matches!(self, XFault::Told(told) if matches!(told.error_kind, ErrorKind::Window | ErrorKind::Drawable))
+    }
+}
+
+impl From<ConnectionError> for XFault {
+    fn from(fault: ConnectionError) -> XFault {
+        match fault {
+            ConnectionError::UnsupportedExtension => XFault::Missing("an extension that this needs"),
+            fault => XFault::Lost(fault.to_string()),
+        }
+    }
+}
+
+impl From<ReplyError> for XFault {
+    fn from(fault: ReplyError) -> XFault {
+        match fault {
+            ReplyError::ConnectionError(fault) => fault.into(),
+            ReplyError::X11Error(told) => XFault::Told(told),
+        }
+    }
+}
+
+impl From<ReplyOrIdError> for XFault {
+    fn from(fault: ReplyOrIdError) -> XFault {
+        match fault {
+            ReplyOrIdError::IdsExhausted => XFault::Lost("no more numbers to give".to_owned()),
+            ReplyOrIdError::ConnectionError(fault) => fault.into(),
+            ReplyOrIdError::X11Error(told) => XFault::Told(told),
+        }
+    }
+}
+
+impl From<ParseError> for XFault {
+    fn from(fault: ParseError) -> XFault {
+        XFault::Lost(fault.to_string())
+    }
+}
+
+impl From<std::io::Error> for XFault {
+    fn from(fault: std::io::Error) -> XFault {
+        XFault::Lost(fault.to_string())
+    }
+}
+
+impl From<XFault> for Failure {
+    fn from(fault: XFault) -> Failure {
+        let kind = match &fault {
+            _ if fault.is_gone() => FailureKind::Gone,
+            XFault::Told(_) => FailureKind::Refused,
+            XFault::Lost(_) | XFault::Missing(_) => FailureKind::NotSupported,
+        };
+        Failure::new(kind, fault.to_string())
+    }
+}
+
+x11rb::atom_manager! {
+    /// The atoms of those who act.
+    pub(crate) Atoms: AtomsCookie {
+        UTF8_STRING,
+        WM_CHANGE_STATE,
+        WM_DELETE_WINDOW,
+        WM_PROTOCOLS,
+        WM_STATE,
+        _AXD_BORROWED_KEYS,
+        _GTK_FRAME_EXTENTS,
+        _NET_ACTIVE_WINDOW,
+        _NET_CLIENT_LIST,
+        _NET_CLOSE_WINDOW,
+        _NET_FRAME_EXTENTS,
+        _NET_MOVERESIZE_WINDOW,
+        _NET_SUPPORTED,
+        _NET_SUPPORTING_WM_CHECK,
+        _NET_WM_NAME,
+        _NET_WM_PID,
+        _NET_WM_PING,
+        _NET_WM_STATE,
+        _NET_WM_STATE_HIDDEN,
+        _NET_WM_STATE_MAXIMIZED_HORZ,
+        _NET_WM_STATE_MAXIMIZED_VERT,
+        _NET_WM_WINDOW_TYPE,
+        _NET_WM_WINDOW_TYPE_COMBO,
+        _NET_WM_WINDOW_TYPE_DROPDOWN_MENU,
+        _NET_WM_WINDOW_TYPE_MENU,
+        _NET_WM_WINDOW_TYPE_POPUP_MENU,
+    }
+}
+
+/// A connection to the X server.
+pub(crate) struct Display {
+    pub connection: RustConnection,
+    /// Which of its screens.
+    pub screen: usize,
+    pub root: Window,
+    pub atoms: Atoms,
+}
+
+impl Display {
+    /// Connects to the display that the environment names; says what to do if there is none.
+    pub fn open() -> Result<Display, Failure> {
+        Display::connect(None).map_err(|fault| missing(&fault))
+    }
+
+    /// Connects to a display by name.
+    pub fn connect(name: Option<&str>) -> Result<Display, String> {
+        let (connection, screen) = x11rb::connect(name).map_err(|fault: ConnectError| fault.to_string())?;
+        let root = connection.setup().roots.get(screen).ok_or("the display has no screen")?.root;
+        let atoms = Atoms::new(&connection)
+            .map_err(XFault::from)
+            .and_then(|asked| Ok(asked.reply()?))
+            .map_err(|fault| fault.to_string())?;
+        Ok(Display { connection, screen, root, atoms })
+    }
+
+    /// Fails unless the server has an extension.
+    pub fn needs(&self, extension: &'static str) -> XResult<()> {
+        match self.connection.extension_information(extension)? {
+            Some(_) => Ok(()),
+            None => Err(XFault::Missing(extension)),
+        }
+    }
+
+    /// Waits until the server has done all that was asked so far.
+    pub fn sync(&self) -> XResult<()> {
+        self.connection.get_input_focus()?.reply()?;
+        Ok(())
+    }
+
+    /// Does something while nobody else can change anything on the display. It must not wait for an app: no app is served.
+    pub fn alone<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        let lost = |fault: ConnectionError| Failure::from(XFault::from(fault));
+        self.connection.grab_server().map_err(lost)?;
+        let result = work();
+        // Also if it failed; if the connection is lost, the server has let go by itself.
+        let let_go = self.connection.ungrab_server().and_then(|_| self.connection.flush());
+        match result {
+            Ok(done) => let_go.map(|()| done).map_err(lost),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// The next event; `None` if none comes until then, or when `also` becomes readable.
+    pub fn event(&self, until: Option<Instant>, also: Option<&dyn AsFd>) -> XResult<Option<Event>> {
+        loop {
+            self.connection.flush()?;
+            if let Some(event) = self.connection.poll_for_event()? {
+                return Ok(Some(event));
+            }
+            let left = match until {
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Ok(None);
+                    }
+                    // Rounded up: a wait of less than a millisecond must not become a busy loop.
+                    PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX)
+                }
+                None => PollTimeout::NONE,
+            };
+            let mut watched = vec![PollFd::new(self.connection.stream().as_fd(), PollFlags::POLLIN)];
+            watched.extend(also.map(|also| PollFd::new(also.as_fd(), PollFlags::POLLIN)));
+            match poll(&mut watched, left) {
+                Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+                Err(fault) => return Err(XFault::Lost(fault.to_string())),
+            }
+            let woken = watched.get(1).and_then(PollFd::any).unwrap_or(false);
+            if woken {
+                return Ok(self.connection.poll_for_event()?);
+            }
+        }
+    }
+
+    /// The next event; `None` if none comes until then, or when the gate is closed.
+    pub fn event_before_closing(&self, until: Instant, gate: &Gate) -> XResult<Option<Event>> {
+        let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+        let bell = EventFd::from_flags(flags).map_err(|fault| XFault::Lost(fault.to_string()))?;
+        let bell = Arc::new(Bell(bell));
+        let waker = Waker::from(Arc::clone(&bell));
+        let mut closed = pin!(gate.closed());
+        match closed.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
+            true => Ok(None),
+            false => self.event(Some(until), Some(&bell.0)),
+        }
+    }
+
+    /// A property, whatever its type; without a value if it is not set.
+    pub fn property(&self, window: Window, property: u32) -> XResult<GetPropertyReply> {
+        let any = u32::from(AtomEnum::ANY);
+        Ok(self.connection.get_property(false, window, property, any, 0, 1 << 20)?.reply()?)
+    }
+
+    /// The numbers in a property; none if it is not set.
+    pub fn numbers(&self, window: Window, property: u32) -> XResult<Vec<u32>> {
+        Ok(self.property(window, property)?.value32().into_iter().flatten().collect())
+    }
+}
+
+/// Wakes a thread that waits for the server.
+struct Bell(EventFd);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        // It fails only if it has been rung very often already.
+        let _ = self.0.write(1);
+    }
+}
+
+/// What to say where there is no X server.
+fn missing(fault: &str) -> Failure {
+    let wayland = std::env::var_os("WAYLAND_DISPLAY").is_some_and(|display| !display.is_empty());
+    let native = if wayland {
+        format!(
+            "input, windows, clipboard and pictures need an X server, and on this Wayland desktop none answers ({fault}); \
+             turn Xwayland on and start axd with its DISPLAY, or log in to an X11 session"
+        )
+    } else {
+        format!(
+            "there is no X server ({fault}); start axd inside the desktop session, or with DISPLAY (and XAUTHORITY) set"
+        )
+    };
+    Failure::new(FailureKind::NotSupported, native)
+}

@@ -1,0 +1,240 @@
+//! What is done to windows: asked of the window manager as a taskbar asks it, or done directly where there is none.
+
+use std::time::{Duration, Instant};
+
+use axd_protocol::Point;
+use x11rb::connection::Connection as _;
+use x11rb::protocol::xproto::{
+    ChangeWindowAttributesAux, ConfigureWindowAux, ConnectionExt as _, EventMask, GetWindowAttributesReply,
+    InputFocus, MapState, StackMode, Window,
+};
+
+use crate::x11::connection::{Display, XFault, XResult};
+use crate::x11::ewmh::{self, Manager, ON_BEHALF_OF_A_PERSON};
+use crate::x11::screen;
+use axd_platform::{Failure, FailureKind, Gate, WindowOp};
+
+const ICONIC: u32 = 3;
+const REMOVE: u32 = 0;
+const ADD: u32 = 1;
+
+/// Asks for it, and waits until the server knows. Whether it came to be is told by the desktop.
+pub(crate) fn apply(display: &Display, window: u64, op: WindowOp, gate: &Gate) -> Result<(), Failure> {
+    let gone = || Failure::new(FailureKind::Gone, format!("there is no window {window}"));
+    let window = Window::try_from(window).map_err(|_| gone())?;
+    let attributes = display.connection.get_window_attributes(window).map_err(XFault::from)?;
+    let attributes = attributes.reply().map_err(XFault::from).map_err(|fault| match fault.is_gone() {
+        true => gone(),
+        false => fault.into(),
+    })?;
+    let asked = Asked { display, window, attributes, manager: Manager::find(display)?, gate };
+    match op {
+        WindowOp::Focus => asked.focus()?,
+        WindowOp::Insist => asked.insist()?,
+        WindowOp::Move(to) => asked.go(to)?,
+        WindowOp::Resize { width, height } => asked.resize(width, height)?,
+        WindowOp::Minimize => asked.minimize()?,
+        WindowOp::Maximize => asked.maximize()?,
+        WindowOp::Restore => asked.restore()?,
+    }
+    Ok(display.sync()?)
+}
+
+/// What is asked for a window.
+struct Asked<'a> {
+    display: &'a Display,
+    window: Window,
+    attributes: GetWindowAttributesReply,
+    manager: Option<Manager>,
+    gate: &'a Gate,
+}
+
+impl Asked<'_> {
+    fn focus(&self) -> Result<(), Failure> {
+        self.pass()?;
+        self.show()?;
+        if self.offers(self.display.atoms._NET_ACTIVE_WINDOW) {
+            return Ok(self.activate()?);
+        }
+        Ok(self.take_focus()?)
+    }
+
+    /// Some window managers ask with the time of the last event they saw, and the server takes a request for the focus that is older
+    /// than the last change for a late one. So the focus is also given directly.
+    fn insist(&self) -> Result<(), Failure> {
+        self.focus()?;
+        if self.offers(self.display.atoms._NET_ACTIVE_WINDOW) {
+            self.display.sync()?;
+            self.take_focus()?;
+        }
+        Ok(())
+    }
+
+    fn take_focus(&self) -> XResult<()> {
+        let front = ConfigureWindowAux::new().stack_mode(StackMode::ABOVE);
+        let connection = &self.display.connection;
+        connection.configure_window(self.window, &front)?.check()?;
+        connection.set_input_focus(InputFocus::PARENT, self.window, x11rb::CURRENT_TIME)?.check()?;
+        Ok(())
+    }
+
+    /// Moves the window, so that its bounds begin there. Window managers disagree about whether a place is that of the
+    /// window or of the frame around it; so it is looked at where it went, and corrected once.
+    fn go(&self, to: Point) -> Result<(), Failure> {
+        let place = || -> XResult<Point> {
+            let (bounds, _) = screen::area(self.display, self.window)?;
+            Ok(Point { x: bounds.x, y: bounds.y })
+        };
+        let before = place()?;
+        if before == to {
+            return Ok(());
+        }
+        let (bounds, origin) = screen::area(self.display, self.window)?;
+        // What is moved is the client's area, its shadow included.
+        let client = Point { x: to.x - (bounds.x - origin.x), y: to.y - (bounds.y - origin.y) };
+        self.pass()?;
+        self.listen(EventMask::STRUCTURE_NOTIFY)?;
+        let moved = || -> XResult<()> {
+            self.put(client)?;
+            let went = self.until_other(before, place)?;
+            if went != before && went != to && self.gate.pass() {
+                self.put(Point { x: client.x + to.x - went.x, y: client.y + to.y - went.y })?;
+                self.until_other(went, place)?;
+            }
+            Ok(())
+        };
+        let moved = moved();
+        // If the window is gone by now there is nothing to listen to.
+        let _ = self.listen(EventMask::NO_EVENT);
+        while self.display.connection.poll_for_event().is_ok_and(|event| event.is_some()) {}
+        Ok(moved?)
+    }
+
+    /// Asks for the client's area to begin there.
+    fn put(&self, client: Point) -> XResult<()> {
+        const STATIC: u32 = 10;
+        const X_AND_Y: u32 = 0b11 << 8;
+        let atoms = &self.display.atoms;
+        if self.offers(atoms._NET_MOVERESIZE_WINDOW) {
+            let flags = STATIC | X_AND_Y | ON_BEHALF_OF_A_PERSON << 12;
+            // Negative places are sent as they are, in 32 bits.
+            let data = [flags, client.x as u32, client.y as u32, 0, 0];
+            return ewmh::ask(self.display, self.window, atoms._NET_MOVERESIZE_WINDOW, data);
+        }
+        let change = ConfigureWindowAux::new().x(client.x).y(client.y);
+        self.display.connection.configure_window(self.window, &change)?.check()?;
+        Ok(())
+    }
+
+    /// Where the window is once it is elsewhere; where it was if it does not move.
+    fn until_other(&self, before: Point, place: impl Fn() -> XResult<Point>) -> XResult<Point> {
+        const PATIENCE: Duration = Duration::from_millis(250);
+        let until = Instant::now() + PATIENCE;
+        loop {
+            // What happens to the window is listened to since before it was asked to move.
+            let now = place()?;
+            if now != before {
+                return Ok(now);
+            }
+            if self.display.event(Some(until), None)?.is_none() {
+                return place();
+            }
+        }
+    }
+
+    /// Listens to what happens to the window, or no longer.
+    fn listen(&self, mask: EventMask) -> XResult<()> {
+        let change = ChangeWindowAttributesAux::new().event_mask(mask);
+        self.display.connection.change_window_attributes(self.window, &change)?.check()?;
+        Ok(())
+    }
+
+    fn resize(&self, width: u32, height: u32) -> Result<(), Failure> {
+        const NORTH_WEST: u32 = 1;
+        const WIDTH_AND_HEIGHT: u32 = 0b11 << 10;
+        let geometry = self.display.connection.get_geometry(self.window).map_err(XFault::from)?;
+        let geometry = geometry.reply().map_err(XFault::from)?;
+        let (bounds, _) = screen::area(self.display, self.window)?;
+        let shadow = |whole: u16, without: i32| u32::from(whole).saturating_sub(without.unsigned_abs());
+        let width = width.saturating_add(shadow(geometry.width, bounds.width));
+        let height = height.saturating_add(shadow(geometry.height, bounds.height));
+        self.pass()?;
+        let atoms = &self.display.atoms;
+        if self.offers(atoms._NET_MOVERESIZE_WINDOW) {
+            let flags = NORTH_WEST | WIDTH_AND_HEIGHT | ON_BEHALF_OF_A_PERSON << 12;
+            let data = [flags, 0, 0, width, height];
+            return Ok(ewmh::ask(self.display, self.window, atoms._NET_MOVERESIZE_WINDOW, data)?);
+        }
+        let change = ConfigureWindowAux::new().width(width).height(height);
+        let asked = self.display.connection.configure_window(self.window, &change).map_err(XFault::from)?;
+        Ok(asked.check().map_err(XFault::from)?)
+    }
+
+    fn minimize(&self) -> Result<(), Failure> {
+        self.needs_manager("minimise")?;
+        self.pass()?;
+        let atoms = &self.display.atoms;
+        Ok(ewmh::ask(self.display, self.window, atoms.WM_CHANGE_STATE, [ICONIC, 0, 0, 0, 0])?)
+    }
+
+    fn maximize(&self) -> Result<(), Failure> {
+        let manager = self.needs_manager("maximise")?;
+        if !manager.offers(self.display.atoms._NET_WM_STATE_MAXIMIZED_VERT) {
+            let said = "the window manager cannot maximise windows; move and resize it instead";
+            return Err(Failure::new(FailureKind::NotSupported, said));
+        }
+        self.pass()?;
+        self.show()?;
+        Ok(self.set_maximized(ADD)?)
+    }
+
+    fn restore(&self) -> Result<(), Failure> {
+        self.pass()?;
+        self.show()?;
+        if self.manager.is_some() {
+            self.set_maximized(REMOVE)?;
+        }
+        Ok(())
+    }
+
+    fn set_maximized(&self, change: u32) -> XResult<()> {
+        let atoms = &self.display.atoms;
+        let (vertical, horizontal) = (atoms._NET_WM_STATE_MAXIMIZED_VERT, atoms._NET_WM_STATE_MAXIMIZED_HORZ);
+        let data = [change, vertical, horizontal, ON_BEHALF_OF_A_PERSON, 0];
+        ewmh::ask(self.display, self.window, atoms._NET_WM_STATE, data)
+    }
+
+    /// Brings the window back if it was put away: mapping it is how X says so. Some window managers take that from the
+    /// app alone; to all of them making a window the active one means that it is to be seen.
+    fn show(&self) -> XResult<()> {
+        let state = self.display.numbers(self.window, self.display.atoms.WM_STATE)?;
+        let away = state.first() == Some(&ICONIC) || self.attributes.map_state == MapState::UNMAPPED;
+        if away {
+            self.display.connection.map_window(self.window)?.check()?;
+            if self.offers(self.display.atoms._NET_ACTIVE_WINDOW) {
+                self.activate()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn activate(&self) -> XResult<()> {
+        let data = [ON_BEHALF_OF_A_PERSON, x11rb::CURRENT_TIME, 0, 0, 0];
+        ewmh::ask(self.display, self.window, self.display.atoms._NET_ACTIVE_WINDOW, data)
+    }
+
+    fn offers(&self, atom: u32) -> bool {
+        self.manager.as_ref().is_some_and(|manager| manager.offers(atom))
+    }
+
+    fn needs_manager(&self, what: &str) -> Result<&Manager, Failure> {
+        self.manager.as_ref().ok_or_else(|| {
+            let said = format!("no window manager runs on this display, and only one can {what} a window");
+            Failure::new(FailureKind::NotSupported, said)
+        })
+    }
+
+    fn pass(&self) -> Result<(), Failure> {
+        Ok(self.gate.enter()?)
+    }
+}
