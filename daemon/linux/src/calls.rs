@@ -6,9 +6,9 @@ use axd_protocol::{DisplayInfo, Point};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::launch::{self, Starts};
+use crate::launch::{self, LaunchHistory};
 use crate::x11::capture::Capture;
-use crate::x11::clipboard::{Clipboard, Wish};
+use crate::x11::clipboard::{Clipboard, ClipboardRequest};
 use crate::x11::close;
 use crate::x11::connection::Display;
 use crate::x11::input::{self, pointer};
@@ -25,7 +25,7 @@ pub(super) struct Calls {
     /// For short questions and requests.
     display: Arc<Shared>,
     /// What was started.
-    pub starts: Arc<Starts>,
+    pub starts: Arc<LaunchHistory>,
     /// Where it is told what becomes of what was started.
     out: OnceLock<mpsc::UnboundedSender<DesktopEvent>>,
 }
@@ -59,7 +59,7 @@ impl Calls {
 
     /// Whether a popup of the app of a window is on top at a point. Blocks.
     pub fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
-        self.display.ask(|display| popups::covers(display, window, point)).ok()
+        self.display.ask(|display| popups::is_popup_at(display, window, point)).ok()
     }
 
     /// Does what is asked, elsewhere.
@@ -70,7 +70,7 @@ impl Calls {
             DesktopCall::Pointer => {
                 let display = Arc::clone(&self.display);
                 blocking(answer, move || {
-                    display.ask(|display| Ok(DesktopAnswer::Pointer(pointer::place(display)?)))
+                    display.ask(|display| Ok(DesktopAnswer::Pointer(pointer::position(display)?)))
                 });
             }
             DesktopCall::Window { window, op } => {
@@ -89,18 +89,18 @@ impl Calls {
                 blocking(answer, move || launch::launch(&plan, &gate, &starts, ended));
             }
             DesktopCall::Close { pid, force: true } => {
-                blocking(answer, move || done(close::force(pid, &gate)))
+                blocking(answer, move || done(close::kill_app(pid, &gate)))
             }
             DesktopCall::Close { pid, force: false } => {
                 let display = Arc::clone(&self.display);
-                blocking(answer, move || display.ask(|display| done(close::ask(display, pid, &gate))));
+                blocking(answer, move || display.ask(|display| done(close::close_app(display, pid, &gate))));
             }
             DesktopCall::Capture { of, cursor } => {
                 let capture = Arc::clone(&self.capture);
                 blocking(answer, move || Ok(DesktopAnswer::Picture(capture.take(of, cursor, &displays)?)));
             }
-            DesktopCall::ClipboardGet(kind) => self.clipboard.ask(Wish::Get(kind), answer),
-            DesktopCall::ClipboardSet(clip) => self.clipboard.ask(Wish::Set(clip, gate), answer),
+            DesktopCall::ClipboardGet(kind) => self.clipboard.ask(ClipboardRequest::Get(kind), answer),
+            DesktopCall::ClipboardSet(clip) => self.clipboard.ask(ClipboardRequest::Set(clip, gate), answer),
         }
         reply
     }

@@ -12,15 +12,15 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::{Instrument, info, info_span, warn};
 
 use crate::app::BusApp;
-use crate::atspi::bus::{Missing, Session};
-use crate::atspi::connection_keeper::Keeper;
-use crate::atspi::direct::Direct;
+use crate::atspi::bus::{BusSession, BusUnavailable};
+use crate::atspi::connection_keeper::ConnectionKeeper;
+use crate::atspi::direct::DirectConnections;
 use crate::atspi::registry;
 use crate::calls::Calls;
-use crate::monitor::{Beginning, Follower, Shared, State, tell_screen};
+use crate::monitor::{DesktopMonitor, DesktopState, SharedDesktop, Startup, send_screen_changes};
 use crate::process;
 use crate::read::reader::Reader;
-use crate::x11::screen::{Screen, X11};
+use crate::x11::screen::{Screen, ScreenMonitor};
 use axd_platform::worker;
 use axd_platform::{
     Counters, DesktopAnswer, DesktopCall, DesktopEvent, Gate, Kinship, Platform, Reply, RunningApp,
@@ -29,44 +29,44 @@ use axd_platform::{
 
 /// The Linux desktop.
 pub struct LinuxDesktop {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDesktop>,
     calls: Calls,
     /// Connections to apps themselves.
-    links: Arc<Direct>,
+    direct: Arc<DirectConnections>,
     /// What [`Platform::start`] takes over.
-    beginning: Mutex<Option<Beginning>>,
+    startup: Mutex<Option<Startup>>,
 }
 
 impl LinuxDesktop {
     /// Connects to the desktop that the environment names, and lists its apps. Must be called inside the tokio
     /// runtime that will go on serving it.
-    pub async fn connect() -> Result<LinuxDesktop, Missing> {
+    pub async fn connect() -> Result<LinuxDesktop, BusUnavailable> {
         // The X server's own thread answers while this one waits; it takes a few milliseconds, once.
-        let x11 = X11::connect().map_err(|fault| info!(%fault, "no X server")).ok();
-        let told = x11.as_ref().and_then(X11::accessibility_bus);
+        let x11 = ScreenMonitor::connect().map_err(|error| info!(%error, "no X server")).ok();
+        let told = x11.as_ref().and_then(ScreenMonitor::accessibility_bus);
         let screen = x11.and_then(|x11| {
-            x11.follow().map_err(|fault| warn!(%fault, "the X server does not tell its windows")).ok()
+            x11.spawn().map_err(|error| warn!(%error, "the X server does not tell its windows")).ok()
         });
-        let (session, traffic) = Session::open(told.clone(), screen.is_none()).await?;
-        let roots = registry::list(&session.calls).await;
-        let mut state = State::default();
-        for listed in registry::describe_all(&session.calls, roots).await {
+        let (session, traffic) = BusSession::open(told.clone(), screen.is_none()).await?;
+        let roots = registry::list_apps(&session.calls).await;
+        let mut state = DesktopState::default();
+        for listed in registry::describe_apps(&session.calls, roots).await {
             state.add(listed);
         }
         state.session = Some(session);
-        let shared = Arc::new(Shared { state: Mutex::new(state), screen });
+        let shared = Arc::new(SharedDesktop { state: Mutex::new(state), screen });
         Ok(LinuxDesktop {
             shared,
             calls: Calls::default(),
-            links: Arc::default(),
-            beginning: Mutex::new(Some(Beginning { traffic, told })),
+            direct: Arc::default(),
+            startup: Mutex::new(Some(Startup { bus_events: traffic, display_address: told })),
         })
     }
 
     /// Has what must stay open when axd ends kept by this program: `axd` itself.
     #[must_use]
     pub fn kept_by(mut self, program: PathBuf) -> LinuxDesktop {
-        self.links = Arc::new(Direct::kept_by(Keeper::new(program)));
+        self.direct = Arc::new(DirectConnections::with_keeper(ConnectionKeeper::new(program)));
         self
     }
 }
@@ -120,7 +120,7 @@ impl Platform for LinuxDesktop {
 
     fn acts_late(&self, pid: u32) -> bool {
         let state = self.shared.state.lock();
-        state.apps.iter().any(|listed| listed.seen.pid == pid && listed.late.load(Relaxed))
+        state.apps.iter().any(|listed| listed.app.pid == pid && listed.acts_late.load(Relaxed))
     }
 
     fn diagnose(&self) -> Reply<Vec<Finding>> {
@@ -130,21 +130,21 @@ impl Platform for LinuxDesktop {
     }
 
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
-        let Some(beginning) = self.beginning.lock().take() else { return };
+        let Some(beginning) = self.startup.lock().take() else { return };
         self.calls.tell(out.clone());
         for listed in &self.shared.state.lock().apps {
-            let _ = out.send(DesktopEvent::AppUp(listed.seen.clone()));
+            let _ = out.send(DesktopEvent::AppUp(listed.app.clone()));
         }
         let mut screen = self.shared.screen.clone();
         if let Some(screen) = &mut screen {
-            tell_screen(&Screen::default(), &screen.borrow_and_update(), &out);
+            send_screen_changes(&Screen::default(), &screen.borrow_and_update(), &out);
         }
-        let follower = Follower {
+        let follower = DesktopMonitor {
             shared: Arc::clone(&self.shared),
             screen,
             out,
-            beginning,
-            frames: Vec::new(),
+            startup: beginning,
+            windows: Vec::new(),
             active: None,
         };
         tokio::spawn(follower.run());
@@ -158,7 +158,7 @@ impl Platform for LinuxDesktop {
     ) -> WorkerHandle {
         let (requests, inbox) = mpsc::unbounded_channel::<WorkerRequest>();
         let state = self.shared.state.lock();
-        let listed = state.apps.iter().find(|listed| listed.seen.pid == app.pid);
+        let listed = state.apps.iter().find(|listed| listed.app.pid == app.pid);
         if let (Some(session), Some(listed)) = (&state.session, listed) {
             let reader = Reader::new(session.calls.clone(), listed.root.clone(), Arc::clone(&counters));
             let attached = BusApp::new(
@@ -166,9 +166,9 @@ impl Platform for LinuxDesktop {
                 reader,
                 listed.root.clone(),
                 Arc::clone(&session.events),
-                Arc::clone(&listed.late),
+                Arc::clone(&listed.acts_late),
                 self.shared.screen.clone(),
-                Arc::clone(&self.links),
+                Arc::clone(&self.direct),
             );
             let work = worker::run_worker(attached, inbox, out, counters);
             tokio::spawn(work.instrument(info_span!("app", pid = app.pid)));

@@ -26,7 +26,7 @@ mod process;
 mod read;
 mod x11;
 
-pub use atspi::bus::Missing;
+pub use atspi::bus::BusUnavailable;
 pub use atspi::connection_keeper::{OPTION as KEEP_CONNECTIONS, keep_connections};
 pub use desktop::LinuxDesktop;
 pub use doctor::examine;

@@ -1,9 +1,9 @@
-//! What stays the same when an app restarts: the program it runs, as `/proc` tells.
+//! Which program a process runs, by `/proc`: that stays the same when an app restarts, so ids are made from it.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What to call the program of a process: its executable, or, for an interpreter, the script it runs.
+/// The name of the program of a process: its executable, or, for an interpreter, the script it runs.
 pub(crate) fn of_process(pid: u32) -> Option<String> {
     let proc = Path::new("/proc").join(pid.to_string());
     let executable = std::fs::read_link(proc.join("exe")).ok();
@@ -22,7 +22,7 @@ pub(crate) fn executable(pid: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
-/// The same, of what was read.
+/// The name of a program, by its executable and its command line.
 fn of_program(executable: Option<&str>, words: &[String]) -> Option<String> {
     // A program that was replaced while it runs, as by an update.
     let executable = executable.map(|path| path.trim_end_matches(" (deleted)"));

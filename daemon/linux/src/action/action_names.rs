@@ -4,7 +4,7 @@ use axd_protocol::Role;
 
 /// An element's action.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct NativeAction {
     /// Its place in the element's list, by which it is done.
     pub index: i32,
     /// Its native name.
@@ -15,7 +15,7 @@ pub(crate) struct Named {
 
 /// What a click on a control does. GTK: click, press, toggle, activate. Qt: Press, Toggle. Browsers: press, click, jump,
 /// check and uncheck, switch, open, select; doDefault where they have no better name for it.
-const CONTROL: &[&str] = &[
+const CONTROL_PRESS: &[&str] = &[
     "click",
     "press",
     "toggle",
@@ -30,38 +30,43 @@ const CONTROL: &[&str] = &[
     "clickancestor",
 ];
 /// A menu or a field with choices opens. In Qt its only action may be ShowMenu.
-const OPENER: &[&str] = &["press", "click", "open", "showmenu", "select", "dodefault", "clickancestor"];
+const OPENER_PRESS: &[&str] = &["press", "click", "open", "showmenu", "select", "dodefault", "clickancestor"];
 /// A click on an item selects it. GTK's "activate" is a double click, Qt's "Toggle" takes a selection back: neither is
 /// here.
-const ITEM: &[&str] = &["click", "press", "jump", "select", "dodefault", "clickancestor"];
+const ITEM_PRESS: &[&str] = &["click", "press", "jump", "select", "dodefault", "clickancestor"];
 /// A click into a field puts the caret there. GTK's "activate" is the Enter key: not here.
-const FIELD: &[&str] = &["click"];
+const FIELD_PRESS: &[&str] = &["click"];
 /// Only what the app itself calls a click, a press or a jump.
-const OTHER: &[&str] = &["click", "press", "jump", "clickancestor"];
+const OTHER_PRESS: &[&str] = &["click", "press", "jump", "clickancestor"];
 
 /// The action that does what a click on an element of this role does.
-pub(crate) fn press(role: Role, actions: &[Named]) -> Option<&Named> {
+pub(crate) fn press_action(role: Role, actions: &[NativeAction]) -> Option<&NativeAction> {
     use Role as R;
     let wanted = match role {
-        R::Button | R::ToggleButton | R::Checkbox | R::Switch | R::Radio | R::Tab | R::Link => CONTROL,
-        R::MenuItemCheckbox | R::MenuItemRadio => CONTROL,
-        R::Menu | R::MenuItem | R::Combobox => OPENER,
-        R::ListItem | R::TreeItem | R::Row | R::Cell | R::ColumnHeader | R::RowHeader => ITEM,
-        R::TextField | R::TextArea | R::SearchField | R::SpinButton | R::DateField | R::Slider => FIELD,
+        R::Button | R::ToggleButton | R::Checkbox | R::Switch | R::Radio | R::Tab | R::Link => CONTROL_PRESS,
+        R::MenuItemCheckbox | R::MenuItemRadio => CONTROL_PRESS,
+        R::Menu | R::MenuItem | R::Combobox => OPENER_PRESS,
+        R::ListItem | R::TreeItem | R::Row | R::Cell | R::ColumnHeader | R::RowHeader => ITEM_PRESS,
+        R::TextField | R::TextArea | R::SearchField | R::SpinButton | R::DateField | R::Slider => FIELD_PRESS,
         R::ScrollBar | R::ProgressBar | R::Meter | R::Window | R::Application => &[],
-        _ => OTHER,
+        _ => OTHER_PRESS,
     };
     first(wanted, actions)
 }
 
 /// The action that selects an item, whatever else it may do.
-pub(crate) fn select(actions: &[Named]) -> Option<&Named> {
+pub(crate) fn select_action(actions: &[NativeAction]) -> Option<&NativeAction> {
     first(&["select"], actions)
 }
 
 /// The action that shows what an element holds (`open`), or hides it. `toggles` says whether the element is known to be
 /// the other way now, so that what turns it round will do; `role` what is known to turn round when pressed.
-pub(crate) fn unfold(role: Role, open: bool, toggles: bool, actions: &[Named]) -> Option<&Named> {
+pub(crate) fn expand_action(
+    role: Role,
+    open: bool,
+    toggles: bool,
+    actions: &[NativeAction],
+) -> Option<&NativeAction> {
     let plain: &[&str] =
         if open { &["expand", "open", "showmenu"] } else { &["collapse", "contract", "close"] };
     let found = first(plain, actions);
@@ -83,7 +88,7 @@ pub(crate) fn unfold(role: Role, open: bool, toggles: bool, actions: &[Named]) -
 }
 
 /// The action of this name, native or the user's; exactly, or else, if that is only one, whatever its case.
-pub(crate) fn by_name<'a>(name: &str, actions: &'a [Named]) -> Option<&'a Named> {
+pub(crate) fn action_by_name<'a>(name: &str, actions: &'a [NativeAction]) -> Option<&'a NativeAction> {
     let exact = actions.iter().find(|action| action.name == name || action.label == name);
     exact.or_else(|| {
         let alike = |text: &str| text.to_lowercase() == name.to_lowercase();
@@ -92,7 +97,7 @@ pub(crate) fn by_name<'a>(name: &str, actions: &'a [Named]) -> Option<&'a Named>
     })
 }
 
-fn first<'a>(wanted: &[&str], actions: &'a [Named]) -> Option<&'a Named> {
+fn first<'a>(wanted: &[&str], actions: &'a [NativeAction]) -> Option<&'a NativeAction> {
     wanted.iter().find_map(|wanted| actions.iter().find(|action| plain(&action.name) == *wanted))
 }
 
@@ -105,13 +110,14 @@ fn plain(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn actions(names: &[&str]) -> Vec<Named> {
-        let named = |(index, name): (i32, &&str)| Named { index, name: (*name).into(), label: String::new() };
+    fn actions(names: &[&str]) -> Vec<NativeAction> {
+        let named =
+            |(index, name): (i32, &&str)| NativeAction { index, name: (*name).into(), label: String::new() };
         (0..).zip(names).map(named).collect()
     }
 
     fn pressed(role: Role, names: &[&str]) -> Option<i32> {
-        press(role, &actions(names)).map(|action| action.index)
+        press_action(role, &actions(names)).map(|action| action.index)
     }
 
     #[test]
@@ -138,7 +144,7 @@ mod tests {
     #[test]
     fn what_turns_round_is_used_only_if_it_is_the_other_way_now() {
         let found = |role, open, toggles, names: &[&str]| {
-            unfold(role, open, toggles, &actions(names)).map(|action| action.index)
+            expand_action(role, open, toggles, &actions(names)).map(|action| action.index)
         };
         assert_eq!(found(Role::Cell, true, true, &["expand or contract", "edit"]), Some(0));
         assert_eq!(found(Role::Cell, true, false, &["expand or contract", "edit"]), None);
@@ -151,12 +157,12 @@ mod tests {
 
     #[test]
     fn a_name_is_found_whatever_its_case_if_it_is_the_only_one() {
-        let named = |name, names: &[&str]| by_name(name, &actions(names)).map(|action| action.index);
+        let named = |name, names: &[&str]| action_by_name(name, &actions(names)).map(|action| action.index);
         assert_eq!(named("press", &["Press", "SetFocus"]), Some(0));
         assert_eq!(named("press", &["Press", "press"]), Some(1));
         assert_eq!(named("PRESS", &["Press", "press"]), None);
         assert_eq!(named("jump", &["Press"]), None);
-        let translated = [Named { index: 0, name: "click".into(), label: "Klicken".into() }];
-        assert!(by_name("klicken", &translated).is_some());
+        let translated = [NativeAction { index: 0, name: "click".into(), label: "Klicken".into() }];
+        assert!(action_by_name("klicken", &translated).is_some());
     }
 }

@@ -1,8 +1,9 @@
 //! Acting on elements through AT-SPI.
 //!
-//! One act of an app is under way at a time, in a task of its own ([`Actor`]), so that its worker goes on hearing and
-//! reading meanwhile: an app may be busy with an act for as long as the dialog it opened. The element is looked at
-//! first, then something is sent, then what can be read back is: apps say "done" of what they never do.
+//! One action of an app runs at a time, in a task of its own ([`Actor`]), so that its worker goes on receiving events
+//! and reading meanwhile: an app may be busy with an action for as long as the dialog it opened. The element is read
+//! first, then the action is sent, then its effect is read back where that is possible: apps report success of actions
+//! that they never perform.
 //!
 //! `action_names` knows native actions by name, `actions` uses them; `values`, `selection` and `scroll` are the other ways.
 
@@ -24,29 +25,29 @@ use tracing::debug;
 use zbus::Message;
 
 use crate::app::BusApp;
-use crate::app::event_queue::Ear;
-use crate::atspi::dbus::{Answer, Link, call, get};
-use crate::atspi::direct::Direct;
-use crate::atspi::protocol::{ACCESSIBLE, APPLICATION, Interfaces, Ref, body};
+use crate::app::event_queue::EventQueue;
+use crate::atspi::dbus::{BusConnection, BusReply, call, get};
+use crate::atspi::direct::DirectConnections;
+use crate::atspi::protocol::{ACCESSIBLE, APPLICATION, Interfaces, ObjectRef, body};
 use crate::atspi::roles::{self, PASSWORD_TEXT};
-use crate::atspi::states::{self, Native, Natives};
+use crate::atspi::states::{self, NativeState, NativeStates};
 use crate::atspi::toolkit::Toolkit;
 use crate::read::geometry::window_of;
 use crate::read::handles::Handle;
 use axd_platform::worker::{APP_REPLY_TIMEOUT, WorkerState, now, unresponsive};
 use axd_platform::{Act, Counters, ElementKey, Failure, FailureKind, Gate, Responder, Sent};
 
-/// How long an app may take to answer what it was told before it is asked whether it is still there.
-const EARLY: Duration = Duration::from_millis(300);
-/// The pauses between looks at whether what was told has come about: about 300 ms in all.
-const PAUSES: [u64; 6] = [5, 10, 20, 40, 80, 160];
-/// How far up an element's surroundings are looked at.
-const MOST_ABOVE: usize = 10;
-/// How many elements beside the one that was acted on are read again.
-const MOST_BESIDE: usize = 256;
+/// How long an app may take to reply to an action before it is asked whether it still responds.
+const REPLY_GRACE: Duration = Duration::from_millis(300);
+/// The pauses between checks of an action's effect: about 300 ms in all.
+const RECHECK_PAUSES_MS: [u64; 6] = [5, 10, 20, 40, 80, 160];
+/// How many ancestors of an element are passed to its action.
+const MAX_ANCESTORS: usize = 10;
+/// How many neighbours of the target are read again afterwards.
+const MAX_NEIGHBOURS: usize = 256;
 
-/// An act that is under way.
-pub(crate) struct Deed {
+/// /// An action that is under way.
+pub(crate) struct RunningAction {
     reply: Responder<()>,
     key: ElementKey,
     act: Act,
@@ -54,8 +55,8 @@ pub(crate) struct Deed {
 }
 
 impl BusApp {
-    /// Begins an act. The answer is told by [`BusApp::settle_deed`].
-    pub(crate) fn begin(
+    /// Starts an action. [`BusApp::finish_action`] sends the reply.
+    pub(crate) fn start_action(
         &mut self,
         state: &WorkerState,
         key: ElementKey,
@@ -73,31 +74,31 @@ impl BusApp {
                     counters: Arc::clone(&state.counters),
                     toolkit: reader.toolkit,
                     gate,
-                    ear: Arc::clone(&self.ear),
+                    queue: Arc::clone(&self.queue),
                     direct: OnceCell::new(),
-                    links: Arc::clone(&self.links),
+                    links: Arc::clone(&self.direct),
                     app: self.root.clone(),
                     at: at.clone(),
                     above: above
                         .filter_map(|key| reader.handles.get(key).cloned())
-                        .take(MOST_ABOVE)
+                        .take(MAX_ANCESTORS)
                         .collect(),
                 };
                 let act = act.clone();
                 tokio::spawn(async move {
                     // Nobody listens any more if the app has been detached meanwhile.
                     let _ = done.send(actor.act(&act).await);
-                    actor.ear.wake();
+                    actor.queue.wake();
                 });
             }
             None => drop(done.send(Err(gone()))),
         }
-        self.deed = Some(Deed { reply, key, act, outcome });
+        self.running_action = Some(RunningAction { reply, key, act, outcome });
     }
 
-    /// Tells what came of an act, if that is known by now.
-    pub(crate) fn settle_deed(&mut self, state: &mut WorkerState) {
-        let Some(deed) = &mut self.deed else { return };
+    /// Replies with the result of the running action, if it is known by now.
+    pub(crate) fn finish_action(&mut self, state: &mut WorkerState) {
+        let Some(deed) = &mut self.running_action else { return };
         let result = match deed.outcome.try_recv() {
             Ok(result) => result,
             Err(TryRecvError::Empty) => return,
@@ -105,44 +106,44 @@ impl BusApp {
                 Err(Failure::new(FailureKind::Refused, "the action was interrupted").sent(Sent::Maybe))
             }
         };
-        if let Some(deed) = self.deed.take() {
-            self.look_around(deed.key, &deed.act, state);
+        if let Some(deed) = self.running_action.take() {
+            self.mark_neighbours_dirty(deed.key, &deed.act, state);
             state.reply(deed.reply, result);
         }
     }
 
-    /// Has everything read again that an act on an element is likely to have changed, announced or not.
-    fn look_around(&mut self, key: ElementKey, act: &Act, state: &mut WorkerState) {
+    /// Marks all elements dirty that an action is likely to have changed, announced or not.
+    fn mark_neighbours_dirty(&mut self, key: ElementKey, act: &Act, state: &mut WorkerState) {
         let mut around = vec![key];
         around.extend(state.mirror.parent(key));
         if *act == Act::Select {
             let beside = state.mirror.parent(key).map_or(&[][..], |parent| state.mirror.children(parent));
-            around.extend(beside.iter().copied().take(MOST_BESIDE));
+            around.extend(beside.iter().copied().take(MAX_NEIGHBOURS));
         }
-        around.extend(self.focused.iter().copied());
+        around.extend(self.focus.iter().copied());
         state.mark_known_dirty(around);
         let toolkit = self.reader.toolkit;
-        if toolkit.is_surveyed() {
-            self.survey.suspect(window_of(key, &state.mirror).unwrap_or(ElementKey::APP), now());
+        if toolkit.needs_rescan() {
+            self.rescan.mark_window(window_of(key, &state.mirror).unwrap_or(ElementKey::APP), now());
         }
         if toolkit.acts_late() {
-            self.newcomers.add(key, now());
+            self.delayed_rereads.add(key, now());
         }
     }
 }
 
 /// Acts on one element.
 struct Actor {
-    calls: Link,
+    calls: BusConnection,
     counters: Arc<Counters>,
     toolkit: Toolkit,
     gate: Gate,
-    /// Where it is heard that something happened.
-    ear: Arc<Ear>,
-    /// The connection that this act goes over, once it is known; see [`Actor::wire`].
-    direct: OnceCell<Link>,
+    /// /// Wakes it when an event arrives.
+    queue: Arc<EventQueue>,
+    /// The connection that this action is sent over, once it is known; see [`Actor::action_connection`].
+    direct: OnceCell<BusConnection>,
     /// The connections to apps themselves.
-    links: Arc<Direct>,
+    links: Arc<DirectConnections>,
     /// The app's own element.
     app: Handle,
     /// The element.
@@ -151,99 +152,102 @@ struct Actor {
     above: Vec<Handle>,
 }
 
-/// The element as it is just before the act.
+/// The element as it was just before the action.
 #[derive(Debug, Clone, Copy)]
-struct Subject {
+struct Target {
     role: Role,
-    natives: Natives,
+    natives: NativeStates,
     states: States,
     interfaces: Interfaces,
 }
 
 impl Actor {
     async fn act(&self, act: &Act) -> Result<(), Failure> {
-        let subject = self.look(&self.at).await?.ok_or_else(gone)?;
+        let subject = self.read_target(&self.at).await?.ok_or_else(gone)?;
         let scrolls = matches!(act, Act::ScrollTo | Act::Reveal(_) | Act::Scroll(..));
         if subject.states.has(State::Disabled) && !scrolls {
             return Err(Failure::new(FailureKind::Refused, "the element is disabled"));
         }
         match act {
             Act::Press => self.press(&subject).await,
-            Act::Native(name) => self.native(&subject, name).await,
+            Act::Native(name) => self.do_named_action(&subject, name).await,
             Act::SetValue(value) => self.set_value(&subject, value).await,
             Act::Insert(text) => self.insert(&subject, text).await,
             Act::CaretToEnd => self.caret_to_end(&subject).await,
             Act::Focus => self.focus(&subject).await,
             Act::Select => self.select(&subject).await,
-            Act::Expand => self.unfold(&subject, true).await,
-            Act::Collapse => self.unfold(&subject, false).await,
-            Act::TellsChecked => self.tells_checked(&subject),
+            Act::Expand => self.set_expanded(&subject, true).await,
+            Act::Collapse => self.set_expanded(&subject, false).await,
+            Act::TellsChecked => self.require_checkable(&subject),
             Act::ScrollTo => self.scroll_to(&self.at, &subject).await,
-            Act::Reveal(row) => self.reveal(&subject, *row).await,
-            Act::Scroll(..) => Err(not_offered("AT-SPI has no call that scrolls by steps")),
+            Act::Reveal(row) => self.scroll_row_into_view(&subject, *row).await,
+            Act::Scroll(..) => Err(unsupported("AT-SPI has no call that scrolls by steps")),
         }
     }
 
-    /// Looks at an element. `None`: it is gone.
-    async fn look(&self, at: &Handle) -> Result<Option<Subject>, Failure> {
+    /// Reads an element. `None`: it is gone.
+    async fn read_target(&self, at: &Handle) -> Result<Option<Target>, Failure> {
         let calls = ["GetRole", "GetState", "GetInterfaces"];
-        let answers =
-            self.ask(calls.map(|method| call(&at.bus, &at.path, ACCESSIBLE, method, &())).into()).await?;
-        Ok(self.subject(&answers))
+        let answers = self
+            .call_all(calls.map(|method| call(&at.bus, &at.path, ACCESSIBLE, method, &())).into())
+            .await?;
+        Ok(self.parse_target(&answers))
     }
 
-    fn subject(&self, answers: &[Answer]) -> Option<Subject> {
+    fn parse_target(&self, answers: &[BusReply]) -> Option<Target> {
         let [number, state, interfaces] = answers else { return None };
         let number: u32 = body(number)?;
-        let natives = Natives::from_words(&body::<Vec<u32>>(state)?);
-        if natives.has(Native::Defunct) {
+        let natives = NativeStates::from_words(&body::<Vec<u32>>(state)?);
+        if natives.has(NativeState::Defunct) {
             return None;
         }
         let role = roles::role(number, natives);
         let mut states = states::states(natives, role, self.toolkit);
         states.set(State::Secure, number == PASSWORD_TEXT);
-        let interfaces = Interfaces::named(&body::<Vec<String>>(interfaces).unwrap_or_default());
-        Some(Subject { role, natives, states, interfaces })
+        let interfaces = Interfaces::from_names(&body::<Vec<String>>(interfaces).unwrap_or_default());
+        Some(Target { role, natives, states, interfaces })
     }
 
     /// The native states of an element; none if it is gone.
-    async fn natives(&self, at: &Handle) -> Result<Natives, Failure> {
-        let answers = self.ask(vec![call(&at.bus, &at.path, ACCESSIBLE, "GetState", &())]).await?;
+    async fn natives(&self, at: &Handle) -> Result<NativeStates, Failure> {
+        let answers = self.call_all(vec![call(&at.bus, &at.path, ACCESSIBLE, "GetState", &())]).await?;
         Ok(answers
             .first()
             .and_then(body::<Vec<u32>>)
-            .map_or_else(Natives::default, |w| Natives::from_words(&w)))
+            .map_or_else(NativeStates::default, |w| NativeStates::from_words(&w)))
     }
 
-    /// Asks what changes nothing.
-    async fn ask(&self, calls: Vec<zbus::Result<Message>>) -> Result<Vec<Answer>, Failure> {
+    /// Makes calls that change nothing.
+    async fn call_all(&self, calls: Vec<zbus::Result<Message>>) -> Result<Vec<BusReply>, Failure> {
         self.counters.calls.fetch_add(calls.len() as u64, Relaxed);
-        self.calls.ask_all(calls).await
+        self.calls.call_all(calls).await
     }
 
-    /// Asks one such thing.
-    async fn ask_one(&self, call: zbus::Result<Message>) -> Result<Answer, Failure> {
-        Ok(self.ask(vec![call]).await?.pop().unwrap_or_else(|| Err(String::new())))
+    /// Makes one such call.
+    async fn call(&self, call: zbus::Result<Message>) -> Result<BusReply, Failure> {
+        Ok(self.call_all(vec![call]).await?.pop().unwrap_or_else(|| Err(String::new())))
     }
 
-    /// Asks for a property of the element.
-    async fn property(&self, interface: &str, property: &str) -> Result<Answer, Failure> {
-        self.ask_one(get(&self.at.bus, &self.at.path, interface, property)).await
+    /// Reads a property of the element.
+    async fn property(&self, interface: &str, property: &str) -> Result<BusReply, Failure> {
+        self.call(get(&self.at.bus, &self.at.path, interface, property)).await
     }
 
-    /// Sends what acts, through the gate. Its answer; `None` if the app has taken it and is still at it.
-    async fn tell(&self, call: zbus::Result<Message>) -> Result<Option<Message>, Failure> {
-        let call = call.map_err(|fault| Failure::new(FailureKind::Invalid, fault.to_string()))?;
-        let wire = self.direct.get_or_try_init(|| self.wire()).await?;
+    /// Sends a call that acts, through the gate. Returns its reply; `None` if the app has taken it and is still busy
+    /// with it.
+    async fn send_action(&self, call: zbus::Result<Message>) -> Result<Option<Message>, Failure> {
+        let call = call.map_err(|error| Failure::new(FailureKind::Invalid, error.to_string()))?;
+        let wire = self.direct.get_or_try_init(|| self.action_connection()).await?;
         self.counters.calls.fetch_add(1, Relaxed);
         self.gate.enter()?;
-        let mut reply = wire.start(Ok(call)).await?;
-        let answer = match timeout(EARLY, &mut reply).await {
+        let mut reply = wire.start_call(Ok(call)).await?;
+        let answer = match timeout(REPLY_GRACE, &mut reply).await {
             Ok(answer) => answer,
             Err(_) => {
                 // Apps take calls in the order they come. One that answers a later call has taken this one.
                 let later = crate::action::call(&self.at.bus, &self.at.path, ACCESSIBLE, "GetRole", &());
-                let later = self.calls.start(later).await.map_err(|failure| failure.sent(Sent::Maybe))?;
+                let later =
+                    self.calls.start_call(later).await.map_err(|failure| failure.sent(Sent::Maybe))?;
                 tokio::select! {
                     biased;
                     answer = &mut reply => answer,
@@ -251,21 +255,21 @@ impl Actor {
                         answers.map_err(|failure| failure.sent(Sent::Maybe))?.ok();
                         return Ok(None);
                     }
-                    () = tokio::time::sleep(APP_REPLY_TIMEOUT - EARLY) => Err(unresponsive()),
+                    () = tokio::time::sleep(APP_REPLY_TIMEOUT - REPLY_GRACE) => Err(unresponsive()),
                 }
             }
         };
         match answer {
             Ok(Ok(message)) => Ok(Some(message)),
-            Ok(Err(error)) => Err(refusal(&error)),
+            Ok(Err(error)) => Err(failure_of(&error)),
             Err(failure) => Err(failure.sent(Sent::Maybe)),
         }
     }
 
-    /// The connection for what acts: the one everything is asked over, or, to an app that would be deaf on that one while
-    /// it acts, one to the app itself, for this act alone ([`crate::atspi::direct`]).
-    async fn wire(&self) -> Result<Link, Failure> {
-        if !self.toolkit.is_deaf_while_it_acts() || self.at.bus != self.app.bus {
+    /// The connection for the action: the one for all calls, or, to an app that would not answer on that one while it
+    /// acts, one to the app itself, for this action alone ([`crate::atspi::direct`]).
+    async fn action_connection(&self) -> Result<BusConnection, Failure> {
+        if !self.toolkit.blocks_connection_while_acting() || self.at.bus != self.app.bus {
             return Ok(self.calls.clone());
         }
         let Handle { bus, path } = &self.app;
@@ -273,35 +277,35 @@ impl Actor {
             call(bus, path, APPLICATION, "GetApplicationBusAddress", &()),
             call(bus, path, ACCESSIBLE, "GetChildren", &()),
         ];
-        let answers = self.ask(asked).await?;
+        let answers = self.call_all(asked).await?;
         let address: String = answers.first().and_then(body).unwrap_or_default();
-        let windows: Vec<Ref> = answers.get(1).and_then(body).unwrap_or_default();
+        let windows: Vec<ObjectRef> = answers.get(1).and_then(body).unwrap_or_default();
         let connected = self.links.connect(bus, &address, windows.into_iter().collect());
         match timeout(APP_REPLY_TIMEOUT, connected).await {
             Ok(Ok(link)) => Ok(link),
-            Ok(Err(fault)) => {
-                debug!(address, %fault, "the app lets nobody connect to it; it may be deaf while it acts");
+            Ok(Err(error)) => {
+                debug!(address, %error, "the app lets nobody connect to it; it may be deaf while it acts");
                 Ok(self.calls.clone())
             }
             Err(_) => Err(unresponsive()),
         }
     }
 
-    /// The same for what answers whether it was done. An app that is still at it counts as doing it.
-    async fn tell_whether(&self, call: zbus::Result<Message>) -> Result<bool, Failure> {
-        Ok(self.tell(call).await?.is_none_or(|message| message.body().deserialize().unwrap_or(true)))
+    /// Sends a call that acts and replies whether it was done. An app that is still busy with it counts as doing it.
+    async fn send_and_confirm(&self, call: zbus::Result<Message>) -> Result<bool, Failure> {
+        Ok(self.send_action(call).await?.is_none_or(|message| message.body().deserialize().unwrap_or(true)))
     }
 
-    /// Looks until it is so, or for long enough: whenever something happens in the app, and after pauses too, because
-    /// numbers, selections and more come about in some toolkits without any event. What goes wrong while looking went
-    /// wrong after something was sent.
-    async fn until<F: Future<Output = Result<bool, Failure>>>(
+    /// Checks until the condition holds, for about 300 ms: at every event of the app, and after pauses too, because
+    /// numbers, selections and more change in some toolkits without any event. A failure here happened after something
+    /// was sent.
+    async fn wait_until<F: Future<Output = Result<bool, Failure>>>(
         &self,
         mut is_so: impl FnMut() -> F,
     ) -> Result<bool, Failure> {
-        let (mut pauses, mut pause_ends) = (PAUSES.into_iter(), Instant::now());
+        let (mut pauses, mut pause_ends) = (RECHECK_PAUSES_MS.into_iter(), Instant::now());
         loop {
-            let happened = self.ear.next_event();
+            let happened = self.queue.next_event();
             if is_so().await.map_err(|failure| failure.sent(Sent::Yes))? {
                 return Ok(true);
             }
@@ -309,7 +313,7 @@ impl Actor {
                 let Some(pause) = pauses.next() else { return Ok(false) };
                 pause_ends = Instant::now() + Duration::from_millis(pause);
             }
-            // Either way it is looked again.
+            // Either way the condition is checked again.
             let _ = timeout_at(pause_ends, happened).await;
         }
     }
@@ -319,27 +323,27 @@ fn gone() -> Failure {
     Failure::new(FailureKind::Gone, "the element is gone")
 }
 
-fn not_offered(why: impl Into<String>) -> Failure {
+fn unsupported(why: impl Into<String>) -> Failure {
     Failure::new(FailureKind::NotSupported, why)
 }
 
-/// The app took it and did not do it.
-fn not_done(why: impl Into<String>) -> Failure {
+/// The app took the action and did not perform it.
+fn not_effective(why: impl Into<String>) -> Failure {
     Failure::new(FailureKind::Refused, why).sent(Sent::Yes)
 }
 
-/// What an error means for whether something was done.
-fn refusal(error: &str) -> Failure {
+/// Translates the name of a D-Bus error into a failure, with whether something was sent.
+fn failure_of(error: &str) -> Failure {
     match error.rsplit('.').next().unwrap_or_default() {
-        // It was sent to nothing that could have done it.
+        // Nothing was there that could have performed it.
         "UnknownMethod" | "UnknownInterface" | "UnknownObject" | "UnknownProperty" | "InvalidArgs"
-        | "NotSupported" | "PropertyReadOnly" => not_offered(format!("the app answers {error}")),
+        | "NotSupported" | "PropertyReadOnly" => unsupported(format!("the app answers {error}")),
         "ServiceUnknown" | "NameHasNoOwner" => gone(),
-        // It left without a word, perhaps just because of this.
+        // The app left without a reply, perhaps because of this action.
         "NoReply" | "Disconnected" => {
             Failure::new(FailureKind::Gone, "the app left before it answered").sent(Sent::Maybe)
         }
-        _ => not_done(format!("the app answers {error}")),
+        _ => not_effective(format!("the app answers {error}")),
     }
 }
 
@@ -357,7 +361,7 @@ mod tests {
             ("org.freedesktop.DBus.Error.Failed", FailureKind::Refused, Sent::Yes),
             ("", FailureKind::Refused, Sent::Yes),
         ] {
-            let failure = refusal(error);
+            let failure = failure_of(error);
             assert_eq!((failure.kind, failure.sent), (kind, sent), "{error}");
         }
     }

@@ -5,28 +5,28 @@
 
 use axd_protocol::{Role, State};
 
-use crate::action::{Actor, Subject, not_done, not_offered};
+use crate::action::{Actor, Target, not_effective, unsupported};
 use crate::atspi::dbus::{call, get, set};
-use crate::atspi::protocol::{EDITABLE_TEXT, TEXT, VALUE, body, number};
-use crate::atspi::states::Native;
-use crate::read::reader::LONGEST_TEXT;
+use crate::atspi::protocol::{EDITABLE_TEXT, TEXT, VALUE, body, number_property};
+use crate::atspi::states::NativeState;
+use crate::read::reader::MAX_TEXT;
 use axd_platform::{Failure, FailureKind, Sent};
 
-/// The difference that is none.
-const NOTHING: f64 = 1e-6;
+/// Numbers that differ by less are equal.
+const EPSILON: f64 = 1e-6;
 
 impl Actor {
-    /// Puts something in instead of what the element holds.
-    pub(crate) async fn set_value(&self, subject: &Subject, value: &str) -> Result<(), Failure> {
+    /// Replaces the value of the element.
+    pub(crate) async fn set_value(&self, subject: &Target, value: &str) -> Result<(), Failure> {
         use Role as R;
         match subject.role {
-            R::ProgressBar | R::Meter => Err(not_offered("it only shows its value")),
+            R::ProgressBar | R::Meter => Err(unsupported("it only shows its value")),
             R::Slider | R::SpinButton | R::ScrollBar | R::SplitGroup if subject.interfaces.value => {
                 self.set_number(value).await
             }
             _ if subject.interfaces.editable_text => self.set_text(subject, value).await,
             _ if subject.interfaces.value => self.set_number(value).await,
-            _ => Err(not_offered("the app offers no way to set what it holds")),
+            _ => Err(unsupported("the app offers no way to set what it holds")),
         }
     }
 
@@ -39,136 +39,142 @@ impl Actor {
             .ok_or_else(|| Failure::new(FailureKind::Invalid, format!("{value:?} is not a number")))?;
         let asked = ["CurrentValue", "MinimumValue", "MaximumValue", "MinimumIncrement"];
         let asked = asked.map(|property| get(&self.at.bus, &self.at.path, VALUE, property));
-        let numbers: Vec<Option<f64>> = self.ask(asked.into()).await?.iter().map(number).collect();
+        let numbers: Vec<Option<f64>> =
+            self.call_all(asked.into()).await?.iter().map(number_property).collect();
         let [before, least, most, step] = [0, 1, 2, 3].map(|at| numbers.get(at).copied().flatten());
-        self.tell(set(&self.at.bus, &self.at.path, VALUE, "CurrentValue", wanted)).await?;
+        self.send_action(set(&self.at.bus, &self.at.path, VALUE, "CurrentValue", wanted)).await?;
         let came = self
-            .until(|| async {
-                let now = number(&self.property(VALUE, "CurrentValue").await?);
+            .wait_until(|| async {
+                let now = number_property(&self.property(VALUE, "CurrentValue").await?);
                 Ok(is_set(wanted, before, now, (least, most), step.unwrap_or_default()))
             })
             .await?;
         match came {
             true => Ok(()),
-            false => Err(not_done("the app took the number and did not set it")),
+            false => Err(not_effective("the app took the number and did not set it")),
         }
     }
 
-    async fn set_text(&self, subject: &Subject, text: &str) -> Result<(), Failure> {
+    async fn set_text(&self, subject: &Target, text: &str) -> Result<(), Failure> {
         self.can_be_edited(subject)?;
         let secure = subject.states.has(State::Secure);
         let before = self.content(secure).await?;
         let contents = call(&self.at.bus, &self.at.path, EDITABLE_TEXT, "SetTextContents", &(text,));
-        let said = self.tell_whether(contents).await?;
+        let message = self.send_and_confirm(contents).await?;
         let length = self.length_of(text);
-        let came = said
+        let came = message
             && self
-                .until(|| async {
+                .wait_until(|| async {
                     let now = self.content(secure).await?;
-                    Ok(now.is(text, length) || now != before)
+                    Ok(now.equals(text, length) || now != before)
                 })
                 .await?;
         if !came {
-            return Err(not_done("the app took the text and did not put it in"));
+            return Err(not_effective("the app took the text and did not put it in"));
         }
         // As after typing. A toolkit that leaves the caret elsewhere has done what was asked all the same.
-        let end = self.count().await.unwrap_or(length);
-        let _ = self.tell(self.caret(end)).await;
+        let end = self.character_count().await.unwrap_or(length);
+        let _ = self.send_action(self.caret_call(end)).await;
         Ok(())
     }
 
     /// Puts text in at the caret, instead of what is selected.
-    pub(crate) async fn insert(&self, subject: &Subject, text: &str) -> Result<(), Failure> {
+    pub(crate) async fn insert(&self, subject: &Target, text: &str) -> Result<(), Failure> {
         if !subject.interfaces.editable_text {
-            return Err(not_offered("the app offers no way to put text in"));
+            return Err(unsupported("the app offers no way to put text in"));
         }
         self.can_be_edited(subject)?;
         let selected = call(&self.at.bus, &self.at.path, TEXT, "GetNSelections", &());
-        let selected: i32 = body(&self.ask_one(selected).await?).unwrap_or_default();
-        let mut count = self.count().await?;
-        let mut at = match number(&self.property(TEXT, "CaretOffset").await?) {
+        let selected: i32 = body(&self.call(selected).await?).unwrap_or_default();
+        let mut count = self.character_count().await?;
+        let mut at = match number_property(&self.property(TEXT, "CaretOffset").await?) {
             Some(caret) if caret >= 0.0 => (caret as i32).min(count),
             _ => count,
         };
         let mut sent = Sent::No;
         if selected > 0 {
             let selection = call(&self.at.bus, &self.at.path, TEXT, "GetSelection", &(0,));
-            let (start, end): (i32, i32) = body(&self.ask_one(selection).await?).unwrap_or_default();
+            let (start, end): (i32, i32) = body(&self.call(selection).await?).unwrap_or_default();
             if start != end {
                 let part = (start.min(end), start.max(end));
                 let deleting = call(&self.at.bus, &self.at.path, EDITABLE_TEXT, "DeleteText", &part);
-                if !self.tell_whether(deleting).await? {
-                    return Err(not_done("the app did not delete what was selected"));
+                if !self.send_and_confirm(deleting).await? {
+                    return Err(not_effective("the app did not delete what was selected"));
                 }
                 sent = Sent::Yes;
                 at = part.0;
-                self.until(|| async { Ok(self.count().await? < count) }).await?;
-                count = self.count().await.map_err(|failure| failure.sent(sent))?;
+                self.wait_until(|| async { Ok(self.character_count().await? < count) }).await?;
+                count = self.character_count().await.map_err(|failure| failure.sent(sent))?;
             }
         }
         if text.is_empty() {
             return Ok(());
         }
         let length = self.length_of(text);
-        let inserting =
-            call(&self.at.bus, &self.at.path, EDITABLE_TEXT, "InsertText", &(at, text, self.span_of(text)));
-        let said = self.tell_whether(inserting).await.map_err(|failure| match failure.sent {
+        let inserting = call(
+            &self.at.bus,
+            &self.at.path,
+            EDITABLE_TEXT,
+            "InsertText",
+            &(at, text, self.insert_length(text)),
+        );
+        let message = self.send_and_confirm(inserting).await.map_err(|failure| match failure.sent {
             Sent::No => failure.sent(sent),
             Sent::Maybe | Sent::Yes => failure,
         })?;
         // Text that goes in makes what is there longer. So the text itself, which may be secret, is not read.
-        if !said || !self.until(|| async { Ok(self.count().await? != count) }).await? {
-            return Err(not_done("the app took the text and did not put it in"));
+        if !message || !self.wait_until(|| async { Ok(self.character_count().await? != count) }).await? {
+            return Err(not_effective("the app took the text and did not put it in"));
         }
         // Toolkits differ in whether the caret goes along; the next text is to come after this one.
-        let grown = self.count().await.map_or(length, |now| now - count);
-        let _ = self.tell(self.caret(at + self.passed(text, grown))).await;
+        let grown = self.character_count().await.map_or(length, |now| now - count);
+        let _ = self.send_action(self.caret_call(at + self.caret_advance(text, grown))).await;
         Ok(())
     }
 
     /// Puts the caret at the end, with nothing selected: toolkits select all that a field holds when it gets the focus.
-    pub(crate) async fn caret_to_end(&self, subject: &Subject) -> Result<(), Failure> {
+    pub(crate) async fn caret_to_end(&self, subject: &Target) -> Result<(), Failure> {
         if !subject.interfaces.text {
-            return Err(not_offered("it holds no text"));
+            return Err(unsupported("it holds no text"));
         }
-        let end = self.count().await?;
-        match self.tell_whether(self.caret(end)).await? {
+        let end = self.character_count().await?;
+        match self.send_and_confirm(self.caret_call(end)).await? {
             true => Ok(()),
-            false => Err(not_done("the app did not move the caret")),
+            false => Err(not_effective("the app did not move the caret")),
         }
     }
 
-    fn can_be_edited(&self, subject: &Subject) -> Result<(), Failure> {
+    fn can_be_edited(&self, subject: &Target) -> Result<(), Failure> {
         // Qt does not say of spin boxes that they are editable.
-        let editable = subject.natives.has(Native::Editable) || subject.role == Role::SpinButton;
-        if !editable || subject.natives.has(Native::ReadOnly) {
+        let editable = subject.natives.has(NativeState::Editable) || subject.role == Role::SpinButton;
+        if !editable || subject.natives.has(NativeState::ReadOnly) {
             return Err(Failure::new(FailureKind::Refused, "it is read-only"));
         }
         match self.toolkit.sets_text() {
             true => Ok(()),
-            false => Err(not_offered("the app says that it sets text and does not")),
+            false => Err(unsupported("the app says that it sets text and does not")),
         }
     }
 
     /// How long what it holds is, as the toolkit counts.
-    async fn count(&self) -> Result<i32, Failure> {
-        Ok(number(&self.property(TEXT, "CharacterCount").await?).map_or(0, |count| count as i32))
+    async fn character_count(&self) -> Result<i32, Failure> {
+        Ok(number_property(&self.property(TEXT, "CharacterCount").await?).map_or(0, |count| count as i32))
     }
 
     /// What it holds: if that is a secret, or very long, only how long it is.
     async fn content(&self, secure: bool) -> Result<Content, Failure> {
-        let count = self.count().await?;
+        let count = self.character_count().await?;
         let text = match count {
             0 => Some(String::new()).filter(|_| !secure),
-            1..=LONGEST_TEXT if !secure => {
-                body(&self.ask_one(call(&self.at.bus, &self.at.path, TEXT, "GetText", &(0, count))).await?)
+            1..=MAX_TEXT if !secure => {
+                body(&self.call(call(&self.at.bus, &self.at.path, TEXT, "GetText", &(0, count))).await?)
             }
             _ => None,
         };
         Ok(Content { count, text })
     }
 
-    fn caret(&self, at: i32) -> zbus::Result<zbus::Message> {
+    fn caret_call(&self, at: i32) -> zbus::Result<zbus::Message> {
         call(&self.at.bus, &self.at.path, TEXT, "SetCaretOffset", &(at,))
     }
 
@@ -181,14 +187,14 @@ impl Actor {
 
     /// How far the caret goes to be behind a text that went in. The documents of LibreOffice count halves of UTF-16, its dialogs,
     /// which are GTK's, characters: by how much the whole has grown tells which it is.
-    fn passed(&self, text: &str, grown: i32) -> i32 {
+    fn caret_advance(&self, text: &str, grown: i32) -> i32 {
         let halves = i32::try_from(text.encode_utf16().count()).unwrap_or(i32::MAX);
         if grown == halves { halves } else { self.length_of(text) }
     }
 
     /// The length of a text as `InsertText` wants it told: ATK and GTK 4 count bytes, Qt its characters, of which it makes
     /// up those that are missing.
-    fn span_of(&self, text: &str) -> i32 {
+    fn insert_length(&self, text: &str) -> i32 {
         match self.toolkit.counts_utf16() {
             true => self.length_of(text),
             false => i32::try_from(text.len()).unwrap_or(i32::MAX),
@@ -204,7 +210,7 @@ struct Content {
 }
 
 impl Content {
-    fn is(&self, text: &str, length: i32) -> bool {
+    fn equals(&self, text: &str, length: i32) -> bool {
         self.text.as_ref().map_or(self.count == length, |held| held == text)
     }
 }
@@ -225,8 +231,8 @@ fn is_set(
     {
         aim = wanted.clamp(least, most);
     }
-    let near = (now - aim).abs() <= NOTHING * aim.abs().max(1.0);
-    let changed = before.is_none_or(|before| (now - before).abs() > NOTHING);
+    let near = (now - aim).abs() <= EPSILON * aim.abs().max(1.0);
+    let changed = before.is_none_or(|before| (now - before).abs() > EPSILON);
     // Less than a step from where it was, it may stay there.
     near || changed || (now - aim).abs() < step
 }
@@ -250,9 +256,9 @@ mod tests {
     #[test]
     fn a_secret_is_compared_by_its_length() {
         let secret = Content { count: 6, text: None };
-        assert!(secret.is("secret", 6));
-        assert!(!secret.is("longer than that", 16));
+        assert!(secret.equals("secret", 6));
+        assert!(!secret.equals("longer than that", 16));
         let plain = Content { count: 2, text: Some("ab".into()) };
-        assert!(plain.is("ab", 2) && !plain.is("ba", 2));
+        assert!(plain.equals("ab", 2) && !plain.equals("ba", 2));
     }
 }

@@ -1,5 +1,5 @@
-//! What has been heard of one app and not taken in yet: a set, so that a flood costs as much as there are elements,
-//! and never more than [`MOST`] of those.
+//! The event queue of one app: pending accessibility events, merged by element, so that a flood costs no more than one
+//! entry an element, and never more than [`MAX_ELEMENTS`].
 
 use std::collections::HashMap;
 
@@ -7,185 +7,185 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// How many elements can be heard of before it is simpler to look at all of them.
-const MOST: usize = 65_536;
-/// Announcements that wait; more are dropped.
-const MOST_SAID: usize = 64;
+/// How many elements are queued at most; beyond that the whole app is read again.
+const MAX_ELEMENTS: usize = 65_536;
+/// How many announcements for screen readers are queued at most; more are dropped.
+const MAX_ANNOUNCEMENTS: usize = 64;
 
-/// What kind of thing happened to an element; several may have.
+/// Which kinds of changes events announced of an element: a bit set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Kinds(u32);
+pub(crate) struct ChangeKinds(u32);
 
-impl Kinds {
-    /// Something about the element itself.
-    pub const FACTS: Kinds = Kinds(1);
-    /// Its children.
-    pub const CHILDREN: Kinds = Kinds(1 << 1);
-    /// It took or lost the focus.
-    pub const FOCUS: Kinds = Kinds(1 << 2);
+impl ChangeKinds {
+    /// Any of its facts: role, name, value, states.
+    pub const FACTS: ChangeKinds = ChangeKinds(1);
+    /// Its list of children.
+    pub const CHILDREN: ChangeKinds = ChangeKinds(1 << 1);
+    /// It gained or lost the keyboard focus.
+    pub const FOCUS: ChangeKinds = ChangeKinds(1 << 2);
     /// Which of its children are selected.
-    pub const SELECTION: Kinds = Kinds(1 << 3);
-    /// It is a window, and something happened to it.
-    pub const WINDOW: Kinds = Kinds(1 << 4);
-    /// It is no more.
-    pub const GONE: Kinds = Kinds(1 << 5);
-    /// All below it is new.
-    pub const SUBTREE: Kinds = Kinds(1 << 6);
-    /// It can be used or no longer, and with it all below it.
-    pub const BELOW: Kinds = Kinds(1 << 7);
+    pub const SELECTION: ChangeKinds = ChangeKinds(1 << 3);
+    /// It is a window that was opened, closed, activated or otherwise changed.
+    pub const WINDOW: ChangeKinds = ChangeKinds(1 << 4);
+    /// It was removed.
+    pub const GONE: ChangeKinds = ChangeKinds(1 << 5);
+    /// Its whole subtree was replaced, as a page that was loaded.
+    pub const SUBTREE: ChangeKinds = ChangeKinds(1 << 6);
+    /// It became sensitive or insensitive, and its descendants with it.
+    pub const SENSITIVITY: ChangeKinds = ChangeKinds(1 << 7);
     /// Its name.
-    pub const NAME: Kinds = Kinds(1 << 8);
+    pub const NAME: ChangeKinds = ChangeKinds(1 << 8);
     /// Its description.
-    pub const DESCRIPTION: Kinds = Kinds(1 << 9);
-    /// Its number.
-    pub const NUMBER: Kinds = Kinds(1 << 10);
+    pub const DESCRIPTION: ChangeKinds = ChangeKinds(1 << 9);
+    /// Its numeric value.
+    pub const VALUE: ChangeKinds = ChangeKinds(1 << 10);
     /// Its text.
-    pub const TEXT: Kinds = Kinds(1 << 11);
+    pub const TEXT: ChangeKinds = ChangeKinds(1 << 11);
     /// Its states.
-    pub const STATES: Kinds = Kinds(1 << 12);
-    /// What is seen of it, whatever that is.
-    pub const LOOKS: Kinds = Kinds(1 << 13);
-    /// It is shown now or no longer.
-    pub const SHOWN: Kinds = Kinds(1 << 16);
-    /// It is the current one of its siblings.
-    pub const ITEM: Kinds = Kinds(1 << 15);
-    /// It took the focus.
-    pub const TOOK: Kinds = Kinds(1 << 14);
+    pub const STATES: ChangeKinds = ChangeKinds(1 << 12);
+    /// Its visible data; the event does not say what of it.
+    pub const VISIBLE_DATA: ChangeKinds = ChangeKinds(1 << 13);
+    /// It was shown or hidden.
+    pub const VISIBILITY: ChangeKinds = ChangeKinds(1 << 16);
+    /// It became the active descendant of its container.
+    pub const CURRENT_ITEM: ChangeKinds = ChangeKinds(1 << 15);
+    /// It gained the focus.
+    pub const FOCUS_GAINED: ChangeKinds = ChangeKinds(1 << 14);
 
-    /// Whether any of `kinds` is among them.
-    pub fn has(self, kinds: Kinds) -> bool {
+    /// Whether any of `kinds` is set.
+    pub fn has(self, kinds: ChangeKinds) -> bool {
         self.0 & kinds.0 != 0
     }
 
-    /// Whether there are none but `kinds` among them.
-    pub fn within(self, kinds: Kinds) -> bool {
+    /// Whether nothing but `kinds` is set.
+    pub fn is_within(self, kinds: ChangeKinds) -> bool {
         self.0 & !kinds.0 == 0
     }
 }
 
-impl std::ops::BitOr for Kinds {
-    type Output = Kinds;
-    fn bitor(self, other: Kinds) -> Kinds {
-        Kinds(self.0 | other.0)
+impl std::ops::BitOr for ChangeKinds {
+    type Output = ChangeKinds;
+    fn bitor(self, other: ChangeKinds) -> ChangeKinds {
+        ChangeKinds(self.0 | other.0)
     }
 }
 
-/// What was heard of an element.
+/// What events announced of one element.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Hint {
-    /// What happened to it.
-    pub kinds: Kinds,
-    /// What the app says it is called now.
+pub(crate) struct Change {
+    /// The kinds of changes.
+    pub kinds: ChangeKinds,
+    /// The new name that the last event carried.
     pub name: Option<String>,
-    /// When it last took the focus, among all events.
-    pub took: u64,
+    /// The number of the event by which it last gained the focus; 0 if it did not.
+    pub focus_order: u64,
 }
 
-impl Hint {
-    /// Takes in what was heard after this.
-    pub fn add(&mut self, later: Hint) {
+impl Change {
+    /// Adds a later change of the same element.
+    pub fn merge(&mut self, later: Change) {
         self.kinds = self.kinds | later.kinds;
         self.name = later.name.or(self.name.take());
-        self.took = self.took.max(later.took);
+        self.focus_order = self.focus_order.max(later.focus_order);
     }
 }
 
-impl From<Kinds> for Hint {
-    fn from(kinds: Kinds) -> Hint {
-        Hint { kinds, ..Hint::default() }
+impl From<ChangeKinds> for Change {
+    fn from(kinds: ChangeKinds) -> Change {
+        Change { kinds, ..Change::default() }
     }
 }
 
-/// What was heard.
+/// Everything that arrived since the queue was last taken.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
-    /// The elements, by path, and what happened to them.
-    pub hints: HashMap<String, Hint>,
-    /// What the app said for screen readers to speak.
-    pub said: Vec<String>,
-    /// The fences that all of this, and all before it, lies before.
-    pub marks: Vec<u64>,
-    /// So much was heard that not all of it was kept.
+pub(crate) struct PendingEvents {
+    /// The changed elements, by object path.
+    pub changes: HashMap<String, Change>,
+    /// Texts for screen readers to speak.
+    pub announcements: Vec<String>,
+    /// Fences that all these events, and all before them, lie before.
+    pub passed_fences: Vec<u64>,
+    /// Events were dropped because too many elements were queued.
     pub overflowed: bool,
-    /// How many events these were.
+    /// How many events arrived.
     pub events: u64,
-    /// Nothing more will be heard: the connection is lost.
-    pub lost: bool,
+    /// The connection is lost; no more events will arrive.
+    pub closed: bool,
 }
 
-/// Where one app's events arrive.
+/// The events of one app, from the connection that receives them to the app's worker.
 #[derive(Debug, Default)]
-pub(crate) struct Ear {
-    heard: Mutex<Heard>,
-    bell: Notify,
-    /// Wakes those that look whether something has come about.
+pub(crate) struct EventQueue {
+    pending: Mutex<PendingEvents>,
+    notify: Notify,
+    /// Wakes actions that wait for an effect.
     events: Notify,
 }
 
-impl Ear {
-    /// Something happened to the element at this path.
-    pub fn hear(&self, path: &str, hint: impl Into<Hint>) {
-        let mut heard = self.heard.lock();
-        heard.events += 1;
-        let mut hint: Hint = hint.into();
-        if hint.kinds.has(Kinds::TOOK) {
-            hint.took = heard.events;
+impl EventQueue {
+    /// Adds a change of the element at this object path.
+    pub fn push(&self, path: &str, change: impl Into<Change>) {
+        let mut events = self.pending.lock();
+        events.events += 1;
+        let mut change: Change = change.into();
+        if change.kinds.has(ChangeKinds::FOCUS_GAINED) {
+            change.focus_order = events.events;
         }
-        if let Some(known) = heard.hints.get_mut(path) {
-            known.add(hint);
-        } else if heard.hints.len() < MOST {
-            heard.hints.insert(path.to_owned(), hint);
+        if let Some(known) = events.changes.get_mut(path) {
+            known.merge(change);
+        } else if events.changes.len() < MAX_ELEMENTS {
+            events.changes.insert(path.to_owned(), change);
         } else {
-            heard.overflowed = true;
+            events.overflowed = true;
         }
-        drop(heard);
-        self.bell.notify_one();
+        drop(events);
+        self.notify.notify_one();
         self.events.notify_waiters();
     }
 
-    /// The app said something.
-    pub fn say(&self, text: String) {
-        let mut heard = self.heard.lock();
-        heard.events += 1;
-        if heard.said.len() < MOST_SAID {
-            heard.said.push(text);
+    /// Adds an announcement for screen readers.
+    pub fn push_announcement(&self, text: String) {
+        let mut events = self.pending.lock();
+        events.events += 1;
+        if events.announcements.len() < MAX_ANNOUNCEMENTS {
+            events.announcements.push(text);
         }
-        drop(heard);
-        self.bell.notify_one();
+        drop(events);
+        self.notify.notify_one();
     }
 
-    /// A fence has been passed.
-    pub fn pass(&self, ticket: u64) {
-        self.heard.lock().marks.push(ticket);
-        self.bell.notify_one();
+    /// Notes that a fence was passed.
+    pub fn pass_fence(&self, ticket: u64) {
+        self.pending.lock().passed_fences.push(ticket);
+        self.notify.notify_one();
     }
 
-    /// Nothing more will come.
-    pub fn lose(&self) {
-        self.heard.lock().lost = true;
-        self.bell.notify_one();
+    /// Notes that the connection is lost.
+    pub fn close(&self) {
+        self.pending.lock().closed = true;
+        self.notify.notify_one();
     }
 
-    /// Something else than an event is to be looked at.
+    /// Wakes the worker for something else than an event.
     pub fn wake(&self) {
-        self.bell.notify_one();
+        self.notify.notify_one();
     }
 
-    /// Returns when something happens to any element after this was called, awaited yet or not.
+    /// Returns at the first change of any element after this was called, awaited yet or not.
     pub fn next_event(&self) -> Notified<'_> {
         self.events.notified()
     }
 
-    /// Takes what was heard.
-    pub fn take(&self) -> Heard {
-        let mut heard = self.heard.lock();
-        let lost = heard.lost;
-        std::mem::replace(&mut *heard, Heard { lost, ..Heard::default() })
+    /// Takes everything that is pending.
+    pub fn take(&self) -> PendingEvents {
+        let mut events = self.pending.lock();
+        let lost = events.closed;
+        std::mem::replace(&mut *events, PendingEvents { closed: lost, ..PendingEvents::default() })
     }
 
-    /// Returns when something may have been heard since the last call.
-    pub async fn rings(&self) {
-        self.bell.notified().await;
+    /// Returns when something may be pending.
+    pub async fn wait(&self) {
+        self.notify.notified().await;
     }
 }
 
@@ -195,45 +195,46 @@ mod tests {
 
     #[test]
     fn a_flood_is_bounded_and_says_that_it_overflowed() {
-        let ear = Ear::default();
+        let queue = EventQueue::default();
         for n in 0..70_000 {
-            ear.hear("/same", Kinds::FACTS);
-            ear.hear(&format!("/{n}"), Kinds::CHILDREN);
+            queue.push("/same", ChangeKinds::FACTS);
+            queue.push(&format!("/{n}"), ChangeKinds::CHILDREN);
         }
-        ear.hear("/same", Kinds::GONE);
-        let heard = ear.take();
-        assert_eq!((heard.hints.len(), heard.overflowed, heard.events), (MOST, true, 140_001));
-        let same = heard.hints["/same"].kinds;
-        assert!(same.has(Kinds::FACTS) && same.has(Kinds::GONE));
-        assert!(!same.has(Kinds::CHILDREN));
-        assert_eq!(ear.take().events, 0);
+        queue.push("/same", ChangeKinds::GONE);
+        let events = queue.take();
+        assert_eq!((events.changes.len(), events.overflowed, events.events), (MAX_ELEMENTS, true, 140_001));
+        let same = events.changes["/same"].kinds;
+        assert!(same.has(ChangeKinds::FACTS) && same.has(ChangeKinds::GONE));
+        assert!(!same.has(ChangeKinds::CHILDREN));
+        assert_eq!(queue.take().events, 0);
     }
 
     #[test]
     fn who_took_the_focus_last_is_known() {
-        let ear = Ear::default();
-        ear.hear("/a", Kinds::TOOK);
-        ear.hear("/b", Kinds::TOOK);
-        ear.hear("/a", Kinds::STATES);
-        let heard = ear.take();
-        assert!(heard.hints["/b"].took > heard.hints["/a"].took);
-        ear.hear("/b", Kinds::TOOK);
-        ear.hear("/a", Kinds::TOOK);
-        let heard = ear.take();
-        assert!(heard.hints["/a"].took > heard.hints["/b"].took);
+        let queue = EventQueue::default();
+        queue.push("/a", ChangeKinds::FOCUS_GAINED);
+        queue.push("/b", ChangeKinds::FOCUS_GAINED);
+        queue.push("/a", ChangeKinds::STATES);
+        let events = queue.take();
+        assert!(events.changes["/b"].focus_order > events.changes["/a"].focus_order);
+        queue.push("/b", ChangeKinds::FOCUS_GAINED);
+        queue.push("/a", ChangeKinds::FOCUS_GAINED);
+        let events = queue.take();
+        assert!(events.changes["/a"].focus_order > events.changes["/b"].focus_order);
     }
 
     #[test]
     fn the_name_heard_last_is_kept() {
-        let ear = Ear::default();
-        let named = |name: &str| Hint { kinds: Kinds::NAME, name: Some(name.to_owned()), took: 0 };
-        ear.hear("/a", named("one"));
-        ear.hear("/a", named("two"));
-        ear.hear("/a", Kinds::TEXT);
-        let heard = ear.take();
+        let queue = EventQueue::default();
+        let named =
+            |name: &str| Change { kinds: ChangeKinds::NAME, name: Some(name.to_owned()), focus_order: 0 };
+        queue.push("/a", named("one"));
+        queue.push("/a", named("two"));
+        queue.push("/a", ChangeKinds::TEXT);
+        let events = queue.take();
         assert_eq!(
-            heard.hints["/a"],
-            Hint { kinds: Kinds::NAME | Kinds::TEXT, name: Some("two".into()), took: 0 }
+            events.changes["/a"],
+            Change { kinds: ChangeKinds::NAME | ChangeKinds::TEXT, name: Some("two".into()), focus_order: 0 }
         );
     }
 }

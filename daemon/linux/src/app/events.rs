@@ -11,9 +11,9 @@ use parking_lot::Mutex;
 use tracing::{debug, trace, warn};
 use zbus::{Message, Structure, Variant};
 
-use crate::app::event_queue::{Ear, Hint, Kinds};
-use crate::atspi::dbus::{Delivery, Link, Sink, bus_call, call};
-use crate::atspi::protocol::{CACHE, REGISTRY, REGISTRY_PATH, ROOT, first_word};
+use crate::app::event_queue::{Change, ChangeKinds, EventQueue};
+use crate::atspi::dbus::{BusConnection, Delivery, DeliveryHandler, bus_call, call};
+use crate::atspi::protocol::{CACHE, REGISTRY, REGISTRY_PATH, ROOT, event_detail};
 use axd_platform::Failure;
 
 const OBJECT: &str = "org.a11y.atspi.Event.Object";
@@ -60,26 +60,26 @@ const MEMBERS: [&str; 13] = [
 ];
 
 /// The connection that events come over.
-pub(crate) struct Events {
-    link: Link,
-    hall: Arc<Hall>,
+pub(crate) struct EventConnection {
+    connection: BusConnection,
+    router: Arc<EventRouter>,
 }
 
 /// Who listens.
 #[derive(Default)]
-struct Hall {
-    ears: Mutex<HashMap<String, Arc<Ear>>>,
+struct EventRouter {
+    queues: Mutex<HashMap<String, Arc<EventQueue>>>,
     /// Calls whose answers pass a fence: whose, and its ticket.
-    marks: Mutex<HashMap<u64, (Arc<Ear>, u64)>>,
+    fences: Mutex<HashMap<u64, (Arc<EventQueue>, u64)>>,
 }
 
-impl Events {
+impl EventConnection {
     /// Connects to the accessibility bus at this address.
-    pub async fn connect(address: &str) -> zbus::Result<Events> {
-        let hall = Arc::new(Hall::default());
+    pub async fn connect(address: &str) -> zbus::Result<EventConnection> {
+        let hall = Arc::new(EventRouter::default());
         let receiver = Arc::clone(&hall);
-        let sink: Sink = Box::new(move |delivery| receiver.deliver(delivery));
-        Ok(Events { link: Link::connect(address, Some(sink)).await?, hall })
+        let sink: DeliveryHandler = Box::new(move |delivery| receiver.deliver(delivery));
+        Ok(EventConnection { connection: BusConnection::connect(address, Some(sink)).await?, router: hall })
     }
 
     /// Tells the registry what is listened to, so that apps begin to announce it.
@@ -87,9 +87,9 @@ impl Events {
         for kind in KINDS {
             let none: [&str; 0] = [];
             let new = call(REGISTRY, REGISTRY_PATH, REGISTRY, "RegisterEvent", &(kind, &none[..], ""));
-            if self.link.ask(new).await?.is_err() {
+            if self.connection.call(new).await?.is_err() {
                 let old = call(REGISTRY, REGISTRY_PATH, REGISTRY, "RegisterEvent", &(kind,));
-                if let Err(error) = self.link.ask(old).await? {
+                if let Err(error) = self.connection.call(old).await? {
                     warn!(kind, error, "the registry refuses to register for events");
                 }
             }
@@ -98,42 +98,44 @@ impl Events {
     }
 
     /// Begins to listen to an app. What it announces after this returns is heard.
-    pub async fn listen(&self, app: &str, ear: &Arc<Ear>) -> Result<(), Failure> {
-        self.hall.ears.lock().insert(app.to_owned(), Arc::clone(ear));
-        let rules = rules(app);
-        self.link.ask_all(rules.iter().map(|rule| bus_call("AddMatch", &(rule.as_str(),))).collect()).await?;
+    pub async fn subscribe(&self, app: &str, queue: &Arc<EventQueue>) -> Result<(), Failure> {
+        self.router.queues.lock().insert(app.to_owned(), Arc::clone(queue));
+        let rules = match_rules(app);
+        self.connection
+            .call_all(rules.iter().map(|rule| bus_call("AddMatch", &(rule.as_str(),))).collect())
+            .await?;
         Ok(())
     }
 
     /// Stops listening to an app.
-    pub async fn forget(&self, app: &str, ear: &Arc<Ear>) {
+    pub async fn unsubscribe(&self, app: &str, queue: &Arc<EventQueue>) {
         {
-            let mut ears = self.hall.ears.lock();
+            let mut ears = self.router.queues.lock();
             // It may have been attached anew before this one let go.
-            if ears.get(app).is_some_and(|known| Arc::ptr_eq(known, ear)) {
+            if ears.get(app).is_some_and(|known| Arc::ptr_eq(known, queue)) {
                 ears.remove(app);
             }
         }
         // The bus counts equal rules, so this takes back only what this ear asked for.
-        let calls = rules(app).iter().map(|rule| bus_call("RemoveMatch", &(rule.as_str(),))).collect();
-        if let Err(failure) = self.link.ask_all(calls).await {
+        let calls = match_rules(app).iter().map(|rule| bus_call("RemoveMatch", &(rule.as_str(),))).collect();
+        if let Err(failure) = self.connection.call_all(calls).await {
             debug!(%failure, "the bus is gone already");
         }
     }
 
     /// Asks the app for a sign of life on this connection: its answer comes after all it announced before, and then
     /// the fence has been passed.
-    pub async fn fence(&self, app: &str, ear: &Arc<Ear>, ticket: u64) {
+    pub async fn send_fence(&self, app: &str, queue: &Arc<EventQueue>, ticket: u64) {
         let Ok(message) = call(app, ROOT, "org.freedesktop.DBus.Peer", "Ping", &()) else { return };
         let serial = u64::from(message.primary_header().serial_num().get());
-        self.hall.marks.lock().insert(serial, (Arc::clone(ear), ticket));
-        if !self.link.send(&message).await {
-            self.hall.marks.lock().remove(&serial);
+        self.router.fences.lock().insert(serial, (Arc::clone(queue), ticket));
+        if !self.connection.send(&message).await {
+            self.router.fences.lock().remove(&serial);
         }
     }
 }
 
-fn rules(app: &str) -> Vec<String> {
+fn match_rules(app: &str) -> Vec<String> {
     let object = MEMBERS
         .iter()
         .map(|member| format!("type='signal',sender='{app}',interface='{OBJECT}',member='{member}'"));
@@ -142,85 +144,90 @@ fn rules(app: &str) -> Vec<String> {
     object.chain(whole).collect()
 }
 
-impl Hall {
+impl EventRouter {
     fn deliver(&self, delivery: Delivery) {
         match delivery {
-            Delivery::Signal(message) => self.hear(&message),
-            Delivery::Mark(serial) => {
-                if let Some((ear, ticket)) = self.marks.lock().remove(&serial) {
-                    ear.pass(ticket);
+            Delivery::Signal(message) => self.route(&message),
+            Delivery::FenceReply(serial) => {
+                if let Some((queue, ticket)) = self.fences.lock().remove(&serial) {
+                    queue.pass_fence(ticket);
                 }
             }
-            Delivery::Lost => {
-                self.marks.lock().clear();
-                self.ears.lock().values().for_each(|ear| ear.lose());
+            Delivery::Closed => {
+                self.fences.lock().clear();
+                self.queues.lock().values().for_each(|queue| queue.close());
             }
         }
     }
 
-    fn hear(&self, message: &Message) {
+    fn route(&self, message: &Message) {
         let header = message.header();
         let (Some(sender), Some(path), Some(interface), Some(member)) =
             (header.sender(), header.path(), header.interface(), header.member())
         else {
             return;
         };
-        let Some(ear) = self.ears.lock().get(sender.as_str()).cloned() else { return };
+        let Some(queue) = self.queues.lock().get(sender.as_str()).cloned() else { return };
         trace!(app = sender.as_str(), path = path.as_str(), member = member.as_str(), "heard");
         let (path, member) = (path.as_str(), member.as_str());
         match (interface.as_str(), member) {
-            (OBJECT, "Announcement") => said(message).into_iter().for_each(|text| ear.say(text)),
+            (OBJECT, "Announcement") => {
+                said(message).into_iter().for_each(|text| queue.push_announcement(text))
+            }
             (OBJECT, "StateChanged") => {
-                let kinds = match first_word(message).as_str() {
+                let kinds = match event_detail(message).as_str() {
                     "focused" if first_number(message) == Some(1) => {
-                        Kinds::STATES | Kinds::FOCUS | Kinds::TOOK
+                        ChangeKinds::STATES | ChangeKinds::FOCUS | ChangeKinds::FOCUS_GAINED
                     }
-                    "focused" => Kinds::STATES | Kinds::FOCUS,
-                    "defunct" => Kinds::GONE,
-                    "sensitive" | "enabled" => Kinds::STATES | Kinds::BELOW,
-                    "showing" | "visible" => Kinds::STATES | Kinds::SHOWN,
-                    _ => Kinds::STATES,
+                    "focused" => ChangeKinds::STATES | ChangeKinds::FOCUS,
+                    "defunct" => ChangeKinds::GONE,
+                    "sensitive" | "enabled" => ChangeKinds::STATES | ChangeKinds::SENSITIVITY,
+                    "showing" | "visible" => ChangeKinds::STATES | ChangeKinds::VISIBILITY,
+                    _ => ChangeKinds::STATES,
                 };
-                ear.hear(path, kinds);
+                queue.push(path, kinds);
             }
             (OBJECT, "PropertyChange") => {
-                let kinds = match first_word(message).as_str() {
-                    "accessible-parent" => Kinds::GONE,
+                let kinds = match event_detail(message).as_str() {
+                    "accessible-parent" => ChangeKinds::GONE,
                     "accessible-name" => {
-                        return ear.hear(
+                        return queue.push(
                             path,
-                            Hint {
-                                kinds: Kinds::NAME,
+                            Change {
+                                kinds: ChangeKinds::NAME,
                                 name: said(message).filter(|name| !name.trim().is_empty()),
-                                took: 0,
+                                focus_order: 0,
                             },
                         );
                     }
-                    "accessible-description" => Kinds::DESCRIPTION,
-                    "accessible-value" => Kinds::NUMBER,
-                    _ => Kinds::FACTS,
+                    "accessible-description" => ChangeKinds::DESCRIPTION,
+                    "accessible-value" => ChangeKinds::VALUE,
+                    _ => ChangeKinds::FACTS,
                 };
-                ear.hear(path, kinds);
+                queue.push(path, kinds);
             }
-            (OBJECT, "TextChanged") => ear.hear(path, Kinds::TEXT),
-            (OBJECT, "VisibleDataChanged") => ear.hear(path, Kinds::LOOKS),
-            (OBJECT, "AttributesChanged") => ear.hear(path, Kinds::FACTS),
-            (OBJECT, "SelectionChanged") => ear.hear(path, Kinds::SELECTION),
+            (OBJECT, "TextChanged") => queue.push(path, ChangeKinds::TEXT),
+            (OBJECT, "VisibleDataChanged") => queue.push(path, ChangeKinds::VISIBLE_DATA),
+            (OBJECT, "AttributesChanged") => queue.push(path, ChangeKinds::FACTS),
+            (OBJECT, "SelectionChanged") => queue.push(path, ChangeKinds::SELECTION),
             (OBJECT, "ActiveDescendantChanged") => {
                 // Who has a current item has the focus, if it says so at all. Where the item says so too, it is the item's.
-                ear.hear(path, Kinds::SELECTION | Kinds::TOOK);
-                let kinds = Kinds::FACTS | Kinds::FOCUS | Kinds::TOOK | Kinds::ITEM;
-                subject(message).into_iter().for_each(|path| ear.hear(&path, kinds));
+                queue.push(path, ChangeKinds::SELECTION | ChangeKinds::FOCUS_GAINED);
+                let kinds = ChangeKinds::FACTS
+                    | ChangeKinds::FOCUS
+                    | ChangeKinds::FOCUS_GAINED
+                    | ChangeKinds::CURRENT_ITEM;
+                subject(message).into_iter().for_each(|path| queue.push(&path, kinds));
             }
-            (OBJECT, _) => ear.hear(path, Kinds::CHILDREN),
-            (WINDOW, _) => ear.hear(path, Kinds::WINDOW),
-            (DOCUMENT, _) => ear.hear(path, Kinds::SUBTREE),
+            (OBJECT, _) => queue.push(path, ChangeKinds::CHILDREN),
+            (WINDOW, _) => queue.push(path, ChangeKinds::WINDOW),
+            (DOCUMENT, _) => queue.push(path, ChangeKinds::SUBTREE),
             // The cache's signals come from one path and name the element.
             (CACHE, "AddAccessible") => {
-                parent(message).into_iter().for_each(|path| ear.hear(&path, Kinds::CHILDREN))
+                parent(message).into_iter().for_each(|path| queue.push(&path, ChangeKinds::CHILDREN))
             }
             (CACHE, "RemoveAccessible") => {
-                removed(message).into_iter().for_each(|path| ear.hear(&path, Kinds::GONE));
+                removed(message).into_iter().for_each(|path| queue.push(&path, ChangeKinds::GONE));
             }
             _ => {}
         }

@@ -23,20 +23,20 @@ use std::time::{Duration, Instant};
 use axd_protocol::Point;
 use tokio::sync::{oneshot, watch};
 
-use crate::action::Deed;
-use crate::app::delayed_reread::Newcomers;
-use crate::app::event_queue::Ear;
-use crate::app::events::Events;
-use crate::app::focus::Focus;
-use crate::app::quick_read::Glances;
-use crate::app::rescan::Survey;
+use crate::action::RunningAction;
+use crate::app::delayed_reread::DelayedRereads;
+use crate::app::event_queue::EventQueue;
+use crate::app::events::EventConnection;
+use crate::app::focus::FocusTracker;
+use crate::app::quick_read::QuickReads;
+use crate::app::rescan::Rescan;
 use crate::atspi::dbus::call;
-use crate::atspi::direct::Direct;
+use crate::atspi::direct::DirectConnections;
 use crate::atspi::windows;
 use crate::read::handles::Handle;
 use crate::read::reader::Reader;
 use crate::x11::screen::Screen;
-use crate::x11::window_match::{self, Frame};
+use crate::x11::window_match::{self, AppWindow};
 use axd_platform::mirror::Readings;
 use axd_platform::schedule::Pace;
 use axd_platform::worker::{AppBackend, Steps, WorkerState, now};
@@ -46,62 +46,62 @@ use axd_platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Respon
 pub(crate) struct BusApp {
     /// Its process.
     pub(crate) pid: u32,
-    /// For calls to it.
+    /// /// Reads its elements.
     pub(crate) reader: Reader,
-    /// Its unique name, and the path of its own element.
+    /// /// Its unique name on the bus, and the path of its root element.
     pub(crate) root: Handle,
-    /// For what it announces.
-    events: Arc<Events>,
-    pub(crate) ear: Arc<Ear>,
-    /// Whether it acts late, once that is known.
-    late: Arc<AtomicBool>,
-    /// What is on the screen, if there is one.
+    /// /// The connection its events come over.
+    events: Arc<EventConnection>,
+    pub(crate) queue: Arc<EventQueue>,
+    /// /// Shared with the desktop: whether its actions take effect late.
+    acts_late: Arc<AtomicBool>,
+    /// /// The windows on the screen, if there is an X server.
     screen: Option<watch::Receiver<Arc<Screen>>>,
-    pub(crate) survey: Survey,
-    pub(crate) glances: Glances,
-    pub(crate) newcomers: Newcomers,
-    /// The connections to apps themselves, for acts.
-    pub(crate) links: Arc<Direct>,
-    /// The act that is under way; the next waits for it.
-    pub(crate) deed: Option<Deed>,
-    /// Who says to have the focus: when something else gets it, these may not say that they lost it.
-    pub(crate) focused: Focus,
-    /// Until when a focus that moved may be followed by what it moved for. Fences wait for that.
-    pub(crate) unsettled: Option<Instant>,
-    /// What the screen last called the app's windows.
+    pub(crate) rescan: Rescan,
+    pub(crate) quick_reads: QuickReads,
+    pub(crate) delayed_rereads: DelayedRereads,
+    /// /// Connections to apps themselves, for actions.
+    pub(crate) direct: Arc<DirectConnections>,
+    /// /// The action that is under way; the next waits for it.
+    pub(crate) running_action: Option<RunningAction>,
+    /// /// Which element has the focus; those that lose it may not announce that.
+    pub(crate) focus: FocusTracker,
+    /// Until when a dialog may follow a focus that moved. Fences wait for that.
+    pub(crate) focus_settles_at: Option<Instant>,
+    /// The last known titles of the app's windows on the screen.
     titles: HashMap<ElementKey, String>,
     /// Whether the first walk is done: an app that has just started does not announce anything yet.
-    walked: bool,
+    walk_done: bool,
 }
 
 impl BusApp {
-    /// An app that nothing is known of yet.
+    /// An app of which nothing has been read yet.
     pub fn new(
         pid: u32,
         reader: Reader,
         root: Handle,
-        events: Arc<Events>,
+        events: Arc<EventConnection>,
         late: Arc<AtomicBool>,
         screen: Option<watch::Receiver<Arc<Screen>>>,
-        links: Arc<Direct>,
+        links: Arc<DirectConnections>,
     ) -> BusApp {
         BusApp {
             pid,
             reader,
             root,
             events,
-            ear: Arc::default(),
-            late,
+            queue: Arc::default(),
+            acts_late: late,
             screen,
-            survey: Survey::new(now()),
-            glances: Glances::default(),
-            newcomers: Newcomers::default(),
-            links,
-            deed: None,
-            focused: Focus::default(),
-            unsettled: None,
+            rescan: Rescan::new(now()),
+            quick_reads: QuickReads::default(),
+            delayed_rereads: DelayedRereads::default(),
+            direct: links,
+            running_action: None,
+            focus: FocusTracker::default(),
+            focus_settles_at: None,
             titles: HashMap::new(),
-            walked: false,
+            walk_done: false,
         }
     }
 
@@ -109,25 +109,25 @@ impl BusApp {
         self.screen.as_ref().map(|screen| Arc::clone(&screen.borrow()))
     }
 
-    /// Finds out which window of the screen each of the app's windows is, and has those read again that are another now.
-    fn number_windows(&mut self, state: &mut WorkerState) {
+    /// Finds out which window of the screen each of the app's windows is, and marks those dirty that changed.
+    fn match_windows(&mut self, state: &mut WorkerState) {
         let reader = &mut self.reader;
         let Some(screen) = self.screen.as_mut().map(|screen| Arc::clone(&screen.borrow_and_update())) else {
             let numbered = reader
                 .frames
                 .keys()
-                .filter_map(|key| Some((*key, windows::number(reader.handles.get(*key)?))));
+                .filter_map(|key| Some((*key, windows::window_number(reader.handles.get(*key)?))));
             reader.numbers = numbered.collect();
             return;
         };
         let mut keys: Vec<ElementKey> = reader.frames.keys().copied().collect();
         keys.sort_unstable();
-        let frames: Vec<Frame> = keys.iter().filter_map(|key| reader.frames.get(key).cloned()).collect();
-        let numbers = window_match::numbers(&frames, self.pid, &screen);
+        let frames: Vec<AppWindow> = keys.iter().filter_map(|key| reader.frames.get(key).cloned()).collect();
+        let numbers = window_match::match_windows(&frames, self.pid, &screen);
         for (key, number) in keys.into_iter().zip(numbers) {
             // Not every toolkit says that a title changed, but the screen does.
-            let title = number.and_then(|number| screen.windows.iter().find(|it| it.seen.window == number));
-            if let Some(title) = title.map(|window| &window.seen.title) {
+            let title = number.and_then(|number| screen.windows.iter().find(|it| it.window.window == number));
+            if let Some(title) = title.map(|window| &window.window.title) {
                 let known = self.titles.insert(key, title.clone());
                 if known.is_some_and(|known| known != *title) && state.mirror.has_sent(key) {
                     state.schedule.mark_dirty(key);
@@ -151,22 +151,22 @@ impl AppBackend for BusApp {
     const ENDED: &'static str = "the app has left the accessibility bus";
 
     async fn register(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
-        self.events.listen(&self.root.bus, &self.ear).await?;
-        self.reader.greet().await?;
-        self.late.store(self.reader.toolkit.acts_late(), Relaxed);
-        self.reader.take_cache().await?;
+        self.events.subscribe(&self.root.bus, &self.queue).await?;
+        self.reader.identify_toolkit().await?;
+        self.acts_late.store(self.reader.toolkit.acts_late(), Relaxed);
+        self.reader.load_cache().await?;
         state.schedule.pace(pace(!self.reader.toolkit.announces_children()), now());
-        self.survey.in_turns = self.reader.toolkit.is_surveyed();
+        self.rescan.enabled = self.reader.toolkit.needs_rescan();
         Ok(())
     }
 
     fn drain_events(&mut self, state: &mut WorkerState) {
-        let heard = self.ear.take();
-        self.hear(heard, state);
+        let events = self.queue.take();
+        self.on_events(events, state);
         if self.screen.as_ref().is_some_and(|screen| screen.has_changed().unwrap_or(false)) {
-            self.number_windows(state);
+            self.match_windows(state);
         }
-        self.settle_deed(state);
+        self.finish_action(state);
     }
 
     async fn wait_for_event(&mut self) {
@@ -174,7 +174,7 @@ impl AppBackend for BusApp {
         let screen_changes = async {
             match screen {
                 Some(screen) => match screen.changed().await {
-                    // Only looked at here; taken in with everything else.
+                    // `drain_events` takes it in with everything else.
                     Ok(()) => screen.mark_changed(),
                     Err(_) => std::future::pending().await,
                 },
@@ -183,7 +183,7 @@ impl AppBackend for BusApp {
         };
         tokio::select! {
             biased;
-            () = self.ear.rings() => {}
+            () = self.queue.wait() => {}
             () = screen_changes => {}
         }
     }
@@ -197,7 +197,7 @@ impl AppBackend for BusApp {
         for some in keys.chunks(Self::STEPS.largest) {
             let mut read = self.reader.read(some).await?;
             if read.iter().any(|(_, reading)| reading.as_ref().is_some_and(|r| r.facts.role.is_window())) {
-                self.number_windows(state);
+                self.match_windows(state);
                 for (key, reading) in &mut read {
                     if let Some(reading) = reading {
                         reading.facts.window = self.reader.numbers.get(key).copied();
@@ -206,7 +206,7 @@ impl AppBackend for BusApp {
             }
             let facts =
                 read.iter_mut().filter_map(|(key, reading)| Some((*key, &mut reading.as_mut()?.facts)));
-            self.settle_focus(state, facts);
+            self.resolve_focus(state, facts);
             read.into_iter().for_each(|(key, reading)| into.add(key, reading));
         }
         Ok(())
@@ -230,7 +230,7 @@ impl AppBackend for BusApp {
     }
 
     async fn read_rows(&mut self, key: ElementKey, rows: Range<u32>) -> Result<Vec<ElementKey>, Failure> {
-        self.reader.look_at_rows(key, rows).await
+        self.reader.read_rows(key, rows).await
     }
 
     fn keep_rows(&mut self, key: ElementKey, rows: Vec<u32>) {
@@ -255,7 +255,7 @@ impl AppBackend for BusApp {
 
     async fn hit_test(&mut self, state: &WorkerState, point: Point) -> Result<Vec<ElementKey>, Failure> {
         let screen = self.screen();
-        let path = self.reader.at(point, &state.mirror, screen.as_deref()).await?;
+        let path = self.reader.hit_test(point, &state.mirror, screen.as_deref()).await?;
         match path.last().copied().filter(|deepest| !state.mirror.has_sent(*deepest)) {
             // Who was asked on the way down may not be who has it.
             Some(unknown) => Ok([path, self.reader.path(unknown).await?].concat()),
@@ -275,17 +275,17 @@ impl AppBackend for BusApp {
         gate: Gate,
         reply: Responder<()>,
     ) {
-        self.begin(state, key, act, gate, reply);
+        self.start_action(state, key, act, gate, reply);
     }
 
     fn is_acting(&self) -> bool {
-        self.deed.is_some()
+        self.running_action.is_some()
     }
 
     fn send_fence(&mut self, mark: u64) {
-        let (events, ear) = (Arc::clone(&self.events), Arc::clone(&self.ear));
+        let (events, queue) = (Arc::clone(&self.events), Arc::clone(&self.queue));
         let app = Arc::clone(&self.root.bus);
-        tokio::spawn(async move { events.fence(&app, &ear, mark).await });
+        tokio::spawn(async move { events.send_fence(&app, &queue, mark).await });
     }
 
     fn probe(&mut self) -> Option<oneshot::Receiver<()>> {
@@ -306,102 +306,106 @@ impl AppBackend for BusApp {
     }
 
     async fn quick_read(&mut self, state: &mut WorkerState, requests_wait: bool) -> Result<bool, Failure> {
-        self.read_thoroughly(state, false);
-        let is_time = self.glances.is_time(requests_wait || state.schedule.has_dirty());
+        self.schedule_full_reads(state, false);
+        let is_time = self.quick_reads.take_turn(requests_wait || state.schedule.has_dirty());
         if is_time {
-            self.glance_at_wanted(state).await?;
+            self.run_quick_reads(state).await?;
         }
         Ok(is_time)
     }
 
     async fn rescan(&mut self, state: &mut WorkerState) -> Result<bool, Failure> {
-        if let Some(many) = self.newcomers.many(self.reader.handles.len(), now()) {
-            let worth = self.reader.altered_in_cache(&many, &state.mirror).await?;
-            self.newcomers.sift(&worth.unwrap_or_else(|| many.into_iter().collect()));
+        if let Some(many) = self.delayed_rereads.cache_check_candidates(self.reader.handles.len(), now()) {
+            let worth = self.reader.changed_in_cache(&many, &state.mirror).await?;
+            self.delayed_rereads.keep_due(&worth.unwrap_or_else(|| many.into_iter().collect()));
             return Ok(true);
         }
-        let is_due = self.survey.is_due(now(), state.fences.any_passed());
+        let is_due = self.rescan.is_due(now(), state.fences.any_passed());
         if is_due {
-            self.look_through(state).await?;
+            self.run_rescan(state).await?;
         }
         Ok(is_due)
     }
 
     async fn diff_children(&mut self, state: &mut WorkerState, keys: &[ElementKey]) -> Result<bool, Failure> {
-        match self.survey.in_turns {
+        match self.rescan.enabled {
             true => Ok(self.compare_children(state, keys).await? | self.compare_states(state, keys).await?),
             false => Ok(false),
         }
     }
 
     fn next_due(&self) -> Option<Instant> {
-        let due =
-            [self.survey.next_due(), self.newcomers.next_due(), self.glances.next_due(), self.unsettled];
+        let due = [
+            self.rescan.next_due(),
+            self.delayed_rereads.next_due(),
+            self.quick_reads.next_due(),
+            self.focus_settles_at,
+        ];
         due.into_iter().flatten().min()
     }
 
     fn take_due(&mut self) -> Vec<ElementKey> {
-        self.unsettled = self.unsettled.filter(|until| *until > now());
-        // Many are looked at first, with the survey.
-        if self.newcomers.are_many(self.reader.handles.len(), now()) {
+        self.focus_settles_at = self.focus_settles_at.filter(|until| *until > now());
+        // Many are compared with the cache first, by `rescan`.
+        if self.delayed_rereads.needs_cache_check(self.reader.handles.len(), now()) {
             return Vec::new();
         }
-        self.newcomers.take(now())
+        self.delayed_rereads.take(now())
     }
 
     fn flush_events(&mut self, state: &mut WorkerState) {
-        self.read_thoroughly(state, true);
+        self.schedule_full_reads(state, true);
     }
 
-    /// Where an app does not announce its children, they are looked through before a fence is reached.
-    fn is_flushed(&mut self, complete: bool, survey: &mut Option<u64>) -> bool {
-        if self.unsettled.is_some_and(|until| until > now()) {
+    /// A fence also waits for a rescan, in an app that does not announce its children.
+    fn is_flushed(&mut self, complete: bool, rescan: &mut Option<u64>) -> bool {
+        if self.focus_settles_at.is_some_and(|until| until > now()) {
             return false;
         }
-        if !complete || !self.reader.toolkit.is_surveyed() {
-            return survey.is_none_or(|number| self.survey.done(number));
+        if !complete || !self.reader.toolkit.needs_rescan() {
+            return rescan.is_none_or(|number| self.rescan.is_done(number));
         }
-        let number = *survey.get_or_insert_with(|| self.survey.suspect_all(now()));
-        self.survey.done(number)
+        let number = *rescan.get_or_insert_with(|| self.rescan.mark_all(now()));
+        self.rescan.is_done(number)
     }
 
     fn has_pending_event(&self, key: ElementKey) -> bool {
-        self.glances.knows(key)
+        self.quick_reads.contains(key)
     }
 
-    fn before_read(&mut self, hinted: &[ElementKey]) {
-        hinted.iter().for_each(|key| self.glances.done(*key));
+    fn before_read(&mut self, dirty: &[ElementKey]) {
+        dirty.iter().for_each(|key| self.quick_reads.on_full_read(*key));
     }
 
     fn on_new_elements(&mut self, new: &[ElementKey]) {
         let now = now();
         for key in new {
-            let role = self.reader.roles.get(key).filter(|_| self.walked);
+            let role = self.reader.roles.get(key).filter(|_| self.walk_done);
             match role.is_some_and(|role| self.reader.toolkit.announces_all_of(*role)) {
-                true => self.newcomers.add_telling(*key, now),
-                false => self.newcomers.add(*key, now),
+                true => self.delayed_rereads.add_at_rest_only(*key, now),
+                false => self.delayed_rereads.add(*key, now),
             }
         }
     }
 
     fn on_walk_done(&mut self) {
-        self.walked = true;
+        self.walk_done = true;
         self.reader.drop_cache();
     }
 
     fn on_sweep_step(&mut self, state: &WorkerState) {
         let keep = |key: ElementKey| state.mirror.knows(key) || state.unplaced.contains(&key);
         self.titles.retain(|key, _| keep(*key));
-        self.newcomers.retain(|key| state.mirror.has_sent(key));
-        self.reader.tidy(state.mirror.len(), keep);
+        self.delayed_rereads.retain(|key| state.mirror.has_sent(key));
+        self.reader.prune(state.mirror.len(), keep);
     }
 
     async fn detach(&mut self) {
-        self.events.forget(&self.root.bus, &self.ear).await;
+        self.events.unsubscribe(&self.root.bus, &self.queue).await;
     }
 }
 
-/// How often an app is read again: seldom, where it announces nearly everything.
+/// How often elements are read again unannounced: seldom, where the toolkit announces nearly everything.
 fn pace(mute: bool) -> Pace {
     Pace {
         watch_first: Duration::from_millis(50),

@@ -1,266 +1,279 @@
-//! A glance before the thorough reading: where events say which property of an element changed, that property alone is
-//! read and told at once, in one or two calls.
+//! Quick reads: where an event says which property of an element changed, that property alone is read at once, in one
+//! or two calls, before the whole element is.
 //!
-//! Events stay hints. What they carry is not believed, but for a new name, which is told without any call: an app that
-//! has just announced something is busy, and takes longer to answer than all the rest does. Every element that was glanced
-//! at is read thoroughly a little later, before a fence is reached, like anything else that was announced.
+//! Events stay hints. Their payload is not trusted, except for a new name, which needs no call at all: an app that has
+//! just announced something is busy, and its reply would take longer than everything else. Every element that was read
+//! quickly is read in full a little later, and before a fence is reached.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use crate::app::BusApp;
-use crate::app::event_queue::{Hint, Kinds};
-use crate::atspi::dbus::Answer;
-use crate::atspi::protocol::{ACCESSIBLE, TEXT, VALUE, body, number, text};
+use crate::app::event_queue::{Change, ChangeKinds};
+use crate::atspi::dbus::BusReply;
+use crate::atspi::protocol::{ACCESSIBLE, TEXT, VALUE, body, number_property, string_property};
 use crate::atspi::roles::{self, PASSWORD_TEXT};
-use crate::atspi::states::{Native, Natives};
+use crate::atspi::states::{NativeState, NativeStates};
 use crate::atspi::toolkit::Toolkit;
-use crate::read::content::{TextIs, has_number, plain_number, text_is};
+use crate::read::content::{TextUse, format_number, has_number, text_use};
 use crate::read::details::Details;
 use crate::read::outline::Outline;
 use crate::read::reader::Reader;
 use axd_platform::worker::{WorkerState, now};
 use axd_platform::{Cause, ElementKey, Facts, Failure};
 
-/// What a glance can be at.
-const PLAIN: [Kinds; 10] = [
-    Kinds::NAME,
-    Kinds::DESCRIPTION,
-    Kinds::NUMBER,
-    Kinds::TEXT,
-    Kinds::STATES,
-    // What these say of other elements is seen to as ever.
-    Kinds::FOCUS,
-    Kinds::TOOK,
-    Kinds::SHOWN,
-    Kinds::BELOW,
-    // GTK 3 says this too when it says something else.
-    Kinds::LOOKS,
+/// The kinds of changes that a quick read can serve.
+const QUICK_KINDS: [ChangeKinds; 10] = [
+    ChangeKinds::NAME,
+    ChangeKinds::DESCRIPTION,
+    ChangeKinds::VALUE,
+    ChangeKinds::TEXT,
+    ChangeKinds::STATES,
+    // What these mean for other elements is up to `invalidate`.
+    ChangeKinds::FOCUS,
+    ChangeKinds::FOCUS_GAINED,
+    ChangeKinds::VISIBILITY,
+    ChangeKinds::SENSITIVITY,
+    // GTK 3 announces this along with other changes.
+    ChangeKinds::VISIBLE_DATA,
 ];
-/// How many elements are glanced at together; where more happens, all of it is read thoroughly.
-const MOST: usize = 8;
-/// How many elements are remembered.
-const MOST_REMEMBERED: usize = 256;
-/// How much later the thorough reading is: what happens to an element often happens again at once.
-const LATER: Duration = Duration::from_millis(20);
+/// How many quick reads are pending at most; beyond that elements are read in full.
+const MAX_QUICK_READS: usize = 8;
+/// Of how many elements the last reading is kept.
+const MAX_REMEMBERED: usize = 256;
+/// How long after a quick read the element is read in full: a change is often followed by another at once.
+const FULL_READ_DELAY: Duration = Duration::from_millis(20);
 
-/// Elements that something happened to, and what was last read of them.
+/// The last readings of elements that change.
 #[derive(Default)]
-pub(crate) struct Memory(HashMap<ElementKey, Option<Known>>);
+pub(crate) struct LastReads(HashMap<ElementKey, Option<LastRead>>);
 
-/// What was read of an element, without its children.
-struct Known {
+/// The last reading of an element, without its children.
+struct LastRead {
     outline: Outline,
     details: Details,
 }
 
-impl Memory {
-    /// Something happened to an element; whether enough is known of it for a glance.
-    fn has(&mut self, key: ElementKey) -> bool {
-        if self.0.len() >= MOST_REMEMBERED && !self.0.contains_key(&key) {
+impl LastReads {
+    /// Has the readings of an element kept from now on. True if there is one already, so that a quick read is possible.
+    fn track(&mut self, key: ElementKey) -> bool {
+        if self.0.len() >= MAX_REMEMBERED && !self.0.contains_key(&key) {
             self.0.clear();
         }
         self.0.entry(key).or_default().is_some()
     }
 
-    /// An element has been read.
-    pub fn learn(&mut self, outline: &Outline, details: &Details) {
+    /// Keeps the reading of an element, if that is wanted.
+    pub fn store(&mut self, outline: &Outline, details: &Details) {
         let Some(known) = self.0.get_mut(&outline.key) else { return };
         // Windows are known by their titles, pages by their windows, and of some containers only a part is.
         let apart = outline.role.is_window() || outline.role == axd_protocol::Role::Document;
-        *known = (!apart && details.total.is_none()).then(|| Known {
+        *known = (!apart && details.total.is_none()).then(|| LastRead {
             outline: Outline { children: None, ..outline.clone() },
             details: Details { children: Vec::new(), ..details.clone() },
         });
     }
 
-    /// An element is gone.
-    pub fn forget(&mut self, key: ElementKey) {
+    /// Forgets an element.
+    pub fn remove(&mut self, key: ElementKey) {
         self.0.remove(&key);
     }
 }
 
-/// What is to be glanced at, and what was.
+/// Which elements to read quickly, and which to read in full afterwards.
 #[derive(Debug, Default)]
-pub(crate) struct Glances {
-    wanted: HashMap<ElementKey, Hint>,
-    thorough: HashSet<ElementKey>,
+pub(crate) struct QuickReads {
+    pending: HashMap<ElementKey, Change>,
+    awaiting_full_read: HashSet<ElementKey>,
     due: Option<Instant>,
-    /// Whether the last thing done was a glance.
-    just: bool,
+    /// Whether the last turn was a quick read.
+    had_last_turn: bool,
 }
 
-impl Glances {
-    /// Whether it is time to glance: nothing comes before that, but where there is other work it has every other turn.
-    pub fn is_time(&mut self, other_work: bool) -> bool {
-        let waits_its_turn = self.just && other_work;
-        self.just = !self.wanted.is_empty() && !waits_its_turn;
-        self.just
+impl QuickReads {
+    /// Whether it is the turn of quick reads: they come first, but only every other time if there is other work.
+    pub fn take_turn(&mut self, other_work: bool) -> bool {
+        let waits_its_turn = self.had_last_turn && other_work;
+        self.had_last_turn = !self.pending.is_empty() && !waits_its_turn;
+        self.had_last_turn
     }
 
-    /// When the next thorough readings are due.
+    /// When the next full reads are due.
     pub fn next_due(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Whether an element was announced and has not been read thoroughly since.
-    pub fn knows(&self, key: ElementKey) -> bool {
-        self.wanted.contains_key(&key) || self.thorough.contains(&key)
+    /// Whether an element changed and has not been read in full since.
+    pub fn contains(&self, key: ElementKey) -> bool {
+        self.pending.contains_key(&key) || self.awaiting_full_read.contains(&key)
     }
 
-    /// An element is being read thoroughly.
-    pub fn done(&mut self, key: ElementKey) {
-        self.thorough.remove(&key);
+    /// An element is being read in full.
+    pub fn on_full_read(&mut self, key: ElementKey) {
+        self.awaiting_full_read.remove(&key);
     }
 }
 
 impl BusApp {
-    /// Something happened to an element: has it glanced at if that can do, else read.
-    pub(crate) fn glance_or_read(&mut self, key: ElementKey, hint: Hint, state: &mut WorkerState) {
-        let kinds = hint.kinds;
-        let plain = PLAIN.into_iter().reduce(|all, kind| all | kind).unwrap_or_default();
-        let telling = kinds.within(plain) && !kinds.within(Kinds::LOOKS);
-        let known = telling && self.reader.memory.has(key);
-        let wanted = &mut self.glances.wanted;
-        let room = wanted.len() < MOST || wanted.contains_key(&key);
+    /// Queues a quick read of a changed element if that is enough, else marks it dirty.
+    pub(crate) fn quick_read_or_mark_dirty(
+        &mut self,
+        key: ElementKey,
+        change: Change,
+        state: &mut WorkerState,
+    ) {
+        let kinds = change.kinds;
+        let plain = QUICK_KINDS.into_iter().reduce(|all, kind| all | kind).unwrap_or_default();
+        let telling = kinds.is_within(plain) && !kinds.is_within(ChangeKinds::VISIBLE_DATA);
+        let known = telling && self.reader.memory.track(key);
+        let wanted = &mut self.quick_reads.pending;
+        let room = wanted.len() < MAX_QUICK_READS || wanted.contains_key(&key);
         if known && room && !state.schedule.is_dirty(key) && state.mirror.has_sent(key) {
-            wanted.entry(key).or_default().add(hint);
+            wanted.entry(key).or_default().merge(change);
         } else {
             wanted.remove(&key);
             state.schedule.mark_dirty(key);
         }
     }
 
-    /// Glances at what is to be glanced at, and tells what is different.
-    pub(crate) async fn glance_at_wanted(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
-        let wanted: Vec<(ElementKey, Hint)> = std::mem::take(&mut self.glances.wanted).into_iter().collect();
-        let mut seen = match self.reader.glance(&wanted).await {
+    /// Runs the pending quick reads, and sends the differences.
+    pub(crate) async fn run_quick_reads(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
+        let wanted: Vec<(ElementKey, Change)> =
+            std::mem::take(&mut self.quick_reads.pending).into_iter().collect();
+        let mut seen = match self.reader.quick_read(&wanted).await {
             Ok(seen) => seen,
             Err(failure) => {
                 wanted.into_iter().for_each(|(key, _)| state.schedule.mark_dirty(key));
                 return Err(failure);
             }
         };
-        let glanced = wanted.iter().zip(&mut seen);
-        self.settle_focus(state, glanced.filter_map(|((key, _), facts)| Some((*key, facts.as_mut()?))));
+        let read = wanted.iter().zip(&mut seen);
+        self.resolve_focus(state, read.filter_map(|((key, _), facts)| Some((*key, facts.as_mut()?))));
         let mut updates = Vec::new();
         for ((key, _), facts) in wanted.into_iter().zip(seen) {
             match facts {
                 Some(facts) => {
                     updates.extend(state.mirror.update_facts(key, facts));
-                    self.glances.thorough.insert(key);
+                    self.quick_reads.awaiting_full_read.insert(key);
                 }
                 None => state.schedule.mark_dirty(key),
             }
         }
-        self.glances.due = self.glances.due.or(Some(now() + LATER));
+        self.quick_reads.due = self.quick_reads.due.or(Some(now() + FULL_READ_DELAY));
         state.queue_updates(Cause::Event, updates);
         Ok(())
     }
 
-    /// Has all read thoroughly that was glanced at, if that is due, or somebody waits for it.
-    pub(crate) fn read_thoroughly(&mut self, state: &mut WorkerState, waited_for: bool) {
-        if waited_for || self.glances.due.is_some_and(|due| due <= now()) {
-            self.glances.due = None;
-            let mut glanced = std::mem::take(&mut self.glances.thorough);
+    /// Marks elements dirty that were read quickly, if their full read is due or somebody waits for it.
+    pub(crate) fn schedule_full_reads(&mut self, state: &mut WorkerState, waited_for: bool) {
+        if waited_for || self.quick_reads.due.is_some_and(|due| due <= now()) {
+            self.quick_reads.due = None;
+            let mut read = std::mem::take(&mut self.quick_reads.awaiting_full_read);
             if waited_for {
-                // A glance more is no use to whoever waits, and new ones must not keep anybody waiting.
-                glanced.extend(self.glances.wanted.drain().map(|(key, _)| key));
+                // A quick read would only delay whoever waits.
+                read.extend(self.quick_reads.pending.drain().map(|(key, _)| key));
             }
-            state.mark_known_dirty(glanced);
+            state.mark_known_dirty(read);
         }
     }
 }
 
 impl Reader {
-    /// Reads only what is asked for of elements that are known; `None` where that will not do.
-    async fn glance(&mut self, wanted: &[(ElementKey, Hint)]) -> Result<Vec<Option<Facts>>, Failure> {
+    /// Reads only the changed properties of elements; `None` where that is not enough.
+    async fn quick_read(&mut self, wanted: &[(ElementKey, Change)]) -> Result<Vec<Option<Facts>>, Failure> {
         let (mut calls, mut counts) = (Vec::new(), Vec::with_capacity(wanted.len()));
-        for (key, hint) in wanted {
+        for (key, change) in wanted {
             let known = self.memory.0.get(key).and_then(Option::as_ref);
-            let asked = known.and_then(|known| asked(known, hint, self.toolkit)).unwrap_or_default();
+            let asked =
+                known.and_then(|known| properties_to_read(known, change, self.toolkit)).unwrap_or_default();
             counts.push(asked.len());
             calls.extend(asked.into_iter().map(|kind| match kind {
-                Kinds::NAME => self.get(*key, ACCESSIBLE, "Name"),
-                Kinds::DESCRIPTION => self.get(*key, ACCESSIBLE, "Description"),
-                Kinds::NUMBER => self.get(*key, VALUE, "CurrentValue"),
-                Kinds::TEXT => self.call(*key, TEXT, "GetText", &(0, self.toolkit.end_of_text())),
-                _ => self.call(*key, ACCESSIBLE, "GetState", &()),
+                ChangeKinds::NAME => self.build_get(*key, ACCESSIBLE, "Name"),
+                ChangeKinds::DESCRIPTION => self.build_get(*key, ACCESSIBLE, "Description"),
+                ChangeKinds::VALUE => self.build_get(*key, VALUE, "CurrentValue"),
+                ChangeKinds::TEXT => self.build_call(*key, TEXT, "GetText", &(0, self.toolkit.end_of_text())),
+                _ => self.build_call(*key, ACCESSIBLE, "GetState", &()),
             }));
         }
-        let mut answers = self.ask_all(calls).await?.into_iter();
+        let mut answers = self.call_all(calls).await?.into_iter();
         let mut seen = Vec::with_capacity(wanted.len());
-        for ((key, hint), count) in wanted.iter().zip(counts) {
-            let answers: Vec<Answer> = answers.by_ref().take(count).collect();
+        for ((key, change), count) in wanted.iter().zip(counts) {
+            let answers: Vec<BusReply> = answers.by_ref().take(count).collect();
             let mut known = self.memory.0.remove(key).flatten();
             let toolkit = self.toolkit;
-            let took = known.as_mut().is_some_and(|known| known.take_in(hint, toolkit, &answers));
+            let took = known.as_mut().is_some_and(|known| known.apply(change, toolkit, &answers));
             let Some(known) = known.filter(|_| took) else {
                 seen.push(None);
                 continue;
             };
-            seen.push(Some(self.reading(&known.outline, known.details.clone()).facts));
+            seen.push(Some(self.build_reading(&known.outline, known.details.clone()).facts));
             self.memory.0.insert(*key, Some(known));
         }
         Ok(seen)
     }
 }
 
-/// What to ask for when this happened to an element. `None`: that takes more than one round of calls.
-fn asked(known: &Known, hint: &Hint, toolkit: Toolkit) -> Option<Vec<Kinds>> {
-    let kinds = hint.kinds;
-    let Outline { role, natives, interfaces, number, .. } = &known.outline;
+/// The properties to read after a change. `None` if that takes more than one round of calls.
+fn properties_to_read(known: &LastRead, change: &Change, toolkit: Toolkit) -> Option<Vec<ChangeKinds>> {
+    let kinds = change.kinds;
+    let Outline { role, native_states: natives, interfaces, native_role: number, .. } = &known.outline;
     let mut asked = Vec::new();
-    let (mut name, mut digits) = (kinds.has(Kinds::NAME), kinds.has(Kinds::NUMBER));
-    if kinds.has(Kinds::TEXT) {
-        match text_is(*role, *natives, toolkit) {
-            TextIs::Long | TextIs::NameOrValue | TextIs::Own => return None,
-            TextIs::Value if interfaces.text && *number != PASSWORD_TEXT => asked.push(Kinds::TEXT),
-            // Where it is announced, that comes at once.
-            TextIs::Name => name |= !toolkit.announces_names_of_text(),
-            TextIs::Value | TextIs::Nothing => {}
+    let (mut name, mut digits) = (kinds.has(ChangeKinds::NAME), kinds.has(ChangeKinds::VALUE));
+    if kinds.has(ChangeKinds::TEXT) {
+        match text_use(*role, *natives, toolkit) {
+            TextUse::Long | TextUse::NameOrValue | TextUse::Own => return None,
+            TextUse::Value if interfaces.text && *number != PASSWORD_TEXT => asked.push(ChangeKinds::TEXT),
+            // Where the toolkit announces the name too, that event follows at once.
+            TextUse::Name => name |= !toolkit.announces_names_of_text(),
+            TextUse::Value | TextUse::Nothing => {}
         }
         digits |= has_number(*role);
     }
-    if name && hint.name.is_none() {
-        asked.push(Kinds::NAME);
+    if name && change.name.is_none() {
+        asked.push(ChangeKinds::NAME);
     }
     if digits && interfaces.value && has_number(*role) {
-        asked.push(Kinds::NUMBER);
+        asked.push(ChangeKinds::VALUE);
     }
-    asked.extend([Kinds::DESCRIPTION, Kinds::STATES].into_iter().filter(|kind| kinds.has(*kind)));
+    asked.extend([ChangeKinds::DESCRIPTION, ChangeKinds::STATES].into_iter().filter(|kind| kinds.has(*kind)));
     Some(asked)
 }
 
-impl Known {
-    /// Takes in the answers to what was asked. False if they do not tell enough.
-    fn take_in(&mut self, hint: &Hint, toolkit: Toolkit, answers: &[Answer]) -> bool {
-        let Some(asked) = asked(self, hint, toolkit).filter(|asked| asked.len() == answers.len()) else {
+impl LastRead {
+    /// Applies the replies to the last reading. False if they are not enough.
+    fn apply(&mut self, change: &Change, toolkit: Toolkit, answers: &[BusReply]) -> bool {
+        let Some(asked) =
+            properties_to_read(self, change, toolkit).filter(|asked| asked.len() == answers.len())
+        else {
             return false;
         };
-        if let Some(name) = hint.name.as_ref().filter(|_| hint.kinds.has(Kinds::NAME)) {
+        if let Some(name) = change.name.as_ref().filter(|_| change.kinds.has(ChangeKinds::NAME)) {
             self.outline.name.clone_from(name);
         }
-        asked.into_iter().zip(answers).all(|(kind, answer)| self.take(kind, answer).is_some())
+        asked.into_iter().zip(answers).all(|(kind, answer)| self.apply_property(kind, answer).is_some())
     }
 
-    fn take(&mut self, kind: Kinds, answer: &Answer) -> Option<()> {
+    fn apply_property(&mut self, kind: ChangeKinds, answer: &BusReply) -> Option<()> {
         match kind {
-            // One without a name of its own may be called by its label or its text.
-            Kinds::NAME => self.outline.name = text(answer).filter(|name| !name.trim().is_empty())?,
-            Kinds::DESCRIPTION => self.outline.description = text(answer)?,
-            Kinds::NUMBER => self.details.value = Some(number(answer).map(plain_number)?),
-            Kinds::TEXT => self.details.text = Some(body(answer)?),
+            // An element without a name of its own may be named by its label or its text.
+            ChangeKinds::NAME => {
+                self.outline.name = string_property(answer).filter(|name| !name.trim().is_empty())?
+            }
+            ChangeKinds::DESCRIPTION => self.outline.description = string_property(answer)?,
+            ChangeKinds::VALUE => self.details.value = Some(number_property(answer).map(format_number)?),
+            ChangeKinds::TEXT => self.details.text = Some(body(answer)?),
             _ => {
-                let natives = Natives::from_words(&body::<Vec<u32>>(answer)?);
-                // What it is, and what is asked of it, follows from some of its states.
-                let other = roles::role(self.outline.number, natives) != self.outline.role
-                    || natives.has(Native::Editable) != self.outline.natives.has(Native::Editable)
-                    || natives.has(Native::Focusable) != self.outline.natives.has(Native::Focusable);
-                if other || natives.has(Native::Defunct) {
+                let natives = NativeStates::from_words(&body::<Vec<u32>>(answer)?);
+                // Its role, and which calls a full read makes, depend on some of its states.
+                let other = roles::role(self.outline.native_role, natives) != self.outline.role
+                    || natives.has(NativeState::Editable)
+                        != self.outline.native_states.has(NativeState::Editable)
+                    || natives.has(NativeState::Focusable)
+                        != self.outline.native_states.has(NativeState::Focusable);
+                if other || natives.has(NativeState::Defunct) {
                     return None;
                 }
-                self.outline.natives = natives;
+                self.outline.native_states = natives;
             }
         }
         Some(())

@@ -1,9 +1,9 @@
-//! Looking through windows for what nobody announced: GTK 4 and Qt never tell of new rows, GTK 3 not of those of list boxes,
-//! GTK 4 not of numbers, Qt not of renamed items.
+//! Rescans: they find what apps never announce. GTK 4 and Qt do not announce new rows, GTK 3 not those of list boxes,
+//! GTK 4 not numbers, Qt not renamed items.
 //!
-//! Something else usually happens in the same window: a focus, a name, a text. That makes the window suspect, and
-//! its containers are asked for their children only, one call each; what differs is then read like anything that
-//! was announced. Surveys keep a distance from each other that grows with what they cost.
+//! Usually something else in the same window is announced: a focus, a name, a text. That marks the window, and its
+//! containers are asked for their children only, one call each; those that differ are read as if they had been
+//! announced. The pauses between rescans grow with what they cost.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -16,110 +16,110 @@ use axd_platform::mirror::Mirror;
 use axd_platform::worker::{WorkerState, now};
 use axd_platform::{ElementKey, Failure};
 
-/// The pause between a suspicion and its survey: what causes one event often causes several.
-const PAUSE: Duration = Duration::from_millis(20);
-/// The share of time surveys take at most is one in so many.
-const SHARE: u32 = 4;
-/// How often an app is looked through without any suspicion: the less it costs the oftener, within these bounds.
-const SOONEST: Duration = Duration::from_secs(1);
-const LATEST: Duration = Duration::from_secs(10);
-/// The share of time that takes is one in so many.
-const IDLE_SHARE: u32 = 50;
+/// The pause between an event and the rescan of its window: one cause often leads to several events.
+const DEBOUNCE: Duration = Duration::from_millis(20);
+/// Rescans after events take at most one in so many parts of the time.
+const EVENT_TIME_SHARE: u32 = 4;
+/// How often an app is rescanned without any event: the less it costs the more often, within these bounds.
+const MIN_PERIOD: Duration = Duration::from_secs(1);
+const MAX_PERIOD: Duration = Duration::from_secs(10);
+/// Periodic rescans take one in so many parts of the time.
+const PERIODIC_TIME_SHARE: u32 = 50;
 
-/// When to look through what.
+/// When to rescan which windows.
 #[derive(Debug)]
-pub(crate) struct Survey {
-    /// Whether the app is one that needs it.
-    pub in_turns: bool,
-    suspects: BTreeSet<ElementKey>,
+pub(crate) struct Rescan {
+    /// Whether the app's toolkit needs rescans.
+    pub enabled: bool,
+    marked: BTreeSet<ElementKey>,
     due: Instant,
-    regular: Instant,
-    /// Not before this.
-    rested: Instant,
-    /// How many surveys have been done.
-    count: u64,
+    next_periodic: Instant,
+    /// The next rescan starts no sooner than this.
+    not_before: Instant,
+    /// How many rescans are done.
+    completed: u64,
 }
 
-impl Survey {
-    /// Nothing is suspect.
-    pub fn new(now: Instant) -> Survey {
-        Survey {
-            in_turns: false,
-            suspects: BTreeSet::new(),
+impl Rescan {
+    /// No window is marked.
+    pub fn new(now: Instant) -> Rescan {
+        Rescan {
+            enabled: false,
+            marked: BTreeSet::new(),
             due: now,
-            regular: now + SOONEST,
-            rested: now,
-            count: 0,
+            next_periodic: now + MIN_PERIOD,
+            not_before: now,
+            completed: 0,
         }
     }
 
-    /// Something happened in this window.
-    pub fn suspect(&mut self, window: ElementKey, now: Instant) {
-        if self.suspects.is_empty() {
-            self.due = (now + PAUSE).max(self.rested);
+    /// Has this window rescanned, because of an event in it.
+    pub fn mark_window(&mut self, window: ElementKey, now: Instant) {
+        if self.marked.is_empty() {
+            self.due = (now + DEBOUNCE).max(self.not_before);
         }
-        self.suspects.insert(window);
+        self.marked.insert(window);
     }
 
-    /// Something may have happened anywhere. Answers the number of the survey that will tell.
-    pub fn suspect_all(&mut self, now: Instant) -> u64 {
-        self.suspect(ElementKey::APP, now);
-        self.count + 1
+    /// Has the whole app rescanned. Returns the number of the rescan that will cover it.
+    pub fn mark_all(&mut self, now: Instant) -> u64 {
+        self.mark_window(ElementKey::APP, now);
+        self.completed + 1
     }
 
-    /// Whether the survey of this number is done.
-    pub fn done(&self, number: u64) -> bool {
-        self.count >= number
+    /// Whether the rescan of this number is done.
+    pub fn is_done(&self, number: u64) -> bool {
+        self.completed >= number
     }
 
-    /// Whether it is time; at once, if somebody waits for it.
+    /// Whether a rescan is due; at once, if somebody waits for it.
     pub fn is_due(&self, now: Instant, waited_for: bool) -> bool {
-        let suspected = !self.suspects.is_empty() && (waited_for || self.due <= now);
-        self.in_turns && (suspected || self.regular <= now)
+        let suspected = !self.marked.is_empty() && (waited_for || self.due <= now);
+        self.enabled && (suspected || self.next_periodic <= now)
     }
 
-    /// When it will be time.
+    /// When the next rescan is due.
     pub fn next_due(&self) -> Option<Instant> {
-        let suspected = (!self.suspects.is_empty()).then_some(self.due);
-        self.in_turns.then(|| suspected.map_or(self.regular, |due| due.min(self.regular)))
+        let suspected = (!self.marked.is_empty()).then_some(self.due);
+        self.enabled.then(|| suspected.map_or(self.next_periodic, |due| due.min(self.next_periodic)))
     }
 
-    /// Begins a survey: what to look through.
-    fn begin(&mut self, now: Instant) -> Vec<ElementKey> {
-        if self.regular <= now || self.suspects.contains(&ElementKey::APP) {
-            self.suspects.clear();
+    /// Starts a rescan. Returns the elements whose subtrees it covers.
+    fn start(&mut self, now: Instant) -> Vec<ElementKey> {
+        if self.next_periodic <= now || self.marked.contains(&ElementKey::APP) {
+            self.marked.clear();
             return vec![ElementKey::APP];
         }
-        std::mem::take(&mut self.suspects).into_iter().collect()
+        std::mem::take(&mut self.marked).into_iter().collect()
     }
 
-    /// A survey is done.
-    fn end(&mut self, began: Instant, whole: bool, now: Instant) {
-        self.count += 1;
-        self.rested = now + (now - began) * (SHARE - 1);
-        self.due = self.due.max(self.rested);
+    /// Finishes a rescan.
+    fn finish(&mut self, began: Instant, whole: bool, now: Instant) {
+        self.completed += 1;
+        self.not_before = now + (now - began) * (EVENT_TIME_SHARE - 1);
+        self.due = self.due.max(self.not_before);
         if whole {
-            self.regular = now + ((now - began) * IDLE_SHARE).clamp(SOONEST, LATEST);
+            self.next_periodic = now + ((now - began) * PERIODIC_TIME_SHARE).clamp(MIN_PERIOD, MAX_PERIOD);
         }
     }
 }
 
 impl BusApp {
-    /// Carries out a survey.
-    pub(crate) async fn look_through(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
+    /// Runs a rescan.
+    pub(crate) async fn run_rescan(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
         let began = now();
-        let windows = self.survey.begin(began);
+        let windows = self.rescan.start(began);
         let whole = windows.contains(&ElementKey::APP);
         let all = state.mirror.below(&windows);
         let mut outcome = self.compare_children(state, &all).await;
         if outcome.is_ok() {
             outcome = self.compare_states(state, &all).await;
         }
-        self.survey.end(began, whole, now());
+        self.rescan.finish(began, whole, now());
         outcome.map(|_| ())
     }
 
-    /// Has those of the elements read again whose children, number or name are others now. True if there are any.
+    /// Marks those elements dirty whose children, number or name differ from what was last read. True if there are any.
     pub(crate) async fn compare_children(
         &mut self,
         state: &mut WorkerState,
@@ -131,14 +131,14 @@ impl BusApp {
             .filter(|key| state.mirror.has_sent(*key) && self.may_have_children(*key, &state.mirror))
             .collect();
         let found = self.reader.children(&asked).await?;
-        let others = self.reader.altered(all).await?;
+        let others = self.reader.changed_silently(all).await?;
         let mut any = !others.is_empty();
         for key in others {
             state.schedule.mark_dirty(key);
-            self.hint_tabs(key, state);
+            self.mark_tabs_dirty(key, state);
         }
         for (key, children) in asked.iter().zip(found) {
-            // Claims that were not believed make a list differ for ever; then it is only read once more often.
+            // A list of children that the mirror refused differs for ever; then it is only read more often.
             let differs = children.is_some_and(|children| children != state.mirror.children(*key));
             if differs {
                 trace!(key = key.0, "its children are others, unannounced");
@@ -151,14 +151,14 @@ impl BusApp {
 
     /// Whether the element has children or is of a kind that has: labels and the like are not worth a call.
     fn may_have_children(&self, key: ElementKey, mirror: &Mirror) -> bool {
-        // Not all of very many at once; the sweep looks at what is shown of them.
+        // A view that is read in part is left to the sweep.
         if self.reader.partial.contains_key(&key) {
             return false;
         }
         let role = self.reader.roles.get(&key);
-        // Where most is announced, only what is not is looked at.
+        // Where most is announced, only the roles are checked that are not.
         if self.reader.toolkit.announces_children() {
-            return role.is_some_and(|role| self.reader.toolkit.fills_silently(*role));
+            return role.is_some_and(|role| self.reader.toolkit.adds_children_silently(*role));
         }
         !role.is_some_and(|role| is_leaf(*role)) || !mirror.children(key).is_empty()
     }
@@ -192,28 +192,28 @@ mod tests {
     #[test]
     fn suspicions_are_gathered_and_surveys_keep_their_distance() {
         let start = Instant::now();
-        let mut survey = Survey::new(start);
-        survey.in_turns = true;
-        assert!(!survey.is_due(start, true));
-        survey.suspect(ElementKey(3), start);
-        survey.suspect(ElementKey(4), start + ms(10));
-        assert!(!survey.is_due(start + ms(10), false));
-        assert!(survey.is_due(start + ms(10), true));
-        assert!(survey.is_due(start + ms(20), false));
-        assert_eq!(survey.begin(start + ms(20)), [ElementKey(3), ElementKey(4)]);
-        survey.end(start + ms(20), false, start + ms(70));
-        survey.suspect(ElementKey(3), start + ms(71));
-        assert_eq!(survey.next_due(), Some(start + ms(220)));
+        let mut rescan = Rescan::new(start);
+        rescan.enabled = true;
+        assert!(!rescan.is_due(start, true));
+        rescan.mark_window(ElementKey(3), start);
+        rescan.mark_window(ElementKey(4), start + ms(10));
+        assert!(!rescan.is_due(start + ms(10), false));
+        assert!(rescan.is_due(start + ms(10), true));
+        assert!(rescan.is_due(start + ms(20), false));
+        assert_eq!(rescan.start(start + ms(20)), [ElementKey(3), ElementKey(4)]);
+        rescan.finish(start + ms(20), false, start + ms(70));
+        rescan.mark_window(ElementKey(3), start + ms(71));
+        assert_eq!(rescan.next_due(), Some(start + ms(220)));
     }
 
     #[test]
     fn a_fence_waits_for_the_survey_that_began_after_it() {
         let start = Instant::now();
-        let mut survey = Survey::new(start);
-        let number = survey.suspect_all(start);
-        assert!(!survey.done(number));
-        assert_eq!(survey.begin(start), [ElementKey::APP]);
-        survey.end(start, true, start);
-        assert!(survey.done(number));
+        let mut rescan = Rescan::new(start);
+        let number = rescan.mark_all(start);
+        assert!(!rescan.is_done(number));
+        assert_eq!(rescan.start(start), [ElementKey::APP]);
+        rescan.finish(start, true, start);
+        assert!(rescan.is_done(number));
     }
 }

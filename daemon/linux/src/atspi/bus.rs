@@ -1,12 +1,12 @@
-//! Finding the accessibility bus, turning accessibility on, and what is missing where that cannot be done.
+//! Finds the accessibility bus, enables accessibility, and says what is missing where that fails.
 
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tracing::{debug, info, warn};
 
-use crate::app::events::Events;
-use crate::atspi::dbus::{Delivery, Link, Sink, bus_call, call, set};
+use crate::app::events::EventConnection;
+use crate::atspi::dbus::{BusConnection, Delivery, DeliveryHandler, bus_call, call, set};
 use crate::atspi::protocol::{REGISTRY, ROOT, body};
 
 /// Starts and names the accessibility bus, on the session bus.
@@ -16,7 +16,7 @@ pub(crate) const STATUS: &str = "org.a11y.Status";
 
 /// Why there is no accessibility bus.
 #[derive(Debug, thiserror::Error)]
-pub enum Missing {
+pub enum BusUnavailable {
     /// Neither a display nor a session bus leads to it.
     #[error(
         "there is no session bus ({0}), so no way to the apps of a desktop: run axd inside a desktop session, or set DBUS_SESSION_BUS_ADDRESS"
@@ -25,7 +25,7 @@ pub enum Missing {
     /// The session bus cannot start it.
     #[error("the session bus has no accessibility bus ({0}): install at-spi2-core")]
     AccessibilityBus(String),
-    /// It does not let us in.
+    /// /// It refuses the connection.
     #[error("the accessibility bus at {address} cannot be reached: {why}")]
     Unreachable {
         /// Where it should be.
@@ -36,54 +36,55 @@ pub enum Missing {
 }
 
 /// The connections to an accessibility bus.
-pub(crate) struct Session {
+pub(crate) struct BusSession {
     /// For calls.
-    pub calls: Link,
-    /// For what apps announce.
-    pub events: Arc<Events>,
+    pub calls: BusConnection,
+    /// /// For the events of apps.
+    pub events: Arc<EventConnection>,
 }
 
-/// What the bus tells about who is on it.
+/// What the bus announces of the apps on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Traffic {
-    /// The registry has other apps now.
-    Apps,
-    /// Something happened to a window of the app of this name.
-    Window(String),
-    /// Nobody has this name any more.
-    Left(String),
+pub(crate) enum BusEvent {
+    /// The registry's list of apps changed.
+    AppsChanged,
+    /// A window of the app with this bus name changed.
+    WindowChanged(String),
+    /// No app has this bus name any more.
+    NameLost(String),
     /// A registry has started, which knows nothing of what was registered with the one before.
-    Registry,
+    RegistryStarted,
     /// The connection is lost.
-    Lost,
+    Disconnected,
 }
 
-impl Session {
-    /// Connects to the accessibility bus. `told` is the address the display tells, which wins over the session bus.
-    /// With `windows`, what happens to windows is told too.
+impl BusSession {
+    /// Connects to the accessibility bus. `told` is the address that the display names, which wins over the session
+    /// bus. With `windows`, changes of windows are reported too.
     pub async fn open(
         told: Option<String>,
         windows: bool,
-    ) -> Result<(Session, mpsc::UnboundedReceiver<Traffic>), Missing> {
+    ) -> Result<(BusSession, mpsc::UnboundedReceiver<BusEvent>), BusUnavailable> {
         let address = match told {
             Some(address) => {
                 // The bus is there already; accessibility may still have to be turned on.
-                if let Ok(session) = Link::session().await {
-                    turn_on(&session).await;
+                if let Ok(session) = BusConnection::session().await {
+                    enable_accessibility(&session).await;
                 }
                 address
             }
-            None => ask_launcher().await?,
+            None => find_address().await?,
         };
         debug!(address, "the accessibility bus");
-        let unreachable = |fault: &dyn std::fmt::Display| Missing::Unreachable {
+        let unreachable = |error: &dyn std::fmt::Display| BusUnavailable::Unreachable {
             address: address.clone(),
-            why: fault.to_string(),
+            why: error.to_string(),
         };
         let (send, traffic) = mpsc::unbounded_channel();
-        let sink: Sink = Box::new(move |delivery| report(&delivery, &send));
-        let calls = Link::connect(&address, Some(sink)).await.map_err(|fault| unreachable(&fault))?;
-        let events = Events::connect(&address).await.map_err(|fault| unreachable(&fault))?;
+        let sink: DeliveryHandler = Box::new(move |delivery| forward(&delivery, &send));
+        let calls =
+            BusConnection::connect(&address, Some(sink)).await.map_err(|error| unreachable(&error))?;
+        let events = EventConnection::connect(&address).await.map_err(|error| unreachable(&error))?;
         let mut rules = vec![
             "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged'".to_owned(),
             format!("type='signal',sender='{REGISTRY}',path='{ROOT}',member='ChildrenChanged'"),
@@ -92,25 +93,25 @@ impl Session {
             rules.push("type='signal',interface='org.a11y.atspi.Event.Window'".to_owned());
         }
         for rule in rules {
-            let added = calls.ask(bus_call("AddMatch", &(rule.as_str(),))).await;
+            let added = calls.call(bus_call("AddMatch", &(rule.as_str(),))).await;
             if let Ok(Err(why)) | Err(axd_platform::Failure { native: why, .. }) = added {
                 return Err(unreachable(&why));
             }
         }
         events.register().await.map_err(|failure| unreachable(&failure))?;
         info!("on the accessibility bus");
-        Ok((Session { calls, events: Arc::new(events) }, traffic))
+        Ok((BusSession { calls, events: Arc::new(events) }, traffic))
     }
 }
 
-async fn ask_launcher() -> Result<String, Missing> {
+async fn find_address() -> Result<String, BusUnavailable> {
     let from_environment = || std::env::var("AT_SPI_BUS_ADDRESS").ok().filter(|address| !address.is_empty());
-    let session = match Link::session().await {
+    let session = match BusConnection::session().await {
         Ok(session) => session,
-        Err(fault) => return from_environment().ok_or_else(|| Missing::SessionBus(fault.to_string())),
+        Err(error) => return from_environment().ok_or_else(|| BusUnavailable::SessionBus(error.to_string())),
     };
-    turn_on(&session).await;
-    let answer = session.ask(call(LAUNCHER, LAUNCHER_PATH, LAUNCHER, "GetAddress", &())).await;
+    enable_accessibility(&session).await;
+    let answer = session.call(call(LAUNCHER, LAUNCHER_PATH, LAUNCHER, "GetAddress", &())).await;
     let why = match answer {
         Ok(answer) => match body::<String>(&answer).filter(|address| !address.is_empty()) {
             Some(address) => return Ok(address),
@@ -118,42 +119,42 @@ async fn ask_launcher() -> Result<String, Missing> {
         },
         Err(failure) => failure.native,
     };
-    from_environment().ok_or(Missing::AccessibilityBus(why))
+    from_environment().ok_or(BusUnavailable::AccessibilityBus(why))
 }
 
-/// Tells apps that somebody uses accessibility. Not that a screen reader runs: on GNOME that would start one, so it
-/// is said only if asked for.
-async fn turn_on(session: &Link) {
+/// Tells apps that accessibility is in use. Not that a screen reader runs, unless `AXD_SCREEN_READER=1`: on GNOME that
+/// would start one.
+async fn enable_accessibility(session: &BusConnection) {
     let mut properties = vec!["IsEnabled"];
     if std::env::var_os("AXD_SCREEN_READER").is_some_and(|value| value == "1") {
         properties.push("ScreenReaderEnabled");
     }
     for property in properties {
-        let answer = session.ask(set(LAUNCHER, LAUNCHER_PATH, STATUS, property, true)).await;
+        let answer = session.call(set(LAUNCHER, LAUNCHER_PATH, STATUS, property, true)).await;
         if let Ok(Err(why)) | Err(axd_platform::Failure { native: why, .. }) = answer {
             warn!(property, why, "accessibility cannot be turned on; apps that start now may show no tree");
         }
     }
 }
 
-fn report(delivery: &Delivery, send: &mpsc::UnboundedSender<Traffic>) {
+fn forward(delivery: &Delivery, send: &mpsc::UnboundedSender<BusEvent>) {
     let traffic = match delivery {
-        Delivery::Lost => Traffic::Lost,
-        Delivery::Mark(_) => return,
+        Delivery::Closed => BusEvent::Disconnected,
+        Delivery::FenceReply(_) => return,
         Delivery::Signal(message) => {
             let header = message.header();
             let sender = header.sender().map(ToString::to_string).unwrap_or_default();
             if header.interface().is_some_and(|interface| interface.as_str().ends_with("Event.Window")) {
-                let _ = send.send(Traffic::Window(sender));
+                let _ = send.send(BusEvent::WindowChanged(sender));
                 return;
             }
             match header.member().map(|member| member.as_str()) {
-                Some("ChildrenChanged") => Traffic::Apps,
+                Some("ChildrenChanged") => BusEvent::AppsChanged,
                 Some("NameOwnerChanged") => {
                     let body = message.body();
                     match body.deserialize::<(&str, &str, &str)>() {
-                        Ok((REGISTRY, _, new)) if !new.is_empty() => Traffic::Registry,
-                        Ok((name, _, "")) => Traffic::Left(name.to_owned()),
+                        Ok((REGISTRY, _, new)) if !new.is_empty() => BusEvent::RegistryStarted,
+                        Ok((name, _, "")) => BusEvent::NameLost(name.to_owned()),
                         _ => return,
                     }
                 }

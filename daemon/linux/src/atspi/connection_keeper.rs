@@ -24,31 +24,31 @@ use tracing::warn;
 
 use axd_platform::children::reap;
 
-/// The way to the process; started when it is first needed, and again if it has ended.
+/// A handle to the process, which is started when it is first needed, and again if it has ended.
 #[derive(Default)]
-pub(crate) struct Keeper {
+pub(crate) struct ConnectionKeeper {
     /// The program that is `axd` itself; without it nothing is kept.
     program: Option<PathBuf>,
     socket: Mutex<Option<OwnedFd>>,
 }
 
-impl Keeper {
+impl ConnectionKeeper {
     /// A keeper that this program runs, by [`keep_connections`].
-    pub fn new(program: PathBuf) -> Keeper {
-        Keeper { program: Some(program), socket: Mutex::default() }
+    pub fn new(program: PathBuf) -> ConnectionKeeper {
+        ConnectionKeeper { program: Some(program), socket: Mutex::default() }
     }
 
-    /// Has a copy of a descriptor kept under this number.
+    /// Passes a copy of a descriptor to the process, under this number.
     pub fn keep(&self, number: u64, descriptor: BorrowedFd<'_>) {
-        self.tell(number, Some(descriptor.as_raw_fd()));
+        self.send_request(number, Some(descriptor.as_raw_fd()));
     }
 
-    /// Has it let go of.
+    /// Has the process close the copy of this number.
     pub fn release(&self, number: u64) {
-        self.tell(number, None);
+        self.send_request(number, None);
     }
 
-    fn tell(&self, number: u64, descriptor: Option<RawFd>) {
+    fn send_request(&self, number: u64, descriptor: Option<RawFd>) {
         let Some(program) = &self.program else { return };
         let mut socket = self.socket.lock();
         for fresh in [false, true] {
@@ -59,8 +59,8 @@ impl Keeper {
                 }
                 match start(program) {
                     Ok(started) => *socket = Some(started),
-                    Err(fault) => {
-                        warn!(%fault, "no keeper can be started: if axd ends while an app shows a dialog, the app may freeze");
+                    Err(error) => {
+                        warn!(%error, "no keeper can be started: if axd ends while an app shows a dialog, the app may freeze");
                         return;
                     }
                 }
@@ -113,7 +113,7 @@ pub fn keep_connections() {
     }
 }
 
-/// Keeps what it is given over this socket, until nobody can ask any more and nothing is left.
+/// Keeps the descriptors that it receives over this socket, until axd has ended and none is left.
 fn keep(socket: OwnedFd) {
     let mut socket = Some(socket);
     let mut kept: Vec<(u64, OwnedFd)> = Vec::new();
@@ -192,11 +192,11 @@ mod tests {
         use std::io::Write;
         first.write_all(b"a reply").unwrap();
         send(&ours, 1, None).unwrap();
-        assert_eq!(first.read(&mut [0]).map_err(|fault| fault.kind()), Err(io::ErrorKind::ConnectionReset));
+        assert_eq!(first.read(&mut [0]).map_err(|error| error.kind()), Err(io::ErrorKind::ConnectionReset));
         // axd ends: the second stays until the app closes its end.
         drop(ours);
         second.set_nonblocking(true).unwrap();
-        assert_eq!((&second).read(&mut [0]).map_err(|fault| fault.kind()), Err(io::ErrorKind::WouldBlock));
+        assert_eq!((&second).read(&mut [0]).map_err(|error| error.kind()), Err(io::ErrorKind::WouldBlock));
         assert!(!keeping.is_finished());
         drop(second);
         keeping.join().unwrap();

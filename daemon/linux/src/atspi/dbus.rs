@@ -21,13 +21,13 @@ use zbus::{Connection, DynamicType, Message, MessageStream};
 use axd_platform::worker::{APP_REPLY_TIMEOUT, unresponsive};
 use axd_platform::{Failure, FailureKind, Sent};
 
-/// How many calls one asker has under way at most; more gains nothing, apps answer one at a time.
-const DEPTH: usize = 32;
-/// How many are sent at once when there is room again, so that they share a write.
-const REFILL: usize = 16;
+/// How many calls one caller has in flight at most; more gain nothing, since apps answer one at a time.
+const MAX_CALLS_IN_FLIGHT: usize = 32;
+/// How many calls are sent at once, so that they share a write.
+const SEND_BATCH: usize = 16;
 
-/// An answer: the message, or the name of the error.
-pub(crate) type Answer = Result<Message, String>;
+/// The reply to a call: the message, or the name of the D-Bus error.
+pub(crate) type BusReply = Result<Message, String>;
 
 /// The bus itself, as a destination.
 pub(crate) const BUS: &str = "org.freedesktop.DBus";
@@ -36,16 +36,16 @@ const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 
 /// A connection to a bus.
 #[derive(Clone)]
-pub(crate) struct Link {
+pub(crate) struct BusConnection {
     connection: Connection,
     pending: Pending,
-    _reader: Arc<Reader>,
+    _reader: Arc<ReceiveTask>,
 }
 
-/// The task that reads the socket; it ends with the last clone of its link, and the connection with it.
-struct Reader(tokio::task::JoinHandle<()>);
+/// The task that reads the socket. It ends with the last clone of its connection.
+struct ReceiveTask(tokio::task::JoinHandle<()>);
 
-impl Drop for Reader {
+impl Drop for ReceiveTask {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -53,75 +53,76 @@ impl Drop for Reader {
 
 type Pending = Arc<Mutex<HashMap<NonZeroU32, oneshot::Sender<Message>>>>;
 
-/// Who is told what came, in order: signals, and the answers to calls made by [`Link::send`].
-pub(crate) type Sink = Box<dyn Fn(Delivery) + Send + Sync>;
+/// Receives what arrives, in order: signals, and the replies to calls made by [`BusConnection::send`].
+pub(crate) type DeliveryHandler = Box<dyn Fn(Delivery) + Send + Sync>;
 
-/// What came over a connection.
+/// What arrived over a connection.
 pub(crate) enum Delivery {
     /// A signal.
     Signal(Message),
-    /// The answer to a marked call; everything its receiver sent before it has been delivered before it.
-    Mark(u64),
+    /// The reply to a call made by [`BusConnection::send`], by its serial number; everything the app sent before it has
+    /// been delivered before it.
+    FenceReply(u64),
     /// The connection is lost; nothing more will come.
-    Lost,
+    Closed,
 }
 
-impl Link {
+impl BusConnection {
     /// Connects to the bus at this address. Signals go to `sink`.
-    pub async fn connect(address: &str, sink: Option<Sink>) -> zbus::Result<Link> {
-        Link::over(Builder::address(address), sink).await
+    pub async fn connect(address: &str, sink: Option<DeliveryHandler>) -> zbus::Result<BusConnection> {
+        BusConnection::build(Builder::address(address), sink).await
     }
 
     /// Connects to the session bus.
-    pub async fn session() -> zbus::Result<Link> {
-        Link::over(Builder::session(), None).await
+    pub async fn session() -> zbus::Result<BusConnection> {
+        BusConnection::build(Builder::session(), None).await
     }
 
     /// A connection to an app itself; `lost` is called when it has ended.
-    pub async fn to_app(
+    pub async fn connect_to_app(
         stream: std::os::unix::net::UnixStream,
         lost: impl Fn() + Send + Sync + 'static,
-    ) -> zbus::Result<Link> {
-        let sink: Sink = Box::new(move |delivery| {
-            if matches!(delivery, Delivery::Lost) {
+    ) -> zbus::Result<BusConnection> {
+        let sink: DeliveryHandler = Box::new(move |delivery| {
+            if matches!(delivery, Delivery::Closed) {
                 lost();
             }
         });
-        Link::over(Builder::unix_stream(stream).p2p(), Some(sink)).await
+        BusConnection::build(Builder::unix_stream(stream).p2p(), Some(sink)).await
     }
 
-    /// Whether nothing that was asked is without an answer.
-    pub fn is_answered(&self) -> bool {
+    /// Whether every call has been answered.
+    pub fn is_idle(&self) -> bool {
         self.pending.lock().is_empty()
     }
 
-    async fn over(builder: Builder<'_>, sink: Option<Sink>) -> zbus::Result<Link> {
+    async fn build(builder: Builder<'_>, sink: Option<DeliveryHandler>) -> zbus::Result<BusConnection> {
         let connection = builder.build().await?;
         let pending: Pending = Arc::default();
         let stream = MessageStream::from(&connection);
-        let reader = Arc::new(Reader(tokio::spawn(deliver(stream, Arc::clone(&pending), sink))));
-        Ok(Link { connection, pending, _reader: reader })
+        let reader = Arc::new(ReceiveTask(tokio::spawn(receive(stream, Arc::clone(&pending), sink))));
+        Ok(BusConnection { connection, pending, _reader: reader })
     }
 
     /// Makes one call.
-    pub async fn ask(&self, call: zbus::Result<Message>) -> Result<Answer, Failure> {
-        let mut answers = self.ask_all(vec![call]).await?;
+    pub async fn call(&self, call: zbus::Result<Message>) -> Result<BusReply, Failure> {
+        let mut answers = self.call_all(vec![call]).await?;
         Ok(answers.pop().unwrap_or_else(|| Err(String::new())))
     }
 
     /// Makes calls, several at a time; the answers come in the order of the calls. Fails as soon as the receiver is
     /// silent for too long, or the connection lost.
-    pub async fn ask_all(&self, calls: Vec<zbus::Result<Message>>) -> Result<Vec<Answer>, Failure> {
+    pub async fn call_all(&self, calls: Vec<zbus::Result<Message>>) -> Result<Vec<BusReply>, Failure> {
         let count = calls.len();
         let mut answers = Vec::with_capacity(count);
         let mut waiting: std::collections::VecDeque<Option<oneshot::Receiver<Message>>> =
-            std::collections::VecDeque::with_capacity(DEPTH);
+            std::collections::VecDeque::with_capacity(MAX_CALLS_IN_FLIGHT);
         let mut calls = calls.into_iter();
         while answers.len() < count {
-            if waiting.len() <= DEPTH - REFILL {
-                let mut outgoing = Vec::with_capacity(REFILL);
-                for call in calls.by_ref().take(DEPTH - waiting.len()) {
-                    // A call that cannot be written down names something that cannot exist.
+            if waiting.len() <= MAX_CALLS_IN_FLIGHT - SEND_BATCH {
+                let mut outgoing = Vec::with_capacity(SEND_BATCH);
+                for call in calls.by_ref().take(MAX_CALLS_IN_FLIGHT - waiting.len()) {
+                    // A call that cannot be encoded names something that cannot exist.
                     let Ok(message) = call else {
                         waiting.push_back(None);
                         continue;
@@ -132,7 +133,7 @@ impl Link {
                     waiting.push_back(Some(reply));
                 }
                 if !outgoing.is_empty() {
-                    self.connection.send_all(&outgoing).await.map_err(|_| lost())?;
+                    self.connection.send_all(&outgoing).await.map_err(|_| connection_lost())?;
                 }
             }
             let Some(next) = waiting.pop_front() else { break };
@@ -142,57 +143,57 @@ impl Link {
             };
             let message = match tokio::time::timeout(APP_REPLY_TIMEOUT, reply).await {
                 Ok(Ok(message)) => message,
-                Ok(Err(_)) => return Err(lost()),
+                Ok(Err(_)) => return Err(connection_lost()),
                 Err(_) => return Err(unresponsive()),
             };
-            answers.push(judge(message));
+            answers.push(into_reply(message));
         }
         Ok(answers)
     }
 
     /// Makes one call and waits for its answer however long it takes; true if one came.
     pub async fn probe(&self, call: zbus::Result<Message>) -> bool {
-        match self.start(call).await {
+        match self.start_call(call).await {
             Ok(pending) => pending.await.is_ok(),
             Err(_) => false,
         }
     }
 
     /// Sends one call; its answer comes later, and may never come.
-    pub async fn start(
+    pub async fn start_call(
         &self,
         call: zbus::Result<Message>,
-    ) -> Result<impl Future<Output = Result<Answer, Failure>> + Unpin + use<>, Failure> {
-        let message = call.map_err(|fault| Failure::new(FailureKind::Invalid, fault.to_string()))?;
+    ) -> Result<impl Future<Output = Result<BusReply, Failure>> + Unpin + use<>, Failure> {
+        let message = call.map_err(|error| Failure::new(FailureKind::Invalid, error.to_string()))?;
         let (answer, mut reply) = oneshot::channel();
         self.pending.lock().insert(message.primary_header().serial_num(), answer);
-        self.connection.send(&message).await.map_err(|_| lost().sent(Sent::Maybe))?;
+        self.connection.send(&message).await.map_err(|_| connection_lost().sent(Sent::Maybe))?;
         Ok(poll_fn(move |context| {
-            Pin::new(&mut reply).poll(context).map(|came| came.map(judge).map_err(|_| lost()))
+            Pin::new(&mut reply).poll(context).map(|came| came.map(into_reply).map_err(|_| connection_lost()))
         }))
     }
 
-    /// Sends a call whose answer will be delivered as a [`Delivery::Mark`] of its serial number; false if it could not
+    /// Sends a call whose answer will be delivered as a [`Delivery::FenceReply`]; false if it could not
     /// be sent.
     pub async fn send(&self, message: &Message) -> bool {
         self.connection.send(message).await.is_ok()
     }
 }
 
-/// The answer, or the name of the error it is. That an element's process is gone is an error like any other: it may
-/// be a part that another process lends to an app which lives.
-fn judge(message: Message) -> Answer {
+/// Splits replies from errors. That an element's process is gone is an error like any other: it may be an embedded part
+/// of another process, while the app lives.
+fn into_reply(message: Message) -> BusReply {
     match message.message_type() {
         MessageType::Error => Err(message.header().error_name().map(ToString::to_string).unwrap_or_default()),
         _ => Ok(message),
     }
 }
 
-fn lost() -> Failure {
+fn connection_lost() -> Failure {
     Failure::new(FailureKind::Gone, "the connection to the accessibility bus is lost")
 }
 
-async fn deliver(mut stream: MessageStream, pending: Pending, sink: Option<Sink>) {
+async fn receive(mut stream: MessageStream, pending: Pending, sink: Option<DeliveryHandler>) {
     while let Some(Ok(message)) = poll_fn(|context| Pin::new(&mut stream).poll_next(context)).await {
         match message.message_type() {
             MessageType::Signal => {
@@ -205,17 +206,17 @@ async fn deliver(mut stream: MessageStream, pending: Pending, sink: Option<Sink>
                 let asker = pending.lock().remove(&serial);
                 match (asker, &sink) {
                     (Some(asker), _) => drop(asker.send(message)),
-                    (None, Some(sink)) => sink(Delivery::Mark(u64::from(serial.get()))),
+                    (None, Some(sink)) => sink(Delivery::FenceReply(u64::from(serial.get()))),
                     (None, None) => {}
                 }
             }
             MessageType::MethodCall => {}
         }
     }
-    // Whoever waits for an answer learns that none will come.
+    // Dropping the senders tells all callers that no reply will come.
     pending.lock().clear();
     if let Some(sink) = sink {
-        sink(Delivery::Lost);
+        sink(Delivery::Closed);
     }
 }
 

@@ -1,9 +1,9 @@
-//! AT-SPI as it is on the bus: names of interfaces, references, cached items, and what answers hold.
+//! The vocabulary of AT-SPI: names of interfaces, object references, cache items, and how replies are decoded.
 
 use serde::Deserialize;
 use zbus::{Message, OwnedObjectPath, Type, Variant};
 
-use crate::atspi::dbus::Answer;
+use crate::atspi::dbus::BusReply;
 
 /// The registry of accessible apps.
 pub(crate) const REGISTRY: &str = "org.a11y.atspi.Registry";
@@ -11,7 +11,7 @@ pub(crate) const REGISTRY: &str = "org.a11y.atspi.Registry";
 pub(crate) const REGISTRY_PATH: &str = "/org/a11y/atspi/registry";
 /// Every app's own element, and the registry's list of apps.
 pub(crate) const ROOT: &str = "/org/a11y/atspi/accessible/root";
-/// What stands for no element.
+/// The path that means no element.
 pub(crate) const NULL: &str = "/org/a11y/atspi/null";
 /// Where an app serves its cache.
 pub(crate) const CACHE_PATH: &str = "/org/a11y/atspi/cache";
@@ -27,26 +27,26 @@ pub(crate) const TABLE: &str = "org.a11y.atspi.Table";
 pub(crate) const TEXT: &str = "org.a11y.atspi.Text";
 pub(crate) const VALUE: &str = "org.a11y.atspi.Value";
 
-/// The relation from an element to what labels it.
+/// The number of the relation from an element to its label.
 pub(crate) const LABELLED_BY: u32 = 2;
 
-/// Where an element is on the bus.
+/// A reference to an element: a bus name and an object path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Type)]
-pub(crate) struct Ref {
+pub(crate) struct ObjectRef {
     /// The app's unique name.
     pub bus: String,
     /// Its path.
     pub path: OwnedObjectPath,
 }
 
-impl Ref {
+impl ObjectRef {
     /// The element of this app at this path, if that can be a path.
-    pub fn new(bus: &str, path: &str) -> Option<Ref> {
-        Some(Ref { bus: bus.to_owned(), path: path.to_owned().try_into().ok()? })
+    pub fn new(bus: &str, path: &str) -> Option<ObjectRef> {
+        Some(ObjectRef { bus: bus.to_owned(), path: path.to_owned().try_into().ok()? })
     }
 
-    /// Whether it names an element at all.
-    pub fn is_some(&self) -> bool {
+    /// Whether it refers to an element, and is not the null reference.
+    pub fn is_element(&self) -> bool {
         self.path.as_str() != NULL && !self.bus.is_empty()
     }
 }
@@ -55,11 +55,11 @@ impl Ref {
 #[derive(Debug, Clone, Deserialize, Type)]
 pub(crate) struct CacheItem {
     /// Where it is.
-    pub at: Ref,
+    pub at: ObjectRef,
     /// Its app.
-    _app: Ref,
+    _app: ObjectRef,
     /// Its parent.
-    pub parent: Ref,
+    pub parent: ObjectRef,
     /// Its place among its siblings.
     _index: i32,
     /// How many children it has; −1 if the app did not count.
@@ -76,7 +76,7 @@ pub(crate) struct CacheItem {
     pub states: Vec<u32>,
 }
 
-/// What an element implements, of what is used here.
+/// Which of the interfaces that axd uses an element implements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Interfaces {
     pub action: bool,
@@ -89,8 +89,8 @@ pub(crate) struct Interfaces {
 }
 
 impl Interfaces {
-    /// From their names.
-    pub fn named<S: AsRef<str>>(names: &[S]) -> Interfaces {
+    /// The interfaces of these names.
+    pub fn from_names<S: AsRef<str>>(names: &[S]) -> Interfaces {
         let mut found = Interfaces::default();
         for name in names {
             match name.as_ref() {
@@ -108,29 +108,29 @@ impl Interfaces {
     }
 }
 
-/// What an answer holds, if it is an answer and of this shape.
-pub(crate) fn body<T>(answer: &Answer) -> Option<T>
+/// Decodes the body of a reply; `None` if it is an error, or of another type.
+pub(crate) fn body<T>(answer: &BusReply) -> Option<T>
 where
     T: for<'de> Deserialize<'de> + Type,
 {
     answer.as_ref().ok()?.body().deserialize().ok()
 }
 
-/// The text of a property.
-pub(crate) fn text(answer: &Answer) -> Option<String> {
+/// Decodes a property that is a string.
+pub(crate) fn string_property(answer: &BusReply) -> Option<String> {
     property(answer, |value| match value {
         Variant::Str(text) => Some(text.as_str().to_owned()),
         _ => None,
     })
 }
 
-/// The truth of a property.
-pub(crate) fn truth(answer: &Answer) -> Option<bool> {
+/// Decodes a property that is a boolean.
+pub(crate) fn bool_property(answer: &BusReply) -> Option<bool> {
     property(answer, |value| if let Variant::Bool(truth) = value { Some(*truth) } else { None })
 }
 
-/// The number of a property.
-pub(crate) fn number(answer: &Answer) -> Option<f64> {
+/// Decodes a property that is a number.
+pub(crate) fn number_property(answer: &BusReply) -> Option<f64> {
     property(answer, |value| match value {
         Variant::F64(number) => Some(*number),
         Variant::I32(number) => Some(f64::from(*number)),
@@ -139,7 +139,7 @@ pub(crate) fn number(answer: &Answer) -> Option<f64> {
     })
 }
 
-fn property<T>(answer: &Answer, read: impl Fn(&Variant<'_>) -> Option<T>) -> Option<T> {
+fn property<T>(answer: &BusReply, read: impl Fn(&Variant<'_>) -> Option<T>) -> Option<T> {
     let body = answer.as_ref().ok()?.body();
     let value: Variant<'_> = body.deserialize().ok()?;
     match value {
@@ -148,19 +148,19 @@ fn property<T>(answer: &Answer, read: impl Fn(&Variant<'_>) -> Option<T>) -> Opt
     }
 }
 
-/// The first word of an event: the state or property it is about, the detail of a change of children.
-pub(crate) fn first_word(message: &Message) -> String {
+/// The detail of an event, its first argument: the name of the state or property, or whether a child was added.
+pub(crate) fn event_detail(message: &Message) -> String {
     let body = message.body();
     body.deserialize_ignore_signature::<&str>().map(str::to_owned).unwrap_or_default()
 }
 
-/// The element of a property.
-pub(crate) fn reference(answer: &Answer) -> Option<Ref> {
+/// Decodes a property that is an object reference.
+pub(crate) fn ref_property(answer: &BusReply) -> Option<ObjectRef> {
     property(answer, |value| {
         let Variant::Structure(fields) = value else { return None };
         match fields.fields() {
             [Variant::Str(bus), Variant::ObjectPath(path)] => {
-                Some(Ref { bus: bus.as_str().to_owned(), path: path.to_owned().into() })
+                Some(ObjectRef { bus: bus.as_str().to_owned(), path: path.to_owned().into() })
             }
             _ => None,
         }

@@ -3,7 +3,7 @@
 
 use axd_protocol::Role;
 
-use crate::atspi::states::{Native, Natives};
+use crate::atspi::states::{NativeState, NativeStates};
 
 /// The number of a role whose text must never be read.
 pub(crate) const PASSWORD_TEXT: u32 = 40;
@@ -169,13 +169,13 @@ pub(crate) fn top_level(number: u32, role: Role) -> Role {
 }
 
 /// What an element of this role and in these states is.
-pub(crate) fn role(number: u32, states: Natives) -> Role {
+pub(crate) fn role(number: u32, states: NativeStates) -> Role {
     let role = ROLES.get(number as usize).map_or(Role::Unknown, |(_, role)| *role);
     match role {
         // One number for entries and for views of many lines.
-        Role::TextField if states.has(Native::MultiLine) => Role::TextArea,
+        Role::TextField if states.has(NativeState::MultiLine) => Role::TextArea,
         // Toolkits give text that cannot be edited the same number; a field one can only read is still a field.
-        Role::Document if number == 94 && states.has(Native::Editable) => Role::TextArea,
+        Role::Document if number == 94 && states.has(NativeState::Editable) => Role::TextArea,
         role => role,
     }
 }
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn every_number_has_a_name_and_the_known_ones_are_in_place() {
-        let states = Natives::default();
+        let states = NativeStates::default();
         for (number, name, expected) in [
             (7, "check box", Role::Checkbox),
             (23, "frame", Role::Window),
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn text_of_many_lines_is_a_text_area() {
-        assert_eq!(role(61, Natives::from_words(&[1 << 17, 0])), Role::TextArea);
-        assert_eq!(role(PASSWORD_TEXT, Natives::default()), Role::TextField);
+        assert_eq!(role(61, NativeStates::from_words(&[1 << 17, 0])), Role::TextArea);
+        assert_eq!(role(PASSWORD_TEXT, NativeStates::default()), Role::TextField);
     }
 }

@@ -12,7 +12,7 @@ use crate::atspi::toolkit::Toolkit;
 /// A state, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Native {
+pub(crate) enum NativeState {
     Active = 1,
     Busy = 3,
     Checked = 4,
@@ -44,18 +44,18 @@ pub(crate) enum Native {
 
 /// A set of native states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) struct Natives(u64);
+pub(crate) struct NativeStates(u64);
 
-impl Natives {
-    /// As they travel: two words of bits, the low one first.
-    pub fn from_words(words: &[u32]) -> Natives {
+impl NativeStates {
+    /// Decodes the two words of bits that AT-SPI sends, the low one first.
+    pub fn from_words(words: &[u32]) -> NativeStates {
         let low = words.first().copied().map_or(0, u64::from);
         let high = words.get(1).copied().map_or(0, u64::from);
-        Natives(low | high << 32)
+        NativeStates(low | high << 32)
     }
 
     /// Whether the state is among them.
-    pub fn has(self, state: Native) -> bool {
+    pub fn has(self, state: NativeState) -> bool {
         self.0 & (1 << state as u8) != 0
     }
 
@@ -65,14 +65,14 @@ impl Natives {
     }
 
     #[cfg(test)]
-    fn of(states: &[Native]) -> Natives {
-        Natives(states.iter().fold(0, |bits, state| bits | 1 << *state as u8))
+    fn of(states: &[NativeState]) -> NativeStates {
+        NativeStates(states.iter().fold(0, |bits, state| bits | 1 << *state as u8))
     }
 }
 
-/// What the native states of an element of this role come to.
-pub(crate) fn states(natives: Natives, role: Role, toolkit: Toolkit) -> States {
-    use Native as N;
+/// Translates the native states of an element of this role.
+pub(crate) fn states(natives: NativeStates, role: Role, toolkit: Toolkit) -> States {
+    use NativeState as N;
     let mut states = States::NONE;
     if natives.is_empty() || role == Role::Application {
         return states;
@@ -131,13 +131,14 @@ fn scrolls(role: Role) -> bool {
 mod tests {
     use super::*;
 
-    fn names(natives: &[Native], role: Role, toolkit: Toolkit) -> Vec<&'static str> {
-        states(Natives::of(natives), role, toolkit).iter().map(State::name).collect()
+    fn names(natives: &[NativeState], role: Role, toolkit: Toolkit) -> Vec<&'static str> {
+        states(NativeStates::of(natives), role, toolkit).iter().map(State::name).collect()
     }
 
-    const WELL: [Native; 4] = [Native::Enabled, Native::Sensitive, Native::Visible, Native::Showing];
+    const WELL: [NativeState; 4] =
+        [NativeState::Enabled, NativeState::Sensitive, NativeState::Visible, NativeState::Showing];
 
-    fn well(more: &[Native]) -> Vec<Native> {
+    fn well(more: &[NativeState]) -> Vec<NativeState> {
         [&WELL, more].concat()
     }
 
@@ -148,15 +149,15 @@ mod tests {
 
     #[test]
     fn a_toggle_that_is_down_is_pressed_in_every_toolkit() {
-        for state in [Native::Checked, Native::Pressed] {
+        for state in [NativeState::Checked, NativeState::Pressed] {
             assert_eq!(names(&well(&[state]), Role::ToggleButton, Toolkit::Gtk4), ["pressed"]);
         }
-        assert_eq!(names(&well(&[Native::Checked]), Role::Checkbox, Toolkit::Qt), ["checked"]);
+        assert_eq!(names(&well(&[NativeState::Checked]), Role::Checkbox, Toolkit::Qt), ["checked"]);
     }
 
     #[test]
     fn the_current_tab_of_qt_is_selected_and_not_focused() {
-        let current = well(&[Native::Focused]);
+        let current = well(&[NativeState::Focused]);
         assert_eq!(names(&current, Role::Tab, Toolkit::Qt), ["selected"]);
         assert_eq!(names(&current, Role::Tab, Toolkit::Gtk3), ["focused"]);
         assert_eq!(names(&current, Role::Button, Toolkit::Qt), ["focused"]);
@@ -164,20 +165,20 @@ mod tests {
 
     #[test]
     fn mixed_is_not_checked_and_progress_is_never_mixed() {
-        let unsure = well(&[Native::Indeterminate, Native::Checked]);
+        let unsure = well(&[NativeState::Indeterminate, NativeState::Checked]);
         assert_eq!(names(&unsure, Role::Checkbox, Toolkit::Gtk3), ["mixed"]);
-        assert!(names(&well(&[Native::Indeterminate]), Role::ProgressBar, Toolkit::Gtk3).is_empty());
+        assert!(names(&well(&[NativeState::Indeterminate]), Role::ProgressBar, Toolkit::Gtk3).is_empty());
     }
 
     #[test]
     fn only_what_can_be_expanded_is_collapsed() {
         assert!(names(&WELL, Role::TreeItem, Toolkit::Gtk3).is_empty());
-        assert_eq!(names(&well(&[Native::Expandable]), Role::TreeItem, Toolkit::Gtk3), ["collapsed"]);
+        assert_eq!(names(&well(&[NativeState::Expandable]), Role::TreeItem, Toolkit::Gtk3), ["collapsed"]);
     }
 
     #[test]
     fn how_far_something_is_scrolled_is_not_content() {
-        let scrolled = [Native::Enabled, Native::Sensitive, Native::Visible];
+        let scrolled = [NativeState::Enabled, NativeState::Sensitive, NativeState::Visible];
         assert_eq!(names(&scrolled, Role::Button, Toolkit::Gtk3), ["offscreen"]);
         assert!(names(&scrolled, Role::Cell, Toolkit::Gtk3).is_empty());
         assert!(names(&scrolled, Role::Button, Toolkit::Chromium).is_empty());
@@ -188,12 +189,15 @@ mod tests {
     #[test]
     fn an_element_that_says_nothing_is_not_disabled() {
         assert!(names(&[], Role::Button, Toolkit::Other).is_empty());
-        assert_eq!(names(&[Native::Visible, Native::Showing], Role::Button, Toolkit::Other), ["disabled"]);
+        assert_eq!(
+            names(&[NativeState::Visible, NativeState::Showing], Role::Button, Toolkit::Other),
+            ["disabled"]
+        );
     }
 
     #[test]
     fn bits_of_both_words_count() {
-        let natives = Natives::from_words(&[1 << 12, 1 << 10]);
-        assert!(natives.has(Native::Focused) && natives.has(Native::HasPopup));
+        let natives = NativeStates::from_words(&[1 << 12, 1 << 10]);
+        assert!(natives.has(NativeState::Focused) && natives.has(NativeState::HasPopup));
     }
 }

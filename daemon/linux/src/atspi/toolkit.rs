@@ -25,7 +25,7 @@ pub(crate) enum Toolkit {
 }
 
 impl Toolkit {
-    /// From what an app says of itself.
+    /// /// The toolkit by the name and version that an app reports.
     pub fn named(name: &str, version: &str) -> Toolkit {
         let plain = name.to_ascii_lowercase();
         match plain.as_str() {
@@ -58,15 +58,15 @@ impl Toolkit {
         !matches!(self, Toolkit::Qt | Toolkit::Gtk4)
     }
 
-    /// Whether all properties of an element may be asked for at once. What answers for Chromium is ATK's bridge; nothing else was
-    /// tried but Qt, which crashes.
-    pub fn tells_all_at_once(self) -> bool {
+    /// Whether `GetAll` may be called. ATK's bridge answers it for Chromium; of the others only Qt was tried, which
+    /// crashes.
+    pub fn supports_get_all(self) -> bool {
         self == Toolkit::Chromium
     }
 
-    /// Whether it is asked over a connection to itself. Nothing is known against that in other toolkits with ATK's bridge, but
-    /// only browsers show so much that it matters.
-    pub fn is_asked_directly(self) -> bool {
+    /// Whether it is read over a connection to the app itself. That may work in all toolkits with ATK's bridge, but
+    /// only browsers have trees large enough for it to matter.
+    pub fn is_read_directly(self) -> bool {
         self == Toolkit::Chromium
     }
 
@@ -88,13 +88,13 @@ impl Toolkit {
         }
     }
 
-    /// Whether new and removed children are announced. Where not, their parents are looked through again.
+    /// Whether new and removed children are announced. Where not, rescans find them.
     pub fn announces_children(self) -> bool {
         !matches!(self, Toolkit::Gtk4 | Toolkit::Qt | Toolkit::Other)
     }
 
     /// Whether an element that has got other children is otherwise as it was, unless that is announced too.
-    pub fn tells_children_apart(self) -> bool {
+    pub fn announces_children_separately(self) -> bool {
         self.is_browser()
     }
 
@@ -103,18 +103,17 @@ impl Toolkit {
         self.is_browser() && role == Role::Text
     }
 
-    /// Whether children of elements of this role may come without a word, though others do not: of GTK 3, the rows that are
-    /// put into a list box.
-    pub fn fills_silently(self, role: Role) -> bool {
+    /// Whether children of elements of this role may appear unannounced: in GTK 3, rows that are put into a list box.
+    pub fn adds_children_silently(self, role: Role) -> bool {
         match self {
             Toolkit::Gtk3 => role == Role::List,
             _ => !self.announces_children(),
         }
     }
 
-    /// Whether there is any such role.
-    pub fn is_surveyed(self) -> bool {
-        self.fills_silently(Role::List)
+    /// Whether children of any role may appear unannounced, so that rescans are needed.
+    pub fn needs_rescan(self) -> bool {
+        self.adds_children_silently(Role::List)
     }
 
     /// Whether elements that are called by their text announce their new name when that changes.
@@ -128,11 +127,11 @@ impl Toolkit {
     }
 
     /// Whether elements without a name are named by their class, and some by their label twice: GTK 4.
-    pub fn makes_up_names(self) -> bool {
+    pub fn invents_names(self) -> bool {
         self == Toolkit::Gtk4
     }
 
-    /// Whether an element of this role may be renamed without a word.
+    /// Whether an element of this role may be renamed unannounced.
     pub fn renames_silently(self, role: Role) -> bool {
         use Role::{Cell, ColumnHeader, Combobox, ListItem, RowHeader, Tab, TabList, TreeItem};
         let shows = matches!(role, Combobox | TabList) || role.is_window();
@@ -140,12 +139,12 @@ impl Toolkit {
         item && matches!(self, Toolkit::Qt | Toolkit::Other)
     }
 
-    /// Whether states may change without a word.
-    pub fn restates_silently(self) -> bool {
+    /// Whether states may change unannounced.
+    pub fn changes_states_silently(self) -> bool {
         matches!(self, Toolkit::Qt | Toolkit::Other)
     }
 
-    /// Whether the current tab is told to have the focus, whoever has it, and never to be selected.
+    /// Whether the current tab has the state "focused", whichever element has the focus, and never "selected".
     pub fn focuses_current_tab(self) -> bool {
         self == Toolkit::Qt
     }
@@ -156,7 +155,7 @@ impl Toolkit {
     }
 
     /// Whether only windows are ever "showing": then what is visible and has a place is shown.
-    pub fn never_says_showing(self) -> bool {
+    pub fn lacks_showing(self) -> bool {
         self == Toolkit::Gtk4
     }
 
@@ -168,7 +167,7 @@ impl Toolkit {
 
     /// Whether listing the children of a table or tree makes new objects for its headers every time. They are never
     /// freed before the view is, so such a view is listed only when it has another number of children than before.
-    pub fn remakes_headers(self) -> bool {
+    pub fn recreates_headers(self) -> bool {
         self == Toolkit::Qt
     }
 
@@ -178,13 +177,13 @@ impl Toolkit {
     }
 
     /// Whether places are told relative to the window whatever is asked for.
-    pub fn places_are_in_window(self) -> bool {
+    pub fn has_window_coordinates_only(self) -> bool {
         self == Toolkit::Gtk4
     }
 
     /// The coordinates to ask for: 0 for the screen's, 1 for the window's. GTK 4 complains when asked for the first.
     pub fn coordinates(self) -> u32 {
-        u32::from(self.places_are_in_window())
+        u32::from(self.has_window_coordinates_only())
     }
 
     /// What `GetText` takes for "to the end": GTK 4 knows no −1 but cuts what is too much, ATK the other way round.
@@ -211,13 +210,14 @@ impl Toolkit {
 
     /// How long after the focus moved something may come that it moved for. A dialog that a page of Firefox opens comes 40 ms and
     /// more after the page has lost the focus, from another process.
-    pub fn focus_goes_before(self) -> Option<Duration> {
+    pub fn dialog_delay_after_focus(self) -> Option<Duration> {
         (self == Toolkit::Gecko).then_some(Duration::from_millis(200))
     }
 
-    /// Whether an app hears nothing more on a connection while it does what it was told over it, as long as a dialog is
-    /// open that this opened. So ATK's bridge works; Chromium uses it too but acts later, by itself.
-    pub fn is_deaf_while_it_acts(self) -> bool {
+    /// Whether an app reads nothing more from a connection while it performs an action that it was sent over it, as
+    /// long as a dialog is open that the action opened. That is how ATK's bridge works; Chromium uses it too but acts
+    /// later, by itself.
+    pub fn blocks_connection_while_acting(self) -> bool {
         matches!(self, Toolkit::Gtk3 | Toolkit::Office | Toolkit::Gecko)
     }
 
@@ -248,7 +248,7 @@ impl Toolkit {
     }
 
     /// Whether the tree stays empty until somebody asks the app for its attributes.
-    pub fn wakes_by_attributes(self) -> bool {
+    pub fn needs_attributes_to_wake(self) -> bool {
         self == Toolkit::Chromium
     }
 }

@@ -1,4 +1,4 @@
-//! Which processes came of a start, and which app it may have been handed over to.
+//! Which processes belong to a launch, and which running app it may have handed over to.
 //!
 //! What is started has a mark in its environment, which every process it starts inherits, however often it forks; parents
 //! are followed too, for those that begin with a clean environment. A program that hands over to an instance that runs
@@ -15,45 +15,45 @@ use crate::process;
 use axd_platform::Kinship;
 
 /// The mark, in the environment of what was started and of all it starts.
-pub(crate) const MARK: &str = "AXD_LAUNCH";
+pub(crate) const MARK_VARIABLE: &str = "AXD_LAUNCH";
 /// How many starts are remembered.
-const MOST_STARTS: usize = 64;
+const MAX_LAUNCHES: usize = 64;
 /// How far up parents are followed.
-const MOST_PARENTS: usize = 16;
+const MAX_PARENTS: usize = 16;
 
-/// What has been started.
+/// The launches that are remembered.
 #[derive(Debug, Default)]
-pub(crate) struct Starts(Mutex<VecDeque<Origin>>);
+pub(crate) struct LaunchHistory(Mutex<VecDeque<LaunchRecord>>);
 
-/// A start.
+/// /// A launch.
 #[derive(Debug, Clone)]
-pub(crate) struct Origin {
+pub(crate) struct LaunchRecord {
     pub mark: String,
     pub pid: Option<u32>,
     pub program: PathBuf,
 }
 
-impl Starts {
-    pub(crate) fn remember(&self, origin: Origin) {
+impl LaunchHistory {
+    pub(crate) fn remember(&self, origin: LaunchRecord) {
         let mut starts = self.0.lock();
         starts.push_back(origin);
-        if starts.len() > MOST_STARTS {
+        if starts.len() > MAX_LAUNCHES {
             starts.pop_front();
         }
     }
 
-    fn of(&self, mark: &str) -> Option<Origin> {
+    fn find(&self, mark: &str) -> Option<LaunchRecord> {
         self.0.lock().iter().find(|origin| origin.mark == mark).cloned()
     }
 
-    /// How a process is related to a start.
+    /// How a process is related to a launch.
     pub fn kinship(&self, mark: &str, pid: u32) -> Kinship {
-        let Some(origin) = self.of(mark) else { return Kinship::Unknown };
+        let Some(origin) = self.find(mark) else { return Kinship::Unknown };
         let worn = mark_of(pid);
         if worn.as_deref() == Some(mark) || origin.pid.is_some_and(|first| descends(pid, first)) {
             return Kinship::Own;
         }
-        let earlier = worn.as_deref().and_then(|worn| self.of(worn));
+        let earlier = worn.as_deref().and_then(|worn| self.find(worn));
         let program = canonical(&origin.program);
         if earlier.is_some_and(|earlier| canonical(&earlier.program) == program) {
             return Kinship::Heir;
@@ -61,9 +61,9 @@ impl Starts {
         let running = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let shared: Vec<PathBuf> = std::env::split_paths(&path).map(|folder| canonical(&folder)).collect();
-        let names = [process::of_process(pid), base(running.as_deref())];
+        let names = [process::of_process(pid), file_name(running.as_deref())];
         let is_heir = running.is_some_and(|running| is_same_program(&program, &running, &shared))
-            || [base(Some(&program)), base(Some(&origin.program))]
+            || [file_name(Some(&program)), file_name(Some(&origin.program))]
                 .iter()
                 .flatten()
                 .any(|started| names.iter().flatten().any(|name| is_named_after(name, started)));
@@ -74,9 +74,9 @@ impl Starts {
         }
     }
 
-    /// Whether a process that came of a start still runs.
+    /// Whether a process of a launch still runs.
     pub fn is_at_work(&self, mark: &str) -> bool {
-        let Some(origin) = self.of(mark) else { return false };
+        let Some(origin) = self.find(mark) else { return false };
         let Ok(processes) = std::fs::read_dir("/proc") else { return false };
         processes
             .flatten()
@@ -85,30 +85,30 @@ impl Starts {
     }
 }
 
-/// The mark that a process wears.
+/// The launch mark in the environment of a process.
 fn mark_of(pid: u32) -> Option<String> {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-    let prefix = format!("{MARK}=");
+    let prefix = format!("{MARK_VARIABLE}=");
     let worn = environment.split(|byte| *byte == 0).find_map(|pair| pair.strip_prefix(prefix.as_bytes()))?;
     Some(String::from_utf8_lossy(worn).into_owned())
 }
 
-/// Whether a process is another one, or a child of its, or of such a one.
+/// Whether a process is another one, or descends from it.
 fn descends(pid: u32, from: u32) -> bool {
-    std::iter::successors(Some(pid), |pid| parent(*pid)).take(MOST_PARENTS).any(|pid| pid == from)
+    std::iter::successors(Some(pid), |pid| parent(*pid)).take(MAX_PARENTS).any(|pid| pid == from)
 }
 
 fn parent(pid: u32) -> Option<u32> {
-    field(pid, 1)?.parse().ok().filter(|parent| *parent > 1)
+    stat_field(pid, 1)?.parse().ok().filter(|parent| *parent > 1)
 }
 
 /// Whether a process runs: one that has ended and waits to be asked how does not.
 fn runs(pid: u32) -> bool {
-    field(pid, 0).is_some_and(|state| state != "Z" && state != "X")
+    stat_field(pid, 0).is_some_and(|state| state != "Z" && state != "X")
 }
 
 /// What `/proc/PID/stat` says after the name, which may hold anything.
-fn field(pid: u32, at: usize) -> Option<String> {
+fn stat_field(pid: u32, at: usize) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(at).map(str::to_owned)
 }
@@ -141,7 +141,7 @@ fn canonical(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn base(path: Option<&Path>) -> Option<String> {
+fn file_name(path: Option<&Path>) -> Option<String> {
     path?.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
@@ -157,7 +157,7 @@ mod tests {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
         if let Some(mark) = mark {
-            command.env(MARK, mark);
+            command.env(MARK_VARIABLE, mark);
         }
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
@@ -165,9 +165,9 @@ mod tests {
         (child, line.trim().parse().unwrap())
     }
 
-    fn starts(mark: &str, pid: Option<u32>, program: &str) -> Starts {
-        let starts = Starts::default();
-        starts.remember(Origin { mark: mark.into(), pid, program: program.into() });
+    fn starts(mark: &str, pid: Option<u32>, program: &str) -> LaunchHistory {
+        let starts = LaunchHistory::default();
+        starts.remember(LaunchRecord { mark: mark.into(), pid, program: program.into() });
         starts
     }
 
@@ -212,7 +212,7 @@ mod tests {
         while starts.kinship("m5", left) != Kinship::Foreign {
             std::thread::yield_now();
         }
-        starts.remember(Origin { mark: "m4".into(), pid: None, program: "/opt/x/launcher".into() });
+        starts.remember(LaunchRecord { mark: "m4".into(), pid: None, program: "/opt/x/launcher".into() });
         assert_eq!(starts.kinship("m5", left), Kinship::Heir);
         end(left);
     }

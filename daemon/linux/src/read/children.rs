@@ -3,29 +3,31 @@
 
 use axd_protocol::Role;
 
-use crate::atspi::dbus::Answer;
-use crate::atspi::protocol::{ACCESSIBLE, Ref, VALUE, body, number, reference, text};
-use crate::atspi::states::Native;
-use crate::read::content::plain_number;
+use crate::atspi::dbus::BusReply;
+use crate::atspi::protocol::{
+    ACCESSIBLE, ObjectRef, VALUE, body, number_property, ref_property, string_property,
+};
+use crate::atspi::states::NativeState;
+use crate::read::content::format_number;
 use crate::read::outline::Outline;
 use crate::read::reader::Reader;
 use axd_platform::mirror::MOST_ELEMENTS;
 use axd_platform::{ElementKey, Failure};
 
 /// A virtual container with more children than this is not read whole.
-const MOST_CHILDREN: i32 = 1000;
+const MAX_VIEW_CHILDREN: i32 = 1000;
 
 impl Reader {
     /// Whether only those children of an element are read that are on the screen.
-    pub(crate) fn shows_some(&self, outline: &Outline) -> bool {
-        let Outline { key, natives, interfaces, child_count, .. } = outline;
-        let is_view = natives.has(Native::ManagesDescendants) || interfaces.table;
+    pub(crate) fn is_partial(&self, outline: &Outline) -> bool {
+        let Outline { key, native_states: natives, interfaces, child_count, .. } = outline;
+        let is_view = natives.has(NativeState::ManagesDescendants) || interfaces.table;
         is_read_in_part(*child_count, is_view && !self.is_web(*key))
     }
 
     /// Whether an element that lists so many children may be a view of GTK 4 that has more of them than it shows.
     pub(crate) fn may_have_more(&self, outline: &Outline, listed: usize) -> bool {
-        let most = self.toolkit.shows_at_most(outline.number);
+        let most = self.toolkit.shows_at_most(outline.native_role);
         // Those two are named by their class, where nobody gave them another name, and have all of their rows.
         let is_whole = matches!(outline.name.as_str(), "GtkListBox" | "GtkFlowBox");
         most.is_some_and(|most| listed > most) && !is_whole
@@ -38,21 +40,21 @@ impl Reader {
         self.toolkit.is_browser() || at(key) != at(ElementKey::APP)
     }
 
-    /// Only the children of elements, to see whether they are still the same. `None`: it does not say.
+    /// Lists only the children of elements, to compare them. `None`: the element does not list them.
     pub async fn children(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Vec<ElementKey>>>, Failure> {
         let ask = |key: &ElementKey| match self.views.contains_key(key) {
-            true => self.get(*key, ACCESSIBLE, "ChildCount"),
-            false => self.call(*key, ACCESSIBLE, "GetChildren", &()),
+            true => self.build_get(*key, ACCESSIBLE, "ChildCount"),
+            false => self.build_call(*key, ACCESSIBLE, "GetChildren", &()),
         };
-        let answers = self.ask_all(keys.iter().map(ask).collect()).await?;
+        let answers = self.call_all(keys.iter().map(ask).collect()).await?;
         let mut found = Vec::with_capacity(keys.len());
         for (key, answer) in keys.iter().zip(&answers) {
             if let Some(view) = self.views.get(key) {
-                let same = number(answer).is_none_or(|count| count as usize == view.len());
+                let same = number_property(answer).is_none_or(|count| count as usize == view.len());
                 found.push((!same).then(Vec::new));
                 continue;
             }
-            let listed = body::<Vec<Ref>>(answer).map(|refs| self.keys(&refs));
+            let listed = body::<Vec<ObjectRef>>(answer).map(|refs| self.keys_of(&refs));
             if let (ElementKey::APP, Some(windows)) = (*key, &listed) {
                 self.tops = windows.iter().copied().collect();
             }
@@ -66,25 +68,25 @@ impl Reader {
         Ok(found)
     }
 
-    /// Those of the elements that have another number or name now than when they were last read.
-    pub async fn altered(&mut self, keys: &[ElementKey]) -> Result<Vec<ElementKey>, Failure> {
+    /// Those of the elements whose number or name differs from what was last read.
+    pub async fn changed_silently(&mut self, keys: &[ElementKey]) -> Result<Vec<ElementKey>, Failure> {
         let held: Vec<ElementKey> = keys.iter().copied().filter(|key| self.held.contains_key(key)).collect();
         let named: Vec<ElementKey> =
             keys.iter().copied().filter(|key| self.named.contains_key(key)).collect();
         let mut calls = Vec::with_capacity(held.len() + named.len());
-        calls.extend(held.iter().map(|key| self.get(*key, VALUE, "CurrentValue")));
-        calls.extend(named.iter().map(|key| self.get(*key, ACCESSIBLE, "Name")));
-        let answers = self.ask_all(calls).await?;
+        calls.extend(held.iter().map(|key| self.build_get(*key, VALUE, "CurrentValue")));
+        calls.extend(named.iter().map(|key| self.build_get(*key, ACCESSIBLE, "Name")));
+        let answers = self.call_all(calls).await?;
         let (numbers, names) = answers.split_at(held.len().min(answers.len()));
         let mut altered = Vec::new();
         for (key, answer) in held.into_iter().zip(numbers) {
-            if self.held.get(&key) != Some(&number(answer).map(plain_number)) {
+            if self.held.get(&key) != Some(&number_property(answer).map(format_number)) {
                 altered.push(key);
             }
         }
         for (key, answer) in named.into_iter().zip(names) {
-            // One that answers nothing is gone, which reading it will tell.
-            if self.named.get(&key) != text(answer).as_ref() {
+            // An element that answers nothing is gone; reading it will show that.
+            if self.named.get(&key) != string_property(answer).as_ref() {
                 altered.push(key);
             }
         }
@@ -92,20 +94,20 @@ impl Reader {
     }
 
     pub(crate) fn is_view(&self, role: Role) -> bool {
-        self.toolkit.remakes_headers() && matches!(role, Role::Tree | Role::Table)
+        self.toolkit.recreates_headers() && matches!(role, Role::Tree | Role::Table)
     }
 
     /// Whether this is a view that has as many children as when it was last listed.
-    pub(crate) fn same_view(&self, key: ElementKey, count: i32) -> bool {
+    pub(crate) fn view_is_unchanged(&self, key: ElementKey, count: i32) -> bool {
         self.views.get(&key).is_some_and(|view| view.len() as i32 == count)
     }
 
-    /// The key of a child: a header that is new and stands where another stood is that one, made anew.
-    pub(crate) fn in_place_of(&mut self, former: Option<ElementKey>, child: &Ref) -> ElementKey {
+    /// The key of a child. A new header in the place of a former one keeps its key: the toolkit only recreated it.
+    pub(crate) fn key_in_place_of(&mut self, former: Option<ElementKey>, child: &ObjectRef) -> ElementKey {
         let is_header =
             |role: &Role| !matches!(role, Role::Cell | Role::TreeItem | Role::ListItem | Role::Row);
         let remade = former.filter(|former| {
-            self.toolkit.remakes_headers()
+            self.toolkit.recreates_headers()
                 && self.roles.get(former).is_some_and(is_header)
                 && self.handles.find(child).is_none()
         });
@@ -119,19 +121,20 @@ impl Reader {
     }
 
     /// The children of a view.
-    pub(crate) fn view(&mut self, key: ElementKey, refs: &[Ref]) -> Vec<ElementKey> {
+    pub(crate) fn view_children(&mut self, key: ElementKey, refs: &[ObjectRef]) -> Vec<ElementKey> {
         let before = self.views.remove(&key).unwrap_or_default();
         let mut children = Vec::with_capacity(refs.len());
-        for (at, child) in refs.iter().filter(|child| child.is_some()).enumerate() {
-            children.push(self.in_place_of(before.get(at).copied(), child));
+        for (at, child) in refs.iter().filter(|child| child.is_element()).enumerate() {
+            children.push(self.key_in_place_of(before.get(at).copied(), child));
         }
         self.views.insert(key, children.clone());
         children
     }
 
-    /// The first child's parent was asked for: if it is another, the list left somebody out.
-    pub(crate) fn judge_children(&mut self, key: ElementKey, answer: &Answer) {
-        let parent = reference(answer).filter(Ref::is_some).map(|at| self.handles.key(&at));
+    /// Compares the first child's parent with the element: if it is another, the list left elements out, and children
+    /// are read by index.
+    pub(crate) fn check_child_listing(&mut self, key: ElementKey, answer: &BusReply) {
+        let parent = ref_property(answer).filter(ObjectRef::is_element).map(|at| self.handles.key(&at));
         match parent {
             Some(parent) if parent != key => self.by_index.insert(key),
             _ => self.by_index.remove(&key),
@@ -143,17 +146,17 @@ impl Reader {
         key: ElementKey,
         count: i32,
     ) -> Result<Vec<ElementKey>, Failure> {
-        let calls = (0..count).map(|index| self.call(key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
-        let answers = self.ask_all(calls.collect()).await?;
-        let refs: Vec<Ref> = answers.iter().filter_map(body).collect();
-        Ok(self.keys(&refs))
+        let calls = (0..count).map(|index| self.build_call(key, ACCESSIBLE, "GetChildAtIndex", &(index,)));
+        let answers = self.call_all(calls.collect()).await?;
+        let refs: Vec<ObjectRef> = answers.iter().filter_map(body).collect();
+        Ok(self.keys_of(&refs))
     }
 }
 
-/// Whether a container of so many children is read in part: it is a view of a model, whose children are made when somebody
-/// asks for them, or it has more than an app may have. Everything else is read whole.
+/// Whether a container of so many children is read in part: it is a view of a model, whose children are created when
+/// they are asked for, or it has more than an app may have. Everything else is read whole.
 fn is_read_in_part(count: i32, is_view: bool) -> bool {
-    (is_view && count > MOST_CHILDREN) || usize::try_from(count).is_ok_and(|count| count > MOST_ELEMENTS)
+    (is_view && count > MAX_VIEW_CHILDREN) || usize::try_from(count).is_ok_and(|count| count > MOST_ELEMENTS)
 }
 
 #[cfg(test)]

@@ -2,51 +2,54 @@
 
 use axd_protocol::Role;
 
-use crate::atspi::states::{Native, Natives};
+use crate::atspi::states::{NativeState, NativeStates};
 use crate::atspi::toolkit::Toolkit;
 
-/// Stands in a text for an element.
-const ELEMENT: char = '\u{fffc}';
+/// The character that stands in a text for an embedded element.
+const EMBEDDED_OBJECT: char = '\u{fffc}';
 
-/// What an element's text is to it.
-pub(crate) enum TextIs {
-    /// What it holds.
+/// How an element's text is used.
+pub(crate) enum TextUse {
+    /// /// It is the value.
     Value,
-    /// What it holds, and it may be long.
+    /// /// It is the value, and may be long.
     Long,
-    /// What it is called, where it has no other name.
+    /// /// It is the name, where there is no other.
     Name,
-    /// What it is called, where it has no other name; else what it holds. A cell of a spreadsheet is called by its place.
+    /// /// It is the name, where there is no other; else the value. A cell of a spreadsheet is named by its place.
     NameOrValue,
-    /// What it holds, as far as its name does not say it.
+    /// /// It is the value, as far as the name does not contain it.
     Own,
     Nothing,
 }
 
-pub(crate) fn text_is(role: Role, natives: Natives, toolkit: Toolkit) -> TextIs {
+pub(crate) fn text_use(role: Role, natives: NativeStates, toolkit: Toolkit) -> TextUse {
     use Role as R;
     match role {
-        R::Group | R::Landmark if toolkit.has_text_in_boxes() => TextIs::Name,
-        R::TextArea | R::Document if natives.has(Native::Editable) || role == R::TextArea => TextIs::Long,
-        R::TextField | R::SearchField => TextIs::Value,
-        R::DateField if toolkit.is_browser() => TextIs::Nothing,
-        R::Paragraph | R::Combobox | R::DateField if natives.has(Native::Editable) => TextIs::Value,
-        R::Cell if natives.has(Native::Editable) => TextIs::NameOrValue,
-        R::Text | R::Heading | R::Paragraph | R::Link | R::Cell | R::ListItem | R::TreeItem => TextIs::Name,
-        R::StatusBar | R::Tooltip | R::ColumnHeader | R::RowHeader | R::Button | R::Notification => {
-            TextIs::Name
+        R::Group | R::Landmark if toolkit.has_text_in_boxes() => TextUse::Name,
+        R::TextArea | R::Document if natives.has(NativeState::Editable) || role == R::TextArea => {
+            TextUse::Long
         }
-        R::Dialog | R::Alert | R::Document | R::Form if toolkit.has_text_in_boxes() => TextIs::Own,
-        _ => TextIs::Nothing,
+        R::TextField | R::SearchField => TextUse::Value,
+        R::DateField if toolkit.is_browser() => TextUse::Nothing,
+        R::Paragraph | R::Combobox | R::DateField if natives.has(NativeState::Editable) => TextUse::Value,
+        R::Cell if natives.has(NativeState::Editable) => TextUse::NameOrValue,
+        R::Text | R::Heading | R::Paragraph | R::Link | R::Cell | R::ListItem | R::TreeItem => TextUse::Name,
+        R::StatusBar | R::Tooltip | R::ColumnHeader | R::RowHeader | R::Button | R::Notification => {
+            TextUse::Name
+        }
+        R::Dialog | R::Alert | R::Document | R::Form if toolkit.has_text_in_boxes() => TextUse::Own,
+        _ => TextUse::Nothing,
     }
 }
 
 /// A text without what stands in it for elements. Where there are any, the spaces around them go too.
 pub(crate) fn without_elements(text: &str) -> String {
-    if !text.contains(ELEMENT) {
+    if !text.contains(EMBEDDED_OBJECT) {
         return text.to_owned();
     }
-    let pieces: Vec<&str> = text.split(ELEMENT).map(str::trim).filter(|piece| !piece.is_empty()).collect();
+    let pieces: Vec<&str> =
+        text.split(EMBEDDED_OBJECT).map(str::trim).filter(|piece| !piece.is_empty()).collect();
     pieces.join(" ")
 }
 
@@ -86,10 +89,10 @@ pub(crate) fn wants_label(role: Role) -> bool {
     )
 }
 
-/// A number without the noise of its binary form.
-pub(crate) fn plain_number(number: f64) -> String {
+/// Formats a number without the noise of its binary form.
+pub(crate) fn format_number(number: f64) -> String {
     let plain = (number * 1e6).round() / 1e6;
-    // Minus nothing is nothing.
+    // Negative zero is zero.
     format!("{}", if plain == 0.0 { 0.0 } else { plain })
 }
 
@@ -115,7 +118,7 @@ mod tests {
     #[test]
     fn numbers_are_told_plainly() {
         for (number, told) in [(50.0, "50"), (0.1 + 0.2, "0.3"), (-0.0, "0"), (-2.5, "-2.5")] {
-            assert_eq!(plain_number(number), told);
+            assert_eq!(format_number(number), told);
         }
     }
 }

@@ -7,25 +7,25 @@ use std::ops::Range;
 
 use axd_protocol::{Bounds, Point, Role};
 
-use crate::atspi::protocol::{ACCESSIBLE, COMPONENT, Ref, TABLE, body, number};
-use crate::atspi::states::{Native, Natives};
+use crate::atspi::protocol::{ACCESSIBLE, COMPONENT, ObjectRef, TABLE, body, number_property};
+use crate::atspi::states::{NativeState, NativeStates};
 use crate::read::reader::Reader;
 use crate::x11::screen::Screen;
 use axd_platform::mirror::Mirror;
 use axd_platform::{ElementKey, Failure, Measured};
 
 /// How many children of a very large container are read.
-const SOME_CHILDREN: i32 = 200;
+const VISIBLE_SAMPLE: i32 = 200;
 /// How many cells of a spreadsheet are read at most.
-const MOST_CELLS: usize = 1000;
+const MAX_CELLS: usize = 1000;
 /// How many elements are measured at most to find the one at a point.
-const MOST_MEASURED: usize = 500;
+const MAX_MEASURED: usize = 500;
 /// Deeper than any chain of answers to "what is at this point".
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
-/// A place as it travels; nothing has no size.
+/// Bounds as AT-SPI sends them; `None` without a size or a place on the screen.
 pub(crate) fn bounds((x, y, width, height): (i32, i32, i32, i32)) -> Option<Bounds> {
-    // GTK says that something is not shown by the lowest number there is.
+    // GTK reports the lowest number there is for what is not shown.
     let somewhere = width > 0 && height > 0 && x > -100_000 && y > -100_000;
     somewhere.then_some(Bounds { x, y, width, height })
 }
@@ -44,23 +44,25 @@ impl Reader {
         frames.dedup();
         let mut calls = Vec::with_capacity(keys.len() * 2 + frames.len());
         for key in keys {
-            calls.push(self.call(*key, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),)));
-            calls.push(self.call(*key, ACCESSIBLE, "GetState", &()));
+            calls.push(self.build_call(*key, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),)));
+            calls.push(self.build_call(*key, ACCESSIBLE, "GetState", &()));
         }
         for frame in &frames {
-            calls.push(self.call(*frame, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),)));
+            calls.push(self.build_call(*frame, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),)));
         }
-        let answers = self.ask_all(calls).await?;
+        let answers = self.call_all(calls).await?;
         let place = |at: usize| answers.get(at).and_then(body::<(i32, i32, i32, i32)>).and_then(bounds);
         let mut measured = Vec::with_capacity(keys.len());
         for (at, (key, window)) in keys.iter().zip(&windows).enumerate() {
             let Some(states) = answers.get(2 * at + 1).and_then(body::<Vec<u32>>) else { continue };
-            let shift = window.map_or((0, 0), |window| self.shift(window, screen));
+            let shift = window.map_or((0, 0), |window| self.window_offset(window, screen));
             let frame = window.and_then(|window| frames.binary_search(&window).ok());
-            let frame = frame.and_then(|at| place(2 * keys.len() + at)).map(|bounds| moved(bounds, shift));
-            let bounds = place(2 * at).map(|bounds| moved(bounds, shift));
-            let states = Natives::from_words(&states);
-            let shown = if self.toolkit.never_says_showing() { Native::Visible } else { Native::Showing };
+            let frame =
+                frame.and_then(|at| place(2 * keys.len() + at)).map(|bounds| offset_by(bounds, shift));
+            let bounds = place(2 * at).map(|bounds| offset_by(bounds, shift));
+            let states = NativeStates::from_words(&states);
+            let shown =
+                if self.toolkit.lacks_showing() { NativeState::Visible } else { NativeState::Showing };
             // Without a frame's place, being shown is all that is known.
             let inside = match (bounds, frame) {
                 (Some(_), Some(_)) if self.is_in_popup(*key, mirror) => true,
@@ -74,7 +76,7 @@ impl Reader {
     }
 
     /// The elements at a point, from a window down to the deepest. Elements may be among them that are not known yet.
-    pub async fn at(
+    pub async fn hit_test(
         &mut self,
         point: Point,
         mirror: &Mirror,
@@ -90,7 +92,7 @@ impl Reader {
         // The frontmost window first; a popup, which is no window of the screen's, is before them all.
         let rank = |key: &ElementKey| {
             let number = self.numbers.get(key)?;
-            screen?.windows.iter().position(|window| window.seen.window == *number)
+            screen?.windows.iter().position(|window| window.window.window == *number)
         };
         hit.sort_by_key(rank);
         let popup = self.popup_at(point, mirror, screen).await?;
@@ -104,7 +106,7 @@ impl Reader {
         // Some toolkits stop short at a container, or do not answer at all.
         let deepest = path.last().copied().unwrap_or(window);
         let below = mirror.below(&[deepest]);
-        if below.len() > 1 && below.len() <= MOST_MEASURED {
+        if below.len() > 1 && below.len() <= MAX_MEASURED {
             path.extend(self.smallest_at(deepest, &below, point, mirror, screen).await?);
         }
         Ok(path)
@@ -124,7 +126,7 @@ impl Reader {
             .roles
             .keys()
             .copied()
-            .filter(|key| mirror.has_sent(*key) && self.pops_up(*key, mirror))
+            .filter(|key| mirror.has_sent(*key) && self.is_popup(*key, mirror))
             .collect();
         let places = self.measure(&popups, mirror, screen).await?;
         let hit =
@@ -133,7 +135,7 @@ impl Reader {
         Ok(places.iter().filter(hit).map(|place| place.key).max())
     }
 
-    fn pops_up(&self, key: ElementKey, mirror: &Mirror) -> bool {
+    fn is_popup(&self, key: ElementKey, mirror: &Mirror) -> bool {
         let role = |key: ElementKey| self.roles.get(&key).copied();
         match role(key) {
             Some(Role::Menu) => true,
@@ -147,7 +149,7 @@ impl Reader {
     /// Whether an element is in a popup, which is not confined to the window it is part of.
     fn is_in_popup(&self, key: ElementKey, mirror: &Mirror) -> bool {
         let mut above = std::iter::successors(Some(key), |key| mirror.parent(*key));
-        self.toolkit.has_popups_inside() && above.any(|key| self.pops_up(key, mirror))
+        self.toolkit.has_popups_inside() && above.any(|key| self.is_popup(key, mirror))
     }
 
     async fn descend(
@@ -156,14 +158,17 @@ impl Reader {
         point: Point,
         screen: Option<&Screen>,
     ) -> Result<Vec<ElementKey>, Failure> {
-        let shift = self.shift(window, screen);
+        let shift = self.window_offset(window, screen);
         let (x, y) = (point.x - shift.0, point.y - shift.1);
         let mut path = vec![window];
         let mut at = window;
-        while path.len() < DEEPEST {
-            let call = self.call(at, COMPONENT, "GetAccessibleAtPoint", &(x, y, self.toolkit.coordinates()));
-            let answer = self.ask_all(vec![call]).await?.pop();
-            let Some(next) = answer.as_ref().and_then(body::<Ref>).filter(Ref::is_some) else { break };
+        while path.len() < MAX_DEPTH {
+            let call =
+                self.build_call(at, COMPONENT, "GetAccessibleAtPoint", &(x, y, self.toolkit.coordinates()));
+            let answer = self.call_all(vec![call]).await?.pop();
+            let Some(next) = answer.as_ref().and_then(body::<ObjectRef>).filter(ObjectRef::is_element) else {
+                break;
+            };
             let next = self.handles.key(&next);
             if path.contains(&next) {
                 break;
@@ -200,14 +205,14 @@ impl Reader {
         Ok(path)
     }
 
-    /// What to add to the coordinates an app tells for elements of this window.
-    fn shift(&self, window: ElementKey, screen: Option<&Screen>) -> (i32, i32) {
-        if !self.toolkit.places_are_in_window() {
+    /// The offset between an app's coordinates and the screen's, for elements of this window.
+    fn window_offset(&self, window: ElementKey, screen: Option<&Screen>) -> (i32, i32) {
+        if !self.toolkit.has_window_coordinates_only() {
             return (0, 0);
         }
         let number = self.numbers.get(&window);
         let windows = screen.map_or(&[][..], |screen| &screen.windows);
-        let window = windows.iter().find(|window| Some(&window.seen.window) == number);
+        let window = windows.iter().find(|window| Some(&window.window.window) == number);
         window.map_or((0, 0), |window| window.origin)
     }
 
@@ -218,42 +223,42 @@ impl Reader {
         count: i32,
         table: bool,
     ) -> Result<Vec<i32>, Failure> {
-        let start = || (0..SOME_CHILDREN.min(count)).collect();
-        let call = self.call(key, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),));
-        let answer = self.ask_all(vec![call]).await?.pop();
+        let start = || (0..VISIBLE_SAMPLE.min(count)).collect();
+        let call = self.build_call(key, COMPONENT, "GetExtents", &(self.toolkit.coordinates(),));
+        let answer = self.call_all(vec![call]).await?.pop();
         let Some(place) = answer.as_ref().and_then(body::<(i32, i32, i32, i32)>).and_then(bounds) else {
             return Ok(start());
         };
-        let calls = grid(place).map(|(x, y)| {
-            self.call(key, COMPONENT, "GetAccessibleAtPoint", &(x, y, self.toolkit.coordinates()))
+        let calls = sample_points(place).map(|(x, y)| {
+            self.build_call(key, COMPONENT, "GetAccessibleAtPoint", &(x, y, self.toolkit.coordinates()))
         });
         let mut hit = Vec::new();
-        for answer in self.ask_all(calls.collect()).await? {
-            if let Some(at) = body::<Ref>(&answer).filter(Ref::is_some) {
+        for answer in self.call_all(calls.collect()).await? {
+            if let Some(at) = body::<ObjectRef>(&answer).filter(ObjectRef::is_element) {
                 hit.push(self.handles.key(&at));
             }
         }
         let mut calls: Vec<_> =
-            hit.iter().map(|key| self.call(*key, ACCESSIBLE, "GetIndexInParent", &())).collect();
-        calls.extend(table.then(|| self.get(key, TABLE, "NColumns")));
-        let answers = self.ask_all(calls).await?;
-        let columns = answers.get(hit.len()).and_then(number).map_or(0, |columns| columns as i32);
+            hit.iter().map(|key| self.build_call(*key, ACCESSIBLE, "GetIndexInParent", &())).collect();
+        calls.extend(table.then(|| self.build_get(key, TABLE, "NColumns")));
+        let answers = self.call_all(calls).await?;
+        let columns = answers.get(hit.len()).and_then(number_property).map_or(0, |columns| columns as i32);
         let found: Vec<i32> = answers
             .iter()
             .take(hit.len())
             .filter_map(body::<i32>)
             .filter(|at| (0..count).contains(at))
             .collect();
-        let shown = match columns > SOME_CHILDREN {
-            true => square(&found, columns),
-            false => around(&found, count).map(Iterator::collect),
+        let shown = match columns > VISIBLE_SAMPLE {
+            true => cell_block(&found, columns),
+            false => index_range(&found, count).map(Iterator::collect),
         };
         Ok(shown.unwrap_or_else(start))
     }
 }
 
 /// Points all over a place, its edges included.
-fn grid(place: Bounds) -> impl Iterator<Item = (i32, i32)> {
+fn sample_points(place: Bounds) -> impl Iterator<Item = (i32, i32)> {
     const COLUMNS: i32 = 4;
     const ROWS: i32 = 8;
     let inside = |from: i32, length: i32, at: i32, of: i32| from + 2 + (length - 5).max(0) * at / of;
@@ -264,23 +269,23 @@ fn grid(place: Bounds) -> impl Iterator<Item = (i32, i32)> {
 }
 
 /// The range that the indices found span. A header may be found far from the rest: it is left out.
-fn around(found: &[i32], count: i32) -> Option<Range<i32>> {
+fn index_range(found: &[i32], count: i32) -> Option<Range<i32>> {
     let mut found = found.to_vec();
     found.sort_unstable();
     let middle = found.len() / 2;
-    let apart = |pair: &[i32]| pair[1] - pair[0] > SOME_CHILDREN;
+    let apart = |pair: &[i32]| pair[1] - pair[0] > VISIBLE_SAMPLE;
     let first =
         found[..=middle.min(found.len().checked_sub(1)?)].windows(2).rposition(apart).map_or(0, |at| at + 1);
     let last = found[middle..].windows(2).position(apart).map_or(found.len() - 1, |at| middle + at);
     let (first, last) = (found[first], found[last]);
     // The last row may have cells to the right of what was hit.
-    let margin = (SOME_CHILDREN / 10).min(last - first + 1);
-    Some((first - margin).max(0)..(last + 1 + margin).min(count).min(first + 4 * SOME_CHILDREN))
+    let margin = (VISIBLE_SAMPLE / 10).min(last - first + 1);
+    Some((first - margin).max(0)..(last + 1 + margin).min(count).min(first + 4 * VISIBLE_SAMPLE))
 }
 
 /// The cells between the corners of what was found in a table that is wider than the screen: of a spreadsheet, a row is
 /// thousands of cells long.
-fn square(found: &[i32], columns: i32) -> Option<Vec<i32>> {
+fn cell_block(found: &[i32], columns: i32) -> Option<Vec<i32>> {
     let span = |of: fn(i32, i32) -> i32| {
         let found = || found.iter().map(|index| of(*index, columns));
         Some((found().min()?, found().max()?))
@@ -288,7 +293,7 @@ fn square(found: &[i32], columns: i32) -> Option<Vec<i32>> {
     let (top, bottom) = span(|index, columns| index / columns)?;
     let (left, right) = span(|index, columns| index % columns)?;
     let cells = (top..=bottom).flat_map(|row| (left..=right).map(move |column| row * columns + column));
-    Some(cells.take(MOST_CELLS).collect())
+    Some(cells.take(MAX_CELLS).collect())
 }
 
 /// The window an element is in.
@@ -302,7 +307,7 @@ pub(crate) fn window_of(key: ElementKey, mirror: &Mirror) -> Option<ElementKey> 
     }
 }
 
-fn moved(bounds: Bounds, (x, y): (i32, i32)) -> Bounds {
+fn offset_by(bounds: Bounds, (x, y): (i32, i32)) -> Bounds {
     Bounds { x: bounds.x + x, y: bounds.y + y, ..bounds }
 }
 
@@ -320,20 +325,20 @@ mod tests {
     #[test]
     fn the_shown_part_of_a_spreadsheet_is_a_square() {
         assert_eq!(
-            square(&[16_385, 3, 32_770], 16_384),
+            cell_block(&[16_385, 3, 32_770], 16_384),
             Some(vec![1, 2, 3, 16_385, 16_386, 16_387, 32_769, 32_770, 32_771])
         );
-        assert_eq!(square(&[7], 16_384), Some(vec![7]));
-        assert_eq!(square(&[], 16_384), None);
-        assert_eq!(square(&[0, i32::MAX], 16_384).map(|cells| cells.len()), Some(MOST_CELLS));
+        assert_eq!(cell_block(&[7], 16_384), Some(vec![7]));
+        assert_eq!(cell_block(&[], 16_384), None);
+        assert_eq!(cell_block(&[0, i32::MAX], 16_384).map(|cells| cells.len()), Some(MAX_CELLS));
     }
 
     #[test]
     fn the_shown_part_of_a_large_container_is_what_lies_between_its_corners() {
-        assert_eq!(around(&[40, 60, 50], 5000), Some(20..81));
-        assert_eq!(around(&[0, 1, 3000, 3010, 3020], 5000), Some(2980..3041));
-        assert_eq!(around(&[4990, 4999], 5000), Some(4980..5000));
-        assert_eq!(around(&[7], 5000), Some(6..9));
-        assert_eq!(around(&[], 5000), None);
+        assert_eq!(index_range(&[40, 60, 50], 5000), Some(20..81));
+        assert_eq!(index_range(&[0, 1, 3000, 3010, 3020], 5000), Some(2980..3041));
+        assert_eq!(index_range(&[4990, 4999], 5000), Some(4980..5000));
+        assert_eq!(index_range(&[7], 5000), Some(6..9));
+        assert_eq!(index_range(&[], 5000), None);
     }
 }

@@ -1,5 +1,5 @@
-//! The first round of reading where an app tells all properties of an element in one answer: three calls an element instead
-//! of seven.
+//! The first round of reading by `GetAll`, which returns all properties of an element in one reply: three calls an
+//! element instead of seven.
 //!
 //! Only Chromium is read so. `GetAll` crashes Qt apps, and GTK 4 has no attributes among the properties.
 
@@ -9,13 +9,13 @@ use axd_protocol::Role;
 use tracing::debug;
 use zbus::{DeserializeDict, Message, Type};
 
-use crate::atspi::dbus::{Answer, get_all};
+use crate::atspi::dbus::{BusReply, get_all};
 use crate::atspi::protocol::{ACCESSIBLE, Interfaces, body};
 use crate::atspi::roles;
-use crate::atspi::states::Natives;
-use crate::read::cache::from_cache;
+use crate::atspi::states::NativeStates;
+use crate::read::cache::outline_from_cache;
 use crate::read::outline::{Outline, is_gone};
-use crate::read::page::Marks;
+use crate::read::page::PageAttributes;
 use crate::read::reader::Reader;
 use axd_platform::{ElementKey, Failure};
 
@@ -31,7 +31,7 @@ struct Properties {
 
 /// What was asked of an element.
 #[derive(Clone, Copy)]
-enum Asked {
+enum OutlineCall {
     /// Its role, its states and its properties.
     All,
     /// Its attributes: the cache has the rest.
@@ -41,11 +41,11 @@ enum Asked {
 }
 
 impl Reader {
-    /// Finds out whether the app tells all properties in one answer.
-    pub(crate) async fn try_all_at_once(&mut self) -> Result<(), Failure> {
-        let answer = self.ask_all(vec![self.get_all(ElementKey::APP)]).await?.pop();
-        self.tells_all = answer.as_ref().and_then(body::<Properties>).is_some();
-        debug!(tells_all = self.tells_all, "properties in one answer");
+    /// Finds out whether the app answers `GetAll`.
+    pub(crate) async fn try_get_all(&mut self) -> Result<(), Failure> {
+        let answer = self.call_all(vec![self.get_all(ElementKey::APP)]).await?.pop();
+        self.uses_get_all = answer.as_ref().and_then(body::<Properties>).is_some();
+        debug!(tells_all = self.uses_get_all, "properties in one answer");
         Ok(())
     }
 
@@ -55,58 +55,59 @@ impl Reader {
     }
 
     /// The first round.
-    pub(crate) async fn outline_at_once(
+    pub(crate) async fn outline_by_get_all(
         &mut self,
         keys: &[ElementKey],
     ) -> Result<Vec<Option<Outline>>, Failure> {
         let (mut calls, mut asked) = (Vec::with_capacity(3 * keys.len()), Vec::with_capacity(keys.len()));
         for key in keys {
             asked.push(if !self.cached.contains_key(key) {
-                calls.push(self.call(*key, ACCESSIBLE, "GetRole", &()));
-                calls.push(self.call(*key, ACCESSIBLE, "GetState", &()));
+                calls.push(self.build_call(*key, ACCESSIBLE, "GetRole", &()));
+                calls.push(self.build_call(*key, ACCESSIBLE, "GetState", &()));
                 calls.push(self.get_all(*key));
-                Asked::All
+                OutlineCall::All
             } else if self.is_plain_text(*key) {
-                Asked::Nothing
+                OutlineCall::Nothing
             } else {
-                calls.push(self.call(*key, ACCESSIBLE, "GetAttributes", &()));
-                Asked::Attributes
+                calls.push(self.build_call(*key, ACCESSIBLE, "GetAttributes", &()));
+                OutlineCall::Attributes
             });
         }
-        let mut answers = self.ask_all(calls).await?.into_iter();
+        let mut answers = self.call_all(calls).await?.into_iter();
         let mut outlines = Vec::with_capacity(keys.len());
         for (key, asked) in keys.iter().zip(asked) {
-            let cached = self.cached.get(key).map(|item| from_cache(*key, item));
+            let cached = self.cached.get(key).map(|item| outline_from_cache(*key, item));
             let mut next = || answers.next().unwrap_or_else(|| Err(String::new()));
             outlines.push(match asked {
-                Asked::All => from_answers(*key, &[next(), next(), next()]),
-                Asked::Nothing => cached,
-                Asked::Attributes => {
+                OutlineCall::All => from_answers(*key, &[next(), next(), next()]),
+                OutlineCall::Nothing => cached,
+                OutlineCall::Attributes => {
                     let attributes = body(&next()).unwrap_or_default();
-                    cached.map(|outline| outline.marked(attributes))
+                    cached.map(|outline| outline.with_attributes(attributes))
                 }
             });
         }
-        self.ask_interfaces(&mut outlines).await?;
+        self.read_interfaces(&mut outlines).await?;
         Ok(outlines)
     }
 
-    async fn ask_interfaces(&mut self, outlines: &mut [Option<Outline>]) -> Result<(), Failure> {
+    async fn read_interfaces(&mut self, outlines: &mut [Option<Outline>]) -> Result<(), Failure> {
         let mut open: Vec<&mut Outline> = outlines
             .iter_mut()
             .flatten()
             .filter(|outline| !self.cached.contains_key(&outline.key) && depends_on_interfaces(outline))
             .collect();
-        let calls = open.iter().map(|outline| self.call(outline.key, ACCESSIBLE, "GetInterfaces", &()));
-        let answers = self.ask_all(calls.collect()).await?;
+        let calls = open.iter().map(|outline| self.build_call(outline.key, ACCESSIBLE, "GetInterfaces", &()));
+        let answers = self.call_all(calls.collect()).await?;
         for (outline, answer) in open.iter_mut().zip(&answers) {
-            outline.interfaces = Interfaces::named(&body::<Vec<String>>(answer).unwrap_or_default());
+            outline.interfaces = Interfaces::from_names(&body::<Vec<String>>(answer).unwrap_or_default());
         }
         Ok(())
     }
 }
 
-/// Whether it makes a difference to what is asked next. Most of a page are boxes, and texts, links and buttons that have a name:
+/// Whether the next round depends on the element's interfaces. Most of a page are boxes, and texts, links and buttons
+/// that have a name:
 /// nothing is asked of those but the actions of what can have the focus.
 fn depends_on_interfaces(outline: &Outline) -> bool {
     match outline.role {
@@ -117,11 +118,11 @@ fn depends_on_interfaces(outline: &Outline) -> bool {
 }
 
 /// `None` if the element is gone.
-fn from_answers(key: ElementKey, answers: &[Answer; 3]) -> Option<Outline> {
+fn from_answers(key: ElementKey, answers: &[BusReply; 3]) -> Option<Outline> {
     let [role, state, properties] = answers;
     let is_app = key == ElementKey::APP;
     let number = body::<u32>(role).or(is_app.then_some(roles::APPLICATION))?;
-    let natives = Natives::from_words(&body::<Vec<u32>>(state).or(is_app.then(Vec::new))?);
+    let natives = NativeStates::from_words(&body::<Vec<u32>>(state).or(is_app.then(Vec::new))?);
     if is_gone(key, natives) {
         return None;
     }
@@ -130,29 +131,29 @@ fn from_answers(key: ElementKey, answers: &[Answer; 3]) -> Option<Outline> {
     let Properties { name, description, child_count, attributes } = body(properties).unwrap_or_else(unknown);
     let outline = Outline {
         key,
-        number,
+        native_role: number,
         role: if is_app { Role::Application } else { roles::role(number, natives) },
-        natives,
+        native_states: natives,
         name,
         description,
         identifier: None,
-        reads_as: None,
-        by_page: false,
+        value_text: None,
+        role_from_page: false,
         in_page: false,
         interfaces: Interfaces { action: true, component: true, ..Interfaces::default() },
         child_count,
         children: None,
     };
-    Some(outline.marked(attributes))
+    Some(outline.with_attributes(attributes))
 }
 
 impl Outline {
-    /// With what its attributes say.
-    pub(crate) fn marked(mut self, attributes: HashMap<String, String>) -> Outline {
-        let marks = Marks::of(attributes, self.role);
+    /// Adds what the element's attributes say.
+    pub(crate) fn with_attributes(mut self, attributes: HashMap<String, String>) -> Outline {
+        let marks = PageAttributes::parse(attributes, self.role);
         self.identifier = marks.identifier.filter(|identifier| !identifier.is_empty());
-        self.reads_as = marks.reads_as;
-        self.by_page = marks.role.is_some();
+        self.value_text = marks.value_text;
+        self.role_from_page = marks.role.is_some();
         self.in_page = marks.in_page;
         self.role = marks.role.unwrap_or(self.role);
         self
@@ -166,14 +167,14 @@ mod tests {
     fn outline(role: Role, name: &str) -> Outline {
         Outline {
             key: ElementKey(1),
-            number: 0,
+            native_role: 0,
             role,
-            natives: Natives::default(),
+            native_states: NativeStates::default(),
             name: name.to_owned(),
             description: String::new(),
             identifier: None,
-            reads_as: None,
-            by_page: false,
+            value_text: None,
+            role_from_page: false,
             in_page: false,
             interfaces: Interfaces::default(),
             child_count: 0,
@@ -194,12 +195,12 @@ mod tests {
     fn attributes_say_what_an_element_is_and_is_called_by_its_author() {
         let attributes = [("xml-roles", "dialog"), ("id", "ask"), ("tag", "div")]
             .map(|(name, value)| (name.into(), value.into()));
-        let marked = outline(Role::Group, "").marked(attributes.into());
+        let marked = outline(Role::Group, "").with_attributes(attributes.into());
         assert_eq!(
-            (marked.role, marked.by_page, marked.in_page, marked.identifier.as_deref()),
+            (marked.role, marked.role_from_page, marked.in_page, marked.identifier.as_deref()),
             (Role::Dialog, true, true, Some("ask"))
         );
-        let plain = outline(Role::Group, "").marked(HashMap::new());
-        assert!(!plain.by_page && !plain.in_page);
+        let plain = outline(Role::Group, "").with_attributes(HashMap::new());
+        assert!(!plain.role_from_page && !plain.in_page);
     }
 }

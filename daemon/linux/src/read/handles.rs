@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::atspi::protocol::Ref;
+use crate::atspi::protocol::ObjectRef;
 use axd_platform::ElementKey;
 
 /// An element on the bus.
@@ -37,7 +37,7 @@ impl Handles {
     }
 
     /// The key of an element, a new one if it was never seen.
-    pub fn key(&mut self, at: &Ref) -> ElementKey {
+    pub fn key(&mut self, at: &ObjectRef) -> ElementKey {
         let bus = if *at.bus == *self.app { Arc::clone(&self.app) } else { Arc::from(at.bus.as_str()) };
         let handle = Handle { bus, path: Arc::from(at.path.as_str()) };
         if let Some(key) = self.keys.get(&handle) {
@@ -56,12 +56,12 @@ impl Handles {
     }
 
     /// The key of an element, if it was seen.
-    pub fn find(&self, at: &Ref) -> Option<ElementKey> {
+    pub fn find(&self, at: &ObjectRef) -> Option<ElementKey> {
         self.keys.get(&Handle { bus: Arc::from(at.bus.as_str()), path: Arc::from(at.path.as_str()) }).copied()
     }
 
     /// An element has been made anew: its key stands for the new one.
-    pub fn rebind(&mut self, key: ElementKey, at: &Ref) {
+    pub fn rebind(&mut self, key: ElementKey, at: &ObjectRef) {
         let handle = Handle { bus: Arc::from(at.bus.as_str()), path: Arc::from(at.path.as_str()) };
         if let Some(before) = self.handles.insert(key, handle.clone()) {
             self.keys.remove(&before);
@@ -90,8 +90,8 @@ impl Handles {
 mod tests {
     use super::*;
 
-    fn at(path: &str) -> Ref {
-        Ref { bus: ":1.5".into(), path: path.to_owned().try_into().unwrap() }
+    fn at(path: &str) -> ObjectRef {
+        ObjectRef { bus: ":1.5".into(), path: path.to_owned().try_into().unwrap() }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What elements are called: not by the class they are made of, and not twice. Pure.
+//! The names of elements, without what toolkits put in place of one: class names and repeated labels. Pure.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use axd_protocol::Role;
 use crate::atspi::toolkit::Toolkit;
 
 /// The name of an element, without what its toolkit makes of it; empty if that leaves nothing.
-pub(crate) fn told(name: &str, role: Role, toolkit: Toolkit) -> Cow<'_, str> {
-    if !toolkit.makes_up_names() {
+pub(crate) fn display_name(name: &str, role: Role, toolkit: Toolkit) -> Cow<'_, str> {
+    if !toolkit.invents_names() {
         return Cow::Borrowed(name);
     }
     // What an app makes itself has other names, but hardly anybody names a box, and then not in one word.
@@ -18,7 +18,7 @@ pub(crate) fn told(name: &str, role: Role, toolkit: Toolkit) -> Cow<'_, str> {
     match role {
         // What it shows is its name.
         Role::Text | Role::Heading => Cow::Borrowed(name),
-        _ => Cow::Borrowed(once(name)),
+        _ => Cow::Borrowed(without_repetition(name)),
     }
 }
 
@@ -38,7 +38,7 @@ fn is_camel(name: &str) -> bool {
 }
 
 /// `4 4` is `4`: the label of a button and what is in the button.
-fn once(name: &str) -> &str {
+fn without_repetition(name: &str) -> &str {
     let middle = name.len() / 2;
     match (name.get(..middle), name.get(middle..)) {
         (Some(first), Some(rest)) if rest.strip_prefix(' ') == Some(first) && !first.is_empty() => first,
@@ -47,7 +47,7 @@ fn once(name: &str) -> &str {
 }
 
 /// What an element's own text says beyond its name: the pieces between the elements in it that the name does not hold.
-pub(crate) fn beyond(name: Option<&str>, text: &str, most: usize) -> Option<String> {
+pub(crate) fn text_beyond_name(name: Option<&str>, text: &str, most: usize) -> Option<String> {
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let name = squeezed(name.unwrap_or_default());
     let pieces = text.split('\u{fffc}').map(str::trim);
@@ -76,16 +76,16 @@ mod tests {
             (" ", " "),
             ("", ""),
         ] {
-            assert_eq!(told(name, Role::Button, Toolkit::Gtk4), expected, "{name:?}");
+            assert_eq!(display_name(name, Role::Button, Toolkit::Gtk4), expected, "{name:?}");
         }
-        assert_eq!(told("HistoryView", Role::Group, Toolkit::Gtk4), "");
-        assert_eq!(told("HistoryView", Role::Button, Toolkit::Gtk4), "HistoryView");
+        assert_eq!(display_name("HistoryView", Role::Group, Toolkit::Gtk4), "");
+        assert_eq!(display_name("HistoryView", Role::Button, Toolkit::Gtk4), "HistoryView");
         for name in ["History", "History view", "CPU"] {
-            assert_eq!(told(name, Role::Group, Toolkit::Gtk4), name);
+            assert_eq!(display_name(name, Role::Group, Toolkit::Gtk4), name);
         }
-        assert_eq!(told("bye bye", Role::Text, Toolkit::Gtk4), "bye bye");
-        assert_eq!(told("GtkMenuButton", Role::Button, Toolkit::Gtk3), "GtkMenuButton");
-        assert_eq!(told("4 4", Role::Button, Toolkit::Qt), "4 4");
+        assert_eq!(display_name("bye bye", Role::Text, Toolkit::Gtk4), "bye bye");
+        assert_eq!(display_name("GtkMenuButton", Role::Button, Toolkit::Gtk3), "GtkMenuButton");
+        assert_eq!(display_name("4 4", Role::Button, Toolkit::Qt), "4 4");
     }
 
     #[test]
@@ -98,8 +98,8 @@ mod tests {
             (None, "hi \u{fffc} you", Some("hi you")),
             (Some("x"), "\u{fffc}\u{fffc}", None),
         ] {
-            assert_eq!(beyond(name, text, 100).as_deref(), expected, "{text:?}");
+            assert_eq!(text_beyond_name(name, text, 100).as_deref(), expected, "{text:?}");
         }
-        assert_eq!(beyond(None, "abcdef", 3).as_deref(), Some("abc"));
+        assert_eq!(text_beyond_name(None, "abcdef", 3).as_deref(), Some("abc"));
     }
 }

@@ -3,31 +3,31 @@
 use axd_protocol::Role;
 use tracing::debug;
 
-use crate::atspi::dbus::Answer;
-use crate::atspi::protocol::{ACCESSIBLE, Interfaces, body, number, text};
+use crate::atspi::dbus::BusReply;
+use crate::atspi::protocol::{ACCESSIBLE, Interfaces, body, number_property, string_property};
 use crate::atspi::roles;
-use crate::atspi::states::{Native, Natives};
-use crate::read::cache::from_cache;
+use crate::atspi::states::{NativeState, NativeStates};
+use crate::read::cache::outline_from_cache;
 use crate::read::reader::Reader;
 use axd_platform::{ElementKey, Failure};
 
 /// The role of text in Chromium's pages.
 const STATIC: u32 = 116;
 
-/// What the first round learned of an element.
+/// What the first round reads of every element.
 #[derive(Clone)]
 pub(crate) struct Outline {
     pub(crate) key: ElementKey,
-    pub(crate) number: u32,
+    pub(crate) native_role: u32,
     pub(crate) role: Role,
-    pub(crate) natives: Natives,
+    pub(crate) native_states: NativeStates,
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) identifier: Option<String>,
-    /// What a number reads as, where the app says so.
-    pub(crate) reads_as: Option<String>,
-    /// Whether it is what it is by what its page says.
-    pub(crate) by_page: bool,
+    /// The text that stands for its number, where the page gives one (`valuetext`).
+    pub(crate) value_text: Option<String>,
+    /// Whether its role comes from an attribute of the page.
+    pub(crate) role_from_page: bool,
     /// Whether it is known to be in a page, and not in what the browser shows around it.
     pub(crate) in_page: bool,
     pub(crate) interfaces: Interfaces,
@@ -38,9 +38,12 @@ pub(crate) struct Outline {
 
 impl Reader {
     /// The first round.
-    pub(crate) async fn outline(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Outline>>, Failure> {
-        if self.tells_all {
-            return self.outline_at_once(keys).await;
+    pub(crate) async fn read_outlines(
+        &mut self,
+        keys: &[ElementKey],
+    ) -> Result<Vec<Option<Outline>>, Failure> {
+        if self.uses_get_all {
+            return self.outline_by_get_all(keys).await;
         }
         const COMMON: usize = 6;
         let by_attribute = self.toolkit.is_browser();
@@ -48,29 +51,29 @@ impl Reader {
         let mut calls = Vec::with_capacity(keys.len() * (COMMON + 1));
         for key in keys {
             if !self.cached.contains_key(key) {
-                calls.push(self.call(*key, ACCESSIBLE, "GetRole", &()));
-                calls.push(self.call(*key, ACCESSIBLE, "GetState", &()));
-                calls.push(self.get(*key, ACCESSIBLE, "Name"));
-                calls.push(self.get(*key, ACCESSIBLE, "Description"));
-                calls.push(self.call(*key, ACCESSIBLE, "GetInterfaces", &()));
-                calls.push(self.get(*key, ACCESSIBLE, "ChildCount"));
+                calls.push(self.build_call(*key, ACCESSIBLE, "GetRole", &()));
+                calls.push(self.build_call(*key, ACCESSIBLE, "GetState", &()));
+                calls.push(self.build_get(*key, ACCESSIBLE, "Name"));
+                calls.push(self.build_get(*key, ACCESSIBLE, "Description"));
+                calls.push(self.build_call(*key, ACCESSIBLE, "GetInterfaces", &()));
+                calls.push(self.build_get(*key, ACCESSIBLE, "ChildCount"));
             }
             if self.is_plain_text(*key) {
                 continue;
             }
             if by_attribute {
-                calls.push(self.call(*key, ACCESSIBLE, "GetAttributes", &()));
+                calls.push(self.build_call(*key, ACCESSIBLE, "GetAttributes", &()));
             } else if identified {
-                calls.push(self.get(*key, ACCESSIBLE, "AccessibleId"));
+                calls.push(self.build_get(*key, ACCESSIBLE, "AccessibleId"));
             }
         }
-        let mut answers = self.ask_all(calls).await?.into_iter();
+        let mut answers = self.call_all(calls).await?.into_iter();
         let mut outlines = Vec::with_capacity(keys.len());
         for key in keys {
             let mut outline = match self.cached.get(key) {
-                Some(item) => Some(from_cache(*key, item)),
+                Some(item) => Some(outline_from_cache(*key, item)),
                 None => {
-                    let common: Vec<Answer> = answers.by_ref().take(COMMON).collect();
+                    let common: Vec<BusReply> = answers.by_ref().take(COMMON).collect();
                     from_answers(*key, &common)
                 }
             };
@@ -84,15 +87,16 @@ impl Reader {
                     self.has_ids = false;
                 }
                 outline = outline.map(|mut outline| match by_attribute {
-                    true => outline.marked(body(&answer).unwrap_or_default()),
+                    true => outline.with_attributes(body(&answer).unwrap_or_default()),
                     false => {
-                        outline.identifier = text(&answer).filter(|identifier| !identifier.is_empty());
+                        outline.identifier =
+                            string_property(&answer).filter(|identifier| !identifier.is_empty());
                         outline
                     }
                 });
             }
             if let Some(outline) = outline.as_mut().filter(|outline| self.tops.contains(&outline.key)) {
-                outline.role = roles::top_level(outline.number, outline.role);
+                outline.role = roles::top_level(outline.native_role, outline.role);
             }
             outlines.push(outline);
         }
@@ -108,35 +112,35 @@ impl Reader {
 }
 
 /// `None` if the element is gone.
-fn from_answers(key: ElementKey, answers: &[Answer]) -> Option<Outline> {
+fn from_answers(key: ElementKey, answers: &[BusReply]) -> Option<Outline> {
     let [role, state, name, description, interfaces, count] = answers else { return None };
     let is_app = key == ElementKey::APP;
     let number = body::<u32>(role).or(is_app.then_some(roles::APPLICATION))?;
-    let natives = Natives::from_words(&body::<Vec<u32>>(state).or(is_app.then(Vec::new))?);
+    let natives = NativeStates::from_words(&body::<Vec<u32>>(state).or(is_app.then(Vec::new))?);
     if is_gone(key, natives) {
         return None;
     }
     Some(Outline {
         key,
-        number,
+        native_role: number,
         role: if is_app { Role::Application } else { roles::role(number, natives) },
-        natives,
-        name: text(name).unwrap_or_default(),
-        description: text(description).unwrap_or_default(),
+        native_states: natives,
+        name: string_property(name).unwrap_or_default(),
+        description: string_property(description).unwrap_or_default(),
         identifier: None,
-        reads_as: None,
-        by_page: false,
+        value_text: None,
+        role_from_page: false,
         in_page: false,
-        interfaces: Interfaces::named(&body::<Vec<String>>(interfaces).unwrap_or_default()),
+        interfaces: Interfaces::from_names(&body::<Vec<String>>(interfaces).unwrap_or_default()),
         // An app that does not count may have some.
-        child_count: crate::read::outline::number(count).map_or(-1, |count| count as i32),
+        child_count: crate::read::outline::number_property(count).map_or(-1, |count| count as i32),
         children: None,
     })
 }
 
-/// Whether an element that still answers is no more.
-pub(crate) fn is_gone(key: ElementKey, natives: Natives) -> bool {
-    natives.has(Native::Defunct) && key != ElementKey::APP
+/// Whether an element is defunct, though it still answers.
+pub(crate) fn is_gone(key: ElementKey, natives: NativeStates) -> bool {
+    natives.has(NativeState::Defunct) && key != ElementKey::APP
 }
 
 fn lacks_property(error: &str) -> bool {

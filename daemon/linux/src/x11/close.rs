@@ -1,4 +1,4 @@
-//! Ending apps: by asking their windows to close, as a person does, or without asking.
+//! Closes apps: by asking their windows to close, as their close buttons do, or by SIGKILL.
 
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
@@ -7,41 +7,41 @@ use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask,
 
 use crate::process;
 use crate::x11::connection::{Display, XResult};
-use crate::x11::ewmh::{self, Manager, ON_BEHALF_OF_A_PERSON};
+use crate::x11::ewmh::{self, SOURCE_PAGER, WindowManager};
 use axd_platform::{Failure, FailureKind, Gate, Sent};
 
 /// Ends an app at once.
-pub(crate) fn force(pid: u32, gate: &Gate) -> Result<(), Failure> {
-    let process = permitted(pid)?;
+pub(crate) fn kill_app(pid: u32, gate: &Gate) -> Result<(), Failure> {
+    let process = check_permitted(pid)?;
     signal(process, Signal::SIGKILL, gate)
 }
 
 /// Asks an app to end: its windows, or the process itself if it has none that can be asked.
-pub(crate) fn ask(display: &Display, pid: u32, gate: &Gate) -> Result<(), Failure> {
-    let process = permitted(pid)?;
-    let windows = closable(display, pid)?;
+pub(crate) fn close_app(display: &Display, pid: u32, gate: &Gate) -> Result<(), Failure> {
+    let process = check_permitted(pid)?;
+    let windows = closable_windows(display, pid)?;
     if windows.is_empty() {
         return signal(process, Signal::SIGTERM, gate);
     }
-    let through_manager =
-        Manager::find(display)?.is_some_and(|manager| manager.offers(display.atoms._NET_CLOSE_WINDOW));
+    let through_manager = WindowManager::find(display)?
+        .is_some_and(|manager| manager.supports(display.atoms._NET_CLOSE_WINDOW));
     let mut sent = Sent::No;
     for window in windows {
         if !gate.pass() {
             return Err(Failure::closed().sent(sent));
         }
-        match close(display, window, through_manager) {
+        match request_close(display, window, through_manager) {
             Ok(()) => sent = Sent::Yes,
             // It closed with the one before.
-            Err(fault) if fault.is_gone() => {}
-            Err(fault) => return Err(Failure::from(fault).sent(Sent::Maybe)),
+            Err(error) if error.is_gone() => {}
+            Err(error) => return Err(Failure::from(error).sent(Sent::Maybe)),
         }
     }
-    display.sync().map_err(|fault| Failure::from(fault).sent(Sent::Maybe))
+    display.sync().map_err(|error| Failure::from(error).sent(Sent::Maybe))
 }
 
-/// The process, if it is one that may be ended: this user's, and neither axd itself nor what the system stands on.
-fn permitted(pid: u32) -> Result<Pid, Failure> {
+/// The process, if it may be ended: it is this user's, and neither axd itself nor process 1.
+fn check_permitted(pid: u32) -> Result<Pid, Failure> {
     let refused = |why: &str| Err(Failure::new(FailureKind::Refused, format!("process {pid} is {why}")));
     let process = i32::try_from(pid).map_err(|_| gone(pid))?;
     if process <= 1 {
@@ -62,17 +62,17 @@ fn signal(process: Pid, signal: Signal, gate: &Gate) -> Result<(), Failure> {
     match kill(process, signal) {
         Ok(()) => Ok(()),
         Err(Errno::ESRCH) => Err(gone(process.as_raw().unsigned_abs())),
-        Err(fault) => {
-            Err(Failure::new(FailureKind::Refused, format!("process {process} takes no signal: {fault}")))
+        Err(error) => {
+            Err(Failure::new(FailureKind::Refused, format!("process {process} takes no signal: {error}")))
         }
     }
 }
 
 /// The windows of a process that can be asked to close.
-fn closable(display: &Display, pid: u32) -> XResult<Vec<Window>> {
+fn closable_windows(display: &Display, pid: u32) -> XResult<Vec<Window>> {
     let atoms = &display.atoms;
     let mut found = Vec::new();
-    for window in ewmh::windows(display)? {
+    for window in ewmh::managed_windows(display)? {
         // One that is being closed just now answers errors: it is not there any more.
         let of_pid =
             display.numbers(window, atoms._NET_WM_PID).is_ok_and(|owner| owner.first() == Some(&pid));
@@ -84,10 +84,10 @@ fn closable(display: &Display, pid: u32) -> XResult<Vec<Window>> {
     Ok(found)
 }
 
-fn close(display: &Display, window: Window, through_manager: bool) -> XResult<()> {
+fn request_close(display: &Display, window: Window, through_manager: bool) -> XResult<()> {
     let atoms = &display.atoms;
     if through_manager {
-        return ewmh::ask(display, window, atoms._NET_CLOSE_WINDOW, [0, ON_BEHALF_OF_A_PERSON, 0, 0, 0]);
+        return ewmh::send_request(display, window, atoms._NET_CLOSE_WINDOW, [0, SOURCE_PAGER, 0, 0, 0]);
     }
     let data = [atoms.WM_DELETE_WINDOW, x11rb::CURRENT_TIME, 0, 0, 0];
     let message = ClientMessageEvent::new(32, window, atoms.WM_PROTOCOLS, data);
@@ -113,7 +113,7 @@ mod tests {
             (i32::MAX.unsigned_abs(), FailureKind::Gone),
         ] {
             let gate = Gate::new();
-            assert_eq!(force(pid, &gate).unwrap_err().kind, kind, "{pid}");
+            assert_eq!(kill_app(pid, &gate).unwrap_err().kind, kind, "{pid}");
             assert!(!gate.is_sent());
         }
     }
@@ -123,9 +123,9 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let closed = Gate::new();
         closed.close();
-        assert_eq!(force(child.id(), &closed).unwrap_err().kind, FailureKind::Closed);
+        assert_eq!(kill_app(child.id(), &closed).unwrap_err().kind, FailureKind::Closed);
         assert!(child.try_wait().unwrap().is_none());
-        force(child.id(), &Gate::new()).unwrap();
+        kill_app(child.id(), &Gate::new()).unwrap();
         assert!(!child.wait().unwrap().success());
     }
 }

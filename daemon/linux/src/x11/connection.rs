@@ -1,4 +1,5 @@
-//! A connection to the X server for those who act: how it is opened, what its faults mean, and how to wait on it.
+//! A connection to the X server for input, windows, capture and the clipboard: how it is opened, what its errors mean,
+//! and how to wait on it.
 
 use std::os::fd::AsFd;
 use std::pin::pin;
@@ -17,12 +18,12 @@ use x11rb::x11_utils::X11Error;
 
 use axd_platform::{Failure, FailureKind, Gate};
 
-/// What the X server answers.
-pub(crate) type XResult<T> = Result<T, XFault>;
+/// /// The result of requests to the X server.
+pub(crate) type XResult<T> = Result<T, XError>;
 
-/// Why it does not.
+/// /// Why a request to the X server failed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum XFault {
+pub(crate) enum XError {
     /// The connection is broken; another one may work.
     #[error("the connection to the X server is lost: {0}")]
     Lost(String),
@@ -31,69 +32,69 @@ pub(crate) enum XFault {
     Missing(&'static str),
     /// The server refused a request.
     #[error("the X server says {:?}", .0.error_kind)]
-    Told(X11Error),
+    Server(X11Error),
 }
 
-impl XFault {
+impl XError {
     /// Whether a window, or what is in it, is not there any more.
     pub fn is_gone(&self) -> bool {
-        matches!(self, XFault::Told(told) if matches!(told.error_kind, ErrorKind::Window | ErrorKind::Drawable))
+        matches!(self, XError::Server(told) if matches!(told.error_kind, ErrorKind::Window | ErrorKind::Drawable))
     }
 }
 
-impl From<ConnectionError> for XFault {
-    fn from(fault: ConnectionError) -> XFault {
-        match fault {
-            ConnectionError::UnsupportedExtension => XFault::Missing("an extension that this needs"),
-            fault => XFault::Lost(fault.to_string()),
+impl From<ConnectionError> for XError {
+    fn from(error: ConnectionError) -> XError {
+        match error {
+            ConnectionError::UnsupportedExtension => XError::Missing("an extension that this needs"),
+            error => XError::Lost(error.to_string()),
         }
     }
 }
 
-impl From<ReplyError> for XFault {
-    fn from(fault: ReplyError) -> XFault {
-        match fault {
-            ReplyError::ConnectionError(fault) => fault.into(),
-            ReplyError::X11Error(told) => XFault::Told(told),
+impl From<ReplyError> for XError {
+    fn from(error: ReplyError) -> XError {
+        match error {
+            ReplyError::ConnectionError(error) => error.into(),
+            ReplyError::X11Error(told) => XError::Server(told),
         }
     }
 }
 
-impl From<ReplyOrIdError> for XFault {
-    fn from(fault: ReplyOrIdError) -> XFault {
-        match fault {
-            ReplyOrIdError::IdsExhausted => XFault::Lost("no more numbers to give".to_owned()),
-            ReplyOrIdError::ConnectionError(fault) => fault.into(),
-            ReplyOrIdError::X11Error(told) => XFault::Told(told),
+impl From<ReplyOrIdError> for XError {
+    fn from(error: ReplyOrIdError) -> XError {
+        match error {
+            ReplyOrIdError::IdsExhausted => XError::Lost("no more numbers to give".to_owned()),
+            ReplyOrIdError::ConnectionError(error) => error.into(),
+            ReplyOrIdError::X11Error(told) => XError::Server(told),
         }
     }
 }
 
-impl From<ParseError> for XFault {
-    fn from(fault: ParseError) -> XFault {
-        XFault::Lost(fault.to_string())
+impl From<ParseError> for XError {
+    fn from(error: ParseError) -> XError {
+        XError::Lost(error.to_string())
     }
 }
 
-impl From<std::io::Error> for XFault {
-    fn from(fault: std::io::Error) -> XFault {
-        XFault::Lost(fault.to_string())
+impl From<std::io::Error> for XError {
+    fn from(error: std::io::Error) -> XError {
+        XError::Lost(error.to_string())
     }
 }
 
-impl From<XFault> for Failure {
-    fn from(fault: XFault) -> Failure {
-        let kind = match &fault {
-            _ if fault.is_gone() => FailureKind::Gone,
-            XFault::Told(_) => FailureKind::Refused,
-            XFault::Lost(_) | XFault::Missing(_) => FailureKind::NotSupported,
+impl From<XError> for Failure {
+    fn from(error: XError) -> Failure {
+        let kind = match &error {
+            _ if error.is_gone() => FailureKind::Gone,
+            XError::Server(_) => FailureKind::Refused,
+            XError::Lost(_) | XError::Missing(_) => FailureKind::NotSupported,
         };
-        Failure::new(kind, fault.to_string())
+        Failure::new(kind, error.to_string())
     }
 }
 
 x11rb::atom_manager! {
-    /// The atoms of those who act.
+    /// The atoms that all users of a [`Display`] share.
     pub(crate) Atoms: AtomsCookie {
         UTF8_STRING,
         WM_CHANGE_STATE,
@@ -127,49 +128,50 @@ x11rb::atom_manager! {
 /// A connection to the X server.
 pub(crate) struct Display {
     pub connection: RustConnection,
-    /// Which of its screens.
+    /// The number of the screen.
     pub screen: usize,
     pub root: Window,
     pub atoms: Atoms,
 }
 
 impl Display {
-    /// Connects to the display that the environment names; says what to do if there is none.
+    /// Connects to the display that the environment names; the failure says what to do if there is none.
     pub fn open() -> Result<Display, Failure> {
-        Display::connect(None).map_err(|fault| missing(&fault))
+        Display::connect(None).map_err(|error| no_server(&error))
     }
 
     /// Connects to a display by name.
     pub fn connect(name: Option<&str>) -> Result<Display, String> {
-        let (connection, screen) = x11rb::connect(name).map_err(|fault: ConnectError| fault.to_string())?;
+        let (connection, screen) = x11rb::connect(name).map_err(|error: ConnectError| error.to_string())?;
         let root = connection.setup().roots.get(screen).ok_or("the display has no screen")?.root;
         let atoms = Atoms::new(&connection)
-            .map_err(XFault::from)
+            .map_err(XError::from)
             .and_then(|asked| Ok(asked.reply()?))
-            .map_err(|fault| fault.to_string())?;
+            .map_err(|error| error.to_string())?;
         Ok(Display { connection, screen, root, atoms })
     }
 
     /// Fails unless the server has an extension.
-    pub fn needs(&self, extension: &'static str) -> XResult<()> {
+    pub fn require_extension(&self, extension: &'static str) -> XResult<()> {
         match self.connection.extension_information(extension)? {
             Some(_) => Ok(()),
-            None => Err(XFault::Missing(extension)),
+            None => Err(XError::Missing(extension)),
         }
     }
 
-    /// Waits until the server has done all that was asked so far.
+    /// Waits until the server has processed all requests so far.
     pub fn sync(&self) -> XResult<()> {
         self.connection.get_input_focus()?.reply()?;
         Ok(())
     }
 
-    /// Does something while nobody else can change anything on the display. It must not wait for an app: no app is served.
-    pub fn alone<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-        let lost = |fault: ConnectionError| Failure::from(XFault::from(fault));
+    /// Runs `work` while the server is grabbed, so that no other client can change anything. It must not wait for an
+    /// app: no app is served.
+    pub fn with_server_grabbed<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        let lost = |error: ConnectionError| Failure::from(XError::from(error));
         self.connection.grab_server().map_err(lost)?;
         let result = work();
-        // Also if it failed; if the connection is lost, the server has let go by itself.
+        // Also if it failed. If the connection is lost, the server has ended the grab by itself.
         let let_go = self.connection.ungrab_server().and_then(|_| self.connection.flush());
         match result {
             Ok(done) => let_go.map(|()| done).map_err(lost),
@@ -178,7 +180,7 @@ impl Display {
     }
 
     /// The next event; `None` if none comes until then, or when `also` becomes readable.
-    pub fn event(&self, until: Option<Instant>, also: Option<&dyn AsFd>) -> XResult<Option<Event>> {
+    pub fn next_event(&self, until: Option<Instant>, also: Option<&dyn AsFd>) -> XResult<Option<Event>> {
         loop {
             self.connection.flush()?;
             if let Some(event) = self.connection.poll_for_event()? {
@@ -199,7 +201,7 @@ impl Display {
             watched.extend(also.map(|also| PollFd::new(also.as_fd(), PollFlags::POLLIN)));
             match poll(&mut watched, left) {
                 Ok(_) | Err(nix::errno::Errno::EINTR) => {}
-                Err(fault) => return Err(XFault::Lost(fault.to_string())),
+                Err(error) => return Err(XError::Lost(error.to_string())),
             }
             let woken = watched.get(1).and_then(PollFd::any).unwrap_or(false);
             if woken {
@@ -209,15 +211,15 @@ impl Display {
     }
 
     /// The next event; `None` if none comes until then, or when the gate is closed.
-    pub fn event_before_closing(&self, until: Instant, gate: &Gate) -> XResult<Option<Event>> {
+    pub fn next_event_until_closed(&self, until: Instant, gate: &Gate) -> XResult<Option<Event>> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
-        let bell = EventFd::from_flags(flags).map_err(|fault| XFault::Lost(fault.to_string()))?;
-        let bell = Arc::new(Bell(bell));
+        let bell = EventFd::from_flags(flags).map_err(|error| XError::Lost(error.to_string()))?;
+        let bell = Arc::new(WakeFd(bell));
         let waker = Waker::from(Arc::clone(&bell));
         let mut closed = pin!(gate.closed());
         match closed.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
             true => Ok(None),
-            false => self.event(Some(until), Some(&bell.0)),
+            false => self.next_event(Some(until), Some(&bell.0)),
         }
     }
 
@@ -234,26 +236,26 @@ impl Display {
 }
 
 /// Wakes a thread that waits for the server.
-struct Bell(EventFd);
+struct WakeFd(EventFd);
 
-impl Wake for Bell {
+impl Wake for WakeFd {
     fn wake(self: Arc<Self>) {
-        // It fails only if it has been rung very often already.
+        // It fails only if its counter is full: then it is readable anyway.
         let _ = self.0.write(1);
     }
 }
 
-/// What to say where there is no X server.
-fn missing(fault: &str) -> Failure {
+/// The failure where there is no X server.
+fn no_server(error: &str) -> Failure {
     let wayland = std::env::var_os("WAYLAND_DISPLAY").is_some_and(|display| !display.is_empty());
     let native = if wayland {
         format!(
-            "input, windows, clipboard and pictures need an X server, and on this Wayland desktop none answers ({fault}); \
+            "input, windows, clipboard and pictures need an X server, and on this Wayland desktop none answers ({error}); \
              turn Xwayland on and start axd with its DISPLAY, or log in to an X11 session"
         )
     } else {
         format!(
-            "there is no X server ({fault}); start axd inside the desktop session, or with DISPLAY (and XAUTHORITY) set"
+            "there is no X server ({error}); start axd inside the desktop session, or with DISPLAY (and XAUTHORITY) set"
         )
     };
     Failure::new(FailureKind::NotSupported, native)

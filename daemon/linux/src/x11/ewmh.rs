@@ -1,43 +1,44 @@
-//! The window manager: whether there is one, what it offers, and how it is asked.
+//! The window manager, by the Extended Window Manager Hints: whether one runs, what it supports, and requests to it.
 
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ClientMessageEvent, ConnectionExt as _, EventMask, Window};
 
 use crate::x11::connection::{Display, XResult};
 
-/// Says that a tool that manages windows for the person asks, not the app itself: such a request is granted.
-pub(crate) const ON_BEHALF_OF_A_PERSON: u32 = 2;
+/// The source of requests: a pager, which acts for the user. Window managers grant its requests, but not always those
+/// of apps.
+pub(crate) const SOURCE_PAGER: u32 = 2;
 
 /// A window manager.
-pub(crate) struct Manager {
-    /// What it offers, by its atoms.
-    offers: Vec<u32>,
+pub(crate) struct WindowManager {
+    /// The atoms of what it supports.
+    supported: Vec<u32>,
 }
 
-impl Manager {
-    /// The one that runs, if any does.
-    pub fn find(display: &Display) -> XResult<Option<Manager>> {
+impl WindowManager {
+    /// The window manager that runs, if any does.
+    pub fn find(display: &Display) -> XResult<Option<WindowManager>> {
         let Display { root, atoms, .. } = display;
         let told = display.numbers(*root, atoms._NET_SUPPORTING_WM_CHECK)?;
         let Some(window) = told.first() else { return Ok(None) };
-        // What one that has ended left behind names a window that is not there.
+        // A window manager that has ended leaves a property behind that names a window which is gone.
         match display.numbers(*window, atoms._NET_SUPPORTING_WM_CHECK) {
-            Ok(said) if said.first() == Some(window) => {}
+            Ok(message) if message.first() == Some(window) => {}
             Ok(_) => return Ok(None),
-            Err(fault) if fault.is_gone() => return Ok(None),
-            Err(fault) => return Err(fault),
+            Err(error) if error.is_gone() => return Ok(None),
+            Err(error) => return Err(error),
         }
-        Ok(Some(Manager { offers: display.numbers(*root, atoms._NET_SUPPORTED)? }))
+        Ok(Some(WindowManager { supported: display.numbers(*root, atoms._NET_SUPPORTED)? }))
     }
 
-    /// Whether it offers this.
-    pub fn offers(&self, atom: u32) -> bool {
-        self.offers.contains(&atom)
+    /// Whether it supports the feature of this atom.
+    pub fn supports(&self, atom: u32) -> bool {
+        self.supported.contains(&atom)
     }
 }
 
-/// Asks the window manager something about a window.
-pub(crate) fn ask(display: &Display, window: Window, what: u32, data: [u32; 5]) -> XResult<()> {
+/// Sends the window manager a request about a window.
+pub(crate) fn send_request(display: &Display, window: Window, what: u32, data: [u32; 5]) -> XResult<()> {
     let message = ClientMessageEvent::new(32, window, what, data);
     let those_who_manage = EventMask::SUBSTRUCTURE_REDIRECT | EventMask::SUBSTRUCTURE_NOTIFY;
     display.connection.send_event(false, display.root, those_who_manage, message)?.check()?;
@@ -45,13 +46,13 @@ pub(crate) fn ask(display: &Display, window: Window, what: u32, data: [u32; 5]) 
 }
 
 /// The windows that are managed, or without a manager, those on the root.
-pub(crate) fn windows(display: &Display) -> XResult<Vec<Window>> {
+pub(crate) fn managed_windows(display: &Display) -> XResult<Vec<Window>> {
     let Display { connection, root, atoms, .. } = display;
     if display.property(*root, atoms._NET_CLIENT_LIST)?.type_ != 0 {
         return display.numbers(*root, atoms._NET_CLIENT_LIST);
     }
     let mut windows = connection.query_tree(*root)?.reply()?.children;
-    // Menus and the like are their app's own affair.
+    // Menus and other popups are not managed.
     let is_plain = |window: &Window| -> XResult<bool> {
         Ok(connection.get_window_attributes(*window)?.reply().is_ok_and(|known| !known.override_redirect))
     };

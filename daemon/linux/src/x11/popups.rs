@@ -4,18 +4,18 @@ use axd_protocol::Point;
 use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, MapState, Window};
 
-use crate::x11::connection::{Display, XFault, XResult};
+use crate::x11::connection::{Display, XError, XResult};
 use axd_platform::Failure;
 
 /// Whether what lies on top at a point is a popup of the app that a window belongs to.
-pub(crate) fn covers(display: &Display, window: u64, point: Point) -> Result<bool, Failure> {
+pub(crate) fn is_popup_at(display: &Display, window: u64, point: Point) -> Result<bool, Failure> {
     let Ok(window) = Window::try_from(window) else { return Ok(false) };
-    Ok(look(display, window, point)?)
+    Ok(find_popup(display, window, point)?)
 }
 
-fn look(display: &Display, window: Window, point: Point) -> XResult<bool> {
+fn find_popup(display: &Display, window: Window, point: Point) -> XResult<bool> {
     let connection = &display.connection;
-    // An X client makes numbers for its windows that have the same bits in front.
+    // The numbers of all windows of an X client begin with the same bits.
     let client = |window: Window| window & !connection.setup().resource_id_mask;
     for screen in &connection.setup().roots {
         let children = connection.query_tree(screen.root)?.reply()?.children;
@@ -25,10 +25,10 @@ fn look(display: &Display, window: Window, point: Point) -> XResult<bool> {
             let geometry = connection.get_geometry(child)?;
             let (attributes, geometry) = match (attributes.reply(), geometry.reply()) {
                 (Ok(attributes), Ok(geometry)) => (attributes, geometry),
-                (Err(fault), _) | (_, Err(fault)) => match XFault::from(fault) {
+                (Err(error), _) | (_, Err(error)) => match XError::from(error) {
                     // It went away meanwhile.
-                    fault if fault.is_gone() => continue,
-                    fault => return Err(fault),
+                    error if error.is_gone() => continue,
+                    error => return Err(error),
                 },
             };
             let (left, top) = (i32::from(geometry.x), i32::from(geometry.y));

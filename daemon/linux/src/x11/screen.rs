@@ -1,5 +1,5 @@
-//! Windows, displays and the active window, as X11 tells them. A thread of its own follows them and publishes the
-//! whole picture whenever it changes; nobody else speaks to the X server, and nothing semantic depends on it.
+//! Windows, displays and the active window, as X11 tells them. A thread follows them and publishes the whole state
+//! whenever it changes. Nothing semantic depends on it.
 //!
 //! Bounds are those of the client's own area without the window manager's frame and without the shadow that GTK
 //! draws itself: what accessibility coordinates are about.
@@ -20,7 +20,7 @@ use x11rb::rust_connection::RustConnection;
 use crate::x11::connection::Display;
 use axd_platform::DesktopWindow;
 
-type XResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+type ScreenResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// What is on the screen.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,8 +36,8 @@ pub(crate) struct Screen {
 /// A window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct XWindow {
-    /// As the desktop sees it.
-    pub seen: DesktopWindow,
+    /// What the desktop reports of it.
+    pub window: DesktopWindow,
     /// Where the client's area begins, its shadow included: where a toolkit's own coordinates start.
     pub origin: (i32, i32),
 }
@@ -45,15 +45,15 @@ pub(crate) struct XWindow {
 impl Screen {
     /// The process and number of the active window.
     pub fn frontmost(&self) -> (Option<u32>, Option<u64>) {
-        let window = self.windows.iter().find(|window| Some(window.seen.window) == self.active);
-        let pid = window.map(|window| window.seen.pid).filter(|pid| *pid != 0);
-        (pid, window.map(|window| window.seen.window))
+        let window = self.windows.iter().find(|window| Some(window.window.window) == self.active);
+        let pid = window.map(|window| window.window.pid).filter(|pid| *pid != 0);
+        (pid, window.map(|window| window.window.window))
     }
 }
 
 x11rb::atom_manager! {
     /// The atoms used here.
-    Atoms: AtomsCookie {
+    ScreenAtoms: ScreenAtomsCookie {
         AT_SPI_BUS,
         UTF8_STRING,
         WM_STATE,
@@ -73,21 +73,21 @@ x11rb::atom_manager! {
 }
 
 /// A connection to the X server.
-pub(crate) struct X11 {
+pub(crate) struct ScreenMonitor {
     connection: RustConnection,
     root: Window,
-    atoms: Atoms,
+    atoms: ScreenAtoms,
     /// Windows whose events were asked for.
-    followed: Vec<Window>,
+    watched: Vec<Window>,
 }
 
-impl X11 {
+impl ScreenMonitor {
     /// Connects to the display that the environment names.
-    pub fn connect() -> XResult<X11> {
+    pub fn connect() -> ScreenResult<ScreenMonitor> {
         let (connection, number) = x11rb::connect(None)?;
         let root = connection.setup().roots.get(number).ok_or("the display has no screen")?.root;
-        let atoms = Atoms::new(&connection)?.reply()?;
-        Ok(X11 { connection, root, atoms, followed: Vec::new() })
+        let atoms = ScreenAtoms::new(&connection)?.reply()?;
+        Ok(ScreenMonitor { connection, root, atoms, watched: Vec::new() })
     }
 
     /// The address of the accessibility bus of this display, if it has one of its own.
@@ -97,32 +97,32 @@ impl X11 {
         Some(text.trim_end_matches('\0').to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// Follows the screen on a thread of its own; the first picture is there when this returns.
-    pub fn follow(mut self) -> XResult<watch::Receiver<Arc<Screen>>> {
+    /// Starts the thread that follows the screen; the first state is there when this returns.
+    pub fn spawn(mut self) -> ScreenResult<watch::Receiver<Arc<Screen>>> {
         let mask = EventMask::PROPERTY_CHANGE | EventMask::SUBSTRUCTURE_NOTIFY | EventMask::FOCUS_CHANGE;
         self.select(self.root, mask)?;
         let displays_change = NotifyMask::SCREEN_CHANGE | NotifyMask::CRTC_CHANGE | NotifyMask::OUTPUT_CHANGE;
         // A server without RandR has one display, which never changes.
         let _ = self.connection.randr_select_input(self.root, displays_change)?.check();
-        let (publish, receive) = watch::channel(Arc::new(self.look()?));
+        let (publish, receive) = watch::channel(Arc::new(self.read_screen()?));
         std::thread::Builder::new().name("axd-x11".to_owned()).spawn(move || {
-            if let Err(fault) = self.run(&publish) {
-                warn!(%fault, "the X server is gone: windows and displays are no longer told");
+            if let Err(error) = self.run(&publish) {
+                warn!(%error, "the X server is gone: windows and displays are no longer told");
             }
         })?;
         Ok(receive)
     }
 
-    fn run(&mut self, publish: &watch::Sender<Arc<Screen>>) -> XResult<()> {
+    fn run(&mut self, publish: &watch::Sender<Arc<Screen>>) -> ScreenResult<()> {
         loop {
-            let mut matters = self.concerns(&self.connection.wait_for_event()?);
+            let mut matters = self.is_relevant(&self.connection.wait_for_event()?);
             while let Some(event) = self.connection.poll_for_event()? {
-                matters |= self.concerns(&event);
+                matters |= self.is_relevant(&event);
             }
             if !matters {
                 continue;
             }
-            let screen = self.look()?;
+            let screen = self.read_screen()?;
             publish.send_if_modified(|known| {
                 let differs = **known != screen;
                 if differs {
@@ -136,8 +136,8 @@ impl X11 {
         }
     }
 
-    /// Whether the picture may be another after this.
-    fn concerns(&self, event: &Event) -> bool {
+    /// Whether an event may have changed the screen.
+    fn is_relevant(&self, event: &Event) -> bool {
         let atoms = &self.atoms;
         match event {
             Event::PropertyNotify(event) => {
@@ -160,27 +160,27 @@ impl X11 {
         }
     }
 
-    pub(crate) fn look(&mut self) -> XResult<Screen> {
+    pub(crate) fn read_screen(&mut self) -> ScreenResult<Screen> {
         let (numbers, managed) = self.listed()?;
         for window in &numbers {
-            if !self.followed.contains(window) {
+            if !self.watched.contains(window) {
                 let _ = self.select(*window, EventMask::PROPERTY_CHANGE | EventMask::STRUCTURE_NOTIFY);
             }
         }
-        self.followed.clone_from(&numbers);
+        self.watched.clone_from(&numbers);
         let mut windows = Vec::with_capacity(numbers.len());
         for window in numbers {
             // One that is being closed just now answers errors: it is not there any more.
             windows.extend(self.window(window).ok().flatten());
         }
         // Some window managers leave the focus with a window that was put away, until another takes it.
-        let away = |window: &u64| windows.iter().any(|it| it.seen.window == *window && it.seen.minimized);
+        let away = |window: &u64| windows.iter().any(|it| it.window.window == *window && it.window.minimized);
         let active = self.active(managed)?.filter(|window| !away(window));
         Ok(Screen { active, windows, displays: self.displays()? })
     }
 
     /// The windows front to back, and whether a window manager told them.
-    fn listed(&self) -> XResult<(Vec<Window>, bool)> {
+    fn listed(&self) -> ScreenResult<(Vec<Window>, bool)> {
         for atom in [self.atoms._NET_CLIENT_LIST_STACKING, self.atoms._NET_CLIENT_LIST] {
             let reply = self.property(self.root, atom, AtomEnum::WINDOW.into())?;
             if reply.type_ != 0 {
@@ -199,7 +199,7 @@ impl X11 {
     }
 
     /// Sorts windows by how they really lie: window managers disagree about which end of their list is the front.
-    fn front_to_back(&self, windows: Vec<Window>) -> XResult<Vec<Window>> {
+    fn front_to_back(&self, windows: Vec<Window>) -> ScreenResult<Vec<Window>> {
         let lying = self.connection.query_tree(self.root)?.reply()?.children;
         let mut placed = Vec::with_capacity(windows.len());
         for window in windows {
@@ -211,7 +211,7 @@ impl X11 {
     }
 
     /// The window, or the window manager's frame around it, that lies on the root.
-    fn top_level(&self, mut window: Window) -> XResult<Window> {
+    fn top_level(&self, mut window: Window) -> ScreenResult<Window> {
         loop {
             let parent = self.connection.query_tree(window)?.reply()?.parent;
             if parent == self.root || parent == 0 {
@@ -221,8 +221,9 @@ impl X11 {
         }
     }
 
-    fn window(&self, window: Window) -> XResult<Option<XWindow>> {
-        let Atoms { _NET_WM_NAME, _NET_WM_PID, _NET_WM_STATE, WM_STATE, _GTK_FRAME_EXTENTS, .. } = self.atoms;
+    fn window(&self, window: Window) -> ScreenResult<Option<XWindow>> {
+        let ScreenAtoms { _NET_WM_NAME, _NET_WM_PID, _NET_WM_STATE, WM_STATE, _GTK_FRAME_EXTENTS, .. } =
+            self.atoms;
         let any = u32::from(AtomEnum::ANY);
         let ask = |atom: u32| self.connection.get_property(false, window, atom, any, 0, 1024);
         let (name, plain) = (ask(_NET_WM_NAME)?, ask(AtomEnum::WM_NAME.into())?);
@@ -259,10 +260,10 @@ impl X11 {
                 .value32()
                 .is_some_and(|mut kinds| kinds.any(|kind| kind == self.atoms._NET_WM_WINDOW_TYPE_SPLASH)),
         };
-        Ok(Some(XWindow { seen, origin: (x, y) }))
+        Ok(Some(XWindow { window: seen, origin: (x, y) }))
     }
 
-    fn active(&self, managed: bool) -> XResult<Option<u64>> {
+    fn active(&self, managed: bool) -> ScreenResult<Option<u64>> {
         let told = self.property(self.root, self.atoms._NET_ACTIVE_WINDOW, AtomEnum::WINDOW.into())?;
         if let Some(window) = told.value32().and_then(|mut windows| windows.next()) {
             return Ok((window != 0).then(|| u64::from(window)));
@@ -278,7 +279,7 @@ impl X11 {
         Ok(self.top_level(focus).ok().map(u64::from))
     }
 
-    fn displays(&self) -> XResult<Vec<DisplayInfo>> {
+    fn displays(&self) -> ScreenResult<Vec<DisplayInfo>> {
         let mut displays = Vec::new();
         if let Ok(reply) = self.connection.randr_get_monitors(self.root, true)?.reply() {
             let mut monitors = reply.monitors;
@@ -309,19 +310,22 @@ impl X11 {
         Ok(displays)
     }
 
-    fn select(&self, window: Window, mask: EventMask) -> XResult<()> {
+    fn select(&self, window: Window, mask: EventMask) -> ScreenResult<()> {
         let change = ChangeWindowAttributesAux::new().event_mask(mask);
         self.connection.change_window_attributes(window, &change)?.ignore_error();
         Ok(())
     }
 
-    fn property(&self, window: Window, atom: u32, kind: u32) -> XResult<GetPropertyReply> {
+    fn property(&self, window: Window, atom: u32, kind: u32) -> ScreenResult<GetPropertyReply> {
         Ok(self.connection.get_property(false, window, atom, kind, 0, 65_536)?.reply()?)
     }
 }
 
 /// Where a window is: its bounds, and where the client's area begins, its shadow included.
-pub(crate) fn area(display: &Display, window: Window) -> crate::x11::connection::XResult<(Bounds, Point)> {
+pub(crate) fn window_area(
+    display: &Display,
+    window: Window,
+) -> crate::x11::connection::XResult<(Bounds, Point)> {
     let geometry = display.connection.get_geometry(window)?;
     let origin = display.connection.translate_coordinates(window, display.root, 0, 0)?;
     let shadow = display.numbers(window, display.atoms._GTK_FRAME_EXTENTS)?;

@@ -1,23 +1,24 @@
-//! Which window of the screen an app's frame is: by process and title, and by place where titles are the same.
+//! Matches an app's windows on the accessibility bus with windows of the screen: by process and title, and by place
+//! where titles are the same.
 
 use axd_protocol::Bounds;
 
 use crate::x11::screen::{Screen, XWindow};
 
-/// What an app says of one of its frames.
+/// A window as its app describes it on the accessibility bus.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Frame {
+pub(crate) struct AppWindow {
     /// Its name.
     pub title: String,
     /// Where it says it is. GTK 4 knows only its size.
     pub bounds: Option<Bounds>,
 }
 
-/// The windows of this process that its frames are, in the order of the frames. No window is given twice.
-pub(crate) fn numbers(frames: &[Frame], pid: u32, screen: &Screen) -> Vec<Option<u64>> {
-    let mut free: Vec<&XWindow> = screen.windows.iter().filter(|window| window.seen.pid == pid).collect();
+/// The numbers of the windows on the screen, in the order of the app's windows. No window is given twice.
+pub(crate) fn match_windows(frames: &[AppWindow], pid: u32, screen: &Screen) -> Vec<Option<u64>> {
+    let mut free: Vec<&XWindow> = screen.windows.iter().filter(|window| window.window.pid == pid).collect();
     let mut found: Vec<Option<u64>> = vec![None; frames.len()];
-    let tests: [fn(&Frame, &XWindow) -> bool; 5] = [
+    let tests: [fn(&AppWindow, &XWindow) -> bool; 5] = [
         |frame, window| same_title(frame, window) && same_place(frame, window),
         |frame, window| same_title(frame, window) && same_size(frame, window),
         same_title,
@@ -28,21 +29,21 @@ pub(crate) fn numbers(frames: &[Frame], pid: u32, screen: &Screen) -> Vec<Option
     for fits in tests {
         for (frame, found) in frames.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
             if let Some(at) = free.iter().position(|window| fits(frame, window)) {
-                *found = Some(free.remove(at).seen.window);
+                *found = Some(free.remove(at).window.window);
             }
         }
     }
     found
 }
 
-fn same_title(frame: &Frame, window: &XWindow) -> bool {
-    frame.title == window.seen.title
+fn same_title(frame: &AppWindow, window: &XWindow) -> bool {
+    frame.title == window.window.title
 }
 
 /// GTK 3 counts the window manager's frame in, so a frame may be a little larger than the window in it.
-fn same_place(frame: &Frame, window: &XWindow) -> bool {
+fn same_place(frame: &AppWindow, window: &XWindow) -> bool {
     const WIDEST_EDGE: i32 = 64;
-    let (Some(outer), Some(inner)) = (frame.bounds, window.seen.bounds) else { return false };
+    let (Some(outer), Some(inner)) = (frame.bounds, window.window.bounds) else { return false };
     let edges = [
         inner.x - outer.x,
         inner.y - outer.y,
@@ -52,8 +53,8 @@ fn same_place(frame: &Frame, window: &XWindow) -> bool {
     edges.iter().all(|edge| (0..=WIDEST_EDGE).contains(edge))
 }
 
-fn same_size(frame: &Frame, window: &XWindow) -> bool {
-    match (frame.bounds, window.seen.bounds) {
+fn same_size(frame: &AppWindow, window: &XWindow) -> bool {
+    match (frame.bounds, window.window.bounds) {
         (Some(one), Some(other)) => (one.width, one.height) == (other.width, other.height),
         _ => false,
     }
@@ -78,11 +79,11 @@ mod tests {
             maximized: false,
             splash: false,
         };
-        XWindow { seen, origin: (0, 0) }
+        XWindow { window: seen, origin: (0, 0) }
     }
 
-    fn frame(title: &str, bounds: Option<Bounds>) -> Frame {
-        Frame { title: title.into(), bounds }
+    fn frame(title: &str, bounds: Option<Bounds>) -> AppWindow {
+        AppWindow { title: title.into(), bounds }
     }
 
     #[test]
@@ -90,13 +91,13 @@ mod tests {
         let windows = vec![window(1, "a", at(0, 5)), window(2, "b", at(0, 5)), window(3, "b", at(90, 5))];
         let screen = Screen { windows, ..Screen::default() };
         let frames = [frame("b", at(90, 5)), frame("a", None), frame("b", at(0, 5)), frame("c", None)];
-        assert_eq!(numbers(&frames, 7, &screen), [Some(3), Some(1), Some(2), None]);
-        assert_eq!(numbers(&frames, 8, &screen), [None; 4]);
+        assert_eq!(match_windows(&frames, 7, &screen), [Some(3), Some(1), Some(2), None]);
+        assert_eq!(match_windows(&frames, 8, &screen), [None; 4]);
     }
 
     #[test]
     fn a_title_under_change_is_made_up_for_by_the_size() {
         let screen = Screen { windows: vec![window(1, "old", at(3, 5))], ..Screen::default() };
-        assert_eq!(numbers(&[frame("new", at(0, 5))], 7, &screen), [Some(1)]);
+        assert_eq!(match_windows(&[frame("new", at(0, 5))], 7, &screen), [Some(1)]);
     }
 }

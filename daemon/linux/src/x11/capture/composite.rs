@@ -1,4 +1,4 @@
-//! Sees to it that a window's own pixels can be fetched though other windows lie over it.
+//! Makes a window's own pixels available though other windows lie over it.
 //!
 //! Where a compositing manager runs, every window has pixels of its own. Elsewhere the server is asked to keep them for
 //! this window (Composite); it then shows the window itself, as before, for as long as axd is connected. The window's
@@ -17,24 +17,24 @@ use crate::x11::capture::pixels::overlap;
 use crate::x11::connection::{Display, XResult};
 
 /// How long an app may take to draw what was covered.
-const DRAWING: Duration = Duration::from_millis(400);
+const REDRAW_TIMEOUT: Duration = Duration::from_millis(400);
 /// An app that has drawn nothing for so long has finished.
-const QUIET: Duration = Duration::from_millis(40);
+const REDRAW_QUIET: Duration = Duration::from_millis(40);
 
 /// Which windows have pixels of their own.
-pub(crate) struct Covered {
+pub(crate) struct WindowPixels {
     /// The server can keep them.
     composite: bool,
     /// The server tells when an app draws.
     damage: bool,
     /// The selection whose owner is the compositing manager.
     manager: u32,
-    /// Windows whose pixels the server keeps because we asked.
+    /// Windows whose pixels the server keeps on axd's request.
     kept: Vec<Window>,
 }
 
-impl Covered {
-    pub fn new(display: &Display) -> XResult<Covered> {
+impl WindowPixels {
+    pub fn new(display: &Display) -> XResult<WindowPixels> {
         let connection = &display.connection;
         let has = |extension| -> XResult<bool> { Ok(connection.extension_information(extension)?.is_some()) };
         let composite =
@@ -42,11 +42,11 @@ impl Covered {
         let damage = has("DAMAGE")? && connection.damage_query_version(1, 1)?.reply().is_ok();
         let name = format!("_NET_WM_CM_S{}", display.screen);
         let manager = connection.intern_atom(false, name.as_bytes())?.reply()?.atom;
-        Ok(Covered { composite, damage, manager, kept: Vec::new() })
+        Ok(WindowPixels { composite, damage, manager, kept: Vec::new() })
     }
 
-    /// True if the window has pixels of its own that are complete; false if the screen is to be looked at.
-    pub fn sees_to_it(
+    /// Makes the window's own pixels complete, if possible. False if the screen's must be used.
+    pub fn ensure_complete(
         &mut self,
         display: &Display,
         window: Window,
@@ -84,11 +84,11 @@ impl Covered {
         };
         connection.composite_redirect_window(top, Redirect::AUTOMATIC)?.check()?;
         self.kept.push(top);
-        let end = Instant::now() + DRAWING;
+        let end = Instant::now() + REDRAW_TIMEOUT;
         let mut until = end;
-        while let Some(event) = display.event(Some(until), None)? {
+        while let Some(event) = display.next_event(Some(until), None)? {
             if let Event::DamageNotify(_) = event {
-                until = (Instant::now() + QUIET).min(end);
+                until = (Instant::now() + REDRAW_QUIET).min(end);
             }
         }
         if let Some(damage) = damage {

@@ -11,7 +11,7 @@ use x11rb::protocol::shm::{ConnectionExt as _, Seg};
 use x11rb::protocol::xproto::{ConnectionExt as _, Drawable, ImageFormat, ImageOrder, Visualid};
 
 use crate::x11::capture::pixels::Layout;
-use crate::x11::connection::{Display, XFault, XResult};
+use crate::x11::connection::{Display, XError, XResult};
 use axd_platform::{Failure, FailureKind};
 
 /// Rows are read from shared memory in pieces that stay in the processor's cache.
@@ -26,15 +26,15 @@ struct Segment {
 
 /// Fetches pixels.
 #[derive(Default)]
-pub(crate) struct Grabber {
+pub(crate) struct ImageReader {
     segment: Option<Segment>,
     /// Shared memory does not work here: the server is on another machine, or does not offer it.
     without: bool,
 }
 
-impl Grabber {
+impl ImageReader {
     /// The pixels of a part of a drawable, as red, green, blue. The part must lie inside it.
-    pub fn grab(
+    pub fn read(
         &mut self,
         display: &Display,
         drawable: Drawable,
@@ -70,7 +70,7 @@ impl Grabber {
         Ok(rgb)
     }
 
-    /// Sees to it that there is shared memory of this size; false if there cannot be.
+    /// Makes sure that there is shared memory of this size; false if there cannot be.
     fn share(&mut self, display: &Display, size: usize) -> bool {
         if self.without {
             return false;
@@ -84,8 +84,8 @@ impl Grabber {
         }
         match share(display, size) {
             Ok(segment) => self.segment = Some(segment),
-            Err(fault) => {
-                debug!(%fault, "pictures are taken without shared memory");
+            Err(error) => {
+                debug!(%error, "pictures are taken without shared memory");
                 self.without = true;
             }
         }
@@ -94,7 +94,7 @@ impl Grabber {
 }
 
 fn share(display: &Display, size: usize) -> XResult<Segment> {
-    display.needs("MIT-SHM")?;
+    display.require_extension("MIT-SHM")?;
     let memory = memfd_create(c"axd-picture", MFdFlags::MFD_CLOEXEC).map_err(std::io::Error::from)?;
     let memory = File::from(memory);
     memory.set_len(size as u64)?;
@@ -136,7 +136,7 @@ pub(crate) fn layout(display: &Display, depth: u8, visual: Visualid) -> Result<L
 }
 
 /// Whether a request failed because the part does not lie inside the drawable, or is not kept there.
-pub(crate) fn is_outside(fault: &XFault) -> bool {
+pub(crate) fn is_outside(error: &XError) -> bool {
     use x11rb::protocol::ErrorKind;
-    matches!(fault, XFault::Told(told) if matches!(told.error_kind, ErrorKind::Match | ErrorKind::Value))
+    matches!(error, XError::Server(told) if matches!(told.error_kind, ErrorKind::Match | ErrorKind::Value))
 }

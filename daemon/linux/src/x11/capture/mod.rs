@@ -1,6 +1,7 @@
 //! Pictures of the screen, of a part of it, or of a window.
 //!
-//! `grab` fetches pixels, `covered` sees to it that a window's own pixels are there to be fetched, `pixels` is pure.
+//! Read in this order: `pixels` is pure; `get_image` fetches pixels; `composite` makes those of a covered window
+//! available.
 
 mod composite;
 mod get_image;
@@ -12,16 +13,16 @@ use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::xfixes::ConnectionExt as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, MapState, Window};
 
-use crate::x11::capture::composite::Covered;
-use crate::x11::capture::get_image::{Grabber, is_outside, layout};
+use crate::x11::capture::composite::WindowPixels;
+use crate::x11::capture::get_image::{ImageReader, is_outside, layout};
 use crate::x11::capture::pixels::{Cursor, Layout, draw_cursor, overlap};
-use crate::x11::connection::{Display, XFault, XResult};
+use crate::x11::connection::{Display, XError, XResult};
 use crate::x11::screen;
 use axd_platform::{CaptureTarget, CapturedImage, Failure, FailureKind};
 
 /// Takes pictures, one at a time, over a connection of its own.
 #[derive(Default)]
-pub(crate) struct Capture(Mutex<Option<Camera>>);
+pub(crate) struct Capture(Mutex<Option<Capturer>>);
 
 impl Capture {
     /// Takes a picture. Blocks.
@@ -31,38 +32,38 @@ impl Capture {
         cursor: bool,
         displays: &[DisplayInfo],
     ) -> Result<CapturedImage, Failure> {
-        let mut camera = self.0.lock();
-        let ready = match &mut *camera {
+        let mut capturer = self.0.lock();
+        let ready = match &mut *capturer {
             Some(ready) => ready,
-            None => camera.insert(Camera::on(Display::open()?)?),
+            None => capturer.insert(Capturer::on(Display::open()?)?),
         };
         let result = ready.take(of, cursor, displays);
         // Whatever went wrong with the connection, the next picture is taken over a new one.
         if ready.display.sync().is_err() {
-            *camera = None;
+            *capturer = None;
         }
         result
     }
 }
 
-struct Camera {
+struct Capturer {
     display: Display,
-    grabber: Grabber,
-    covered: Covered,
+    image_reader: ImageReader,
+    window_pixels: WindowPixels,
     /// How the pixels of the screen lie.
     layout: Layout,
     /// A screen inside Wayland, which has no pixels of its own.
     rootless: bool,
 }
 
-impl Camera {
-    fn on(display: Display) -> Result<Camera, Failure> {
+impl Capturer {
+    fn on(display: Display) -> Result<Capturer, Failure> {
         let screen = &display.connection.setup().roots[display.screen];
         let layout = layout(&display, screen.root_depth, screen.root_visual)?;
-        let rootless = display.connection.extension_information("XWAYLAND").map_err(XFault::from)?.is_some();
-        Ok(Camera {
-            covered: Covered::new(&display)?,
-            grabber: Grabber::default(),
+        let rootless = display.connection.extension_information("XWAYLAND").map_err(XError::from)?.is_some();
+        Ok(Capturer {
+            window_pixels: WindowPixels::new(&display)?,
+            image_reader: ImageReader::default(),
             layout,
             rootless,
             display,
@@ -98,45 +99,45 @@ impl Camera {
     /// The screen, or a part of it.
     fn screen(&mut self, part: Option<Bounds>) -> Result<CapturedImage, Failure> {
         if self.rootless {
-            let said = "under Wayland the X server has no picture of the screen, only of X11 windows; take one of a window";
-            return Err(Failure::new(FailureKind::NotSupported, said));
+            let message = "under Wayland the X server has no picture of the screen, only of X11 windows; take one of a window";
+            return Err(Failure::new(FailureKind::NotSupported, message));
         }
         let whole = self.whole()?;
         let part = part.unwrap_or(whole);
         let seen = overlap(part, whole).ok_or_else(|| {
-            let said = format!(
+            let message = format!(
                 "{},{} {}x{} is nowhere on the screen, which is {}x{}",
                 part.x, part.y, part.width, part.height, whole.width, whole.height
             );
-            Failure::new(FailureKind::Invalid, said)
+            Failure::new(FailureKind::Invalid, message)
         })?;
-        let rgb = self.grabber.grab(&self.display, self.display.root, seen, &self.layout)?;
+        let rgb = self.image_reader.read(&self.display, self.display.root, seen, &self.layout)?;
         Ok(picture(rgb, seen))
     }
 
     /// A window: its own pixels if they can be had, else what is on the screen in its place.
     fn window(&mut self, window: Window) -> Result<CapturedImage, Failure> {
         let connection = &self.display.connection;
-        let attributes = connection.get_window_attributes(window).map_err(XFault::from)?;
-        let geometry = connection.get_geometry(window).map_err(XFault::from)?;
+        let attributes = connection.get_window_attributes(window).map_err(XError::from)?;
+        let geometry = connection.get_geometry(window).map_err(XError::from)?;
         let (attributes, geometry) = match (attributes.reply(), geometry.reply()) {
             (Ok(attributes), Ok(geometry)) => (attributes, geometry),
             _ => return Err(no_window(u64::from(window))),
         };
         if attributes.map_state != MapState::VIEWABLE {
-            let said = "the window is minimised or hidden, and has no picture; restore it first";
-            return Err(Failure::new(FailureKind::NotSupported, said));
+            let message = "the window is minimised or hidden, and has no picture; restore it first";
+            return Err(Failure::new(FailureKind::NotSupported, message));
         }
-        let (bounds, origin) = screen::area(&self.display, window)?;
+        let (bounds, origin) = screen::window_area(&self.display, window)?;
         let whole = self.whole()?;
         let on_screen = overlap(bounds, whole) == Some(bounds);
-        if self.covered.sees_to_it(&self.display, window, bounds, on_screen)? {
+        if self.window_pixels.ensure_complete(&self.display, window, bounds, on_screen)? {
             let layout = layout(&self.display, geometry.depth, attributes.visual)?;
             let part = Bounds { x: bounds.x - origin.x, y: bounds.y - origin.y, ..bounds };
-            match self.grabber.grab(&self.display, window, part, &layout) {
+            match self.image_reader.read(&self.display, window, part, &layout) {
                 Ok(rgb) => return Ok(picture(rgb, bounds)),
-                Err(fault) if is_outside(&fault) => {}
-                Err(fault) => return Err(fault.into()),
+                Err(error) if is_outside(&error) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         self.screen(Some(bounds))
@@ -148,7 +149,7 @@ impl Camera {
     }
 
     fn cursor(&self) -> Result<Cursor, Failure> {
-        self.display.needs("XFIXES")?;
+        self.display.require_extension("XFIXES")?;
         let ask = || -> XResult<_> {
             self.display.connection.xfixes_query_version(5, 0)?.reply()?;
             Ok(self.display.connection.xfixes_get_cursor_image()?.reply()?)

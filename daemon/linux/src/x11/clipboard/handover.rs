@@ -8,14 +8,14 @@ use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, PropMode};
 use x11rb::wrapper::ConnectionExt as _;
 
-use crate::x11::clipboard::Seat;
+use crate::x11::clipboard::ClipboardWindow;
 use crate::x11::connection::XResult;
 use axd_platform::{Failure, FailureKind};
 
 /// How long the manager may take. It keeps axd from ending, so it is not much.
-const PATIENCE: Duration = Duration::from_secs(2);
+const MANAGER_TIMEOUT: Duration = Duration::from_secs(2);
 
-impl Seat {
+impl ClipboardWindow {
     /// Returns when the manager has it, or there is nothing to give or nobody to take it.
     pub(crate) fn hand_over(&mut self) -> Result<(), Failure> {
         let Some(held) = &self.owner.held else { return Ok(()) };
@@ -24,7 +24,7 @@ impl Seat {
             info!("there is no clipboard manager: what is on the clipboard goes with axd");
             return Ok(());
         }
-        let time = self.now()?;
+        let time = self.server_time()?;
         let ask = || -> XResult<()> {
             let (connection, atoms) = (&self.display.connection, &self.atoms);
             let (window, property) = (self.window, atoms._AXD_CLIPBOARD);
@@ -36,8 +36,8 @@ impl Seat {
             Ok(())
         };
         ask()?;
-        let until = Instant::now() + PATIENCE;
-        while let Some(event) = self.display.event(Some(until), None)? {
+        let until = Instant::now() + MANAGER_TIMEOUT;
+        while let Some(event) = self.display.next_event(Some(until), None)? {
             match event {
                 Event::SelectionNotify(event) if event.selection == self.atoms.CLIPBOARD_MANAGER => {
                     debug!(saved = event.property != 0, "the clipboard manager has answered");

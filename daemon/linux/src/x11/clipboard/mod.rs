@@ -20,13 +20,13 @@ use x11rb::connection::Connection;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass};
 
-use crate::x11::clipboard::owner::{Form, Held, Owner};
+use crate::x11::clipboard::owner::{OwnedContent, Representation, SelectionOwner};
 use crate::x11::connection::{Display, XResult};
 use axd_platform::{ClipboardContent, ClipboardKind, DesktopAnswer, Failure, FailureKind, Gate, Sent};
 
 x11rb::atom_manager! {
     /// The atoms of the clipboard.
-    pub(self) Atoms: AtomsCookie {
+    pub(self) ClipboardAtoms: ClipboardAtomsCookie {
         ATOM_PAIR,
         CLIPBOARD,
         CLIPBOARD_MANAGER,
@@ -42,9 +42,9 @@ x11rb::atom_manager! {
     }
 }
 
-/// What is asked of the clipboard.
+/// A request to the thread of the clipboard.
 #[derive(Debug)]
-pub(crate) enum Wish {
+pub(crate) enum ClipboardRequest {
     /// To read it.
     Get(ClipboardKind),
     /// To put this on it, or to empty it.
@@ -53,73 +53,73 @@ pub(crate) enum Wish {
     HandOver,
 }
 
-/// The way to the thread; started when it is first needed.
+/// A handle to the thread, which is started when it is first needed.
 #[derive(Default)]
-pub(crate) struct Clipboard(Mutex<Option<Line>>);
+pub(crate) struct Clipboard(Mutex<Option<ThreadHandle>>);
 
-struct Line {
+struct ThreadHandle {
     jobs: Sender<Job>,
     /// Wakes the thread, which waits for the X server otherwise.
-    bell: Arc<EventFd>,
+    wakeup: Arc<EventFd>,
 }
 
 struct Job {
-    wish: Wish,
+    request: ClipboardRequest,
     answer: oneshot::Sender<Result<DesktopAnswer, Failure>>,
 }
 
 impl Clipboard {
-    /// Gives what is on it to the clipboard manager; answers when it is done.
+    /// Passes axd's content to the clipboard manager; replies when that is done.
     pub fn hand_over(&self, answer: oneshot::Sender<Result<DesktopAnswer, Failure>>) {
-        // Where there is no thread, nothing was put there.
+        // Without a thread axd has put nothing on the clipboard.
         match *self.0.lock() {
             Some(_) => {}
             None => return drop(answer.send(Ok(DesktopAnswer::Done))),
         }
-        self.ask(Wish::HandOver, answer);
+        self.ask(ClipboardRequest::HandOver, answer);
     }
 
-    /// Does what is wished; answers when it is done.
-    pub fn ask(&self, wish: Wish, answer: oneshot::Sender<Result<DesktopAnswer, Failure>>) {
+    /// Sends a request to the thread; the reply comes when it is done.
+    pub fn ask(&self, request: ClipboardRequest, answer: oneshot::Sender<Result<DesktopAnswer, Failure>>) {
         let mut line = self.0.lock();
-        let mut job = Job { wish, answer };
-        if let Some(Line { jobs, bell }) = &*line {
+        let mut job = Job { request, answer };
+        if let Some(ThreadHandle { jobs, wakeup }) = &*line {
             match jobs.send(job) {
-                Ok(()) => return ring(bell),
+                Ok(()) => return wake(wakeup),
                 Err(back) => job = back.0,
             }
         }
-        match begin() {
+        match start_thread() {
             Ok(started) => {
                 // The thread has just been given the other end.
                 let _ = started.jobs.send(job);
-                ring(&started.bell);
+                wake(&started.wakeup);
                 *line = Some(started);
             }
-            Err(fault) => {
-                let said = format!("no thread for the clipboard can be started: {fault}");
-                let _ = job.answer.send(Err(Failure::new(FailureKind::Refused, said)));
+            Err(error) => {
+                let message = format!("no thread for the clipboard can be started: {error}");
+                let _ = job.answer.send(Err(Failure::new(FailureKind::Refused, message)));
             }
         }
     }
 }
 
-fn ring(bell: &EventFd) {
-    // It fails only when it has been rung more often than can be counted: then it rings anyway.
-    let _ = bell.write(1);
+fn wake(wakeup: &EventFd) {
+    // It fails only if its counter is full: then it is readable anyway.
+    let _ = wakeup.write(1);
 }
 
-fn begin() -> std::io::Result<Line> {
-    let bell = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?);
+fn start_thread() -> std::io::Result<ThreadHandle> {
+    let wakeup = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?);
     let (jobs, inbox) = channel();
-    let heard = Arc::clone(&bell);
+    let heard = Arc::clone(&wakeup);
     std::thread::Builder::new().name("axd-clipboard".to_owned()).spawn(move || serve(&inbox, &heard))?;
-    Ok(Line { jobs, bell })
+    Ok(ThreadHandle { jobs, wakeup })
 }
 
-/// Serves until nobody can ask any more, or the server is gone.
-fn serve(jobs: &Receiver<Job>, bell: &EventFd) {
-    let mut seat = match Seat::new() {
+/// Serves until no more requests can come, or the server is gone.
+fn serve(jobs: &Receiver<Job>, wakeup: &EventFd) {
+    let mut seat = match ClipboardWindow::new() {
         Ok(seat) => seat,
         Err(failure) => {
             // The one that made the thread start is told why; a later one starts another.
@@ -129,24 +129,24 @@ fn serve(jobs: &Receiver<Job>, bell: &EventFd) {
             return;
         }
     };
-    if let Err(fault) = seat.run(jobs, bell) {
-        warn!(%fault, "the clipboard is lost");
+    if let Err(error) = seat.run(jobs, wakeup) {
+        warn!(%error, "the clipboard is lost");
     }
 }
 
-/// A window that stands for axd at the clipboard.
-struct Seat {
+/// axd's window on the X server, which owns and requests the selection.
+struct ClipboardWindow {
     display: Display,
-    atoms: Atoms,
+    atoms: ClipboardAtoms,
     window: Window,
-    owner: Owner,
+    owner: SelectionOwner,
 }
 
-impl Seat {
-    fn new() -> Result<Seat, Failure> {
+impl ClipboardWindow {
+    fn new() -> Result<ClipboardWindow, Failure> {
         let display = Display::open()?;
-        let sit = || -> XResult<(Atoms, Window)> {
-            let atoms = Atoms::new(&display.connection)?.reply()?;
+        let sit = || -> XResult<(ClipboardAtoms, Window)> {
+            let atoms = ClipboardAtoms::new(&display.connection)?.reply()?;
             let window = display.connection.generate_id()?;
             let (class, how) =
                 (WindowClass::INPUT_ONLY, CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE));
@@ -157,14 +157,14 @@ impl Seat {
             Ok((atoms, window))
         };
         let (atoms, window) = sit()?;
-        Ok(Seat { display, atoms, window, owner: Owner::default() })
+        Ok(ClipboardWindow { display, atoms, window, owner: SelectionOwner::default() })
     }
 
-    fn run(&mut self, jobs: &Receiver<Job>, bell: &EventFd) -> XResult<()> {
+    fn run(&mut self, jobs: &Receiver<Job>, wakeup: &EventFd) -> XResult<()> {
         loop {
             match jobs.try_recv() {
-                Ok(Job { wish, answer }) => {
-                    let result = self.grant(wish);
+                Ok(Job { request, answer }) => {
+                    let result = self.handle(request);
                     let _ = answer.send(result);
                     self.display.sync()?;
                     continue;
@@ -172,23 +172,23 @@ impl Seat {
                 Err(TryRecvError::Disconnected) => return Ok(()),
                 Err(TryRecvError::Empty) => {}
             }
-            if let Some(event) = self.display.event(self.owner.next_look(), Some(bell))? {
+            if let Some(event) = self.display.next_event(self.owner.next_deadline(), Some(wakeup))? {
                 self.serve(&event)?;
             }
-            // Nothing to read means that it has not been rung.
-            let _ = bell.read();
+            // Nothing to read means that no request woke the thread.
+            let _ = wakeup.read();
             self.owner.expire();
         }
     }
 
-    /// Does what others ask of us.
+    /// Serves other clients' requests for the content that axd owns.
     fn serve(&mut self, event: &Event) -> XResult<()> {
         match event {
-            Event::SelectionRequest(event) => self.owner.asked(&self.display, &self.atoms, event)?,
+            Event::SelectionRequest(event) => self.owner.on_request(&self.display, &self.atoms, event)?,
             Event::PropertyNotify(event) if event.window != self.window => {
-                self.owner.taken(&self.display, event)?
+                self.owner.on_property_deleted(&self.display, event)?
             }
-            Event::DestroyNotify(event) => self.owner.gone(event.window),
+            Event::DestroyNotify(event) => self.owner.on_window_destroyed(event.window),
             Event::SelectionClear(event) if event.selection == self.atoms.CLIPBOARD => self.owner.held = None,
             Event::Error(error) => debug!(?error, "the clipboard"),
             _ => {}
@@ -196,18 +196,18 @@ impl Seat {
         Ok(())
     }
 
-    fn grant(&mut self, wish: Wish) -> Result<DesktopAnswer, Failure> {
-        match wish {
-            Wish::Get(kind) => self.read(kind).map(DesktopAnswer::Clipboard),
-            Wish::Set(clip, gate) => self.put(clip, &gate).map(|()| DesktopAnswer::Done),
-            Wish::HandOver => self.hand_over().map(|()| DesktopAnswer::Done),
+    fn handle(&mut self, request: ClipboardRequest) -> Result<DesktopAnswer, Failure> {
+        match request {
+            ClipboardRequest::Get(kind) => self.read(kind).map(DesktopAnswer::Clipboard),
+            ClipboardRequest::Set(content, gate) => self.set(content, &gate).map(|()| DesktopAnswer::Done),
+            ClipboardRequest::HandOver => self.hand_over().map(|()| DesktopAnswer::Done),
         }
     }
 
-    fn put(&mut self, clip: Option<ClipboardContent>, gate: &Gate) -> Result<(), Failure> {
-        let since = self.now()?;
-        let held = match clip {
-            Some(clip) => Some(Held { forms: self.forms(&clip)?, clip, since }),
+    fn set(&mut self, content: Option<ClipboardContent>, gate: &Gate) -> Result<(), Failure> {
+        let since = self.server_time()?;
+        let held = match content {
+            Some(content) => Some(OwnedContent { forms: self.forms(&content)?, content, since }),
             None => None,
         };
         gate.enter()?;
@@ -217,26 +217,26 @@ impl Seat {
             connection.set_selection_owner(owner, self.atoms.CLIPBOARD, since)?.check()?;
             Ok(connection.get_selection_owner(self.atoms.CLIPBOARD)?.reply()?.owner)
         };
-        let now = claim().map_err(|fault| Failure::from(fault).sent(Sent::Maybe))?;
+        let now = claim().map_err(|error| Failure::from(error).sent(Sent::Maybe))?;
         self.owner.held = held;
         if now != owner {
             self.owner.held = None;
-            let said = "another app took the clipboard at the same time";
-            return Err(Failure::new(FailureKind::Refused, said).sent(Sent::Maybe));
+            let message = "another app took the clipboard at the same time";
+            return Err(Failure::new(FailureKind::Refused, message).sent(Sent::Maybe));
         }
         Ok(())
     }
 
-    /// What a clip is handed out as.
-    fn forms(&self, clip: &ClipboardContent) -> Result<Vec<Form>, Failure> {
-        let invalid = |said: String| Failure::new(FailureKind::Invalid, said);
+    /// The representations in which content is offered.
+    fn forms(&self, content: &ClipboardContent) -> Result<Vec<Representation>, Failure> {
+        let invalid = |message: String| Failure::new(FailureKind::Invalid, message);
         let mut forms: Vec<(&str, Vec<u8>)> = Vec::new();
         let add_text = |text: &str, forms: &mut Vec<(&str, Vec<u8>)>| {
             let utf8 = formats::TEXT.into_iter().filter(|kind| *kind != "STRING");
             forms.extend(utf8.map(|kind| (kind, text.as_bytes().to_vec())));
             forms.extend(formats::latin1(text).map(|bytes| ("STRING", bytes)));
         };
-        match clip {
+        match content {
             ClipboardContent::Text(text) => add_text(text, &mut forms),
             ClipboardContent::Image(png) => {
                 if !png.starts_with(b"\x89PNG\r\n\x1a\n") {
@@ -256,7 +256,7 @@ impl Seat {
         }
         let mut made = Vec::with_capacity(forms.len());
         for (name, bytes) in forms {
-            made.push(Form { target: self.atom(name)?, bytes });
+            made.push(Representation { target: self.atom(name)?, bytes });
         }
         Ok(made)
     }
@@ -266,10 +266,10 @@ impl Seat {
     }
 }
 
-/// Whether a clip is what was asked for.
-fn fits(clip: &ClipboardContent, kind: ClipboardKind) -> bool {
+/// Whether content is of the requested kind.
+fn fits(content: &ClipboardContent, kind: ClipboardKind) -> bool {
     matches!(
-        (clip, kind),
+        (content, kind),
         (_, ClipboardKind::Any)
             | (ClipboardContent::Text(_), ClipboardKind::Text)
             | (ClipboardContent::Image(_), ClipboardKind::Image)

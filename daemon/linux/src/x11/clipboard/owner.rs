@@ -1,4 +1,5 @@
-//! Having the clipboard: what is on it stays with its owner, who hands it out to whoever asks, whole or piece by piece.
+//! Owning the selection: its content stays with the owner, who sends it to each client that requests it, whole or in
+//! chunks.
 
 use std::time::{Duration, Instant};
 
@@ -11,74 +12,79 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::wrapper::ConnectionExt as _;
 
-use crate::x11::clipboard::Atoms;
+use crate::x11::clipboard::ClipboardAtoms;
 use crate::x11::connection::{Display, XResult};
 use axd_platform::ClipboardContent;
 
-/// More than this is handed out in pieces of this size.
-const PIECE: usize = 256 * 1024;
-/// Who takes no piece for so long gets no more.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Larger content is sent in chunks of this size (INCR).
+const CHUNK_SIZE: usize = 256 * 1024;
+/// A transfer of which no chunk is taken for so long is ended.
+const TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is on the clipboard, while it is ours.
-pub(crate) struct Held {
-    pub clip: ClipboardContent,
-    /// Since when.
+/// The content that axd has put on the clipboard.
+pub(crate) struct OwnedContent {
+    pub content: ClipboardContent,
+    /// /// When axd became the owner.
     pub since: Timestamp,
-    /// What it is handed out as.
-    pub forms: Vec<Form>,
+    /// /// The forms in which it is offered.
+    pub forms: Vec<Representation>,
 }
 
-/// A form of it.
-pub(crate) struct Form {
+/// /// The content in the form of one target.
+pub(crate) struct Representation {
     pub target: Atom,
     pub bytes: Vec<u8>,
 }
 
-/// A hand-out in pieces.
+/// A transfer in chunks.
 struct Transfer {
     to: Window,
     property: Atom,
     kind: Atom,
     bytes: Vec<u8>,
-    /// How much of it has been handed out.
+    /// How many bytes have been sent.
     done: usize,
     until: Instant,
 }
 
-/// Hands out what is on the clipboard.
+/// Sends axd's content to other clients.
 #[derive(Default)]
-pub(crate) struct Owner {
-    pub held: Option<Held>,
+pub(crate) struct SelectionOwner {
+    pub held: Option<OwnedContent>,
     transfers: Vec<Transfer>,
 }
 
-impl Owner {
-    /// When to look after transfers that nobody takes any more.
-    pub fn next_look(&self) -> Option<Instant> {
+impl SelectionOwner {
+    /// When the next transfer times out.
+    pub fn next_deadline(&self) -> Option<Instant> {
         self.transfers.iter().map(|transfer| transfer.until).min()
     }
 
-    /// Ends transfers that nobody takes any more.
+    /// Ends transfers that timed out.
     pub fn expire(&mut self) {
         let now = Instant::now();
         self.transfers.retain(|transfer| transfer.until > now);
     }
 
-    /// Somebody wants it.
-    pub fn asked(&mut self, display: &Display, atoms: &Atoms, event: &SelectionRequestEvent) -> XResult<()> {
-        // An old way of asking leaves it to us where to put the answer.
+    /// A client requests the content.
+    pub fn on_request(
+        &mut self,
+        display: &Display,
+        atoms: &ClipboardAtoms,
+        event: &SelectionRequestEvent,
+    ) -> XResult<()> {
+        // Obsolete clients name no property: then the target's name is used.
         let property = if event.property == 0 { event.target } else { event.property };
         let in_time = |since: Timestamp| event.time == x11rb::CURRENT_TIME || event.time >= since;
         let ours =
             event.selection == atoms.CLIPBOARD && self.held.as_ref().is_some_and(|held| in_time(held.since));
         let given = ours
             && match event.target == atoms.MULTIPLE {
-                true => self.hand_out_several(display, atoms, event.requestor, property),
-                false => self.hand_out(display, atoms, event.requestor, property, event.target),
+                true => self.send_multiple(display, atoms, event.requestor, property),
+                false => self.send_target(display, atoms, event.requestor, property, event.target),
             }
-            .unwrap_or_else(|fault| {
-                debug!(%fault, "who asked for the clipboard is gone");
+            .unwrap_or_else(|error| {
+                debug!(%error, "who asked for the clipboard is gone");
                 false
             });
         let answer = SelectionNotifyEvent {
@@ -95,22 +101,22 @@ impl Owner {
         Ok(())
     }
 
-    /// A property of somebody who takes pieces has changed.
-    pub fn taken(&mut self, display: &Display, event: &PropertyNotifyEvent) -> XResult<()> {
+    /// A property of a client that takes chunks was deleted: it wants the next.
+    pub fn on_property_deleted(&mut self, display: &Display, event: &PropertyNotifyEvent) -> XResult<()> {
         let taken = |transfer: &Transfer| transfer.to == event.window && transfer.property == event.atom;
         let Some(at) = self.transfers.iter().position(taken) else { return Ok(()) };
         if event.state != Property::DELETE {
             return Ok(());
         }
         let transfer = &mut self.transfers[at];
-        let end = (transfer.done + PIECE).min(transfer.bytes.len());
+        let end = (transfer.done + CHUNK_SIZE).min(transfer.bytes.len());
         let piece = &transfer.bytes[transfer.done..end];
-        // A piece of nothing says that there is no more.
+        // An empty chunk ends the transfer.
         let last = piece.is_empty();
         let (to, property, kind) = (transfer.to, transfer.property, transfer.kind);
         display.connection.change_property8(PropMode::REPLACE, to, property, kind, piece)?.ignore_error();
         transfer.done = end;
-        transfer.until = Instant::now() + PATIENCE;
+        transfer.until = Instant::now() + TRANSFER_TIMEOUT;
         if last {
             self.transfers.remove(at);
         }
@@ -118,21 +124,21 @@ impl Owner {
         Ok(())
     }
 
-    /// A window is gone, and what was being handed out to it.
-    pub fn gone(&mut self, window: Window) {
+    /// Ends the transfers to a window that is gone.
+    pub fn on_window_destroyed(&mut self, window: Window) {
         self.transfers.retain(|transfer| transfer.to != window);
     }
 
-    fn hand_out_several(
+    fn send_multiple(
         &mut self,
         display: &Display,
-        atoms: &Atoms,
+        atoms: &ClipboardAtoms,
         to: Window,
         property: Atom,
     ) -> XResult<bool> {
         let mut pairs = display.numbers(to, property)?;
         for pair in pairs.chunks_exact_mut(2) {
-            if !self.hand_out(display, atoms, to, pair[1], pair[0])? {
+            if !self.send_target(display, atoms, to, pair[1], pair[0])? {
                 pair[1] = 0;
             }
         }
@@ -141,10 +147,10 @@ impl Owner {
         Ok(true)
     }
 
-    fn hand_out(
+    fn send_target(
         &mut self,
         display: &Display,
-        atoms: &Atoms,
+        atoms: &ClipboardAtoms,
         to: Window,
         property: Atom,
         target: Atom,
@@ -166,14 +172,14 @@ impl Owner {
             return Ok(true);
         }
         if target == atoms.SAVE_TARGETS {
-            // Asked for only to see that we let it be saved.
+            // It is requested only to see that the content may be saved.
             connection.change_property32(PropMode::REPLACE, to, property, AtomEnum::NONE, &[])?.check()?;
             return Ok(true);
         }
         let Some(form) = held.forms.iter().find(|form| form.target == target) else { return Ok(false) };
         // Text is handed out as what it is, whatever it was called when asked for.
         let kind = if target == atoms.TEXT { atoms.UTF8_STRING } else { target };
-        if form.bytes.len() <= PIECE {
+        if form.bytes.len() <= CHUNK_SIZE {
             connection.change_property8(PropMode::REPLACE, to, property, kind, &form.bytes)?.check()?;
             return Ok(true);
         }
@@ -182,7 +188,7 @@ impl Owner {
         connection.change_window_attributes(to, &watch)?.check()?;
         // There is a place for the size, which is a hint: 32 bits.
         let size = [u32::try_from(form.bytes.len()).unwrap_or(u32::MAX)];
-        let (bytes, until) = (form.bytes.clone(), Instant::now() + PATIENCE);
+        let (bytes, until) = (form.bytes.clone(), Instant::now() + TRANSFER_TIMEOUT);
         connection.change_property32(PropMode::REPLACE, to, property, atoms.INCR, &size)?.check()?;
         self.transfers.retain(|transfer| (transfer.to, transfer.property) != (to, property));
         self.transfers.push(Transfer { to, property, kind, bytes, done: 0, until });

@@ -7,16 +7,16 @@ use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, PropMode, Property, Timestamp};
 use x11rb::wrapper::ConnectionExt as _;
 
-use crate::x11::clipboard::{Seat, as_text, fits, formats};
+use crate::x11::clipboard::{ClipboardWindow, as_text, fits, formats};
 use crate::x11::connection::XResult;
 use axd_platform::{ClipboardContent, ClipboardKind, Failure, FailureKind};
 
 /// How long an owner may take for an answer, and for each piece of it.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// More than this is not taken.
-const LARGEST: usize = 64 * 1024 * 1024;
+const OWNER_TIMEOUT: Duration = Duration::from_secs(1);
+/// The largest content that is read.
+const MAX_SIZE: usize = 64 * 1024 * 1024;
 
-impl Seat {
+impl ClipboardWindow {
     /// What is on the clipboard, if it is of that kind.
     pub(crate) fn read(&mut self, kind: ClipboardKind) -> Result<Option<ClipboardContent>, Failure> {
         let owner = self.owner_now()?;
@@ -24,16 +24,16 @@ impl Seat {
             return Ok(None);
         }
         if owner == self.window {
-            return Ok(self.own(kind));
+            return Ok(self.own_content(kind));
         }
         let offered = self.offered()?;
         let has = |name: &str| offered.iter().any(|offer| offer == name);
         if has(formats::SECRET_HINT) {
             let hint = self.convert(formats::SECRET_HINT)?;
-            // A hint that cannot be read is taken for what it is there for.
+            // A hint that cannot be read counts as `secret`.
             if hint.is_none_or(|hint| hint.starts_with(b"secret")) {
-                let said = "a password manager marked what is on the clipboard as secret; it is not read";
-                return Err(Failure::new(FailureKind::Refused, said));
+                let message = "a password manager marked what is on the clipboard as secret; it is not read";
+                return Err(Failure::new(FailureKind::Refused, message));
             }
         }
         let any = kind == ClipboardKind::Any;
@@ -52,11 +52,11 @@ impl Seat {
                 offered.iter().map(String::as_str).filter(|offer| offer.starts_with("image/")).collect();
             let text_will_do = any && offered.iter().any(|offer| formats::TEXT.contains(&offer.as_str()));
             if !images.is_empty() && !text_will_do {
-                let said = format!(
+                let message = format!(
                     "the image on the clipboard is not offered as PNG, only as {}",
                     images.join(", ")
                 );
-                return Err(Failure::new(FailureKind::NotSupported, said));
+                return Err(Failure::new(FailureKind::NotSupported, message));
             }
         }
         if any || kind == ClipboardKind::Text {
@@ -73,14 +73,14 @@ impl Seat {
         Ok(self.display.connection.get_selection_owner(self.atoms.CLIPBOARD)?.reply()?.owner)
     }
 
-    /// What we have put there ourselves.
-    fn own(&self, kind: ClipboardKind) -> Option<ClipboardContent> {
-        let clip = &self.owner.held.as_ref()?.clip;
-        match clip {
+    /// The content that axd itself owns, if it is of that kind.
+    fn own_content(&self, kind: ClipboardKind) -> Option<ClipboardContent> {
+        let content = &self.owner.held.as_ref()?.content;
+        match content {
             ClipboardContent::Files(files) if kind == ClipboardKind::Text => {
                 Some(ClipboardContent::Text(as_text(files)))
             }
-            clip => fits(clip, kind).then(|| clip.clone()),
+            content => fits(content, kind).then(|| content.clone()),
         }
     }
 
@@ -108,7 +108,7 @@ impl Seat {
         let mut asked = Vec::new();
         for atom in atoms.filter(|atom| *atom != 0).take(1000) {
             asked.push(
-                self.display.connection.get_atom_name(atom).map_err(crate::x11::connection::XFault::from)?,
+                self.display.connection.get_atom_name(atom).map_err(crate::x11::connection::XError::from)?,
             );
         }
         // An owner may name an atom that does not exist.
@@ -116,9 +116,9 @@ impl Seat {
         Ok(names.map(|reply| String::from_utf8_lossy(&reply.name).into_owned()).collect())
     }
 
-    /// Asks the owner for a form of it; `None` if it does not give that.
+    /// Requests the content as one target; `None` if the owner does not convert to that.
     fn convert(&mut self, target: &str) -> Result<Option<Vec<u8>>, Failure> {
-        let (target, time) = (self.atom(target)?, self.now()?);
+        let (target, time) = (self.atom(target)?, self.server_time()?);
         let (window, property, selection) = (self.window, self.atoms._AXD_CLIPBOARD, self.atoms.CLIPBOARD);
         let ask = || -> XResult<()> {
             self.display.connection.delete_property(window, property)?;
@@ -126,7 +126,7 @@ impl Seat {
             Ok(())
         };
         ask()?;
-        let answered = self.until(|event| match event {
+        let answered = self.wait_for(|event| match event {
             // An answer to an earlier question that came too late carries another time.
             Event::SelectionNotify(event) if event.target == target && event.time == time => {
                 Some(event.property)
@@ -136,19 +136,19 @@ impl Seat {
         if answered == 0 {
             return Ok(None);
         }
-        let (kind, bytes) = self.take()?;
+        let (kind, bytes) = self.take_property()?;
         if kind != self.atoms.INCR {
             return Ok(Some(bytes));
         }
-        self.pieces().map(Some)
+        self.receive_chunks().map(Some)
     }
 
-    /// Takes what comes in pieces. That the size was taken has told the owner to begin.
-    fn pieces(&mut self) -> Result<Vec<u8>, Failure> {
+    /// Receives content in chunks. That the property with the size was deleted has told the owner to begin.
+    fn receive_chunks(&mut self) -> Result<Vec<u8>, Failure> {
         let (window, property) = (self.window, self.atoms._AXD_CLIPBOARD);
         let mut whole = Vec::new();
         loop {
-            self.until(|event| match event {
+            self.wait_for(|event| match event {
                 Event::PropertyNotify(event) => {
                     let new = event.window == window
                         && event.atom == property
@@ -157,20 +157,20 @@ impl Seat {
                 }
                 _ => None,
             })?;
-            let (_, piece) = self.take()?;
+            let (_, piece) = self.take_property()?;
             if piece.is_empty() {
                 return Ok(whole);
             }
             whole.extend_from_slice(&piece);
-            if whole.len() > LARGEST {
-                let said = format!("what is on the clipboard is larger than {} MiB", LARGEST >> 20);
-                return Err(Failure::new(FailureKind::NotSupported, said));
+            if whole.len() > MAX_SIZE {
+                let message = format!("what is on the clipboard is larger than {} MiB", MAX_SIZE >> 20);
+                return Err(Failure::new(FailureKind::NotSupported, message));
             }
         }
     }
 
-    /// Takes the answer out of its property: its type and what it is.
-    fn take(&self) -> XResult<(u32, Vec<u8>)> {
+    /// Reads and deletes the property with the reply: its type and its bytes.
+    fn take_property(&self) -> XResult<(u32, Vec<u8>)> {
         const WORDS: u32 = 1 << 18;
         let connection = &self.display.connection;
         let (window, property) = (self.window, self.atoms._AXD_CLIPBOARD);
@@ -191,7 +191,7 @@ impl Seat {
     }
 
     /// The server's time: what is done to a selection has to say when.
-    pub(crate) fn now(&mut self) -> Result<Timestamp, Failure> {
+    pub(crate) fn server_time(&mut self) -> Result<Timestamp, Failure> {
         let (window, property) = (self.window, self.atoms._AXD_TIME);
         let touch = || -> XResult<()> {
             let connection = &self.display.connection;
@@ -201,7 +201,7 @@ impl Seat {
             Ok(())
         };
         touch()?;
-        self.until(|event| match event {
+        self.wait_for(|event| match event {
             Event::PropertyNotify(event) if event.window == window && event.atom == property => {
                 Some(event.time)
             }
@@ -210,15 +210,15 @@ impl Seat {
     }
 
     /// Waits for an event, serving others meanwhile.
-    fn until<T>(&mut self, wanted: impl Fn(&Event) -> Option<T>) -> Result<T, Failure> {
-        let until = Instant::now() + PATIENCE;
-        while let Some(event) = self.display.event(Some(until), None)? {
+    fn wait_for<T>(&mut self, wanted: impl Fn(&Event) -> Option<T>) -> Result<T, Failure> {
+        let until = Instant::now() + OWNER_TIMEOUT;
+        while let Some(event) = self.display.next_event(Some(until), None)? {
             if let Some(found) = wanted(&event) {
                 return Ok(found);
             }
             self.serve(&event)?;
         }
-        let said = "the app that owns the clipboard does not answer; it hangs or is busy";
-        Err(Failure::new(FailureKind::Unresponsive, said))
+        let message = "the app that owns the clipboard does not answer; it hangs or is busy";
+        Err(Failure::new(FailureKind::Unresponsive, message))
     }
 }

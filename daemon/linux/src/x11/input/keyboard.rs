@@ -10,40 +10,40 @@ use x11rb::protocol::xkb::{ConnectionExt as _, ID, MapPart};
 use x11rb::protocol::xproto::{ConnectionExt as _, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, ModMask, Window};
 use x11rb::protocol::xtest::ConnectionExt as _;
 
-use crate::x11::connection::{Display, XFault, XResult};
+use crate::x11::connection::{Display, XError, XResult};
 use crate::x11::input::keymap::{Keymap, Stroke, bits};
 use crate::x11::input::keys;
 use crate::x11::input::receiver;
-use crate::x11::input::spare_keys::Borrowed;
-use crate::x11::input::text::stretch;
-use crate::x11::input::wm_ping::{self, Heard};
+use crate::x11::input::spare_keys::SpareKeys;
+use crate::x11::input::text::plan_stretch;
+use crate::x11::input::wm_ping::{self, PingReply};
 use axd_platform::{Failure, FailureKind, Gate, Judge, Stretch};
 
 /// How long an app may take to read what was typed before the map it needs is changed.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TYPED_READ_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long an app may take to read what the mouse and the keyboard do before something else is done.
-pub(crate) const ARRIVES: Duration = Duration::from_millis(300);
-/// How long an app that cannot say whether it has read something is given for it.
-const PAUSE: Duration = Duration::from_millis(60);
+pub(crate) const INPUT_READ_TIMEOUT: Duration = Duration::from_millis(300);
+/// How long to wait for an app that does not answer pings.
+const NO_PING_DELAY: Duration = Duration::from_millis(60);
 
 /// The keyboard.
 pub(crate) struct Keyboard {
     pub map: Keymap,
-    /// The group of the layout that is in force.
+    /// The active group of the layout.
     pub group: u8,
-    pub borrowed: Borrowed,
+    pub spare_keys: SpareKeys,
     /// Keys that are down because they were asked to be.
-    held: Vec<Held>,
+    held: Vec<HeldKey>,
     /// The windows that got keys since keys were lent last, and may not have read them yet.
     readers: Vec<Window>,
     /// The windows whose apps have read how the keys are lent now.
     informed: Vec<Window>,
-    /// Numbers the questions to apps.
+    /// The number of the last ping.
     token: u32,
 }
 
 /// A key that is down.
-struct Held {
+struct HeldKey {
     key: Key,
     keycode: u8,
     /// What had to be held with it, and is released with it.
@@ -51,15 +51,15 @@ struct Held {
 }
 
 /// Whether keys may be pressed now.
-pub(crate) enum MayType {
-    /// They may.
+pub(crate) enum TypePermission {
+    /// /// They may be pressed.
     Yes,
-    /// Once the app of this window has read how keys are lent.
-    OnceInformed(Window),
+    /// Only after the app of this window has read the new key map.
+    AfterPing(Window),
 }
 
-/// What the keyboard's modifiers were before text was typed, to be put back.
-pub(crate) struct Modifiers {
+/// The modifiers as they were before text was typed, to be restored.
+pub(crate) struct SavedModifiers {
     /// Those that were locked.
     locked: u8,
     /// Keys of ours that were down.
@@ -69,25 +69,25 @@ pub(crate) struct Modifiers {
 impl Keyboard {
     /// The keyboard of this display.
     pub fn new(display: &Display) -> XResult<Keyboard> {
-        display.needs("XKEYBOARD")?;
-        display.needs("XTEST")?;
+        display.require_extension("XKEYBOARD")?;
+        display.require_extension("XTEST")?;
         display.connection.xkb_use_extension(1, 0)?.reply()?;
-        let borrowed = Borrowed::new(display)?;
+        let borrowed = SpareKeys::new(display)?;
         let mut keyboard = Keyboard {
             map: Keymap::default(),
             group: 0,
-            borrowed,
+            spare_keys: borrowed,
             held: Vec::new(),
             readers: Vec::new(),
             informed: Vec::new(),
             token: 0x0a5d_0000,
         };
-        keyboard.look(display)?;
+        keyboard.reload(display)?;
         Ok(keyboard)
     }
 
-    /// Reads the map and the group in force. It is asked for each script, so nobody's change is missed.
-    pub fn look(&mut self, display: &Display) -> XResult<()> {
+    /// Reads the map and the active group; for each script, so that no change is missed.
+    pub fn reload(&mut self, display: &Display) -> XResult<()> {
         let parts = MapPart::KEY_TYPES | MapPart::KEY_SYMS | MapPart::MODIFIER_MAP;
         let none = MapPart::from(0u8);
         let device = u16::from(ID::USE_CORE_KBD);
@@ -121,30 +121,31 @@ impl Keyboard {
             sets.into_iter().map(|set| (set.keycode, bits(set.mods))).collect(),
         );
         self.group = u8::from(state.group);
-        self.borrowed.learn(&self.map);
+        self.spare_keys.update(&self.map);
         Ok(())
     }
 
     /// Fails unless a key can be pressed, now or with the help of a spare key.
     pub fn can_press(&self, key: Key) -> Result<(), Failure> {
-        if self.stroke(key).is_some() || self.borrowed.room(&self.held_keycodes()) > 0 {
+        if self.stroke(key).is_some() || self.spare_keys.room(&self.held_keycodes()) > 0 {
             return Ok(());
         }
-        let said = format!("the keyboard has no key '{key}', and no spare key to put it on");
-        Err(Failure::new(FailureKind::NotSupported, said))
+        let message = format!("the keyboard has no key '{key}', and no spare key to put it on");
+        Err(Failure::new(FailureKind::NotSupported, message))
     }
 
-    /// Waits until the app of this window has done with all that was sent to it, where it can be asked, and not for long.
+    /// Waits until the app of this window has read all input, if it answers pings, for at most [`INPUT_READ_TIMEOUT`]
+    /// each.
     ///
-    /// It is asked twice: while GTK 4 paints it reads ahead, and answers for what it has not handed on yet. By the second
-    /// question it has.
-    pub fn until_arrived(&mut self, display: &Display, window: Window) -> XResult<()> {
+    /// It is pinged twice: while GTK 4 paints it reads ahead, and answers for what it has not handed on yet. By the
+    /// second ping it has.
+    pub fn wait_until_input_read(&mut self, display: &Display, window: Window) -> XResult<()> {
         for _ in 0..2 {
             self.token = self.token.wrapping_add(1);
-            match wm_ping::ask(display, window, self.token, ARRIVES)? {
-                Heard::Yes => {}
-                Heard::CannotSay => break,
-                Heard::NotYet => {
+            match wm_ping::ping(display, window, self.token, INPUT_READ_TIMEOUT)? {
+                PingReply::Read => {}
+                PingReply::Unsupported => break,
+                PingReply::TimedOut => {
                     debug!(window, "the app has not read its input yet");
                     break;
                 }
@@ -153,47 +154,48 @@ impl Keyboard {
         Ok(())
     }
 
-    /// Asks who would get keys now; fails if that is not the right one.
-    pub fn may_type(&mut self, display: &Display, judge: &Judge) -> Result<MayType, Failure> {
-        let receiver = receiver::of(display, Stretch::Keys)?;
+    /// Finds out which window would receive keys now; fails if the judge refuses it.
+    pub fn check_receiver(&mut self, display: &Display, judge: &Judge) -> Result<TypePermission, Failure> {
+        let receiver = receiver::find_receiver(display, Stretch::Keys)?;
         judge.decide(Stretch::Keys, &receiver)?;
         let Some(window) = receiver.window.and_then(|window| Window::try_from(window).ok()) else {
-            return Ok(MayType::Yes);
+            return Ok(TypePermission::Yes);
         };
-        if self.borrowed.is_lent() {
+        if self.spare_keys.is_lent() {
             if !self.informed.contains(&window) {
-                return Ok(MayType::OnceInformed(window));
+                return Ok(TypePermission::AfterPing(window));
             }
             if !self.readers.contains(&window) {
                 self.readers.push(window);
             }
         }
-        Ok(MayType::Yes)
+        Ok(TypePermission::Yes)
     }
 
     /// Waits until the app of a window has read how keys are lent now.
-    pub fn inform(&mut self, display: &Display, window: Window) -> Result<(), Failure> {
-        if !self.until_read(display, window)? {
-            return Err(does_not_read("the app with the focus"));
+    pub fn wait_for_keymap(&mut self, display: &Display, window: Window) -> Result<(), Failure> {
+        if !self.wait_for_reader(display, window)? {
+            return Err(not_reading("the app with the focus"));
         }
         self.informed.push(window);
         Ok(())
     }
 
-    /// Sees to it that the next keys can be pressed without waiting for anybody; for how many that is so. At least one.
+    /// Puts the next keys on spare keys where needed. Returns how many of them can be pressed then without waiting; at
+    /// least one.
     pub fn prepare(&mut self, display: &Display, keys: &[(Key, bool)]) -> Result<usize, Failure> {
         let held = self.held_keycodes();
-        let room = self.borrowed.room(&held);
+        let room = self.spare_keys.room(&held);
         // What is lent now may be taken back for what follows, so only the keyboard's own keys count.
         let lacking = keys.iter().map(|(key, down)| match self.own_stroke(*key) {
             None if *down => Some(keys::symbol(*key)),
             _ => None,
         });
-        let (count, symbols) = stretch(lacking, room);
+        let (count, symbols) = plan_stretch(lacking, room);
         if count == 0 {
-            return Err(XFault::Missing("a spare key").into());
+            return Err(XError::Missing("a spare key").into());
         }
-        if symbols.iter().any(|symbol| self.borrowed.key_of(*symbol).is_none()) {
+        if symbols.iter().any(|symbol| self.spare_keys.key_of(*symbol).is_none()) {
             self.lend(display, &symbols)?;
         }
         Ok(count)
@@ -201,24 +203,24 @@ impl Keyboard {
 
     /// Lends keys to symbols, once all that was typed with what was lent before has been read.
     pub fn lend(&mut self, display: &Display, symbols: &[u32]) -> Result<(), Failure> {
-        if !self.until_all_read(display)? {
+        if !self.wait_for_all_readers(display)? {
             // It is not waited for a second time.
             self.readers.pop();
-            return Err(does_not_read("an app that was typed into"));
+            return Err(not_reading("an app that was typed into"));
         }
         self.informed.clear();
-        Ok(self.borrowed.lend(display, symbols, &self.held_keycodes())?)
+        Ok(self.spare_keys.lend(display, symbols, &self.held_keycodes())?)
     }
 
     /// Presses a key, and holds it.
     pub fn press(&mut self, display: &Display, key: Key) -> XResult<()> {
-        let stroke = self.stroke(key).ok_or(XFault::Missing("a key for a character"))?;
+        let stroke = self.stroke(key).ok_or(XError::Missing("a key for a character"))?;
         let down = self.held_modifiers();
-        let helpers = self.holders(stroke.modifiers & !down);
+        let helpers = self.modifier_keys(stroke.modifiers & !down);
         for keycode in helpers.iter().chain([&stroke.keycode]) {
             key_event(display, *keycode, true)?;
         }
-        self.held.push(Held { key, keycode: stroke.keycode, helpers });
+        self.held.push(HeldKey { key, keycode: stroke.keycode, helpers });
         Ok(())
     }
 
@@ -236,11 +238,11 @@ impl Keyboard {
         held.helpers.iter().rev().try_for_each(|keycode| key_event(display, *keycode, false))
     }
 
-    /// Waits until everybody who got keys has read them. False if somebody does not. It is asked who got them, and not who has the
-    /// focus now: that may have been taken meanwhile.
-    fn until_all_read(&mut self, display: &Display) -> XResult<bool> {
+    /// Waits until all windows that received keys have read them. False if one does not. Those are pinged, and not the
+    /// one with the focus: that may be another by now.
+    fn wait_for_all_readers(&mut self, display: &Display) -> XResult<bool> {
         while let Some(window) = self.readers.last().copied() {
-            if !self.until_read(display, window)? {
+            if !self.wait_for_reader(display, window)? {
                 return Ok(false);
             }
             self.readers.pop();
@@ -249,30 +251,30 @@ impl Keyboard {
     }
 
     /// Waits until the app of a window has read all that was sent to it. False if it does not read.
-    fn until_read(&mut self, display: &Display, window: Window) -> XResult<bool> {
+    fn wait_for_reader(&mut self, display: &Display, window: Window) -> XResult<bool> {
         self.token = self.token.wrapping_add(1);
-        match wm_ping::ask(display, window, self.token, PATIENCE)? {
-            Heard::Yes => Ok(true),
-            Heard::NotYet => Ok(false),
-            Heard::CannotSay => {
+        match wm_ping::ping(display, window, self.token, TYPED_READ_TIMEOUT)? {
+            PingReply::Read => Ok(true),
+            PingReply::TimedOut => Ok(false),
+            PingReply::Unsupported => {
                 display.sync()?;
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(NO_PING_DELAY);
                 Ok(true)
             }
         }
     }
 
     /// Gives back keys that were lent, once all that was typed with them has been read.
-    pub fn tidy(&mut self, display: &Display) -> XResult<()> {
-        if self.borrowed.is_lent() && self.until_all_read(display)? {
-            self.borrowed.give_back(display, &self.held_keycodes())?;
+    pub fn return_spare_keys(&mut self, display: &Display) -> XResult<()> {
+        if self.spare_keys.is_lent() && self.wait_for_all_readers(display)? {
+            self.spare_keys.give_back(display, &self.held_keycodes())?;
             self.informed.clear();
         }
         display.sync()
     }
 
-    /// Lifts every modifier that would change what text becomes. Says how they were, to be put back.
-    pub fn quieten(&mut self, display: &Display) -> XResult<Modifiers> {
+    /// Releases every modifier that would change typed text. Returns how they were, for [`Keyboard::restore`].
+    pub fn release_modifiers(&mut self, display: &Display) -> XResult<SavedModifiers> {
         let lifted: Vec<u8> = self
             .held
             .iter()
@@ -284,41 +286,41 @@ impl Keyboard {
         let state = display.connection.xkb_get_state(u16::from(ID::USE_CORE_KBD))?.reply()?;
         let locked = bits(state.locked_mods) & !self.map.num_lock();
         if locked != 0 || bits(state.latched_mods) != 0 {
-            lock(display, locked, 0)?;
+            set_locked(display, locked, 0)?;
         }
-        Ok(Modifiers { locked, lifted })
+        Ok(SavedModifiers { locked, lifted })
     }
 
-    /// Puts them back.
-    pub fn restore(&mut self, display: &Display, before: &Modifiers) -> XResult<()> {
+    /// /// Restores modifiers.
+    pub fn restore(&mut self, display: &Display, before: &SavedModifiers) -> XResult<()> {
         if before.locked != 0 {
-            lock(display, before.locked, before.locked)?;
+            set_locked(display, before.locked, before.locked)?;
         }
         before.lifted.iter().try_for_each(|keycode| key_event(display, *keycode, true))
     }
 
-    /// Waits until nobody else holds a modifier. False if somebody goes on holding one, or the gate is closed.
-    pub fn until_let_go(&self, display: &Display, gate: &Gate) -> XResult<bool> {
-        if self.is_let_go(display)? {
+    /// Waits until the user holds no modifier. False if one stays held, or the gate is closed.
+    pub fn wait_for_modifiers(&self, display: &Display, gate: &Gate) -> XResult<bool> {
+        if self.modifiers_are_up(display)? {
             return Ok(true);
         }
-        let until = Instant::now() + PATIENCE;
-        hear_releases(display, true)?;
+        let until = Instant::now() + TYPED_READ_TIMEOUT;
+        select_releases(display, true)?;
         let let_go = loop {
-            // Looked at again: it may have been let go of before this was to be told.
-            if self.is_let_go(display)? {
+            // Checked again: it may have been released before releases were selected.
+            if self.modifiers_are_up(display)? {
                 break true;
             }
-            if display.event_before_closing(until, gate)?.is_none() {
+            if display.next_event_until_closed(until, gate)?.is_none() {
                 break false;
             }
         };
-        hear_releases(display, false)?;
+        select_releases(display, false)?;
         Ok(let_go)
     }
 
-    /// Whether nobody else holds a modifier now.
-    fn is_let_go(&self, display: &Display) -> XResult<bool> {
+    /// Whether the user holds no modifier now.
+    fn modifiers_are_up(&self, display: &Display) -> XResult<bool> {
         let down = display.connection.query_keymap()?.reply()?.keys;
         let ours = self.held_keycodes();
         let is_down = |keycode: u8| down[usize::from(keycode / 8)] & (1 << (keycode % 8)) != 0;
@@ -328,12 +330,12 @@ impl Keyboard {
     }
 
     /// The keys to hold for these modifiers.
-    pub fn holders(&self, modifiers: u8) -> Vec<u8> {
+    pub fn modifier_keys(&self, modifiers: u8) -> Vec<u8> {
         let bits = (0..8).map(|place| 1 << place).filter(|bit| modifiers & bit != 0);
-        bits.filter_map(|bit| self.map.holder(bit)).collect()
+        bits.filter_map(|bit| self.map.modifier_key(bit)).collect()
     }
 
-    /// Every key that is down because of us.
+    /// Every key that axd holds down.
     pub fn held_keycodes(&self) -> Vec<u8> {
         self.held.iter().flat_map(|held| held.helpers.iter().chain([&held.keycode])).copied().collect()
     }
@@ -344,13 +346,13 @@ impl Keyboard {
 
     fn stroke(&self, key: Key) -> Option<Stroke> {
         let symbol = keys::symbol(key);
-        if let Some(keycode) = self.borrowed.key_of(symbol) {
+        if let Some(keycode) = self.spare_keys.key_of(symbol) {
             return Some(Stroke { keycode, modifiers: 0 });
         }
         self.own_stroke(key)
     }
 
-    /// The way to a key without the help of lent ones.
+    /// How to press a key without spare keys.
     fn own_stroke(&self, key: Key) -> Option<Stroke> {
         let symbol = keys::symbol(key);
         match key {
@@ -360,15 +362,15 @@ impl Keyboard {
     }
 }
 
-fn does_not_read(who: &str) -> Failure {
-    let said = format!("{who} does not read what is typed; it hangs or is busy");
-    Failure::new(FailureKind::Unresponsive, said)
+fn not_reading(who: &str) -> Failure {
+    let message = format!("{who} does not read what is typed; it hangs or is busy");
+    Failure::new(FailureKind::Unresponsive, message)
 }
 
-/// Has it told whenever a key is let go of, whichever window that is meant for, or no longer.
-fn hear_releases(display: &Display, told: bool) -> XResult<()> {
+/// Starts or stops receiving releases of keys, whichever window they go to.
+fn select_releases(display: &Display, told: bool) -> XResult<()> {
     // What the keyboard's state tells is not enough: it stays the same while another key holds the same modifier.
-    display.needs("XInputExtension")?;
+    display.require_extension("XInputExtension")?;
     display.connection.xinput_xi_query_version(2, 1)?.reply()?;
     let mask = if told { XIEventMask::RAW_KEY_RELEASE } else { XIEventMask::default() };
     let heard = EventMask { deviceid: Device::ALL_MASTER.into(), mask: vec![mask] };
@@ -385,7 +387,7 @@ pub(crate) fn key_event(display: &Display, keycode: u8, down: bool) -> XResult<(
 }
 
 /// Sets which of these modifiers are locked, and drops all that are latched.
-fn lock(display: &Display, affected: u8, locked: u8) -> XResult<()> {
+fn set_locked(display: &Display, affected: u8, locked: u8) -> XResult<()> {
     let device = u16::from(ID::USE_CORE_KBD);
     let (affected, locked, all) = (ModMask::from(affected), ModMask::from(locked), ModMask::from(u8::MAX));
     display

@@ -49,14 +49,14 @@ impl Keymap {
         std::iter::once(group).chain(others).find_map(|group| self.stroke(group, |other| other == symbol))
     }
 
-    /// The same for the key that gives a character, wherever in the layout it is.
+    /// How to press the key that gives a character, wherever in the layout it is.
     pub fn key_of(&self, character: char, group: u8) -> Option<Stroke> {
         let others = (0..4).filter(|other| *other != group);
         std::iter::once(group).chain(others).find_map(|group| self.character(character, group))
     }
 
     /// The key to hold for a modifier, if there is one that is held rather than toggled.
-    pub fn holder(&self, bit: u8) -> Option<u8> {
+    pub fn modifier_key(&self, bit: u8) -> Option<u8> {
         const HELD: [u32; 7] = [
             key::Shift_L,
             key::Shift_R,
@@ -89,7 +89,7 @@ impl Keymap {
 
     /// Keys with nothing on them, then keys with nothing but a function of multimedia keyboards, as runs of
     /// neighbours, the longest first.
-    pub fn spare(&self) -> Vec<Vec<u8>> {
+    pub fn spare_runs(&self) -> Vec<Vec<u8>> {
         let codes = (self.first..=u8::MAX).take(self.keys.len());
         let known = codes.zip(&self.keys).filter(|(keycode, _)| self.modifiers_of(*keycode) == 0);
         let (empty, others): (Vec<_>, Vec<_>) = known.partition(|(_, symbols)| is_empty(symbols));
@@ -138,7 +138,7 @@ impl Keymap {
         let entries = kind.map.iter().filter(|entry| entry.active && entry.level == level);
         let can = |bits: u8| {
             let mut each = (0..8).map(|place| 1 << place).filter(|bit| bits & bit != 0);
-            bits & (LOCK | CONTROL) == 0 && each.all(|bit| self.holder(bit).is_some())
+            bits & (LOCK | CONTROL) == 0 && each.all(|bit| self.modifier_key(bit).is_some())
         };
         let usable = entries.map(|entry| bits(entry.mods_mask)).filter(|bits| can(*bits));
         usable.min_by_key(|bits| bits.count_ones())
@@ -281,12 +281,12 @@ mod tests {
     fn a_level_that_no_held_key_reaches_is_none() {
         let without_altgr = Keymap { sets: vec![(12, SHIFT)], ..german() };
         assert_eq!(without_altgr.character('@', 0), None);
-        assert_eq!(without_altgr.holder(MOD5), None);
+        assert_eq!(without_altgr.modifier_key(MOD5), None);
     }
 
     #[test]
     fn spare_keys_are_the_empty_ones_then_those_of_multimedia() {
-        assert_eq!(german().spare(), [vec![14, 15], vec![16]]);
+        assert_eq!(german().spare_runs(), [vec![14, 15], vec![16]]);
     }
 
     #[test]

@@ -18,18 +18,18 @@ use std::time::Duration;
 
 use tracing::debug;
 
-use crate::x11::input::script::Hands;
+use crate::x11::input::script::InputDevices;
 use axd_platform::input_thread::Job;
 use axd_platform::{DesktopAnswer, Failure, Sent};
 
 /// Runs one script after the other, until nobody can ask any more.
 pub(crate) fn serve(jobs: &Receiver<Job>) {
     /// How long to wait before asking an app again whether it has read what was typed.
-    const LOOK_AGAIN: Duration = Duration::from_secs(3);
-    let mut hands: Option<Hands> = None;
+    const RETRY_DELAY: Duration = Duration::from_secs(3);
+    let mut hands: Option<InputDevices> = None;
     loop {
-        let job = match hands.as_ref().is_some_and(Hands::is_untidy) {
-            true => jobs.recv_timeout(LOOK_AGAIN),
+        let job = match hands.as_ref().is_some_and(InputDevices::has_spare_keys_out) {
+            true => jobs.recv_timeout(RETRY_DELAY),
             false => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match job {
@@ -37,17 +37,17 @@ pub(crate) fn serve(jobs: &Receiver<Job>) {
                 let result = run(&mut hands, &job);
                 let _ = job.answer.send(result.map(|()| DesktopAnswer::Done));
             }
-            Err(RecvTimeoutError::Timeout) => tidy(&mut hands),
-            Err(RecvTimeoutError::Disconnected) => return tidy(&mut hands),
+            Err(RecvTimeoutError::Timeout) => return_spare_keys(&mut hands),
+            Err(RecvTimeoutError::Disconnected) => return return_spare_keys(&mut hands),
         }
     }
 }
 
-fn run(hands: &mut Option<Hands>, job: &Job) -> Result<(), Failure> {
+fn run(hands: &mut Option<InputDevices>, job: &Job) -> Result<(), Failure> {
     let fresh = hands.is_none();
     let ready = match hands {
         Some(ready) => ready,
-        None => hands.insert(Hands::open()?),
+        None => hands.insert(InputDevices::open()?),
     };
     let result = ready.run(&job.input, &job.gate);
     if !ready.lost {
@@ -61,9 +61,9 @@ fn run(hands: &mut Option<Hands>, job: &Job) -> Result<(), Failure> {
     }
 }
 
-fn tidy(hands: &mut Option<Hands>) {
-    if let Some(Err(fault)) = hands.as_mut().map(Hands::tidy) {
-        debug!(%fault, "keys cannot be given back");
+fn return_spare_keys(hands: &mut Option<InputDevices>) {
+    if let Some(Err(error)) = hands.as_mut().map(InputDevices::return_spare_keys) {
+        debug!(%error, "keys cannot be given back");
         *hands = None;
     }
 }

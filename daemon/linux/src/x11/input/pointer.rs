@@ -12,13 +12,13 @@ use x11rb::protocol::xtest::ConnectionExt as _;
 use crate::x11::connection::{Display, XResult};
 
 /// Where the pointer is.
-pub(crate) fn place(display: &Display) -> XResult<Point> {
+pub(crate) fn position(display: &Display) -> XResult<Point> {
     let reply = display.connection.query_pointer(display.root)?.reply()?;
     Ok(Point { x: i32::from(reply.root_x), y: i32::from(reply.root_y) })
 }
 
 /// Moves the pointer; beyond the edge of the screen it stays at the edge.
-pub(crate) fn go(display: &Display, to: Point) -> XResult<()> {
+pub(crate) fn move_to(display: &Display, to: Point) -> XResult<()> {
     let clamp = |place: i32| place.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
     let (x, y) = (clamp(to.x), clamp(to.y));
     display.connection.xtest_fake_input(MOTION_NOTIFY_EVENT, 0, 0, display.root, x, y, 0)?;
@@ -38,7 +38,7 @@ pub(crate) fn button(display: &Display, meaning: u8, down: bool) -> XResult<()> 
 
 /// Waits until the server shows these buttons as up, and not for long. A window manager that brings windows to the front when they
 /// are clicked holds back what the mouse does until it has seen the press; nothing tells when it lets it go on.
-pub(crate) fn until_up(display: &Display, buttons: &[u8], patience: Duration) -> XResult<()> {
+pub(crate) fn wait_until_up(display: &Display, buttons: &[u8], patience: Duration) -> XResult<()> {
     const LOOK_AGAIN: Duration = Duration::from_millis(2);
     // The server tells of the first five.
     let wanted: u16 = buttons.iter().filter(|button| **button <= 5).map(|button| 1 << (7 + button)).sum();
@@ -49,7 +49,7 @@ pub(crate) fn until_up(display: &Display, buttons: &[u8], patience: Duration) ->
         if down & wanted == 0 || now >= until {
             return Ok(());
         }
-        display.event(Some(now + LOOK_AGAIN), None)?;
+        display.next_event(Some(now + LOOK_AGAIN), None)?;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who would receive input, by what the X server says now.
+//! Which window would receive input, by what the X server says now.
 
 use axd_protocol::Point;
 use x11rb::connection::RequestConnection;
@@ -6,17 +6,17 @@ use x11rb::protocol::res::{self, ClientIdMask, ClientIdSpec, ConnectionExt as _}
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, GrabMode, GrabStatus, MapState, Window};
 
 use crate::x11::connection::{Display, XResult};
-use crate::x11::screen::area;
+use crate::x11::screen::window_area;
 use axd_platform::{Receiver, Stretch};
 
-/// Who would receive this, if it were sent now.
-pub(crate) fn of(display: &Display, stretch: Stretch) -> XResult<Receiver> {
+/// The window that would receive this input, if it were sent now.
+pub(crate) fn find_receiver(display: &Display, stretch: Stretch) -> XResult<Receiver> {
     let receiver = match stretch {
         Stretch::Keys => with_focus(display)?,
         Stretch::Pointer(point) => at(display, point)?,
     };
     // An open menu has mouse and keyboard to itself, wherever the focus and the pointer are.
-    let menus = menus(display)?;
+    let menus = open_menus(display)?;
     if menus.iter().any(|menu| menu.pid != receiver.pid)
         && !menus.iter().any(|menu| menu.pid == receiver.pid)
         && is_grabbed(display)?
@@ -32,15 +32,15 @@ fn with_focus(display: &Display) -> XResult<Receiver> {
     let focus = display.connection.get_input_focus()?.reply()?.focus;
     match focus {
         0 => Ok(Receiver::default()),
-        WHATEVER_IS_UNDER_THE_POINTER => at(display, crate::x11::input::pointer::place(display)?),
-        window if window == display.root => at(display, crate::x11::input::pointer::place(display)?),
-        window => described(display, client_above(display, window)?),
+        WHATEVER_IS_UNDER_THE_POINTER => at(display, crate::x11::input::pointer::position(display)?),
+        window if window == display.root => at(display, crate::x11::input::pointer::position(display)?),
+        window => describe_window(display, client_above(display, window)?),
     }
 }
 
 fn at(display: &Display, point: Point) -> XResult<Receiver> {
     match window_at(display, point)? {
-        Some(window) => described(display, window),
+        Some(window) => describe_window(display, window),
         None => Ok(Receiver::default()),
     }
 }
@@ -93,12 +93,12 @@ fn client_above(display: &Display, window: Window) -> XResult<Window> {
 fn is_managed(display: &Display, window: Window) -> XResult<bool> {
     match display.property(window, display.atoms.WM_STATE) {
         Ok(state) => Ok(state.type_ != 0),
-        Err(fault) if fault.is_gone() => Ok(false),
-        Err(fault) => Err(fault),
+        Err(error) if error.is_gone() => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
-fn described(display: &Display, window: Window) -> XResult<Receiver> {
+fn describe_window(display: &Display, window: Window) -> XResult<Receiver> {
     let attributes = display.connection.get_window_attributes(window)?;
     let popup = attributes.reply().is_ok_and(|attributes| attributes.override_redirect);
     let title = [display.atoms._NET_WM_NAME, AtomEnum::WM_NAME.into()]
@@ -111,7 +111,7 @@ fn described(display: &Display, window: Window) -> XResult<Receiver> {
         window: Some(u64::from(window)),
         title: title.unwrap_or_default(),
         popup,
-        bounds: if popup { area(display, window).ok().map(|(bounds, _)| bounds) } else { None },
+        bounds: if popup { window_area(display, window).ok().map(|(bounds, _)| bounds) } else { None },
     })
 }
 
@@ -130,7 +130,7 @@ fn pid(display: &Display, window: Window) -> XResult<Option<u32>> {
 }
 
 /// The menus and lists that are open, front to back.
-fn menus(display: &Display) -> XResult<Vec<Receiver>> {
+fn open_menus(display: &Display) -> XResult<Vec<Receiver>> {
     let atoms = &display.atoms;
     let kinds = [
         atoms._NET_WM_WINDOW_TYPE_MENU,
@@ -152,13 +152,13 @@ fn menus(display: &Display) -> XResult<Vec<Receiver>> {
                 .numbers(window, atoms._NET_WM_WINDOW_TYPE)
                 .is_ok_and(|types| types.iter().any(|kind| kinds.contains(kind)))
         {
-            menus.push(Receiver { popup: true, ..described(display, window)? });
+            menus.push(Receiver { popup: true, ..describe_window(display, window)? });
         }
     }
     Ok(menus)
 }
 
-/// Whether somebody has the keyboard to itself. To find out it is taken for a moment, if nobody has.
+/// Whether a client has grabbed the keyboard. To find out, it is grabbed for a moment.
 fn is_grabbed(display: &Display) -> XResult<bool> {
     let (connection, root) = (&display.connection, display.root);
     let asynchronous = GrabMode::ASYNC;

@@ -7,27 +7,27 @@ use axd_protocol::keys::Key;
 use parking_lot::Mutex;
 use x11rb::protocol::xproto::Window;
 
-use crate::x11::connection::{Display, XFault, XResult};
-use crate::x11::input::keyboard::{ARRIVES, Keyboard, MayType};
+use crate::x11::connection::{Display, XError, XResult};
+use crate::x11::input::keyboard::{INPUT_READ_TIMEOUT, Keyboard, TypePermission};
 use crate::x11::input::{keys, pointer, receiver, text};
 use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Sent, Stretch};
 
 /// So many notches of the wheel are turned before the receiver is looked at again.
-const NOTCHES: usize = 32;
+const MAX_NOTCHES: usize = 32;
 
 /// Mouse and keyboard of a display.
-pub(crate) struct Hands {
+pub(crate) struct InputDevices {
     display: Arc<Display>,
     keyboard: Keyboard,
-    /// The connection is lost; these hands are of no use any more.
+    /// The connection is lost, and a new one is needed.
     pub lost: bool,
 }
 
 /// What a script has done so far.
 #[derive(Default)]
-struct Done {
+struct Progress {
     /// What it pressed and has not let go of.
-    down: Vec<Down>,
+    down: Vec<Pressed>,
     /// The buttons it has let go of.
     clicked: Vec<u8>,
     /// Whether anything of it was sent.
@@ -35,31 +35,31 @@ struct Done {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Down {
+enum Pressed {
     Key(Key),
     Button(u8),
 }
 
-impl Hands {
-    /// The hands of the display that the environment names.
-    pub fn open() -> Result<Hands, Failure> {
-        Hands::on(Display::open()?)
+impl InputDevices {
+    /// The devices of the display that the environment names.
+    pub fn open() -> Result<InputDevices, Failure> {
+        InputDevices::on(Display::open()?)
     }
 
-    fn on(display: Display) -> Result<Hands, Failure> {
+    fn on(display: Display) -> Result<InputDevices, Failure> {
         let keyboard = Keyboard::new(&display)?;
-        Ok(Hands { display: Arc::new(display), keyboard, lost: false })
+        Ok(InputDevices { display: Arc::new(display), keyboard, lost: false })
     }
 
     /// Runs a script. When it succeeds the server has processed all of it.
     pub fn run(&mut self, input: &Input, gate: &Gate) -> Result<(), Failure> {
         let Input { steps, judge } = input;
-        let (judge, receivers) = noting(judge);
+        let (judge, receivers) = recording_judge(judge);
         if steps.iter().any(|step| matches!(step, InputStep::Key(..) | InputStep::Text(_))) {
-            self.keyboard.look(&self.display).map_err(|fault| self.failed(fault))?;
+            self.keyboard.reload(&self.display).map_err(|error| self.failed(error))?;
         }
         self.check(steps)?;
-        let mut done = Done::default();
+        let mut done = Progress::default();
         let is_key = |step: &InputStep| matches!(step, InputStep::Key(..));
         let mut result = steps.chunk_by(|one, next| is_key(one) && is_key(next)).try_for_each(|steps| {
             if steps.iter().all(is_key) {
@@ -69,16 +69,16 @@ impl Hands {
         });
         if result.is_err() {
             let released = done.down.iter().rev().try_for_each(|down| self.release(*down));
-            if let Err(fault) = released {
-                self.failed(fault);
+            if let Err(error) = released {
+                self.failed(error);
             }
         }
-        if let Err(fault) = self.tidy() {
-            let failure = self.failed(fault);
+        if let Err(error) = self.return_spare_keys() {
+            let failure = self.failed(error);
             result = result.and(Err(failure.sent(Sent::Maybe)));
         }
         if done.sent && !self.lost {
-            self.until_arrived(&done.clicked, &receivers.lock());
+            self.wait_until_input_read(&done.clicked, &receivers.lock());
         }
         result.map_err(|failure| match (done.sent, failure.sent) {
             (true, Sent::No) if self.lost => failure.sent(Sent::Maybe),
@@ -87,31 +87,30 @@ impl Hands {
         })
     }
 
-    /// Waits until the apps that got input have read it, where they can be asked, and not for long: what is asked of them next another
-    /// way must not overtake it.
-    fn until_arrived(&mut self, clicked: &[u8], windows: &[Window]) {
-        if let Err(fault) = pointer::until_up(&self.display, clicked, ARRIVES) {
-            self.failed(fault);
+    /// Waits a limited time until the apps that received input have read it: calls over AT-SPI must not overtake it.
+    fn wait_until_input_read(&mut self, clicked: &[u8], windows: &[Window]) {
+        if let Err(error) = pointer::wait_until_up(&self.display, clicked, INPUT_READ_TIMEOUT) {
+            self.failed(error);
         }
         for window in windows {
-            if let Err(fault) = self.keyboard.until_arrived(&self.display, *window) {
+            if let Err(error) = self.keyboard.wait_until_input_read(&self.display, *window) {
                 // What was sent has been sent all the same.
-                self.failed(fault);
+                self.failed(error);
             }
         }
     }
 
     /// Gives back what the keyboard lent; waits until the server has done all of it.
-    pub fn tidy(&mut self) -> XResult<()> {
-        self.keyboard.tidy(&self.display)
+    pub fn return_spare_keys(&mut self) -> XResult<()> {
+        self.keyboard.return_spare_keys(&self.display)
     }
 
     /// Whether something is still to be given back, because an app did not read what was typed.
-    pub fn is_untidy(&self) -> bool {
-        !self.lost && self.keyboard.borrowed.is_lent()
+    pub fn has_spare_keys_out(&self) -> bool {
+        !self.lost && self.keyboard.spare_keys.is_lent()
     }
 
-    /// Finds what cannot be done before anything is.
+    /// Fails if a step cannot be done, before any is.
     fn check(&self, steps: &[InputStep]) -> Result<(), Failure> {
         steps.iter().try_for_each(|step| match step {
             InputStep::Key(key, true) => self.keyboard.can_press(*key),
@@ -126,7 +125,7 @@ impl Hands {
         steps: &[InputStep],
         judge: &Judge,
         gate: &Gate,
-        done: &mut Done,
+        done: &mut Progress,
     ) -> Result<(), Failure> {
         let keys: Vec<(Key, bool)> = steps
             .iter()
@@ -139,27 +138,27 @@ impl Hands {
         while !rest.is_empty() {
             let count = self.keyboard.prepare(&self.display, rest)?;
             let (now, later) = rest.split_at(count);
-            self.row_of_keys(now, judge, gate, done)?;
+            self.run_of_keys(now, judge, gate, done)?;
             rest = later;
         }
         Ok(())
     }
 
-    fn row_of_keys(
+    fn run_of_keys(
         &mut self,
         keys: &[(Key, bool)],
         judge: &Judge,
         gate: &Gate,
-        done: &mut Done,
+        done: &mut Progress,
     ) -> Result<(), Failure> {
         loop {
-            let mut may = MayType::Yes;
-            self.alone(|hands| {
-                // To let go of a key needs nobody's leave.
+            let mut may = TypePermission::Yes;
+            self.with_server_grabbed(|hands| {
+                // Releasing a key needs no permission.
                 if keys.iter().any(|(_, down)| *down) {
-                    may = hands.keyboard.may_type(&hands.display, judge)?;
+                    may = hands.keyboard.check_receiver(&hands.display, judge)?;
                 }
-                if let MayType::OnceInformed(_) = may {
+                if let TypePermission::AfterPing(_) = may {
                     return Ok(());
                 }
                 keys.iter().try_for_each(|(key, down)| {
@@ -167,24 +166,30 @@ impl Hands {
                     done.sent = true;
                     match down {
                         true => {
-                            done.down.push(Down::Key(*key));
-                            hands.press(Down::Key(*key))
+                            done.down.push(Pressed::Key(*key));
+                            hands.press(Pressed::Key(*key))
                         }
                         false => {
-                            done.up(Down::Key(*key));
-                            hands.let_go(Down::Key(*key))
+                            done.up(Pressed::Key(*key));
+                            hands.release_or_fail(Pressed::Key(*key))
                         }
                     }
                 })
             })?;
             match may {
-                MayType::Yes => return Ok(()),
-                MayType::OnceInformed(window) => self.keyboard.inform(&self.display, window)?,
+                TypePermission::Yes => return Ok(()),
+                TypePermission::AfterPing(window) => self.keyboard.wait_for_keymap(&self.display, window)?,
             }
         }
     }
 
-    fn step(&mut self, step: &InputStep, judge: &Judge, gate: &Gate, done: &mut Done) -> Result<(), Failure> {
+    fn step(
+        &mut self,
+        step: &InputStep,
+        judge: &Judge,
+        gate: &Gate,
+        done: &mut Progress,
+    ) -> Result<(), Failure> {
         match step {
             InputStep::Pause(time) => pause(*time, gate),
             InputStep::Text(text) => {
@@ -198,26 +203,27 @@ impl Hands {
             }
             InputStep::Wheel { right, down } => {
                 let notches: Vec<u8> = pointer::notches(*right, *down).collect();
-                notches.chunks(NOTCHES).try_for_each(|notches| {
-                    self.alone(|hands| {
-                        hands.may_point(judge)?;
+                notches.chunks(MAX_NOTCHES).try_for_each(|notches| {
+                    self.with_server_grabbed(|hands| {
+                        hands.check_pointer_receiver(judge)?;
                         notches.iter().try_for_each(|button| {
                             gate.enter()?;
                             done.sent = true;
-                            hands.press(Down::Button(*button))?;
-                            hands.let_go(Down::Button(*button))
+                            hands.press(Pressed::Button(*button))?;
+                            hands.release_or_fail(Pressed::Button(*button))
                         })
                     })
                 })
             }
             InputStep::Arrive => {
-                let at = pointer::place(&self.display).map_err(|fault| self.failed(fault))?;
-                let window = receiver::window_at(&self.display, at).map_err(|fault| self.failed(fault))?;
+                let at = pointer::position(&self.display).map_err(|error| self.failed(error))?;
+                let window = receiver::window_at(&self.display, at).map_err(|error| self.failed(error))?;
                 let Some(window) = window else { return Ok(()) };
-                self.keyboard.until_arrived(&self.display, window).map_err(|fault| self.failed(fault))
+                self.keyboard.wait_until_input_read(&self.display, window).map_err(|error| self.failed(error))
             }
             InputStep::Expect(stretch) => {
-                let receiver = receiver::of(&self.display, *stretch).map_err(|fault| self.failed(fault))?;
+                let receiver =
+                    receiver::find_receiver(&self.display, *stretch).map_err(|error| self.failed(error))?;
                 judge.decide(*stretch, &receiver)
             }
             InputStep::Move(to) => {
@@ -225,12 +231,12 @@ impl Hands {
                 if gate.is_closed() {
                     return Err(Failure::closed());
                 }
-                pointer::go(&self.display, *to).map_err(|fault| self.failed(fault))
+                pointer::move_to(&self.display, *to).map_err(|error| self.failed(error))
             }
             InputStep::Button(button, true) => {
-                let down = Down::Button(keys::button(*button));
-                self.alone(|hands| {
-                    hands.may_point(judge)?;
+                let down = Pressed::Button(keys::button(*button));
+                self.with_server_grabbed(|hands| {
+                    hands.check_pointer_receiver(judge)?;
                     gate.enter()?;
                     done.sent = true;
                     done.down.push(down);
@@ -240,60 +246,63 @@ impl Hands {
             InputStep::Button(button, false) => {
                 gate.enter()?;
                 done.sent = true;
-                let down = Down::Button(keys::button(*button));
+                let down = Pressed::Button(keys::button(*button));
                 done.up(down);
-                self.let_go(down)
+                self.release_or_fail(down)
             }
             // They come in rows of their own.
             InputStep::Key(..) => self.keys(std::slice::from_ref(step), judge, gate, done),
         }
     }
 
-    /// Asks about what is under the pointer.
-    fn may_point(&mut self, judge: &Judge) -> Result<(), Failure> {
-        let at = pointer::place(&self.display).map_err(|fault| self.failed(fault))?;
+    /// Asks the judge about the window under the pointer.
+    fn check_pointer_receiver(&mut self, judge: &Judge) -> Result<(), Failure> {
+        let at = pointer::position(&self.display).map_err(|error| self.failed(error))?;
         let stretch = Stretch::Pointer(at);
-        let receiver = receiver::of(&self.display, stretch).map_err(|fault| self.failed(fault))?;
+        let receiver = receiver::find_receiver(&self.display, stretch).map_err(|error| self.failed(error))?;
         judge.decide(stretch, &receiver)
     }
 
-    /// Does something while nobody else can change anything on the display; see [`Display::alone`].
-    fn alone(&mut self, work: impl FnOnce(&mut Hands) -> Result<(), Failure>) -> Result<(), Failure> {
+    /// Runs `work` while the server is grabbed; see [`Display::with_server_grabbed`].
+    fn with_server_grabbed(
+        &mut self,
+        work: impl FnOnce(&mut InputDevices) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let display = Arc::clone(&self.display);
-        display.alone(|| work(self))
+        display.with_server_grabbed(|| work(self))
     }
 
-    fn press(&mut self, what: Down) -> Result<(), Failure> {
+    fn press(&mut self, what: Pressed) -> Result<(), Failure> {
         let pressed = match what {
-            Down::Key(key) => self.keyboard.press(&self.display, key),
-            Down::Button(button) => pointer::button(&self.display, button, true),
+            Pressed::Key(key) => self.keyboard.press(&self.display, key),
+            Pressed::Button(button) => pointer::button(&self.display, button, true),
         };
-        pressed.map_err(|fault| self.failed(fault))
+        pressed.map_err(|error| self.failed(error))
     }
 
-    fn let_go(&mut self, what: Down) -> Result<(), Failure> {
-        self.release(what).map_err(|fault| self.failed(fault))
+    fn release_or_fail(&mut self, what: Pressed) -> Result<(), Failure> {
+        self.release(what).map_err(|error| self.failed(error))
     }
 
-    fn release(&mut self, what: Down) -> XResult<()> {
+    fn release(&mut self, what: Pressed) -> XResult<()> {
         match what {
-            Down::Key(key) => self.keyboard.release(&self.display, key),
-            Down::Button(button) => pointer::button(&self.display, button, false),
+            Pressed::Key(key) => self.keyboard.release(&self.display, key),
+            Pressed::Button(button) => pointer::button(&self.display, button, false),
         }
     }
 
-    fn failed(&mut self, fault: XFault) -> Failure {
-        self.lost |= matches!(fault, XFault::Lost(_));
-        fault.into()
+    fn failed(&mut self, error: XError) -> Failure {
+        self.lost |= matches!(error, XError::Lost(_));
+        error.into()
     }
 }
 
-impl Done {
-    fn up(&mut self, what: Down) {
+impl Progress {
+    fn up(&mut self, what: Pressed) {
         if let Some(at) = self.down.iter().rposition(|down| *down == what) {
             self.down.remove(at);
         }
-        if let Down::Button(button) = what
+        if let Pressed::Button(button) = what
             && !self.clicked.contains(&button)
         {
             self.clicked.push(button);
@@ -302,7 +311,7 @@ impl Done {
 }
 
 /// A judge that decides like this one, and the windows that it let receive something.
-fn noting(judge: &Judge) -> (Judge, Arc<Mutex<Vec<Window>>>) {
+fn recording_judge(judge: &Judge) -> (Judge, Arc<Mutex<Vec<Window>>>) {
     let windows = Arc::new(Mutex::new(Vec::new()));
     let (judge, noted) = (judge.clone(), Arc::clone(&windows));
     let noting = Judge::new(move |stretch, receiver| {

@@ -1,4 +1,4 @@
-//! Keys lent to characters that the keyboard does not have.
+//! Spare keys, on which characters are put that the keyboard does not have.
 //!
 //! A character without a key is put on a key that has none. All that a stretch of text needs is put on keys at once,
 //! since every change of the map makes every app read it anew. What was lent is given back; what a daemon that was
@@ -12,13 +12,13 @@ use crate::x11::connection::{Display, XResult};
 use crate::x11::input::keymap::Keymap;
 
 /// No more than these at once: apps read the whole map, and a map that grows makes them slow.
-const AT_MOST: usize = 64;
+const MAX_SPARE_KEYS: usize = 64;
 /// Symbols a key is given: the same with and without Shift, so that it does not matter who holds it.
 const COLUMNS: usize = 2;
 
 /// Keys that are lent.
-pub(crate) struct Borrowed {
-    /// Stands for this daemon in the note on the root window.
+pub(crate) struct SpareKeys {
+    /// Identifies this daemon in the property on the root window.
     owner: Window,
     /// Keys that can be lent, as runs of neighbours.
     runs: Vec<Vec<u8>>,
@@ -28,23 +28,23 @@ pub(crate) struct Borrowed {
     before: Vec<(u8, [u32; COLUMNS])>,
 }
 
-impl Borrowed {
+impl SpareKeys {
     /// Nothing lent yet; gives back what an earlier daemon left.
-    pub fn new(display: &Display) -> XResult<Borrowed> {
+    pub fn new(display: &Display) -> XResult<SpareKeys> {
         let connection = &display.connection;
         let owner = connection.generate_id()?;
         let (class, nothing) = (WindowClass::INPUT_ONLY, CreateWindowAux::new());
         connection.create_window(0, owner, display.root, -1, -1, 1, 1, 0, class, 0, &nothing)?.check()?;
-        let borrowed = Borrowed { owner, runs: Vec::new(), lent: Vec::new(), before: Vec::new() };
-        borrowed.heal(display)?;
+        let borrowed = SpareKeys { owner, runs: Vec::new(), lent: Vec::new(), before: Vec::new() };
+        borrowed.recover(display)?;
         Ok(borrowed)
     }
 
-    /// Takes over which keys can be lent. Must not be asked for while some are.
-    pub fn learn(&mut self, keymap: &Keymap) {
+    /// Takes the spare keys from the key map, unless some are in use.
+    pub fn update(&mut self, keymap: &Keymap) {
         if self.before.is_empty() {
-            let mut room = AT_MOST;
-            self.runs = keymap.spare();
+            let mut room = MAX_SPARE_KEYS;
+            self.runs = keymap.spare_runs();
             for run in &mut self.runs {
                 run.truncate(room);
                 room -= run.len();
@@ -82,8 +82,8 @@ impl Borrowed {
                 self.before.push((*keycode, before));
             }
         }
-        self.note(display)?;
-        put(display, given.iter().map(|(keycode, symbol)| (*keycode, [*symbol; COLUMNS])))?;
+        self.record_on_root(display)?;
+        map_keys(display, given.iter().map(|(keycode, symbol)| (*keycode, [*symbol; COLUMNS])))?;
         self.lent.extend(given);
         Ok(())
     }
@@ -97,12 +97,12 @@ impl Borrowed {
             self.before.drain(..).partition(|(keycode, _)| held.contains(keycode));
         self.before = kept;
         self.lent.retain(|(keycode, _)| held.contains(keycode));
-        put(display, back.into_iter())?;
-        self.note(display)
+        map_keys(display, back.into_iter())?;
+        self.record_on_root(display)
     }
 
-    /// Notes what is lent where another daemon finds it.
-    fn note(&self, display: &Display) -> XResult<()> {
+    /// Records the keys in use in a property of the root window, for the next daemon.
+    fn record_on_root(&self, display: &Display) -> XResult<()> {
         let (connection, root, property) =
             (&display.connection, display.root, display.atoms._AXD_BORROWED_KEYS);
         if self.before.is_empty() {
@@ -118,8 +118,8 @@ impl Borrowed {
         Ok(())
     }
 
-    /// Gives back what a daemon that is no more had lent.
-    fn heal(&self, display: &Display) -> XResult<()> {
+    /// Gives back the keys that a daemon which was killed had in use.
+    fn recover(&self, display: &Display) -> XResult<()> {
         let (root, property) = (display.root, display.atoms._AXD_BORROWED_KEYS);
         let words = display.numbers(root, property)?;
         let Some((owner, keys)) = words.split_first() else { return Ok(()) };
@@ -131,14 +131,14 @@ impl Borrowed {
             let keycode = u8::try_from(key[0]).ok().filter(|keycode| (least..=most).contains(keycode))?;
             Some((keycode, std::array::from_fn(|column| key[1 + column])))
         });
-        put(display, keys)?;
+        map_keys(display, keys)?;
         display.connection.delete_property(root, property)?;
         display.sync()
     }
 }
 
 /// Puts symbols on keys, with as few requests as keys have gaps between them.
-fn put(display: &Display, keys: impl Iterator<Item = (u8, [u32; COLUMNS])>) -> XResult<()> {
+fn map_keys(display: &Display, keys: impl Iterator<Item = (u8, [u32; COLUMNS])>) -> XResult<()> {
     let mut keys: Vec<(u8, [u32; COLUMNS])> = keys.collect();
     keys.sort_unstable_by_key(|(keycode, _)| *keycode);
     for run in keys.chunk_by(|(one, _), (next, _)| next - one == 1) {

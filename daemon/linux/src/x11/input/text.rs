@@ -2,14 +2,14 @@
 
 use axd_protocol::keys::{Key, Named};
 
-use crate::x11::connection::{Display, XFault, XResult};
-use crate::x11::input::keyboard::{Keyboard, MayType, key_event};
+use crate::x11::connection::{Display, XError, XResult};
+use crate::x11::input::keyboard::{Keyboard, TypePermission, key_event};
 use crate::x11::input::keymap::Stroke;
 use crate::x11::input::keys;
 use axd_platform::{Failure, FailureKind, Gate, Judge, Sent};
 
-/// So many characters are typed before the receiver is looked at again; the display belongs to us alone meanwhile.
-const STRETCH: usize = 32;
+/// How many characters are typed before the receiver is checked again; the server is grabbed meanwhile.
+const MAX_STRETCH: usize = 32;
 
 /// What is typed: keys, each with how many characters of the text it stands for.
 pub(crate) fn taps(text: &str) -> Result<Vec<(Key, u32)>, Failure> {
@@ -21,11 +21,11 @@ pub(crate) fn taps(text: &str) -> Result<Vec<(Key, u32)>, Failure> {
             '\n' | '\r' => (Key::Named(Named::Return), 1),
             '\t' => (Key::Named(Named::Tab), 1),
             control if control.is_control() => {
-                let said = format!(
+                let message = format!(
                     "no key types the control character {}; press keys by name instead",
                     control.escape_unicode()
                 );
-                return Err(Failure::new(FailureKind::Invalid, said));
+                return Err(Failure::new(FailureKind::Invalid, message));
             }
             character => (Key::Char(character), 1),
         });
@@ -41,24 +41,24 @@ pub(crate) fn type_taps(
     judge: &Judge,
     gate: &Gate,
 ) -> Result<(), Failure> {
-    if !keyboard.until_let_go(display, gate)? {
+    if !keyboard.wait_for_modifiers(display, gate)? {
         if gate.is_closed() {
             return Err(Failure::closed());
         }
-        let said = "somebody holds a modifier key on the keyboard, which would change what is typed; let go of it and try again";
-        return Err(Failure::new(FailureKind::Refused, said));
+        let message = "somebody holds a modifier key on the keyboard, which would change what is typed; let go of it and try again";
+        return Err(Failure::new(FailureKind::Refused, message));
     }
     gate.enter()?;
-    let before = keyboard.quieten(display)?;
-    let mut typing = Typing { display, keyboard, holding: Vec::new(), sent: false };
-    let result = typing.all(taps, judge, gate);
+    let before = keyboard.release_modifiers(display)?;
+    let mut typing = TextTyper { display, keyboard, holding: Vec::new(), sent: false };
+    let result = typing.type_all(taps, judge, gate);
     let sent = if typing.sent { Sent::Yes } else { Sent::No };
     let put_back = typing.hold(0).and_then(|()| keyboard.restore(display, &before));
     result.map_err(|failure| failure.sent(sent))?;
     Ok(put_back?)
 }
 
-struct Typing<'a> {
+struct TextTyper<'a> {
     display: &'a Display,
     keyboard: &'a mut Keyboard,
     /// Modifier keys that are down for the character typed last.
@@ -66,24 +66,24 @@ struct Typing<'a> {
     sent: bool,
 }
 
-impl Typing<'_> {
-    fn all(&mut self, taps: &[(Key, u32)], judge: &Judge, gate: &Gate) -> Result<(), Failure> {
+impl TextTyper<'_> {
+    fn type_all(&mut self, taps: &[(Key, u32)], judge: &Judge, gate: &Gate) -> Result<(), Failure> {
         let mut rest = taps;
         while !rest.is_empty() {
             let (now, later) = rest.split_at(self.prepare(rest)?);
-            now.chunks(STRETCH).try_for_each(|taps| self.stretch(taps, judge, gate))?;
+            now.chunks(MAX_STRETCH).try_for_each(|taps| self.type_stretch(taps, judge, gate))?;
             rest = later;
         }
         Ok(())
     }
 
     /// Types a few characters, all to the receiver that the judge was asked about.
-    fn stretch(&mut self, taps: &[(Key, u32)], judge: &Judge, gate: &Gate) -> Result<(), Failure> {
+    fn type_stretch(&mut self, taps: &[(Key, u32)], judge: &Judge, gate: &Gate) -> Result<(), Failure> {
         let display = self.display;
         loop {
-            let may = display.alone(|| {
-                let may = self.keyboard.may_type(display, judge)?;
-                if let MayType::Yes = may {
+            let may = display.with_server_grabbed(|| {
+                let may = self.keyboard.check_receiver(display, judge)?;
+                if let TypePermission::Yes = may {
                     for (key, characters) in taps {
                         gate.enter()?;
                         self.tap(*key)?;
@@ -93,36 +93,36 @@ impl Typing<'_> {
                 Ok(may)
             })?;
             match may {
-                MayType::Yes => return Ok(()),
-                MayType::OnceInformed(window) => self.keyboard.inform(display, window)?,
+                TypePermission::Yes => return Ok(()),
+                TypePermission::AfterPing(window) => self.keyboard.wait_for_keymap(display, window)?,
             }
         }
     }
 
-    /// Sees to it that the next taps have keys; how many do. At least one.
+    /// Puts the next taps on spare keys where needed. Returns how many can be typed then; at least one.
     fn prepare(&mut self, taps: &[(Key, u32)]) -> Result<usize, Failure> {
         let ready = taps.iter().take_while(|(key, _)| self.stroke(*key).is_some()).count();
         if ready > 0 {
             return Ok(ready);
         }
         let held = self.keyboard.held_keycodes();
-        let room = self.keyboard.borrowed.room(&held);
+        let room = self.keyboard.spare_keys.room(&held);
         // What is lent now may be taken back for what follows, so only the keyboard's own keys count.
         let lacking = taps.iter().map(|(key, _)| match self.own_stroke(*key) {
             Some(_) => None,
             None => Some(keys::symbol(*key)),
         });
-        let (count, symbols) = stretch(lacking, room);
+        let (count, symbols) = plan_stretch(lacking, room);
         if count == 0 {
-            let said = "the keyboard lacks a character of the text, and has no spare key to put it on";
-            return Err(Failure::new(FailureKind::NotSupported, said));
+            let message = "the keyboard lacks a character of the text, and has no spare key to put it on";
+            return Err(Failure::new(FailureKind::NotSupported, message));
         }
         self.keyboard.lend(self.display, &symbols)?;
         Ok(count)
     }
 
     fn tap(&mut self, key: Key) -> XResult<()> {
-        let stroke = self.stroke(key).ok_or(XFault::Missing("a key for a character"))?;
+        let stroke = self.stroke(key).ok_or(XError::Missing("a key for a character"))?;
         self.hold(stroke.modifiers)?;
         self.sent = true;
         key_event(self.display, stroke.keycode, true)?;
@@ -131,7 +131,7 @@ impl Typing<'_> {
 
     /// Holds these modifiers, and no others.
     fn hold(&mut self, modifiers: u8) -> XResult<()> {
-        let wanted = self.keyboard.holders(modifiers);
+        let wanted = self.keyboard.modifier_keys(modifiers);
         for keycode in self.holding.iter().filter(|keycode| !wanted.contains(keycode)) {
             key_event(self.display, *keycode, false)?;
         }
@@ -142,9 +142,9 @@ impl Typing<'_> {
         Ok(())
     }
 
-    /// The way to a key, be it lent.
+    /// How to press a key, on a spare key if it is on one.
     fn stroke(&self, key: Key) -> Option<Stroke> {
-        let lent = self.keyboard.borrowed.key_of(keys::symbol(key));
+        let lent = self.keyboard.spare_keys.key_of(keys::symbol(key));
         lent.map(|keycode| Stroke { keycode, modifiers: 0 }).or_else(|| self.own_stroke(key))
     }
 
@@ -158,7 +158,7 @@ impl Typing<'_> {
 }
 
 /// How many taps can be made before keys have to be lent anew, and the symbols that need one for it.
-pub(crate) fn stretch(lacking: impl Iterator<Item = Option<u32>>, room: usize) -> (usize, Vec<u32>) {
+pub(crate) fn plan_stretch(lacking: impl Iterator<Item = Option<u32>>, room: usize) -> (usize, Vec<u32>) {
     let mut symbols = Vec::new();
     let mut count = 0;
     for symbol in lacking {
@@ -191,8 +191,8 @@ mod tests {
     #[test]
     fn a_stretch_ends_where_there_is_no_room_for_one_more_character() {
         let (a, b, c) = (Some(symbol_of('世')), Some(symbol_of('界')), Some(symbol_of('語')));
-        assert_eq!(stretch([None, a, a, None, b, c].into_iter(), 2), (5, vec![a.unwrap(), b.unwrap()]));
-        assert_eq!(stretch([None, None].into_iter(), 0), (2, vec![]));
-        assert_eq!(stretch([a].into_iter(), 0), (0, vec![]));
+        assert_eq!(plan_stretch([None, a, a, None, b, c].into_iter(), 2), (5, vec![a.unwrap(), b.unwrap()]));
+        assert_eq!(plan_stretch([None, None].into_iter(), 0), (2, vec![]));
+        assert_eq!(plan_stretch([a].into_iter(), 0), (0, vec![]));
     }
 }

@@ -1,8 +1,9 @@
-//! Whether an app has read what was typed.
+//! Pings apps (`_NET_WM_PING`), to find out whether they have read what was typed.
 //!
 //! An app translates a key by the map that the server has when the app comes to read the key, not when it was pressed.
 //! So the map must stay until then. Window managers ask apps whether they still live with `_NET_WM_PING`; the answer
-//! comes from the place in the app that reads keys, after all that came before. That is asked here.
+//! comes from the place in the app that reads keys, after all that came before. So a ping shows that all keys before it
+//! were read.
 
 use std::time::{Duration, Instant};
 
@@ -14,20 +15,20 @@ use x11rb::protocol::xproto::{
 
 use crate::x11::connection::{Display, XResult};
 
-/// How an app that was asked took it.
+/// The result of a ping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum PingReply {
     /// It has read all that was sent before.
-    Yes,
-    /// It does not take such questions, or nothing has the focus.
-    CannotSay,
+    Read,
+    /// It does not answer pings, or no window has the focus.
+    Unsupported,
     /// It timed out.
-    NotYet,
+    TimedOut,
 }
 
-/// Asks the app of a window, or of a part of one, and waits for its answer.
-pub(crate) fn ask(display: &Display, window: Window, token: u32, patience: Duration) -> XResult<Heard> {
-    let Some(window) = asked(display, window)? else { return Ok(Heard::CannotSay) };
+/// Pings the app of a window, or of a part of one, and waits for its reply.
+pub(crate) fn ping(display: &Display, window: Window, token: u32, patience: Duration) -> XResult<PingReply> {
+    let Some(window) = ping_target(display, window)? else { return Ok(PingReply::Unsupported) };
     let (connection, root, atoms) = (&display.connection, display.root, &display.atoms);
     let listen = |mask| {
         let change = ChangeWindowAttributesAux::new().event_mask(mask);
@@ -40,14 +41,14 @@ pub(crate) fn ask(display: &Display, window: Window, token: u32, patience: Durat
         ClientMessageEvent::new(32, window, atoms.WM_PROTOCOLS, [atoms._NET_WM_PING, token, window, 0, 0]);
     connection.send_event(false, window, EventMask::NO_EVENT, question)?;
     let until = Instant::now() + patience;
-    let mut heard = Heard::NotYet;
-    while let Some(event) = display.event(Some(until), None)? {
+    let mut heard = PingReply::TimedOut;
+    while let Some(event) = display.next_event(Some(until), None)? {
         if let Event::ClientMessage(answer) = event
             && answer.window == root
             && answer.type_ == atoms.WM_PROTOCOLS
             && answer.data.as_data32()[..2] == [atoms._NET_WM_PING, token]
         {
-            heard = Heard::Yes;
+            heard = PingReply::Read;
             break;
         }
     }
@@ -56,8 +57,8 @@ pub(crate) fn ask(display: &Display, window: Window, token: u32, patience: Durat
     Ok(heard)
 }
 
-/// The window that takes such questions for this one.
-fn asked(display: &Display, mut window: Window) -> XResult<Option<Window>> {
+/// The window that answers pings for this one.
+fn ping_target(display: &Display, mut window: Window) -> XResult<Option<Window>> {
     // 0 and 1 are "none" and "whatever is under the pointer".
     while window > 1 && window != display.root {
         let Ok(protocols) = display.numbers(window, display.atoms.WM_PROTOCOLS) else { return Ok(None) };
