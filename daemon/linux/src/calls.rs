@@ -6,14 +6,14 @@ use axd_protocol::{DisplayInfo, Point};
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
-use super::capture::Capture;
-use super::clipboard::{Clipboard, Wish};
-use super::close;
-use super::display::Display;
-use super::input::{self, pointer};
-use super::launch::{self, Starts};
-use super::popups;
-use super::window_ops;
+use crate::launch::{self, LaunchHistory};
+use crate::x11::capture::Capture;
+use crate::x11::clipboard::{Clipboard, ClipboardRequest};
+use crate::x11::close;
+use crate::x11::connection::Display;
+use crate::x11::input::{self, pointer};
+use crate::x11::popups;
+use crate::x11::window_ops;
 use axd_platform::input_thread::{InputThread, Job};
 use axd_platform::{
     CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, DesktopEvent, Failure, Gate, Input,
@@ -28,7 +28,7 @@ pub(super) struct Calls {
     /// For short questions and requests.
     display: Arc<Shared>,
     /// What was started.
-    pub starts: Arc<Starts>,
+    pub starts: Arc<LaunchHistory>,
     /// Where it is told what becomes of what was started.
     out: OnceLock<mpsc::UnboundedSender<DesktopEvent>>,
 }
@@ -62,7 +62,7 @@ impl Calls {
 
     /// Whether a popup of the window's app covers the point; `None` if the X server cannot tell.
     pub fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
-        self.display.ask(|display| popups::covers(display, window, point)).ok()
+        self.display.ask(|display| popups::is_popup_at(display, window, point)).ok()
     }
 
     /// Makes input, on the thread for it.
@@ -75,7 +75,7 @@ impl Calls {
     /// Where the pointer is.
     pub fn pointer(&self) -> Reply<Point> {
         let display = Arc::clone(&self.display);
-        blocking(move || display.ask(|display| Ok(pointer::place(display)?)))
+        blocking(move || display.ask(|display| Ok(pointer::position(display)?)))
     }
 
     /// Does something to a window.
@@ -99,8 +99,8 @@ impl Calls {
     pub fn close_app(&self, pid: u32, force: bool, gate: Gate) -> Reply<()> {
         let display = Arc::clone(&self.display);
         blocking(move || match force {
-            true => close::force(pid, &gate),
-            false => display.ask(|display| close::ask(display, pid, &gate)),
+            true => close::kill_app(pid, &gate),
+            false => display.ask(|display| close::close_app(display, pid, &gate)),
         })
     }
 
@@ -118,14 +118,14 @@ impl Calls {
     /// Reads the clipboard.
     pub fn clipboard(&self, kind: ClipboardKind) -> Reply<Option<ClipboardContent>> {
         let (answer, reply) = oneshot::channel();
-        self.clipboard.ask(Wish::Get(kind, answer));
+        self.clipboard.ask(ClipboardRequest::Get(kind, answer));
         reply
     }
 
     /// Replaces what is on the clipboard.
     pub fn set_clipboard(&self, content: Option<ClipboardContent>, gate: Gate) -> Reply<()> {
         let (answer, reply) = oneshot::channel();
-        self.clipboard.ask(Wish::Set(content, gate, answer));
+        self.clipboard.ask(ClipboardRequest::Set(content, gate, answer));
         reply
     }
 }

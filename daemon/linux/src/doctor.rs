@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use axd_protocol::command::Finding;
 
-use super::bus::{LAUNCHER, LAUNCHER_PATH, STATUS};
-use super::link::{Link, call, get};
-use super::registry;
-use super::wire::{REGISTRY, ROOT, body, truth};
-use super::x11::{Screen, X11};
+use crate::atspi::bus::{LAUNCHER, LAUNCHER_PATH, STATUS};
+use crate::atspi::dbus::{BusConnection, call, get};
+use crate::atspi::protocol::{REGISTRY, ROOT, body, bool_property};
+use crate::atspi::registry;
+use crate::x11::screen::{Screen, ScreenMonitor};
 
 /// Looks at the buses, the registry, the display and the apps, and says what is missing and what to do.
 pub async fn examine() -> Vec<Finding> {
@@ -22,7 +22,7 @@ pub async fn examine() -> Vec<Finding> {
 
 fn examine_display(checks: &mut Vec<Finding>) -> Option<Screen> {
     let wayland = std::env::var_os("WAYLAND_DISPLAY").is_some_and(|display| !display.is_empty());
-    let looked = X11::connect().and_then(|mut x11| x11.look());
+    let looked = ScreenMonitor::connect().and_then(|mut x11| x11.read_screen());
     match looked {
         Ok(screen) => {
             let count =
@@ -47,10 +47,10 @@ fn examine_display(checks: &mut Vec<Finding>) -> Option<Screen> {
             ));
             None
         }
-        Err(fault) => {
+        Err(error) => {
             checks.push(Finding::limited(
                 "display",
-                format!("no X server: {fault}"),
+                format!("no X server: {error}"),
                 "trees work without one; for windows and positions, set DISPLAY or run inside the desktop session",
             ));
             None
@@ -58,18 +58,18 @@ fn examine_display(checks: &mut Vec<Finding>) -> Option<Screen> {
     }
 }
 
-async fn examine_session(checks: &mut Vec<Finding>) -> Option<Link> {
-    match Link::session().await {
+async fn examine_session(checks: &mut Vec<Finding>) -> Option<BusConnection> {
+    match BusConnection::session().await {
         Ok(session) => {
             let address =
                 std::env::var("DBUS_SESSION_BUS_ADDRESS").unwrap_or_else(|_| "the user's default".to_owned());
             checks.push(Finding::ok("session bus", address));
             Some(session)
         }
-        Err(fault) => {
+        Err(error) => {
             checks.push(Finding::missing(
                 "session bus",
-                fault.to_string(),
+                error.to_string(),
                 "run inside the desktop session, or set DBUS_SESSION_BUS_ADDRESS",
             ));
             None
@@ -77,27 +77,27 @@ async fn examine_session(checks: &mut Vec<Finding>) -> Option<Link> {
     }
 }
 
-async fn examine_bus(session: &Link, checks: &mut Vec<Finding>) -> Option<Link> {
-    let answer = session.ask(call(LAUNCHER, LAUNCHER_PATH, LAUNCHER, "GetAddress", &())).await;
+async fn examine_bus(session: &BusConnection, checks: &mut Vec<Finding>) -> Option<BusConnection> {
+    let answer = session.call(call(LAUNCHER, LAUNCHER_PATH, LAUNCHER, "GetAddress", &())).await;
     let told = answer.ok().and_then(|answer| body::<String>(&answer)).filter(|address| !address.is_empty());
     // The display's own bus wins, as it does for the apps.
-    let of_display = X11::connect().ok().and_then(|x11| x11.accessibility_bus());
+    let of_display = ScreenMonitor::connect().ok().and_then(|x11| x11.accessibility_bus());
     let Some(address) = of_display.or(told) else {
         let remedy = "install at-spi2-core, then log in again";
         checks.push(Finding::missing("accessibility bus", "the session bus cannot start it", remedy));
         return None;
     };
-    let bus = match Link::connect(&address, None).await {
+    let bus = match BusConnection::connect(&address, None).await {
         Ok(bus) => bus,
-        Err(fault) => {
+        Err(error) => {
             let remedy = "restart it: systemctl --user restart at-spi-dbus-bus, or log in again";
-            checks.push(Finding::missing("accessibility bus", format!("{address}: {fault}"), remedy));
+            checks.push(Finding::missing("accessibility bus", format!("{address}: {error}"), remedy));
             return None;
         }
     };
     checks.push(Finding::ok("accessibility bus", address));
-    let enabled = session.ask(get(LAUNCHER, LAUNCHER_PATH, STATUS, "IsEnabled")).await;
-    match enabled.ok().and_then(|answer| truth(&answer)) {
+    let enabled = session.call(get(LAUNCHER, LAUNCHER_PATH, STATUS, "IsEnabled")).await;
+    match enabled.ok().and_then(|answer| bool_property(&answer)) {
         Some(true) => checks.push(Finding::ok("accessibility", "turned on")),
         _ => checks.push(Finding::limited(
             "accessibility",
@@ -106,7 +106,7 @@ async fn examine_bus(session: &Link, checks: &mut Vec<Finding>) -> Option<Link> 
         )),
     }
     let ping = call(REGISTRY, ROOT, "org.freedesktop.DBus.Peer", "Ping", &());
-    match bus.ask(ping).await {
+    match bus.call(ping).await {
         Ok(Ok(_)) => checks.push(Finding::ok("registry", "answers")),
         Ok(Err(why)) | Err(axd_platform::Failure { native: why, .. }) => {
             checks.push(Finding::missing("registry", why, "install at-spi2-core, or log in again"));
@@ -117,9 +117,9 @@ async fn examine_bus(session: &Link, checks: &mut Vec<Finding>) -> Option<Link> 
 }
 
 /// Which apps are on the bus, and which show windows and are not.
-async fn examine_apps(bus: &Link, screen: Option<&Screen>, checks: &mut Vec<Finding>) {
-    let listed = registry::describe_all(bus, registry::list(bus).await).await;
-    let names: Vec<&str> = listed.iter().map(|app| app.seen.name.as_str()).collect();
+async fn examine_apps(bus: &BusConnection, screen: Option<&Screen>, checks: &mut Vec<Finding>) {
+    let listed = registry::describe_apps(bus, registry::list_apps(bus).await).await;
+    let names: Vec<&str> = listed.iter().map(|app| app.app.name.as_str()).collect();
     checks.push(match names.is_empty() {
         true => Finding::limited(
             "apps",
@@ -130,9 +130,9 @@ async fn examine_apps(bus: &Link, screen: Option<&Screen>, checks: &mut Vec<Find
     });
     let mut unseen: BTreeMap<u32, &str> = BTreeMap::new();
     for window in screen.into_iter().flat_map(|screen| &screen.windows) {
-        let pid = window.seen.pid;
-        if pid != 0 && listed.iter().all(|app| app.seen.pid != pid) {
-            unseen.entry(pid).or_insert(&window.seen.title);
+        let pid = window.window.pid;
+        if pid != 0 && listed.iter().all(|app| app.app.pid != pid) {
+            unseen.entry(pid).or_insert(&window.window.title);
         }
     }
     for (pid, title) in unseen {
@@ -142,10 +142,10 @@ async fn examine_apps(bus: &Link, screen: Option<&Screen>, checks: &mut Vec<Find
             "restart it now that accessibility is on; Electron and Chromium may need --force-renderer-accessibility, Java its bridge",
         ));
     }
-    for app in listed.iter().filter(|app| is_chromium(&app.seen.identity) && !is_forced(app.seen.pid)) {
+    for app in listed.iter().filter(|app| is_chromium(&app.app.identity) && !is_forced(app.app.pid)) {
         checks.push(Finding::limited(
             "web content",
-            format!("{} (pid {}) may show web pages only after the first read", app.seen.name, app.seen.pid),
+            format!("{} (pid {}) may show web pages only after the first read", app.app.name, app.app.pid),
             "start it with --force-renderer-accessibility to get them at once",
         ));
     }

@@ -1,67 +1,32 @@
 //! The Linux desktop: trees and events over AT-SPI2, windows and displays over X11.
 //!
-//! `link` is a connection to a bus, `wire` what AT-SPI puts on it, `bus` finds it. `roles`, `states`, `toolkit`,
-//! `identity` and `windows` are pure: what native things mean. `events` brings what apps announce to their `ear`,
-//! `reader` (with `outline`, `details`, `cached`, `children`, `chosen` and `glance`) and `geometry` ask them, `acting` tells
-//! them what to do, over `direct` connections where that is needed, which a `keeper` keeps. `app` is all of that as a worker has it, and `hearing`, `survey` and `newcomers` are how it is kept
-//! true. `frames` stands in for `x11` where there is none.
+//! Read in this order:
 //!
-//! `calls` says where what is asked of the whole desktop goes: `input`, `window_ops` and `close` (with `manager`, which
-//! asks the window manager), `launch`, `clipboard` and `capture`, over a `display` of their own. `desktop` is the
-//! [`Platform`](axd_platform::Platform). `docs/linux.md` tells what each toolkit announces and what it does not.
+//! - `desktop` is the [`Platform`](axd_platform::Platform): what the engine asks for. `calls` passes on what concerns the whole desktop,
+//!   `monitor` follows which apps and windows come and go.
+//! - `atspi` is the accessibility bus: connections, the vocabulary of AT-SPI, and what each toolkit makes of it.
+//! - `app` is one app on that bus, as its worker has it: events in, elements to read again out.
+//! - `read` reads elements; `action` acts on them.
+//! - `x11` is the display: windows, input, capture and the clipboard.
+//! - `launch` starts apps, `process` knows what a process is, `doctor` says what is missing.
+//!
+//! `docs/linux.md` says what each toolkit announces and what it does not.
 
 #![cfg(target_os = "linux")]
 
-mod acting;
+mod action;
 mod app;
-mod at_once;
-mod bus;
-mod cached;
+mod atspi;
 mod calls;
-mod capture;
-mod children;
-mod chosen;
-mod clipboard;
-mod close;
-mod content;
 mod desktop;
-mod details;
-mod direct;
-mod display;
 mod doctor;
-mod ear;
-mod events;
-mod focus;
-mod frames;
-mod geometry;
-mod glance;
-mod handles;
-mod hearing;
-mod identity;
-mod input;
-mod keeper;
 mod launch;
-mod link;
-mod manager;
-mod names;
-mod newcomers;
-mod outline;
-mod page;
-mod popups;
-mod reader;
-mod registry;
-mod restated;
-mod roles;
-mod rows;
-mod states;
-mod survey;
-mod toolkit;
-mod window_ops;
-mod windows;
-mod wire;
+mod monitor;
+mod process;
+mod read;
 mod x11;
 
-pub use bus::Missing;
+pub use atspi::bus::BusUnavailable;
+pub use atspi::connection_keeper::{OPTION as KEEP_CONNECTIONS, keep_connections};
 pub use desktop::LinuxDesktop;
 pub use doctor::examine;
-pub use keeper::{OPTION as KEEP_CONNECTIONS, keep_connections};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::entry::Entry;
+use crate::launch::entry::DesktopEntry;
 
 /// Where apps are looked for.
 #[derive(Debug, Clone, Default)]
@@ -17,16 +17,16 @@ pub(super) struct Catalog {
 
 /// An installed app.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Installed {
+pub(super) struct InstalledApp {
     /// The name of its file without `.desktop`; a folder counts as a part of the name.
     pub id: String,
     pub file: PathBuf,
-    pub entry: Entry,
+    pub entry: DesktopEntry,
 }
 
 impl Catalog {
-    /// What the environment names.
-    pub fn of(env: impl Fn(&str) -> Option<OsString>) -> Catalog {
+    /// The folders that the environment names.
+    pub fn from_environment(env: impl Fn(&str) -> Option<OsString>) -> Catalog {
         let set = |name: &str| env(name).filter(|value| !value.is_empty());
         let home = set("HOME").map(PathBuf::from);
         let own = set("XDG_DATA_HOME").map(PathBuf::from).or(home.map(|home| home.join(".local/share")));
@@ -40,8 +40,8 @@ impl Catalog {
 
     /// Every installed app. One of a more important folder stands for those of the same id in others, and may say that
     /// there is none.
-    pub fn installed(&self) -> Vec<Installed> {
-        let mut found: Vec<Installed> = Vec::new();
+    pub fn installed(&self) -> Vec<InstalledApp> {
+        let mut found: Vec<InstalledApp> = Vec::new();
         for folder in &self.applications {
             collect(folder, "", 0, &mut found);
         }
@@ -50,15 +50,15 @@ impl Catalog {
     }
 
     /// The entries that start this program: without options of their own, or else all of them.
-    pub fn of_program(&self, identity: &str, executable: Option<&Path>) -> Vec<Installed> {
-        let fits = |app: &Installed| {
+    pub fn entries_of_program(&self, identity: &str, executable: Option<&Path>) -> Vec<InstalledApp> {
+        let fits = |app: &InstalledApp| {
             let exec = app.entry.command(&[], &app.file).ok()?;
             let program = exec.first()?;
             let base = Path::new(program).file_name()?.to_str()?;
             let fits = base == identity || self.leads_to(program, executable);
             fits.then_some(exec.len() == 1)
         };
-        let fitting: Vec<(bool, Installed)> =
+        let fitting: Vec<(bool, InstalledApp)> =
             self.installed().into_iter().filter_map(|app| Some((fits(&app)?, app))).collect();
         let plain = fitting.iter().any(|(plain, _)| *plain);
         fitting.into_iter().filter(|(is_plain, _)| *is_plain == plain).map(|(_, app)| app).collect()
@@ -82,7 +82,7 @@ impl Catalog {
     }
 
     /// Names of apps and programs that are like this one.
-    pub fn like(&self, name: &str, installed: &[Installed]) -> Vec<String> {
+    pub fn similar_names(&self, name: &str, installed: &[InstalledApp]) -> Vec<String> {
         let wanted = name.to_lowercase();
         let shown = installed.iter().filter(|app| !app.entry.no_display);
         let apps = shown.filter_map(|app| app.entry.names.first().cloned().or(Some(app.id.clone())));
@@ -90,7 +90,7 @@ impl Catalog {
         let programs = programs.flatten().filter_map(|file| file.file_name().into_string().ok());
         let mut near: Vec<(usize, String)> = apps
             .chain(programs)
-            .filter_map(|other| Some((unlikeness(&wanted, &other.to_lowercase())?, other)))
+            .filter_map(|other| Some((name_distance(&wanted, &other.to_lowercase())?, other)))
             .collect();
         near.sort();
         // An app comes before its program of the same name, and the program is left out.
@@ -106,8 +106,8 @@ impl Catalog {
 }
 
 /// Adds the desktop files of a folder and of those in it.
-fn collect(folder: &Path, prefix: &str, depth: u8, found: &mut Vec<Installed>) {
-    const DEEPEST: u8 = 4;
+fn collect(folder: &Path, prefix: &str, depth: u8, found: &mut Vec<InstalledApp>) {
+    const MAX_DEPTH: u8 = 4;
     let Ok(files) = std::fs::read_dir(folder) else { return };
     for file in files.flatten() {
         let (path, Ok(name)) = (file.path(), file.file_name().into_string()) else { continue };
@@ -116,28 +116,28 @@ fn collect(folder: &Path, prefix: &str, depth: u8, found: &mut Vec<Installed>) {
             if found.iter().all(|known| known.id != id)
                 && let Some(entry) = read(&path)
             {
-                found.push(Installed { id, file: path, entry });
+                found.push(InstalledApp { id, file: path, entry });
             }
-        } else if depth < DEEPEST && path.is_dir() {
+        } else if depth < MAX_DEPTH && path.is_dir() {
             collect(&path, &format!("{prefix}{name}-"), depth + 1, found);
         }
     }
 }
 
 /// Reads a desktop file.
-pub(super) fn read(path: &Path) -> Option<Entry> {
-    Entry::parse(&String::from_utf8_lossy(&std::fs::read(path).ok()?))
+pub(super) fn read(path: &Path) -> Option<DesktopEntry> {
+    DesktopEntry::parse(&String::from_utf8_lossy(&std::fs::read(path).ok()?))
 }
 
 fn is_program(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-/// How far a name is from the one that is wanted; `None` if too far to be meant.
-fn unlikeness(wanted: &str, other: &str) -> Option<usize> {
+/// The distance between two names; `None` if it is too large for one to be meant by the other.
+fn name_distance(wanted: &str, other: &str) -> Option<usize> {
     let contained =
         wanted.chars().count() >= 3 && (other.contains(wanted) || wanted.contains(other) && other.len() >= 4);
-    let steps = steps(wanted, other);
+    let steps = edit_distance(wanted, other);
     let most = (wanted.chars().count() / 3).clamp(1, 3);
     match (steps <= most, contained) {
         (true, _) => Some(steps),
@@ -146,8 +146,8 @@ fn unlikeness(wanted: &str, other: &str) -> Option<usize> {
     }
 }
 
-/// How many letters have to be put in, left out or replaced to make one word of the other.
-fn steps(one: &str, other: &str) -> usize {
+/// The Levenshtein distance between two words.
+fn edit_distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (line, left) in one.chars().enumerate() {
@@ -182,7 +182,7 @@ mod tests {
         write(&shared.join("a.desktop"), &app("Theirs"));
         write(&shared.join("b.desktop"), &app("Removed"));
         write(&shared.join("kde/c.desktop"), &app("Deep"));
-        let catalog = Catalog::of(|name| match name {
+        let catalog = Catalog::from_environment(|name| match name {
             "XDG_DATA_HOME" => Some(folder.path().join("own").into()),
             "XDG_DATA_DIRS" => Some(folder.path().join("shared").into()),
             _ => None,
@@ -214,8 +214,8 @@ mod tests {
         std::os::unix::fs::symlink(at("lib/soffice"), at("bin/office")).unwrap();
         let catalog = Catalog { applications: vec![at("share/applications")], programs: vec![at("bin")] };
         let ids = |identity: &str, executable: &str| {
-            let found =
-                catalog.of_program(identity, Some(&at(executable).canonicalize().unwrap_or_default()));
+            let found = catalog
+                .entries_of_program(identity, Some(&at(executable).canonicalize().unwrap_or_default()));
             found.into_iter().map(|app| app.id).collect::<Vec<_>>()
         };
         assert_eq!(ids("gedit", ""), ["org.gnome.gedit"]);
@@ -235,13 +235,16 @@ mod tests {
         assert_eq!(catalog.program("tool"), Some(tool.clone()));
         assert_eq!(catalog.program("text"), None);
         assert_eq!(catalog.program(tool.to_str().unwrap()), Some(tool));
-        assert_eq!(catalog.like("tol", &[]), ["tool"]);
-        assert!(catalog.like("quite different", &[]).is_empty());
+        assert_eq!(catalog.similar_names("tol", &[]), ["tool"]);
+        assert!(catalog.similar_names("quite different", &[]).is_empty());
     }
 
     #[test]
     fn steps_between_words_are_counted() {
-        assert_eq!((steps("mousepad", "mouspad"), steps("abc", "abc"), steps("", "ab")), (1, 0, 2));
-        assert_eq!(unlikeness("calc", "gnome-calculator"), Some(10 + 12));
+        assert_eq!(
+            (edit_distance("mousepad", "mouspad"), edit_distance("abc", "abc"), edit_distance("", "ab")),
+            (1, 0, 2)
+        );
+        assert_eq!(name_distance("calc", "gnome-calculator"), Some(10 + 12));
     }
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 
 /// A desktop entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Entry {
-    /// What it is called, then what it is called in other languages.
+pub(super) struct DesktopEntry {
+    /// Its name, then its names in other languages.
     pub names: Vec<String>,
-    /// What kind of app it is called, in any language: "Text Editor".
-    pub kinds: Vec<String>,
+    /// Its generic names, in all languages: "Text Editor".
+    pub generic_names: Vec<String>,
     /// Its command line, with field codes.
     pub exec: Option<String>,
     /// The program that must be there for it to count as installed.
@@ -25,10 +25,10 @@ pub(super) struct Entry {
     pub no_display: bool,
 }
 
-impl Entry {
+impl DesktopEntry {
     /// Reads the text of a desktop file; `None` if it is not that of an app.
-    pub fn parse(text: &str) -> Option<Entry> {
-        let mut entry = Entry::default();
+    pub fn parse(text: &str) -> Option<DesktopEntry> {
+        let mut entry = DesktopEntry::default();
         let (mut inside, mut is_app) = (false, false);
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
             if line.starts_with('[') {
@@ -43,8 +43,8 @@ impl Entry {
                 "Type" => is_app = value == "Application",
                 "Name" => entry.names.insert(0, value),
                 _ if key.starts_with("Name[") => entry.names.push(value),
-                "GenericName" => entry.kinds.push(value),
-                _ if key.starts_with("GenericName[") => entry.kinds.push(value),
+                "GenericName" => entry.generic_names.push(value),
+                _ if key.starts_with("GenericName[") => entry.generic_names.push(value),
                 "Exec" => entry.exec = Some(value),
                 "TryExec" => entry.try_exec = Some(value),
                 "Path" => entry.path = Some(value).filter(|path| !path.is_empty()),
@@ -58,7 +58,7 @@ impl Entry {
         is_app.then_some(entry)
     }
 
-    /// Whether it goes by this name, in any language.
+    /// Whether this is its name, in any language.
     pub fn is_called(&self, name: &str) -> bool {
         self.names.iter().any(|own| own.to_lowercase() == name.to_lowercase())
     }
@@ -175,9 +175,11 @@ fn words(line: &str) -> Result<Vec<String>, String> {
 mod tests {
     use super::*;
 
-    fn entry(exec: &str) -> Entry {
-        Entry::parse(&format!("[Desktop Entry]\nType=Application\nName=My App\nIcon=pic\nExec={exec}\n"))
-            .unwrap()
+    fn entry(exec: &str) -> DesktopEntry {
+        DesktopEntry::parse(&format!(
+            "[Desktop Entry]\nType=Application\nName=My App\nIcon=pic\nExec={exec}\n"
+        ))
+        .unwrap()
     }
 
     fn command(exec: &str, arguments: &[&str]) -> Vec<String> {
@@ -189,13 +191,13 @@ mod tests {
     fn an_entry_is_read_and_its_further_actions_are_not() {
         let text = "# comment\n[Desktop Entry]\nType=Application\nName[de]=Rechner\nName=Calculator\nExec=calc %U\n\
                     TryExec=calc\nPath=/opt/a\\sb\nTerminal=true\nNoDisplay=true\n\n[Desktop Action New]\nName=New\nExec=calc --new\n";
-        let entry = Entry::parse(text).unwrap();
+        let entry = DesktopEntry::parse(text).unwrap();
         assert_eq!(entry.names, ["Calculator", "Rechner"]);
         assert!(entry.is_called("rechner") && !entry.is_called("New"));
         assert_eq!((entry.exec.as_deref(), entry.path.as_deref()), (Some("calc %U"), Some("/opt/a b")));
         assert!(entry.terminal && entry.no_display && !entry.hidden);
-        assert_eq!(Entry::parse("[Desktop Entry]\nType=Link\nName=x\n"), None);
-        assert_eq!(Entry::parse("rubbish"), None);
+        assert_eq!(DesktopEntry::parse("[Desktop Entry]\nType=Link\nName=x\n"), None);
+        assert_eq!(DesktopEntry::parse("rubbish"), None);
     }
 
     #[test]
@@ -220,11 +222,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_understood_is_said() {
-        let said = |exec: &str| entry(exec).command(&[], Path::new("x")).unwrap_err();
-        assert!(said("app %z").contains("%z"));
-        assert!(said("app \"x").contains("quote"));
-        assert!(said("%U").contains("empty"));
-        let without = Entry { exec: None, ..entry("x") };
+        let message = |exec: &str| entry(exec).command(&[], Path::new("x")).unwrap_err();
+        assert!(message("app %z").contains("%z"));
+        assert!(message("app \"x").contains("quote"));
+        assert!(message("%U").contains("empty"));
+        let without = DesktopEntry { exec: None, ..entry("x") };
         assert!(without.command(&[], Path::new("x")).unwrap_err().contains("Exec"));
     }
 }

@@ -1,50 +1,54 @@
 //! Starting apps: by the name or id of a desktop entry, or as a program.
 //!
-//! `entry` and `environment` are pure; `catalog` knows what is installed; `spawn` starts it; `kin` knows what came of it.
+//! `entry` and `environment` are pure; `catalog` knows what is installed; `spawn` starts it; `history` knows what came of it.
 
 mod catalog;
 mod entry;
 mod environment;
-mod kin;
+mod history;
 mod spawn;
 
 use std::path::{Path, PathBuf};
 
-pub(super) use self::kin::Starts;
+pub(super) use self::history::LaunchHistory;
 
-use self::catalog::{Catalog, Installed};
-use self::entry::Entry;
-use self::kin::{MARK, Origin};
-use self::spawn::Start;
-use super::identity;
+use crate::launch::catalog::{Catalog, InstalledApp};
+use crate::launch::entry::DesktopEntry;
+use crate::launch::history::{LaunchRecord, MARK_VARIABLE};
+use crate::launch::spawn::LaunchCommand;
+use crate::process;
 use axd_platform::{Failure, FailureKind, Gate, LaunchPlan, Launched};
 
-/// Starts an app. Blocks while it is started, not longer; that its process ended is told to `ended`, and how if that was bad.
+/// Starts an app, and blocks only while it is started. `ended` is called when its process has ended, with how if it
+/// failed.
 pub(super) fn launch(
     plan: &LaunchPlan,
     gate: &Gate,
-    starts: &Starts,
+    starts: &LaunchHistory,
     ended: impl FnOnce(u32, Option<String>) + Send + 'static,
 ) -> Result<Launched, Failure> {
-    let mut start = resolve(plan, &Catalog::of(|name| std::env::var_os(name)))?;
-    start.env.push((MARK.to_owned(), plan.mark.clone()));
+    let mut start = resolve(plan, &Catalog::from_environment(|name| std::env::var_os(name)))?;
+    start.env.push((MARK_VARIABLE.to_owned(), plan.mark.clone()));
     gate.enter()?;
     let pid = spawn::start(&start, ended)?;
-    starts.remember(Origin { mark: plan.mark.clone(), pid, program: start.program.clone() });
+    starts.remember(LaunchRecord { mark: plan.mark.clone(), pid, program: start.program.clone() });
     // One that has handed over and ended already goes by the name of its program.
-    let identity = pid.and_then(identity::of_process).or_else(|| name_of(&start.program));
+    let identity = pid.and_then(process::of_process).or_else(|| name_of(&start.program));
     Ok(Launched { pid, identity })
 }
 
 /// What the desktop entry of a running program is called: its id, the last part of that, and its names in all languages.
 pub(super) fn aliases(identity: &str, executable: Option<&Path>) -> Vec<String> {
-    let catalog = Catalog::of(|name| std::env::var_os(name));
-    let entries = catalog.of_program(identity, executable);
+    let catalog = Catalog::from_environment(|name| std::env::var_os(name));
+    let entries = catalog.entries_of_program(identity, executable);
     let mut aliases: Vec<String> = Vec::new();
     for app in entries {
         let last = app.id.rsplit('.').next().map(str::to_owned);
-        for alias in
-            [Some(app.id.clone()), last].into_iter().flatten().chain(app.entry.names).chain(app.entry.kinds)
+        for alias in [Some(app.id.clone()), last]
+            .into_iter()
+            .flatten()
+            .chain(app.entry.names)
+            .chain(app.entry.generic_names)
         {
             if !alias.is_empty() && !aliases.contains(&alias) {
                 aliases.push(alias);
@@ -54,8 +58,8 @@ pub(super) fn aliases(identity: &str, executable: Option<&Path>) -> Vec<String> 
     aliases
 }
 
-/// What a plan means.
-fn resolve(plan: &LaunchPlan, catalog: &Catalog) -> Result<Start, Failure> {
+/// Resolves a launch plan to a command.
+fn resolve(plan: &LaunchPlan, catalog: &Catalog) -> Result<LaunchCommand, Failure> {
     let name = plan.app.trim();
     if name.is_empty() {
         return Err(invalid("no app is given".to_owned()));
@@ -73,7 +77,7 @@ fn resolve(plan: &LaunchPlan, catalog: &Catalog) -> Result<Start, Failure> {
     if let Some(program) = catalog.program(name) {
         return Ok(of_program(program, name, plan));
     }
-    let like = catalog.like(name, &installed);
+    let like = catalog.similar_names(name, &installed);
     let hint = match like.is_empty() {
         true => "name an installed app, a program in PATH, or a path".to_owned(),
         false => format!("did you mean {}?", like.join(", ")),
@@ -81,7 +85,7 @@ fn resolve(plan: &LaunchPlan, catalog: &Catalog) -> Result<Start, Failure> {
     Err(absent(format!("no app or program is called '{name}'; {hint}")))
 }
 
-fn resolve_path(path: &Path, plan: &LaunchPlan, catalog: &Catalog) -> Result<Start, Failure> {
+fn resolve_path(path: &Path, plan: &LaunchPlan, catalog: &Catalog) -> Result<LaunchCommand, Failure> {
     if !path.exists() {
         return Err(absent(format!("{} not found", path.display())));
     }
@@ -98,13 +102,13 @@ fn resolve_path(path: &Path, plan: &LaunchPlan, catalog: &Catalog) -> Result<Sta
 }
 
 /// The installed app of this id or name.
-fn find<'a>(name: &str, installed: &'a [Installed]) -> Result<Option<&'a Installed>, Failure> {
+fn find<'a>(name: &str, installed: &'a [InstalledApp]) -> Result<Option<&'a InstalledApp>, Failure> {
     let id = name.strip_suffix(".desktop").unwrap_or(name);
     if let Some(app) = installed.iter().find(|app| app.id == id) {
         return Ok(Some(app));
     }
     let by_id = installed.iter().filter(|app| app.id.to_lowercase() == id.to_lowercase());
-    let mut found: Vec<&Installed> = by_id.collect();
+    let mut found: Vec<&InstalledApp> = by_id.collect();
     if found.is_empty() {
         let shown = installed.iter().filter(|app| !app.entry.no_display);
         found = shown.filter(|app| app.entry.is_called(name)).collect();
@@ -120,11 +124,16 @@ fn find<'a>(name: &str, installed: &'a [Installed]) -> Result<Option<&'a Install
     }
 }
 
-fn of_entry(entry: &Entry, file: &Path, plan: &LaunchPlan, catalog: &Catalog) -> Result<Start, Failure> {
+fn of_entry(
+    entry: &DesktopEntry,
+    file: &Path,
+    plan: &LaunchPlan,
+    catalog: &Catalog,
+) -> Result<LaunchCommand, Failure> {
     let name = entry.names.first().map_or_else(|| file.display().to_string(), Clone::clone);
     if entry.terminal {
-        let said = format!("{name} runs in a terminal; start a terminal and run it there");
-        return Err(Failure::new(FailureKind::Refused, said));
+        let message = format!("{name} runs in a terminal; start a terminal and run it there");
+        return Err(Failure::new(FailureKind::Refused, message));
     }
     if let Some(needed) = entry.try_exec.as_ref().filter(|program| catalog.program(program).is_none()) {
         return Err(absent(format!("{name} is not installed: {needed} not found")));
@@ -138,14 +147,14 @@ fn of_entry(entry: &Entry, file: &Path, plan: &LaunchPlan, catalog: &Catalog) ->
     environment::tell(&program, &mut line);
     let cwd =
         plan.cwd.clone().or_else(|| entry.path.as_ref().map(PathBuf::from).filter(|path| path.is_dir()));
-    Ok(Start { program, line, env: plan.env.clone(), cwd: cwd.or_else(home) })
+    Ok(LaunchCommand { program, line, env: plan.env.clone(), cwd: cwd.or_else(home) })
 }
 
-fn of_program(program: PathBuf, called: &str, plan: &LaunchPlan) -> Start {
+fn of_program(program: PathBuf, called: &str, plan: &LaunchPlan) -> LaunchCommand {
     let mut line = vec![called.to_owned()];
     line.extend_from_slice(&plan.args);
     environment::tell(&program, &mut line);
-    Start { program, line, env: plan.env.clone(), cwd: plan.cwd.clone().or_else(home) }
+    LaunchCommand { program, line, env: plan.env.clone(), cwd: plan.cwd.clone().or_else(home) }
 }
 
 /// Where an app starts if nobody says: not where axd happens to run.
@@ -159,12 +168,12 @@ fn name_of(program: &Path) -> Option<String> {
 }
 
 /// There is no such app.
-fn absent(said: String) -> Failure {
-    Failure::new(FailureKind::Gone, said)
+fn absent(message: String) -> Failure {
+    Failure::new(FailureKind::Gone, message)
 }
 
-fn invalid(said: String) -> Failure {
-    Failure::new(FailureKind::Invalid, said)
+fn invalid(message: String) -> Failure {
+    Failure::new(FailureKind::Invalid, message)
 }
 
 #[cfg(test)]
@@ -228,7 +237,7 @@ mod tests {
     fn what_cannot_be_started_is_said_with_what_could() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = catalog(folder.path(), &ENTRIES);
-        for (name, kind, said) in [
+        for (name, kind, message) in [
             ("Same", FailureKind::Invalid, "several apps are called 'Same': one, two"),
             ("Term", FailureKind::Refused, "terminal"),
             ("Lost", FailureKind::Gone, "gone not found"),
@@ -239,7 +248,7 @@ mod tests {
         ] {
             let failure = resolve(&plan(name, &[]), &catalog).unwrap_err();
             assert_eq!(failure.kind, kind, "{name}");
-            assert!(failure.native.contains(said), "{name}: {failure}");
+            assert!(failure.native.contains(message), "{name}: {failure}");
         }
         let nowhere = LaunchPlan { cwd: Some("/nowhere".into()), ..plan("tool", &[]) };
         assert!(resolve(&nowhere, &catalog).unwrap_err().native.contains("not a folder"));

@@ -12,13 +12,13 @@ use std::process::{Child, Command, Stdio};
 use nix::unistd::setsid;
 use tracing::warn;
 
-use super::environment::{ALWAYS, KEPT_BACK};
+use crate::launch::environment::{ALWAYS, KEPT_BACK};
 use axd_platform::children::reap;
 use axd_platform::{Failure, FailureKind, Sent};
 
-/// What to start, and how.
+/// /// A command to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Start {
+pub(super) struct LaunchCommand {
     pub program: PathBuf,
     /// Its command line; the first word is what it is called by.
     pub line: Vec<String>,
@@ -26,13 +26,14 @@ pub(super) struct Start {
     pub cwd: Option<PathBuf>,
 }
 
-/// Starts it; its process, where that is known. `ended` is told when that has ended, and how if not well.
+/// Starts a command. Returns its process, where that is known; `ended` is called when it has ended, with how if it
+/// failed.
 pub(super) fn start(
-    start: &Start,
+    start: &LaunchCommand,
     ended: impl FnOnce(u32, Option<String>) + Send + 'static,
 ) -> Result<Option<u32>, Failure> {
     if let Some(manager) = systemd() {
-        match through(&manager, start) {
+        match start_by_systemd(&manager, start) {
             Ok(pid) => {
                 if let Some(pid) = pid {
                     follow(pid, |pid| ended(pid, None));
@@ -46,17 +47,20 @@ pub(super) fn start(
         }
     }
     // Nothing runs if this fails: the system says so before the program is in place.
-    directly(start, ended).map(Some).map_err(|why| Failure::new(FailureKind::Refused, why))
+    start_directly(start, ended).map(Some).map_err(|why| Failure::new(FailureKind::Refused, why))
 }
 
-fn directly(start: &Start, ended: impl FnOnce(u32, Option<String>) + Send + 'static) -> Result<u32, String> {
-    let child = detached(start).map_err(|fault| format!("{}: {fault}", start.program.display()))?;
+fn start_directly(
+    start: &LaunchCommand,
+    ended: impl FnOnce(u32, Option<String>) + Send + 'static,
+) -> Result<u32, String> {
+    let child = detached(start).map_err(|error| format!("{}: {error}", start.program.display()))?;
     let pid = child.id();
     reap(child, ended);
     Ok(pid)
 }
 
-/// Tells when a process that is no child of ours has ended; how is not known.
+/// Calls `ended` when a process that is not a child of axd has ended; how is not known.
 fn follow(pid: u32, ended: impl FnOnce(u32) + Send + 'static) {
     use std::os::fd::{AsFd, FromRawFd, OwnedFd};
     // SAFETY: no memory is involved.
@@ -72,12 +76,12 @@ fn follow(pid: u32, ended: impl FnOnce(u32) + Send + 'static) {
         ended(pid);
     };
     let waiting = std::thread::Builder::new().name("axd-child".to_owned()).stack_size(64 * 1024);
-    if let Err(fault) = waiting.spawn(wait) {
-        warn!(%fault, "nobody waits for the end of an app");
+    if let Err(error) = waiting.spawn(wait) {
+        warn!(%error, "nobody waits for the end of an app");
     }
 }
 
-fn detached(start: &Start) -> io::Result<Child> {
+fn detached(start: &LaunchCommand) -> io::Result<Child> {
     let mut command = Command::new(&start.program);
     command.args(start.line.iter().skip(1)).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Some(first) = start.line.first() {
@@ -114,7 +118,7 @@ fn close_on_exec() {
 enum Refusal {
     /// It cannot be reached.
     Absent(String),
-    /// It tried.
+    /// /// It tried and failed.
     Failed(String),
 }
 
@@ -135,19 +139,19 @@ fn is_user_service(group: &str) -> bool {
     })
 }
 
-fn through(manager: &Path, start: &Start) -> Result<Option<u32>, Refusal> {
+fn start_by_systemd(manager: &Path, start: &LaunchCommand) -> Result<Option<u32>, Refusal> {
     let unit = unit(&start.program, std::process::id(), std::time::SystemTime::now());
     let output = Command::new(manager)
         .args(arguments(&unit, start, |name| std::env::var_os(name)))
         .stdin(Stdio::null())
         .output()
-        .map_err(|fault| Refusal::Absent(fault.to_string()))?;
+        .map_err(|error| Refusal::Absent(error.to_string()))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let absent = ["Failed to connect", "not been booted", "Failed to create bus"];
-        return Err(match absent.iter().any(|words| said.contains(words)) {
-            true => Refusal::Absent(said),
-            false => Refusal::Failed(format!("{}: {said}", start.program.display())),
+        return Err(match absent.iter().any(|words| message.contains(words)) {
+            true => Refusal::Absent(message),
+            false => Refusal::Failed(format!("{}: {message}", start.program.display())),
         });
     }
     let shown = Command::new(manager.with_file_name("systemctl"))
@@ -168,7 +172,7 @@ fn unit(program: &Path, pid: u32, now: std::time::SystemTime) -> String {
 }
 
 /// What `systemd-run` is told.
-fn arguments(unit: &str, start: &Start, env: impl Fn(&str) -> Option<OsString>) -> Vec<OsString> {
+fn arguments(unit: &str, start: &LaunchCommand, env: impl Fn(&str) -> Option<OsString>) -> Vec<OsString> {
     /// What the user's systemd may not know, or know otherwise.
     const HANDED_ON: [&str; 9] = [
         "DBUS_SESSION_BUS_ADDRESS",
@@ -212,9 +216,9 @@ fn arguments(unit: &str, start: &Start, env: impl Fn(&str) -> Option<OsString>) 
 mod tests {
     use super::*;
 
-    fn start_of(program: &str, words: &[&str]) -> Start {
+    fn start_of(program: &str, words: &[&str]) -> LaunchCommand {
         let line = words.iter().map(|word| (*word).to_owned()).collect();
-        Start {
+        LaunchCommand {
             program: program.into(),
             line,
             env: vec![("K".into(), "v w".into())],
@@ -255,14 +259,14 @@ mod tests {
         let start = start_of("/usr/bin/app", &["app"]);
         script("systemctl", "echo 4711");
         let run = script("systemd-run", "exit 0");
-        assert!(matches!(through(&run, &start), Ok(Some(4711))));
+        assert!(matches!(start_by_systemd(&run, &start), Ok(Some(4711))));
         script("systemctl", "echo 0");
-        assert!(matches!(through(&run, &start), Ok(None)), "it has ended already, or handed over");
+        assert!(matches!(start_by_systemd(&run, &start), Ok(None)), "it has ended already, or handed over");
         script("systemd-run", "echo 'Failed to connect to bus: No such file' >&2; exit 1");
-        assert!(matches!(through(&run, &start), Err(Refusal::Absent(_))));
+        assert!(matches!(start_by_systemd(&run, &start), Err(Refusal::Absent(_))));
         script("systemd-run", "echo 'Job failed: exec format error' >&2; exit 1");
         assert!(
-            matches!(through(&run, &start), Err(Refusal::Failed(why)) if why.contains("exec format error"))
+            matches!(start_by_systemd(&run, &start), Err(Refusal::Failed(why)) if why.contains("exec format error"))
         );
     }
 
@@ -279,24 +283,24 @@ mod tests {
     #[test]
     fn a_program_that_cannot_start_says_why() {
         let folder = tempfile::tempdir().unwrap();
-        let start = Start { cwd: None, ..start_of("/nowhere/app", &["app"]) };
-        assert!(directly(&start, |_, _| ()).unwrap_err().contains("No such file"));
+        let start = LaunchCommand { cwd: None, ..start_of("/nowhere/app", &["app"]) };
+        assert!(start_directly(&start, |_, _| ()).unwrap_err().contains("No such file"));
         let text = folder.path().join("text");
         std::fs::write(&text, "not a program").unwrap();
-        let start = Start { program: text, ..start };
-        assert!(directly(&start, |_, _| ()).unwrap_err().contains("Permission denied"));
+        let start = LaunchCommand { program: text, ..start };
+        assert!(start_directly(&start, |_, _| ()).unwrap_err().contains("Permission denied"));
     }
 
     #[test]
     fn how_one_ended_is_told() {
         let (tell, told) = std::sync::mpsc::channel();
-        let start = Start { cwd: None, ..start_of("/bin/sh", &["sh", "-c", "exit 3"]) };
-        let pid = directly(&start, move |pid, how| tell.send((pid, how)).unwrap()).unwrap();
+        let start = LaunchCommand { cwd: None, ..start_of("/bin/sh", &["sh", "-c", "exit 3"]) };
+        let pid = start_directly(&start, move |pid, how| tell.send((pid, how)).unwrap()).unwrap();
         assert_eq!(told.recv().unwrap(), (pid, Some("exit status: 3".to_owned())));
         // One that ends well may have handed over to another.
         let (tell, told) = std::sync::mpsc::channel();
-        let start = Start { line: vec!["sh".into(), "-c".into(), "true".into()], ..start };
-        let pid = directly(&start, move |pid, how| tell.send((pid, how)).unwrap()).unwrap();
+        let start = LaunchCommand { line: vec!["sh".into(), "-c".into(), "true".into()], ..start };
+        let pid = start_directly(&start, move |pid, how| tell.send((pid, how)).unwrap()).unwrap();
         assert_eq!(told.recv().unwrap(), (pid, None));
     }
 
@@ -319,12 +323,12 @@ mod tests {
         nix::fcntl::fcntl(&open, nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty())).unwrap();
         let script = "ls -l /proc/self/fd > fds; cut -d' ' -f6 /proc/self/stat > session; echo \"$K\" > env; \
                       readlink /proc/self/fd/0 > stdin";
-        let start = Start {
+        let start = LaunchCommand {
             cwd: Some(folder.path().to_owned()),
             ..start_of("/bin/sh", &["sh", "-c", &format!("{script}; mv env done")])
         };
         let (tell, told) = std::sync::mpsc::channel();
-        let pid = directly(&start, move |_, how| tell.send(how).unwrap()).unwrap();
+        let pid = start_directly(&start, move |_, how| tell.send(how).unwrap()).unwrap();
         assert_eq!(told.recv().unwrap(), None);
         assert!(!PathBuf::from(format!("/proc/{pid}")).exists(), "it stayed as a zombie");
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();

@@ -1,0 +1,417 @@
+//! An app on the accessibility bus, as its worker has it.
+//!
+//! The worker is the same on every platform; [`BusApp`] is what it has of an app here (`AppBackend`). An event goes this way: `events`
+//! receives it and puts it into the app's `event_queue`; `invalidate` marks the elements dirty that it concerns; the worker reads
+//! those. `quick_read` reads a single announced property sooner; `rescan` and `rescan_states` find what was never announced, and
+//! `delayed_reread` reads new elements once more. `focus` decides which element has the focus.
+
+mod delayed_reread;
+pub(crate) mod event_queue;
+pub(crate) mod events;
+mod focus;
+mod invalidate;
+pub(crate) mod quick_read;
+mod rescan;
+mod rescan_states;
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use axd_protocol::Point;
+use tokio::sync::{oneshot, watch};
+
+use crate::action::RunningAction;
+use crate::app::delayed_reread::DelayedRereads;
+use crate::app::event_queue::EventQueue;
+use crate::app::events::EventConnection;
+use crate::app::focus::FocusTracker;
+use crate::app::quick_read::QuickReads;
+use crate::app::rescan::Rescan;
+use crate::atspi::dbus::call;
+use crate::atspi::direct::DirectConnections;
+use crate::atspi::windows;
+use crate::read::handles::Handle;
+use crate::read::reader::Reader;
+use crate::x11::screen::Screen;
+use crate::x11::window_match::{self, AppWindow};
+use axd_platform::mirror::Readings;
+use axd_platform::schedule::Pace;
+use axd_platform::worker::{AppBackend, Steps, WorkerState, now};
+use axd_platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Responder};
+
+/// An app on the accessibility bus.
+pub(crate) struct BusApp {
+    /// Its process.
+    pub(crate) pid: u32,
+    /// /// Reads its elements.
+    pub(crate) reader: Reader,
+    /// /// Its unique name on the bus, and the path of its root element.
+    pub(crate) root: Handle,
+    /// /// The connection its events come over.
+    events: Arc<EventConnection>,
+    pub(crate) queue: Arc<EventQueue>,
+    /// /// Shared with the desktop: whether its actions take effect late.
+    acts_late: Arc<AtomicBool>,
+    /// /// The windows on the screen, if there is an X server.
+    screen: Option<watch::Receiver<Arc<Screen>>>,
+    pub(crate) rescan: Rescan,
+    pub(crate) quick_reads: QuickReads,
+    pub(crate) delayed_rereads: DelayedRereads,
+    /// /// Connections to apps themselves, for actions.
+    pub(crate) direct: Arc<DirectConnections>,
+    /// /// The action that is under way; the next waits for it.
+    pub(crate) running_action: Option<RunningAction>,
+    /// /// Which element has the focus; those that lose it may not announce that.
+    pub(crate) focus: FocusTracker,
+    /// Until when a dialog may follow a focus that moved. Fences wait for that.
+    pub(crate) focus_settles_at: Option<Instant>,
+    /// The last known titles of the app's windows on the screen.
+    titles: HashMap<ElementKey, String>,
+    /// Whether the first walk is done: an app that has just started does not announce anything yet.
+    walk_done: bool,
+}
+
+impl BusApp {
+    /// An app of which nothing has been read yet.
+    pub fn new(
+        pid: u32,
+        reader: Reader,
+        root: Handle,
+        events: Arc<EventConnection>,
+        late: Arc<AtomicBool>,
+        screen: Option<watch::Receiver<Arc<Screen>>>,
+        links: Arc<DirectConnections>,
+    ) -> BusApp {
+        BusApp {
+            pid,
+            reader,
+            root,
+            events,
+            queue: Arc::default(),
+            acts_late: late,
+            screen,
+            rescan: Rescan::new(now()),
+            quick_reads: QuickReads::default(),
+            delayed_rereads: DelayedRereads::default(),
+            direct: links,
+            running_action: None,
+            focus: FocusTracker::default(),
+            focus_settles_at: None,
+            titles: HashMap::new(),
+            walk_done: false,
+        }
+    }
+
+    fn screen(&self) -> Option<Arc<Screen>> {
+        self.screen.as_ref().map(|screen| Arc::clone(&screen.borrow()))
+    }
+
+    /// Finds out which window of the screen each of the app's windows is, and marks those dirty that changed.
+    fn match_windows(&mut self, state: &mut WorkerState) {
+        let reader = &mut self.reader;
+        let Some(screen) = self.screen.as_mut().map(|screen| Arc::clone(&screen.borrow_and_update())) else {
+            let numbered = reader
+                .frames
+                .keys()
+                .filter_map(|key| Some((*key, windows::window_number(reader.handles.get(*key)?))));
+            reader.numbers = numbered.collect();
+            return;
+        };
+        let mut keys: Vec<ElementKey> = reader.frames.keys().copied().collect();
+        keys.sort_unstable();
+        let frames: Vec<AppWindow> = keys.iter().filter_map(|key| reader.frames.get(key).cloned()).collect();
+        let numbers = window_match::match_windows(&frames, self.pid, &screen);
+        for (key, number) in keys.into_iter().zip(numbers) {
+            // Not every toolkit says that a title changed, but the screen does.
+            let title = number.and_then(|number| screen.windows.iter().find(|it| it.window.window == number));
+            if let Some(title) = title.map(|window| &window.window.title) {
+                let known = self.titles.insert(key, title.clone());
+                if known.is_some_and(|known| known != *title) && state.mirror.has_sent(key) {
+                    state.schedule.mark_dirty(key);
+                }
+            }
+            let before = reader.numbers.get(&key).copied();
+            // One that went off the screen keeps its number: a minimised window is still the same.
+            if let Some(number) = number.filter(|number| Some(*number) != before) {
+                reader.numbers.insert(key, number);
+                if state.mirror.has_sent(key) {
+                    state.schedule.mark_dirty(key);
+                }
+            }
+        }
+    }
+}
+
+impl AppBackend for BusApp {
+    const STEPS: Steps = Steps { first: 64, growth: 2, largest: 512 };
+    const SILENT_BY_FENCE: bool = false;
+    const ENDED: &'static str = "the app has left the accessibility bus";
+
+    async fn register(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
+        self.events.subscribe(&self.root.bus, &self.queue).await?;
+        self.reader.identify_toolkit().await?;
+        self.acts_late.store(self.reader.toolkit.acts_late(), Relaxed);
+        self.reader.load_cache().await?;
+        state.schedule.pace(pace(!self.reader.toolkit.announces_children()), now());
+        self.rescan.enabled = self.reader.toolkit.needs_rescan();
+        Ok(())
+    }
+
+    fn drain_events(&mut self, state: &mut WorkerState) {
+        let events = self.queue.take();
+        self.on_events(events, state);
+        if self.screen.as_ref().is_some_and(|screen| screen.has_changed().unwrap_or(false)) {
+            self.match_windows(state);
+        }
+        self.finish_action(state);
+    }
+
+    async fn wait_for_event(&mut self) {
+        let screen = self.screen.as_mut();
+        let screen_changes = async {
+            match screen {
+                Some(screen) => match screen.changed().await {
+                    // `drain_events` takes it in with everything else.
+                    Ok(()) => screen.mark_changed(),
+                    Err(_) => std::future::pending().await,
+                },
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.queue.wait() => {}
+            () = screen_changes => {}
+        }
+    }
+
+    async fn read(
+        &mut self,
+        state: &mut WorkerState,
+        keys: &[ElementKey],
+        into: &mut Readings,
+    ) -> Result<(), Failure> {
+        for some in keys.chunks(Self::STEPS.largest) {
+            let mut read = self.reader.read(some).await?;
+            if read.iter().any(|(_, reading)| reading.as_ref().is_some_and(|r| r.facts.role.is_window())) {
+                self.match_windows(state);
+                for (key, reading) in &mut read {
+                    if let Some(reading) = reading {
+                        reading.facts.window = self.reader.numbers.get(key).copied();
+                    }
+                }
+            }
+            let facts =
+                read.iter_mut().filter_map(|(key, reading)| Some((*key, &mut reading.as_mut()?.facts)));
+            self.resolve_focus(state, facts);
+            read.into_iter().for_each(|(key, reading)| into.add(key, reading));
+        }
+        Ok(())
+    }
+
+    async fn read_children(
+        &mut self,
+        state: &mut WorkerState,
+        keys: &[ElementKey],
+        into: &mut Readings,
+    ) -> Result<(), Failure> {
+        let mut others = Vec::new();
+        for (key, children) in keys.iter().zip(self.reader.children(keys).await?) {
+            match children.filter(|_| !self.reader.partial.contains_key(key)) {
+                Some(children) => into.add_list(*key, children),
+                // It is gone, or shows only some of them.
+                None => others.push(*key),
+            }
+        }
+        self.read(state, &others, into).await
+    }
+
+    async fn read_rows(&mut self, key: ElementKey, rows: Range<u32>) -> Result<Vec<ElementKey>, Failure> {
+        self.reader.read_rows(key, rows).await
+    }
+
+    fn keep_rows(&mut self, key: ElementKey, rows: Vec<u32>) {
+        self.reader.keep_rows(key, rows);
+    }
+
+    async fn front_window(
+        &mut self,
+        _: &WorkerState,
+        windows: &[ElementKey],
+    ) -> Result<Option<ElementKey>, Failure> {
+        let active = self.screen().and_then(|screen| screen.active);
+        let is_active =
+            |key: &&ElementKey| active.is_some() && self.reader.numbers.get(key) == active.as_ref();
+        Ok(windows.iter().find(is_active).copied())
+    }
+
+    async fn measure(&mut self, state: &WorkerState, keys: &[ElementKey]) -> Result<Vec<Measured>, Failure> {
+        let screen = self.screen();
+        self.reader.measure(keys, &state.mirror, screen.as_deref()).await
+    }
+
+    async fn hit_test(&mut self, state: &WorkerState, point: Point) -> Result<Vec<ElementKey>, Failure> {
+        let screen = self.screen();
+        let path = self.reader.hit_test(point, &state.mirror, screen.as_deref()).await?;
+        match path.last().copied().filter(|deepest| !state.mirror.has_sent(*deepest)) {
+            // Who was asked on the way down may not be who has it.
+            Some(unknown) => Ok([path, self.reader.path(unknown).await?].concat()),
+            None => Ok(path),
+        }
+    }
+
+    async fn path(&mut self, _: &WorkerState, key: ElementKey) -> Result<Vec<ElementKey>, Failure> {
+        self.reader.path(key).await
+    }
+
+    fn perform(
+        &mut self,
+        state: &mut WorkerState,
+        key: ElementKey,
+        act: Act,
+        gate: Gate,
+        reply: Responder<()>,
+    ) {
+        self.start_action(state, key, act, gate, reply);
+    }
+
+    fn is_acting(&self) -> bool {
+        self.running_action.is_some()
+    }
+
+    fn send_fence(&mut self, mark: u64) {
+        let (events, queue) = (Arc::clone(&self.events), Arc::clone(&self.queue));
+        let app = Arc::clone(&self.root.bus);
+        tokio::spawn(async move { events.send_fence(&app, &queue, mark).await });
+    }
+
+    fn probe(&mut self) -> Option<oneshot::Receiver<()>> {
+        let (answer, probe) = oneshot::channel();
+        let (calls, root) = (self.reader.calls.clone(), self.root.clone());
+        tokio::spawn(async move {
+            let ping = call(&root.bus, &root.path, "org.freedesktop.DBus.Peer", "Ping", &());
+            if calls.probe(ping).await {
+                // Nobody waits any more if the app has been detached meanwhile.
+                let _ = answer.send(());
+            }
+        });
+        Some(probe)
+    }
+
+    fn is_lost(&self, failure: &Failure) -> bool {
+        failure.kind != FailureKind::Unresponsive
+    }
+
+    async fn quick_read(&mut self, state: &mut WorkerState, requests_wait: bool) -> Result<bool, Failure> {
+        self.schedule_full_reads(state, false);
+        let is_time = self.quick_reads.take_turn(requests_wait || state.schedule.has_dirty());
+        if is_time {
+            self.run_quick_reads(state).await?;
+        }
+        Ok(is_time)
+    }
+
+    async fn rescan(&mut self, state: &mut WorkerState) -> Result<bool, Failure> {
+        if let Some(many) = self.delayed_rereads.cache_check_candidates(self.reader.handles.len(), now()) {
+            let worth = self.reader.changed_in_cache(&many, &state.mirror).await?;
+            self.delayed_rereads.keep_due(&worth.unwrap_or_else(|| many.into_iter().collect()));
+            return Ok(true);
+        }
+        let is_due = self.rescan.is_due(now(), state.fences.any_passed());
+        if is_due {
+            self.run_rescan(state).await?;
+        }
+        Ok(is_due)
+    }
+
+    async fn diff_children(&mut self, state: &mut WorkerState, keys: &[ElementKey]) -> Result<bool, Failure> {
+        match self.rescan.enabled {
+            true => Ok(self.compare_children(state, keys).await? | self.compare_states(state, keys).await?),
+            false => Ok(false),
+        }
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        let due = [
+            self.rescan.next_due(),
+            self.delayed_rereads.next_due(),
+            self.quick_reads.next_due(),
+            self.focus_settles_at,
+        ];
+        due.into_iter().flatten().min()
+    }
+
+    fn take_due(&mut self) -> Vec<ElementKey> {
+        self.focus_settles_at = self.focus_settles_at.filter(|until| *until > now());
+        // Many are compared with the cache first, by `rescan`.
+        if self.delayed_rereads.needs_cache_check(self.reader.handles.len(), now()) {
+            return Vec::new();
+        }
+        self.delayed_rereads.take(now())
+    }
+
+    fn flush_events(&mut self, state: &mut WorkerState) {
+        self.schedule_full_reads(state, true);
+    }
+
+    /// A fence also waits for a rescan, in an app that does not announce its children.
+    fn is_flushed(&mut self, complete: bool, rescan: &mut Option<u64>) -> bool {
+        if self.focus_settles_at.is_some_and(|until| until > now()) {
+            return false;
+        }
+        if !complete || !self.reader.toolkit.needs_rescan() {
+            return rescan.is_none_or(|number| self.rescan.is_done(number));
+        }
+        let number = *rescan.get_or_insert_with(|| self.rescan.mark_all(now()));
+        self.rescan.is_done(number)
+    }
+
+    fn has_pending_event(&self, key: ElementKey) -> bool {
+        self.quick_reads.contains(key)
+    }
+
+    fn before_read(&mut self, dirty: &[ElementKey]) {
+        dirty.iter().for_each(|key| self.quick_reads.on_full_read(*key));
+    }
+
+    fn on_new_elements(&mut self, new: &[ElementKey]) {
+        let now = now();
+        for key in new {
+            let role = self.reader.roles.get(key).filter(|_| self.walk_done);
+            match role.is_some_and(|role| self.reader.toolkit.announces_all_of(*role)) {
+                true => self.delayed_rereads.add_at_rest_only(*key, now),
+                false => self.delayed_rereads.add(*key, now),
+            }
+        }
+    }
+
+    fn on_walk_done(&mut self) {
+        self.walk_done = true;
+        self.reader.drop_cache();
+    }
+
+    fn on_sweep_step(&mut self, state: &WorkerState) {
+        let keep = |key: ElementKey| state.mirror.knows(key) || state.unplaced.contains(&key);
+        self.titles.retain(|key, _| keep(*key));
+        self.delayed_rereads.retain(|key| state.mirror.has_sent(key));
+        self.reader.prune(state.mirror.len(), keep);
+    }
+
+    async fn detach(&mut self) {
+        self.events.unsubscribe(&self.root.bus, &self.queue).await;
+    }
+}
+
+/// How often elements are read again unannounced: seldom, where the toolkit announces nearly everything.
+fn pace(mute: bool) -> Pace {
+    Pace {
+        watch_first: Duration::from_millis(50),
+        watch_last: Duration::from_millis(if mute { 250 } else { 500 }),
+        watch_size: if mute { 32 } else { 16 },
+        sweep_every: Duration::from_secs(1),
+        sweep_size: if mute { 16 } else { 8 },
+    }
+}

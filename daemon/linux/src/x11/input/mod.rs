@@ -1,0 +1,69 @@
+//! Mouse and keyboard through XTEST, on a thread of its own with a connection of its own: a drag pauses on its way.
+//!
+//! `script` runs the steps, and `receiver` says who would receive them. `keymap` and `keys` are pure: which key gives what. `keyboard` presses keys, `text` types
+//! with it, `spare_keys` lends keys to characters that have none, and `wm_ping` asks apps whether they have read them.
+
+mod keyboard;
+mod keymap;
+mod keys;
+pub(crate) mod pointer;
+mod receiver;
+mod script;
+mod spare_keys;
+mod text;
+mod wm_ping;
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use tracing::debug;
+
+use crate::x11::input::script::InputDevices;
+use axd_platform::input_thread::Job;
+use axd_platform::{Failure, Sent};
+
+/// Runs one script after the other, until nobody can ask any more.
+pub(crate) fn serve(jobs: &Receiver<Job>) {
+    /// How long to wait before asking an app again whether it has read what was typed.
+    const RETRY_DELAY: Duration = Duration::from_secs(3);
+    let mut hands: Option<InputDevices> = None;
+    loop {
+        let job = match hands.as_ref().is_some_and(InputDevices::has_spare_keys_out) {
+            true => jobs.recv_timeout(RETRY_DELAY),
+            false => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match job {
+            Ok(job) => {
+                let result = run(&mut hands, &job);
+                let _ = job.answer.send(result.map(|()| None));
+            }
+            Err(RecvTimeoutError::Timeout) => return_spare_keys(&mut hands),
+            Err(RecvTimeoutError::Disconnected) => return return_spare_keys(&mut hands),
+        }
+    }
+}
+
+fn run(hands: &mut Option<InputDevices>, job: &Job) -> Result<(), Failure> {
+    let fresh = hands.is_none();
+    let ready = match hands {
+        Some(ready) => ready,
+        None => hands.insert(InputDevices::open()?),
+    };
+    let result = ready.run(&job.input, &job.gate);
+    if !ready.lost {
+        return result;
+    }
+    *hands = None;
+    match result {
+        // The server has been restarted since the last script; nothing of this one has been sent.
+        Err(failure) if !fresh && failure.sent == Sent::No => run(hands, job),
+        result => result,
+    }
+}
+
+fn return_spare_keys(hands: &mut Option<InputDevices>) {
+    if let Some(Err(error)) = hands.as_mut().map(InputDevices::return_spare_keys) {
+        debug!(%error, "keys cannot be given back");
+        *hands = None;
+    }
+}

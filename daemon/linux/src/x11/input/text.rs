@@ -1,0 +1,200 @@
+//! Typing text: any character, whatever the layout, whoever holds a modifier.
+
+use axd_protocol::keys::{Key, Named};
+
+use crate::x11::connection::{Display, XError, XResult};
+use crate::x11::input::keyboard::{Keyboard, TypePermission, key_event};
+use crate::x11::input::keymap::Stroke;
+use crate::x11::input::keys;
+use axd_platform::{Failure, FailureKind, Gate, Judge, Sent};
+
+/// How many characters are typed before the receiver is checked again; the server is grabbed meanwhile.
+const MAX_STRETCH: usize = 32;
+
+/// What is typed: keys, each with how many characters of the text it stands for.
+pub(crate) fn taps(text: &str) -> Result<Vec<(Key, u32)>, Failure> {
+    let mut taps = Vec::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        taps.push(match character {
+            '\r' if characters.next_if_eq(&'\n').is_some() => (Key::Named(Named::Return), 2),
+            '\n' | '\r' => (Key::Named(Named::Return), 1),
+            '\t' => (Key::Named(Named::Tab), 1),
+            control if control.is_control() => {
+                let message = format!(
+                    "no key types the control character {}; press keys by name instead",
+                    control.escape_unicode()
+                );
+                return Err(Failure::new(FailureKind::Invalid, message));
+            }
+            character => (Key::Char(character), 1),
+        });
+    }
+    Ok(taps)
+}
+
+/// Types. What was sent is counted at the gate; the modifiers are as before afterwards, whatever happened.
+pub(crate) fn type_taps(
+    display: &Display,
+    keyboard: &mut Keyboard,
+    taps: &[(Key, u32)],
+    judge: &Judge,
+    gate: &Gate,
+) -> Result<(), Failure> {
+    if !keyboard.wait_for_modifiers(display, gate)? {
+        if gate.is_closed() {
+            return Err(Failure::closed());
+        }
+        let message =
+            "a modifier key is held on the keyboard, which would change the text; release it and try again";
+        return Err(Failure::new(FailureKind::Refused, message));
+    }
+    gate.enter()?;
+    let before = keyboard.release_modifiers(display)?;
+    let mut typing = TextTyper { display, keyboard, holding: Vec::new(), sent: false };
+    let result = typing.type_all(taps, judge, gate);
+    let sent = if typing.sent { Sent::Yes } else { Sent::No };
+    let put_back = typing.hold(0).and_then(|()| keyboard.restore(display, &before));
+    result.map_err(|failure| failure.sent(sent))?;
+    Ok(put_back?)
+}
+
+struct TextTyper<'a> {
+    display: &'a Display,
+    keyboard: &'a mut Keyboard,
+    /// Modifier keys that are down for the character typed last.
+    holding: Vec<u8>,
+    sent: bool,
+}
+
+impl TextTyper<'_> {
+    fn type_all(&mut self, taps: &[(Key, u32)], judge: &Judge, gate: &Gate) -> Result<(), Failure> {
+        let mut rest = taps;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(self.prepare(rest)?);
+            now.chunks(MAX_STRETCH).try_for_each(|taps| self.type_stretch(taps, judge, gate))?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Types a few characters, all to the receiver that the judge was asked about.
+    fn type_stretch(&mut self, taps: &[(Key, u32)], judge: &Judge, gate: &Gate) -> Result<(), Failure> {
+        let display = self.display;
+        loop {
+            let may = display.with_server_grabbed(|| {
+                let may = self.keyboard.check_receiver(display, judge)?;
+                if let TypePermission::Yes = may {
+                    for (key, characters) in taps {
+                        gate.enter()?;
+                        self.tap(*key)?;
+                        gate.typed(*characters);
+                    }
+                }
+                Ok(may)
+            })?;
+            match may {
+                TypePermission::Yes => return Ok(()),
+                TypePermission::AfterPing(window) => self.keyboard.wait_for_keymap(display, window)?,
+            }
+        }
+    }
+
+    /// Puts the next taps on spare keys where needed. Returns how many can be typed then; at least one.
+    fn prepare(&mut self, taps: &[(Key, u32)]) -> Result<usize, Failure> {
+        let ready = taps.iter().take_while(|(key, _)| self.stroke(*key).is_some()).count();
+        if ready > 0 {
+            return Ok(ready);
+        }
+        let held = self.keyboard.held_keycodes();
+        let room = self.keyboard.spare_keys.room(&held);
+        // What is lent now may be taken back for what follows, so only the keyboard's own keys count.
+        let lacking = taps.iter().map(|(key, _)| match self.own_stroke(*key) {
+            Some(_) => None,
+            None => Some(keys::symbol(*key)),
+        });
+        let (count, symbols) = plan_stretch(lacking, room);
+        if count == 0 {
+            let message =
+                "the keyboard has no key for a character of the text, and no unused key to assign it to";
+            return Err(Failure::new(FailureKind::NotSupported, message));
+        }
+        self.keyboard.lend(self.display, &symbols)?;
+        Ok(count)
+    }
+
+    fn tap(&mut self, key: Key) -> XResult<()> {
+        let stroke = self.stroke(key).ok_or(XError::Missing("a key for a character"))?;
+        self.hold(stroke.modifiers)?;
+        self.sent = true;
+        key_event(self.display, stroke.keycode, true)?;
+        key_event(self.display, stroke.keycode, false)
+    }
+
+    /// Holds these modifiers, and no others.
+    fn hold(&mut self, modifiers: u8) -> XResult<()> {
+        let wanted = self.keyboard.modifier_keys(modifiers);
+        for keycode in self.holding.iter().filter(|keycode| !wanted.contains(keycode)) {
+            key_event(self.display, *keycode, false)?;
+        }
+        for keycode in wanted.iter().filter(|keycode| !self.holding.contains(keycode)) {
+            key_event(self.display, *keycode, true)?;
+        }
+        self.holding = wanted;
+        Ok(())
+    }
+
+    /// How to press a key, on a spare key if it is on one.
+    fn stroke(&self, key: Key) -> Option<Stroke> {
+        let lent = self.keyboard.spare_keys.key_of(keys::symbol(key));
+        lent.map(|keycode| Stroke { keycode, modifiers: 0 }).or_else(|| self.own_stroke(key))
+    }
+
+    fn own_stroke(&self, key: Key) -> Option<Stroke> {
+        let Keyboard { map, group, .. } = &*self.keyboard;
+        match key {
+            Key::Char(character) => map.character(character, *group),
+            _ => map.symbol(keys::symbol(key), *group),
+        }
+    }
+}
+
+/// How many taps can be made before keys have to be lent anew, and the symbols that need one for it.
+pub(crate) fn plan_stretch(lacking: impl Iterator<Item = Option<u32>>, room: usize) -> (usize, Vec<u32>) {
+    let mut symbols = Vec::new();
+    let mut count = 0;
+    for symbol in lacking {
+        if let Some(symbol) = symbol.filter(|symbol| !symbols.contains(symbol)) {
+            if symbols.len() == room {
+                break;
+            }
+            symbols.push(symbol);
+        }
+        count += 1;
+    }
+    (count, symbols)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::x11::input::keymap::symbol_of;
+
+    #[test]
+    fn line_ends_and_tabs_are_keys_and_other_control_characters_are_refused() {
+        let taps = taps("a\r\nb\n\t").unwrap();
+        let (ret, tab) = (Key::Named(Named::Return), Key::Named(Named::Tab));
+        assert_eq!(taps, [(Key::Char('a'), 1), (ret, 2), (Key::Char('b'), 1), (ret, 1), (tab, 1)]);
+        let failure = super::taps("a\u{7}").unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Invalid);
+        assert!(failure.native.contains("\\u{7}"), "{failure}");
+    }
+
+    #[test]
+    fn a_stretch_ends_where_there_is_no_room_for_one_more_character() {
+        let (a, b, c) = (Some(symbol_of('世')), Some(symbol_of('界')), Some(symbol_of('語')));
+        assert_eq!(plan_stretch([None, a, a, None, b, c].into_iter(), 2), (5, vec![a.unwrap(), b.unwrap()]));
+        assert_eq!(plan_stretch([None, None].into_iter(), 0), (2, vec![]));
+        assert_eq!(plan_stretch([a].into_iter(), 0), (0, vec![]));
+    }
+}
