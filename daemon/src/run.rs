@@ -17,7 +17,7 @@ use crate::logging;
 use crate::options::{Options, PlatformChoice};
 use crate::ready::Ready;
 use axd_engine::memory;
-use axd_engine::{About, Engine};
+use axd_engine::{DaemonInfo, Engine};
 use axd_platform::Platform;
 use axd_server::{self as server, ListenError, Listener, ServerOptions};
 use axd_service::{Sessions, Stop};
@@ -151,7 +151,7 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
         let stop = Stop::new();
         let sessions = Arc::new(Sessions::default());
         stop_on_signals(&stop)?;
-        let about = About {
+        let about = DaemonInfo {
             socket: listener.path().to_owned(),
             log: log.folder.clone(),
             state: Some(places.state.clone()),
@@ -161,7 +161,7 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
         ready.listening(listener.path());
         let options = ServerOptions { idle_exit: options.idle_exit(), ..ServerOptions::default() };
         let served = server::run(listener, engine.clone(), sessions, stop, options).await;
-        engine.let_go_of_everything().await;
+        engine.release_all_input().await;
         engine.say_farewell().await;
         served.map_err(Failure::from)
     });

@@ -28,7 +28,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use crate::policy::{Audit, Policy};
-use action::input_lock::Hands;
+use action::input_lock::InputLock;
 use answer::Answer;
 use apps::app::App;
 use axd_platform::{DesktopEvent, Platform};
@@ -36,18 +36,18 @@ use axd_service::Sessions;
 use axd_service::Stop;
 use axd_service::{BoxFuture, Call, Reply, Served, Service};
 use clock::Ticker;
-use desktop::state::Desktop;
-use subscribe::event_log::Happenings;
+use desktop::state::DesktopState;
+use subscribe::event_log::EventLog;
 
 /// How long a read waits for an app's first walk if its client does not say.
-const PATIENCE: Duration = Duration::from_secs(10);
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// From so many elements on, a walk over them gives the thread's other tasks away first.
-const HEAVY: usize = 5_000;
+const LARGE_TREE: usize = 5_000;
 
 /// What the daemon was started with, as `status` shows it.
 #[derive(Debug, Clone, Default)]
-pub struct About {
+pub struct DaemonInfo {
     /// Where it listens.
     pub socket: PathBuf,
     /// Where it logs.
@@ -61,71 +61,71 @@ pub struct About {
 /// What commands work on.
 pub struct Engine {
     platform: Box<dyn Platform>,
-    about: About,
+    info: DaemonInfo,
     started: Instant,
     clock: Ticker,
     sessions: Arc<Sessions>,
     stop: Stop,
-    desktop: RwLock<Desktop>,
+    desktop: RwLock<DesktopState>,
     /// What the desktop has told and is not taken in yet.
-    told: Mutex<Option<mpsc::UnboundedReceiver<DesktopEvent>>>,
+    desktop_events: Mutex<Option<mpsc::UnboundedReceiver<DesktopEvent>>>,
     /// Attached apps by slot.
     apps: DashMap<u32, Arc<App>>,
     next_slot: AtomicU32,
     next_interest: AtomicU64,
     attaching: Mutex<()>,
-    happenings: Mutex<Happenings>,
-    hands: Hands,
+    event_log: Mutex<EventLog>,
+    input_lock: InputLock,
     policy: Policy,
     audit: Audit,
     /// Beats whenever there may be something to tell.
-    pulse: watch::Sender<u64>,
+    changed: watch::Sender<u64>,
 }
 
 impl Engine {
     /// An engine on this platform. Returns when the platform has told what is there.
     pub fn start(
         platform: Box<dyn Platform>,
-        about: About,
+        about: DaemonInfo,
         sessions: Arc<Sessions>,
         stop: Stop,
     ) -> Arc<Engine> {
         let audit = about.state.as_deref().map(Audit::in_folder).unwrap_or_default();
         let engine = Arc::new(Engine {
             platform,
-            about,
+            info: about,
             started: Instant::now(),
             clock: Ticker::new(),
             sessions,
             stop,
             desktop: RwLock::default(),
-            told: Mutex::default(),
+            desktop_events: Mutex::default(),
             apps: DashMap::new(),
             next_slot: AtomicU32::new(1),
             next_interest: AtomicU64::new(1),
             attaching: Mutex::default(),
-            happenings: Mutex::default(),
-            hands: Hands::default(),
+            event_log: Mutex::default(),
+            input_lock: InputLock::default(),
             policy: Policy,
             audit,
-            pulse: watch::Sender::new(0),
+            changed: watch::Sender::new(0),
         });
         engine.listen_to_desktop();
-        engine.let_go_of_unused();
+        engine.detach_unused();
         engine
     }
 
-    fn beat(&self) {
-        self.pulse.send_modify(|beat| *beat += 1);
+    fn notify_changed(&self) {
+        self.changed.send_modify(|version| *version += 1);
     }
 
     /// What a request may take: what its client said, else a patient while.
     fn deadline(call: &Call) -> Instant {
-        call.deadline.unwrap_or_else(|| Instant::now() + PATIENCE)
+        call.deadline.unwrap_or_else(|| Instant::now() + DEFAULT_DEADLINE)
     }
 
     /// Serves a request: what acts waits for the actions before it on the same connection; the rest overtakes them.
-    async fn run(self: Arc<Self>, call: Call) -> Reply {
+    async fn run_in_turn(self: Arc<Self>, call: Call) -> Reply {
         if !takes_turn(&call.command) {
             return self.carry_out(call).await;
         }
@@ -225,7 +225,7 @@ impl Engine {
             let delivery = done
                 .as_ref()
                 .map_or_else(|error| error.disposition.delivery, |()| Delivery::DeliveredUnverified);
-            self.record(&call, &policy::permit::About::default(), delivery, done.as_ref().err());
+            self.record(&call, &policy::permit::ActionSubject::default(), delivery, done.as_ref().err());
         }
         answer.finish(done)
     }
@@ -242,7 +242,7 @@ impl Service for Engine {
 
     fn serve(self: Arc<Self>, call: Call, out: &mut Vec<u8>) -> Served {
         let mut running: BoxFuture<'static, Reply> =
-            if takes_turn(&call.command) { Box::pin(self.run(call)) } else { self.carry_out(call) };
+            if takes_turn(&call.command) { Box::pin(self.run_in_turn(call)) } else { self.carry_out(call) };
         // Whoever polls it next registers to be woken; that it was polled once before does not matter to it.
         match running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Reply { line, feed: None }) if out.is_empty() => {
@@ -285,9 +285,9 @@ fn takes_turn(command: &Command) -> bool {
 }
 
 /// Runs something that may take a while without keeping the thread's other tasks waiting.
-fn heavy<T>(elements: usize, work: impl FnOnce() -> T) -> T {
+fn block_if_large<T>(elements: usize, work: impl FnOnce() -> T) -> T {
     let threads = tokio::runtime::Handle::try_current().map(|runtime| runtime.runtime_flavor());
-    if elements > HEAVY && matches!(threads, Ok(tokio::runtime::RuntimeFlavor::MultiThread)) {
+    if elements > LARGE_TREE && matches!(threads, Ok(tokio::runtime::RuntimeFlavor::MultiThread)) {
         tokio::task::block_in_place(work)
     } else {
         work()

@@ -9,11 +9,11 @@ use axd_protocol::selector::Target;
 use axd_protocol::{Bounds, Error, ErrorCode, NodeId, Point, Result, Role, State};
 use tokio::time::{Instant, timeout_at};
 
-use crate::action::context::{Done, Scene};
+use crate::action::context::{ActionContext, Outcome};
 use crate::action::popup::along;
 use crate::action::receiver::Expected;
 use crate::apps::app::App;
-use crate::apps::measure::Places;
+use crate::apps::measure::Measurements;
 use crate::apps::target::{Where, alive, parse_target};
 use axd_platform::{
     Act, DesktopWindow, ElementKey, Gate, InputStep, Receiver, Stretch, WindowOp, WorkerRequest,
@@ -21,16 +21,16 @@ use axd_platform::{
 use axd_tree::{Ix, Tree};
 
 /// Where things are is announced badly: so often it is looked at again while somebody waits.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+const RECHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// So often an element may be somewhere else when the pointer has got there.
-const MOVES: usize = 4;
+const MAX_MOVES: usize = 4;
 /// How thick the edge of a popup may be that its app does not count in.
 const POPUP_EDGE: i32 = 12;
 /// How long a window may take to come to the front before it is asked for again.
-const RAISE: Duration = Duration::from_millis(300);
+const RAISE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Whether an element can be reached now.
-enum Reached {
+enum Actionability {
     /// Here.
     At(Point),
     /// It cannot, for this reason.
@@ -49,7 +49,7 @@ struct Tries {
 }
 
 /// An element as it is about to be reached.
-struct Sight {
+struct TargetGeometry {
     key: ElementKey,
     /// The window system's number of the window it is in.
     window: Option<u64>,
@@ -57,14 +57,14 @@ struct Sight {
     pops_up: bool,
 }
 
-impl Scene<'_> {
+impl ActionContext<'_> {
     /// The place to point at: the one that was named, else where the target can be reached.
-    pub async fn spot(&self) -> Result<Point> {
+    pub async fn click_point(&self) -> Result<Point> {
         match self.point {
             Some(point) => Ok(point),
             None => {
                 let (app, id) = (Arc::clone(self.app()?), self.id()?);
-                self.reach(&app, id).await
+                self.wait_until_actionable(&app, id).await
             }
         }
     }
@@ -104,10 +104,10 @@ impl Scene<'_> {
     /// Points at an element. Some apps say where things are only when the pointer has been in their window, so the pointer goes
     /// there first, and it is looked again until the element is where it is said to be.
     pub async fn point_at_element(&self, app: &Arc<App>, id: NodeId) -> Result<Point> {
-        let mut at = self.reach(app, id).await?;
-        for _ in 0..MOVES {
+        let mut at = self.wait_until_actionable(app, id).await?;
+        for _ in 0..MAX_MOVES {
             self.send(vec![InputStep::Move(at), InputStep::Arrive], Expected::Anyone).await?;
-            let there = self.reach(app, id).await?;
+            let there = self.wait_until_actionable(app, id).await?;
             if there == at {
                 return Ok(at);
             }
@@ -117,28 +117,28 @@ impl Scene<'_> {
     }
 
     /// The place of another target.
-    pub async fn spot_of(&self, target: &str) -> Result<Point> {
+    pub async fn click_point_of(&self, target: &str) -> Result<Point> {
         if let Target::Point { x, y } = parse_target(target)? {
             return self.engine.place_of(Point { x, y }, self.options, self.deadline).await;
         }
         let place = Where { app: self.options.app, window: self.options.window };
         let located = self.engine.locate(target, place, self.deadline).await?;
-        self.reach(&located.app, located.id).await
+        self.wait_until_actionable(&located.app, located.id).await
     }
 
     /// Waits until an element can be reached, and says where.
     /// Mouse and keyboard are then taken: the element can be reached because its window was brought to the front.
-    pub async fn reach(&self, app: &Arc<App>, id: NodeId) -> Result<Point> {
-        let end = self.patience();
-        let mut pulse = self.engine.pulse.subscribe();
+    pub async fn wait_until_actionable(&self, app: &Arc<App>, id: NodeId) -> Result<Point> {
+        let end = self.action_deadline();
+        let mut updates = self.engine.changed.subscribe();
         let mut tries = Tries::default();
         loop {
-            pulse.mark_unchanged();
+            updates.mark_unchanged();
             let taken = self.take_hands().await?;
-            let why = match self.try_to_reach(app, id, &mut tries).await? {
-                Reached::At(point) => return Ok(point),
-                Reached::Not(why) => why,
-                Reached::Covered(why) => {
+            let why = match self.check_actionability(app, id, &mut tries).await? {
+                Actionability::At(point) => return Ok(point),
+                Actionability::Not(why) => why,
+                Actionability::Covered(why) => {
                     tries.covered = true;
                     why
                 }
@@ -158,7 +158,7 @@ impl Scene<'_> {
             tokio::select! {
                 biased;
                 () = self.call.gate.closed() => return Err(self.cancelled()),
-                _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), pulse.changed()) => {}
+                _ = timeout_at(end.min(Instant::now() + RECHECK_INTERVAL), updates.changed()) => {}
             }
         }
     }
@@ -166,13 +166,18 @@ impl Scene<'_> {
     /// Whether an element can be reached now.
     pub async fn can_reach(&self, app: &Arc<App>, id: NodeId) -> Result<bool> {
         Ok(matches!(
-            self.try_to_reach(app, id, &mut Tries { scrolled: true, covered: false }).await?,
-            Reached::At(_)
+            self.check_actionability(app, id, &mut Tries { scrolled: true, covered: false }).await?,
+            Actionability::At(_)
         ))
     }
 
-    async fn try_to_reach(&self, app: &Arc<App>, id: NodeId, tries: &mut Tries) -> Result<Reached> {
-        let not = |why: &str| Ok(Reached::Not(why.to_owned()));
+    async fn check_actionability(
+        &self,
+        app: &Arc<App>,
+        id: NodeId,
+        tries: &mut Tries,
+    ) -> Result<Actionability> {
+        let not = |why: &str| Ok(Actionability::Not(why.to_owned()));
         let sight = {
             let tree = app.tree.read();
             let ix = alive(app, &tree, id)?;
@@ -185,12 +190,12 @@ impl Scene<'_> {
             }
             let Some(key) = tree.key(ix) else { return not("is about to be replaced") };
             let window = self.window_number(app, &tree, ix);
-            Sight { key, window, pops_up: pops_up(&tree, ix) }
+            TargetGeometry { key, window, pops_up: pops_up(&tree, ix) }
         };
         if !sight.pops_up {
             self.raise(sight.window, tries.covered).await?;
         }
-        let places = Places::to_act(app, vec![sight.key], self.deadline).await;
+        let places = Measurements::to_act(app, vec![sight.key], self.deadline).await;
         if places.age.is_some() {
             return not("has no known position: the app does not answer");
         }
@@ -205,18 +210,20 @@ impl Scene<'_> {
             return not("is scrolled out of view, and its app does not scroll to it");
         }
         let Some(point) = self.middle(bounds, &sight) else { return not("is off the screen") };
-        let Some(cover) = self.covered(app, id, point, &sight).await? else { return Ok(Reached::At(point)) };
+        let Some(cover) = self.covered(app, id, point, &sight).await? else {
+            return Ok(Actionability::At(point));
+        };
         // An item may be said to be wider than the popup that shows it.
         for point in along(bounds).into_iter().filter(|_| sight.pops_up) {
             if self.covered(app, id, point, &sight).await?.is_none() {
-                return Ok(Reached::At(point));
+                return Ok(Actionability::At(point));
             }
         }
         Ok(cover)
     }
 
     /// The middle of the part of an element that is on the screen and in its window.
-    fn middle(&self, bounds: Bounds, sight: &Sight) -> Option<Point> {
+    fn middle(&self, bounds: Bounds, sight: &TargetGeometry) -> Option<Point> {
         let desktop = self.engine.desktop.read();
         let window = sight.window.and_then(|window| desktop.window(window)?.bounds);
         let inside = match window.filter(|_| !sight.pops_up) {
@@ -237,8 +244,8 @@ impl Scene<'_> {
         app: &Arc<App>,
         id: NodeId,
         point: Point,
-        sight: &Sight,
-    ) -> Result<Option<Reached>> {
+        sight: &TargetGeometry,
+    ) -> Result<Option<Actionability>> {
         let expected = match (sight.pops_up, sight.window) {
             (true, _) => Expected::Popup(app.pid()),
             (false, Some(window)) => Expected::Window(app.pid(), window),
@@ -246,7 +253,7 @@ impl Scene<'_> {
         };
         let receiver = match self.receiver_of(Stretch::Pointer(point), expected).await? {
             Ok(receiver) => receiver,
-            Err(why) => return Ok(Some(Reached::Covered(format!("is {why}")))),
+            Err(why) => return Ok(Some(Actionability::Covered(format!("is {why}")))),
         };
         let hit = app.ask_raw(self.deadline, |reply| WorkerRequest::HitTest { point, reply }).await;
         let hit = hit.ok().flatten();
@@ -271,7 +278,7 @@ impl Scene<'_> {
         }
         let mut what = String::new();
         axd_protocol::text::write_ref(&cover, &mut what);
-        Ok(Some(Reached::Not(format!("is covered by {what}"))))
+        Ok(Some(Actionability::Not(format!("is covered by {what}"))))
     }
 
     /// Whether the popup that an element is in is where the desktop shows this popup. Then what the app says of places in it can be
@@ -293,7 +300,7 @@ impl Scene<'_> {
             popup.and_then(|at| tree.key(at))
         };
         let Some(popup) = popup else { return Ok(false) };
-        let places = Places::to_act(app, vec![popup], self.deadline).await;
+        let places = Measurements::to_act(app, vec![popup], self.deadline).await;
         let Some(said) = places.bounds(popup).filter(|_| places.age.is_none()) else { return Ok(false) };
         let edges = [
             said.x - window.x,
@@ -305,7 +312,7 @@ impl Scene<'_> {
     }
 
     /// Fails if a click on an item got to another item beside it: that has the focus now, and had not before.
-    pub fn hit_what_was_meant(&self, done: &Done) -> Result<()> {
+    pub fn check_hit(&self, done: &Outcome) -> Result<()> {
         let (Some(id), Some(app), None) = (self.target, &self.app, self.point) else { return Ok(()) };
         if done.route != Route::Input || done.delivery == Delivery::DeliveredVerified {
             return Ok(());
@@ -320,7 +327,7 @@ impl Scene<'_> {
         }
         let mut other = String::new();
         axd_protocol::text::write_ref(&tree.node_ref(focused), &mut other);
-        Err(Error::new(ErrorCode::ActionFailed, format!("the click on {} hit {other}", self.called()))
+        Err(Error::new(ErrorCode::ActionFailed, format!("the click on {} hit {other}", self.target_label()))
             .delivered(Delivery::Uncertain)
             .suggest("the app reports wrong positions; check with `ax snapshot`, then use the keyboard or --route semantic"))
     }
@@ -334,7 +341,7 @@ impl Scene<'_> {
 
     /// Whether an element is shown by what pops up over windows.
     pub fn pops_up(&self, id: NodeId) -> bool {
-        self.look(id, pops_up).unwrap_or(false)
+        self.read_node(id, pops_up).unwrap_or(false)
     }
 
     /// The window system's number of the window of an element.
@@ -386,7 +393,7 @@ impl Scene<'_> {
         let op = if again { WindowOp::Insist } else { WindowOp::Focus };
         let asked = self.engine.platform.window_op(window, op, Gate::new());
         if let Ok(Ok(Ok(_))) = timeout_at(self.deadline, asked).await {
-            let end = self.deadline.min(Instant::now() + RAISE);
+            let end = self.deadline.min(Instant::now() + RAISE_TIMEOUT);
             self.until(end, is_active).await?;
         }
         Ok(())

@@ -10,31 +10,31 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use crate::Engine;
-use crate::action::input_lock::Turn;
+use crate::action::input_lock::InputGuard;
 use crate::action::receiver::Received;
 use crate::action::settle::{Pace, Watch, Within};
 use crate::action::spec::Action;
 use crate::apps::app::App;
 use crate::apps::target::alive;
-use crate::desktop::error::not_allowed;
+use crate::desktop::error::permission_error;
 use axd_platform::{ElementKey, Failure, FailureKind, Sent, WorkerRequest};
 use axd_service::Call;
 use axd_tree::{Ix, Tree};
 
 /// So long it is waited, at most, before an app that did not answer is asked again.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const RECHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long reading the target again may take.
-const READ_AGAIN: Duration = Duration::from_millis(1_500);
+const REREAD_TIMEOUT: Duration = Duration::from_millis(1_500);
 /// How long a target may take to become fit to be acted on, if nobody says.
-const TIMEOUT: Duration = Duration::from_millis(5_000);
+const DEFAULT_ACTION_TIMEOUT: Duration = Duration::from_millis(5_000);
 
 /// How long an outcome may take that is an error if it does not come.
-const OUTCOME: Duration = Duration::from_millis(1_000);
+const OUTCOME_TIMEOUT: Duration = Duration::from_millis(1_000);
 /// An outcome that has not come when nothing changed for so long does not come.
-const NOT_TO_COME: Duration = Duration::from_millis(200);
+const ABSENCE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// An action under way.
-pub(crate) struct Scene<'c> {
+pub(crate) struct ActionContext<'c> {
     pub engine: &'c Arc<Engine>,
     pub call: &'c Call,
     pub options: ActOptions<'c>,
@@ -46,7 +46,7 @@ pub(crate) struct Scene<'c> {
     pub before: Option<ElementState>,
     pub since: Clock,
     /// Mouse and keyboard, while this action has them.
-    pub hands: Mutex<Option<Turn>>,
+    pub input_guard: Mutex<Option<InputGuard>>,
     /// Who received its input.
     pub received: Received,
     /// The element that the mouse was over just before it was pressed.
@@ -57,7 +57,7 @@ pub(crate) struct Scene<'c> {
 
 /// How an action was done.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Done {
+pub(crate) struct Outcome {
     pub method: &'static str,
     pub route: Route,
     pub delivery: Delivery,
@@ -68,25 +68,25 @@ pub(crate) struct Done {
 
 /// How the app came to rest after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Rest {
+pub(crate) struct Settle {
     pub settled: Settled,
     pub waited: Duration,
 }
 
-impl Done {
+impl Outcome {
     /// It was done this way.
-    pub fn by(method: &'static str, route: Route, delivery: Delivery) -> Done {
-        Done { method, route, delivery, note: None, doubt: None }
+    pub fn by(method: &'static str, route: Route, delivery: Delivery) -> Outcome {
+        Outcome { method, route, delivery, note: None, doubt: None }
     }
 
     /// Nothing had to be done.
-    pub fn already(what: &str) -> Done {
+    pub fn already(what: &str) -> Outcome {
         let note = Some(what.to_owned());
-        Done { note, ..Done::by("none", Route::Auto, Delivery::DeliveredVerified) }
+        Outcome { note, ..Outcome::by("none", Route::Auto, Delivery::DeliveredVerified) }
     }
 }
 
-impl<'c> Scene<'c> {
+impl<'c> ActionContext<'c> {
     pub fn new(
         engine: &'c Arc<Engine>,
         call: &'c Call,
@@ -95,9 +95,9 @@ impl<'c> Scene<'c> {
         app: Option<Arc<App>>,
         target: Option<NodeId>,
         point: Option<Point>,
-    ) -> Scene<'c> {
+    ) -> ActionContext<'c> {
         let since = engine.clock.now();
-        Scene {
+        ActionContext {
             engine,
             call,
             options,
@@ -107,7 +107,7 @@ impl<'c> Scene<'c> {
             point,
             before: None,
             since,
-            hands: Mutex::default(),
+            input_guard: Mutex::default(),
             received: Received::default(),
             hit: Mutex::default(),
             focused: None,
@@ -131,13 +131,13 @@ impl<'c> Scene<'c> {
 
     /// Has an element read again. An app that is busy is waited for: nothing has been sent yet.
     async fn read_once_it_answers(&self, id: NodeId) -> Result<()> {
-        let (app, end) = (self.app()?, self.patience());
-        let mut pulse = self.engine.pulse.subscribe();
+        let (app, end) = (self.app()?, self.action_deadline());
+        let mut updates = self.engine.changed.subscribe();
         loop {
-            pulse.mark_unchanged();
+            updates.mark_unchanged();
             match self.read_again(id).await {
                 Err(error) if error.code == ErrorCode::AppUnresponsive && Instant::now() < end => {
-                    let _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), pulse.changed()).await;
+                    let _ = timeout_at(end.min(Instant::now() + RECHECK_INTERVAL), updates.changed()).await;
                     self.until(end, || app.state() != AppState::Degraded).await?;
                 }
                 read => return read,
@@ -148,7 +148,7 @@ impl<'c> Scene<'c> {
     /// Has an element read again.
     pub async fn read_again(&self, id: NodeId) -> Result<()> {
         let (app, key) = (self.app()?, self.key(id)?);
-        let until = self.deadline.min(Instant::now() + READ_AGAIN);
+        let until = self.deadline.min(Instant::now() + REREAD_TIMEOUT);
         app.ask(until, |reply| WorkerRequest::Read { keys: vec![key], reply }).await.map(drop)
     }
 
@@ -168,7 +168,7 @@ impl<'c> Scene<'c> {
     }
 
     /// Looks at the tree.
-    pub fn look<T>(&self, id: NodeId, look: impl FnOnce(&Tree, Ix) -> T) -> Result<T> {
+    pub fn read_node<T>(&self, id: NodeId, look: impl FnOnce(&Tree, Ix) -> T) -> Result<T> {
         let app = self.app()?;
         let tree = app.tree.read();
         let ix = alive(app, &tree, id)?;
@@ -176,14 +176,14 @@ impl<'c> Scene<'c> {
     }
 
     pub fn key(&self, id: NodeId) -> Result<ElementKey> {
-        self.look(id, |tree, ix| tree.key(ix))?.ok_or_else(|| {
+        self.read_node(id, |tree, ix| tree.key(ix))?.ok_or_else(|| {
             Error::new(ErrorCode::StaleRef, format!("{id} is about to be replaced; try again"))
         })
     }
 
     /// An element, as far as actions change it.
     pub fn brief(&self, id: NodeId) -> Result<ElementState> {
-        self.look(id, brief)
+        self.read_node(id, element_state)
     }
 
     /// How the target is now; `None` if it is gone.
@@ -197,25 +197,26 @@ impl<'c> Scene<'c> {
 
     /// Whether the target has a state now.
     pub fn has(&self, state: State) -> bool {
-        self.target.is_some_and(|id| self.look(id, |tree, ix| tree.states(ix).has(state)).unwrap_or(false))
+        self.target
+            .is_some_and(|id| self.read_node(id, |tree, ix| tree.states(ix).has(state)).unwrap_or(false))
     }
 
     /// Until when the target may take to become fit.
-    pub fn patience(&self) -> Instant {
-        let timeout = self.options.timeout_ms.map_or(TIMEOUT, Duration::from_millis);
+    pub fn action_deadline(&self) -> Instant {
+        let timeout = self.options.timeout_ms.map_or(DEFAULT_ACTION_TIMEOUT, Duration::from_millis);
         self.deadline.min(Instant::now() + timeout)
     }
 
     /// Until when the outcome of something that was done may take to be seen.
-    pub fn soon(&self) -> Instant {
-        self.deadline.min(Instant::now() + OUTCOME)
+    pub fn outcome_deadline(&self) -> Instant {
+        self.deadline.min(Instant::now() + OUTCOME_TIMEOUT)
     }
 
     /// Waits until something is so, looking whenever anything changes. False if it is not so by then.
     pub async fn until(&self, end: Instant, so: impl Fn() -> bool) -> Result<bool> {
-        let mut pulse = self.engine.pulse.subscribe();
+        let mut updates = self.engine.changed.subscribe();
         loop {
-            pulse.mark_unchanged();
+            updates.mark_unchanged();
             if so() {
                 return Ok(true);
             }
@@ -225,7 +226,7 @@ impl<'c> Scene<'c> {
             tokio::select! {
                 biased;
                 () = self.call.gate.closed() => return Err(self.cancelled()),
-                _ = timeout_at(end, pulse.changed()) => {}
+                _ = timeout_at(end, updates.changed()) => {}
             }
         }
     }
@@ -237,7 +238,7 @@ impl<'c> Scene<'c> {
         }
         let app = Arc::clone(self.app()?);
         let _watch = Watch::new(self.engine, &app, self.key(self.id()?)?);
-        if self.until(self.patience(), || !self.has(State::Disabled)).await? {
+        if self.until(self.action_deadline(), || !self.has(State::Disabled)).await? {
             return Ok(());
         }
         Err(self.not_actionable("is disabled"))
@@ -245,15 +246,15 @@ impl<'c> Scene<'c> {
 
     /// Waits until `enough` is true, or the app has been at rest for so long that it will not be. That something else changed
     /// first, a focus perhaps, is no reason to give up.
-    pub async fn pause(&self, enough: impl Fn() -> bool) -> Settled {
+    pub async fn wait_for_effect(&self, enough: impl Fn() -> bool) -> Settled {
         let Some(app) = &self.app else { return Settled::Skipped };
-        let pace = Pace { quiet: NOT_TO_COME, ..Pace::new(None, None) };
+        let pace = Pace { quiet: ABSENCE_TIMEOUT, ..Pace::new(None, None) };
         let held = || self.is_held_down();
         self.engine.settle(app, self.since.tick, self.within(pace), enough, held).await
     }
 
     /// Waits until the app is at rest. What the next step finds is then what this one left.
-    pub async fn rest(&self) {
+    pub async fn settle_quietly(&self) {
         if let Some(app) = &self.app {
             let pace = Pace::new(None, None);
             let held = || self.is_held_down();
@@ -275,7 +276,7 @@ impl<'c> Scene<'c> {
     }
 
     /// Waits until the app is at rest, and for what was asked to be waited for.
-    pub async fn come_to_rest(&self, action: &Action<'_>) -> Result<Rest> {
+    pub async fn settle_and_wait(&self, action: &Action<'_>) -> Result<Settle> {
         let began = Instant::now();
         let asked = self.options.settle_ms.is_some() || self.options.quiet_ms.is_some();
         let waits = asked || !action.is_small();
@@ -291,7 +292,7 @@ impl<'c> Scene<'c> {
         if awaited && matches!(settled, Settled::NoChange | Settled::Unresponsive) && has_changed() {
             settled = self.settle(waits).await;
         }
-        Ok(Rest { settled, waited: began.elapsed() })
+        Ok(Settle { settled, waited: began.elapsed() })
     }
 
     async fn settle(&self, waits: bool) -> Settled {
@@ -302,8 +303,8 @@ impl<'c> Scene<'c> {
     }
 
     /// Nothing was done, so there is nothing to wait for.
-    pub fn unsettled(&self) -> Rest {
-        Rest { settled: Settled::Skipped, waited: Duration::ZERO }
+    pub fn unsettled(&self) -> Settle {
+        Settle { settled: Settled::Skipped, waited: Duration::ZERO }
     }
 
     async fn await_match(&self, selector: &str, gone: bool) -> Result<()> {
@@ -317,7 +318,7 @@ impl<'c> Scene<'c> {
                 .is_some_and(|root| tree.find(&parsed, axd_tree::Scope { root }, Some(1)).count > 0);
             found != gone && (!gone || app.is_complete())
         };
-        let came = self.until(self.patience(), so).await.map_err(|error| {
+        let came = self.until(self.action_deadline(), so).await.map_err(|error| {
             let message = format!("{}; the action had been done", error.message);
             Error { message, ..error }
                 .delivered(Delivery::DeliveredUnverified)
@@ -333,7 +334,7 @@ impl<'c> Scene<'c> {
     }
 
     /// What the target is called in an error.
-    pub fn called(&self) -> String {
+    pub fn target_label(&self) -> String {
         let mut what = String::new();
         match (&self.before, self.point) {
             (Some(before), _) => axd_protocol::text::write_ref(&before.node, &mut what),
@@ -344,7 +345,7 @@ impl<'c> Scene<'c> {
     }
 
     pub fn not_actionable(&self, why: &str) -> Error {
-        Error::new(ErrorCode::NotActionable, format!("{} {why}", self.called()))
+        Error::new(ErrorCode::NotActionable, format!("{} {why}", self.target_label()))
     }
 
     pub fn cancelled(&self) -> Error {
@@ -358,7 +359,7 @@ impl<'c> Scene<'c> {
 
     /// What a platform's failure means for this action.
     pub fn failed(&self, failure: &Failure) -> Error {
-        let what = self.called();
+        let what = self.target_label();
         let error = match failure.kind {
             FailureKind::Gone => match self.id().and_then(|id| self.key(id)) {
                 Err(gone) => gone,
@@ -374,7 +375,7 @@ impl<'c> Scene<'c> {
                 crate::action::out_of_time("the deadline was exceeded")
             }
             FailureKind::Closed => self.cancelled(),
-            FailureKind::NotAllowed => not_allowed(failure.native.clone()),
+            FailureKind::NotAllowed => permission_error(failure.native.clone()),
             FailureKind::Elsewhere => Error::new(ErrorCode::NotActionable, format!("{what}: {failure}")),
         };
         match failure.sent {
@@ -387,7 +388,7 @@ impl<'c> Scene<'c> {
 }
 
 /// An element, as far as actions change it.
-pub(crate) fn brief(tree: &Tree, ix: Ix) -> ElementState {
+pub(crate) fn element_state(tree: &Tree, ix: Ix) -> ElementState {
     let states = tree.states(ix);
     ElementState {
         node: tree.node_ref(ix),

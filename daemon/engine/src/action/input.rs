@@ -8,8 +8,8 @@ use axd_protocol::error::Delivery;
 use axd_protocol::keys::{Button, Combo, Key, Modifier, Named};
 use axd_protocol::{NodeId, Point, Result, Role, State};
 
-use crate::action::context::{Done, Scene};
-use crate::action::input_lock::Holdable;
+use crate::action::context::{ActionContext, Outcome};
+use crate::action::input_lock::HeldInput;
 use crate::action::receiver::Expected;
 use axd_platform::{Act, Direction, Input, InputStep, Stretch};
 
@@ -19,26 +19,26 @@ const DRAG_PAUSE: Duration = Duration::from_millis(16);
 /// Clicks that belong together are so far apart: of those that come at once, some apps miss one now and then.
 const CLICK_PAUSE: Duration = Duration::from_millis(30);
 
-impl Scene<'_> {
+impl ActionContext<'_> {
     /// Makes input at the place that this action is about.
-    pub async fn input(&self, steps: Vec<InputStep>) -> Result<Done> {
+    pub async fn input(&self, steps: Vec<InputStep>) -> Result<Outcome> {
         let expected = self.expected_at_spot()?;
         self.send(steps, expected).await
     }
 
-    pub fn by_input(&self, doubt: Option<String>) -> Done {
+    pub fn input_outcome(&self, doubt: Option<String>) -> Outcome {
         let method = self.engine.platform.input_method();
-        Done { doubt, ..Done::by(method, Route::Input, Delivery::DeliveredUnverified) }
+        Outcome { doubt, ..Outcome::by(method, Route::Input, Delivery::DeliveredUnverified) }
     }
 
     /// Clicks the target, or the place that was named.
-    pub async fn click(&self, button: Button, count: u32) -> Result<Done> {
+    pub async fn click(&self, button: Button, count: u32) -> Result<Outcome> {
         let at = self.point_at().await?;
         self.input(clicks(at, button, count, &[])).await
     }
 
     /// Clicks another element of the app.
-    pub async fn click_on(&self, id: NodeId) -> Result<Done> {
+    pub async fn click_on(&self, id: NodeId) -> Result<Outcome> {
         let app = Arc::clone(self.app()?);
         let at = self.point_at_element(&app, id).await?;
         let expected = match self.pops_up(id) {
@@ -49,16 +49,16 @@ impl Scene<'_> {
     }
 
     /// Moves the pointer over the target.
-    pub async fn hover(&self) -> Result<Done> {
+    pub async fn hover(&self) -> Result<Outcome> {
         let at = self.point_at().await?;
         self.input(vec![InputStep::Expect(Stretch::Pointer(at)), InputStep::Move(at)]).await
     }
 
     /// Drags the target to another element or place.
-    pub async fn drag(&self, to: &str) -> Result<Done> {
+    pub async fn drag(&self, to: &str) -> Result<Outcome> {
         // The way there may scroll or cover where it begins, so that is looked at last.
-        self.spot().await?;
-        let to = self.spot_of(to).await?;
+        self.click_point().await?;
+        let to = self.click_point_of(to).await?;
         let from = self.point_at().await?;
         let mut steps = vec![
             InputStep::Expect(Stretch::Pointer(to)),
@@ -76,18 +76,18 @@ impl Scene<'_> {
     }
 
     /// Turns the wheel over the target.
-    pub async fn wheel(&self, direction: Direction, amount: u32) -> Result<Done> {
+    pub async fn wheel(&self, direction: Direction, amount: u32) -> Result<Outcome> {
         let at = self.point_at().await?;
         self.input(vec![InputStep::Move(at), turn(direction, amount)]).await
     }
 
     /// Types: into the target, which has the focus, or into the app that was named.
-    pub async fn keys(&self, text: &str) -> Result<Done> {
+    pub async fn keys(&self, text: &str) -> Result<Outcome> {
         self.by_keys(vec![InputStep::Text(text.to_owned())]).await
     }
 
     /// Makes input by the keyboard: for the target, or for who was named.
-    pub async fn by_keys(&self, steps: Vec<InputStep>) -> Result<Done> {
+    pub async fn by_keys(&self, steps: Vec<InputStep>) -> Result<Outcome> {
         let (window, expected) = match self.target {
             Some(id) => (self.window_of(id)?, self.expected_of(id)?),
             None => (self.window_to_front()?, self.expected_by_name()?),
@@ -113,11 +113,11 @@ impl Scene<'_> {
             }
         }
         if !self.holds_focus(id) && self.perform(id, Act::Focus).await.is_ok() {
-            self.pause(|| self.holds_focus(id)).await;
+            self.wait_for_effect(|| self.holds_focus(id)).await;
         }
         if !self.holds_focus(id) {
             self.click(Button::Left, 1).await?;
-            self.pause(|| self.holds_focus(id)).await;
+            self.wait_for_effect(|| self.holds_focus(id)).await;
         }
         // A field that gets the focus may select what it holds, and typing would replace it. One that cannot be told
         // where its caret is to be is left as it is.
@@ -131,7 +131,7 @@ impl Scene<'_> {
 
     /// Whether the element, or something in it, has the focus.
     pub fn holds_focus(&self, id: NodeId) -> bool {
-        self.look(id, |tree, ix| {
+        self.read_node(id, |tree, ix| {
             tree.states(ix).has(State::Focused)
                 || tree.focused().is_some_and(|focused| tree.is_within(focused, ix))
         })
@@ -139,7 +139,7 @@ impl Scene<'_> {
     }
 
     /// Empties the field that has the focus.
-    pub async fn erase(&self) -> Result<Done> {
+    pub async fn erase(&self) -> Result<Outcome> {
         let all = if self.engine.platform.name() == "macos" { Modifier::Cmd } else { Modifier::Ctrl };
         let mut steps = press(&Combo { modifiers: vec![all], key: Key::Char('a') });
         steps.extend(press(&Combo { modifiers: Vec::new(), key: Key::Named(Named::Backspace) }));
@@ -147,53 +147,53 @@ impl Scene<'_> {
     }
 
     /// Presses keys and lets go of them.
-    pub async fn press(&self, combo: &Combo) -> Result<Done> {
+    pub async fn press(&self, combo: &Combo) -> Result<Outcome> {
         self.by_keys(press(combo)).await
     }
 
     /// Presses keys and holds them.
-    pub async fn hold_keys(&self, combo: &Combo, lease: Option<Duration>) -> Result<Done> {
+    pub async fn hold_keys(&self, combo: &Combo, lease: Option<Duration>) -> Result<Outcome> {
         self.take_hands().await?;
         self.raise(self.window_to_front()?, false).await?;
         self.hold(Vec::new(), self.expected_by_name()?, &held(combo), lease).await
     }
 
     /// Lets go of keys.
-    pub async fn release_keys(&self, combo: &Combo) -> Result<Done> {
+    pub async fn release_keys(&self, combo: &Combo) -> Result<Outcome> {
         self.release(Vec::new(), &held(combo)).await
     }
 
     /// Presses a mouse button somewhere and holds it.
-    pub async fn hold_button(&self, at: Point, button: Button, lease: Option<Duration>) -> Result<Done> {
+    pub async fn hold_button(&self, at: Point, button: Button, lease: Option<Duration>) -> Result<Outcome> {
         let expected = self.expected_at_spot()?;
-        self.hold(vec![InputStep::Move(at)], expected, &[Holdable::Button(button)], lease).await
+        self.hold(vec![InputStep::Move(at)], expected, &[HeldInput::Button(button)], lease).await
     }
 
     /// Lets go of a mouse button somewhere.
-    pub async fn release_button(&self, at: Point, button: Button) -> Result<Done> {
-        self.release(vec![InputStep::Move(at)], &[Holdable::Button(button)]).await
+    pub async fn release_button(&self, at: Point, button: Button) -> Result<Outcome> {
+        self.release(vec![InputStep::Move(at)], &[HeldInput::Button(button)]).await
     }
 
     async fn hold(
         &self,
         before: Vec<InputStep>,
         expected: Expected,
-        what: &[Holdable],
+        what: &[HeldInput],
         lease: Option<Duration>,
-    ) -> Result<Done> {
+    ) -> Result<Outcome> {
         self.take_hands().await?;
         let gate = self.call.gate.part();
         let client = self.call.session.client;
         let before = Input { steps: before, judge: self.judge(expected) };
         let held = self.engine.hold(client, before, what, lease, &gate, self.deadline).await;
-        held.map(|doubt| self.by_input(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
+        held.map(|doubt| self.input_outcome(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
     }
 
-    async fn release(&self, before: Vec<InputStep>, what: &[Holdable]) -> Result<Done> {
+    async fn release(&self, before: Vec<InputStep>, what: &[HeldInput]) -> Result<Outcome> {
         self.take_hands().await?;
         let gate = self.call.gate.part();
         let released = self.engine.release(before, what, &gate, self.deadline).await;
-        released.map(|doubt| self.by_input(doubt)).map_err(|failure| self.failed(&failure))
+        released.map(|doubt| self.input_outcome(doubt)).map_err(|failure| self.failed(&failure))
     }
 
     /// The window to bring to the front for keys that are meant for no element: with a window or an app named, theirs.
@@ -255,9 +255,9 @@ pub(crate) fn press(combo: &Combo) -> Vec<InputStep> {
     with(&combo.modifiers, vec![InputStep::Key(combo.key, true), InputStep::Key(combo.key, false)])
 }
 
-fn held(combo: &Combo) -> Vec<Holdable> {
-    let modifiers = combo.modifiers.iter().map(|modifier| Holdable::Key(Key::Modifier(*modifier)));
-    modifiers.chain([Holdable::Key(combo.key)]).collect()
+fn held(combo: &Combo) -> Vec<HeldInput> {
+    let modifiers = combo.modifiers.iter().map(|modifier| HeldInput::Key(Key::Modifier(*modifier)));
+    modifiers.chain([HeldInput::Key(combo.key)]).collect()
 }
 
 /// Whether an element of this role says that it has the focus when it has.

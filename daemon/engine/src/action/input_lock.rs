@@ -15,47 +15,47 @@ use crate::Engine;
 use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Sent};
 
 /// How long a key is held if nobody says.
-pub(crate) const HOLD: Duration = Duration::from_secs(10);
+pub(crate) const DEFAULT_HOLD: Duration = Duration::from_secs(10);
 /// How long letting go of something may take.
-const LET_GO: Duration = Duration::from_secs(2);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What can be held down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holdable {
+pub(crate) enum HeldInput {
     Key(Key),
     Button(Button),
 }
 
-impl Holdable {
+impl HeldInput {
     /// The step that presses it, or lets go of it.
     pub fn step(self, down: bool) -> InputStep {
         match self {
-            Holdable::Key(key) => InputStep::Key(key, down),
-            Holdable::Button(button) => InputStep::Button(button, down),
+            HeldInput::Key(key) => InputStep::Key(key, down),
+            HeldInput::Button(button) => InputStep::Button(button, down),
         }
     }
 
     fn name(self) -> String {
         match self {
-            Holdable::Key(key) => key.to_string(),
-            Holdable::Button(button) => format!("{button} button"),
+            HeldInput::Key(key) => key.to_string(),
+            HeldInput::Button(button) => format!("{button} button"),
         }
     }
 }
 
 /// Something held down.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct HeldEntry {
     /// Names this hold: the same key may be held again later.
     number: u64,
-    what: Holdable,
+    what: HeldInput,
     client: u64,
     until: Instant,
     /// Whether it is let go of when its client goes.
     with_client: bool,
 }
 
-impl Held {
+impl HeldEntry {
     /// The failure of who waited for it in vain.
     fn in_the_way(self) -> Failure {
         let why = format!("client {} holds {} down", self.client, self.what.name());
@@ -65,21 +65,21 @@ impl Held {
 
 /// Mouse and keyboard.
 #[derive(Debug, Default)]
-pub(crate) struct Hands {
+pub(crate) struct InputLock {
     turn: Arc<tokio::sync::Mutex<()>>,
-    held: Mutex<(u64, Vec<Held>)>,
+    held: Mutex<(u64, Vec<HeldEntry>)>,
     let_go: Notify,
 }
 
 /// The turn of one action with mouse and keyboard. Dropping it lets the next one have them.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct InputGuard {
     _turn: OwnedMutexGuard<()>,
 }
 
-impl Hands {
+impl InputLock {
     /// Waits until nobody else uses them, or holds anything; for input that `client` wants made.
-    async fn take(&self, client: u64, deadline: Instant) -> Result<Turn, Failure> {
+    async fn take(&self, client: u64, deadline: Instant) -> Result<InputGuard, Failure> {
         loop {
             let let_go = self.let_go.notified();
             tokio::pin!(let_go);
@@ -87,7 +87,7 @@ impl Hands {
             let busy =
                 || Failure::new(FailureKind::Unresponsive, "mouse and keyboard are in use by another client");
             let turn = Arc::clone(&self.turn).lock_owned();
-            let turn = Turn { _turn: timeout_at(deadline, turn).await.map_err(|_| busy())? };
+            let turn = InputGuard { _turn: timeout_at(deadline, turn).await.map_err(|_| busy())? };
             let Some(other) = self.held_by_another(client) else { return Ok(turn) };
             drop(turn);
             if timeout_at(deadline, let_go).await.is_err() {
@@ -97,7 +97,7 @@ impl Hands {
     }
 
     /// Waits until nobody else holds anything, without taking them.
-    pub async fn come_free(&self, client: u64, deadline: Instant) -> Result<(), Failure> {
+    pub async fn wait_until_free(&self, client: u64, deadline: Instant) -> Result<(), Failure> {
         loop {
             let let_go = self.let_go.notified();
             tokio::pin!(let_go);
@@ -109,14 +109,14 @@ impl Hands {
         }
     }
 
-    fn held_by_another(&self, client: u64) -> Option<Held> {
+    fn held_by_another(&self, client: u64) -> Option<HeldEntry> {
         self.held.lock().1.iter().find(|held| held.client != client).copied()
     }
 
     /// What is held, for `status`.
     pub fn status(&self) -> Vec<HeldInputStatus> {
         let now = Instant::now();
-        let told = |held: &Held| HeldInputStatus {
+        let told = |held: &HeldEntry| HeldInputStatus {
             what: held.what.name(),
             client: held.client,
             left_ms: held.until.saturating_duration_since(now).as_millis() as u64,
@@ -132,8 +132,8 @@ impl Hands {
 
 impl Engine {
     /// Takes mouse and keyboard for a client, alone.
-    pub(crate) async fn take_hands(&self, client: u64, deadline: Instant) -> Result<Turn, Failure> {
-        self.hands.take(client, deadline).await
+    pub(crate) async fn lock_input(&self, client: u64, deadline: Instant) -> Result<InputGuard, Failure> {
+        self.input_lock.take(client, deadline).await
     }
 
     /// Makes input, for who has taken mouse and keyboard. Answers why it may be lost on the way, if it may.
@@ -160,20 +160,20 @@ impl Engine {
         self: &Arc<Self>,
         client: u64,
         before: Input,
-        what: &[Holdable],
+        what: &[HeldInput],
         lease: Option<Duration>,
         gate: &Gate,
         deadline: Instant,
     ) -> Result<Option<String>, Failure> {
-        let until = Instant::now() + lease.unwrap_or(HOLD);
+        let until = Instant::now() + lease.unwrap_or(DEFAULT_HOLD);
         // Noted first: if the client goes in the middle of it, this is what is let go of.
         let numbers: Vec<u64> = {
-            let (next, held) = &mut *self.hands.held.lock();
+            let (next, held) = &mut *self.input_lock.held.lock();
             let new = what.iter().filter(|what| !held.iter().any(|held| held.what == **what));
-            let new: Vec<Held> = new
+            let new: Vec<HeldEntry> = new
                 .map(|what| {
                     *next += 1;
-                    Held { number: *next, what: *what, client, until, with_client: lease.is_none() }
+                    HeldEntry { number: *next, what: *what, client, until, with_client: lease.is_none() }
                 })
                 .collect();
             held.iter_mut().filter(|held| what.contains(&held.what)).for_each(|held| held.until = until);
@@ -184,7 +184,7 @@ impl Engine {
         let sent = self.input(Input { steps, judge: before.judge }, gate, deadline).await;
         let doubt = sent.inspect_err(|_| self.forget(|held| numbers.contains(&held.number)))?;
         let engine = Arc::downgrade(self);
-        let held: Vec<Holdable> = what.to_vec();
+        let held: Vec<HeldInput> = what.to_vec();
         tokio::spawn(async move {
             // The lease may be extended meanwhile; then there is another watch on it.
             tokio::time::sleep_until(until).await;
@@ -201,7 +201,7 @@ impl Engine {
     pub(crate) async fn release(
         &self,
         before: Vec<InputStep>,
-        what: &[Holdable],
+        what: &[HeldInput],
         gate: &Gate,
         deadline: Instant,
     ) -> Result<Option<String>, Failure> {
@@ -213,7 +213,7 @@ impl Engine {
 
     /// A client is gone: what it held is let go of, unless it said how long to hold it.
     pub(crate) fn client_left(self: &Arc<Self>, client: u64) {
-        if self.hands.is_holding() {
+        if self.input_lock.is_holding() {
             let engine = Arc::clone(self);
             tokio::spawn(async move {
                 engine.release_held(|held| held.client == client && held.with_client).await;
@@ -222,28 +222,31 @@ impl Engine {
     }
 
     /// The daemon is going down: nothing stays held.
-    pub async fn let_go_of_everything(&self) {
+    pub async fn release_all_input(&self) {
         self.release_held(|_| true).await;
     }
 
-    async fn release_held(&self, which: impl Fn(&Held) -> bool) {
-        let Ok(_turn) = timeout_at(Instant::now() + LET_GO, self.hands.turn.lock()).await else { return };
-        let mut what: Vec<Holdable> =
-            self.hands.held.lock().1.iter().filter(|held| which(held)).map(|held| held.what).collect();
+    async fn release_held(&self, which: impl Fn(&HeldEntry) -> bool) {
+        let Ok(_turn) = timeout_at(Instant::now() + RELEASE_TIMEOUT, self.input_lock.turn.lock()).await
+        else {
+            return;
+        };
+        let mut what: Vec<HeldInput> =
+            self.input_lock.held.lock().1.iter().filter(|held| which(held)).map(|held| held.what).collect();
         what.reverse();
         if what.is_empty() {
             return;
         }
         info!(?what, "letting go of what was held");
         let steps: Vec<InputStep> = what.iter().map(|what| what.step(false)).collect();
-        if let Err(failure) = self.input(steps.into(), &Gate::new(), Instant::now() + LET_GO).await {
+        if let Err(failure) = self.input(steps.into(), &Gate::new(), Instant::now() + RELEASE_TIMEOUT).await {
             warn!(%failure, "cannot let go of what was held");
         }
         self.forget(|held| what.contains(&held.what));
     }
 
-    fn forget(&self, which: impl Fn(&Held) -> bool) {
-        self.hands.held.lock().1.retain(|held| !which(held));
-        self.hands.let_go.notify_waiters();
+    fn forget(&self, which: impl Fn(&HeldEntry) -> bool) {
+        self.input_lock.held.lock().1.retain(|held| !which(held));
+        self.input_lock.let_go.notify_waiters();
     }
 }

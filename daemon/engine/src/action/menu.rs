@@ -7,17 +7,17 @@ use axd_protocol::error::Delivery;
 use axd_protocol::selector::fold;
 use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
 
-use crate::action::context::{Done, Scene};
+use crate::action::context::{ActionContext, Outcome};
 use crate::action::popup::is_shown;
-use crate::action::select::CANDIDATES;
-use crate::apps::target::MEANT;
+use crate::action::select::MAX_CANDIDATES;
+use crate::apps::target::CANDIDATES_HINT;
 use axd_platform::{Act, Sent};
 use axd_tree::{Ix, Resolved, Tree};
 
-impl Scene<'_> {
+impl ActionContext<'_> {
     /// Picks an item of a menu: at once if the app lets it, else by opening one menu after the other. If that comes to nothing
     /// what was opened is closed again: an open menu has the pointer and the keyboard to itself.
-    pub async fn menu(&mut self, path: &[&str]) -> Result<Done> {
+    pub async fn menu(&mut self, path: &[&str]) -> Result<Outcome> {
         let mut opened = None;
         let done = self.walk_menus(path, &mut opened).await;
         if let (Some(menu), Err(_)) = (opened, &done) {
@@ -28,14 +28,14 @@ impl Scene<'_> {
     }
 
     /// The same; the first menu that was opened is told.
-    async fn walk_menus(&mut self, path: &[&str], first: &mut Option<NodeId>) -> Result<Done> {
+    async fn walk_menus(&mut self, path: &[&str], first: &mut Option<NodeId>) -> Result<Outcome> {
         let Some((last, above)) = path.split_last() else { return Err(self.no_such_item("", &[])) };
         if self.options.route != Some(Route::Input)
             && let Some(leaf) = self.menu_item(path, false)
         {
             match self.perform(leaf, Act::Press).await {
-                Ok(()) => return Ok(self.by_semantics(Delivery::DeliveredUnverified)),
-                Err(failure) if failure.sent != Sent::No => return self.unanswered(&failure),
+                Ok(()) => return Ok(self.semantic_outcome(Delivery::DeliveredUnverified)),
+                Err(failure) if failure.sent != Sent::No => return self.outcome_without_reply(&failure),
                 // Closed menus may not let their items be picked; open ones do.
                 Err(_) => {}
             }
@@ -56,7 +56,7 @@ impl Scene<'_> {
             }
             first.get_or_insert(menu);
             self.pick(menu).await?;
-            let end = self.patience().min(tokio::time::Instant::now() + Duration::from_secs(2));
+            let end = self.action_deadline().min(tokio::time::Instant::now() + Duration::from_secs(2));
             self.until(end, || self.menu_item(next, true).is_some()).await?;
         }
         match self.menu_item(path, true).or_else(|| self.menu_item(path, false)) {
@@ -71,13 +71,13 @@ impl Scene<'_> {
 
     /// Whether items of a menu are known.
     fn holds_items(&self, menu: NodeId) -> bool {
-        self.look(menu, |tree, ix| tree.subtree(ix).skip(1).any(|below| is_menu(tree.role(below))))
+        self.read_node(menu, |tree, ix| tree.subtree(ix).skip(1).any(|below| is_menu(tree.role(below))))
             .unwrap_or(false)
     }
 
     /// Whether a part of a menu (those of a menu bar do) opens another menu, as far as it says. To press an item that does not would be to pick it.
     fn opens(&self, id: NodeId) -> bool {
-        self.look(id, |tree, ix| {
+        self.read_node(id, |tree, ix| {
             let is_item =
                 matches!(tree.role(ix), Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio);
             let says_so = [State::Haspopup, State::Collapsed, State::Expanded];
@@ -89,8 +89,8 @@ impl Scene<'_> {
     }
 
     /// Presses a menu or an item of one.
-    async fn pick(&self, id: NodeId) -> Result<Done> {
-        match self.by_app_on(id, Act::Press).await? {
+    async fn pick(&self, id: NodeId) -> Result<Outcome> {
+        match self.try_semantic_on(id, Act::Press).await? {
             Some(done) => Ok(done),
             None => self.click_on(id).await,
         }
@@ -148,7 +148,7 @@ impl Scene<'_> {
                     .subtree(within)
                     .skip(1)
                     .filter(|ix| is_menu(tree.role(*ix)) && tree.name(*ix).is_some());
-                candidates = items.take(CANDIDATES).map(|ix| tree.node_ref(ix)).collect();
+                candidates = items.take(MAX_CANDIDATES).map(|ix| tree.node_ref(ix)).collect();
             } else if above.is_empty() {
                 let name = app.seen().name;
                 return Error::new(ErrorCode::ActionNotSupported, format!("{name} has no menu bar"))
@@ -156,7 +156,8 @@ impl Scene<'_> {
             }
         }
         let error = Error::new(ErrorCode::ElementNotFound, format!("'{name}' not found in the {place}"));
-        let error = if candidates.is_empty() { error } else { error.suggest(MEANT).candidates(candidates) };
+        let error =
+            if candidates.is_empty() { error } else { error.suggest(CANDIDATES_HINT).candidates(candidates) };
         error.retry("snapshot --menubar")
     }
 }

@@ -24,7 +24,7 @@ pub(crate) mod spec;
 pub(crate) mod typed_text;
 pub(crate) mod typing;
 
-pub(crate) use queue::Queue;
+pub(crate) use queue::ActionQueue;
 pub(crate) use settle::Watch;
 
 use std::sync::Arc;
@@ -38,14 +38,14 @@ use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::apps::target::{Where, parse_target};
-use crate::policy::permit::About;
+use crate::policy::permit::ActionSubject;
 use axd_protocol::selector::Target;
 use axd_service::Call;
-use context::Scene;
-use spec::{Action, Aim};
+use context::ActionContext;
+use spec::{Action, TargetKind};
 
 /// How long an action may take in all if its client does not say.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+const DEFAULT_ACTION_DEADLINE: std::time::Duration = std::time::Duration::from_secs(30);
 
 impl Engine {
     /// Carries out a command that acts.
@@ -54,8 +54,9 @@ impl Engine {
             let what = format!("{} is not an action", call.command.name());
             return Err(Error::new(axd_protocol::ErrorCode::Internal, what));
         };
-        let deadline = call.deadline.unwrap_or_else(|| Instant::now() + PATIENCE);
-        let mut about = About { keys: action.keys(), text: action.text(), ..About::default() };
+        let deadline = call.deadline.unwrap_or_else(|| Instant::now() + DEFAULT_ACTION_DEADLINE);
+        let mut about =
+            ActionSubject { keys: action.keys(), text: action.text(), ..ActionSubject::default() };
         let mut tries = 0;
         let done = loop {
             let done = self.act_on(call, &action, options, deadline, &mut about, answer).await;
@@ -81,7 +82,7 @@ impl Engine {
         action: &Action<'_>,
         options: ActOptions<'_>,
         deadline: Instant,
-        about: &mut About<'_>,
+        about: &mut ActionSubject<'_>,
         answer: &mut Answer<'_>,
     ) -> Result<Delivery> {
         let (app, target, point) = self.aim(action, options, deadline).await?;
@@ -91,7 +92,7 @@ impl Engine {
         // Who needs mouse and keyboard waits for them here, and not in a turn that their holder may want: the two would wait
         // for each other.
         if action.needs_hands(options, point) {
-            self.hands.come_free(call.session.client, deadline).await.map_err(|failure| {
+            self.input_lock.wait_until_free(call.session.client, deadline).await.map_err(|failure| {
                 Error::new(
                     axd_protocol::ErrorCode::ActionFailed,
                     format!("{}: {failure}", call.command.name()),
@@ -113,24 +114,24 @@ impl Engine {
         if let Some(app) = &app {
             app.until_finished(deadline).await;
         }
-        let mut scene = Scene::new(self, call, options, deadline, app.clone(), target, point);
-        scene.begin().await?;
-        let done =
-            if options.dry_run { Ok(scene.rehearse(action)) } else { action.carry_out(&mut scene).await };
-        scene.give_back_hands();
+        let mut context = ActionContext::new(self, call, options, deadline, app.clone(), target, point);
+        context.begin().await?;
+        let done = if options.dry_run { Ok(context.dry_run(action)) } else { action.run(&mut context).await };
+        context.give_back_hands();
         // Whoever received it is who it was done to, whatever was named.
-        if let Some(received) = scene.received.last().and_then(|receiver| receiver.pid)
+        if let Some(received) = context.received.last().and_then(|receiver| receiver.pid)
             && about.app.as_ref().is_none_or(|app| app.pid != received)
         {
             about.app =
                 Some(self.desktop.read().by_pid(received).cloned().unwrap_or_else(|| unknown(received)));
         }
         let done = done?;
-        let settled = if options.dry_run { scene.unsettled() } else { scene.come_to_rest(action).await? };
+        let settled =
+            if options.dry_run { context.unsettled() } else { context.settle_and_wait(action).await? };
         if action.is_single_click() {
-            scene.hit_what_was_meant(&done)?;
+            context.check_hit(&done)?;
         }
-        scene.report(&done, settled, answer)?;
+        context.report(&done, settled, answer)?;
         Ok(done.delivery)
     }
 
@@ -143,7 +144,7 @@ impl Engine {
     ) -> Result<(Option<Arc<App>>, Option<NodeId>, Option<axd_protocol::Point>)> {
         let place = Where { app: options.app, window: options.window };
         match action.aim() {
-            Aim::Element(target) => match parse_target(target)? {
+            TargetKind::Element(target) => match parse_target(target)? {
                 Target::Point { x, y } => {
                     let point = self.place_of(axd_protocol::Point { x, y }, options, deadline).await?;
                     let located = match options.app {
@@ -167,7 +168,7 @@ impl Engine {
                     Ok((Some(located.app), Some(located.id), None))
                 }
             },
-            Aim::Focus => {
+            TargetKind::Focus => {
                 let app = self.app(options.app, deadline).await?;
                 let focused = {
                     let tree = app.tree.read();
@@ -175,8 +176,8 @@ impl Engine {
                 };
                 Ok((Some(app), focused, None))
             }
-            Aim::App => Ok((Some(self.app(options.app, deadline).await?), None, None)),
-            Aim::Place(point) => {
+            TargetKind::App => Ok((Some(self.app(options.app, deadline).await?), None, None)),
+            TargetKind::Place(point) => {
                 let point = self.place_of(point, options, deadline).await?;
                 let app = match options.app {
                     Some(_) => Some(self.app(options.app, deadline).await?),
@@ -184,7 +185,7 @@ impl Engine {
                 };
                 Ok((app, None, Some(point)))
             }
-            Aim::Keyboard => {
+            TargetKind::Keyboard => {
                 let app = match options.app {
                     Some(_) => Some(self.app(options.app, deadline).await?),
                     // Keys go where the focus is, whether or not it is known whose that is.

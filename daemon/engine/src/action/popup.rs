@@ -10,12 +10,12 @@ use axd_protocol::keys::{Combo, Key, Named};
 use axd_protocol::{Bounds, NodeId, Point, Result, Role, State};
 use tokio::time::{Instant, timeout_at};
 
-use crate::action::context::{Done, Scene};
+use crate::action::context::{ActionContext, Outcome};
 use crate::action::input::press;
 use crate::action::receiver::Expected;
 use crate::action::select::{is_item, items, label};
 use crate::apps::app::App;
-use crate::apps::measure::Places;
+use crate::apps::measure::Measurements;
 use axd_platform::{Act, FailureKind, Gate, Sent};
 use axd_tree::{Ix, Tree};
 
@@ -30,10 +30,10 @@ const MOST_BESIDE: usize = 64;
 /// How many popups, each opened by the one before, are closed at most.
 const MOST_LEVELS: usize = 8;
 
-impl Scene<'_> {
+impl ActionContext<'_> {
     /// Whether what an element opens is open, as far as can be known.
     pub async fn is_open(&self, holder: NodeId) -> Option<bool> {
-        let told = self.look(holder, |tree, ix| {
+        let told = self.read_node(holder, |tree, ix| {
             let states = tree.states(ix);
             if states.has(State::Expanded) || twin(tree, ix).is_some() {
                 return Told::Open(true);
@@ -62,8 +62,8 @@ impl Scene<'_> {
     async fn is_in_popup(&self, id: NodeId) -> Option<bool> {
         let app = Arc::clone(self.app().ok()?);
         let key = self.key(id).ok()?;
-        let window = self.look(id, |tree, ix| tree.window_number(tree.window_of(ix)?)).ok().flatten()?;
-        let places = Places::to_act(&app, vec![key], self.deadline).await;
+        let window = self.read_node(id, |tree, ix| tree.window_number(tree.window_of(ix)?)).ok().flatten()?;
+        let places = Measurements::to_act(&app, vec![key], self.deadline).await;
         let Some(bounds) = places.bounds(key) else { return Some(false) };
         for point in along(bounds) {
             match self.popup_at(window, point).await {
@@ -84,12 +84,12 @@ impl Scene<'_> {
     /// Whether the items beside an element, and the element, fill a popup that the desktop shows: the menus of some toolkits have
     /// no element of their own in the tree, only items.
     pub async fn are_items_there(&self, app: &App, id: NodeId, popup: Bounds) -> Result<bool> {
-        let beside = self.look(id, |tree, ix| {
+        let beside = self.read_node(id, |tree, ix| {
             let parent = tree.parent(ix);
             let all = parent.map_or(&[][..], |parent| tree.children(parent));
             all.iter().filter_map(|at| tree.key(*at)).take(MOST_BESIDE).collect::<Vec<_>>()
         })?;
-        let places = Places::to_act(app, beside.clone(), self.deadline).await;
+        let places = Measurements::to_act(app, beside.clone(), self.deadline).await;
         let bounds: Vec<Bounds> = beside.iter().filter_map(|key| places.bounds(*key)).collect();
         let (Some(left), Some(top)) =
             (bounds.iter().map(|at| at.x).min(), bounds.iter().map(|at| at.y).min())
@@ -106,9 +106,9 @@ impl Scene<'_> {
     /// Waits until a popup is open, or closed; whether it is known to be.
     async fn until_open(&self, holder: NodeId, open: bool) -> Result<bool> {
         let end = self.deadline.min(Instant::now() + COMES);
-        let mut pulse = self.engine.pulse.subscribe();
+        let mut updates = self.engine.changed.subscribe();
         loop {
-            pulse.mark_unchanged();
+            updates.mark_unchanged();
             if self.is_open(holder).await == Some(open) {
                 return Ok(true);
             }
@@ -118,55 +118,55 @@ impl Scene<'_> {
             tokio::select! {
                 biased;
                 () = self.call.gate.closed() => return Err(self.cancelled()),
-                _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), pulse.changed()) => {}
+                _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), updates.changed()) => {}
             }
         }
     }
 
     /// Opens what the target opens: by the app itself, else with the mouse. It is seen to be open, or that cannot be known.
-    pub async fn open(&self, holder: NodeId) -> Result<Done> {
+    pub async fn open(&self, holder: NodeId) -> Result<Outcome> {
         if self.options.route != Some(Route::Input) {
             self.until_enabled().await?;
             for act in [Act::Expand, Act::Press] {
                 let done = match self.perform(holder, act).await {
-                    Ok(()) => self.by_semantics(Delivery::DeliveredUnverified),
+                    Ok(()) => self.semantic_outcome(Delivery::DeliveredUnverified),
                     Err(failure) if failure.sent == Sent::No => continue,
                     // Some open it and go on saying that it is closed.
                     Err(failure) if failure.kind == FailureKind::Refused => {
-                        self.by_semantics(Delivery::DeliveredUnverified)
+                        self.semantic_outcome(Delivery::DeliveredUnverified)
                     }
-                    Err(failure) => self.unanswered(&failure)?,
+                    Err(failure) => self.outcome_without_reply(&failure)?,
                 };
                 return self.opened(holder, done).await;
             }
         }
         if self.options.route == Some(Route::Semantic) {
-            return Err(self.not_offered("be opened by its app"));
+            return Err(self.unsupported("be opened by its app"));
         }
         let done = self.click_on(holder).await?;
         self.opened(holder, done).await
     }
 
-    async fn opened(&self, holder: NodeId, done: Done) -> Result<Done> {
+    async fn opened(&self, holder: NodeId, done: Outcome) -> Result<Outcome> {
         if self.until_open(holder, true).await? {
-            return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+            return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
         }
         match self.is_open(holder).await {
-            Some(false) => Err(self.not_achieved("open")),
+            Some(false) => Err(self.not_effective("open")),
             _ => Ok(done),
         }
     }
 
     /// Closes what an element has open, by the app itself or with Escape, and looks that it is closed. Escape goes to what is
     /// open only while something is known to be.
-    pub async fn close(&self, holder: NodeId) -> Result<Option<Done>> {
+    pub async fn close(&self, holder: NodeId) -> Result<Option<Outcome>> {
         let mut done = None;
         for level in 0..MOST_LEVELS {
             if self.is_open(holder).await != Some(true) {
                 break;
             }
             // One that says that it is closed has nothing to collapse.
-            let says_closed = self.look(holder, |tree, ix| tree.states(ix).has(State::Collapsed));
+            let says_closed = self.read_node(holder, |tree, ix| tree.states(ix).has(State::Collapsed));
             if level == 0
                 && !says_closed.unwrap_or(false)
                 && self.options.route != Some(Route::Input)
@@ -177,7 +177,7 @@ impl Scene<'_> {
                 if app.perform(key, Act::Collapse, Gate::new(), end).await.is_ok()
                     && self.until_open(holder, false).await?
                 {
-                    done = Some(self.by_semantics(Delivery::DeliveredVerified));
+                    done = Some(self.semantic_outcome(Delivery::DeliveredVerified));
                     break;
                 }
             }
@@ -185,7 +185,7 @@ impl Scene<'_> {
             let pressed = self.send(escape, Expected::Popup(self.app()?.pid())).await?;
             let closed = self.until_open(holder, false).await?;
             let delivery = if closed { Delivery::DeliveredVerified } else { pressed.delivery };
-            done = Some(Done { delivery, ..pressed });
+            done = Some(Outcome { delivery, ..pressed });
         }
         Ok(done)
     }

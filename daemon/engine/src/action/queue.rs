@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 /// Who acts on an app, and who waits to.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
+pub(crate) struct ActionQueue {
     turn: tokio::sync::Mutex<()>,
     holder: Mutex<Option<Holder>>,
     waiting: AtomicU32,
@@ -24,19 +24,24 @@ struct Holder {
 
 /// The turn of one action. Dropping it lets the next one act.
 #[derive(Debug)]
-pub(crate) struct Turn<'q> {
-    queue: &'q Queue,
+pub(crate) struct QueueGuard<'q> {
+    queue: &'q ActionQueue,
     _turn: MutexGuard<'q, ()>,
 }
 
-impl Queue {
+impl ActionQueue {
     /// Waits for the turn of an action; `None` if it does not come in time.
-    pub async fn take(&self, client: u64, command: &'static str, deadline: Instant) -> Option<Turn<'_>> {
+    pub async fn take(
+        &self,
+        client: u64,
+        command: &'static str,
+        deadline: Instant,
+    ) -> Option<QueueGuard<'_>> {
         let waiting = Waiting::new(&self.waiting);
         let turn = timeout_at(deadline, self.turn.lock()).await.ok()?;
         drop(waiting);
         *self.holder.lock() = Some(Holder { client, command, since: Instant::now() });
-        Some(Turn { queue: self, _turn: turn })
+        Some(QueueGuard { queue: self, _turn: turn })
     }
 
     /// Who acts, for `status`.
@@ -51,7 +56,7 @@ impl Queue {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for QueueGuard<'_> {
     fn drop(&mut self) {
         *self.queue.holder.lock() = None;
     }
@@ -80,7 +85,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_second_waits_for_the_first_and_both_can_be_seen() {
-        let queue = Queue::default();
+        let queue = ActionQueue::default();
         let soon = || Instant::now() + Duration::from_millis(10);
         let first = queue.take(1, "click", soon()).await.unwrap();
         assert!(queue.take(2, "type", soon()).await.is_none());

@@ -13,8 +13,8 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use crate::Engine;
-use crate::action::context::{Done, Scene};
-use crate::action::input_lock::Turn;
+use crate::action::context::{ActionContext, Outcome};
+use crate::action::input_lock::InputGuard;
 use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch};
 
 /// How long a window that is to receive keys may take to get the input focus.
@@ -62,24 +62,24 @@ impl Received {
     }
 }
 
-impl Scene<'_> {
+impl ActionContext<'_> {
     /// Takes mouse and keyboard, if they are not held already. True if they were not: then they are to be given back by
     /// whoever waits for something.
     pub async fn take_hands(&self) -> Result<bool> {
-        if self.hands.lock().is_some() {
+        if self.input_guard.lock().is_some() {
             return Ok(false);
         }
-        let taken = self.engine.take_hands(self.call.session.client, self.deadline).await;
-        let turn: Turn = taken.map_err(|failure| {
+        let taken = self.engine.lock_input(self.call.session.client, self.deadline).await;
+        let turn: InputGuard = taken.map_err(|failure| {
             self.failed(&failure).suggest("wait until it is released; `ax status` shows who holds it")
         })?;
-        *self.hands.lock() = Some(turn);
+        *self.input_guard.lock() = Some(turn);
         Ok(true)
     }
 
     /// Gives mouse and keyboard back.
     pub fn give_back_hands(&self) {
-        *self.hands.lock() = None;
+        *self.input_guard.lock() = None;
     }
 
     /// Who has to receive what is meant for an element.
@@ -112,10 +112,10 @@ impl Scene<'_> {
     }
 
     /// Makes input that has to reach the one who is expected.
-    pub async fn send(&self, steps: Vec<InputStep>, expected: Expected) -> Result<Done> {
+    pub async fn send(&self, steps: Vec<InputStep>, expected: Expected) -> Result<Outcome> {
         let gate = self.call.gate.part();
         let sent = self.try_to_send(steps, expected, &gate).await;
-        sent.map(|doubt| self.by_input(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
+        sent.map(|doubt| self.input_outcome(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
     }
 
     async fn try_to_send(
@@ -151,23 +151,23 @@ impl Scene<'_> {
         steps: Vec<InputStep>,
         window: Option<u64>,
         expected: Expected,
-    ) -> Result<Done> {
+    ) -> Result<Outcome> {
         let end = self.deadline.min(Instant::now() + RAISE);
-        let mut pulse = self.engine.pulse.subscribe();
+        let mut updates = self.engine.changed.subscribe();
         self.take_hands().await?;
         for again in [false, true].into_iter().chain(std::iter::repeat(true)) {
-            pulse.mark_unchanged();
+            updates.mark_unchanged();
             self.raise(window, again).await?;
             let gate = self.call.gate.part();
             match self.try_to_send(steps.clone(), expected, &gate).await {
-                Ok(doubt) => return Ok(self.by_input(doubt)),
+                Ok(doubt) => return Ok(self.input_outcome(doubt)),
                 Err(failure)
                     if failure.kind == FailureKind::Elsewhere
                         && failure.sent == Sent::No
                         && Instant::now() < end =>
                 {
                     // Until something happens on the desktop, or a moment has passed: the focus is announced late.
-                    let _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), pulse.changed()).await;
+                    let _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), updates.changed()).await;
                 }
                 Err(failure) => return Err(self.not_sent(&failure, &gate)),
             }
@@ -211,7 +211,7 @@ impl Scene<'_> {
             error.delivered_chars = Some(typed).filter(|typed| *typed > 0);
             return error;
         }
-        let what = self.called();
+        let what = self.target_label();
         if failure.sent == Sent::No {
             return Error::new(ErrorCode::NotActionable, format!("{what}: {failure}; nothing was sent"))
                 .suggest("close or move the window that covers it, or bring its own window to the front with `ax focus-window`, then try again");

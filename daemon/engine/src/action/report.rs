@@ -4,18 +4,18 @@ use axd_protocol::command::{ActAnswer, Aspect, Effects, Modal, Receiver, Route, 
 use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::{Difference, Result};
 
-use crate::action::context::{Done, Rest, Scene};
+use crate::action::context::{ActionContext, Outcome, Settle};
 use crate::action::spec::Action;
 use crate::answer::Answer;
 use crate::apps::modal::{described, in_words, modals};
 use axd_tree::{Changes, Ix, Resolved, Tree};
 
 /// More changes than this are not told one by one: the caller is better off with a look.
-const MOST_CHANGES: usize = 5_000;
+const MAX_CHANGES: usize = 5_000;
 
-impl Scene<'_> {
+impl ActionContext<'_> {
     /// What would be done, without doing it.
-    pub fn rehearse(&self, action: &Action<'_>) -> Done {
+    pub fn dry_run(&self, action: &Action<'_>) -> Outcome {
         let by_input = action.is_physical(self) || self.options.route == Some(Route::Input);
         let (method, route) = if by_input {
             (self.engine.platform.input_method(), Route::Input)
@@ -23,11 +23,11 @@ impl Scene<'_> {
             (self.engine.platform.semantic_method(), self.options.route.unwrap_or(Route::Auto))
         };
         let note = Some("nothing was done".to_owned());
-        Done { note, ..Done::by(method, route, Delivery::NotDelivered) }
+        Outcome { note, ..Outcome::by(method, route, Delivery::NotDelivered) }
     }
 
     /// Writes the answer.
-    pub fn report(&self, done: &Done, rest: Rest, answer: &mut Answer<'_>) -> Result<()> {
+    pub fn report(&self, done: &Outcome, rest: Settle, answer: &mut Answer<'_>) -> Result<()> {
         let after = self.now();
         let changed = match (&self.before, &after) {
             (Some(before), Some(after)) => after.changes_since(before),
@@ -69,7 +69,7 @@ impl Scene<'_> {
         let tree = app.tree.read();
         told.modal = self.modal(&tree);
         let clock = self.engine.clock.now();
-        let changes = tree.changes_since(self.since.tick).filter(|changes| size(changes) <= MOST_CHANGES);
+        let changes = tree.changes_since(self.since.tick).filter(|changes| size(changes) <= MAX_CHANGES);
         if !self.options.no_effects {
             let (since, truncated) = (self.since, changes.is_none());
             told.effects = Some(Effects { since, clock, difference: Difference::default(), truncated });
@@ -85,7 +85,7 @@ impl Scene<'_> {
     }
 }
 
-impl Scene<'_> {
+impl ActionContext<'_> {
     /// A receiver, with the name of its app.
     fn named(&self, receiver: axd_platform::Receiver) -> Receiver {
         let desktop = self.engine.desktop.read();
@@ -94,7 +94,7 @@ impl Scene<'_> {
     }
 }
 
-impl Scene<'_> {
+impl ActionContext<'_> {
     /// The modal dialog that is open over what this was about, if one is: it waits for an answer.
     fn modal(&self, tree: &Tree) -> Option<Modal> {
         let target = self.target.and_then(|id| match tree.resolve(id) {

@@ -4,10 +4,10 @@ use axd_protocol::command::Route;
 use axd_protocol::error::Delivery;
 use axd_protocol::{Bounds, Point, Result};
 
-use crate::action::context::{Done, Scene};
+use crate::action::context::{ActionContext, Outcome};
 use crate::action::input::turn;
 use crate::action::select::row_of;
-use crate::apps::measure::Places;
+use crate::apps::measure::Measurements;
 use axd_platform::{Act, Direction, InputStep, WorkerRequest};
 use axd_tree::Ix;
 
@@ -19,47 +19,47 @@ const MOST_NOTCHES: u32 = 60;
 /// How many elements on each side of one are looked at to find out where it lies.
 const MOST_BESIDE: usize = 256;
 
-impl Scene<'_> {
+impl ActionContext<'_> {
     /// Scrolls until the target, or a row of it, can be seen.
-    pub async fn scroll_to(&mut self, row: Option<u32>) -> Result<Done> {
+    pub async fn scroll_to(&mut self, row: Option<u32>) -> Result<Outcome> {
         if let Some(row) = row {
             let row = row - 1;
             let holder = self.id()?;
-            let find = || self.look(holder, |tree, ix| row_of(tree, ix, row)).ok().flatten();
-            let Some(done) = self.by_app(Act::Reveal(row)).await? else {
+            let find = || self.read_node(holder, |tree, ix| row_of(tree, ix, row)).ok().flatten();
+            let Some(done) = self.try_semantic(Act::Reveal(row)).await? else {
                 // It may be known by its number all the same; then it is like any element that is out of sight.
                 let (app, key) = (self.app()?, self.key(holder)?);
                 app.ask(self.deadline, |reply| WorkerRequest::Keep { key, rows: vec![row], reply }).await?;
                 let Some(found) = find() else {
-                    return Err(self.not_offered("scroll to a row by its number"));
+                    return Err(self.unsupported("scroll to a row by its number"));
                 };
                 self.target = Some(found);
                 self.before = None;
                 return Box::pin(self.scroll_to(None)).await;
             };
-            self.until(self.patience(), || find().is_some()).await?;
-            let Some(found) = find() else { return Err(self.not_achieved("scrolled to that row")) };
+            self.until(self.action_deadline(), || find().is_some()).await?;
+            let Some(found) = find() else { return Err(self.not_effective("scrolled to that row")) };
             self.target = Some(found);
             self.before = None;
-            return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+            return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
         }
         if self.in_sight().await.is_some_and(|(_, visible)| visible) {
-            return Ok(Done::already("it was already in view"));
+            return Ok(Outcome::already("it was already in view"));
         }
-        if let Some(done) = self.by_app(Act::ScrollTo).await? {
-            self.rest().await;
+        if let Some(done) = self.try_semantic(Act::ScrollTo).await? {
+            self.settle_quietly().await;
             if self.in_sight().await.is_some_and(|(_, visible)| visible) {
-                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+                return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
             }
             if self.options.route == Some(Route::Semantic) {
-                return Err(self.not_achieved("in sight"));
+                return Err(self.not_effective("in sight"));
             }
         }
         self.wheel_to().await
     }
 
     /// Turns the wheel over what holds the target until it is in sight, or nothing moves any more.
-    async fn wheel_to(&self) -> Result<Done> {
+    async fn wheel_to(&self) -> Result<Outcome> {
         let mut still = 0;
         let mut before = None;
         for _ in 0..MOST_TURNS {
@@ -86,21 +86,21 @@ impl Scene<'_> {
             }
             before = Some(now);
             self.input(vec![InputStep::Move(at), turn(now.0, notches)]).await?;
-            self.rest().await;
+            self.settle_quietly().await;
             if self.in_sight().await.is_some_and(|(_, visible)| visible) {
                 let method = self.engine.platform.input_method();
                 let delivery = Delivery::DeliveredVerified;
-                return Ok(Done::by(method, Route::Input, delivery));
+                return Ok(Outcome::by(method, Route::Input, delivery));
             }
         }
-        Err(self.not_achieved("in sight"))
+        Err(self.not_effective("in sight"))
     }
 
     /// Which way the target lies from those beside it that are in sight, the place of the first of these, and how many rows lie between.
     async fn way_by_order(&self) -> Option<(Direction, usize, u32)> {
         let app = self.app.as_ref()?;
         let (own, beside) = self
-            .look(self.id().ok()?, |tree, ix| {
+            .read_node(self.id().ok()?, |tree, ix| {
                 let beside = tree.children(tree.parent(ix)?);
                 let own = beside.iter().position(|other| *other == ix)?;
                 let from = own.saturating_sub(MOST_BESIDE);
@@ -111,7 +111,7 @@ impl Scene<'_> {
             })
             .ok()??;
         let places =
-            Places::to_act(app, beside.iter().map(|(_, key, _)| *key).collect(), self.deadline).await;
+            Measurements::to_act(app, beside.iter().map(|(_, key, _)| *key).collect(), self.deadline).await;
         let mut seen = beside.iter().filter(|(_, key, _)| places.visible(*key) == Some(true));
         let (first, _, rows) = *seen.next()?;
         Some((if own > first { Direction::Down } else { Direction::Up }, first, rows))
@@ -120,7 +120,7 @@ impl Scene<'_> {
     /// Where the target is, and whether it can be seen.
     async fn in_sight(&self) -> Option<(Option<Bounds>, bool)> {
         let (app, key) = (self.app.as_ref()?, self.key(self.id().ok()?).ok()?);
-        let places = Places::to_act(app, vec![key], self.deadline).await;
+        let places = Measurements::to_act(app, vec![key], self.deadline).await;
         Some((places.bounds(key), places.visible(key)?))
     }
 
@@ -128,7 +128,7 @@ impl Scene<'_> {
     async fn holder_in_sight(&self) -> Option<(Point, Bounds)> {
         let app = self.app.as_ref()?;
         let above: Vec<_> = self
-            .look(self.id().ok()?, |tree, ix| {
+            .read_node(self.id().ok()?, |tree, ix| {
                 let mut at = tree.parent(ix);
                 std::iter::from_fn(move || {
                     let above = at?;
@@ -139,7 +139,7 @@ impl Scene<'_> {
                 .collect()
             })
             .ok()?;
-        let places = Places::to_act(app, above.clone(), self.deadline).await;
+        let places = Measurements::to_act(app, above.clone(), self.deadline).await;
         let seen = |key| {
             let bounds = places.bounds(key).filter(|bounds| bounds.width > 0 && bounds.height > 0)?;
             places.visible(key).filter(|visible| *visible)?;

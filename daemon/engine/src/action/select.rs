@@ -10,7 +10,7 @@ use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, Role, State};
 
 use tokio::time::Instant;
 
-use crate::action::context::{Done, Scene};
+use crate::action::context::{ActionContext, Outcome};
 use crate::action::input::press;
 use crate::action::popup::{COMES, is_shown, twin};
 use crate::action::settle::Watch;
@@ -19,14 +19,14 @@ use axd_platform::{Act, FailureKind, InputStep};
 use axd_tree::{Ix, Tree};
 
 /// How many items an error names.
-pub(crate) const CANDIDATES: usize = 8;
+pub(crate) const MAX_CANDIDATES: usize = 8;
 
 /// So many items are passed with the arrow keys rather than by a click.
-const NEAR: usize = 30;
+const MAX_KEY_STEPS: usize = 30;
 
-impl Scene<'_> {
+impl ActionContext<'_> {
     /// Chooses an item of the target, or the target itself.
-    pub async fn select(&mut self, item: Option<&str>) -> Result<Done> {
+    pub async fn select(&mut self, item: Option<&str>) -> Result<Outcome> {
         let holder = self.id()?;
         let pops_up = self.role() == Some(Role::Combobox) || self.has(State::Collapsed);
         if let Some(name) = item.filter(|_| pops_up) {
@@ -37,16 +37,16 @@ impl Scene<'_> {
             Some(name) => self.item(holder, name).await?,
         };
         // What it is called is kept: some are replaced when they are selected.
-        let called = self.look(chosen, label).unwrap_or_default();
-        let is_chosen = |scene: &Scene<'_>| scene.is_chosen(holder, chosen, called.as_deref());
+        let called = self.read_node(chosen, label).unwrap_or_default();
+        let is_chosen = |context: &ActionContext<'_>| context.is_chosen(holder, chosen, called.as_deref());
         if is_chosen(self) {
-            return Ok(Done::already("it was already selected"));
+            return Ok(Outcome::already("it was already selected"));
         }
         for act in [Act::Select, Act::Press] {
-            let Some(done) = self.by_app_on(chosen, act.clone()).await? else { continue };
-            self.pause(|| is_chosen(self)).await;
+            let Some(done) = self.try_semantic_on(chosen, act.clone()).await? else { continue };
+            self.wait_for_effect(|| is_chosen(self)).await;
             if is_chosen(self) {
-                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+                return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
             }
             // What the app is seen to have selected is selected, though nothing in its tree may show it.
             if act == Act::Select || done.delivery == Delivery::Uncertain {
@@ -54,33 +54,33 @@ impl Scene<'_> {
             }
         }
         if self.options.route == Some(Route::Semantic) {
-            return Err(self.not_achieved("selected"));
+            return Err(self.not_effective("selected"));
         }
         let done = self.click_on(chosen).await?;
-        self.pause(|| is_chosen(self)).await;
+        self.wait_for_effect(|| is_chosen(self)).await;
         if is_chosen(self) {
-            Ok(Done { delivery: Delivery::DeliveredVerified, ..done })
-        } else if self.look(chosen, |_, _| ()).is_err() {
+            Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done })
+        } else if self.read_node(chosen, |_, _| ()).is_err() {
             Ok(done)
         } else {
-            Err(self.not_achieved("selected"))
+            Err(self.not_effective("selected"))
         }
     }
 
     /// Chooses one of the choices of a combo box: by the app at once if that is seen to do it, else by opening it. To choose
     /// twice does no harm, so every way is tried. What was opened is closed again if it comes to nothing.
-    async fn select_choice(&self, holder: NodeId, name: &str) -> Result<Done> {
+    async fn select_choice(&self, holder: NodeId, name: &str) -> Result<Outcome> {
         let known = self.find_below(holder, name);
         if let Some(choice) = known {
-            let called = self.look(choice, label)?;
+            let called = self.read_node(choice, label)?;
             if self.is_chosen(holder, choice, called.as_deref()) {
-                return Ok(Done::already("it was already selected"));
+                return Ok(Outcome::already("it was already selected"));
             }
             if let Some(done) = self.choose_by_app(holder, choice, Act::Select).await? {
                 return Ok(done);
             }
-        } else if self.look(holder, shown_choice)?.is_some_and(|shown| shown == plain(name)) {
-            return Ok(Done::already("it was already selected"));
+        } else if self.read_node(holder, shown_choice)?.is_some_and(|shown| shown == plain(name)) {
+            return Ok(Outcome::already("it was already selected"));
         } else if self.knows_choices(holder) {
             return Err(self.no_such_choice(holder, name));
         }
@@ -97,20 +97,20 @@ impl Scene<'_> {
     }
 
     /// Has the app take a choice; `None` if nothing is seen to have come of it.
-    async fn choose_by_app(&self, holder: NodeId, choice: NodeId, act: Act) -> Result<Option<Done>> {
+    async fn choose_by_app(&self, holder: NodeId, choice: NodeId, act: Act) -> Result<Option<Outcome>> {
         if self.options.route == Some(Route::Input) {
             return Ok(None);
         }
         self.until_enabled().await?;
-        let called = self.look(choice, label).ok().flatten();
+        let called = self.read_node(choice, label).ok().flatten();
         match self.perform(choice, act).await {
             Ok(()) => {}
             Err(failure) if failure.kind == FailureKind::Unresponsive => return Err(self.failed(&failure)),
             Err(_) => return Ok(None),
         }
         let is_chosen = || self.is_chosen(holder, choice, called.as_deref());
-        self.pause(is_chosen).await;
-        Ok(is_chosen().then(|| self.by_semantics(Delivery::DeliveredVerified)))
+        self.wait_for_effect(is_chosen).await;
+        Ok(is_chosen().then(|| self.semantic_outcome(Delivery::DeliveredVerified)))
     }
 
     /// Opens a combo box, if it is not, and takes a choice.
@@ -120,49 +120,49 @@ impl Scene<'_> {
         name: &str,
         known: Option<NodeId>,
         is_open: bool,
-    ) -> Result<Done> {
+    ) -> Result<Outcome> {
         if !is_open {
             self.open(holder).await?;
         }
-        let called = known.and_then(|choice| self.look(choice, label).ok().flatten());
+        let called = known.and_then(|choice| self.read_node(choice, label).ok().flatten());
         let wanted = called.clone().unwrap_or_else(|| name.to_owned());
         let find = || self.find_choice(holder, &wanted).or(known);
-        let end = self.patience().min(Instant::now() + COMES);
+        let end = self.action_deadline().min(Instant::now() + COMES);
         self.until(end, || self.find_choice(holder, &wanted).is_some()).await?;
         let Some(choice) = find() else { return Err(self.no_such_choice(holder, name)) };
-        let called = called.or_else(|| self.look(choice, label).ok().flatten());
+        let called = called.or_else(|| self.read_node(choice, label).ok().flatten());
         let is_chosen = || self.is_chosen(holder, choice, called.as_deref());
-        let was = self.look(holder, shown_choice)?;
+        let was = self.read_node(holder, shown_choice)?;
         let mut done = None;
         for act in [Act::Press, Act::Select] {
-            if self.look(choice, |_, _| ()).is_err() {
+            if self.read_node(choice, |_, _| ()).is_err() {
                 break;
             }
             if let Some(done) = self.choose_by_app(holder, choice, act).await? {
                 return Ok(done);
             }
         }
-        if self.options.route != Some(Route::Semantic) && self.look(choice, |_, _| ()).is_ok() {
+        if self.options.route != Some(Route::Semantic) && self.read_node(choice, |_, _| ()).is_ok() {
             done = Some(self.take_choice(holder, choice).await?);
-            self.pause(is_chosen).await;
+            self.wait_for_effect(is_chosen).await;
         }
-        if is_chosen() || was.is_some() && self.until(self.soon(), is_chosen).await? {
-            let done = done.unwrap_or_else(|| self.by_semantics(Delivery::DeliveredUnverified));
-            return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+        if is_chosen() || was.is_some() && self.until(self.outcome_deadline(), is_chosen).await? {
+            let done = done.unwrap_or_else(|| self.semantic_outcome(Delivery::DeliveredUnverified));
+            return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
         }
         // Of what shows nothing it is known only that its popup is gone, with the choice that was taken.
-        let shows = self.look(holder, shown_choice).ok().flatten().or(was);
+        let shows = self.read_node(holder, shown_choice).ok().flatten().or(was);
         if shows.is_some() || self.is_open(holder).await == Some(true) {
-            return Err(self.not_achieved("selected"));
+            return Err(self.not_effective("selected"));
         }
         let note = Some("it does not report its selection".to_owned());
-        let done = done.unwrap_or_else(|| self.by_semantics(Delivery::DeliveredUnverified));
-        Ok(Done { note, ..done })
+        let done = done.unwrap_or_else(|| self.semantic_outcome(Delivery::DeliveredUnverified));
+        Ok(Outcome { note, ..done })
     }
 
     /// Takes a choice of an open popup with the mouse, or with the keyboard where it cannot be reached: of what pops up some apps
     /// do not tell where it is, or what lies over what.
-    async fn take_choice(&self, holder: NodeId, choice: NodeId) -> Result<Done> {
+    async fn take_choice(&self, holder: NodeId, choice: NodeId) -> Result<Outcome> {
         let app = Arc::clone(self.app()?);
         let popup = self.popup_of(holder, choice);
         // The keyboard is seen to be at what it takes. A click may come too early: Qt takes none for a while after it opened.
@@ -176,16 +176,16 @@ impl Scene<'_> {
 
     /// Whether the keyboard is at an item of an open popup that is not far from this one.
     fn is_near(&self, popup: NodeId, choice: NodeId) -> bool {
-        let place = self.look(popup, |tree, ix| items(tree, ix).position(|at| tree.id(at) == choice));
+        let place = self.read_node(popup, |tree, ix| items(tree, ix).position(|at| tree.id(at) == choice));
         match (self.pointed_at(popup), place) {
-            (Some(from), Ok(Some(to))) => from.abs_diff(to) <= NEAR,
+            (Some(from), Ok(Some(to))) => from.abs_diff(to) <= MAX_KEY_STEPS,
             _ => false,
         }
     }
 
     /// What the choices of an open combo box are below: itself, or a popup elsewhere.
     fn popup_of(&self, holder: NodeId, choice: NodeId) -> NodeId {
-        self.look(choice, |tree, ix| {
+        self.read_node(choice, |tree, ix| {
             let above = std::iter::successors(tree.parent(ix), |at| tree.parent(*at));
             let mut above = above.filter(|at| {
                 tree.id(*at) == holder || matches!(tree.role(*at), Role::Combobox | Role::List | Role::Menu)
@@ -199,7 +199,7 @@ impl Scene<'_> {
 
     /// Whether all the choices of a combo box are known without opening it.
     fn knows_choices(&self, holder: NodeId) -> bool {
-        self.look(holder, |tree, ix| {
+        self.read_node(holder, |tree, ix| {
             let cut = tree.subtree(ix).any(|at| tree.total(at).is_some());
             !cut && items(tree, ix).any(|item| label(tree, item).is_some())
         })
@@ -207,23 +207,25 @@ impl Scene<'_> {
     }
 
     fn no_such_choice(&self, holder: NodeId, name: &str) -> Error {
-        let candidates = self.look(holder, |tree, ix| {
-            let below: Vec<Ix> = items(tree, ix).take(CANDIDATES).collect();
-            let came = || appeared(tree, self.since.tick).filter(|ix| is_shown(tree, *ix)).take(CANDIDATES);
+        let candidates = self.read_node(holder, |tree, ix| {
+            let below: Vec<Ix> = items(tree, ix).take(MAX_CANDIDATES).collect();
+            let came =
+                || appeared(tree, self.since.tick).filter(|ix| is_shown(tree, *ix)).take(MAX_CANDIDATES);
             let of = if below.is_empty() { came().collect() } else { below };
             of.into_iter().map(|item| tree.node_ref(item)).collect::<Vec<NodeRef>>()
         });
-        let error = Error::new(ErrorCode::ElementNotFound, format!("{} has no item '{name}'", self.called()))
-            .candidates(candidates.unwrap_or_default())
-            .suggest("use the name or the number of one of the candidates");
-        let unread = self.look(holder, |tree, ix| tree.unread_of(ix)).ok().flatten();
+        let error =
+            Error::new(ErrorCode::ElementNotFound, format!("{} has no item '{name}'", self.target_label()))
+                .candidates(candidates.unwrap_or_default())
+                .suggest("use the name or the number of one of the candidates");
+        let unread = self.read_node(holder, |tree, ix| tree.unread_of(ix)).ok().flatten();
         not_looked_at(error, unread.into_iter().collect())
     }
 
     /// The place, among the items of an open popup, of the one the keyboard is at: that has the focus, or, where something else is
     /// said to have it, is selected.
     fn pointed_at(&self, holder: NodeId) -> Option<usize> {
-        self.look(holder, |tree, ix| {
+        self.read_node(holder, |tree, ix| {
             let with = |state| items(tree, ix).position(|item| tree.states(item).has(state));
             with(State::Focused).or_else(|| with(State::Selected))
         })
@@ -232,8 +234,8 @@ impl Scene<'_> {
     }
 
     /// Goes to an item of an open popup with the arrow keys, and takes it; `None` if the keyboard is not seen to get there.
-    async fn choose_by_keys(&self, holder: NodeId, item: NodeId) -> Result<Option<Done>> {
-        let place = self.look(holder, |tree, ix| items(tree, ix).position(|at| tree.id(at) == item))?;
+    async fn choose_by_keys(&self, holder: NodeId, item: NodeId) -> Result<Option<Outcome>> {
+        let place = self.read_node(holder, |tree, ix| items(tree, ix).position(|at| tree.id(at) == item))?;
         let (Some(from), Some(to)) = (self.pointed_at(holder), place) else {
             return Ok(None);
         };
@@ -245,7 +247,7 @@ impl Scene<'_> {
             // Qt does not announce where the keyboard is in a popup: it is looked at while somebody waits.
             let app = Arc::clone(self.app()?);
             let _watch = Watch::new(self.engine, &app, self.key(holder)?);
-            self.until(self.soon(), || self.pointed_at(holder) == Some(to)).await?;
+            self.until(self.outcome_deadline(), || self.pointed_at(holder) == Some(to)).await?;
         }
         // What the keyboard is not at is not taken.
         if self.pointed_at(holder) != Some(to) {
@@ -256,11 +258,11 @@ impl Scene<'_> {
 
     /// Whether the item is what is chosen: it says so, or what holds it shows its name.
     fn is_chosen(&self, holder: NodeId, item: NodeId, called: Option<&str>) -> bool {
-        let says_so = self.look(item, |tree, ix| {
+        let says_so = self.read_node(item, |tree, ix| {
             let states = tree.states(ix);
             states.has(State::Selected) || states.has(State::Checked)
         });
-        let combo = self.look(holder, |tree, ix| {
+        let combo = self.read_node(holder, |tree, ix| {
             // A combo box shows what is chosen; its items may not say it, or say it of what is only pointed at.
             (tree.role(ix) == Role::Combobox && holder != item).then(|| shown_choice(tree, ix))
         });
@@ -276,14 +278,14 @@ impl Scene<'_> {
             return Ok(found);
         }
         let number = name.trim().parse::<u32>().ok().filter(|number| *number > 0);
-        let total = self.look(holder, |tree, ix| tree.total(ix))?;
+        let total = self.read_node(holder, |tree, ix| tree.total(ix))?;
         if let (Some(number), Some(total)) = (number, total)
             && number <= total
         {
             let row = number - 1;
-            if self.by_app(Act::Reveal(row)).await?.is_some() {
-                let find = || self.look(holder, |tree, ix| row_of(tree, ix, row)).ok().flatten();
-                self.until(self.patience(), || find().is_some()).await?;
+            if self.try_semantic(Act::Reveal(row)).await?.is_some() {
+                let find = || self.read_node(holder, |tree, ix| row_of(tree, ix, row)).ok().flatten();
+                self.until(self.action_deadline(), || find().is_some()).await?;
                 if let Some(found) = find() {
                     return Ok(found);
                 }
@@ -295,7 +297,7 @@ impl Scene<'_> {
     /// An item below its holder, by its name or else by its number.
     fn find_below(&self, holder: NodeId, name: &str) -> Option<NodeId> {
         let wanted = plain(name);
-        self.look(holder, |tree, ix| {
+        self.read_node(holder, |tree, ix| {
             let below = items(tree, ix).find(|item| says(tree, *item, &wanted));
             let numbered = || {
                 let number = name.trim().parse::<usize>().ok()?.checked_sub(1)?;
@@ -319,7 +321,7 @@ impl Scene<'_> {
     /// if there is only one of the name, anywhere in the app.
     fn find_choice(&self, holder: NodeId, name: &str) -> Option<NodeId> {
         let wanted = plain(name);
-        self.look(holder, |tree, ix| {
+        self.read_node(holder, |tree, ix| {
             let called = |item: &Ix| says(tree, *item, &wanted) && is_shown(tree, *item);
             let in_twin = twin(tree, ix).and_then(|twin| items(tree, twin).find(called));
             let came = || appeared(tree, self.since.tick).find(called);

@@ -14,15 +14,15 @@ use crate::apps::app::App;
 use axd_platform::{ElementKey, FailureKind, Gate, WorkerRequest};
 
 /// How long nothing may change for the app to be at rest, if nobody says.
-const QUIET: Duration = Duration::from_millis(25);
+const DEFAULT_QUIET: Duration = Duration::from_millis(25);
 /// How long to wait at most, if nobody says.
-const AT_MOST: Duration = Duration::from_millis(1_000);
+const DEFAULT_SETTLE_TIMEOUT: Duration = Duration::from_millis(1_000);
 /// An app that has not changed by then does not.
-const NO_CHANGE: Duration = Duration::from_millis(150);
+const NO_CHANGE_TIMEOUT: Duration = Duration::from_millis(150);
 /// The same for toolkits that are known to answer late.
-const NO_CHANGE_LATE: Duration = Duration::from_millis(400);
+const NO_CHANGE_TIMEOUT_LATE: Duration = Duration::from_millis(400);
 /// How long to wait at a time for a change of what is not at rest by itself.
-const BUSY: Duration = Duration::from_millis(50);
+const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How to wait for rest.
 #[derive(Debug, Clone, Copy)]
@@ -45,8 +45,8 @@ pub(crate) struct Within<'a> {
 impl Pace {
     pub fn new(quiet_ms: Option<u64>, settle_ms: Option<u64>) -> Pace {
         Pace {
-            quiet: quiet_ms.map_or(QUIET, Duration::from_millis),
-            at_most: settle_ms.map_or(AT_MOST, Duration::from_millis),
+            quiet: quiet_ms.map_or(DEFAULT_QUIET, Duration::from_millis),
+            at_most: settle_ms.map_or(DEFAULT_SETTLE_TIMEOUT, Duration::from_millis),
         }
     }
 }
@@ -69,8 +69,8 @@ impl Engine {
         let start = Instant::now();
         let end = deadline.min(start + pace.at_most);
         let is_late = self.platform.acts_late(app.pid());
-        let no_change = start + if is_late { NO_CHANGE_LATE } else { NO_CHANGE };
-        let mut pulse = self.pulse.subscribe();
+        let no_change = start + if is_late { NO_CHANGE_TIMEOUT_LATE } else { NO_CHANGE_TIMEOUT };
+        let mut updates = self.changed.subscribe();
         tokio::select! {
             biased;
             () = gate.closed() => return Settled::CutShort,
@@ -86,7 +86,7 @@ impl Engine {
         let mut last = Instant::now();
         let mut fenced = !is_late;
         loop {
-            pulse.mark_unchanged();
+            updates.mark_unchanged();
             if enough() {
                 return Settled::Quiet;
             }
@@ -109,7 +109,7 @@ impl Engine {
             }
             if now >= rest && is_busy() {
                 // Looked at again when it changes; what never does is waited for to the end.
-                let _ = timeout_at(end.min(now + BUSY), pulse.changed()).await;
+                let _ = timeout_at(end.min(now + BUSY_POLL_INTERVAL), updates.changed()).await;
                 continue;
             }
             if now >= rest {
@@ -124,8 +124,8 @@ impl Engine {
             tokio::select! {
                 biased;
                 () = gate.closed() => return Settled::CutShort,
-                // Whether it beat or the time is over, the loop looks.
-                _ = timeout_at(rest.min(end), pulse.changed()) => {}
+                // Whether something changed or the time is over, the loop looks.
+                _ = timeout_at(rest.min(end), updates.changed()) => {}
             }
         }
     }
@@ -140,7 +140,7 @@ pub(crate) struct Watch {
 impl Watch {
     pub fn new(engine: &Engine, app: &Arc<App>, key: ElementKey) -> Watch {
         let interest = engine.next_interest.fetch_add(1, Relaxed);
-        app.tell(WorkerRequest::Watch { interest, keys: vec![key] });
+        app.notify_worker(WorkerRequest::Watch { interest, keys: vec![key] });
         Watch { app: Arc::clone(app), interest }
     }
 
@@ -152,6 +152,6 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.app.tell(WorkerRequest::Unwatch { interest: self.interest });
+        self.app.notify_worker(WorkerRequest::Unwatch { interest: self.interest });
     }
 }

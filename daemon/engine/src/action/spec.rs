@@ -40,7 +40,7 @@ pub(crate) enum Action<'a> {
 
 /// What an action is about.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Aim<'a> {
+pub(crate) enum TargetKind<'a> {
     /// An element, or a point.
     Element(&'a str),
     /// What has the focus.
@@ -140,7 +140,7 @@ pub(crate) fn of(command: &Command) -> Result<Option<(Action<'_>, ActOptions<'_>
 
 impl<'a> Action<'a> {
     /// What it is about.
-    pub fn aim(&self) -> Aim<'a> {
+    pub fn aim(&self) -> TargetKind<'a> {
         match *self {
             Action::Click { target, .. }
             | Action::SetValue { target, .. }
@@ -155,15 +155,15 @@ impl<'a> Action<'a> {
             | Action::Drag { target, .. }
             | Action::Hover { target }
             | Action::Perform { target, .. }
-            | Action::Type { target: Some(target), .. } => Aim::Element(target),
-            Action::Type { target: None, .. } => Aim::Focus,
-            Action::Menu { .. } => Aim::App,
-            Action::Press { .. } | Action::KeyDown { .. } | Action::KeyUp { .. } => Aim::Keyboard,
+            | Action::Type { target: Some(target), .. } => TargetKind::Element(target),
+            Action::Type { target: None, .. } => TargetKind::Focus,
+            Action::Menu { .. } => TargetKind::App,
+            Action::Press { .. } | Action::KeyDown { .. } | Action::KeyUp { .. } => TargetKind::Keyboard,
             Action::MouseMove { at }
             | Action::MouseClick { at, .. }
             | Action::MouseDown { at, .. }
             | Action::MouseUp { at, .. }
-            | Action::MouseWheel { at, .. } => Aim::Place(at),
+            | Action::MouseWheel { at, .. } => TargetKind::Place(at),
         }
     }
 
@@ -171,9 +171,9 @@ impl<'a> Action<'a> {
     /// means one element and no other.
     pub fn is_lost(&self, error: &Error, tries: u32) -> bool {
         let means_what_is_there = match self.aim() {
-            Aim::Element(target) => matches!(Target::parse(target), Ok(Target::Selector(_))),
+            TargetKind::Element(target) => matches!(Target::parse(target), Ok(Target::Selector(_))),
             // Whatever has the focus by then.
-            Aim::Focus => true,
+            TargetKind::Focus => true,
             _ => false,
         };
         let is_gone = match error.code {
@@ -219,7 +219,7 @@ impl<'a> Action<'a> {
 
     /// Whether it is known from the start that mouse and keyboard are needed.
     pub fn needs_hands(&self, options: ActOptions<'_>, point: Option<Point>) -> bool {
-        !options.dry_run && (options.route == Some(Route::Input) || self.is_by_hand(point.is_some()))
+        !options.dry_run && (options.route == Some(Route::Input) || self.uses_input(point.is_some()))
     }
 
     /// The keys it presses, as far as they could do harm.

@@ -8,7 +8,7 @@ use axd_protocol::error::Delivery;
 use axd_protocol::{AppState, Error, ErrorCode, NodeId, Result, Role, State};
 use tokio::time::Instant;
 
-use crate::action::context::{Done, Scene};
+use crate::action::context::{ActionContext, Outcome};
 use crate::action::semantic::is_text;
 use crate::action::typed_text::{Came, came};
 use axd_platform::{Act, FailureKind, Sent, Stretch};
@@ -16,9 +16,9 @@ use axd_platform::{Act, FailureKind, Sent, Stretch};
 /// Said of text that is not in the field as it was typed.
 const OTHERWISE: &str = "the field's text differs from what was typed; the app may have changed it";
 
-impl Scene<'_> {
+impl ActionContext<'_> {
     /// Types into the target; `aimed` says that it was named, and is not just what has the focus.
-    pub async fn type_text(&mut self, text: &str, aimed: bool) -> Result<Done> {
+    pub async fn type_text(&mut self, text: &str, aimed: bool) -> Result<Outcome> {
         if !aimed {
             self.turn_to_focus();
         }
@@ -30,7 +30,7 @@ impl Scene<'_> {
         let with_keys = has_keys(text) && !is_area;
         if with_keys && self.options.route == Some(Route::Semantic) {
             let message =
-                format!("{} is a single-line field, where newlines and tabs are keys", self.called());
+                format!("{} is a single-line field, where newlines and tabs are keys", self.target_label());
             return Err(Error::new(ErrorCode::ActionNotSupported, message)
                 .suggest("omit --route, use --route input, or remove them from the text"));
         }
@@ -46,7 +46,7 @@ impl Scene<'_> {
             };
         }
         if self.options.route == Some(Route::Semantic) {
-            return Err(self.not_offered("take text through the accessibility API; use --route input"));
+            return Err(self.unsupported("take text through the accessibility API; use --route input"));
         }
         self.until_enabled().await?;
         // What only had the focus is not given it again: keys go where it is now.
@@ -68,11 +68,11 @@ impl Scene<'_> {
     }
 
     /// Looks what has come of text: it is there, which is told, or it is not, which is an error where it can be known.
-    async fn with_what_came(&self, mut done: Done, before: Option<&str>, text: &str) -> Result<Done> {
+    async fn with_what_came(&self, mut done: Outcome, before: Option<&str>, text: &str) -> Result<Outcome> {
         let holds = || self.now().and_then(|now| now.value).unwrap_or_default();
         let was = before.unwrap_or_default();
         let is_whole = || came(was, &holds(), text) == Came::Whole;
-        self.pause(is_whole).await;
+        self.wait_for_effect(is_whole).await;
         let is_text = self.has(State::Editable) || self.role().is_some_and(is_text);
         if is_whole() {
             done.delivery = Delivery::DeliveredVerified;
@@ -83,9 +83,9 @@ impl Scene<'_> {
     }
 
     /// Fails if, a while after text was typed into a field, none of it or only some of it is there, wherever the rest is.
-    async fn until_it_has_come(&self, before: &str, text: &str, done: &mut Done) -> Result<()> {
+    async fn until_it_has_come(&self, before: &str, text: &str, done: &mut Outcome) -> Result<()> {
         if self.app()?.state() == AppState::Gone {
-            let message = format!("the app of {} ended during typing", self.called());
+            let message = format!("the app of {} ended during typing", self.target_label());
             return Err(Error::new(ErrorCode::ApplicationNotFound, message).delivered(Delivery::Uncertain));
         }
         // A field that is gone says nothing more.
@@ -96,7 +96,10 @@ impl Scene<'_> {
             let last = holds();
             let has_moved = || holds() != last;
             let is_over = || holds().is_none_or(|now| !is_missing(&now));
-            if is_over() || !self.until(self.soon(), has_moved).await? || Instant::now() >= self.deadline {
+            if is_over()
+                || !self.until(self.outcome_deadline(), has_moved).await?
+                || Instant::now() >= self.deadline
+            {
                 break;
             }
         }
@@ -135,7 +138,7 @@ impl Scene<'_> {
             done.note.get_or_insert(note);
             return Ok(());
         }
-        let mut message = format!("{} {missing}", self.called());
+        let mut message = format!("{} {missing}", self.target_label());
         if let Some(doubt) = &done.doubt {
             message.push_str(&format!(" ({doubt})"));
         }
@@ -153,8 +156,8 @@ impl Scene<'_> {
 
     /// Has the app put text in; `None` if another way is to be taken. Keys reach also what takes no text by itself, as the display
     /// of a calculator: they are sent to it if it just has the focus; if it was named, it is said that they can be.
-    async fn by_app_to_type(&self, text: &str, aimed: bool) -> Result<Option<Done>> {
-        let done = self.by_app(Act::Insert(text.to_owned())).await;
+    async fn by_app_to_type(&self, text: &str, aimed: bool) -> Result<Option<Outcome>> {
+        let done = self.try_semantic(Act::Insert(text.to_owned())).await;
         let refused = |error: &Error| {
             error.code == ErrorCode::ActionFailed && error.disposition.delivery == Delivery::NotDelivered
         };
@@ -169,15 +172,18 @@ impl Scene<'_> {
 
     /// Types into an area with the keyboard. In some, as on web pages, Tab goes to the next field: then nothing of what
     /// follows is typed there.
-    async fn keys_with_tab(&self, id: NodeId, first: &str, rest: &str) -> Result<Done> {
+    async fn keys_with_tab(&self, id: NodeId, first: &str, rest: &str) -> Result<Outcome> {
         self.keys(&format!("{first}\t")).await?;
-        self.pause(|| !self.holds_focus(id)).await;
+        self.wait_for_effect(|| !self.holds_focus(id)).await;
         if self.holds_focus(id) {
             return self.keys(rest).await;
         }
         let mut error = Error::new(
             ErrorCode::ActionFailed,
-            format!("{} lost the focus at the first tab; the text after it was not typed", self.called()),
+            format!(
+                "{} lost the focus at the first tab; the text after it was not typed",
+                self.target_label()
+            ),
         )
         .delivered(Delivery::Uncertain)
         .suggest("type it without tabs, or paste it from the clipboard");
@@ -200,7 +206,7 @@ impl Scene<'_> {
     /// A combo box that can be typed into has a field for that: it is what is meant.
     fn turn_to_field(&mut self) {
         let Some(id) = self.target.filter(|_| self.role() == Some(Role::Combobox)) else { return };
-        let field = self.look(id, |tree, ix| {
+        let field = self.read_node(id, |tree, ix| {
             let is_field = |at| {
                 matches!(tree.role(at), Role::TextField | Role::SearchField)
                     && !tree.states(at).has(State::Readonly)
@@ -215,7 +221,7 @@ impl Scene<'_> {
         }
     }
 
-    pub async fn set_value(&mut self, value: &str) -> Result<Done> {
+    pub async fn set_value(&mut self, value: &str) -> Result<Outcome> {
         self.turn_to_field();
         let role = self.role().unwrap_or(Role::Unknown);
         if value.contains(['\n', '\r'])
@@ -223,14 +229,14 @@ impl Scene<'_> {
             && (is_text(role) || self.has(State::Editable))
         {
             let message =
-                format!("{} is a single-line field; the value must not have a newline", self.called());
+                format!("{} is a single-line field; the value must not have a newline", self.target_label());
             return Err(Error::new(ErrorCode::InvalidArgs, message)
                 .suggest("remove the newline; to press Enter, use `ax type` or `ax press enter`"));
         }
         let unsupported = || {
             Error::new(
                 ErrorCode::ActionNotSupported,
-                format!("{}: element does not support set_value; try 'type'", self.called()),
+                format!("{}: element does not support set_value; try 'type'", self.target_label()),
             )
             .suggest("use `ax type` for text, or `ax select` for an item")
         };
@@ -248,37 +254,37 @@ impl Scene<'_> {
             Err(failure) => return Err(self.failed(&failure)),
         }
         if self.has(State::Secure) {
-            return Ok(self.by_semantics(Delivery::DeliveredUnverified));
+            return Ok(self.semantic_outcome(Delivery::DeliveredUnverified));
         }
         let holds = || self.now().is_some_and(|now| same_value(now.value.as_deref().unwrap_or(""), value));
-        self.pause(holds).await;
+        self.wait_for_effect(holds).await;
         if holds() {
-            return Ok(self.by_semantics(Delivery::DeliveredVerified));
+            return Ok(self.semantic_outcome(Delivery::DeliveredVerified));
         }
-        let mut done = self.by_semantics(Delivery::DeliveredUnverified);
+        let mut done = self.semantic_outcome(Delivery::DeliveredUnverified);
         done.note = Some(
             "the app accepted the value and shows another one; it may limit or format values".to_owned(),
         );
         Ok(done)
     }
 
-    pub async fn clear(&mut self) -> Result<Done> {
+    pub async fn clear(&mut self) -> Result<Outcome> {
         self.turn_to_field();
         let is_empty = |now: &ElementState| now.value.as_deref().unwrap_or("").is_empty();
         if !self.has(State::Secure) && self.now().is_some_and(|now| is_empty(&now)) {
-            return Ok(Done::already("it was already empty"));
+            return Ok(Outcome::already("it was already empty"));
         }
-        if let Some(done) = self.by_app(Act::SetValue(String::new())).await? {
-            self.pause(|| self.now().is_some_and(|now| is_empty(&now))).await;
+        if let Some(done) = self.try_semantic(Act::SetValue(String::new())).await? {
+            self.wait_for_effect(|| self.now().is_some_and(|now| is_empty(&now))).await;
             if self.has(State::Secure) {
                 return Ok(done);
             }
             if self.now().is_some_and(|now| is_empty(&now)) {
-                return Ok(Done { delivery: Delivery::DeliveredVerified, ..done });
+                return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
             }
             // It is read back, and to empty it twice does no harm.
             if self.options.route == Some(Route::Semantic) {
-                return Err(self.not_achieved("empty"));
+                return Err(self.not_effective("empty"));
             }
         }
         self.until_enabled().await?;

@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::action::Queue;
+use crate::action::ActionQueue;
 use crate::clock::{Ticker, random};
-use crate::desktop::error::not_allowed;
+use crate::desktop::error::permission_error;
 use crate::desktop::state::ago;
 use axd_platform::{
     Act, Cause, Counters, ElementKey, Failure, FailureKind, Gate, Reply, Responder, RunningApp, Sent,
@@ -35,9 +35,9 @@ pub struct App {
     /// How many subscriptions follow it.
     pub followers: AtomicU32,
     /// Who acts on it, and who waits to.
-    pub(crate) queue: Queue,
+    pub(crate) queue: ActionQueue,
     seen: RwLock<RunningApp>,
-    worker: Mutex<Option<Attached>>,
+    worker: Mutex<Option<AttachedWorker>>,
     state: Mutex<Condition>,
     complete: watch::Sender<bool>,
     /// Where it will be told that an act is over whose client did not wait for it.
@@ -70,8 +70,8 @@ pub struct Place {
 }
 
 /// How long a suspect element is left alone before it is walked again, at first and at most.
-const WALK_AGAIN: Duration = Duration::from_millis(100);
-const WALK_AGAIN_AT_MOST: Duration = Duration::from_secs(60);
+const FIRST_REWALK_DELAY: Duration = Duration::from_millis(100);
+const MAX_REWALK_DELAY: Duration = Duration::from_secs(60);
 
 /// An app as answers name it.
 pub(crate) fn info(seen: &RunningApp, state: AppState) -> AppInfo {
@@ -79,20 +79,20 @@ pub(crate) fn info(seen: &RunningApp, state: AppState) -> AppInfo {
 }
 
 /// A worker, for as long as it is asked things.
-struct Attached {
-    mailbox: WorkerHandle,
+struct AttachedWorker {
+    handle: WorkerHandle,
     /// Dropped when the worker is let go: whoever waits for a reply learns at once that none will come.
     alive: watch::Sender<()>,
 }
 
 /// A request that the worker was sent.
-struct Asked<T> {
+struct PendingRequest<T> {
     reply: Reply<T>,
     alive: watch::Receiver<()>,
 }
 
 /// How waiting for a reply ended.
-enum Waited<T> {
+enum ReplyWait<T> {
     Replied(Result<T, Failure>),
     /// The deadline has passed; the reply may come yet.
     Late(Reply<T>),
@@ -109,7 +109,7 @@ impl App {
             counters: Arc::default(),
             attached: clock.now().tick,
             followers: AtomicU32::new(0),
-            queue: Queue::default(),
+            queue: ActionQueue::default(),
             seen: RwLock::new(seen),
             worker: Mutex::new(None),
             state: Mutex::new(Condition { state: AppState::Warming, degraded: None }),
@@ -177,9 +177,9 @@ impl App {
     }
 
     /// Gives it a worker: for the first time, or after it came back under another process.
-    pub fn connect(&self, seen: RunningApp, mailbox: WorkerHandle) {
+    pub fn connect(&self, seen: RunningApp, handle: WorkerHandle) {
         *self.seen.write() = seen;
-        *self.worker.lock() = Some(Attached { mailbox, alive: watch::Sender::new(()) });
+        *self.worker.lock() = Some(AttachedWorker { handle, alive: watch::Sender::new(()) });
         *self.ended.lock() = None;
         *self.state.lock() = Condition { state: AppState::Warming, degraded: None };
         self.complete.send_replace(false);
@@ -248,9 +248,9 @@ impl App {
         deadline: Instant,
         request: impl FnOnce(Responder<T>) -> WorkerRequest,
     ) -> Result<T, Failure> {
-        match self.post(request)?.wait(deadline).await {
-            Waited::Replied(result) => result,
-            Waited::Late(_) => Err(late()),
+        match self.send(request)?.wait(deadline).await {
+            ReplyWait::Replied(result) => result,
+            ReplyWait::Late(_) => Err(late()),
         }
     }
 
@@ -263,10 +263,10 @@ impl App {
         deadline: Instant,
     ) -> Result<(), Failure> {
         let guard = gate.clone();
-        let asked = self.post(|reply| WorkerRequest::Perform { key, act, gate, reply })?;
+        let asked = self.send(|reply| WorkerRequest::Perform { key, act, gate, reply })?;
         let (done, unanswered) = match asked.wait(deadline).await {
-            Waited::Replied(result) => (result, None),
-            Waited::Late(reply) => (Err(late()), Some(reply)),
+            ReplyWait::Replied(result) => (result, None),
+            ReplyWait::Late(reply) => (Err(late()), Some(reply)),
         };
         done.map_err(|failure| match (failure.kind, failure.sent) {
             // Nobody waits any more: either it has been sent by now, or it never will be.
@@ -289,40 +289,40 @@ impl App {
     }
 
     /// Sends the worker a request.
-    fn post<T: Send + Sync + 'static>(
+    fn send<T: Send + Sync + 'static>(
         &self,
         request: impl FnOnce(Responder<T>) -> WorkerRequest,
-    ) -> Result<Asked<T>, Failure> {
+    ) -> Result<PendingRequest<T>, Failure> {
         let (responder, reply) = Responder::new();
         let worker = self.worker.lock();
         match worker.as_ref() {
-            Some(Attached { mailbox, alive }) if mailbox.send(request(responder)) => {
-                Ok(Asked { reply, alive: alive.subscribe() })
+            Some(AttachedWorker { handle, alive }) if handle.send(request(responder)) => {
+                Ok(PendingRequest { reply, alive: alive.subscribe() })
             }
             _ => Err(ended()),
         }
     }
 
     /// Tells the worker something that has no answer.
-    pub fn tell(&self, request: WorkerRequest) {
+    pub fn notify_worker(&self, request: WorkerRequest) {
         if let Some(worker) = &*self.worker.lock() {
-            let _ = worker.mailbox.send(request);
+            let _ = worker.handle.send(request);
         }
     }
 
     /// Asks for a suspect element to be walked again; less and less often, if that does not help.
-    pub fn walk_again(&self, key: ElementKey) {
+    pub fn rewalk(&self, key: ElementKey) {
         let mut walks = self.walks.lock();
         let now = Instant::now();
         walks.retain(|_, (last, pause)| now.duration_since(*last) < *pause * 2);
         let pause = match walks.get(&key) {
             Some((last, pause)) if now.duration_since(*last) < *pause => return,
-            Some((_, pause)) => (*pause * 2).min(WALK_AGAIN_AT_MOST),
-            None => WALK_AGAIN,
+            Some((_, pause)) => (*pause * 2).min(MAX_REWALK_DELAY),
+            None => FIRST_REWALK_DELAY,
         };
         walks.insert(key, (now, pause));
         drop(walks);
-        self.tell(WorkerRequest::Walk { key, reply: Responder::ignored() });
+        self.notify_worker(WorkerRequest::Walk { key, reply: Responder::ignored() });
     }
 
     /// Remembers where elements are.
@@ -353,7 +353,7 @@ impl App {
             FailureKind::Refused => Error::new(ErrorCode::ActionFailed, format!("{name} refused: {failure}")),
             FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, failure.native.clone()),
             FailureKind::Closed => Error::new(ErrorCode::Cancelled, failure.native.clone()),
-            FailureKind::NotAllowed => not_allowed(failure.native.clone()),
+            FailureKind::NotAllowed => permission_error(failure.native.clone()),
             FailureKind::Elsewhere => Error::new(ErrorCode::NotActionable, failure.native.clone()),
         }
     }
@@ -376,15 +376,15 @@ impl App {
     }
 }
 
-impl<T> Asked<T> {
+impl<T> PendingRequest<T> {
     /// Waits for the reply until the deadline.
-    async fn wait(mut self, deadline: Instant) -> Waited<T> {
+    async fn wait(mut self, deadline: Instant) -> ReplyWait<T> {
         tokio::select! {
             biased;
-            reply = &mut self.reply => Waited::Replied(reply.unwrap_or_else(|_| Err(ended()))),
+            reply = &mut self.reply => ReplyWait::Replied(reply.unwrap_or_else(|_| Err(ended()))),
             // It never changes: this returns when the worker is let go.
-            _ = self.alive.changed() => Waited::Replied(Err(ended())),
-            () = sleep_until(deadline) => Waited::Late(self.reply),
+            _ = self.alive.changed() => ReplyWait::Replied(Err(ended())),
+            () = sleep_until(deadline) => ReplyWait::Late(self.reply),
         }
     }
 }

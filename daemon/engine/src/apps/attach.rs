@@ -24,11 +24,11 @@ use axd_service::Call;
 use axd_tree::Notice;
 
 /// How much a worker may have told that is not taken in yet. More waits with the worker, which folds it.
-const BACKLOG: usize = 64;
+const WORKER_QUEUE_LEN: usize = 64;
 /// From so many elements on, a first walk leaves behind memory worth giving back.
 const LARGE: usize = 10_000;
 /// An app that nobody asked about or followed for so long is let go.
-const LET_GO_AFTER: Duration = Duration::from_secs(600);
+const DETACH_AFTER: Duration = Duration::from_secs(600);
 
 impl Engine {
     /// `attach`: returns when all of the app has been read.
@@ -40,7 +40,7 @@ impl Engine {
     ) -> Result<()> {
         let seen = self.desktop.read().named(&args.app)?.clone();
         let app = self.attached(&seen);
-        let complete = self.walked(&app, Engine::deadline(call)).await?;
+        let complete = self.wait_for_walk(&app, Engine::deadline(call)).await?;
         let tree = app.tree.read();
         let told = AttachAnswer { complete, nodes: tree.len() as u32 };
         answer.value(Some(self.clock.now()), Some(&app.info()), &told);
@@ -55,7 +55,7 @@ impl Engine {
                 .suggest("no action needed"));
         };
         let nodes = app.tree.read().len() as u32;
-        self.let_go(&app);
+        self.detach_app(&app);
         answer.value(Some(self.clock.now()), Some(&app.info()), &AttachAnswer { complete: true, nodes });
         Ok(())
     }
@@ -109,31 +109,31 @@ impl Engine {
 
     /// Starts a worker for the app and takes in what it tells.
     fn connect(self: &Arc<Self>, app: &Arc<App>, seen: &RunningApp) {
-        let (out, from_worker) = mpsc::channel(BACKLOG);
+        let (out, from_worker) = mpsc::channel(WORKER_QUEUE_LEN);
         app.tree.write().begin(crate::clock::random());
-        let mailbox = self.platform.attach(seen, out, Arc::clone(&app.counters));
-        app.connect(seen.clone(), mailbox);
-        tokio::spawn(take_in(Arc::downgrade(self), Arc::clone(app), seen.pid, from_worker));
+        let handle = self.platform.attach(seen, out, Arc::clone(&app.counters));
+        app.connect(seen.clone(), handle);
+        tokio::spawn(pump_worker(Arc::downgrade(self), Arc::clone(app), seen.pid, from_worker));
     }
 
-    fn let_go(&self, app: &Arc<App>) {
+    fn detach_app(&self, app: &Arc<App>) {
         info!(app = app.seen().name, pid = app.pid(), "let go");
         self.apps.remove(&app.slot);
         app.disconnect(AppState::Detached);
-        self.happened(Event::AppState, app.info(), None, None, None);
+        self.log_event(Event::AppState, app.info(), None, None, None);
     }
 
     /// Lets go of apps that nobody asked about for a while.
-    pub(crate) fn let_go_of_unused(self: &Arc<Self>) {
+    pub(crate) fn detach_unused(self: &Arc<Self>) {
         let engine = Arc::downgrade(self);
-        let mut every = tokio::time::interval(LET_GO_AFTER / 10);
+        let mut every = tokio::time::interval(DETACH_AFTER / 10);
         every.set_missed_tick_behavior(MissedTickBehavior::Delay);
         tokio::spawn(async move {
             loop {
                 every.tick().await;
                 let Some(engine) = engine.upgrade() else { return };
-                for app in engine.all_apps().iter().filter(|app| app.unused_for() > LET_GO_AFTER) {
-                    engine.let_go(app);
+                for app in engine.all_apps().iter().filter(|app| app.unused_for() > DETACH_AFTER) {
+                    engine.detach_app(app);
                 }
             }
         });
@@ -146,12 +146,12 @@ impl Engine {
         while let Ok(event) = told.try_recv() {
             self.desktop.write().apply(event);
         }
-        *self.told.lock() = Some(told);
+        *self.desktop_events.lock() = Some(told);
         let engine = Arc::downgrade(self);
         // Ends with the engine, or with the platform that tells.
         tokio::spawn(poll_fn(move |context| {
             let Some(engine) = engine.upgrade() else { return Poll::Ready(()) };
-            let mut told = engine.told.lock();
+            let mut told = engine.desktop_events.lock();
             let Some(told) = &mut *told else { return Poll::Ready(()) };
             while let Some(event) = ready!(told.poll_recv(context)) {
                 engine.desktop_changed(event);
@@ -162,9 +162,9 @@ impl Engine {
 
     /// Takes in what the desktop has told so far. What a client just had done to the desktop is then known: a request
     /// that follows must not find an app missing that it was told runs.
-    pub(crate) fn catch_up_with_desktop(self: &Arc<Self>) {
+    pub(crate) fn drain_desktop_events(self: &Arc<Self>) {
         // The lock is held while events are taken in, so that they are in the order they came.
-        if let Some(told) = &mut *self.told.lock() {
+        if let Some(told) = &mut *self.desktop_events.lock() {
             while let Ok(event) = told.try_recv() {
                 self.desktop_changed(event);
             }
@@ -177,19 +177,19 @@ impl Engine {
             match change {
                 DesktopChange::Launched(seen) => self.launched(&seen),
                 DesktopChange::Terminated(seen) => self.terminated(&seen),
-                DesktopChange::Opened(window) => self.window_happened(Event::WindowOpened, &window),
-                DesktopChange::Closed(window) => self.window_happened(Event::WindowClosed, &window),
-                DesktopChange::Altered(window) => self.window_happened(Event::WindowChanged, &window),
-                DesktopChange::Focused(window) => self.window_happened(Event::WindowFocused, &window),
+                DesktopChange::Opened(window) => self.log_window_event(Event::WindowOpened, &window),
+                DesktopChange::Closed(window) => self.log_window_event(Event::WindowClosed, &window),
+                DesktopChange::Altered(window) => self.log_window_event(Event::WindowChanged, &window),
+                DesktopChange::Focused(window) => self.log_window_event(Event::WindowFocused, &window),
             }
         }
         // Not everything that is told is an event, but somebody may wait for it.
-        self.beat();
+        self.notify_changed();
     }
 
     /// An app started. If it was attached when it ended it is attached again, under the ids it had.
     fn launched(self: &Arc<Self>, seen: &RunningApp) {
-        self.happened(Event::AppLaunched, self.info_of(seen), None, None, None);
+        self.log_event(Event::AppLaunched, self.info_of(seen), None, None, None);
         if self.same_identity(&seen.identity).iter().any(|app| app.state() == AppState::Gone) {
             self.attached(seen);
         }
@@ -202,7 +202,7 @@ impl Engine {
             self.apply(&app, Batch { cause: Cause::Event, updates: vec![Update::Gone(ElementKey::APP)] });
         }
         let info = AppInfo { state: AppState::Gone, ..self.info_of(seen) };
-        self.happened(Event::AppTerminated, info, None, None, None);
+        self.log_event(Event::AppTerminated, info, None, None, None);
     }
 
     /// An app as answers name it, attached or not.
@@ -236,14 +236,14 @@ impl Engine {
         }
     }
 
-    fn window_happened(&self, kind: fn(EventData) -> Event, window: &DesktopWindow) {
+    fn log_window_event(&self, kind: fn(EventData) -> Event, window: &DesktopWindow) {
         let seen = self.desktop.read().by_pid(window.pid).cloned();
         let seen = seen.unwrap_or_else(|| RunningApp { pid: window.pid, ..RunningApp::default() });
-        self.happened(kind, self.info_of(&seen), None, Some(self.window_info(window)), None);
+        self.log_event(kind, self.info_of(&seen), None, Some(self.window_info(window)), None);
     }
 
     /// Adds a discrete event to the ring.
-    fn happened(
+    fn log_event(
         &self,
         kind: fn(EventData) -> Event,
         app: AppInfo,
@@ -252,8 +252,8 @@ impl Engine {
         text: Option<String>,
     ) {
         let event = kind(EventData { clock: self.clock.now(), app, node, window, text });
-        self.happenings.lock().push(event);
-        self.beat();
+        self.event_log.lock().push(event);
+        self.notify_changed();
     }
 
     /// Applies a batch to an app's tree, and tells of it.
@@ -274,7 +274,7 @@ impl Engine {
         };
         for key in applied.suspect {
             debug!(app = app.seen().name, key = key.0, "suspect: walk it again");
-            app.walk_again(key);
+            app.rewalk(key);
         }
         if !applied.changed {
             return;
@@ -283,7 +283,7 @@ impl Engine {
         if cause != Cause::Walk {
             applied.notices.into_iter().for_each(|notice| self.noticed(app, notice));
         }
-        self.beat();
+        self.notify_changed();
     }
 
     fn noticed(&self, app: &App, notice: Notice) {
@@ -296,12 +296,12 @@ impl Engine {
             Notice::Opened(_) | Notice::Closed(_) => return,
         };
         let (Notice::Focus(node) | Notice::Opened(node) | Notice::Closed(node)) = notice;
-        self.happened(kind, app.info(), Some(node), None, None);
+        self.log_event(kind, app.info(), Some(node), None, None);
     }
 }
 
 /// Takes in what a worker tells until it ends.
-async fn take_in(
+async fn pump_worker(
     engine: Weak<Engine>,
     app: Arc<App>,
     pid: u32,
@@ -318,7 +318,7 @@ async fn take_in(
             // Asked again under the lock: between here and there the app may end, and its successor be read.
             WorkerEvent::Batch(batch) => engine.apply_if(&app, batch, is_current),
             WorkerEvent::Announcement(text) => {
-                engine.happened(Event::Announcement, app.info(), None, None, Some(text))
+                engine.log_event(Event::Announcement, app.info(), None, None, Some(text))
             }
             WorkerEvent::State { degraded, complete } => {
                 if let Some(why) = &degraded {
@@ -326,7 +326,7 @@ async fn take_in(
                 }
                 let first_walk_is_over = complete && !app.is_complete();
                 app.set_condition(pid, degraded, complete, |info| {
-                    engine.happened(Event::AppState, info, None, None, None);
+                    engine.log_event(Event::AppState, info, None, None, None);
                 });
                 if first_walk_is_over && app.tree.read().len() > LARGE {
                     tokio::task::spawn_blocking(memory::give_back);

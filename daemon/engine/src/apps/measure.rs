@@ -12,30 +12,30 @@ use axd_platform::{ElementKey, Measured, WorkerRequest};
 use axd_tree::{Ix, Tree};
 
 /// How long a look waits for measurements.
-const BUDGET: Duration = Duration::from_millis(200);
+const READ_BUDGET: Duration = Duration::from_millis(200);
 /// How long an action does, which goes by them.
-const BUDGET_OF_ACTS: Duration = Duration::from_millis(1_500);
+const ACTION_BUDGET: Duration = Duration::from_millis(1_500);
 
 /// Where elements are.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct Measurements {
     by_key: FxHashMap<ElementKey, Place>,
     /// How old the oldest of them is, if they could not be measured now.
     pub age: Option<Duration>,
 }
 
-impl Places {
+impl Measurements {
     /// Where these elements are now, or were.
-    pub async fn of(app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Places {
-        Places::within(BUDGET, app, keys, deadline).await
+    pub async fn of(app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Measurements {
+        Measurements::within(READ_BUDGET, app, keys, deadline).await
     }
 
     /// The same for who is going to act there, and would rather wait than go by what was.
-    pub async fn to_act(app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Places {
-        Places::within(BUDGET_OF_ACTS, app, keys, deadline).await
+    pub async fn to_act(app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Measurements {
+        Measurements::within(ACTION_BUDGET, app, keys, deadline).await
     }
 
-    async fn within(budget: Duration, app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Places {
+    async fn within(budget: Duration, app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Measurements {
         let deadline = deadline.min(Instant::now() + budget);
         let asked = keys.clone();
         if let Ok(measured) = app.ask(deadline, |reply| WorkerRequest::Measure { keys: asked, reply }).await {
@@ -45,12 +45,12 @@ impl Places {
                 .map(|Measured { key, bounds, visible }| (key, Place { bounds, visible, at }));
             let by_key: FxHashMap<ElementKey, Place> = places.collect();
             app.remember_places(by_key.iter().map(|(key, place)| (*key, *place)));
-            return Places { by_key, age: None };
+            return Measurements { by_key, age: None };
         }
         let known: FxHashMap<ElementKey, Place> =
             keys.into_iter().filter_map(|key| Some((key, app.place(key)?))).collect();
         let oldest = known.values().map(|place| place.at.elapsed()).max();
-        Places { by_key: known, age: Some(oldest.unwrap_or_default()) }
+        Measurements { by_key: known, age: Some(oldest.unwrap_or_default()) }
     }
 
     /// Where an element is.

@@ -8,12 +8,12 @@ use tokio::time::Instant;
 
 use crate::Engine;
 use crate::apps::app::App;
-use crate::desktop::error::of_desktop;
+use crate::desktop::error::desktop_error;
 use axd_platform::WorkerRequest;
 use axd_tree::{Ix, Resolved, Scope, Tree};
 
 /// How many candidates an error names.
-const CANDIDATES: usize = 8;
+const MAX_CANDIDATES: usize = 8;
 
 /// Where a target is looked for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,17 +36,17 @@ impl Engine {
             None => self.desktop.read().frontmost()?.clone(),
         };
         let app = self.attached(&seen);
-        self.walked(&app, deadline).await?;
+        self.wait_for_walk(&app, deadline).await?;
         Ok(app)
     }
 
     /// Waits until all of an app has been read, and answers whether it has. If nobody may read it, that is said at once.
-    pub(crate) async fn walked(&self, app: &App, deadline: Instant) -> Result<bool> {
+    pub(crate) async fn wait_for_walk(&self, app: &App, deadline: Instant) -> Result<bool> {
         if app.is_complete() {
             return Ok(true);
         }
         match self.platform.access_error() {
-            Some(failure) => Err(of_desktop(failure)),
+            Some(failure) => Err(desktop_error(failure)),
             None => Ok(app.completed(deadline).await),
         }
     }
@@ -110,7 +110,7 @@ impl Engine {
             desktop.by_pid(window.pid).cloned().ok_or_else(nothing)?
         };
         let app = self.attached(&seen);
-        self.walked(&app, deadline).await?;
+        self.wait_for_walk(&app, deadline).await?;
         self.locate_point_in(app, point, deadline).await
     }
 
@@ -282,22 +282,22 @@ pub(crate) fn not_looked_at(error: Error, unread: Vec<Unread>) -> Error {
 }
 
 /// What to do if there are others that may have been meant.
-pub(crate) const MEANT: &str =
+pub(crate) const CANDIDATES_HINT: &str =
     "use one of the candidates if it is the right one; otherwise see `ax snapshot`";
 
 /// The one element a selector means below `root`.
 fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix> {
-    let found = tree.find(selector, Scope { root }, Some(CANDIDATES));
+    let found = tree.find(selector, Scope { root }, Some(MAX_CANDIDATES));
     match (found.count, &found.matches[..]) {
         (1, [ix]) => Ok(*ix),
         (0, _) if !app.is_complete() => Err(still_reading(app)),
         (0, _) => {
             let last = selector.paths()[0].last();
             let role = if let RoleTest::Role(role) = last.role { role } else { Role::Unknown };
-            let near = tree.like(role, last.name.as_deref(), CANDIDATES);
+            let near = tree.like(role, last.name.as_deref(), MAX_CANDIDATES);
             let said = format!("no element in {} matches {selector}", app.seen().name);
             let error = Error::new(ErrorCode::ElementNotFound, said);
-            let error = if near.is_empty() { error } else { error.suggest(MEANT).candidates(near) };
+            let error = if near.is_empty() { error } else { error.suggest(CANDIDATES_HINT).candidates(near) };
             let error = error.retry(format!("snapshot --app '{}'", app.seen().name));
             Err(not_looked_at(error, tree.unread(selector, Scope { root })))
         }

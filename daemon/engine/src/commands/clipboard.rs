@@ -54,7 +54,7 @@ impl Engine {
             Some(ClipboardContent::Text(text)) => told.text = Some(text),
             Some(ClipboardContent::Files(files)) => told.files = files,
             Some(ClipboardContent::Image(png)) => {
-                told.bytes = Some(crate::heavy(png.len() / 64, || BASE_64.encode(png)))
+                told.bytes = Some(crate::block_if_large(png.len() / 64, || BASE_64.encode(png)))
             }
             None => {}
         }

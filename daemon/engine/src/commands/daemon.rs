@@ -14,7 +14,7 @@ use tokio::time::timeout_at;
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
-use crate::desktop::error::of_desktop;
+use crate::desktop::error::desktop_error;
 use axd_platform::{Failure, FailureKind};
 use axd_service::Call;
 
@@ -25,13 +25,13 @@ impl Engine {
         let told = StatusAnswer {
             pid: std::process::id(),
             daemon: VERSION.into(),
-            socket: self.about.socket.display().to_string(),
-            log: self.about.log.as_ref().map(|log| log.display().to_string()),
+            socket: self.info.socket.display().to_string(),
+            log: self.info.log.as_ref().map(|log| log.display().to_string()),
             uptime_ms: self.started.elapsed().as_millis() as u64,
-            idle_exit_s: self.about.idle_exit.map(|after| after.as_secs()),
+            idle_exit_s: self.info.idle_exit.map(|after| after.as_secs()),
             apps: self.all_apps().iter().map(|app| self.app_status(app)).collect(),
             clients: self.sessions.status(),
-            held: self.hands.status(),
+            held: self.input_lock.status(),
         };
         answer.value(Some(self.clock.now()), None, &told);
         Ok(())
@@ -87,7 +87,7 @@ impl Engine {
     ) -> Result<()> {
         let asked = timeout_at(Engine::deadline(call), self.platform.permissions(args.request)).await;
         let permissions = match asked {
-            Ok(Ok(told)) => told.map_err(of_desktop)?,
+            Ok(Ok(told)) => told.map_err(desktop_error)?,
             Ok(Err(_)) | Err(_) => {
                 return Err(Error::new(ErrorCode::Timeout, "the desktop does not report its permissions"));
             }
@@ -132,7 +132,7 @@ impl Engine {
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         let done = timeout_at(Engine::deadline(call), self.platform.sim(args.clone())).await;
-        self.catch_up_with_desktop();
+        self.drain_desktop_events();
         match done {
             Ok(Ok(Ok(told))) => {
                 answer.value(Some(self.clock.now()), None, &told);

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::Engine;
 use crate::answer::Answer;
-use crate::apps::measure::Places;
+use crate::apps::measure::Measurements;
 use crate::apps::modal;
 use crate::apps::target::{Located, Where, alive, parse_target};
 use axd_service::Call;
@@ -77,7 +77,7 @@ impl Engine {
                 tree.key(alive(&app, &tree, id)?)
             };
             if let Some(key) = key {
-                in_sight = Places::of(&app, vec![key], deadline).await.visible(key);
+                in_sight = Measurements::of(&app, vec![key], deadline).await.visible(key);
             }
         }
         let tree = app.tree.read();
@@ -124,7 +124,7 @@ impl Engine {
                 tree.key(alive(app, &tree, located.id)?)
             };
             if let Some(key) = key {
-                place = Places::of(app, vec![key], deadline).await.bounds(key);
+                place = Measurements::of(app, vec![key], deadline).await.bounds(key);
             }
         }
         let tree = app.tree.read();

@@ -12,7 +12,7 @@ use crate::apps::target::{Where, not_looked_at, parse_selector};
 use crate::commands::element::write_path;
 use crate::commands::find_deep;
 use crate::commands::find_deep::Depth;
-use crate::{Engine, heavy};
+use crate::{Engine, block_if_large};
 use axd_service::Call;
 use axd_tree::{Ix, NodeFields, Scope, Tree};
 
@@ -61,7 +61,7 @@ impl Engine {
             Some(args.limit.map_or(MAX_MATCHES, |most| most as usize))
         };
         let plan = tree.plan(&selector);
-        let found = heavy(tree.reach(&plan), || tree.find_by(plan, Scope { root }, limit));
+        let found = block_if_large(tree.reach(&plan), || tree.find_by(plan, Scope { root }, limit));
         let unread = depth.left_of(tree.unread(&selector, Scope { root }));
         let matches = match (args.first, args.nth) {
             _ if args.count => &[][..],

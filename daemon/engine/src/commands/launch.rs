@@ -15,9 +15,9 @@ use tokio::time::Instant;
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::modal::{described, in_words, modals};
-use crate::desktop::call::Waited;
+use crate::desktop::call::WaitResult;
 use crate::desktop::error::about_an_app;
-use crate::desktop::launch_detect::{Before, Came, Phase, Started};
+use crate::desktop::launch_detect::{Baseline, Detected, Phase, StartedProcess};
 use axd_platform::{DesktopWindow, LaunchPlan, Launched, Platform, RunningApp};
 use axd_service::Call;
 
@@ -66,15 +66,15 @@ impl Engine {
         if let Some(folder) = plan.cwd.clone() {
             is_folder(folder).await?;
         }
-        self.catch_up_with_desktop();
-        let before = Before::of(&self.desktop.read(), self.happenings.lock().next());
+        self.drain_desktop_events();
+        let before = Baseline::of(&self.desktop.read(), self.event_log.lock().next());
         let mark = plan.mark.clone();
         let deadline = Engine::deadline(call);
         let launched =
             self.call_desktop(&call.gate, deadline, |platform, gate| platform.launch(plan, gate)).await;
         let Launched { pid, identity } = launched.map_err(no_such_app)?;
-        let started = Started { pid, identity, program: args.app.clone(), mark };
-        self.catch_up_with_desktop();
+        let started = StartedProcess { pid, identity, program: args.app.clone(), mark };
+        self.drain_desktop_events();
         let arrived = if args.wait {
             self.arrival(call, args, &before, &started).await?
         } else {
@@ -103,15 +103,15 @@ impl Engine {
         self: &Arc<Self>,
         call: &Call,
         args: &Launch,
-        before: &Before,
-        started: &Started,
+        before: &Baseline,
+        started: &StartedProcess,
     ) -> Result<Arrived> {
         let until = Engine::within(call, args.timeout_ms, LAUNCH_MS);
         let related = Mutex::new(HashMap::new());
         // How a process is related does not change; it is asked once.
         let kin =
             |pid| *related.lock().entry(pid).or_insert_with(|| self.platform.kinship(&started.mark, pid));
-        let (mut came, mut app_pid, mut how) = (Came::Nothing, started.pid, None);
+        let (mut came, mut app_pid, mut how) = (Detected::Nothing, started.pid, None);
         let mut idle_since = None;
         let waited = loop {
             let mut ended = started.pid.is_none();
@@ -123,29 +123,29 @@ impl Engine {
                     let end = started.pid.and_then(|pid| desktop.end_of(pid));
                     how = end.flatten().map(str::to_owned);
                     ended |= end.is_some();
-                    ended |= app_pid.is_some_and(|pid| before.has_ended(pid, &self.happenings.lock()));
+                    ended |= app_pid.is_some_and(|pid| before.has_ended(pid, &self.event_log.lock()));
                     let while_idle = if how.is_some() { FAILED } else { HANDS_OVER };
                     let phase = match idle_since {
                         Some(since) if ended && Instant::now() >= since + while_idle => Phase::Over,
                         _ if ended || Instant::now() >= until => Phase::Ended,
                         _ => Phase::Running,
                     };
-                    came = before.what_came(&desktop, started, phase, &kin);
+                    came = before.detect(&desktop, started, phase, &kin);
                     match &came {
-                        Came::Window(..) | Came::HandedOver(..) | Came::Perhaps(..) => Some(true),
-                        Came::App(seen) => {
+                        Detected::Window(..) | Detected::HandedOver(..) | Detected::Perhaps(..) => Some(true),
+                        Detected::App(seen) => {
                             app_pid = Some(seen.pid);
                             None
                         }
-                        Came::Nothing if phase == Phase::Over => Some(true),
+                        Detected::Nothing if phase == Phase::Over => Some(true),
                         // From now on it is looked whether anything of it still runs.
-                        Came::Nothing => (ended && idle_since.is_none()).then_some(false),
+                        Detected::Nothing => (ended && idle_since.is_none()).then_some(false),
                     }
                 })
                 .await;
             match waited {
-                Waited::Late if Instant::now() < until => {}
-                Waited::Seen(false) => {}
+                WaitResult::Late if Instant::now() < until => {}
+                WaitResult::Seen(false) => {}
                 waited => break waited,
             }
             let mark = started.mark.clone();
@@ -158,14 +158,14 @@ impl Engine {
         };
         let name = &args.app;
         let (code, message) = match (waited, came) {
-            (Waited::Seen(_) | Waited::Late, Came::Window(seen, window)) => {
+            (WaitResult::Seen(_) | WaitResult::Late, Detected::Window(seen, window)) => {
                 return Ok(self.arrived(call, until, Arrived::with(seen, window)).await);
             }
-            (Waited::Seen(_) | Waited::Late, Came::HandedOver(seen, window)) => {
+            (WaitResult::Seen(_) | WaitResult::Late, Detected::HandedOver(seen, window)) => {
                 let arrived = Arrived { handed_over: true, ..Arrived::with(seen, window) };
                 return Ok(self.arrived(call, until, arrived).await);
             }
-            (Waited::Seen(_), Came::Perhaps(seen, window)) if how.is_none() => {
+            (WaitResult::Seen(_), Detected::Perhaps(seen, window)) if how.is_none() => {
                 let is_new = window.as_ref().is_some_and(|window| before.is_new(window));
                 let note = match is_new {
                     true => "its window appeared during the start; nothing else connects the two",
@@ -175,20 +175,20 @@ impl Engine {
                 let arrived = Arrived { seen, window, handed_over: true, verified: false, note: Some(note) };
                 return Ok(self.arrived(call, until, arrived).await);
             }
-            (Waited::Seen(_), _) => {
+            (WaitResult::Seen(_), _) => {
                 let how = how.map(|how| format!(" with {how}")).unwrap_or_default();
                 (ErrorCode::ActionFailed, format!("{name} ended{how} before it opened a window"))
             }
-            (Waited::Cancelled, _) => {
+            (WaitResult::Cancelled, _) => {
                 (ErrorCode::Cancelled, format!("{name} was started; waiting for its window was cancelled"))
             }
-            (Waited::Late, Came::App(seen)) => (
+            (WaitResult::Late, Detected::App(seen)) => (
                 ErrorCode::Timeout,
                 format!("{} ({}) is running, but has no window yet", seen.name, seen.pid),
             ),
-            (Waited::Late, _) => (
+            (WaitResult::Late, _) => (
                 ErrorCode::Timeout,
-                format!("{name} was started, but {}", before.others(&self.desktop.read())),
+                format!("{name} was started, but {}", before.describe_new(&self.desktop.read())),
             ),
         };
         let error = Error::new(code, message)
@@ -242,11 +242,13 @@ impl Engine {
             if is_gone { Some(None) } else { asks().map(Some) }
         };
         match self.until(until, &call.gate, outcome).await {
-            Waited::Seen(None) => {}
-            Waited::Seen(Some(modal)) => return Err(asks_first(&seen, &modal)),
-            Waited::Late if !before.is_empty() && !args.force => return Err(asks_first(&seen, &before[0])),
-            Waited::Late => return Err(self.still_there(&seen, args.force)),
-            Waited::Cancelled => {
+            WaitResult::Seen(None) => {}
+            WaitResult::Seen(Some(modal)) => return Err(asks_first(&seen, &modal)),
+            WaitResult::Late if !before.is_empty() && !args.force => {
+                return Err(asks_first(&seen, &before[0]));
+            }
+            WaitResult::Late => return Err(self.still_there(&seen, args.force)),
+            WaitResult::Cancelled => {
                 let message = format!("{} was asked to quit; the wait was cancelled", seen.name);
                 return Err(
                     Error::new(ErrorCode::Cancelled, message).delivered(Delivery::DeliveredUnverified)

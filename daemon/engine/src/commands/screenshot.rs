@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::Engine;
 use crate::answer::Answer;
-use crate::apps::measure::Places;
+use crate::apps::measure::Measurements;
 use crate::apps::target::{Located, Where, alive};
 use axd_platform::{CaptureTarget, CapturedImage, DesktopWindow};
 use axd_service::Call;
@@ -119,7 +119,7 @@ impl Engine {
         let window = window.and_then(|number| self.desktop.read().window(number).cloned());
         window.as_ref().map_or(Ok(()), not_put_away)?;
         let key = key.ok_or_else(|| not_actionable("has no position on the screen"))?;
-        let places = Places::to_act(app, vec![key], deadline).await;
+        let places = Measurements::to_act(app, vec![key], deadline).await;
         if places.age.is_some() {
             return Err(Error::new(
                 ErrorCode::AppUnresponsive,

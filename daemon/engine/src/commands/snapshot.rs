@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use crate::answer::Answer;
 use crate::apps::app::App;
-use crate::apps::measure::Places;
+use crate::apps::measure::Measurements;
 use crate::apps::modal;
 use crate::apps::target::Where;
-use crate::{Engine, heavy};
+use crate::{Engine, block_if_large};
 use axd_platform::{ElementKey, WorkerRequest};
 use axd_service::Call;
 use axd_tree::{Filter, Ix, NodeFields, Tree, View};
@@ -62,7 +62,7 @@ impl Engine {
         let mut age = None;
         if args.bounds || args.visible {
             let keys = self.shown_keys(&app, args, &view)?;
-            let places = Places::of(&app, keys, deadline).await;
+            let places = Measurements::of(&app, keys, deadline).await;
             let tree = app.tree.read();
             view.bounds = args.bounds.then(|| places.bounds_in(&tree));
             view.visible = args.visible.then(|| places.visible_in(&tree));
@@ -73,7 +73,7 @@ impl Engine {
         let root = self.snapshot_root(&app, &tree, args)?;
         let (clock, info, complete) =
             (Some(self.clock.now()), app.info_about(&tree, None), app.is_complete());
-        heavy(tree.len(), || {
+        block_if_large(tree.len(), || {
             let showing = tree.show(root, &view);
             let text = || {
                 let mut out = String::with_capacity(showing.nodes.len() * 48);

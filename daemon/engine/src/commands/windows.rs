@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::target::Where;
-use crate::desktop::call::Waited;
-use crate::desktop::state::Desktop;
+use crate::desktop::call::WaitResult;
+use crate::desktop::state::DesktopState;
 use axd_platform::{DesktopWindow, WindowOp};
 use axd_service::Call;
 use axd_tree::Resolved;
@@ -80,7 +80,7 @@ impl Engine {
                 Some(window) => is_done(args.op, window, desktop.active_window).then_some(true),
             }
         });
-        let is_seen = matches!(waited.await, Waited::Seen(true));
+        let is_seen = matches!(waited.await, WaitResult::Seen(true));
         let after = self.desktop.read().window(number).cloned();
         let delivery = if is_seen { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
         let told = WindowAnswer {
@@ -154,7 +154,7 @@ fn is_done(op: WindowOp, window: &DesktopWindow, active: Option<u64>) -> bool {
     }
 }
 
-impl Desktop {
+impl DesktopState {
     /// The front window of an app; of the whole desktop, the active one, if none is named.
     pub(crate) fn front_window(&self, app: Option<&str>) -> Result<&DesktopWindow> {
         let app = match app {
@@ -249,8 +249,8 @@ mod tests {
         }
     }
 
-    fn desktop() -> Desktop {
-        let mut desktop = Desktop::default();
+    fn desktop() -> DesktopState {
+        let mut desktop = DesktopState::default();
         for (pid, name) in [(1, "Notes"), (2, "Mail")] {
             let identity = format!("org.example.{name}");
             desktop.apply(DesktopEvent::AppUp(RunningApp {

@@ -10,16 +10,16 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::Engine;
 use crate::answer::Answer;
-use crate::desktop::error::{delivery, of_desktop};
+use crate::desktop::error::{delivery, desktop_error};
 use axd_platform::{Gate, Platform, Reply, Sent};
 use axd_service::Call;
 
 /// As good as for ever; further ahead some clocks cannot tell.
-const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 3600);
+const FAR_FUTURE: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Waited<T> {
+pub(crate) enum WaitResult<T> {
     /// What was waited for is there.
     Seen(T),
     /// It is not, and the time is over.
@@ -33,7 +33,7 @@ impl Engine {
     pub(crate) fn within(call: &Call, ms: Option<u64>, unless_said: u64) -> Instant {
         let now = Instant::now();
         let end = now.checked_add(Duration::from_millis(ms.unwrap_or(unless_said)));
-        let end = end.unwrap_or(now + FOR_EVER).min(now + FOR_EVER);
+        let end = end.unwrap_or(now + FAR_FUTURE).min(now + FAR_FUTURE);
         call.deadline.map_or(end, |deadline| deadline.min(end))
     }
 
@@ -47,7 +47,7 @@ impl Engine {
         let gate = gate.part();
         let result = timeout_at(deadline, call(&*self.platform, gate.clone())).await;
         let error = match result {
-            Ok(Ok(answered)) => return answered.map_err(of_desktop),
+            Ok(Ok(answered)) => return answered.map_err(desktop_error),
             Ok(Err(_)) => Error::new(ErrorCode::Internal, "the desktop did not answer"),
             Err(_) => Error::new(ErrorCode::Timeout, "the desktop timed out"),
         };
@@ -62,23 +62,23 @@ impl Engine {
         deadline: Instant,
         gate: &Gate,
         mut look: impl FnMut() -> Option<T>,
-    ) -> Waited<T> {
-        let mut pulse = self.pulse.subscribe();
+    ) -> WaitResult<T> {
+        let mut updates = self.changed.subscribe();
         let mut ended = None;
-        self.catch_up_with_desktop();
+        self.drain_desktop_events();
         loop {
-            pulse.mark_unchanged();
+            updates.mark_unchanged();
             if let Some(seen) = look() {
-                return Waited::Seen(seen);
+                return WaitResult::Seen(seen);
             }
             if let Some(ended) = ended {
                 return ended;
             }
             tokio::select! {
                 // The engine, which is borrowed here, holds the other end.
-                _ = pulse.changed() => {}
-                () = gate.closed() => ended = Some(Waited::Cancelled),
-                () = sleep_until(deadline) => ended = Some(Waited::Late),
+                _ = updates.changed() => {}
+                () = gate.closed() => ended = Some(WaitResult::Cancelled),
+                () = sleep_until(deadline) => ended = Some(WaitResult::Late),
             }
         }
     }

@@ -6,7 +6,7 @@ use axd_protocol::{Error, ErrorCode};
 use axd_platform::{Failure, FailureKind, Sent};
 
 /// The error of something that the desktop was asked to do. What is gone is taken for a window.
-pub(crate) fn of_desktop(failure: Failure) -> Error {
+pub(crate) fn desktop_error(failure: Failure) -> Error {
     let Failure { kind, native, sent } = failure;
     let error = match kind {
         FailureKind::Gone => Error::new(ErrorCode::WindowNotFound, native),
@@ -19,14 +19,14 @@ pub(crate) fn of_desktop(failure: Failure) -> Error {
         ),
         FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, native),
         FailureKind::Closed => Error::new(ErrorCode::Cancelled, native),
-        FailureKind::NotAllowed => not_allowed(native),
+        FailureKind::NotAllowed => permission_error(native),
         FailureKind::Elsewhere => Error::new(ErrorCode::NotActionable, native),
     };
     error.delivered(delivery(sent))
 }
 
 /// The error of what the user has not allowed.
-pub(crate) fn not_allowed(native: String) -> Error {
+pub(crate) fn permission_error(native: String) -> Error {
     Error::new(ErrorCode::PermissionDenied, native).retry("permissions --request")
 }
 
@@ -58,14 +58,14 @@ mod tests {
             (Sent::Maybe, Delivery::Uncertain),
             (Sent::Yes, Delivery::Uncertain),
         ] {
-            let error = of_desktop(Failure::new(FailureKind::Refused, "no").sent(sent));
+            let error = desktop_error(Failure::new(FailureKind::Refused, "no").sent(sent));
             assert_eq!((error.code, error.disposition.delivery), (ErrorCode::ActionFailed, expected));
         }
     }
 
     #[test]
     fn what_is_gone_is_a_window_unless_it_is_known_to_be_an_app() {
-        let error = of_desktop(Failure::new(FailureKind::Gone, "it is gone"));
+        let error = desktop_error(Failure::new(FailureKind::Gone, "it is gone"));
         assert_eq!(error.code, ErrorCode::WindowNotFound);
         let error = about_an_app(error);
         assert_eq!(error.code, ErrorCode::ApplicationNotFound);

@@ -8,23 +8,23 @@
 use axd_protocol::event::Event;
 use axd_protocol::selector::fold;
 
-use crate::desktop::state::Desktop;
-use crate::subscribe::event_log::Happenings;
+use crate::desktop::state::DesktopState;
+use crate::subscribe::event_log::EventLog;
 use axd_platform::{DesktopWindow, Kinship, RunningApp};
 
 /// How it was before something was started.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Before {
+pub(crate) struct Baseline {
     apps: Vec<u32>,
     windows: Vec<(u64, String)>,
     active_window: Option<u64>,
     /// The number of the next event.
-    next_happening: u64,
+    next_event: u64,
 }
 
 /// What is known of what was started.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Started {
+pub(crate) struct StartedProcess {
     /// Its process.
     pub pid: Option<u32>,
     /// What it goes by.
@@ -49,7 +49,7 @@ pub(crate) enum Phase {
 
 /// What has come of it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Came {
+pub(crate) enum Detected {
     /// Nothing yet.
     Nothing,
     /// The app, without a window.
@@ -62,21 +62,20 @@ pub(crate) enum Came {
     Perhaps(RunningApp, Option<DesktopWindow>),
 }
 
-impl Before {
+impl Baseline {
     /// How it is now, before something is started and before the event of that number.
-    pub fn of(desktop: &Desktop, next_happening: u64) -> Before {
-        Before {
+    pub fn of(desktop: &DesktopState, next_event: u64) -> Baseline {
+        Baseline {
             apps: desktop.apps.iter().map(|app| app.pid).collect(),
             windows: desktop.windows.iter().map(|window| (window.window, window.title.clone())).collect(),
             active_window: desktop.active_window,
-            next_happening,
+            next_event,
         }
     }
 
     /// Whether an app has ended since.
-    pub fn has_ended(&self, pid: u32, happenings: &Happenings) -> bool {
-        happenings
-            .between(self.next_happening, happenings.next())
+    pub fn has_ended(&self, pid: u32, log: &EventLog) -> bool {
+        log.between(self.next_event, log.next())
             .any(|event| matches!(event, Event::AppTerminated(it) if it.app.pid == pid))
     }
 
@@ -86,34 +85,34 @@ impl Before {
     }
 
     /// What has come of what was started. `kin` says how a process is related to it.
-    pub fn what_came(
+    pub fn detect(
         &self,
-        desktop: &Desktop,
-        started: &Started,
+        desktop: &DesktopState,
+        started: &StartedProcess,
         phase: Phase,
         kin: &dyn Fn(u32) -> Kinship,
-    ) -> Came {
+    ) -> Detected {
         let by_pid = started.pid.and_then(|pid| desktop.by_pid(pid));
-        if let Some(app) = by_pid.or_else(|| self.newcomer(desktop, started, phase, kin)) {
+        if let Some(app) = by_pid.or_else(|| self.new_app(desktop, started, phase, kin)) {
             let theirs = || desktop.windows.iter().filter(|window| window.pid == app.pid && !window.splash);
             let window = theirs().find(|window| self.is_new(window)).or_else(|| theirs().next());
             return match (window, self.ran(app)) {
-                (Some(window), false) => Came::Window(app.clone(), window.clone()),
-                (Some(window), true) => Came::HandedOver(app.clone(), window.clone()),
-                (None, _) => Came::App(app.clone()),
+                (Some(window), false) => Detected::Window(app.clone(), window.clone()),
+                (Some(window), true) => Detected::HandedOver(app.clone(), window.clone()),
+                (None, _) => Detected::App(app.clone()),
             };
         }
         if phase == Phase::Running {
-            return Came::Nothing;
+            return Detected::Nothing;
         }
         self.handed_over(desktop, started, phase, kin)
     }
 
     /// A new app that is what was started: of several, one that shows a window.
-    fn newcomer<'d>(
+    fn new_app<'d>(
         &self,
-        desktop: &'d Desktop,
-        started: &Started,
+        desktop: &'d DesktopState,
+        started: &StartedProcess,
         phase: Phase,
         kin: &dyn Fn(u32) -> Kinship,
     ) -> Option<&'d RunningApp> {
@@ -138,11 +137,11 @@ impl Before {
     /// What is to be seen of the instance that ran already and was handed what was started.
     fn handed_over(
         &self,
-        desktop: &Desktop,
-        started: &Started,
+        desktop: &DesktopState,
+        started: &StartedProcess,
         phase: Phase,
         kin: &dyn Fn(u32) -> Kinship,
-    ) -> Came {
+    ) -> Detected {
         let is_heir = |app: &&RunningApp| {
             let nothing_known = started.identity.is_none() && started.pid.is_none();
             started.identity.as_ref().is_some_and(|identity| app.identity == *identity)
@@ -166,21 +165,21 @@ impl Before {
             .or_else(|| theirs().find(|(_, window)| changed(window)))
             .or_else(|| theirs().find(|(_, window)| came_forward(window)));
         if let Some((app, window)) = seen {
-            return Came::HandedOver(app.clone(), window.clone());
+            return Detected::HandedOver(app.clone(), window.clone());
         }
         if phase != Phase::Over {
-            return Came::Nothing;
+            return Detected::Nothing;
         }
         if let Some((app, window)) = theirs().next() {
-            return Came::Perhaps(app.clone(), Some(window.clone()));
+            return Detected::Perhaps(app.clone(), Some(window.clone()));
         }
         if let Some(app) = heirs.first() {
-            return Came::Perhaps((*app).clone(), None);
+            return Detected::Perhaps((*app).clone(), None);
         }
         let new = desktop.windows.iter().filter(|window| self.is_new(window));
         new.filter_map(|window| Some((desktop.by_pid(window.pid)?, window)))
             .find(|(app, _)| kin(app.pid) != Kinship::Foreign)
-            .map_or(Came::Nothing, |(app, window)| Came::Perhaps(app.clone(), Some(window.clone())))
+            .map_or(Detected::Nothing, |(app, window)| Detected::Perhaps(app.clone(), Some(window.clone())))
     }
 
     /// Whether a window came since.
@@ -189,7 +188,7 @@ impl Before {
     }
 
     /// What came besides, for whoever waited in vain.
-    pub fn others(&self, desktop: &Desktop) -> String {
+    pub fn describe_new(&self, desktop: &DesktopState) -> String {
         let apps = desktop.apps.iter().filter(|app| !self.ran(app));
         let mut came: Vec<String> = apps.map(|app| format!("{} ({})", app.name, app.pid)).collect();
         let windows = desktop.windows.iter().filter(|window| self.is_new(window));
@@ -231,38 +230,41 @@ mod tests {
     }
 
     /// A desktop with Mail in front and Notes behind it, and how that was.
-    fn desktop() -> (Desktop, Before) {
-        let mut desktop = Desktop::default();
+    fn desktop() -> (DesktopState, Baseline) {
+        let mut desktop = DesktopState::default();
         desktop.apply(DesktopEvent::AppUp(app(1, "notes")));
         desktop.apply(DesktopEvent::AppUp(app(2, "mail")));
         desktop.apply(DesktopEvent::Windows(vec![window(21, 2), window(11, 1)]));
         desktop.apply(DesktopEvent::Frontmost { pid: Some(2), window: Some(21) });
-        let before = Before::of(&desktop, 0);
+        let before = Baseline::of(&desktop, 0);
         (desktop, before)
     }
 
-    fn started(pid: Option<u32>, identity: Option<&str>, program: &str) -> Started {
-        Started { pid, identity: identity.map(Into::into), program: program.into(), mark: "m".into() }
+    fn started(pid: Option<u32>, identity: Option<&str>, program: &str) -> StartedProcess {
+        StartedProcess { pid, identity: identity.map(Into::into), program: program.into(), mark: "m".into() }
     }
 
-    fn came(before: &Before, desktop: &Desktop, it: &Started, phase: Phase) -> Came {
-        before.what_came(desktop, it, phase, &|_| Kinship::Unknown)
+    fn came(before: &Baseline, desktop: &DesktopState, it: &StartedProcess, phase: Phase) -> Detected {
+        before.detect(desktop, it, phase, &|_| Kinship::Unknown)
     }
 
     #[test]
     fn an_app_is_known_by_its_process_and_up_with_its_window() {
         let (mut desktop, before) = desktop();
         let it = started(Some(3), None, "maps");
-        assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::Nothing);
+        assert_eq!(came(&before, &desktop, &it, Phase::Running), Detected::Nothing);
         desktop.apply(DesktopEvent::AppUp(app(9, "other")));
         desktop.apply(DesktopEvent::AppUp(app(3, "maps")));
-        assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::App(app(3, "maps")));
+        assert_eq!(came(&before, &desktop, &it, Phase::Running), Detected::App(app(3, "maps")));
         // What is shown while it starts is not what was started.
         let splash = DesktopWindow { splash: true, ..window(30, 3) };
         desktop.apply(DesktopEvent::Windows(vec![splash.clone(), window(21, 2)]));
-        assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::App(app(3, "maps")));
+        assert_eq!(came(&before, &desktop, &it, Phase::Running), Detected::App(app(3, "maps")));
         desktop.apply(DesktopEvent::Windows(vec![splash, window(91, 9), window(31, 3), window(21, 2)]));
-        assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::Window(app(3, "maps"), window(31, 3)));
+        assert_eq!(
+            came(&before, &desktop, &it, Phase::Running),
+            Detected::Window(app(3, "maps"), window(31, 3))
+        );
     }
 
     #[test]
@@ -273,10 +275,10 @@ mod tests {
         desktop.apply(DesktopEvent::AppUp(app(9, "other")));
         desktop.apply(DesktopEvent::AppUp(app(4, "splash")));
         desktop.apply(DesktopEvent::AppUp(app(5, "office.bin")));
-        let now = |desktop: &Desktop| before.what_came(desktop, &it, Phase::Running, &kin);
-        assert_eq!(now(&desktop), Came::App(app(4, "splash")));
+        let now = |desktop: &DesktopState| before.detect(desktop, &it, Phase::Running, &kin);
+        assert_eq!(now(&desktop), Detected::App(app(4, "splash")));
         desktop.apply(DesktopEvent::Windows(vec![window(91, 9), window(51, 5), window(21, 2)]));
-        assert_eq!(now(&desktop), Came::Window(app(5, "office.bin"), window(51, 5)));
+        assert_eq!(now(&desktop), Detected::Window(app(5, "office.bin"), window(51, 5)));
     }
 
     #[test]
@@ -285,9 +287,9 @@ mod tests {
         let it = started(Some(3), Some("/usr/bin/maps"), "maps");
         desktop.apply(DesktopEvent::AppUp(app(4, "maps")));
         desktop.apply(DesktopEvent::Windows(vec![window(41, 4)]));
-        let now = |phase| before.what_came(&desktop, &it, phase, &|_| Kinship::Foreign);
-        assert_eq!(now(Phase::Running), Came::Nothing);
-        assert_eq!(now(Phase::Ended), Came::Window(app(4, "maps"), window(41, 4)), "it took over");
+        let now = |phase| before.detect(&desktop, &it, phase, &|_| Kinship::Foreign);
+        assert_eq!(now(Phase::Running), Detected::Nothing);
+        assert_eq!(now(Phase::Ended), Detected::Window(app(4, "maps"), window(41, 4)), "it took over");
     }
 
     #[test]
@@ -300,25 +302,25 @@ mod tests {
             started(None, Some("/usr/bin/maps"), "x"),
             started(Some(3), None, "/opt/Maps"),
         ] {
-            assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::App(app(4, "maps")), "{it:?}");
+            assert_eq!(came(&before, &desktop, &it, Phase::Running), Detected::App(app(4, "maps")), "{it:?}");
         }
         let atlas = started(Some(3), None, "atlas");
-        assert_eq!(came(&before, &desktop, &atlas, Phase::Running), Came::Nothing);
-        assert!(before.others(&desktop).contains("maps (4)"));
+        assert_eq!(came(&before, &desktop, &atlas, Phase::Running), Detected::Nothing);
+        assert!(before.describe_new(&desktop).contains("maps (4)"));
     }
 
     #[test]
     fn of_what_nothing_is_known_the_first_that_comes_is_taken() {
         let (mut desktop, before) = desktop();
         let it = started(None, None, "x");
-        assert_eq!(came(&before, &desktop, &it, Phase::Ended), Came::Nothing);
+        assert_eq!(came(&before, &desktop, &it, Phase::Ended), Detected::Nothing);
         desktop.apply(DesktopEvent::Windows(vec![window(12, 1), window(21, 2), window(11, 1)]));
         assert_eq!(
             came(&before, &desktop, &it, Phase::Ended),
-            Came::HandedOver(app(1, "notes"), window(12, 1))
+            Detected::HandedOver(app(1, "notes"), window(12, 1))
         );
         desktop.apply(DesktopEvent::AppUp(app(5, "new")));
-        assert_eq!(came(&before, &desktop, &it, Phase::Ended), Came::App(app(5, "new")));
+        assert_eq!(came(&before, &desktop, &it, Phase::Ended), Detected::App(app(5, "new")));
     }
 
     #[test]
@@ -331,10 +333,17 @@ mod tests {
             (DesktopEvent::Frontmost { pid: Some(1), window: Some(11) }, window(11, 1)),
         ] {
             let (mut desktop, before) = desktop();
-            assert_eq!(came(&before, &desktop, &it, Phase::Ended), Came::Nothing);
+            assert_eq!(came(&before, &desktop, &it, Phase::Ended), Detected::Nothing);
             desktop.apply(event);
-            assert_eq!(came(&before, &desktop, &it, Phase::Running), Came::Nothing, "it may yet come itself");
-            assert_eq!(came(&before, &desktop, &it, Phase::Ended), Came::HandedOver(app(1, "notes"), shown));
+            assert_eq!(
+                came(&before, &desktop, &it, Phase::Running),
+                Detected::Nothing,
+                "it may yet come itself"
+            );
+            assert_eq!(
+                came(&before, &desktop, &it, Phase::Ended),
+                Detected::HandedOver(app(1, "notes"), shown)
+            );
         }
     }
 
@@ -342,13 +351,13 @@ mod tests {
     fn an_instance_that_shows_nothing_new_is_the_one_when_all_is_over() {
         let (mut desktop, before) = desktop();
         let it = started(Some(3), Some("/usr/bin/mail"), "mail");
-        assert_eq!(came(&before, &desktop, &it, Phase::Ended), Came::Nothing);
-        let perhaps = Came::Perhaps(app(2, "mail"), Some(window(21, 2)));
+        assert_eq!(came(&before, &desktop, &it, Phase::Ended), Detected::Nothing);
+        let perhaps = Detected::Perhaps(app(2, "mail"), Some(window(21, 2)));
         assert_eq!(came(&before, &desktop, &it, Phase::Over), perhaps);
         let opener = started(Some(3), Some("/usr/bin/opener"), "opener");
-        assert_eq!(came(&before, &desktop, &opener, Phase::Over), Came::Nothing);
+        assert_eq!(came(&before, &desktop, &opener, Phase::Over), Detected::Nothing);
         desktop.apply(DesktopEvent::Windows(vec![window(12, 1), window(21, 2), window(11, 1)]));
-        let perhaps = Came::Perhaps(app(1, "notes"), Some(window(12, 1)));
+        let perhaps = Detected::Perhaps(app(1, "notes"), Some(window(12, 1)));
         assert_eq!(came(&before, &desktop, &opener, Phase::Over), perhaps);
     }
 }

@@ -11,11 +11,11 @@ use tokio::time::Instant;
 use axd_platform::{DesktopEvent, DesktopWindow, RunningApp};
 
 /// How many processes that were started here and ended are remembered, and how many apps.
-const MOST_ENDED: usize = 64;
+const MAX_ENDED_APPS: usize = 64;
 
 /// The desktop, as last told.
 #[derive(Debug, Default)]
-pub struct Desktop {
+pub struct DesktopState {
     /// The apps that run, in the order they came.
     pub apps: Vec<RunningApp>,
     /// The windows that are open, front to back.
@@ -49,7 +49,7 @@ pub enum DesktopChange {
     Focused(DesktopWindow),
 }
 
-impl Desktop {
+impl DesktopState {
     /// Takes over what was told, and says what is different now.
     pub fn apply(&mut self, event: DesktopEvent) -> Vec<DesktopChange> {
         match event {
@@ -66,7 +66,7 @@ impl Desktop {
                 let gone = at.map(|at| self.apps.remove(at));
                 if let Some(app) = &gone {
                     self.ended.push_back((app.clone(), Instant::now()));
-                    if self.ended.len() > MOST_ENDED {
+                    if self.ended.len() > MAX_ENDED_APPS {
                         self.ended.pop_front();
                     }
                 }
@@ -74,7 +74,7 @@ impl Desktop {
             }
             DesktopEvent::Ended { pid, how } => {
                 self.processes.push_back((pid, how));
-                if self.processes.len() > MOST_ENDED {
+                if self.processes.len() > MAX_ENDED_APPS {
                     self.processes.pop_front();
                 }
                 Vec::new()
@@ -145,7 +145,7 @@ impl Desktop {
     }
 
     fn latest_ended(&self, spec: &str) -> Option<&(RunningApp, Instant)> {
-        let wanted = Wanted::new(spec);
+        let wanted = AppQuery::new(spec);
         let by_pid = |app: &RunningApp| spec.parse() == Ok(app.pid);
         let latest = |fits: &dyn Fn(&RunningApp) -> bool| self.ended.iter().rev().find(|(app, _)| fits(app));
         latest(&by_pid)
@@ -158,7 +158,7 @@ impl Desktop {
         if let Some(app) = spec.parse().ok().and_then(|pid| self.by_pid(pid)) {
             return Ok(app);
         }
-        let wanted = Wanted::new(spec);
+        let wanted = AppQuery::new(spec);
         let mut matching: Vec<&RunningApp> = self.apps.iter().filter(|app| wanted.is(app)).collect();
         if matching.is_empty() {
             matching = self.apps.iter().filter(|app| wanted.begins(app)).collect();
@@ -202,14 +202,14 @@ impl Desktop {
 }
 
 /// What somebody calls an app.
-struct Wanted<'a> {
+struct AppQuery<'a> {
     spec: &'a str,
     folded: std::borrow::Cow<'a, str>,
 }
 
-impl<'a> Wanted<'a> {
-    fn new(spec: &'a str) -> Wanted<'a> {
-        Wanted { spec, folded: fold(spec) }
+impl<'a> AppQuery<'a> {
+    fn new(spec: &'a str) -> AppQuery<'a> {
+        AppQuery { spec, folded: fold(spec) }
     }
 
     fn any(&self, app: &RunningApp, fits: impl Fn(&str) -> bool) -> bool {
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn an_app_is_found_by_all_it_goes_by_and_by_a_beginning_that_only_one_has() {
-        let mut desktop = Desktop::default();
+        let mut desktop = DesktopState::default();
         let aliases = ["org.gnome.gedit", "gedit", "Text Editor", "Texteditor"].map(str::to_owned).to_vec();
         let gedit = RunningApp { pid: 1, name: "gedit".into(), identity: "gedit".into(), aliases };
         let firefox = RunningApp {
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn whole_names_win_over_beginnings() {
-        let mut desktop = Desktop::default();
+        let mut desktop = DesktopState::default();
         for seen in [app(1, "Mail"), app(2, "Mailman")] {
             desktop.apply(DesktopEvent::AppUp(seen));
         }
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn an_app_that_ended_is_told_of_with_when_and_how() {
-        let mut desktop = Desktop::default();
+        let mut desktop = DesktopState::default();
         desktop.apply(DesktopEvent::AppUp(app(7, "Notes")));
         desktop.apply(DesktopEvent::AppGone { pid: 7 });
         desktop.apply(DesktopEvent::Ended { pid: 7, how: Some("signal: 9 (SIGKILL)".into()) });
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn an_app_is_found_by_pid_name_or_identity_and_never_guessed() {
-        let mut desktop = Desktop::default();
+        let mut desktop = DesktopState::default();
         for seen in [app(1, "Notes"), app(2, "Mail"), app(3, "Mail")] {
             desktop.apply(DesktopEvent::AppUp(seen));
         }
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn windows_that_come_go_and_change_are_told_once() {
-        let mut desktop = Desktop::default();
+        let mut desktop = DesktopState::default();
         let opened = desktop.apply(DesktopEvent::Windows(vec![window(1, "a"), window(2, "b")]));
         assert_eq!(opened.len(), 2);
         let changes = desktop.apply(DesktopEvent::Windows(vec![window(2, "c"), window(3, "d")]));

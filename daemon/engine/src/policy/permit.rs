@@ -11,7 +11,7 @@ use axd_service::Call;
 
 /// What an action is about, as far as the policy and the audit care.
 #[derive(Debug, Default)]
-pub(crate) struct About<'a> {
+pub(crate) struct ActionSubject<'a> {
     pub app: Option<RunningApp>,
     pub target: Option<NodeId>,
     pub keys: Option<&'a Combo>,
@@ -20,7 +20,7 @@ pub(crate) struct About<'a> {
 
 impl Engine {
     /// Asks the policy.
-    pub(crate) fn permit(&self, call: &Call, about: &About<'_>) -> Result<()> {
+    pub(crate) fn permit(&self, call: &Call, about: &ActionSubject<'_>) -> Result<()> {
         let intent = Intent {
             command: call.command.name(),
             app: about.app.as_ref(),
@@ -33,11 +33,17 @@ impl Engine {
 
     /// The same for what is about an app and nothing else.
     pub(crate) fn permit_on(&self, call: &Call, app: Option<RunningApp>) -> Result<()> {
-        self.permit(call, &About { app, ..About::default() })
+        self.permit(call, &ActionSubject { app, ..ActionSubject::default() })
     }
 
     /// Leaves word of an action.
-    pub(crate) fn record(&self, call: &Call, about: &About<'_>, delivery: Delivery, error: Option<&Error>) {
+    pub(crate) fn record(
+        &self,
+        call: &Call,
+        about: &ActionSubject<'_>,
+        delivery: Delivery,
+        error: Option<&Error>,
+    ) {
         let names = call.session.names.lock();
         self.audit.write(&Entry {
             client: call.session.client,

@@ -7,20 +7,20 @@ use axd_protocol::Tick;
 use axd_protocol::event::{Event, EventData, EventKind};
 
 /// How many events are kept.
-const KEPT: usize = 1_024;
+const MAX_EVENTS: usize = 1_024;
 
 /// The ring.
 #[derive(Debug, Default)]
-pub struct Happenings {
+pub struct EventLog {
     /// How many have been forgotten.
     forgotten: u64,
     kept: VecDeque<Event>,
 }
 
-impl Happenings {
+impl EventLog {
     /// Adds an event.
     pub fn push(&mut self, event: Event) {
-        if self.kept.len() == KEPT {
+        if self.kept.len() == MAX_EVENTS {
             self.kept.pop_front();
             self.forgotten += 1;
         }
@@ -45,24 +45,24 @@ impl Happenings {
 }
 
 /// What happened, and of which kind; `None` for lines that are about trees, which are not kept here.
-pub fn happening(event: &Event) -> Option<(EventKind, &EventData)> {
+pub fn event_data(event: &Event) -> Option<(EventKind, &EventData)> {
     Some(match event {
-        Event::Focus(happening) => (EventKind::Focus, happening),
-        Event::WindowOpened(happening) => (EventKind::WindowOpened, happening),
-        Event::WindowClosed(happening) => (EventKind::WindowClosed, happening),
-        Event::WindowFocused(happening) => (EventKind::WindowFocused, happening),
-        Event::WindowChanged(happening) => (EventKind::WindowChanged, happening),
-        Event::AppLaunched(happening) => (EventKind::AppLaunched, happening),
-        Event::AppTerminated(happening) => (EventKind::AppTerminated, happening),
-        Event::MenuOpened(happening) => (EventKind::MenuOpened, happening),
-        Event::MenuClosed(happening) => (EventKind::MenuClosed, happening),
-        Event::Dialog(happening) => (EventKind::Dialog, happening),
-        Event::Announcement(happening) => (EventKind::Announcement, happening),
-        Event::AppState(happening) => (EventKind::AppState, happening),
+        Event::Focus(data) => (EventKind::Focus, data),
+        Event::WindowOpened(data) => (EventKind::WindowOpened, data),
+        Event::WindowClosed(data) => (EventKind::WindowClosed, data),
+        Event::WindowFocused(data) => (EventKind::WindowFocused, data),
+        Event::WindowChanged(data) => (EventKind::WindowChanged, data),
+        Event::AppLaunched(data) => (EventKind::AppLaunched, data),
+        Event::AppTerminated(data) => (EventKind::AppTerminated, data),
+        Event::MenuOpened(data) => (EventKind::MenuOpened, data),
+        Event::MenuClosed(data) => (EventKind::MenuClosed, data),
+        Event::Dialog(data) => (EventKind::Dialog, data),
+        Event::Announcement(data) => (EventKind::Announcement, data),
+        Event::AppState(data) => (EventKind::AppState, data),
         Event::Changes { .. } | Event::Fresh { .. } | Event::End { .. } => return None,
     })
 }
 
 fn tick_of(event: &Event) -> Option<Tick> {
-    happening(event).map(|(_, happening)| happening.clock.tick)
+    event_data(event).map(|(_, data)| data.clock.tick)
 }

@@ -17,7 +17,7 @@ use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::apps::target::Where;
-use crate::subscribe::event_log::happening;
+use crate::subscribe::event_log::event_data;
 use axd_platform::WorkerRequest;
 use axd_service::{BoxFuture, Call, Feed};
 use axd_tree::{Changes, Ix, Tree};
@@ -52,7 +52,7 @@ impl Engine {
         let mut feed = Subscription {
             sub: call.sub,
             interest: self.next_interest.fetch_add(1, Relaxed),
-            pulse: self.pulse.subscribe(),
+            updates: self.changed.subscribe(),
             engine: Arc::clone(self),
             identity,
             within: within.map(|located| located.id),
@@ -62,7 +62,7 @@ impl Engine {
             coalesce: args.coalesce_ms.map(Duration::from_millis),
             snapshot: args.snapshot,
             positions: HashMap::new(),
-            next_happening: self.happenings.lock().next(),
+            next_event: self.event_log.lock().next(),
         };
         let clock = feed.begin(args.since);
         let info = app.map(|app| app.info());
@@ -79,7 +79,7 @@ struct Subscription {
     /// Its number among all that workers are told of.
     interest: u64,
     engine: Arc<Engine>,
-    pulse: watch::Receiver<u64>,
+    updates: watch::Receiver<u64>,
     /// The one app it follows, across its restarts; all of them if none.
     identity: Option<(String, u32)>,
     within: Option<NodeId>,
@@ -91,7 +91,7 @@ struct Subscription {
     snapshot: bool,
     /// Where it stands, by slot.
     positions: HashMap<u32, Following>,
-    next_happening: u64,
+    next_event: u64,
 }
 
 /// Where a subscription stands with one app.
@@ -116,7 +116,7 @@ impl Following {
             let key = if let axd_tree::Resolved::Alive(ix) = tree.resolve(id) { tree.key(ix) } else { None };
             drop(tree);
             if let Some(key) = key {
-                app.tell(WorkerRequest::Watch { interest, keys: vec![key] });
+                app.notify_worker(WorkerRequest::Watch { interest, keys: vec![key] });
             }
         }
         Following { app, at }
@@ -129,7 +129,7 @@ impl Drop for Subscription {
             following.app.followers.fetch_sub(1, Relaxed);
             following.app.touch();
             if self.within.is_some() {
-                following.app.tell(WorkerRequest::Unwatch { interest: self.interest });
+                following.app.notify_worker(WorkerRequest::Unwatch { interest: self.interest });
             }
         }
     }
@@ -160,7 +160,7 @@ impl Subscription {
         }
         if let Some(since) = since.filter(|since| since.boot == now.boot) {
             // What was kept of the events since then is told as well.
-            self.next_happening = self.engine.happenings.lock().first_after(since.tick);
+            self.next_event = self.engine.event_log.lock().first_after(since.tick);
         }
         since.filter(|since| since.boot == now.boot).unwrap_or(now)
     }
@@ -179,7 +179,7 @@ impl Subscription {
     }
 
     /// Takes up apps that came, and lets go of those that were let go.
-    fn follow_newcomers(&mut self) {
+    fn follow_new_apps(&mut self) {
         let apps = self.apps();
         self.positions.retain(|slot, following| {
             let kept = apps.iter().any(|app| app.slot == *slot);
@@ -201,12 +201,12 @@ impl Subscription {
         }
     }
 
-    fn has_news(&self) -> bool {
+    fn has_changes(&self) -> bool {
         let behind = |following: &Following| match following.at {
             Position::Whole(_) => true,
             Position::Told(tick) => following.app.tree.read().tick() > tick,
         };
-        self.positions.values().any(behind) || self.engine.happenings.lock().next() > self.next_happening
+        self.positions.values().any(behind) || self.engine.event_log.lock().next() > self.next_event
     }
 
     fn write_app(&mut self, slot: u32, out: &mut Vec<u8>) {
@@ -226,7 +226,9 @@ impl Subscription {
             Position::Whole(cause) => Some(cause),
         };
         if let Some(cause) = whole.filter(|_| self.wants(EventKind::Changes)) {
-            crate::heavy(tree.len(), || write_fresh(self.sub, clock, &app.info(), cause, &tree, out));
+            crate::block_if_large(tree.len(), || {
+                write_fresh(self.sub, clock, &app.info(), cause, &tree, out)
+            });
         }
         drop(tree);
         if let Some(following) = self.positions.get_mut(&slot) {
@@ -284,10 +286,10 @@ impl Subscription {
         }
     }
 
-    fn write_happenings(&mut self, to: u64, out: &mut Vec<u8>) {
-        let happenings = self.engine.happenings.lock();
-        for event in happenings.between(self.next_happening, to) {
-            let Some((kind, EventData { app, .. })) = happening(event) else { continue };
+    fn write_events(&mut self, to: u64, out: &mut Vec<u8>) {
+        let log = self.engine.event_log.lock();
+        for event in log.between(self.next_event, to) {
+            let Some((kind, EventData { app, .. })) = event_data(event) else { continue };
             let followed = self.identity.as_ref().is_none_or(|(identity, _)| app.identity == *identity);
             if !followed || !self.wants(kind) {
                 continue;
@@ -298,7 +300,7 @@ impl Subscription {
                 out.push(b'\n');
             }
         }
-        self.next_happening = to;
+        self.next_event = to;
     }
 }
 
@@ -306,12 +308,12 @@ impl Feed for Subscription {
     fn ready(&mut self) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             loop {
-                self.pulse.mark_unchanged();
-                self.follow_newcomers();
-                if self.has_news() {
+                self.updates.mark_unchanged();
+                self.follow_new_apps();
+                if self.has_changes() {
                     break;
                 }
-                if self.pulse.changed().await.is_err() {
+                if self.updates.changed().await.is_err() {
                     return false;
                 }
             }
@@ -325,11 +327,11 @@ impl Feed for Subscription {
 
     fn write(&mut self, out: &mut Vec<u8>) {
         // Events up to here only: what changed before an event is told before it, and the trees are read next.
-        let to = self.engine.happenings.lock().next();
+        let to = self.engine.event_log.lock().next();
         let mut slots: Vec<u32> = self.positions.keys().copied().collect();
         slots.sort_unstable();
         slots.into_iter().for_each(|slot| self.write_app(slot, out));
-        self.write_happenings(to, out);
+        self.write_events(to, out);
     }
 }
 

@@ -21,7 +21,7 @@ use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::apps::target::{parse_selector, parse_target};
 use crate::commands::launch::IN_TREE;
-use crate::subscribe::event_log::happening;
+use crate::subscribe::event_log::event_data;
 use axd_service::Call;
 use axd_tree::{Resolved, Scope, Tree};
 
@@ -139,10 +139,10 @@ impl Engine {
             )
             .suggest("limit the wait for a condition with --timeout"));
         }
-        let mut pulse = self.pulse.subscribe();
+        let mut updates = self.changed.subscribe();
         let mut watches: Vec<(u32, Watch)> = Vec::new();
         loop {
-            pulse.mark_unchanged();
+            updates.mark_unchanged();
             self.watch(&conditions, &mut watches);
             let mut next = end;
             let holds: Vec<Option<Holds>> =
@@ -159,8 +159,8 @@ impl Engine {
             if Instant::now() >= end {
                 return Err(self.not_met(&conditions, &holds, began));
             }
-            // Whether it beat or the time is over, the loop looks.
-            let _ = timeout_at(next.min(end), pulse.changed()).await;
+            // Whether something changed or the time is over, the loop looks.
+            let _ = timeout_at(next.min(end), updates.changed()).await;
         }
     }
 
@@ -244,8 +244,8 @@ impl Engine {
         let now = self.clock.now();
         let since = args.since.filter(|since| since.boot == now.boot);
         let from = match since {
-            Some(since) => self.happenings.lock().first_after(since.tick),
-            None => self.happenings.lock().next(),
+            Some(since) => self.event_log.lock().first_after(since.tick),
+            None => self.event_log.lock().next(),
         };
         for kind in &args.event {
             let after = since.map_or(now.tick, |since| since.tick);
@@ -433,13 +433,13 @@ impl Engine {
             let desktop = self.desktop.read();
             desktop.named(spec).map(|seen| seen.pid).ok().or_else(|| desktop.pid_of_ended(spec))
         });
-        let happenings = self.happenings.lock();
+        let log = self.event_log.lock();
         let fits = |event: &&Event| {
-            happening(event).is_some_and(|(other, told)| {
+            event_data(event).is_some_and(|(other, told)| {
                 other == kind && wanted.is_none_or(|pid| pid == Some(told.app.pid))
             })
         };
-        let event = happenings.between(from, happenings.next()).find(fits)?.clone();
+        let event = log.between(from, log.next()).find(fits)?.clone();
         Some(Holds { events: vec![event], ..Holds::default() })
     }
 }
