@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn levels_and_lists_of_them_are_understood() {
-        for level in ["info", "debug", "warn,axd::server=trace"] {
+        for level in ["info", "debug", "warn,axd_server=trace"] {
             assert!(level.parse::<Targets>().is_ok(), "{level}");
         }
     }

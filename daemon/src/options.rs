@@ -35,7 +35,7 @@ pub struct Options {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub idle_exit: Option<u64>,
 
-    /// What to log: error, warn, info, debug, trace, or a list such as info,axd::server=debug [env: AXD_LOG] [default: info]
+    /// What to log: error, warn, info, debug, trace, or a list such as info,axd_server=debug [env: AXD_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     pub log_level: Option<String>,
 
