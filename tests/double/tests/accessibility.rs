@@ -443,7 +443,9 @@ children = [{ role = "document", id = "page", name = "Page", children = [{ role 
     assert!(!is_shown(), "it was switched off before it was believed");
     world.enhance("Browser", true);
     world.pass(2 * second);
+    let deadline = Instant::now() + Duration::from_secs(20);
     while !is_shown() {
+        assert!(Instant::now() < deadline, "it is never shown");
         std::thread::yield_now();
     }
     world.enhance("Browser", false);

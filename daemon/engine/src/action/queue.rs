@@ -88,9 +88,18 @@ mod tests {
         let queue = ActionQueue::default();
         let soon = || Instant::now() + Duration::from_millis(10);
         let first = queue.take(1, "click", soon()).await.unwrap();
-        assert!(queue.take(2, "type", soon()).await.is_none());
-        let status = queue.status().unwrap();
-        assert_eq!((status.client, &*status.command, status.waiting), (1, "click", 0));
+        let status = || queue.status().map(|status| (status.client, status.command, status.waiting));
+        {
+            let mut second = std::pin::pin!(queue.take(2, "type", soon()));
+            tokio::select! {
+                biased;
+                _ = &mut second => panic!("the first has it"),
+                () = std::future::ready(()) => {}
+            }
+            assert_eq!(status(), Some((1, "click".to_owned(), 1)), "the second waits");
+            assert!(second.await.is_none(), "and gives up");
+        }
+        assert_eq!(status(), Some((1, "click".to_owned(), 0)));
         drop(first);
         assert!(queue.status().is_none());
         assert!(queue.take(2, "type", soon()).await.is_some());

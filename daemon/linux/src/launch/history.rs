@@ -178,21 +178,27 @@ mod tests {
         );
     }
 
+    /// Waits until this holds; fails if it never does.
+    #[track_caller]
+    fn eventually(holds: impl Fn() -> bool) {
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !holds() {
+            assert!(std::time::Instant::now() < deadline, "it does not come to be");
+            std::thread::yield_now();
+        }
+    }
+
     #[test]
     fn what_was_forked_twice_is_known_by_the_mark_it_inherited() {
         let (mut first, left) = leaves("setsid sleep 60 >/dev/null & echo $!", Some("m1"));
         first.wait().unwrap();
         let starts = starts("m1", Some(first.id()), "/opt/x/launcher");
         // For a moment, while a process becomes another program, it wears nothing.
-        while starts.kinship("m1", left) != Kinship::Own || !starts.is_at_work("m1") {
-            std::thread::yield_now();
-        }
+        eventually(|| starts.kinship("m1", left) == Kinship::Own && starts.is_at_work("m1"));
         assert_eq!(starts.kinship("m1", std::process::id()), Kinship::Unknown);
         assert_eq!(starts.kinship("m2", left), Kinship::Unknown, "of that start nothing is known");
         end(left);
-        while starts.is_at_work("m1") {
-            std::thread::yield_now();
-        }
+        eventually(|| !starts.is_at_work("m1"));
     }
 
     #[test]
@@ -209,9 +215,7 @@ mod tests {
         let (mut first, left) = leaves("sleep 60 >/dev/null & echo $!", Some("m4"));
         first.wait().unwrap();
         let starts = starts("m5", None, "/opt/x/launcher");
-        while starts.kinship("m5", left) != Kinship::Foreign {
-            std::thread::yield_now();
-        }
+        eventually(|| starts.kinship("m5", left) == Kinship::Foreign);
         starts.remember(LaunchRecord { mark: "m4".into(), pid: None, program: "/opt/x/launcher".into() });
         assert_eq!(starts.kinship("m5", left), Kinship::Heir);
         end(left);

@@ -186,9 +186,7 @@ async fn an_app_that_dies_with_an_act_under_way_may_have_got_it() {
     rig.sim("Notes fault hang").await;
     let (key, gate) = (app.key("new"), Gate::new());
     let reply = app.post(|reply| WorkerRequest::Perform { key, act: Act::Press, gate: gate.clone(), reply });
-    while !gate.is_sent() {
-        tokio::task::yield_now().await;
-    }
+    soon(|| gate.is_sent()).await;
     rig.sim("Notes fault die").await;
     let failure = app.replied(reply).await.unwrap_err();
     assert_eq!((failure.kind, failure.sent), (FailureKind::Gone, Sent::Maybe));

@@ -79,9 +79,7 @@ async fn a_worker_ends_with_its_mailbox_or_its_listener() {
     while app.from.recv().await.is_some() {}
     let app = rig.attach("Notes").await;
     drop(app.from);
-    while app.mailbox.send(WorkerRequest::Unwatch { interest: 0 }) {
-        tokio::task::yield_now().await;
-    }
+    soon(|| !app.mailbox.send(WorkerRequest::Unwatch { interest: 0 })).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -246,9 +246,7 @@ async fn a_closed_gate_stops_input_and_nothing_stays_held() {
         ["hold:shift", "down:left", "a", "pause:1000", "b"].iter().flat_map(|word| steps(word)).collect();
     let gate = Gate::new();
     let reply = rig.desktop.input(steps.clone().into(), gate.clone());
-    while gate.characters() == 0 {
-        tokio::task::yield_now().await;
-    }
+    soon(|| gate.characters() > 0).await;
     assert_eq!(rig.sim("Notes held").await, "held: shift, left button");
     gate.close();
     let failure = reply.await.unwrap().unwrap_err();

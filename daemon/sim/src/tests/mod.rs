@@ -168,6 +168,17 @@ fn steps(word: &str) -> Vec<InputStep> {
     }
 }
 
+/// Lets the other tasks run until this holds. Time stands still meanwhile, so turns are counted instead.
+async fn soon(holds: impl Fn() -> bool) {
+    for _ in 0..100_000 {
+        if holds() {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("it does not come to be");
+}
+
 /// An attached app, reduced from what its worker tells.
 struct Attached {
     mailbox: WorkerHandle,

@@ -146,7 +146,7 @@ pub fn check(tree: &Tree) {
 
 /// Fails unless the difference since `since` turns `replica` into the tree.
 pub fn check_stream(tree: &Tree, since: Tick, replica: &Replica) {
-    let Some(difference) = difference(tree, since) else { return };
+    let difference = difference(tree, since).expect("so short a history is known whole");
     let mut replica = replica.clone();
     let told = format!("{difference:#?}");
     replica.apply(difference).unwrap_or_else(|misfit| panic!("{misfit}\n{told}"));

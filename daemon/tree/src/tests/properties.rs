@@ -18,6 +18,9 @@ enum Op {
     Children { parent: u64, order: Vec<u64>, total: Option<u32> },
 }
 
+/// The states that a random element may have. `Secure` is one of them, whatever its place in the enum.
+const STATES: [State; 3] = [State::Focused, State::Disabled, State::Secure];
+
 const ROLES: [Role; 6] = [Role::Group, Role::Button, Role::Row, Role::Window, Role::List, Role::TextField];
 
 impl Op {
@@ -29,12 +32,8 @@ impl Op {
                 let mut facts = Facts::new(ROLES[*role as usize % ROLES.len()]);
                 facts.name = word(*name, "n");
                 facts.value = word(*value, "v");
-                facts.states = State::ALL
-                    .iter()
-                    .copied()
-                    .take(8)
-                    .filter(|state| states & (1 << *state as u8) != 0)
-                    .collect();
+                let has = |(bit, _): &(usize, State)| states & (1 << bit) != 0;
+                facts.states = STATES.into_iter().enumerate().filter(has).map(|(_, state)| state).collect();
                 facts.row = *row;
                 Update::Upsert { key: ElementKey(*key), facts: Box::new(facts) }
             }
@@ -116,6 +115,17 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_value_that_is_fed_for_a_secure_field_is_dropped() {
+    let secure = Op::Upsert { key: 0, role: 5, name: 1, value: 1, states: 0b100, row: None }.update();
+    let Update::Upsert { facts, .. } = &secure else { panic!("it is an upsert") };
+    assert!(facts.states.has(State::Secure) && facts.value.is_some(), "the random updates try it");
+    let mut fed = Fed::new(1);
+    fed.apply(vec![secure]);
+    let tree = whole(&fed.tree).expect("it has a root");
+    assert!(tree.states.has(State::Secure) && tree.value.is_none());
 }
 
 #[test]
