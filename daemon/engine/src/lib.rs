@@ -36,6 +36,7 @@ use axd_service::Sessions;
 use axd_service::Stop;
 use axd_service::{BoxFuture, Call, Reply, Served, Service};
 use clock::Ticker;
+use commands::extension::Extensions;
 use desktop::state::Desktop;
 use subscribe::event_log::Happenings;
 
@@ -61,6 +62,7 @@ pub struct About {
 /// What commands work on.
 pub struct Engine {
     platform: Box<dyn Platform>,
+    extensions: Extensions,
     about: About,
     started: Instant,
     clock: Ticker,
@@ -92,6 +94,7 @@ impl Engine {
     ) -> Arc<Engine> {
         let audit = about.state.as_deref().map(Audit::in_folder).unwrap_or_default();
         let engine = Arc::new(Engine {
+            extensions: Extensions::new(platform.extensions()),
             platform,
             about,
             started: Instant::now(),
@@ -172,7 +175,7 @@ impl Engine {
             Command::Version(_) => self.version(&mut answer),
             Command::Hello(args) => self.hello(&call, args, &mut answer),
             Command::Shutdown(_) => self.shutdown(&mut answer),
-            Command::Sim(args) => self.sim(&call, args, &mut answer).await,
+            Command::Extension(extension) => self.extension(&call, extension, &mut answer).await,
             Command::Screenshot(args) => self.screenshot(&call, args, &mut answer).await,
             Command::MousePosition(_) => self.mouse_position(&call, &mut answer).await,
             Command::Launch(args) => self.launch(&call, args, &mut answer).await,
@@ -234,6 +237,10 @@ impl Engine {
 impl Service for Engine {
     fn platform(&self) -> &'static str {
         self.platform.name()
+    }
+
+    fn extensions(&self) -> &[&'static str] {
+        self.extensions.names()
     }
 
     fn left(self: Arc<Self>, client: u64) {

@@ -140,9 +140,10 @@ impl Asked {
         write_error(platform, self.id.as_deref(), self.command, &error, out);
     }
 
-    /// Whether a command does something without passing its gate: of these nobody knows how far they got.
+    /// Whether a command does something without passing its gate, as those about the daemon and all extensions do. Nobody knows
+    /// how far such a command got.
     fn sends_unasked(command: &str) -> bool {
-        family(command) == Some(Family::Daemon)
+        matches!(family(command), Some(Family::Daemon) | None)
     }
 
     /// Writes the last line of a subscription.
@@ -214,7 +215,8 @@ mod tests {
             ("get", false, "not_delivered"),
             ("click", false, "not_delivered"),
             ("click", true, "uncertain"),
-            ("sim", false, "uncertain"),
+            ("status", false, "uncertain"),
+            ("an-extension", false, "uncertain"),
         ];
         for (command, sent, delivery) in cases {
             let mut out = Vec::new();

@@ -52,7 +52,7 @@ impl Connection {
     }
 
     fn begin(&mut self, request: &Request<'_>) -> Result<(), Error> {
-        let command = request.command()?;
+        let command = request.command(self.service.extensions())?;
         let deadline = deadline(request.deadline_ms)?;
         // Only what waits can be waited for twice, so the common request is never compared.
         let known_as = request.id.filter(|_| !self.pending.is_empty()).map(comparable);

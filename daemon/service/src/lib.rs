@@ -24,6 +24,11 @@ pub trait Service: Send + Sync + 'static {
     /// The platform's name, as every answer carries it.
     fn platform(&self) -> &'static str;
 
+    /// The names of the commands that are answered beside those of the contract.
+    fn extensions(&self) -> &[&'static str] {
+        &[]
+    }
+
     /// A client is gone: whatever it holds is let go of.
     fn left(self: Arc<Self>, _client: u64) {}
 

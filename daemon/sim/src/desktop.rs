@@ -4,16 +4,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axd_protocol::command::{Finding, Sim, SimAnswer};
+use axd_protocol::command::Finding;
 use tokio::sync::{mpsc, oneshot};
 
 use super::desk::Desk;
 use super::library;
 use super::script::Script;
+use super::sim_command::{SimCommand, SimExtension};
 use axd_platform::worker;
 use axd_platform::{
-    Counters, DesktopAnswer, DesktopCall, DesktopEvent, Failure, Gate, Platform, Reply, RunningApp,
-    WorkerEvent, WorkerHandle,
+    Counters, DesktopAnswer, DesktopCall, DesktopEvent, Extension, Failure, Gate, Platform, Reply,
+    RunningApp, WorkerEvent, WorkerHandle,
 };
 
 /// What the built-in desktop consists of.
@@ -62,6 +63,11 @@ impl SimDesktop {
         &self.desk
     }
 
+    /// Does to an app what a person would, and tells what came of it: `ax sim` for those who link this crate.
+    pub fn run(&self, command: SimCommand) -> Reply<String> {
+        self.begin(Arc::clone(&self.desk).carry_out(command))
+    }
+
     /// Lets something be done beside everything else.
     fn begin<T: Send + 'static>(
         &self,
@@ -103,7 +109,6 @@ impl Platform for SimDesktop {
             "launch",
             "clipboard",
             "capture",
-            "sim",
         ]
     }
 
@@ -145,9 +150,8 @@ impl Platform for SimDesktop {
         self.begin(Arc::clone(&self.desk).serve(call, gate))
     }
 
-    fn sim(&self, act: Sim) -> Reply<SimAnswer> {
-        let done = Arc::clone(&self.desk).carry_out(act);
-        self.begin(async move { done.await.map(|done| SimAnswer { done }) })
+    fn extensions(&self) -> Vec<Arc<dyn Extension>> {
+        vec![Arc::new(SimExtension(Arc::clone(&self.desk)))]
     }
 }
 

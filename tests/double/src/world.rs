@@ -13,8 +13,7 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use axd_platform::{DesktopEvent, Platform};
-use axd_protocol::command::{Sim, SimVerb};
-use axd_sim::{Inside, Reach, SimDesktop, SimOptions};
+use axd_sim::{Inside, Reach, SimCommand, SimDesktop, SimOptions, SimVerb};
 use parking_lot::{Condvar, Mutex, RwLock};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot};
@@ -162,7 +161,7 @@ impl World {
     /// # Panics
     /// If that cannot be done.
     pub fn hand(&self, app: &str, verb: SimVerb, target: Option<&str>, text: Option<&str>) -> String {
-        let act = Sim {
+        let command = SimCommand {
             app: app.to_owned(),
             verb,
             target: target.map(str::to_owned),
@@ -170,10 +169,10 @@ impl World {
         };
         let reply = {
             let _inside = self.inner.runtime.enter();
-            self.inner.sim.sim(act)
+            self.inner.sim.run(command)
         };
         match wait(reply, Duration::from_secs(60)) {
-            Waited::Answer(Ok(done)) => done.done,
+            Waited::Answer(Ok(done)) => done,
             Waited::Answer(Err(failure)) => panic!("{app}: {failure}"),
             Waited::Ended | Waited::Silent => panic!("{app} did not answer"),
         }

@@ -13,7 +13,7 @@ use axd_double::ax::Error;
 use axd_double::faults::{Call, Fault};
 use axd_double::{World, ledger};
 use axd_protocol::State;
-use axd_protocol::command::SimVerb;
+use axd_sim::SimVerb;
 use common::{Element, Observer, boxed_error};
 use core_foundation::base::{CFType, TCFType};
 use core_foundation::boolean::CFBoolean;

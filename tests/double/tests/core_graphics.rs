@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axd_double::World;
 use axd_double::cg::CGPoint;
-use axd_protocol::command::SimVerb;
+use axd_sim::SimVerb;
 use common::{Element, Event, is_key_down};
 use scripts::{APP, OTHER};
 

@@ -4,8 +4,8 @@ use axd_double::World;
 use axd_double::ax::Error;
 use axd_double::faults::{Call, Fault};
 use axd_platform::{Act, FailureKind, Gate, Sent, WorkerRequest};
-use axd_protocol::command::SimVerb;
 use axd_protocol::{Role, State};
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 use crate::scripts::{APP, OTHER};

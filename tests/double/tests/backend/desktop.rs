@@ -6,7 +6,7 @@ use axd_platform::{
     FailureKind, Gate, LaunchPlan, Platform as _, WindowOp, WorkerRequest,
 };
 use axd_protocol::Point;
-use axd_protocol::command::SimVerb;
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 use crate::scripts::{APP, OTHER};

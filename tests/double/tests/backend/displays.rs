@@ -5,9 +5,9 @@ use axd_platform::{
     CaptureTarget, CapturedImage, DesktopAnswer, DesktopCall, DesktopEvent, DesktopWindow, InputStep,
     WindowOp,
 };
-use axd_protocol::command::SimVerb;
 use axd_protocol::keys::Button;
 use axd_protocol::{Bounds, DisplayInfo, Point, Role};
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 use axd_double::World;
 use axd_double::cg::{Posted, Swallows};
 use axd_platform::{Act, DesktopCall, InputStep};
-use axd_protocol::command::{SimVerb, Verdict};
+use axd_protocol::command::Verdict;
 use axd_protocol::keys::{Button, Key, Modifier, Named};
 use axd_protocol::{Point, Role};
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 use crate::scripts::{APP, OTHER};

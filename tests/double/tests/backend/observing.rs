@@ -7,7 +7,7 @@ use axd_double::faults::{Call, Fault};
 use axd_double::{World, ledger};
 use axd_platform::Act;
 use axd_protocol::Role;
-use axd_protocol::command::SimVerb;
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 use crate::scripts::APP;

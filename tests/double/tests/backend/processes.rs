@@ -5,8 +5,8 @@ use std::time::Duration;
 use axd_double::World;
 use axd_double::ax::Above;
 use axd_platform::{Act, DesktopEvent, FailureKind};
-use axd_protocol::command::SimVerb;
 use axd_protocol::{Point, Role};
+use axd_sim::SimVerb;
 
 use crate::on::{Attached, Desktop};
 

@@ -3,8 +3,8 @@
 use axd_double::World;
 use axd_double::ax::{Error, Part};
 use axd_double::faults::{Call, Fault};
-use axd_protocol::command::SimVerb;
 use axd_protocol::{Point, Role, State};
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 use crate::scripts::APP;
