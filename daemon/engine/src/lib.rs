@@ -134,8 +134,8 @@ impl Engine {
         }
         let session = Arc::clone(&call.session);
         let turn = match call.deadline {
-            Some(deadline) => tokio::time::timeout_at(deadline, session.turn.lock()).await.ok(),
-            None => Some(session.turn.lock().await),
+            Some(deadline) => tokio::time::timeout_at(deadline, session.action_lock.lock()).await.ok(),
+            None => Some(session.action_lock.lock().await),
         };
         match turn {
             Some(_turn) => self.carry_out(call).await,
@@ -243,7 +243,7 @@ impl Service for Engine {
         self.extensions.names()
     }
 
-    fn left(self: Arc<Self>, client: u64) {
+    fn client_disconnected(self: Arc<Self>, client: u64) {
         self.client_left(client);
     }
 

@@ -6,31 +6,31 @@ use std::sync::Arc;
 use axd_protocol::Bounds;
 use tokio::sync::oneshot;
 
-use super::desk::{Desk, invalid};
-use super::picture::{self, Sheet};
 use super::process::{Control, Process, Request};
+use super::render::{self, WindowImage};
+use super::session::{SimSession, invalid};
 use axd_platform::{
     CaptureTarget, ClipboardContent, ClipboardKind, DesktopAnswer, DesktopCall, Failure, FailureKind, Gate,
     LaunchPlan, Sent, WindowOp,
 };
 
-impl Desk {
+impl SimSession {
     /// Does what is asked.
     pub(super) async fn serve(
-        self: Arc<Desk>,
+        self: Arc<SimSession>,
         call: DesktopCall,
         gate: Gate,
     ) -> Result<DesktopAnswer, Failure> {
         match call {
             DesktopCall::Input(input) => self.input(input, &gate).await,
-            DesktopCall::Pointer => Ok(DesktopAnswer::Pointer(self.hands.lock().pointer())),
+            DesktopCall::Pointer => Ok(DesktopAnswer::Pointer(self.input_state.lock().pointer())),
             DesktopCall::Window { window, op } => self.arrange_window(window, op, &gate).await,
             DesktopCall::Launch(plan) => self.start_app(plan, &gate).await,
             DesktopCall::Close { pid, force } => self.end_app(pid, force, &gate).await,
             DesktopCall::ClipboardGet(kind) => Ok(DesktopAnswer::Clipboard(self.pasted(kind))),
             DesktopCall::ClipboardSet(clip) => {
                 gate.enter()?;
-                self.copy(clip);
+                self.set_clipboard(clip);
                 Ok(DesktopAnswer::Done)
             }
             DesktopCall::Capture { of, cursor } => self.capture(of, cursor).await,
@@ -49,7 +49,11 @@ impl Desk {
         }
     }
 
-    async fn start_app(self: Arc<Desk>, plan: LaunchPlan, gate: &Gate) -> Result<DesktopAnswer, Failure> {
+    async fn start_app(
+        self: Arc<SimSession>,
+        plan: LaunchPlan,
+        gate: &Gate,
+    ) -> Result<DesktopAnswer, Failure> {
         let unknown = |failure: Failure| Failure { kind: FailureKind::Gone, ..failure };
         let (script, running) = self.find(&plan.app).map_err(unknown)?;
         let identity = Some(script.identity.clone());
@@ -66,7 +70,7 @@ impl Desk {
                 }
                 pid
             }
-            None => self.launch_now(&script, plan),
+            None => self.launch_in_front(&script, plan),
         };
         Ok(DesktopAnswer::Launched { pid: Some(pid), identity })
     }
@@ -96,7 +100,7 @@ impl Desk {
     }
 
     async fn capture(&self, of: CaptureTarget, cursor: bool) -> Result<DesktopAnswer, Failure> {
-        let mut sheets = self.sheets().await;
+        let mut sheets = self.window_images().await;
         let area = match of {
             CaptureTarget::All => self.span(),
             CaptureTarget::Display(number) => {
@@ -118,15 +122,15 @@ impl Desk {
                 self.on_screen(sheets.first().ok_or_else(gone)?.bounds)?
             }
         };
-        let pointer = cursor.then(|| self.hands.lock().pointer());
-        Ok(DesktopAnswer::Picture(picture::draw(area, &sheets, self.active().1, pointer)))
+        let pointer = cursor.then(|| self.input_state.lock().pointer());
+        Ok(DesktopAnswer::Picture(render::draw(area, &sheets, self.active().1, pointer)))
     }
 
     /// What is shown, front to back. An app that hangs still shows what it showed last.
-    async fn sheets(&self) -> Vec<Sheet> {
+    async fn window_images(&self) -> Vec<WindowImage> {
         let mut sheets = Vec::new();
-        for (_, process) in self.shown() {
-            sheets.extend(ask(&process, Control::Paint).await.into_iter().flatten());
+        for (_, process) in self.visible_processes() {
+            sheets.extend(ask(&process, Control::Render).await.into_iter().flatten());
         }
         let order: Vec<u64> = self.windows().iter().map(|seen| seen.window).collect();
         sheets.sort_by_key(|sheet| order.iter().position(|window| *window == sheet.window));

@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use axd_protocol::command::Finding;
 use tokio::sync::{mpsc, oneshot};
 
-use super::desk::Desk;
 use super::library;
 use super::script::Script;
+use super::session::SimSession;
 use super::sim_command::{SimCommand, SimExtension};
 use axd_platform::worker;
 use axd_platform::{
@@ -45,7 +45,7 @@ impl SimOptions {
 
 /// The built-in desktop.
 pub struct SimDesktop {
-    desk: Arc<Desk>,
+    session: Arc<SimSession>,
 }
 
 impl SimDesktop {
@@ -56,16 +56,16 @@ impl SimDesktop {
             scripts.retain(|other| !other.name.eq_ignore_ascii_case(&script.name));
             scripts.push(script);
         }
-        SimDesktop { desk: Arc::new(Desk::new(scripts)) }
+        SimDesktop { session: Arc::new(SimSession::new(scripts)) }
     }
 
-    pub(super) fn desk(&self) -> &Desk {
-        &self.desk
+    pub(super) fn session(&self) -> &SimSession {
+        &self.session
     }
 
     /// Does to an app what a person would, and tells what came of it: `ax sim` for those who link this crate.
     pub fn run(&self, command: SimCommand) -> Reply<String> {
-        self.begin(Arc::clone(&self.desk).carry_out(command))
+        self.begin(Arc::clone(&self.session).run_command(command))
     }
 
     /// Lets something be done beside everything else.
@@ -84,7 +84,7 @@ impl SimDesktop {
 
 impl Drop for SimDesktop {
     fn drop(&mut self) {
-        self.desk.close();
+        self.session.close();
     }
 }
 
@@ -121,7 +121,7 @@ impl Platform for SimDesktop {
     }
 
     fn acts_late(&self, pid: u32) -> bool {
-        self.desk.process(pid).is_some_and(|process| process.late.load(Ordering::Relaxed))
+        self.session.process(pid).is_some_and(|process| process.delayed_notifications.load(Ordering::Relaxed))
     }
 
     fn diagnose(&self) -> Reply<Vec<Finding>> {
@@ -132,7 +132,7 @@ impl Platform for SimDesktop {
 
     /// Must be called inside a tokio runtime, where the apps will run.
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
-        self.desk.open(out);
+        self.session.open(out);
     }
 
     fn attach(
@@ -142,16 +142,16 @@ impl Platform for SimDesktop {
         counters: Arc<Counters>,
     ) -> WorkerHandle {
         let (requests, inbox) = mpsc::unbounded_channel();
-        worker::spawn(self.desk.process(app.pid), inbox, out, counters);
+        worker::spawn(self.session.process(app.pid), inbox, out, counters);
         WorkerHandle::new(move |request| requests.send(request).is_ok())
     }
 
     fn call(&self, call: DesktopCall, gate: Gate) -> Reply<DesktopAnswer> {
-        self.begin(Arc::clone(&self.desk).serve(call, gate))
+        self.begin(Arc::clone(&self.session).serve(call, gate))
     }
 
     fn extensions(&self) -> Vec<Arc<dyn Extension>> {
-        vec![Arc::new(SimExtension(Arc::clone(&self.desk)))]
+        vec![Arc::new(SimExtension(Arc::clone(&self.session)))]
     }
 }
 

@@ -8,21 +8,21 @@
 
 pub mod announce;
 mod calls;
-mod desk;
 mod desktop;
 pub mod fault;
 mod input;
+mod inspect;
 pub mod library;
 pub mod model;
-mod picture;
 mod process;
-mod reach;
+mod render;
 pub mod rule;
 pub mod script;
+mod session;
 mod sim_command;
 
 pub use desktop::{SimDesktop, SimOptions, examine};
-pub use reach::{Inside, Reach};
+pub use inspect::{Inspection, Inspector};
 pub use sim_command::{SimCommand, SimVerb};
 
 #[cfg(test)]

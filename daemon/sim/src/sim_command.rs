@@ -11,11 +11,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-use super::desk::{Desk, invalid};
 use super::fault::Fault;
-use super::model::Deed;
+use super::model::UserAction;
 use super::process::Control;
 use super::script::Script;
+use super::session::{SimSession, invalid};
 
 /// The name of the command.
 const NAME: &str = "sim";
@@ -153,7 +153,7 @@ fn usage(what: String) -> Error {
 }
 
 /// The command `sim` on this desktop.
-pub(super) struct SimExtension(pub Arc<Desk>);
+pub(super) struct SimExtension(pub Arc<SimSession>);
 
 impl Extension for SimExtension {
     fn name(&self) -> &'static str {
@@ -181,16 +181,16 @@ impl Extension for SimExtension {
     }
 }
 
-impl Desk {
+impl SimSession {
     /// Runs the command, and says by the deadline what came of it. An app that hangs does it when it wakes.
     async fn answer_by(
-        self: Arc<Desk>,
+        self: Arc<SimSession>,
         deadline: Instant,
         command: SimCommand,
     ) -> Result<ExtensionAnswer, Error> {
         let app = command.app.clone();
         // In a task of its own, because what was begun is finished also if nobody waits for it any more.
-        let running = tokio::spawn(self.carry_out(command));
+        let running = tokio::spawn(self.run_command(command));
         match timeout_at(deadline, running).await {
             Ok(Ok(Ok(done))) => {
                 let data = to_raw_value(&json!({ "done": done }));
@@ -208,33 +208,35 @@ impl Desk {
     }
 
     /// Does to an app what a person would; answers what came of it.
-    pub(super) async fn carry_out(self: Arc<Desk>, command: SimCommand) -> Result<String, Failure> {
+    pub(super) async fn run_command(self: Arc<SimSession>, command: SimCommand) -> Result<String, Failure> {
         let (script, pid) = self.find(&command.app)?;
         let name = &script.name;
         match command.verb {
-            SimVerb::Held => Ok(self.hands.lock().held()),
+            SimVerb::Held => Ok(self.input_state.lock().describe_held()),
             SimVerb::Launch => match pid {
                 Some(pid) => Ok(format!("{name} is already running as {pid}")),
-                None => Ok(format!("{name} started as {}", self.launch_now(&script, LaunchPlan::default()))),
+                None => {
+                    Ok(format!("{name} started as {}", self.launch_in_front(&script, LaunchPlan::default())))
+                }
             },
             SimVerb::Restart => {
                 if let Some(pid) = pid {
-                    self.tell_app(pid, name, Control::Quit).await?;
+                    self.send_control(pid, name, Control::Quit).await?;
                 }
-                Ok(format!("{name} restarted as {}", self.launch_now(&script, LaunchPlan::default())))
+                Ok(format!("{name} restarted as {}", self.launch_in_front(&script, LaunchPlan::default())))
             }
             verb => {
                 let idle = || invalid(format!("{name} is not running; start it with `ax sim {name} launch`"));
                 let pid = pid.ok_or_else(idle)?;
-                let control = Self::control(&script, verb, command)?;
-                let done = self.tell_app(pid, name, control).await?;
+                let control = Self::control_of(&script, verb, command)?;
+                let done = self.send_control(pid, name, control).await?;
                 Ok(format!("{name}: {done}"))
             }
         }
     }
 
     /// What the verb comes to for the app.
-    fn control(script: &Script, verb: SimVerb, command: SimCommand) -> Result<MakeControl, Failure> {
+    fn control_of(script: &Script, verb: SimVerb, command: SimCommand) -> Result<MakeControl, Failure> {
         let name = &script.name;
         let SimCommand { target, text, .. } = command;
         let word = verb.name();
@@ -247,17 +249,17 @@ impl Desk {
             text.clone().ok_or_else(lacking)
         };
         let deed = match verb {
-            SimVerb::Press => Deed::Press(widget()?),
-            SimVerb::Set => Deed::Set(widget()?, words()?),
-            SimVerb::Type => Deed::Type(widget()?, words()?),
-            SimVerb::Select => Deed::Select(widget()?, text),
-            SimVerb::Focus => Deed::Focus(widget()?),
+            SimVerb::Press => UserAction::Press(widget()?),
+            SimVerb::Set => UserAction::Set(widget()?, words()?),
+            SimVerb::Type => UserAction::Type(widget()?, words()?),
+            SimVerb::Select => UserAction::Select(widget()?, text),
+            SimVerb::Focus => UserAction::Focus(widget()?),
             SimVerb::Scroll => {
                 let row = words()?;
                 let wrong = |_| invalid(format!("scroll takes a row number from 1, not '{row}'"));
-                Deed::Scroll(widget()?, row.trim().parse().map_err(wrong)?)
+                UserAction::Scroll(widget()?, row.trim().parse().map_err(wrong)?)
             }
-            SimVerb::Raise => Deed::Raise(target),
+            SimVerb::Raise => UserAction::Raise(target),
             SimVerb::Fault => {
                 let fault = Fault::parse(target.as_deref(), text.as_deref()).map_err(invalid)?;
                 return Ok(Box::new(move |answer| Control::Fault(fault, answer)));
@@ -270,7 +272,7 @@ impl Desk {
         Ok(Box::new(move |answer| Control::Act(deed, answer)))
     }
 
-    pub(super) async fn tell_app(
+    pub(super) async fn send_control(
         &self,
         pid: u32,
         name: &str,

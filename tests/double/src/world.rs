@@ -13,7 +13,7 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use axd_platform::{DesktopEvent, Platform};
-use axd_sim::{Inside, Reach, SimCommand, SimDesktop, SimOptions, SimVerb};
+use axd_sim::{Inspection, Inspector, SimCommand, SimDesktop, SimOptions, SimVerb};
 use parking_lot::{Condvar, Mutex, RwLock};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot};
@@ -160,7 +160,7 @@ impl World {
     ///
     /// # Panics
     /// If that cannot be done.
-    pub fn hand(&self, app: &str, verb: SimVerb, target: Option<&str>, text: Option<&str>) -> String {
+    pub fn act_as_user(&self, app: &str, verb: SimVerb, target: Option<&str>, text: Option<&str>) -> String {
         let command = SimCommand {
             app: app.to_owned(),
             verb,
@@ -182,13 +182,13 @@ impl World {
     ///
     /// # Panics
     /// If the app does not run, or hangs.
-    pub fn inside<T: Send + 'static>(
+    pub fn inspect<T: Send + 'static>(
         &self,
         app: &str,
-        visit: impl FnOnce(Inside<'_>) -> T + Send + 'static,
+        visit: impl FnOnce(Inspection<'_>) -> T + Send + 'static,
     ) -> T {
-        let reach = self.inner.sim.reach(self.pid(app)).expect("it runs");
-        match wait(reach.visit(visit), Duration::from_secs(60)) {
+        let reach = self.inner.sim.inspector(self.pid(app)).expect("it runs");
+        match wait(reach.inspect(visit), Duration::from_secs(60)) {
             Waited::Answer(done) => done,
             Waited::Ended | Waited::Silent => panic!("{app} did not answer"),
         }
@@ -252,7 +252,7 @@ impl World {
     /// Posts a notification about a widget as its app would.
     pub fn post(&self, app: &str, widget: Option<&str>, notification: &str) {
         let widget = widget.map(str::to_owned);
-        let handle = self.inside(app, move |inside| widget.and_then(|id| inside.model.find(&id)));
+        let handle = self.inspect(app, move |inside| widget.and_then(|id| inside.model.find(&id)));
         let id = handle.map_or(ax::Id::APP, ax::Id::of);
         self.inner.post(self.pid(app), &ax::notify::News::plain(notification, id));
     }
@@ -294,19 +294,19 @@ impl Inner {
         &self,
         pid: u32,
         patience: Duration,
-        visit: impl FnOnce(Inside<'_>) -> T + Send + 'static,
+        visit: impl FnOnce(Inspection<'_>) -> T + Send + 'static,
     ) -> Result<T, Error> {
         // Nobody is at the other end of the message.
-        let reach = self.sim.reach(pid).ok_or(Error::CannotComplete)?;
-        match wait(reach.visit(visit), patience) {
+        let reach = self.sim.inspector(pid).ok_or(Error::CannotComplete)?;
+        match wait(reach.inspect(visit), patience) {
             Waited::Answer(done) => Ok(done),
             Waited::Ended | Waited::Silent => Err(Error::CannotComplete),
         }
     }
 
     /// A way to an app.
-    pub(crate) fn reach(&self, pid: u32) -> Result<Reach, Error> {
-        self.sim.reach(pid).ok_or(Error::CannotComplete)
+    pub(crate) fn reach(&self, pid: u32) -> Result<Inspector, Error> {
+        self.sim.inspector(pid).ok_or(Error::CannotComplete)
     }
 
     /// How the desktop has an app.
@@ -348,10 +348,10 @@ impl Inner {
     }
 
     fn came_up(self: &Arc<Inner>, pid: u32) {
-        let Some(reach) = self.sim.reach(pid) else { return };
+        let Some(reach) = self.sim.inspector(pid) else { return };
         let world = Arc::downgrade(self);
         let mut teller = Teller::default();
-        reach.overhear(move |model, change, _| {
+        reach.subscribe(move |model, change, _| {
             let Some(world) = world.upgrade() else { return };
             for news in teller.tell(model, change) {
                 world.post(pid, &news);

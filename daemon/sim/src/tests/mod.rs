@@ -1,12 +1,12 @@
 //! The platform as the engine uses it, with a small reducer of what workers tell.
 
 mod acting;
-mod desk;
 mod faults;
 mod fidelity;
 mod input;
 mod office;
 mod pictures;
+mod session;
 mod truth;
 
 use std::collections::HashMap;

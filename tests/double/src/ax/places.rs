@@ -102,7 +102,7 @@ impl View<'_> {
 
     /// What is at a point: the smallest element there.
     pub(crate) fn at(&mut self, point: Point) -> Option<Id> {
-        let deepest = self.model.at(point)?.last().copied()?;
+        let deepest = self.model.hit_test(point)?.last().copied()?;
         let mut id = self.id_of(deepest);
         // The parts that scripts do not have lie inside.
         loop {

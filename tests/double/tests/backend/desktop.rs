@@ -58,7 +58,7 @@ fn an_app_that_ends_is_known_to_have_ended() {
     let mut app = desktop.attach(&world, "App");
     app.walked();
     let pid = world.pid("App");
-    world.hand("App", SimVerb::Fault, Some("die"), None);
+    world.act_as_user("App", SimVerb::Fault, Some("die"), None);
     desktop.hears(|event| *event == DesktopEvent::AppGone { pid });
     let failed = app.ask(|reply| WorkerRequest::Fence { reply }).expect_err("it has ended");
     assert!(matches!(failed.kind, FailureKind::Gone | FailureKind::Unresponsive), "{failed:?}");

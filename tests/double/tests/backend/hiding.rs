@@ -104,7 +104,7 @@ fn an_app_that_was_hidden_from_the_start_is_there_and_its_windows_come_when_it_i
     assert!(app.has("press"), "{}", app.tree());
     let first = windows(&mut desktop, |_| true);
     assert!(!is_shown(&first, pid), "{first:?}");
-    world.hand("App", axd_sim::SimVerb::Raise, Some("main"), None);
+    world.act_as_user("App", axd_sim::SimVerb::Raise, Some("main"), None);
     desktop.hears(|event| is_in_front(event, pid));
     windows(&mut desktop, |windows| is_shown(windows, pid));
 }

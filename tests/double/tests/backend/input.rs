@@ -100,9 +100,9 @@ fn the_wheel_is_an_event_and_keys_go_to_a_secure_field_unread() {
     let posted = world.input().posted();
     let wheel: Vec<&Posted> = posted.iter().filter(|event| event.number == 22).collect();
     assert!(!wheel.is_empty() && wheel.iter().all(|event| event.wheel.0 < 0), "down is negative: {posted:?}");
-    world.hand("App", SimVerb::Focus, Some("secret"), None);
+    world.act_as_user("App", SimVerb::Focus, Some("secret"), None);
     let typed = |desktop: &Desktop| {
-        world.inside("App", |inside| {
+        world.inspect("App", |inside| {
             let secret = inside.model.find("secret").expect("it is there");
             inside.model.select_text(secret, 4..4);
         });
@@ -110,7 +110,7 @@ fn the_wheel_is_an_event_and_keys_go_to_a_secure_field_unread() {
             .call(DesktopCall::input(vec![InputStep::Text("!".into())]))
             .expect("whether it arrives nobody knows");
         assert!(world.input().settle(Duration::from_secs(20)));
-        world.inside("App", |inside| {
+        world.inspect("App", |inside| {
             let secret = inside.model.find("secret").expect("it is there");
             inside.model.widget(secret).and_then(|widget| widget.value.clone())
         })
@@ -129,8 +129,8 @@ fn keys_go_to_the_app_in_front_and_the_mouse_to_what_is_on_top() {
     let (mut app, mut other) = (desktop.attach(&world, "App"), desktop.attach(&world, "Other"));
     app.walked();
     other.walked();
-    world.hand("App", SimVerb::Focus, Some("field"), None);
-    world.hand("Other", SimVerb::Raise, Some("main"), None);
+    world.act_as_user("App", SimVerb::Focus, Some("field"), None);
+    world.act_as_user("Other", SimVerb::Raise, Some("main"), None);
     desktop.call(DesktopCall::input(vec![InputStep::Text("lost".into())])).unwrap();
     let bounds = other.measure("press").bounds.expect("it has a place");
     let at = Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
@@ -161,10 +161,10 @@ fn secure_input_of_another_app_is_seen_and_harms_only_what_it_swallows() {
     world.secure_input(world.pid("Other"), true);
     assert!(is_on(&desktop), "whoever switched it on");
     let typed = |desktop: &Desktop, text: &str| {
-        world.hand("App", SimVerb::Focus, Some("field"), None);
+        world.act_as_user("App", SimVerb::Focus, Some("field"), None);
         let sent = desktop.call(DesktopCall::input(vec![InputStep::Text(text.to_owned())]));
         assert!(world.input().settle(Duration::from_secs(20)));
-        let held = world.inside("App", |inside| {
+        let held = world.inspect("App", |inside| {
             let field = inside.model.find("field").expect("it is there");
             inside.model.widget(field).and_then(|widget| widget.value.clone()).unwrap_or_default()
         });
@@ -178,7 +178,7 @@ fn secure_input_of_another_app_is_seen_and_harms_only_what_it_swallows() {
         assert_eq!(arrived, arrives, "{swallows:?}");
         assert!(sent || !arrived, "what is said not to have been sent was not: {swallows:?}");
     }
-    world.hand("Other", SimVerb::Fault, Some("die"), None);
+    world.act_as_user("Other", SimVerb::Fault, Some("die"), None);
     app.until("who ends gives it back", |_| !is_on(&desktop));
     assert_eq!(typed(&desktop, "d"), (true, true));
 }
