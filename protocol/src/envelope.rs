@@ -91,9 +91,9 @@ impl<'a> Request<'a> {
         id.get().starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit()).then_some(id)
     }
 
-    /// Parses the command and its arguments.
-    pub fn command(&self) -> Result<Command> {
-        Command::parse(&self.command, self.args)
+    /// Parses the command and its arguments. The extensions are those of the daemon that answers.
+    pub fn command(&self, extensions: &[&'static str]) -> Result<Command> {
+        Command::parse_extended(&self.command, self.args, extensions)
     }
 }
 
@@ -193,7 +193,7 @@ mod tests {
     fn a_request_line_reads_back() {
         let line = r#"{"id":"a","command":"get","args":{"target":"button"},"deadline_ms":5}"#;
         let request = Request::parse(line).unwrap();
-        assert_eq!(request.command().unwrap().name(), "get");
+        assert_eq!(request.command(&[]).unwrap().name(), "get");
         assert_eq!(serde_json::to_string(&request).unwrap(), line);
     }
 
@@ -224,14 +224,14 @@ mod tests {
             ok: true,
             command: "get",
             version: "1.0",
-            platform: "sim",
+            platform: "linux",
             clock: None,
             app: None,
         };
         head.write(&mut out);
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            r#"{"id":7,"ok":true,"command":"get","version":"1.0","platform":"sim""#
+            r#"{"id":7,"ok":true,"command":"get","version":"1.0","platform":"linux""#
         );
     }
 }

@@ -267,12 +267,6 @@ fn happy(name: &str, clock: &str, point: &str) -> Try {
             "sim",
         ),
         "cancel" => tried(json!({ "id": 99 }), &["id"], |data| data["cancelled"] == false, "no such request"),
-        "sim" => tried(
-            json!({ "app": "Calculator", "verb": "press", "target": "nine" }),
-            &["app", "verb", "target"],
-            |data| data["done"].as_str().is_some_and(|done| done.contains("nine")),
-            "nine",
-        ),
         "shutdown" => tried(json!({}), &[], |data| data["pid"].is_u64(), ""),
         // Tried in cli.rs, and `service` with a systemctl that records in client/tests/service.rs.
         "pipe" | "schema" | "demo" | "service" => wire_only(json!({}), |_| true),
@@ -346,4 +340,42 @@ fn every_command_has_a_happy_path_on_the_command_line_in_both_forms() {
             }
         }
     }
+}
+
+#[test]
+fn the_built_in_desktop_offers_an_extension_that_no_schema_lists() {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    let hello = client.data("hello", json!({ "client": "test" }));
+    let offered = hello["capabilities"].as_array().expect("a list").iter().filter(|word| **word == "sim");
+    assert_eq!(offered.count(), 1, "{hello}");
+    assert!(!ALL_NAMES.contains(&"sim"));
+    daemon.ax(&["schema", "sim"]).run().exits(2);
+
+    let nine = |done: &Value| done.as_str().is_some_and(|done| done.contains("nine"));
+    let named = client.data("sim", json!({ "app": "Calculator", "verb": "press", "target": "nine" }));
+    assert!(nine(&named["done"]), "{named}");
+    let words = client.data("sim", json!(["Calculator", "press", "nine"]));
+    assert_eq!(words, named);
+    let ran = daemon.ax(&["sim", "Calculator", "press", "nine", "--json"]).run().exits(0);
+    assert_eq!(ran.json()["data"], named);
+    let ran = daemon.ax(&["sim", "Calculator", "press", "nine", "--text"]).run().exits(0);
+    assert_eq!(ran.out, format!("{}\n", named["done"].as_str().expect("a text")));
+    let ran = daemon.ax(&["sim", "Calculator", "sing", "--json"]).run().exits(1);
+    assert_eq!(ran.json()["error"]["message"], "sim: verb 'sing' not found");
+}
+
+#[test]
+fn an_extension_is_checked_and_run_as_part_of_a_batch() {
+    let daemon = Daemon::start();
+    let mut client = daemon.client();
+    let press = |key: &str| json!({ "command": "sim", "args": ["Calculator", "press", key] });
+    let wrong = json!({ "command": "sim", "args": ["Calculator", "sing"] });
+    let error = client.fails("INVALID_ARGS", "batch", json!({ "items": [press("nine"), wrong] }));
+    assert_eq!(error["message"], "items[1]: sim: verb 'sing' not found");
+    let get = json!({ "command": "get", "args": { "target": "button:7", "app": "Calculator" } });
+    let before = sync(&mut client, "Calculator");
+    let done = client.data("batch", json!({ "items": [press("nine"), get] }));
+    assert_eq!((&done["succeeded"], &done["failed"]), (&json!(2), &json!(0)), "{done}");
+    assert_ne!(before, sync(&mut client, "Calculator"), "it was pressed");
 }

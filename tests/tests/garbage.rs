@@ -180,7 +180,7 @@ fn what_a_command_does_not_take_is_named() {
         ("subscribe", json!({ "kind": ["rumour"] }), "kind[0]: "),
         ("find", json!({ "selector": "button", "nth": 0 }), "nth must"),
         ("cancel", json!({ "id": {} }), "id must"),
-        ("sim", json!({ "app": "Notes", "verb": "shout" }), "verb: "),
+        ("sim", json!({ "app": "Notes", "verb": "shout" }), "verb 'shout' not found"),
         ("sim", json!({ "app": "Notes", "verb": "fault", "target": "melt" }), "fault 'melt' not found"),
         ("sim", json!({ "app": "Nobody", "verb": "raise" }), "app 'Nobody' not found"),
     ] {

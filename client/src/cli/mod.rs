@@ -2,6 +2,7 @@
 
 mod demo;
 mod doctor;
+mod extension;
 mod format_event;
 mod help;
 mod image_output;

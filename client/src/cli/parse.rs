@@ -12,8 +12,8 @@ use axd_client::protocol::command::{ALL_NAMES, Invocation};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::help;
 use super::output::Mode;
+use super::{extension, help};
 
 /// Another name of `subscribe`.
 pub const WATCH: &str = "watch";
@@ -86,8 +86,10 @@ pub struct Usage {
 /// Parses a command line, without the program's name.
 pub fn parse(args: &[OsString]) -> Parsed {
     let named = named_command(args);
-    let one = named.and_then(|name| ALL_NAMES.iter().find(|known| **known == canonical(name)));
+    let known = |name: &str| ALL_NAMES.iter().copied().chain([extension::NAME]).find(|known| *known == name);
+    let one = named.and_then(|name| known(canonical(name)));
     let root = match one {
+        Some(extension::NAME) => root().subcommand(extension::clap_command()),
         Some(name) => root().subcommands(subcommand(name)),
         None => all(),
     };
@@ -97,7 +99,10 @@ pub fn parse(args: &[OsString]) -> Parsed {
     let read = root.try_get_matches_from(argv).and_then(|matches| {
         // A subcommand is required, so there always is one.
         let (name, matched) = matches.subcommand().unwrap_or((ALL_NAMES[0], &matches));
-        let invocation = Invocation::from_matches(name, matched)?;
+        let invocation = match name {
+            extension::NAME => extension::from_matches(matched),
+            name => Invocation::from_matches(name, matched)?,
+        };
         Ok(Parsed::Run(Box::new(invocation), options(matched)))
     });
     read.unwrap_or_else(|fault| match fault.kind() {
@@ -113,7 +118,7 @@ pub fn parse(args: &[OsString]) -> Parsed {
 /// `None` if nothing has to be changed.
 fn with_dashed_words(args: &[OsString], name: &str, root: &Command) -> Option<Vec<OsString>> {
     let command = root.find_subcommand(name)?;
-    if !command.get_positionals().any(Arg::is_allow_hyphen_values_set) {
+    if name != extension::NAME && !command.get_positionals().any(Arg::is_allow_hyphen_values_set) {
         return None;
     }
     let takes_value = |option: &str| {
@@ -168,7 +173,8 @@ pub fn mode_asked(args: &[OsString]) -> Option<Mode> {
 
 /// `ax` with all its commands, for the help and for suggestions of similar commands.
 pub fn all() -> Command {
-    root().override_help(help::overview()).subcommands(ALL_NAMES.iter().filter_map(|name| subcommand(name)))
+    let commands = ALL_NAMES.iter().filter_map(|name| subcommand(name));
+    root().override_help(help::overview()).subcommands(commands).subcommand(extension::clap_command())
 }
 
 /// The clap command of one command.
@@ -386,8 +392,9 @@ mod tests {
             ),
             (
                 "--text sim Notes type body -5",
-                r#"{"id":1,"command":"sim","args":{"app":"Notes","verb":"type","target":"body","text":"-5"}}"#,
+                r#"{"id":1,"command":"sim","args":["Notes","type","body","-5"]}"#,
             ),
+            ("sim Notes heal --json", r#"{"id":1,"command":"sim","args":["Notes","heal"]}"#),
             ("pipe", "Pipe(Pipe)"),
         ] {
             assert_eq!(sent(line).0, request, "{line}");

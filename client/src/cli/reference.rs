@@ -144,7 +144,7 @@ mod tests {
             page.contains("| `--property NAME` | Property to check. Required. One of `visible`, "),
             "{page}"
         );
-        assert!(page.contains("| `WIDGET\\|FAULT` |"), "{page}");
+        assert!(page.contains("| `ITEMS\\|-` |"), "{page}");
         assert!(page.contains("Also: `watch`."));
         assert_eq!(
             page.matches("| `--quiet-ms MS` | Time without changes after").count(),

@@ -36,6 +36,7 @@ use axd_service::Sessions;
 use axd_service::Stop;
 use axd_service::{BoxFuture, Call, Reply, Served, Service};
 use clock::Ticker;
+use commands::extension::Extensions;
 use desktop::state::DesktopState;
 use subscribe::event_log::EventLog;
 
@@ -61,6 +62,7 @@ pub struct DaemonInfo {
 /// What commands work on.
 pub struct Engine {
     platform: Box<dyn Platform>,
+    extensions: Extensions,
     info: DaemonInfo,
     started: Instant,
     clock: Ticker,
@@ -92,6 +94,7 @@ impl Engine {
     ) -> Arc<Engine> {
         let audit = about.state.as_deref().map(Audit::in_folder).unwrap_or_default();
         let engine = Arc::new(Engine {
+            extensions: Extensions::new(platform.extensions()),
             platform,
             info: about,
             started: Instant::now(),
@@ -131,8 +134,8 @@ impl Engine {
         }
         let session = Arc::clone(&call.session);
         let turn = match call.deadline {
-            Some(deadline) => tokio::time::timeout_at(deadline, session.turn.lock()).await.ok(),
-            None => Some(session.turn.lock().await),
+            Some(deadline) => tokio::time::timeout_at(deadline, session.action_lock.lock()).await.ok(),
+            None => Some(session.action_lock.lock().await),
         };
         match turn {
             Some(_turn) => self.carry_out(call).await,
@@ -172,7 +175,7 @@ impl Engine {
             Command::Version(_) => self.version(&mut answer),
             Command::Hello(args) => self.hello(&call, args, &mut answer),
             Command::Shutdown(_) => self.shutdown(&mut answer),
-            Command::Sim(args) => self.sim(&call, args, &mut answer).await,
+            Command::Extension(extension) => self.extension(&call, extension, &mut answer).await,
             Command::Screenshot(args) => self.screenshot(&call, args, &mut answer).await,
             Command::MousePosition(_) => self.mouse_position(&call, &mut answer).await,
             Command::Launch(args) => self.launch(&call, args, &mut answer).await,
@@ -236,7 +239,11 @@ impl Service for Engine {
         self.platform.name()
     }
 
-    fn left(self: Arc<Self>, client: u64) {
+    fn extensions(&self) -> &[&'static str] {
+        self.extensions.names()
+    }
+
+    fn client_disconnected(self: Arc<Self>, client: u64) {
         self.client_left(client);
     }
 

@@ -6,6 +6,7 @@
 
 mod action;
 pub mod children;
+mod extension;
 pub mod input_thread;
 pub mod mirror;
 mod receiver;
@@ -16,7 +17,7 @@ pub mod worker;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use axd_protocol::command::{Finding, Permission, Sim, SimAnswer};
+use axd_protocol::command::{Finding, Permission};
 use axd_protocol::{Bounds, DisplayInfo, Point};
 use tokio::sync::{mpsc, oneshot};
 
@@ -26,6 +27,7 @@ pub use action::{
 };
 pub use axd_gate::Gate;
 pub use axd_tree::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};
+pub use extension::{Extension, ExtensionAnswer, ExtensionReply};
 pub use receiver::{Input, Judge, Receiver, Stretch};
 pub use request::{Responder, Rows, WorkerReply, WorkerRequest};
 
@@ -50,7 +52,7 @@ pub trait Platform: Send + Sync + 'static {
     /// Its name, as every answer carries it.
     fn name(&self) -> &'static str;
 
-    /// What it offers, for `hello`.
+    /// What it offers, for `hello`; the names of its extensions are added to these.
     fn capabilities(&self) -> Vec<&'static str>;
 
     /// Begins telling of apps, windows and displays. What is there already is told before this returns.
@@ -146,15 +148,9 @@ pub trait Platform: Send + Sync + 'static {
         reply
     }
 
-    /// Does to an app of the built-in desktop what a person would.
-    fn sim(&self, _act: Sim) -> Reply<SimAnswer> {
-        let (answer, reply) = oneshot::channel();
-        let failure = Failure::new(
-            FailureKind::NotSupported,
-            "this daemon has no built-in desktop; start axd with --platform sim",
-        );
-        let _ = answer.send(Err(failure));
-        reply
+    /// The commands that this desktop answers beside those of the contract. Most have none.
+    fn extensions(&self) -> Vec<Arc<dyn Extension>> {
+        Vec::new()
     }
 }
 

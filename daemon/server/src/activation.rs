@@ -12,7 +12,7 @@ use crate::descriptor;
 use axd_service::write_error;
 
 /// The first descriptor systemd hands over.
-const FIRST: RawFd = 3;
+const FIRST_INHERITED_FD: RawFd = 3;
 
 /// The socket this process was started with, if any. systemd says so in the environment (`sd_listen_fds(3)`); launchd
 /// is asked by a call of its own.
@@ -21,7 +21,7 @@ pub fn inherited() -> Result<Option<Listener>, ListenError> {
     if let Some(socket) = launchd::socket() {
         return Listener::adopt(socket).map(Some);
     }
-    inherited_as(|name| std::env::var_os(name), std::process::id(), FIRST)
+    inherited_as(|name| std::env::var_os(name), std::process::id(), FIRST_INHERITED_FD)
 }
 
 /// Tells whoever waits at the socket this process was started with why it cannot serve. Otherwise the service manager would

@@ -24,19 +24,19 @@ use super::framing::{Framed, Inbound};
 use super::hangup::Hangup;
 use super::outbound::Outbound;
 use super::panics::Panicked;
-use super::pending::Pending;
-use super::requests::Done;
-use super::under_way::UnderWay;
+use super::pending::PendingRequests;
+use super::request_set::RequestSet;
+use super::requests::Finished;
 use axd_service::Stop;
 use axd_service::{Feed, Service, write_error};
 use axd_service::{Session, Sessions};
 
 /// After so many lines another connection gets its turn.
-const LINES_A_TURN: usize = 64;
+const MAX_LINES_PER_TURN: usize = 64;
 /// What a client that sent an over-long line may still send, unread, before the connection is closed under it.
-const LINGER_BYTES: usize = 16 << 20;
+const MAX_LINGER_BYTES: usize = 16 << 20;
 /// How long that may take.
-const LINGER_TIME: Duration = Duration::from_secs(1);
+const LINGER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A connected client.
 pub(super) struct Connection {
@@ -44,17 +44,17 @@ pub(super) struct Connection {
     pub(super) session: Arc<Session>,
     pub(super) platform: &'static str,
     pub(super) out: Outbound,
-    pub(super) pending: Pending,
-    pub(super) under_way: UnderWay<Done>,
+    pub(super) pending: PendingRequests,
+    pub(super) running: RequestSet<Finished>,
     /// Subscriptions that have something to tell and wait for room to tell it.
-    pub(super) eager: VecDeque<(u64, Box<dyn Feed>)>,
+    pub(super) ready_feeds: VecDeque<(u64, Box<dyn Feed>)>,
     pub(super) next_key: u64,
     pub(super) next_sub: u64,
     sessions: Arc<Sessions>,
     stream: UnixStream,
     inbound: Inbound,
     /// Reused between turns.
-    done: Vec<(u64, Result<Done, Panicked>)>,
+    done: Vec<(u64, Result<Finished, Panicked>)>,
     /// How long requests may take once no more are read.
     grace: Duration,
     phase: Phase,
@@ -95,11 +95,11 @@ impl Connection {
         Connection {
             platform: service.platform(),
             service,
-            pending: Pending::new(Arc::clone(&session)),
+            pending: PendingRequests::new(Arc::clone(&session)),
             session,
             out: Outbound::default(),
-            under_way: UnderWay::new(),
-            eager: VecDeque::new(),
+            running: RequestSet::new(),
+            ready_feeds: VecDeque::new(),
             next_key: 0,
             next_sub: 1,
             sessions,
@@ -117,8 +117,8 @@ impl Connection {
         let mut stopping = pin!(stop.wait());
         loop {
             self.serve_lines();
-            self.poll_under_way().await;
-            self.tell_feeds();
+            self.poll_running().await;
+            self.write_ready_feeds();
             if let Err(fault) = self.out.flush(&self.stream) {
                 debug!(client = self.session.client, %fault, "cannot write to the client");
                 break;
@@ -142,7 +142,7 @@ impl Connection {
     fn serve_lines(&mut self) {
         // The lines are borrowed from the buffer while the rest of `self` serves them.
         let mut inbound = std::mem::take(&mut self.inbound);
-        for _ in 0..LINES_A_TURN {
+        for _ in 0..MAX_LINES_PER_TURN {
             if !self.out.has_room() {
                 break;
             }
@@ -160,19 +160,19 @@ impl Connection {
     }
 
     /// Gives every request that asked for it a turn, without waiting.
-    async fn poll_under_way(&mut self) {
+    async fn poll_running(&mut self) {
         poll_fn(|context| {
-            let _ = self.under_way.poll(context, &mut self.done);
+            let _ = self.running.poll(context, &mut self.done);
             Poll::Ready(())
         })
         .await;
-        self.settle_done();
+        self.take_finished();
     }
 
-    fn settle_done(&mut self) {
+    fn take_finished(&mut self) {
         let mut done = std::mem::take(&mut self.done);
         for (key, outcome) in done.drain(..) {
-            self.settle(key, outcome);
+            self.on_finished(key, outcome);
         }
         self.done = done;
     }
@@ -181,7 +181,7 @@ impl Connection {
     /// after writing, which makes room: nothing would wake the task for it.
     fn has_more_to_do(&self) -> bool {
         (self.out.has_room() && self.inbound.has_next())
-            || (self.out.has_room_for_feeds() && !self.eager.is_empty())
+            || (self.out.has_room_for_feeds() && !self.ready_feeds.is_empty())
     }
 
     /// Whether there is nothing left to do for this client.
@@ -220,7 +220,7 @@ impl Connection {
         tokio::select! {
             biased;
             () = stopping, if !self.is_draining() => self.begin_shutdown(),
-            () = out_of_time => return self.cut_short(),
+            () = out_of_time => return self.on_drain_timeout(),
             () = hung_up => return Err(Closed),
             ready = ready => {
                 let ready = ready.map_err(|_| Closed)?;
@@ -230,7 +230,7 @@ impl Connection {
             }
             // After the socket: what is under way gets a turn each time round anyway, and must not keep a request (it
             // may be the one that cancels it) from being read.
-            () = poll_fn(|context| self.under_way.poll(context, &mut self.done)) => self.settle_done(),
+            () = poll_fn(|context| self.running.poll(context, &mut self.done)) => self.take_finished(),
         }
         Ok(())
     }
@@ -248,7 +248,7 @@ impl Connection {
             if 0 < n && n < room.len() { Err(ErrorKind::WouldBlock.into()) } else { Ok(()) }
         });
         match (read, result) {
-            (Some(0), _) => self.end_of_input(),
+            (Some(0), _) => self.on_end_of_input(),
             (Some(n), _) => {
                 self.inbound.filled(n);
                 Ok(())
@@ -261,7 +261,7 @@ impl Connection {
     }
 
     /// The client sends no more. A last line without its end was never meant to be served.
-    fn end_of_input(&mut self) -> Result<(), Closed> {
+    fn on_end_of_input(&mut self) -> Result<(), Closed> {
         trace!(client = self.session.client, "end of input");
         let hangup = Hangup::watch(&self.stream).map_err(|_| Closed)?;
         self.phase = Phase::HalfClosed(hangup);
@@ -297,7 +297,7 @@ impl Connection {
     }
 
     /// The time for draining is over: says so to whoever still waits, as far as the socket takes it.
-    fn cut_short(&mut self) -> Result<(), Closed> {
+    fn on_drain_timeout(&mut self) -> Result<(), Closed> {
         if matches!(self.phase, Phase::Draining { why: Drain::Shutdown, .. }) {
             self.fail_pending(ErrorCode::Cancelled, "the daemon is shutting down");
         }
@@ -317,8 +317,8 @@ impl Connection {
         if socket::shutdown(self.stream.as_raw_fd(), socket::Shutdown::Write).is_err() {
             return;
         }
-        let until = Instant::now() + LINGER_TIME;
-        let mut left = LINGER_BYTES;
+        let until = Instant::now() + LINGER_TIMEOUT;
+        let mut left = MAX_LINGER_BYTES;
         let mut buffer = vec![0; 64 * 1024];
         while let Ok(Ok(())) = timeout_at(until, self.stream.readable()).await {
             match self.stream.try_read(&mut buffer) {
@@ -333,7 +333,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.sessions.close(&self.session);
-        Arc::clone(&self.service).left(self.session.client);
+        Arc::clone(&self.service).client_disconnected(self.session.client);
         debug!(client = self.session.client, "disconnected");
     }
 }

@@ -6,11 +6,11 @@ use axd_protocol::MAX_REQUEST_BYTES;
 use memchr::memchr;
 
 /// What an idle connection keeps.
-const SMALL: usize = 8 * 1024;
+const MIN_BUFFER_BYTES: usize = 8 * 1024;
 /// The least room a read is given.
-const CHUNK: usize = 4 * 1024;
+const MIN_READ_BYTES: usize = 4 * 1024;
 /// What is kept for reuse; a buffer that one long line made larger than this is given back.
-const KEEP: usize = 64 * 1024;
+const MAX_IDLE_BUFFER_BYTES: usize = 64 * 1024;
 
 /// What lies at the front of the buffer.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,9 +63,9 @@ impl Inbound {
 
     /// Room to read into; tell [`Inbound::filled`] how much of it was used.
     pub(super) fn room(&mut self) -> &mut [u8] {
-        if self.bytes.len() - self.end < CHUNK {
-            let size = (self.bytes.len() * 2).clamp(SMALL, MAX_REQUEST_BYTES + 2 * CHUNK);
-            self.bytes.resize(size.max(self.end + CHUNK), 0);
+        if self.bytes.len() - self.end < MIN_READ_BYTES {
+            let size = (self.bytes.len() * 2).clamp(MIN_BUFFER_BYTES, MAX_REQUEST_BYTES + 2 * MIN_READ_BYTES);
+            self.bytes.resize(size.max(self.end + MIN_READ_BYTES), 0);
         }
         &mut self.bytes[self.end..]
     }
@@ -99,7 +99,7 @@ impl Inbound {
             self.scanned -= self.start;
             self.start = 0;
         }
-        if self.end == 0 && self.bytes.len() > KEEP {
+        if self.end == 0 && self.bytes.len() > MAX_IDLE_BUFFER_BYTES {
             self.bytes = Vec::new();
         }
     }
@@ -165,7 +165,7 @@ mod tests {
         let mut inbound = Inbound::default();
         feed(&mut inbound, &vec![b'x'; MAX_REQUEST_BYTES + 2]);
         assert_eq!(inbound.next_line(), Framed::TooLong);
-        assert!(inbound.bytes.len() <= MAX_REQUEST_BYTES + 2 * CHUNK);
+        assert!(inbound.bytes.len() <= MAX_REQUEST_BYTES + 2 * MIN_READ_BYTES);
     }
 
     #[test]
@@ -174,6 +174,6 @@ mod tests {
         feed(&mut inbound, &vec![b'x'; 500_000]);
         feed(&mut inbound, b"\n");
         assert_eq!(lines(&mut inbound).len(), 1);
-        assert!(inbound.bytes.len() <= KEEP);
+        assert!(inbound.bytes.len() <= MAX_IDLE_BUFFER_BYTES);
     }
 }

@@ -10,11 +10,11 @@ mod outbound;
 mod panics;
 mod peer;
 mod pending;
+mod request_set;
 mod requests;
 mod socket;
 #[cfg(test)]
 mod tests;
-mod under_way;
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub use activation::{inherited, refuse_waiting};
 pub use socket::{ListenError, Listener};
 
 use self::connection::Connection;
-use self::peer::{Peer, turn_away};
+use self::peer::{Peer, reject};
 use axd_service::Service;
 use axd_service::Sessions;
 use axd_service::Stop;
@@ -39,7 +39,7 @@ use axd_service::Stop;
 /// The most clients at a time.
 const MAX_CONNECTIONS: usize = 1024;
 /// How long nothing is accepted after the system refused, unless a connection closes before.
-const BACK_OFF: Duration = Duration::from_millis(200);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// How a server behaves.
 #[derive(Debug, Clone, Copy)]
@@ -72,14 +72,14 @@ pub async fn run(
     server.stop.trigger();
 
     // First the path, so that from here on clients reach the successor or start one. Who got in before that is served.
-    listener.give_up_path();
+    listener.release_path();
     while let Some(stream) = listener.accept_waiting() {
         server.admit(UnixStream::from_std(stream)?);
     }
     drop((socket, listener));
     info!(connections = server.connections.len(), "stopping");
     while let Some(closed) = server.connections.join_next().await {
-        note(closed);
+        log_panic(closed);
     }
     Ok(())
 }
@@ -105,16 +105,16 @@ impl Server {
                 () = self.stop.wait() => return,
                 accepted = socket.accept(), if paused_until.is_none() => match accepted {
                     Ok((stream, _)) => self.admit(stream),
-                    Err(fault) => paused_until = after(&fault),
+                    Err(fault) => paused_until = accept_retry_time(&fault),
                 },
                 Some(closed) = self.connections.join_next() => {
-                    note(closed);
+                    log_panic(closed);
                     // It may have freed the very descriptor that was missing.
                     paused_until = None;
                     idle_until = idle_end(self.options.idle_exit);
                 }
-                () = until(paused_until) => paused_until = None,
-                () = until(idle_until), if self.connections.is_empty() => {
+                () = sleep_until_some(paused_until) => paused_until = None,
+                () = sleep_until_some(idle_until), if self.connections.is_empty() => {
                     info!("nobody is connected: stopping");
                     return;
                 }
@@ -131,14 +131,14 @@ impl Server {
         };
         if let Err(error) = peer.admit(Uid::effective()) {
             warn!(uid = peer.uid, pid = peer.pid, "another user tried to connect");
-            return turn_away(stream, platform, &error);
+            return reject(stream, platform, &error);
         }
         if self.connections.len() >= MAX_CONNECTIONS {
             warn!(pid = peer.pid, "too many clients");
             let message = format!("{MAX_CONNECTIONS} clients are connected, which is the maximum");
             let error = Error::new(ErrorCode::RateLimited, message)
                 .suggest("close unused connections; one connection can carry many requests");
-            return turn_away(stream, platform, &error);
+            return reject(stream, platform, &error);
         }
         let (service, sessions) = (Arc::clone(&self.service), Arc::clone(&self.sessions));
         let connection = Connection::new(stream, peer.pid, service, sessions, self.options.grace);
@@ -147,23 +147,23 @@ impl Server {
 }
 
 /// Until when to accept nothing after accepting failed.
-fn after(fault: &io::Error) -> Option<Instant> {
+fn accept_retry_time(fault: &io::Error) -> Option<Instant> {
     // The client went away before it was accepted: the next one may well be there.
     if matches!(fault.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) {
         return None;
     }
     warn!(%fault, "cannot accept a client");
-    Some(Instant::now() + BACK_OFF)
+    Some(Instant::now() + ACCEPT_RETRY_DELAY)
 }
 
-fn note(closed: Result<(), JoinError>) {
+fn log_panic(closed: Result<(), JoinError>) {
     if let Err(fault) = closed {
         error!(%fault, "a connection ended in a panic");
     }
 }
 
 /// Waits until then, or for ever.
-async fn until(then: Option<Instant>) {
+async fn sleep_until_some(then: Option<Instant>) {
     match then {
         Some(then) => sleep_until(then).await,
         None => std::future::pending().await,

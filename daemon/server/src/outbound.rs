@@ -8,9 +8,9 @@ use tokio::net::UnixStream;
 const HIGH_WATER: usize = 1 << 20;
 /// Above this no subscription is asked for lines. Far lower than for answers, because a subscription that waits folds
 /// what it has to tell, while lines in the buffer only grow old.
-const FEED_WATER: usize = 64 * 1024;
+const FEED_HIGH_WATER: usize = 64 * 1024;
 /// What is kept for reuse once all is written.
-const KEEP: usize = 64 * 1024;
+const MAX_IDLE_BUFFER_BYTES: usize = 64 * 1024;
 
 /// The bytes that are to be written.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Outbound {
 
     /// Whether a subscription may be asked for lines.
     pub(super) fn has_room_for_feeds(&self) -> bool {
-        self.left() < FEED_WATER
+        self.left() < FEED_HIGH_WATER
     }
 
     /// Writes as much as the socket takes now.
@@ -49,7 +49,7 @@ impl Outbound {
         if self.is_empty() {
             self.lines.clear();
             self.sent = 0;
-            if self.lines.capacity() > KEEP {
+            if self.lines.capacity() > MAX_IDLE_BUFFER_BYTES {
                 self.lines = Vec::new();
             }
         } else if self.sent >= HIGH_WATER.max(self.left()) {
@@ -85,7 +85,7 @@ mod tests {
             }
         }
         assert!(out.is_empty());
-        assert!(out.lines.capacity() <= KEEP);
+        assert!(out.lines.capacity() <= MAX_IDLE_BUFFER_BYTES);
         assert!(out.has_room() && out.has_room_for_feeds());
     }
 

@@ -39,7 +39,7 @@ impl Peer {
 
 /// Tells a client that it is not served, and closes the connection. A new connection's buffer takes a line without
 /// waiting; if it does not, the client learns as much from the close.
-pub(super) fn turn_away(stream: UnixStream, platform: &'static str, error: &Error) {
+pub(super) fn reject(stream: UnixStream, platform: &'static str, error: &Error) {
     let mut line = Vec::new();
     write_error(platform, None, "", error, &mut line);
     // Not `try_write`: it does nothing before the runtime has seen the socket writable, which for a new one it has not.

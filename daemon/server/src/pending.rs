@@ -23,11 +23,11 @@ pub(super) const MAX_SUBSCRIPTIONS: usize = 64;
 
 /// A request under way, or the subscription it became.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingRequest {
     /// Its id, as it was written.
     pub(super) id: Option<Box<RawValue>>,
     /// Its id, in the form ids are compared in.
-    pub(super) known_as: Option<Box<str>>,
+    pub(super) normalized_id: Option<Box<str>>,
     /// The command.
     pub(super) command: &'static str,
     /// The number its subscription goes by.
@@ -40,26 +40,26 @@ pub(super) struct Asked {
 
 /// All of them. Keeps the session's counters right, whichever way one ends.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(super) struct PendingRequests {
     session: Arc<Session>,
-    asked: HashMap<u64, Asked>,
+    entries: HashMap<u64, PendingRequest>,
     subscriptions: usize,
 }
 
-impl Pending {
+impl PendingRequests {
     /// None yet.
-    pub(super) fn new(session: Arc<Session>) -> Pending {
-        Pending { session, asked: HashMap::new(), subscriptions: 0 }
+    pub(super) fn new(session: Arc<Session>) -> PendingRequests {
+        PendingRequests { session, entries: HashMap::new(), subscriptions: 0 }
     }
 
     /// Whether there is nothing to wait for.
     pub(super) fn is_empty(&self) -> bool {
-        self.asked.is_empty()
+        self.entries.is_empty()
     }
 
     /// How many requests wait for their answer.
     pub(super) fn requests(&self) -> usize {
-        self.asked.len() - self.subscriptions
+        self.entries.len() - self.subscriptions
     }
 
     /// How many subscriptions there are.
@@ -68,81 +68,85 @@ impl Pending {
     }
 
     /// Notes a request.
-    pub(super) fn insert(&mut self, key: u64, asked: Asked) {
-        self.asked.insert(key, asked);
-        self.count();
+    pub(super) fn insert(&mut self, key: u64, asked: PendingRequest) {
+        self.entries.insert(key, asked);
+        self.update_counters();
     }
 
     /// The request or subscription of that key.
-    pub(super) fn get(&self, key: u64) -> Option<&Asked> {
-        self.asked.get(&key)
+    pub(super) fn get(&self, key: u64) -> Option<&PendingRequest> {
+        self.entries.get(&key)
     }
 
     /// A request was answered, and lines follow.
     pub(super) fn subscribe(&mut self, key: u64) {
-        if let Some(asked) = self.asked.get_mut(&key).filter(|asked| !asked.subscribed) {
+        if let Some(asked) = self.entries.get_mut(&key).filter(|asked| !asked.subscribed) {
             asked.subscribed = true;
             self.subscriptions += 1;
-            self.count();
+            self.update_counters();
         }
     }
 
     /// Forgets a request or subscription.
-    pub(super) fn remove(&mut self, key: u64) -> Option<Asked> {
-        let asked = self.asked.remove(&key)?;
+    pub(super) fn remove(&mut self, key: u64) -> Option<PendingRequest> {
+        let asked = self.entries.remove(&key)?;
         self.subscriptions -= usize::from(asked.subscribed);
-        self.count();
+        self.update_counters();
         Some(asked)
     }
 
     /// The key of what was asked under that id.
     pub(super) fn find(&self, known_as: &str) -> Option<u64> {
-        self.asked.iter().find(|(_, asked)| asked.known_as.as_deref() == Some(known_as)).map(|(key, _)| *key)
+        self.entries
+            .iter()
+            .find(|(_, asked)| asked.normalized_id.as_deref() == Some(known_as))
+            .map(|(key, _)| *key)
     }
 
     /// The keys of all subscriptions, or of all requests that wait for their answer, in the order they were asked.
     pub(super) fn keys(&self, subscribed: bool) -> Vec<u64> {
-        let of_kind = self.asked.iter().filter(|(_, asked)| asked.subscribed == subscribed);
+        let of_kind = self.entries.iter().filter(|(_, asked)| asked.subscribed == subscribed);
         let mut keys: Vec<u64> = of_kind.map(|(key, _)| *key).collect();
         keys.sort_unstable();
         keys
     }
 
-    fn count(&self) {
+    fn update_counters(&self) {
         self.session.pending.store(self.requests() as u32, Relaxed);
         self.session.subscriptions.store(self.subscriptions as u32, Relaxed);
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingRequests {
     fn drop(&mut self) {
-        self.asked.clear();
+        self.entries.clear();
         self.subscriptions = 0;
-        self.count();
+        self.update_counters();
     }
 }
 
-impl Drop for Asked {
+impl Drop for PendingRequest {
     /// Whatever is still on its way to an app stays where it is: nobody waits for it any more.
     fn drop(&mut self) {
         self.gate.close();
     }
 }
 
-impl Asked {
+impl PendingRequest {
     /// Answers with an error on behalf of the engine, which was not let finish.
     pub(super) fn fail(&self, platform: &'static str, code: ErrorCode, message: String, out: &mut Vec<u8>) {
         let mut error = Error::new(code, message);
         // Closed first, so that this stays true.
-        if !self.gate.close() || Self::sends_unasked(self.command) {
+        if !self.gate.close() || Self::acts_without_gate(self.command) {
             error.disposition = Disposition::of(Delivery::Uncertain);
         }
         write_error(platform, self.id.as_deref(), self.command, &error, out);
     }
 
-    /// Whether a command does something without passing its gate: of these nobody knows how far they got.
-    fn sends_unasked(command: &str) -> bool {
-        family(command) == Some(Family::Daemon)
+    /// Whether a command does something without passing its gate, as those about the daemon and all extensions do. Nobody knows
+    /// how far such a command got.
+    fn acts_without_gate(command: &str) -> bool {
+        matches!(family(command), Some(Family::Daemon) | None)
     }
 
     /// Writes the last line of a subscription.
@@ -155,7 +159,7 @@ impl Asked {
 }
 
 /// The form in which ids are compared: `"\u0061"` and `"a"` are one id.
-pub(super) fn comparable(id: &RawValue) -> Box<str> {
+pub(super) fn normalize_id(id: &RawValue) -> Box<str> {
     match serde_json::from_str::<Value>(id.get()) {
         Ok(value) => value.to_string().into(),
         // A number too large to be read is still the same as itself.
@@ -168,10 +172,10 @@ mod tests {
     use super::*;
     use axd_service::Sessions;
 
-    fn asked(id: &str, command: &'static str) -> Asked {
+    fn asked(id: &str, command: &'static str) -> PendingRequest {
         let id = RawValue::from_string(id.to_owned()).unwrap();
-        Asked {
-            known_as: Some(comparable(&id)),
+        PendingRequest {
+            normalized_id: Some(normalize_id(&id)),
             id: Some(id),
             command,
             sub: 3,
@@ -182,7 +186,7 @@ mod tests {
 
     #[test]
     fn ids_are_the_same_however_they_are_written() {
-        let raw = |text: &str| comparable(&RawValue::from_string(text.to_owned()).unwrap());
+        let raw = |text: &str| normalize_id(&RawValue::from_string(text.to_owned()).unwrap());
         assert_eq!(raw(r#""a""#), raw(r#""\u0061""#));
         assert_ne!(raw("1"), raw(r#""1""#));
         assert_eq!(raw("1e999"), raw("1e999"));
@@ -192,7 +196,7 @@ mod tests {
     fn the_sessions_counters_follow_on_every_path() {
         let session = Sessions::default().open(None);
         let counters = || (session.pending.load(Relaxed), session.subscriptions.load(Relaxed));
-        let mut pending = Pending::new(Arc::clone(&session));
+        let mut pending = PendingRequests::new(Arc::clone(&session));
         pending.insert(1, asked("1", "get"));
         pending.insert(2, asked("2", "subscribe"));
         assert_eq!(counters(), (2, 0));
@@ -214,7 +218,8 @@ mod tests {
             ("get", false, "not_delivered"),
             ("click", false, "not_delivered"),
             ("click", true, "uncertain"),
-            ("sim", false, "uncertain"),
+            ("status", false, "uncertain"),
+            ("an-extension", false, "uncertain"),
         ];
         for (command, sent, delivery) in cases {
             let mut out = Vec::new();

@@ -14,15 +14,15 @@ use tracing::{debug, error};
 
 use super::connection::Connection;
 use super::panics::{Panicked, guarded};
-use super::pending::{Asked, MAX_PENDING, MAX_SUBSCRIPTIONS, comparable};
+use super::pending::{MAX_PENDING, MAX_SUBSCRIPTIONS, PendingRequest, normalize_id};
 use axd_gate::Gate;
 use axd_service::{BoxFuture, Call, Feed, Reply, Served, write_error};
 
 /// How long past its deadline the engine may be with an answer before the server gives one itself.
-const BACKSTOP: Duration = Duration::from_millis(250);
+const ENGINE_DEADLINE_GRACE: Duration = Duration::from_millis(250);
 
 /// What a future under way comes to.
-pub(super) enum Done {
+pub(super) enum Finished {
     /// A request's answer.
     Answered(Reply),
     /// The deadline, and then some, went by without one.
@@ -52,10 +52,10 @@ impl Connection {
     }
 
     fn begin(&mut self, request: &Request<'_>) -> Result<(), Error> {
-        let command = request.command()?;
+        let command = request.command(self.service.extensions())?;
         let deadline = deadline(request.deadline_ms)?;
         // Only what waits can be waited for twice, so the common request is never compared.
-        let known_as = request.id.filter(|_| !self.pending.is_empty()).map(comparable);
+        let known_as = request.id.filter(|_| !self.pending.is_empty()).map(normalize_id);
         if known_as.as_deref().and_then(|id| self.pending.find(id)).is_some() {
             let id = request.id.map_or("", RawValue::get);
             let message = format!("a request with id {id} is already in progress on this connection");
@@ -94,17 +94,30 @@ impl Connection {
                 return Err(error);
             }
             Ok(Served::Later(answer)) => {
-                let known_as = known_as.or_else(|| request.id.map(comparable));
-                let asked =
-                    Asked { id, known_as, command: name, sub: self.next_sub, subscribed: false, gate };
+                let known_as = known_as.or_else(|| request.id.map(normalize_id));
+                let asked = PendingRequest {
+                    id,
+                    normalized_id: known_as,
+                    command: name,
+                    sub: self.next_sub,
+                    subscribed: false,
+                    gate,
+                };
                 self.next_sub += 1;
                 self.next_key += 1;
                 self.pending.insert(self.next_key, asked);
-                self.under_way.insert(self.next_key, bounded(answer, deadline));
+                self.running.insert(self.next_key, with_deadline(answer, deadline));
             }
             Err(panicked) => {
                 error!(command = name, %panicked, "a panic while serving a request");
-                let asked = Asked { id, known_as: None, command: name, sub: 0, subscribed: false, gate };
+                let asked = PendingRequest {
+                    id,
+                    normalized_id: None,
+                    command: name,
+                    sub: 0,
+                    subscribed: false,
+                    gate,
+                };
                 asked.fail(self.platform, ErrorCode::Internal, panicked.to_string(), &mut self.out.lines);
             }
         }
@@ -120,7 +133,7 @@ impl Connection {
         // What has sent something is let finish and say what came of it; its closed gate hastens that.
         let key = found
             .filter(|key| self.pending.get(*key).is_some_and(|asked| asked.subscribed || asked.gate.close()));
-        if let Some(asked) = key.and_then(|key| self.forget(key)) {
+        if let Some(asked) = key.and_then(|key| self.remove_request(key)) {
             if asked.subscribed {
                 asked.end(EndCause::Cancelled, &mut self.out.lines);
             } else {
@@ -152,17 +165,17 @@ impl Connection {
     }
 
     /// Takes what a future came to.
-    pub(super) fn settle(&mut self, key: u64, outcome: Result<Done, Panicked>) {
+    pub(super) fn on_finished(&mut self, key: u64, outcome: Result<Finished, Panicked>) {
         match outcome {
-            Ok(Done::Answered(reply)) => self.answer(key, reply),
-            Ok(Done::Late) => {
+            Ok(Finished::Answered(reply)) => self.answer(key, reply),
+            Ok(Finished::Late) => {
                 if let Some(asked) = self.pending.remove(key) {
                     let message = format!("{} timed out", asked.command);
                     asked.fail(self.platform, ErrorCode::Timeout, message, &mut self.out.lines);
                 }
             }
-            Ok(Done::Ready(feed, true)) => self.eager.push_back((key, feed)),
-            Ok(Done::Ready(_, false)) => self.end_subscription(key, EndCause::Gone),
+            Ok(Finished::Ready(feed, true)) => self.ready_feeds.push_back((key, feed)),
+            Ok(Finished::Ready(_, false)) => self.end_subscription(key, EndCause::Gone),
             Err(panicked) => {
                 let Some(asked) = self.pending.get(key) else { return };
                 error!(command = asked.command, %panicked, "a panic while serving a request");
@@ -196,20 +209,20 @@ impl Connection {
         if self.is_draining() {
             self.end_subscription(key, EndCause::Shutdown);
         } else {
-            self.under_way.insert(key, next_of(feed));
+            self.running.insert(key, wait_for_feed(feed));
         }
     }
 
     /// Lets subscriptions write while there is room. What does not fit now is not kept: the feed stays where it is, and
     /// tells it folded with what comes later.
-    pub(super) fn tell_feeds(&mut self) {
-        for _ in 0..self.eager.len() {
+    pub(super) fn write_ready_feeds(&mut self) {
+        for _ in 0..self.ready_feeds.len() {
             if !self.out.has_room_for_feeds() {
                 return;
             }
-            let Some((key, mut feed)) = self.eager.pop_front() else { return };
+            let Some((key, mut feed)) = self.ready_feeds.pop_front() else { return };
             match guarded(&mut self.out.lines, |out| feed.write(out)) {
-                Ok(()) => self.under_way.insert(key, next_of(feed)),
+                Ok(()) => self.running.insert(key, wait_for_feed(feed)),
                 Err(panicked) => {
                     error!(%panicked, "a panic while writing a subscription");
                     self.end_subscription(key, EndCause::Gone);
@@ -228,29 +241,29 @@ impl Connection {
     /// Ends all subscriptions without a word.
     pub(super) fn drop_subscriptions(&mut self) {
         for key in self.pending.keys(true) {
-            self.forget(key);
+            self.remove_request(key);
         }
     }
 
     /// Answers every request that is still under way with an error.
     pub(super) fn fail_pending(&mut self, code: ErrorCode, message: &str) {
         for key in self.pending.keys(false) {
-            if let Some(asked) = self.forget(key) {
+            if let Some(asked) = self.remove_request(key) {
                 asked.fail(self.platform, code, message.to_owned(), &mut self.out.lines);
             }
         }
     }
 
     fn end_subscription(&mut self, key: u64, cause: EndCause) {
-        if let Some(asked) = self.forget(key) {
+        if let Some(asked) = self.remove_request(key) {
             asked.end(cause, &mut self.out.lines);
         }
     }
 
     /// Drops all there is of a request or subscription.
-    fn forget(&mut self, key: u64) -> Option<Asked> {
-        self.under_way.remove(key);
-        self.eager.retain(|(other, _)| *other != key);
+    fn remove_request(&mut self, key: u64) -> Option<PendingRequest> {
+        self.running.remove(key);
+        self.ready_feeds.retain(|(other, _)| *other != key);
         self.pending.remove(key)
     }
 
@@ -270,22 +283,25 @@ fn deadline(ms: Option<u64>) -> Result<Option<Instant>, Error> {
 }
 
 /// The engine keeps deadlines itself; this is for when it does not.
-fn bounded(answer: BoxFuture<'static, Reply>, deadline: Option<Instant>) -> BoxFuture<'static, Done> {
-    match deadline.and_then(|deadline| deadline.checked_add(BACKSTOP)) {
-        None => Box::pin(async { Done::Answered(answer.await) }),
+fn with_deadline(
+    answer: BoxFuture<'static, Reply>,
+    deadline: Option<Instant>,
+) -> BoxFuture<'static, Finished> {
+    match deadline.and_then(|deadline| deadline.checked_add(ENGINE_DEADLINE_GRACE)) {
+        None => Box::pin(async { Finished::Answered(answer.await) }),
         Some(end) => Box::pin(async move {
             match timeout_at(end, answer).await {
-                Ok(reply) => Done::Answered(reply),
-                Err(_) => Done::Late,
+                Ok(reply) => Finished::Answered(reply),
+                Err(_) => Finished::Late,
             }
         }),
     }
 }
 
 /// Waits for a feed to have something to tell.
-fn next_of(mut feed: Box<dyn Feed>) -> BoxFuture<'static, Done> {
+fn wait_for_feed(mut feed: Box<dyn Feed>) -> BoxFuture<'static, Finished> {
     Box::pin(async move {
         let more = feed.ready().await;
-        Done::Ready(feed, more)
+        Finished::Ready(feed, more)
     })
 }

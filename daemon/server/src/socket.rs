@@ -113,15 +113,15 @@ struct Bound {
 impl Listener {
     /// Binds the socket at `path`, if nobody else serves it.
     pub fn bind(path: &Path) -> Result<Listener, ListenError> {
-        let path = std::path::absolute(path).map_err(system("find", path))?;
+        let path = std::path::absolute(path).map_err(system_error("find", path))?;
         if path.as_os_str().len() > MAX_SOCKET_PATH {
             return Err(ListenError::PathTooLong(path));
         }
         prepare_folder(path.parent().unwrap_or(Path::new("/")))?;
         let lock = take_lock(&path)?;
         remove_stale(&path)?;
-        let socket = bind_private(&path).map_err(|errno| system("bind", &path)(errno.into()))?;
-        let metadata = fs::symlink_metadata(&path).map_err(system("look at", &path))?;
+        let socket = bind_private(&path).map_err(|errno| system_error("bind", &path)(errno.into()))?;
+        let metadata = fs::symlink_metadata(&path).map_err(system_error("look at", &path))?;
         let identity = (metadata.dev(), metadata.ino());
         Ok(Listener { socket, path, inherited: false, bound: Some(Bound { identity, _lock: lock }) })
     }
@@ -157,7 +157,7 @@ impl Listener {
     }
 
     /// Gives up the path, so that a successor may bind it: removes the socket, if it is ours, and releases the lock.
-    pub(super) fn give_up_path(&mut self) {
+    pub(super) fn release_path(&mut self) {
         let Some(bound) = self.bound.take() else { return };
         let ours = fs::symlink_metadata(&self.path)
             .is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == bound.identity);
@@ -182,11 +182,11 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.give_up_path();
+        self.release_path();
     }
 }
 
-fn system(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ListenError {
+fn system_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ListenError {
     let path = path.to_path_buf();
     move |fault| ListenError::System { doing, path, fault }
 }
@@ -197,11 +197,11 @@ fn prepare_folder(folder: &Path) -> Result<(), ListenError> {
         .recursive(true)
         .mode(0o700)
         .create(folder)
-        .map_err(system("create the folder", folder))?;
+        .map_err(system_error("create the folder", folder))?;
     let own = Uid::effective().as_raw();
     // The link first: whoever owns it can turn it elsewhere after we looked.
     for metadata in [fs::symlink_metadata(folder), fs::metadata(folder)] {
-        let metadata = metadata.map_err(system("look at", folder))?;
+        let metadata = metadata.map_err(system_error("look at", folder))?;
         if metadata.uid() != own {
             return Err(ListenError::ForeignFolder { folder: folder.to_owned(), owner: metadata.uid() });
         }
@@ -224,11 +224,11 @@ fn take_lock(socket: &Path) -> Result<Flock<File>, ListenError> {
         .mode(0o600)
         .custom_flags(OFlag::O_NOFOLLOW.bits())
         .open(&path)
-        .map_err(system("open the lock", &path))?;
+        .map_err(system_error("open the lock", &path))?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(mut lock) => {
             let written = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
-            written.map_err(system("write the lock", &path))?;
+            written.map_err(system_error("write the lock", &path))?;
             Ok(lock)
         }
         Err((mut file, Errno::EWOULDBLOCK)) => {
@@ -236,7 +236,7 @@ fn take_lock(socket: &Path) -> Result<Flock<File>, ListenError> {
             let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
             Err(ListenError::AlreadyRunning { socket: socket.to_owned(), pid: text.trim().parse().ok() })
         }
-        Err((_, errno)) => Err(system("lock", &path)(errno.into())),
+        Err((_, errno)) => Err(system_error("lock", &path)(errno.into())),
     }
 }
 
@@ -245,19 +245,19 @@ fn take_lock(socket: &Path) -> Result<Flock<File>, ListenError> {
 fn remove_stale(path: &Path) -> Result<(), ListenError> {
     let metadata = match fs::symlink_metadata(path) {
         Err(fault) if fault.kind() == ErrorKind::NotFound => return Ok(()),
-        found => found.map_err(system("look at", path))?,
+        found => found.map_err(system_error("look at", path))?,
     };
     if !metadata.file_type().is_socket() {
         return Err(ListenError::NotASocket(path.to_owned()));
     }
-    if answers(path).map_err(|errno| system("try", path)(errno.into()))? {
+    if is_listening(path).map_err(|errno| system_error("try", path)(errno.into()))? {
         return Err(ListenError::AlreadyRunning { socket: path.to_owned(), pid: None });
     }
-    fs::remove_file(path).map_err(system("remove the stale socket", path))
+    fs::remove_file(path).map_err(system_error("remove the stale socket", path))
 }
 
 /// Whether somebody listens there. Never waits: with a full backlog, an ordinary connect would.
-fn answers(path: &Path) -> nix::Result<bool> {
+fn is_listening(path: &Path) -> nix::Result<bool> {
     let socket = socket::socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None)?;
     let socket = UnixStream::from(socket);
     socket.set_nonblocking(true).map_err(|_| Errno::last())?;

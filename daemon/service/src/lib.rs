@@ -24,8 +24,13 @@ pub trait Service: Send + Sync + 'static {
     /// The platform's name, as every answer carries it.
     fn platform(&self) -> &'static str;
 
+    /// The names of the commands that are answered beside those of the contract.
+    fn extensions(&self) -> &[&'static str] {
+        &[]
+    }
+
     /// A client is gone: whatever it holds is let go of.
-    fn left(self: Arc<Self>, _client: u64) {}
+    fn client_disconnected(self: Arc<Self>, _client: u64) {}
 
     /// Serves one request. What can be answered from memory is written to `out` at once; nothing here may block.
     fn serve(self: Arc<Self>, call: Call, out: &mut Vec<u8>) -> Served;

@@ -26,7 +26,7 @@ pub struct Session {
     /// How many subscriptions it holds.
     pub subscriptions: AtomicU32,
     /// Taken by each of its actions in turn, in the order they came.
-    pub turn: tokio::sync::Mutex<()>,
+    pub action_lock: tokio::sync::Mutex<()>,
 }
 
 /// All connected clients.
@@ -47,7 +47,7 @@ impl Sessions {
             requests: AtomicU64::new(0),
             pending: AtomicU32::new(0),
             subscriptions: AtomicU32::new(0),
-            turn: tokio::sync::Mutex::default(),
+            action_lock: tokio::sync::Mutex::default(),
         });
         self.open.insert(session.client, Arc::clone(&session));
         session

@@ -21,29 +21,29 @@ pub enum Notification {
 }
 
 /// How late the `qt` profile is.
-pub const LATE: Duration = Duration::from_millis(100);
+pub const QT_NOTIFICATION_DELAY: Duration = Duration::from_millis(100);
 
 /// Turns what happened into what is told of it.
 #[derive(Debug)]
 pub struct Announcer {
     profile: Profile,
     /// How many ends of elements there were, for the profile that swallows every second.
-    ended: u64,
+    destroyed_count: u64,
 }
 
 impl Announcer {
     /// An announcer of this profile.
     pub fn new(profile: Profile) -> Announcer {
-        Announcer { profile, ended: 0 }
+        Announcer { profile, destroyed_count: 0 }
     }
 
     /// How late what is told comes.
     pub fn delay(&self) -> Option<Duration> {
-        (self.profile == Profile::Qt).then_some(LATE)
+        (self.profile == Profile::Qt).then_some(QT_NOTIFICATION_DELAY)
     }
 
     /// What is told of a change.
-    pub fn tell(&mut self, model: &Model, change: &Change) -> Vec<Notification> {
+    pub fn notifications_of(&mut self, model: &Model, change: &Change) -> Vec<Notification> {
         let whole = match *change {
             Change::Name(element)
             | Change::Value(element)
@@ -69,9 +69,13 @@ impl Announcer {
             Profile::Appkit => match change {
                 Change::State(_, State::Disabled) => vec![],
                 Change::Destroyed { element, .. } => {
-                    self.ended += 1;
+                    self.destroyed_count += 1;
                     // AppKit tells of the element that ended, never of the parent that lost it.
-                    if self.ended % 2 == 1 { vec![Notification::Destroyed(*element)] } else { vec![] }
+                    if self.destroyed_count % 2 == 1 {
+                        vec![Notification::Destroyed(*element)]
+                    } else {
+                        vec![]
+                    }
                 }
                 _ => whole,
             },

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use axd_protocol::Bounds;
 use tokio::sync::oneshot;
 
-use super::desk::{Desk, invalid};
-use super::picture::{self, Sheet};
 use super::process::{Control, Process, Request};
+use super::render::{self, WindowImage};
+use super::session::{SimSession, invalid};
 use axd_platform::{
     CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Failure, FailureKind, Gate, LaunchPlan,
     Launched, Sent, WindowOp,
 };
 
-impl Desk {
+impl SimSession {
     pub(super) async fn arrange_window(&self, window: u64, op: WindowOp, gate: &Gate) -> Result<(), Failure> {
         let gone = || Failure::new(FailureKind::Gone, format!("window {window} not found"));
         let seen = self.windows().into_iter().find(|seen| seen.window == window).ok_or_else(gone)?;
@@ -28,7 +28,7 @@ impl Desk {
     }
 
     pub(super) async fn start_app(
-        self: Arc<Desk>,
+        self: Arc<SimSession>,
         plan: LaunchPlan,
         gate: &Gate,
     ) -> Result<Launched, Failure> {
@@ -48,7 +48,7 @@ impl Desk {
                 }
                 pid
             }
-            None => self.launch_now(&script, plan),
+            None => self.launch_in_front(&script, plan),
         };
         Ok(Launched { pid: Some(pid), identity })
     }
@@ -78,7 +78,7 @@ impl Desk {
     }
 
     pub(super) async fn capture(&self, of: CaptureTarget, cursor: bool) -> Result<CapturedImage, Failure> {
-        let mut sheets = self.sheets().await;
+        let mut sheets = self.window_images().await;
         let area = match of {
             CaptureTarget::All => self.span(),
             CaptureTarget::Display(number) => {
@@ -100,15 +100,15 @@ impl Desk {
                 self.on_screen(sheets.first().ok_or_else(gone)?.bounds)?
             }
         };
-        let pointer = cursor.then(|| self.hands.lock().pointer());
-        Ok(picture::draw(area, &sheets, self.active().1, pointer))
+        let pointer = cursor.then(|| self.input_state.lock().pointer());
+        Ok(render::draw(area, &sheets, self.active().1, pointer))
     }
 
     /// What is shown, front to back. An app that hangs still shows what it showed last.
-    async fn sheets(&self) -> Vec<Sheet> {
+    async fn window_images(&self) -> Vec<WindowImage> {
         let mut sheets = Vec::new();
-        for (_, process) in self.shown() {
-            sheets.extend(ask(&process, Control::Paint).await.into_iter().flatten());
+        for (_, process) in self.visible_processes() {
+            sheets.extend(ask(&process, Control::Render).await.into_iter().flatten());
         }
         let order: Vec<u64> = self.windows().iter().map(|seen| seen.window).collect();
         sheets.sort_by_key(|sheet| order.iter().position(|window| *window == sheet.window));

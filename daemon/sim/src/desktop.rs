@@ -4,16 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axd_protocol::command::{Finding, Sim, SimAnswer};
+use axd_protocol::command::Finding;
 use tokio::sync::{mpsc, oneshot};
 
-use super::desk::Desk;
 use super::library;
 use super::script::Script;
+use super::session::SimSession;
+use super::sim_command::{SimCommand, SimExtension};
 use axd_platform::worker;
 use axd_platform::{
-    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Failure, Gate,
-    Input, LaunchPlan, Launched, Platform, Reply, RunningApp, WindowOp, WorkerEvent, WorkerHandle,
+    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Extension,
+    Failure, Gate, Input, LaunchPlan, Launched, Platform, Reply, RunningApp, WindowOp, WorkerEvent,
+    WorkerHandle,
 };
 use axd_protocol::Point;
 
@@ -45,7 +47,7 @@ impl SimOptions {
 
 /// The built-in desktop.
 pub struct SimDesktop {
-    desk: Arc<Desk>,
+    session: Arc<SimSession>,
 }
 
 impl SimDesktop {
@@ -56,11 +58,16 @@ impl SimDesktop {
             scripts.retain(|other| !other.name.eq_ignore_ascii_case(&script.name));
             scripts.push(script);
         }
-        SimDesktop { desk: Arc::new(Desk::new(scripts)) }
+        SimDesktop { session: Arc::new(SimSession::new(scripts)) }
     }
 
-    pub(super) fn desk(&self) -> &Desk {
-        &self.desk
+    pub(super) fn session(&self) -> &SimSession {
+        &self.session
+    }
+
+    /// Does to an app what a person would, and tells what came of it: `ax sim` for those who link this crate.
+    pub fn run(&self, command: SimCommand) -> Reply<String> {
+        self.begin(Arc::clone(&self.session).run_command(command))
     }
 
     /// Lets something be done beside everything else.
@@ -79,7 +86,7 @@ impl SimDesktop {
 
 impl Drop for SimDesktop {
     fn drop(&mut self) {
-        self.desk.close();
+        self.session.close();
     }
 }
 
@@ -104,7 +111,6 @@ impl Platform for SimDesktop {
             "launch",
             "clipboard",
             "capture",
-            "sim",
         ]
     }
 
@@ -117,7 +123,7 @@ impl Platform for SimDesktop {
     }
 
     fn acts_late(&self, pid: u32) -> bool {
-        self.desk.process(pid).is_some_and(|process| process.late.load(Ordering::Relaxed))
+        self.session.process(pid).is_some_and(|process| process.delayed_notifications.load(Ordering::Relaxed))
     }
 
     fn diagnose(&self) -> Reply<Vec<Finding>> {
@@ -128,7 +134,7 @@ impl Platform for SimDesktop {
 
     /// Must be called inside a tokio runtime, where the apps will run.
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
-        self.desk.open(out);
+        self.session.open(out);
     }
 
     fn attach(
@@ -138,57 +144,56 @@ impl Platform for SimDesktop {
         counters: Arc<Counters>,
     ) -> WorkerHandle {
         let (requests, inbox) = mpsc::unbounded_channel();
-        worker::spawn(self.desk.process(app.pid), inbox, out, counters);
+        worker::spawn(self.session.process(app.pid), inbox, out, counters);
         WorkerHandle::new(move |request| requests.send(request).is_ok())
     }
 
     fn input(&self, input: Input, gate: Gate) -> Reply<Option<String>> {
-        let desk = Arc::clone(&self.desk);
-        self.begin(async move { desk.input(input, &gate).await })
+        let session = Arc::clone(&self.session);
+        self.begin(async move { session.input(input, &gate).await })
     }
 
     fn pointer(&self) -> Reply<Point> {
-        let at = self.desk.hands.lock().pointer();
+        let at = self.session.input_state.lock().pointer();
         self.begin(async move { Ok(at) })
     }
 
     fn window_op(&self, window: u64, op: WindowOp, gate: Gate) -> Reply<()> {
-        let desk = Arc::clone(&self.desk);
-        self.begin(async move { desk.arrange_window(window, op, &gate).await })
+        let session = Arc::clone(&self.session);
+        self.begin(async move { session.arrange_window(window, op, &gate).await })
     }
 
     fn launch(&self, plan: LaunchPlan, gate: Gate) -> Reply<Launched> {
-        let desk = Arc::clone(&self.desk);
-        self.begin(async move { desk.start_app(plan, &gate).await })
+        let session = Arc::clone(&self.session);
+        self.begin(async move { session.start_app(plan, &gate).await })
     }
 
     fn close_app(&self, pid: u32, force: bool, gate: Gate) -> Reply<()> {
-        let desk = Arc::clone(&self.desk);
-        self.begin(async move { desk.end_app(pid, force, &gate).await })
+        let session = Arc::clone(&self.session);
+        self.begin(async move { session.end_app(pid, force, &gate).await })
     }
 
     fn clipboard(&self, kind: ClipboardKind) -> Reply<Option<ClipboardContent>> {
-        let content = self.desk.pasted(kind);
+        let content = self.session.pasted(kind);
         self.begin(async move { Ok(content) })
     }
 
     fn set_clipboard(&self, content: Option<ClipboardContent>, gate: Gate) -> Reply<()> {
-        let desk = Arc::clone(&self.desk);
+        let session = Arc::clone(&self.session);
         self.begin(async move {
             gate.enter()?;
-            desk.copy(content);
+            session.set_clipboard(content);
             Ok(())
         })
     }
 
     fn capture(&self, target: CaptureTarget, cursor: bool) -> Reply<CapturedImage> {
-        let desk = Arc::clone(&self.desk);
-        self.begin(async move { desk.capture(target, cursor).await })
+        let session = Arc::clone(&self.session);
+        self.begin(async move { session.capture(target, cursor).await })
     }
 
-    fn sim(&self, act: Sim) -> Reply<SimAnswer> {
-        let done = Arc::clone(&self.desk).carry_out(act);
-        self.begin(async move { done.await.map(|done| SimAnswer { done }) })
+    fn extensions(&self) -> Vec<Arc<dyn Extension>> {
+        vec![Arc::new(SimExtension(Arc::clone(&self.session)))]
     }
 }
 

@@ -101,7 +101,7 @@ impl Fault {
 }
 
 /// The widget a fault is about: the one named, or the first that `fits`, in tree order.
-pub(super) fn victim(
+pub(super) fn find_target(
     model: &Model,
     named: Option<&str>,
     fits: impl Fn(&Model, Handle) -> bool,

@@ -13,19 +13,19 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::calls::ask;
-use super::desk::Desk;
-use super::model::{Gesture, Heard, Modifiers, SCREEN};
+use super::model::{Gesture, GestureOutcome, Modifiers, SCREEN};
 use super::process::{Control, Request};
+use super::session::SimSession;
 use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch, WindowOp};
 
 /// How long an app has to take in a step before the next.
-const MOMENT: Duration = Duration::from_millis(100);
+const STEP_REPLY_TIMEOUT: Duration = Duration::from_millis(100);
 /// Clicks that follow each other within this time, and this near to each other, belong together.
-const TOGETHER: (Duration, i32) = (Duration::from_millis(400), 4);
+const MULTI_CLICK_LIMITS: (Duration, i32) = (Duration::from_millis(400), 4);
 
 /// What hands do: where the pointer is and what is held down.
 #[derive(Debug)]
-pub(super) struct Hands {
+pub(super) struct InputState {
     pointer: Point,
     buttons: BTreeSet<Button>,
     keys: BTreeSet<Key>,
@@ -35,7 +35,7 @@ pub(super) struct Hands {
     over: Option<u32>,
     last_click: Option<Click>,
     /// Which click in a row the next one is, if that was said.
-    told_count: Option<u32>,
+    forced_click_count: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,30 +46,30 @@ struct Click {
     count: u32,
 }
 
-impl Default for Hands {
-    fn default() -> Hands {
+impl Default for InputState {
+    fn default() -> InputState {
         let centre = Point { x: SCREEN.width / 2, y: SCREEN.height / 2 };
         let (buttons, keys) = (BTreeSet::new(), BTreeSet::new());
-        Hands {
+        InputState {
             pointer: centre,
             buttons,
             keys,
             grabbed_by: None,
             over: None,
             last_click: None,
-            told_count: None,
+            forced_click_count: None,
         }
     }
 }
 
-impl Hands {
+impl InputState {
     /// Where the pointer is.
     pub(super) fn pointer(&self) -> Point {
         self.pointer
     }
 
     /// What is held down, for people.
-    pub(super) fn held(&self) -> String {
+    pub(super) fn describe_held(&self) -> String {
         let keys = self.keys.iter().map(Key::to_string);
         let buttons = self.buttons.iter().map(|button| format!("{button} button"));
         let held: Vec<String> = keys.chain(buttons).collect();
@@ -91,7 +91,7 @@ impl Hands {
 
     /// Says which click in a row the next one is.
     pub(super) fn count_next_click(&mut self, count: u32) {
-        self.told_count = Some(count);
+        self.forced_click_count = Some(count);
     }
 
     /// A button goes down; answers the how many-th time in a row that is.
@@ -99,9 +99,9 @@ impl Hands {
         let (at, when) = (self.pointer, Instant::now());
         let goes_on = self.last_click.filter(|last| {
             let far = (last.at.x - at.x).abs().max((last.at.y - at.y).abs());
-            last.button == button && far <= TOGETHER.1 && when - last.when <= TOGETHER.0
+            last.button == button && far <= MULTI_CLICK_LIMITS.1 && when - last.when <= MULTI_CLICK_LIMITS.0
         });
-        let told = self.told_count.take();
+        let told = self.forced_click_count.take();
         let count = told.unwrap_or_else(|| goes_on.map_or(1, |last| last.count + 1));
         self.last_click = Some(Click { button, at, when, count });
         count
@@ -110,17 +110,17 @@ impl Hands {
 
 /// What one call holds down, to be let go if it is cut short.
 #[derive(Default)]
-struct Holding {
+struct HeldByCall {
     buttons: Vec<Button>,
     keys: Vec<Key>,
     /// Whether anything was done.
     any: bool,
 }
 
-impl Desk {
+impl SimSession {
     /// Does the steps in turn. When the gate is closed it stops, and lets go of what it holds.
     pub(super) async fn input(&self, input: Input, gate: &Gate) -> Result<Option<String>, Failure> {
-        let mut holding = Holding::default();
+        let mut holding = HeldByCall::default();
         let Input { steps, judge } = input;
         let count = steps.len();
         for (done, step) in steps.into_iter().enumerate() {
@@ -153,7 +153,7 @@ impl Desk {
         step: InputStep,
         judge: &Judge,
         gate: &Gate,
-        holding: &mut Holding,
+        holding: &mut HeldByCall,
     ) -> Result<(), Failure> {
         match step {
             InputStep::Pause(time) => {
@@ -165,10 +165,10 @@ impl Desk {
             }
             InputStep::Text(text) => {
                 for character in text.chars() {
-                    self.may_receive(judge, Stretch::Keys).await?;
+                    self.check_receiver(judge, Stretch::Keys).await?;
                     gate.enter()?;
                     holding.any = true;
-                    self.to_active(Gesture::Text(character)).await;
+                    self.deliver_to_active(Gesture::Text(character)).await;
                     gate.typed(1);
                 }
                 return Ok(());
@@ -179,11 +179,11 @@ impl Desk {
                 return Ok(());
             }
             InputStep::Arrive => return Ok(()),
-            InputStep::Expect(stretch) => return self.may_receive(judge, stretch).await,
-            InputStep::Key(_, true) => self.may_receive(judge, Stretch::Keys).await?,
+            InputStep::Expect(stretch) => return self.check_receiver(judge, stretch).await,
+            InputStep::Key(_, true) => self.check_receiver(judge, Stretch::Keys).await?,
             InputStep::Button(_, true) | InputStep::Wheel { .. } => {
-                let at = self.hands.lock().pointer;
-                self.may_receive(judge, Stretch::Pointer(at)).await?;
+                let at = self.input_state.lock().pointer;
+                self.check_receiver(judge, Stretch::Pointer(at)).await?;
             }
             InputStep::Key(_, false) | InputStep::Button(_, false) => {}
         }
@@ -202,8 +202,8 @@ impl Desk {
             }
             // The wheel turns sideways where something scrolls sideways, and nothing here does.
             InputStep::Wheel { down, .. } => {
-                let at = self.hands.lock().pointer;
-                if let Some((pid, _)) = self.at(at).await {
+                let at = self.input_state.lock().pointer;
+                if let Some((pid, _)) = self.window_at(at).await {
                     self.deliver(pid, Gesture::Wheel { at, down }).await;
                 }
             }
@@ -217,10 +217,10 @@ impl Desk {
     }
 
     /// Asks about who would receive this.
-    async fn may_receive(&self, judge: &Judge, stretch: Stretch) -> Result<(), Failure> {
+    async fn check_receiver(&self, judge: &Judge, stretch: Stretch) -> Result<(), Failure> {
         let (pid, window) = match stretch {
             Stretch::Keys => self.active(),
-            Stretch::Pointer(point) => self.at(point).await.unzip(),
+            Stretch::Pointer(point) => self.window_at(point).await.unzip(),
         };
         let title = self.windows().into_iter().find(|seen| Some(seen.window) == window);
         let title = title.map(|seen| seen.title).unwrap_or_default();
@@ -228,11 +228,11 @@ impl Desk {
     }
 
     async fn move_to(&self, point: Point) {
-        let at = nearest(point, &self.screens());
-        self.hands.lock().pointer = at;
-        let over = self.at(at).await.map(|(pid, _)| pid);
+        let at = clamp_to_displays(point, &self.display_bounds());
+        self.input_state.lock().pointer = at;
+        let over = self.window_at(at).await.map(|(pid, _)| pid);
         let (left, grabbed_by) = {
-            let mut hands = self.hands.lock();
+            let mut hands = self.input_state.lock();
             let before = std::mem::replace(&mut hands.over, over);
             (before.filter(|before| Some(*before) != over), hands.grabbed_by)
         };
@@ -245,11 +245,11 @@ impl Desk {
     }
 
     async fn button(&self, button: Button, down: bool) {
-        let at = self.hands.lock().pointer;
+        let at = self.input_state.lock().pointer;
         if down {
-            let there = self.at(at).await;
+            let there = self.window_at(at).await;
             let (clicks, modifiers) = {
-                let mut hands = self.hands.lock();
+                let mut hands = self.input_state.lock();
                 hands.buttons.insert(button);
                 hands.grabbed_by = hands.grabbed_by.or(there.map(|(pid, _)| pid));
                 (hands.count_click(button), hands.modifiers())
@@ -265,16 +265,16 @@ impl Desk {
             return;
         }
         let grabbed_by = {
-            let mut hands = self.hands.lock();
+            let mut hands = self.input_state.lock();
             let was_down = hands.buttons.remove(&button);
             let last = hands.buttons.is_empty();
             let holder = if last { hands.grabbed_by.take() } else { hands.grabbed_by };
             holder.filter(|_| was_down)
         };
         let Some(pid) = grabbed_by else { return };
-        let over = self.at(at).await.map(|(pid, _)| pid);
+        let over = self.window_at(at).await.map(|(pid, _)| pid);
         let heard = self.deliver(pid, Gesture::Up { at, button, outside: over != Some(pid) }).await;
-        let carried = heard.and_then(|heard| heard.carried);
+        let carried = heard.and_then(|heard| heard.dragged_out);
         if let (Some(text), Some(over)) = (carried, over) {
             self.deliver(over, Gesture::Drop { at, text }).await;
         }
@@ -282,7 +282,7 @@ impl Desk {
 
     async fn key(&self, key: Key, down: bool) {
         let modifiers = {
-            let mut hands = self.hands.lock();
+            let mut hands = self.input_state.lock();
             if down {
                 hands.keys.insert(key)
             } else {
@@ -291,13 +291,13 @@ impl Desk {
             hands.modifiers()
         };
         if down && !matches!(key, Key::Modifier(_)) {
-            self.to_active(Gesture::Key { key, modifiers }).await;
+            self.deliver_to_active(Gesture::Key { key, modifiers }).await;
         }
     }
 
     /// Has the keys of these steps go to one app, wherever it is. Nobody's hands hold anything meanwhile.
     pub(super) async fn type_to(&self, pid: u32, steps: Vec<InputStep>) {
-        let mut hands = Hands::default();
+        let mut hands = InputState::default();
         for step in steps {
             match step {
                 InputStep::Text(text) => {
@@ -317,25 +317,25 @@ impl Desk {
         }
     }
 
-    async fn to_active(&self, gesture: Gesture) {
+    async fn deliver_to_active(&self, gesture: Gesture) {
         if let Some(pid) = self.active().0 {
             self.deliver(pid, gesture).await;
         }
     }
 
     /// Hands a gesture to an app; answers what came of it, if that is known soon.
-    async fn deliver(&self, pid: u32, gesture: Gesture) -> Option<Heard> {
+    async fn deliver(&self, pid: u32, gesture: Gesture) -> Option<GestureOutcome> {
         let process = self.process(pid)?;
         let (answer, reply) = oneshot::channel();
         process.requests.send(Request::Input(gesture, answer)).ok()?;
-        tokio::time::timeout(MOMENT, reply).await.ok()?.ok()
+        tokio::time::timeout(STEP_REPLY_TIMEOUT, reply).await.ok()?.ok()
     }
 
     /// The app and the window at a point: the frontmost there, menus that stick out of their windows included.
-    async fn at(&self, point: Point) -> Option<(u32, u64)> {
+    async fn window_at(&self, point: Point) -> Option<(u32, u64)> {
         let mut found = Vec::new();
-        for (pid, process) in self.shown() {
-            let there = ask(&process, |answer| Control::Cover(point, answer)).await.flatten();
+        for (pid, process) in self.visible_processes() {
+            let there = ask(&process, |answer| Control::WindowAt(point, answer)).await.flatten();
             found.extend(there.map(|window| (pid, window)));
         }
         let order: Vec<u64> = self.windows().iter().map(|seen| seen.window).collect();
@@ -345,7 +345,7 @@ impl Desk {
 }
 
 /// The place on one of the displays that is nearest to a point.
-fn nearest(point: Point, displays: &[Bounds]) -> Point {
+fn clamp_to_displays(point: Point, displays: &[Bounds]) -> Point {
     let held = displays.iter().map(|display| Point {
         x: point.x.clamp(display.x, display.x + display.width - 1),
         y: point.y.clamp(display.y, display.y + display.height - 1),
@@ -363,7 +363,7 @@ mod tests {
         let displays =
             [Bounds { x: 0, y: 0, width: 100, height: 80 }, Bounds { x: -50, y: -20, width: 50, height: 40 }];
         let held = |x, y| {
-            let Point { x, y } = nearest(Point { x, y }, &displays);
+            let Point { x, y } = clamp_to_displays(Point { x, y }, &displays);
             (x, y)
         };
         assert_eq!([held(-10, -10), held(99, 79)], [(-10, -10), (99, 79)]);

@@ -68,14 +68,14 @@ mod tests {
 
     #[test]
     fn the_example_of_the_manual_does_what_it_says() {
-        use crate::model::{Deed, Model};
+        use crate::model::{Model, UserAction};
         let manual = include_str!("../../../docs/sim.md");
         let (_, rest) = manual.split_once("```toml").unwrap();
         let script = Script::parse("docs/sim.md", rest.split_once("```").unwrap().0).unwrap();
         let now = std::time::Instant::now();
         let mut shop = Model::new(Arc::new(script), 1, now);
         for id in ["more", "more", "less", "yes"] {
-            shop.act(&Deed::Press(id.to_owned()), now).unwrap();
+            shop.act(&UserAction::Press(id.to_owned()), now).unwrap();
         }
         assert_eq!(shop.windows().len(), 2);
         shop.advance(now + std::time::Duration::from_millis(300));

@@ -82,14 +82,14 @@ pub struct EffectScript {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trigger {
     /// The kind of happening.
-    pub happening: Happening,
+    pub kind: TriggerKind,
     /// The widget's id, or `*` for any.
     pub widget: String,
 }
 
 /// What can happen to a widget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happening {
+pub enum TriggerKind {
     /// The app started.
     Start,
     /// It was pressed.
@@ -116,25 +116,25 @@ pub enum Happening {
     Quit,
 }
 
-impl Happening {
-    const ALL: [(&'static str, Happening); 12] = [
-        ("start", Happening::Start),
-        ("press", Happening::Press),
-        ("change", Happening::Change),
-        ("select", Happening::Select),
-        ("focus", Happening::Focus),
-        ("open", Happening::Open),
-        ("close", Happening::Close),
-        ("activate", Happening::Activate),
-        ("drop", Happening::Drop),
-        ("hover", Happening::Hover),
-        ("action", Happening::Action),
-        ("quit", Happening::Quit),
+impl TriggerKind {
+    const ALL: [(&'static str, TriggerKind); 12] = [
+        ("start", TriggerKind::Start),
+        ("press", TriggerKind::Press),
+        ("change", TriggerKind::Change),
+        ("select", TriggerKind::Select),
+        ("focus", TriggerKind::Focus),
+        ("open", TriggerKind::Open),
+        ("close", TriggerKind::Close),
+        ("activate", TriggerKind::Activate),
+        ("drop", TriggerKind::Drop),
+        ("hover", TriggerKind::Hover),
+        ("action", TriggerKind::Action),
+        ("quit", TriggerKind::Quit),
     ];
 
     /// Whether it happens to the app rather than to a widget.
-    fn is_of_the_app(self) -> bool {
-        matches!(self, Happening::Start | Happening::Quit)
+    fn is_app_level(self) -> bool {
+        matches!(self, TriggerKind::Start | TriggerKind::Quit)
     }
 }
 
@@ -255,15 +255,15 @@ impl Rule {
 
 fn trigger(on: &str) -> Result<Trigger, String> {
     let (verb, widget) = on.split_once(':').unwrap_or((on, ""));
-    let found = Happening::ALL.iter().find(|(name, _)| *name == verb).map(|(_, happening)| *happening);
+    let found = TriggerKind::ALL.iter().find(|(name, _)| *name == verb).map(|(_, happening)| *happening);
     match found {
-        Some(happening) if happening.is_of_the_app() == widget.is_empty() => {
-            Ok(Trigger { happening, widget: widget.to_owned() })
+        Some(happening) if happening.is_app_level() == widget.is_empty() => {
+            Ok(Trigger { kind: happening, widget: widget.to_owned() })
         }
-        Some(happening) if happening.is_of_the_app() => Err(format!("'{verb}' takes no widget")),
+        Some(happening) if happening.is_app_level() => Err(format!("'{verb}' takes no widget")),
         Some(_) => Err(format!("'{on}' does not name a widget; write {verb}:WIDGET, or {verb}:* for any")),
         None => {
-            let names: Vec<&str> = Happening::ALL.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = TriggerKind::ALL.iter().map(|(name, _)| *name).collect();
             Err(format!("'{verb}' is not an event; use one of {}", names.join(", ")))
         }
     }

@@ -11,11 +11,11 @@ mod batch;
 mod clipboard;
 mod daemon;
 mod desktop;
+mod extension;
 mod input;
 mod local;
 mod observe;
 mod screenshot;
-mod sim;
 mod subscribe;
 mod wait;
 mod window;
@@ -32,11 +32,11 @@ pub use batch::*;
 pub use clipboard::*;
 pub use daemon::*;
 pub use desktop::*;
+pub use extension::ExtensionCommand;
 pub use input::*;
 pub use local::*;
 pub use observe::*;
 pub use screenshot::*;
-pub use sim::*;
 pub use subscribe::*;
 pub use wait::*;
 pub use window::*;
@@ -75,28 +75,50 @@ macro_rules! commands {
     (wire { $($variant:ident($args:ty) = $name:literal in $family:ident;)+ } local { $($local:ident($local_args:ty) = $local_name:literal;)+ }) => {
         /// A command that the daemon answers.
         #[derive(Debug, Clone, PartialEq)]
-        pub enum Command { $(#[doc = concat!("`", $name, "`")] $variant($args),)+ }
+        pub enum Command {
+            $(#[doc = concat!("`", $name, "`")] $variant($args),)+
+            /// A command that is no part of the contract, and that only some daemons answer.
+            Extension(ExtensionCommand),
+        }
 
         impl Command {
-            /// The names of all commands that the daemon answers.
+            /// The names of all commands that every daemon answers.
             pub const NAMES: &'static [&'static str] = &[$($name,)+];
 
             /// The command's name, on the wire and on the command line.
             pub const fn name(&self) -> &'static str {
-                match self { $(Command::$variant(_) => $name,)+ }
+                match self {
+                    $(Command::$variant(_) => $name,)+
+                    Command::Extension(extension) => extension.name,
+                }
             }
 
-            /// Parses a command from its name and its JSON arguments.
+            /// Parses a command of the contract from its name and its JSON arguments.
             pub fn parse(name: &str, args: Option<&RawValue>) -> Result<Command> {
+                Command::parse_extended(name, args, &[])
+            }
+
+            /// Parses a command of the contract, or one of these extensions. The arguments of an extension are not looked at.
+            pub fn parse_extended(
+                name: &str,
+                args: Option<&RawValue>,
+                extensions: &[&'static str],
+            ) -> Result<Command> {
                 match name {
                     $($name => parse_args($name, args).map(Command::$variant),)+
-                    _ => Err(unknown_command(name)),
+                    _ => match extensions.iter().find(|extension| **extension == name) {
+                        Some(name) => Ok(Command::Extension(ExtensionCommand::new(name, args))),
+                        None => Err(unknown_command(name)),
+                    },
                 }
             }
 
             /// The command's arguments as JSON.
             pub fn args(&self) -> serde_json::Result<Box<RawValue>> {
-                match self { $(Command::$variant(args) => serde_json::value::to_raw_value(args),)+ }
+                match self {
+                    $(Command::$variant(args) => serde_json::value::to_raw_value(args),)+
+                    Command::Extension(extension) => serde_json::value::to_raw_value(&extension.args),
+                }
             }
         }
 
@@ -220,7 +242,6 @@ commands! {
         Hello(Hello) = "hello" in Daemon;
         Cancel(Cancel) = "cancel" in Daemon;
         Shutdown(Shutdown) = "shutdown" in Daemon;
-        Sim(Sim) = "sim" in Daemon;
     }
     local {
         Pipe(Pipe) = "pipe";
@@ -301,6 +322,18 @@ mod tests {
             assert_eq!(error.code, ErrorCode::InvalidArgs);
             assert!(error.message.contains(said), "{}", error.message);
         }
+    }
+
+    #[test]
+    fn an_extension_is_known_only_where_it_is_offered_and_keeps_its_args_as_they_were_written() {
+        let args = RawValue::from_string(r#"["a", {"b":1}]"#.to_owned()).unwrap();
+        let command = Command::parse_extended("juggle", Some(&args), &["juggle"]).unwrap();
+        assert_eq!(command.name(), "juggle");
+        assert_eq!(command.args().unwrap().get(), args.get());
+        let elsewhere = Command::parse("juggle", Some(&args)).unwrap_err();
+        assert!(elsewhere.message.contains("unknown command 'juggle'"));
+        let own = Command::parse_extended("status", None, &["status"]).unwrap();
+        assert!(matches!(own, Command::Status(_)), "an extension cannot replace a command of the contract");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Render, Table, duration};
 use crate::command::{
     CancelAnswer, DoctorAnswer, HelloAnswer, Permission, PermissionsAnswer, ServiceAnswer, ServiceState,
-    ShutdownAnswer, SimAnswer, StatusAnswer, Verdict, VersionAnswer,
+    ShutdownAnswer, StatusAnswer, Verdict, VersionAnswer,
 };
 
 impl Render for StatusAnswer {
@@ -150,13 +150,6 @@ impl Render for CancelAnswer {
 impl Render for ShutdownAnswer {
     fn render(&self, out: &mut String) {
         out.push_str(&format!("axd (pid {}) is shutting down\n", self.pid));
-    }
-}
-
-impl Render for SimAnswer {
-    fn render(&self, out: &mut String) {
-        out.push_str(&self.done);
-        out.push('\n');
     }
 }
 

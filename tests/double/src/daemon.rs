@@ -10,15 +10,18 @@ use axd_double::cg::LostKeys;
 use axd_double::{Settings, World, appkit};
 use axd_macos::MacDesktop;
 use axd_platform::{
-    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Failure, Gate,
-    Input, LaunchPlan, Launched, Platform, Reply, RunningApp, WindowOp, WorkerEvent, WorkerHandle,
+    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Extension,
+    ExtensionReply, Failure, Gate, Input, LaunchPlan, Launched, Platform, Reply, RunningApp, WindowOp,
+    WorkerEvent, WorkerHandle,
 };
-use axd_protocol::Point;
-use axd_protocol::command::{Finding, Permission, Sim, SimAnswer};
+use axd_protocol::command::{Finding, Permission};
+use axd_protocol::{Error, Point};
 use axd_sim::SimOptions;
 use clap::Parser;
+use serde_json::value::RawValue;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 /// The backend, with `ax sim` for the scripted apps.
 struct OnDouble {
@@ -35,7 +38,7 @@ impl Platform for OnDouble {
     }
 
     fn capabilities(&self) -> Vec<&'static str> {
-        self.mac.capabilities().into_iter().chain(["sim"]).collect()
+        self.mac.capabilities()
     }
 
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
@@ -111,16 +114,38 @@ impl Platform for OnDouble {
         self.mac.acts_late(pid)
     }
 
-    fn sim(&self, act: Sim) -> Reply<SimAnswer> {
+    fn extensions(&self) -> Vec<Arc<dyn Extension>> {
+        let scripted = self.world.sim().extensions();
+        let behind = |extension| AfterInput { extension, world: Arc::clone(&self.world) };
+        scripted.into_iter().map(|extension| Arc::new(behind(extension)) as Arc<dyn Extension>).collect()
+    }
+}
+
+/// An extension of the scripted desktop, called after the input that is on its way has arrived: a person acts on what the screen
+/// shows.
+struct AfterInput {
+    extension: Arc<dyn Extension>,
+    world: Arc<World>,
+}
+
+impl Extension for AfterInput {
+    fn name(&self) -> &'static str {
+        self.extension.name()
+    }
+
+    fn check(&self, args: Option<&RawValue>) -> Result<(), Error> {
+        self.extension.check(args)
+    }
+
+    fn call(&self, args: Option<&RawValue>, deadline: Instant) -> ExtensionReply {
         let (answer, reply) = oneshot::channel();
-        let world = Arc::clone(&self.world);
+        let (extension, world) = (Arc::clone(&self.extension), Arc::clone(&self.world));
+        let args = args.map(ToOwned::to_owned);
         tokio::spawn(async move {
-            // Who looks at the screen sees what has arrived there.
-            let arriving = Arc::clone(&world);
-            let _ = tokio::task::spawn_blocking(move || arriving.input().settle(INPUT_ARRIVAL_TIMEOUT)).await;
-            if let Ok(done) = world.sim().sim(act).await {
-                // Who asked may have stopped waiting.
-                let _ = answer.send(done);
+            let _ = tokio::task::spawn_blocking(move || world.input().settle(INPUT_ARRIVAL_TIMEOUT)).await;
+            if let Ok(outcome) = extension.call(args.as_deref(), deadline).await {
+                // The client may have stopped waiting.
+                let _ = answer.send(outcome);
             }
         });
         reply

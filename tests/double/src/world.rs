@@ -12,8 +12,7 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use axd_platform::{DesktopEvent, Platform};
-use axd_protocol::command::{Sim, SimVerb};
-use axd_sim::{Inside, Reach, SimDesktop, SimOptions};
+use axd_sim::{Inspection, Inspector, SimCommand, SimDesktop, SimOptions, SimVerb};
 use parking_lot::{Condvar, Mutex, RwLock};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot};
@@ -160,8 +159,8 @@ impl World {
     ///
     /// # Panics
     /// If that cannot be done.
-    pub fn command(&self, app: &str, verb: SimVerb, target: Option<&str>, text: Option<&str>) -> String {
-        let act = Sim {
+    pub fn act_as_user(&self, app: &str, verb: SimVerb, target: Option<&str>, text: Option<&str>) -> String {
+        let command = SimCommand {
             app: app.to_owned(),
             verb,
             target: target.map(str::to_owned),
@@ -169,10 +168,10 @@ impl World {
         };
         let reply = {
             let _inside = self.inner.runtime.enter();
-            self.inner.sim.sim(act)
+            self.inner.sim.run(command)
         };
         match wait(reply, Duration::from_secs(60)) {
-            WaitResult::Answer(Ok(done)) => done.done,
+            WaitResult::Answer(Ok(done)) => done,
             WaitResult::Answer(Err(failure)) => panic!("{app}: {failure}"),
             WaitResult::Ended | WaitResult::Silent => panic!("{app} did not answer"),
         }
@@ -182,13 +181,13 @@ impl World {
     ///
     /// # Panics
     /// If the app does not run, or hangs.
-    pub fn inside<T: Send + 'static>(
+    pub fn inspect<T: Send + 'static>(
         &self,
         app: &str,
-        visit: impl FnOnce(Inside<'_>) -> T + Send + 'static,
+        visit: impl FnOnce(Inspection<'_>) -> T + Send + 'static,
     ) -> T {
-        let reach = self.inner.sim.reach(self.pid(app)).expect("it runs");
-        match wait(reach.visit(visit), Duration::from_secs(60)) {
+        let reach = self.inner.sim.inspector(self.pid(app)).expect("it runs");
+        match wait(reach.inspect(visit), Duration::from_secs(60)) {
             WaitResult::Answer(done) => done,
             WaitResult::Ended | WaitResult::Silent => panic!("{app} did not answer"),
         }
@@ -252,7 +251,7 @@ impl World {
     /// Posts a notification about a widget as its app would.
     pub fn post(&self, app: &str, widget: Option<&str>, notification: &str) {
         let widget = widget.map(str::to_owned);
-        let handle = self.inside(app, move |inside| widget.and_then(|id| inside.model.find(&id)));
+        let handle = self.inspect(app, move |inside| widget.and_then(|id| inside.model.find(&id)));
         let id = handle.map_or(ax::Id::APP, ax::Id::of);
         self.inner.post(self.pid(app), &ax::notify::Notification::plain(notification, id));
     }
@@ -294,19 +293,19 @@ impl Inner {
         &self,
         pid: u32,
         timeout: Duration,
-        visit: impl FnOnce(Inside<'_>) -> T + Send + 'static,
+        visit: impl FnOnce(Inspection<'_>) -> T + Send + 'static,
     ) -> Result<T, Error> {
         // The app has ended.
-        let reach = self.sim.reach(pid).ok_or(Error::CannotComplete)?;
-        match wait(reach.visit(visit), timeout) {
+        let reach = self.sim.inspector(pid).ok_or(Error::CannotComplete)?;
+        match wait(reach.inspect(visit), timeout) {
             WaitResult::Answer(done) => Ok(done),
             WaitResult::Ended | WaitResult::Silent => Err(Error::CannotComplete),
         }
     }
 
     /// Access to an app.
-    pub(crate) fn reach(&self, pid: u32) -> Result<Reach, Error> {
-        self.sim.reach(pid).ok_or(Error::CannotComplete)
+    pub(crate) fn reach(&self, pid: u32) -> Result<Inspector, Error> {
+        self.sim.inspector(pid).ok_or(Error::CannotComplete)
     }
 
     /// The state of an app on the desktop.
@@ -349,10 +348,10 @@ impl Inner {
     }
 
     fn on_app_started(self: &Arc<Inner>, pid: u32) {
-        let Some(reach) = self.sim.reach(pid) else { return };
+        let Some(reach) = self.sim.inspector(pid) else { return };
         let world = Arc::downgrade(self);
         let mut source = NotificationSource::default();
-        reach.overhear(move |model, change, _| {
+        reach.subscribe(move |model, change, _| {
             let Some(world) = world.upgrade() else { return };
             for notification in source.notifications_of(model, change) {
                 world.post(pid, &notification);

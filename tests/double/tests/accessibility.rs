@@ -13,7 +13,7 @@ use axd_double::ax::Error;
 use axd_double::faults::{Call, Fault};
 use axd_double::{World, ledger};
 use axd_protocol::State;
-use axd_protocol::command::SimVerb;
+use axd_sim::SimVerb;
 use common::{Element, Observer, boxed_error};
 use core_foundation::base::{CFType, TCFType};
 use core_foundation::boolean::CFBoolean;
@@ -136,7 +136,7 @@ fn an_element_that_dies_is_invalid_from_then_on() {
     assert_eq!(press.get("AXRole").err(), Some(Error::InvalidUIElement));
     assert_eq!(press.perform("AXPress").err(), Some(Error::InvalidUIElement));
     assert!(check.get("AXRole").is_ok());
-    world.command("App", SimVerb::Quit, None, None);
+    world.act_as_user("App", SimVerb::Quit, None, None);
     assert_eq!(check.get("AXRole").err(), Some(Error::CannotComplete), "nobody is there any more");
 }
 
@@ -157,7 +157,7 @@ fn a_call_waits_for_a_hung_app_as_long_as_its_object_says() {
     let equal = Element::app(world.pid("App"));
     Element::system_wide().set_timeout(0.4);
     app.set_timeout(0.05);
-    world.command("App", SimVerb::Fault, Some("hang"), None);
+    world.act_as_user("App", SimVerb::Fault, Some("hang"), None);
     let time = |element: &Element| {
         let began = Instant::now();
         assert_eq!(element.get("AXRole").err(), Some(Error::CannotComplete));
@@ -165,7 +165,7 @@ fn a_call_waits_for_a_hung_app_as_long_as_its_object_says() {
     };
     assert!((50..390).contains(&time(&app).as_millis()), "the object's own");
     assert!(time(&equal).as_millis() >= 400, "another that is equal has the one for all");
-    world.command("App", SimVerb::Heal, None, None);
+    world.act_as_user("App", SimVerb::Heal, None, None);
     assert!(app.get("AXRole").is_ok());
 }
 
@@ -197,7 +197,7 @@ fn what_is_asked_of_elements_is_done_or_refused_as_appkit_does() {
 fn a_press_that_opens_a_modal_dialog_is_answered_when_that_is_closed() {
     let world = World::of(&[APP]);
     let app = Element::app(world.pid("App"));
-    world.command("App", SimVerb::Fault, Some("blocks"), None);
+    world.act_as_user("App", SimVerb::Fault, Some("blocks"), None);
     let ask = app.find("ask");
     ask.set_timeout(0.2);
     assert_eq!(ask.perform("AXPress"), Err(Error::CannotComplete), "it was sent, and not answered in time");
@@ -279,14 +279,14 @@ fn what_happens_is_announced_to_the_loop_that_has_the_source() {
         assert_eq!(observer.add(&app, "AXValueChanged", context), Err(Error::NotificationAlreadyRegistered));
         assert_eq!(observer.add(&app, "AXNonsense", context), Err(Error::NotificationUnsupported));
         on_this_loop(&observer);
-        world.command("App", SimVerb::Press, Some("press"), None);
+        world.act_as_user("App", SimVerb::Press, Some("press"), None);
         let heard = run_until(4);
         let names: Vec<&str> = heard.iter().map(|(name, ..)| name.as_str()).collect();
         let announced = ["AXValueChanged", "AXValueChanged", "AXRowCountChanged", "AXAnnouncementRequested"];
         assert_eq!(names, announced);
         assert_eq!((heard[3].1.as_deref(), heard[0].2), (Some("Pressed"), 7));
         // That something is enabled is not announced: only the check itself comes.
-        world.inside("App", |inside| {
+        world.inspect("App", |inside| {
             let off = inside.model.find("off").expect("it is there");
             inside.model.set_state(off, State::Disabled, false);
             let check = inside.model.find("check").expect("it is there");
@@ -313,7 +313,7 @@ fn what_was_posted_before_it_was_given_up_still_comes() {
     let observer = Observer::new(pid, hear).unwrap();
     assert_eq!(observer.add(&app, "AXValueChanged", std::ptr::null_mut()), Ok(()));
     on_this_loop(&observer);
-    world.command("App", SimVerb::Press, Some("check"), None);
+    world.act_as_user("App", SimVerb::Press, Some("check"), None);
     // The app has answered something since, so what it posted is in the port.
     assert!(app.get("AXRole").is_ok());
     assert_eq!(observer.remove(&app, "AXValueChanged"), Ok(()));

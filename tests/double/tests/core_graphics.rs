@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use axd_double::World;
 use axd_double::cg::CGPoint;
-use axd_protocol::command::SimVerb;
+use axd_sim::SimVerb;
 use common::{Element, Event, is_key_down};
 use scripts::{APP, OTHER};
 
 /// The app, with the focus in its field, behind another one.
 fn behind() -> World {
     let world = World::of(&[APP, OTHER]);
-    world.command("App", SimVerb::Focus, Some("field"), None);
-    world.command("Other", SimVerb::Raise, Some("main"), None);
+    world.act_as_user("App", SimVerb::Focus, Some("field"), None);
+    world.act_as_user("Other", SimVerb::Raise, Some("main"), None);
     assert_eq!(world.sim().active().0, Some(world.pid("Other")));
     world
 }
@@ -62,7 +62,7 @@ fn keys_that_are_posted_as_hardware_would_reach_the_one_in_front() {
 fn the_mouse_reaches_what_is_on_top_and_nobody_by_process() {
     let world = World::of(&[&OTHER.replace("[700, 60, 300, 200]", "[40, 40, 600, 560]"), APP]);
     let (app, other) = (Element::app(world.pid("App")), Element::app(world.pid("Other")));
-    let place = world.inside("Other", |inside| {
+    let place = world.inspect("Other", |inside| {
         let press = inside.model.find("press").expect("it is there");
         inside.model.place(press).and_then(|place| place.bounds).expect("it has a place")
     });
@@ -76,7 +76,7 @@ fn the_mouse_reaches_what_is_on_top_and_nobody_by_process() {
     click(&|event| event.post_to(world.pid("Other")));
     click(&|event| event.post());
     assert_eq!(other.find("label").text("AXValue"), "not yet", "it is behind");
-    world.command("Other", SimVerb::Raise, Some("main"), None);
+    world.act_as_user("Other", SimVerb::Raise, Some("main"), None);
     click(&|event| event.post());
     assert_eq!(other.find("label").text("AXValue"), "pressed");
     assert_eq!(app.find("label").text("AXValue").len(), "count 0".len());

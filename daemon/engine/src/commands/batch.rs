@@ -11,6 +11,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Engine;
 use crate::answer::Answer;
+use crate::commands::extension::Extensions;
 use axd_service::{Call, write_error};
 
 /// The most commands one batch has.
@@ -28,7 +29,7 @@ impl Engine {
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         let items = &args.items.0;
-        check(items)?;
+        check(items, &self.extensions)?;
         // What a later one refers to must be there as data, also where all is for reading.
         let referred: BTreeSet<usize> =
             items.iter().filter_map(|item| references(item).ok()).flatten().map(|(index, _)| index).collect();
@@ -95,7 +96,7 @@ impl Engine {
     ) -> Vec<u8> {
         let mut line = Vec::new();
         let command = filled(item, answers)
-            .and_then(|args| Command::parse(&item.command, args.as_deref()))
+            .and_then(|args| self.extensions.parse(&item.command, args.as_deref()))
             .map(|command| since(command, before_last));
         let command = match command {
             Ok(command) => command,
@@ -130,7 +131,7 @@ fn since(command: Command, before_last: Clock) -> Command {
 }
 
 /// Checks all that can be checked before anything is done.
-fn check(items: &[BatchItem]) -> Result<()> {
+fn check(items: &[BatchItem], extensions: &Extensions) -> Result<()> {
     let invalid = |index: usize, why: String| {
         Error::new(ErrorCode::InvalidArgs, format!("items[{index}]: {why}"))
             .suggest("fix it and send the batch again; nothing was executed")
@@ -145,7 +146,8 @@ fn check(items: &[BatchItem]) -> Result<()> {
         if NOT_IN_A_BATCH.contains(&item.command.as_str()) {
             return Err(invalid(index, format!("{} cannot be part of a batch", item.command)));
         }
-        if !ALL_NAMES.contains(&item.command.as_str()) {
+        let name = item.command.as_str();
+        if !ALL_NAMES.contains(&name) && !extensions.names().contains(&name) {
             return Err(invalid(index, format!("unknown command '{}'", item.command)));
         }
         let references = references(item).map_err(|why| invalid(index, why))?;
@@ -153,8 +155,7 @@ fn check(items: &[BatchItem]) -> Result<()> {
             return Err(invalid(index, format!("${} must refer to an earlier command", later.0)));
         }
         if references.is_empty() {
-            Command::parse(&item.command, item.args.as_deref())
-                .map_err(|error| invalid(index, error.message))?;
+            extensions.check(name, item.args.as_deref()).map_err(|error| invalid(index, error.message))?;
         }
     }
     Ok(())
@@ -268,7 +269,8 @@ mod tests {
     #[test]
     fn a_batch_is_checked_whole_before_anything_is_done() {
         let good = || item("get", r#"{"target":"button"}"#);
-        assert!(check(&[good()]).is_ok());
+        let none = Extensions::new(Vec::new());
+        assert!(check(&[good()], &none).is_ok());
         for (wrong, why) in [
             (item("gte", "{}"), "unknown command 'gte'"),
             (item("get", "{}"), "missing field `target`"),
@@ -276,13 +278,13 @@ mod tests {
             (item("get", r#"{"target":"$1.id"}"#), "$1 must refer to an earlier command"),
             (item("get", r#"{"target":"$2.id"}"#), "$2 must refer to an earlier command"),
         ] {
-            let error = check(&[good(), wrong]).unwrap_err();
+            let error = check(&[good(), wrong], &none).unwrap_err();
             assert!(
                 error.message.starts_with("items[1]") && error.message.contains(why),
                 "{}",
                 error.message
             );
         }
-        assert!(check(&[]).is_err());
+        assert!(check(&[], &none).is_err());
     }
 }

@@ -1,12 +1,10 @@
-//! The daemon about itself: `status`, `doctor`, `permissions`, `version`, `hello`, `shutdown`; and `sim`, the hand
-//! outside. None of them waits for an app, but `sim`.
+//! The daemon about itself: `status`, `doctor`, `permissions`, `version`, `hello`, `shutdown`. None of them waits for an app.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use axd_protocol::command::{
     AppStatus, DoctorAnswer, Finding, Hello, HelloAnswer, Permissions, PermissionsAnswer, ShutdownAnswer,
-    Sim, StatusAnswer, VersionAnswer,
+    StatusAnswer, VersionAnswer,
 };
 use axd_protocol::{Error, ErrorCode, PROTOCOL, PROTOCOL_VERSION, Result};
 use tokio::time::timeout_at;
@@ -15,7 +13,6 @@ use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::desktop::error::desktop_error;
-use axd_platform::{Failure, FailureKind};
 use axd_service::Call;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -108,12 +105,14 @@ impl Engine {
 
     pub(crate) fn hello(&self, call: &Call, args: &Hello, answer: &mut Answer<'_>) -> Result<()> {
         *call.session.names.lock() = (Some(args.client.clone()), args.agent.clone());
+        let capabilities =
+            self.platform.capabilities().into_iter().chain(self.extensions.names().iter().copied());
         let told = HelloAnswer {
             protocol: PROTOCOL,
             version: VERSION.into(),
             pid: std::process::id(),
             platform: self.platform.name().into(),
-            capabilities: self.platform.capabilities().into_iter().map(str::to_owned).collect(),
+            capabilities: capabilities.map(str::to_owned).collect(),
         };
         answer.value(Some(self.clock.now()), None, &told);
         Ok(())
@@ -123,34 +122,5 @@ impl Engine {
         answer.value(None, None, &ShutdownAnswer { pid: std::process::id() });
         self.stop.trigger();
         Ok(())
-    }
-
-    pub(crate) async fn sim(
-        self: &Arc<Self>,
-        call: &Call,
-        args: &Sim,
-        answer: &mut Answer<'_>,
-    ) -> Result<()> {
-        let done = timeout_at(Engine::deadline(call), self.platform.sim(args.clone())).await;
-        self.drain_desktop_events();
-        match done {
-            Ok(Ok(Ok(told))) => {
-                answer.value(Some(self.clock.now()), None, &told);
-                Ok(())
-            }
-            Ok(Ok(Err(Failure { kind: FailureKind::Invalid, native, .. }))) => {
-                Err(Error::new(ErrorCode::InvalidArgs, native))
-            }
-            Ok(Ok(Err(Failure { kind: FailureKind::NotSupported, native, .. }))) => {
-                Err(Error::new(ErrorCode::PlatformNotSupported, native).suggest(
-                    "start a separate daemon for the built-in desktop: axd --platform sim --socket PATH",
-                ))
-            }
-            Ok(Ok(Err(failure))) => Err(Error::new(ErrorCode::ActionFailed, failure.native)),
-            Ok(Err(_)) | Err(_) => {
-                Err(Error::new(ErrorCode::AppUnresponsive, format!("{} timed out", args.app))
-                    .suggest(format!("remove its faults with `ax sim {} heal`", args.app)))
-            }
-        }
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod changes;
 pub(crate) mod clipboard;
 pub(crate) mod daemon;
 pub(crate) mod element;
+pub(crate) mod extension;
 pub(crate) mod find;
 pub(crate) mod find_deep;
 pub(crate) mod launch;

@@ -4,7 +4,7 @@ use std::io;
 use std::net::Shutdown;
 
 use super::*;
-use crate::after;
+use crate::accept_retry_time;
 
 #[tokio::test]
 async fn a_server_that_is_to_stop_answers_what_is_under_way_and_ends_subscriptions() {
@@ -79,6 +79,6 @@ async fn without_a_client_for_long_enough_the_server_stops_and_removes_its_socke
 
 #[tokio::test]
 async fn a_system_that_refuses_new_connections_is_given_time_and_one_lost_client_is_not_a_refusal() {
-    assert!(after(&io::Error::from_raw_os_error(nix::libc::EMFILE)).is_some());
-    assert!(after(&io::Error::from_raw_os_error(nix::libc::ECONNABORTED)).is_none());
+    assert!(accept_retry_time(&io::Error::from_raw_os_error(nix::libc::EMFILE)).is_some());
+    assert!(accept_retry_time(&io::Error::from_raw_os_error(nix::libc::ECONNABORTED)).is_none());
 }

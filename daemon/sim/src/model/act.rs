@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use axd_protocol::{Role, State};
 
-use super::build::{opens, pops_up};
+use super::build::{is_branch, is_popup};
 use super::layout::scrolls;
 use super::{Handle, Model, Widget};
-use crate::rule::Happening;
+use crate::rule::TriggerKind;
 use axd_platform::{Act, Direction};
 
 /// Why something was not done. Nothing of it was, then.
@@ -18,14 +18,14 @@ use axd_platform::{Act, Direction};
 #[error("{text}")]
 pub struct Refusal {
     /// The kind of reason.
-    pub why: Why,
+    pub kind: RefusalKind,
     /// The reason.
     pub text: String,
 }
 
 /// The kind of a [`Refusal`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum RefusalKind {
     /// The widget is no more.
     Gone,
     /// Widgets of its kind do not do that.
@@ -39,22 +39,22 @@ pub enum Why {
 impl Refusal {
     /// The widget is no more.
     pub fn gone() -> Refusal {
-        Refusal { why: Why::Gone, text: "the element is gone".to_owned() }
+        Refusal { kind: RefusalKind::Gone, text: "the element is gone".to_owned() }
     }
 
     /// Widgets of its kind do not do that.
     pub fn unable(text: impl Into<String>) -> Refusal {
-        Refusal { why: Why::Unable, text: text.into() }
+        Refusal { kind: RefusalKind::Unable, text: text.into() }
     }
 
     /// It does, but not now.
     pub fn refused(text: impl Into<String>) -> Refusal {
-        Refusal { why: Why::Refused, text: text.into() }
+        Refusal { kind: RefusalKind::Refused, text: text.into() }
     }
 
     /// It does, but not with this value.
     pub fn invalid(text: impl Into<String>) -> Refusal {
-        Refusal { why: Why::Invalid, text: text.into() }
+        Refusal { kind: RefusalKind::Invalid, text: text.into() }
     }
 }
 
@@ -64,11 +64,11 @@ impl Model {
         if *act == Act::TellsChecked {
             return Ok(());
         }
-        self.admit(handle, act)?;
+        self.check_usable(handle, act)?;
         match act {
-            Act::Press => self.press_semantically(handle, now),
-            Act::Native(name) => self.do_native(handle, name, now),
-            Act::SetValue(value) => self.put(handle, value, now),
+            Act::Press => self.press_by_action(handle, now),
+            Act::Native(name) => self.run_native_action(handle, name, now),
+            Act::SetValue(value) => self.enter_value(handle, value, now),
             Act::Insert(text) => self.insert_text(handle, text, now),
             Act::CaretToEnd => {
                 self.takes_text(handle)?;
@@ -76,30 +76,30 @@ impl Model {
                 Ok(())
             }
             Act::Focus => self.give_focus(handle, now),
-            Act::Select => self.pick(handle, now),
-            Act::Expand => self.unfold(handle, true, now),
-            Act::Collapse => self.unfold(handle, false, now),
+            Act::Select => self.select_item(handle, now),
+            Act::Expand => self.set_expanded(handle, true, now),
+            Act::Collapse => self.set_expanded(handle, false, now),
             Act::TellsChecked => Ok(()),
             Act::ScrollTo => {
                 self.scroll_to(handle);
                 Ok(())
             }
-            Act::Reveal(row) => self.reveal(handle, *row),
+            Act::Reveal(row) => self.scroll_to_row(handle, *row),
             Act::Scroll(direction, steps) => self.scroll_by(handle, *direction, *steps),
         }
     }
 
     /// Whether the widget can be asked anything now.
-    fn admit(&self, handle: Handle, act: &Act) -> Result<(), Refusal> {
+    fn check_usable(&self, handle: Handle, act: &Act) -> Result<(), Refusal> {
         let widget = self.widget(handle).ok_or_else(Refusal::gone)?;
         if !widget.semantic {
-            return Err(Refusal::unable(format!("{} has no native actions", widget.called())));
+            return Err(Refusal::unable(format!("{} has no native actions", widget.describe())));
         }
         // The items of a closed menu can be asked: who asks needs no pointer to get at them.
-        self.check_shown(handle, |above| pops_up(above.role))?;
+        self.check_shown(handle, |above| is_popup(above.role))?;
         let uses = !matches!(act, Act::ScrollTo | Act::Reveal(_) | Act::Scroll(..));
         if uses && widget.states.has(State::Disabled) {
-            return Err(Refusal::refused(format!("{} is disabled", widget.called())));
+            return Err(Refusal::refused(format!("{} is disabled", widget.describe())));
         }
         self.check_modal(handle)
     }
@@ -117,8 +117,8 @@ impl Model {
         };
         match path.iter().find(|part| self.has(**part, State::Hidden) && !is_inside(**part)) {
             Some(hidden) => {
-                let what = if *hidden == handle { "it".to_owned() } else { self.called(*hidden) };
-                let called = self.called(handle);
+                let what = if *hidden == handle { "it".to_owned() } else { self.describe(*hidden) };
+                let called = self.describe(handle);
                 Err(Refusal::refused(format!("{called} cannot be reached: {what} is hidden now")))
             }
             None => Ok(()),
@@ -130,7 +130,7 @@ impl Model {
         let window = self.window_of(handle);
         match self.modal().filter(|modal| window.is_some_and(|window| window != *modal)) {
             Some(modal) => {
-                let (called, dialog) = (self.called(handle), self.called(modal));
+                let (called, dialog) = (self.describe(handle), self.describe(modal));
                 Err(Refusal::refused(format!("{called} is blocked by the {dialog}")))
             }
             None => Ok(()),
@@ -142,34 +142,37 @@ impl Model {
         self.stack.iter().copied().find(|window| self.has(*window, State::Modal))
     }
 
-    pub(super) fn called(&self, handle: Handle) -> String {
-        self.widget(handle).map(Widget::called).unwrap_or_default()
+    pub(super) fn describe(&self, handle: Handle) -> String {
+        self.widget(handle).map(Widget::describe).unwrap_or_default()
     }
 
     /// What a click would do, if one of its actions does that.
-    fn press_semantically(&mut self, handle: Handle, now: Instant) -> Result<(), Refusal> {
+    fn press_by_action(&mut self, handle: Handle, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
         let actions = widget.actions();
         match actions.iter().find(|action| matches!(action.as_str(), "press" | "select")) {
             Some(_) => self.press(handle, now),
             None => Err(Refusal::unable(format!(
                 "{} has no action for a press; it has {}",
-                widget.called(),
-                listed(&actions)
+                widget.describe(),
+                join_actions(&actions)
             ))),
         }
     }
 
-    fn do_native(&mut self, handle: Handle, name: &str, now: Instant) -> Result<(), Refusal> {
+    fn run_native_action(&mut self, handle: Handle, name: &str, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
         let actions = widget.actions();
         if !actions.iter().any(|action| action == name) {
-            let called = widget.called();
-            return Err(Refusal::unable(format!("{called} has no '{name}'; it has {}", listed(&actions))));
+            let called = widget.describe();
+            return Err(Refusal::unable(format!(
+                "{called} has no '{name}'; it has {}",
+                join_actions(&actions)
+            )));
         }
         match name {
             "press" => self.press(handle, now),
-            "select" => self.pick(handle, now),
+            "select" => self.select_item(handle, now),
             "increment" => self.step(handle, 1.0, now),
             "decrement" => self.step(handle, -1.0, now),
             "confirm" => {
@@ -180,15 +183,15 @@ impl Model {
                 self.show_menu(handle, None);
                 Ok(())
             }
-            "expand" => self.unfold(handle, true, now),
-            "collapse" => self.unfold(handle, false, now),
+            "expand" => self.set_expanded(handle, true, now),
+            "collapse" => self.set_expanded(handle, false, now),
             "raise" => {
                 self.raise(handle);
                 Ok(())
             }
             // An action that only the script knows: its rules say what it does.
             own => {
-                self.happen(Happening::Action, Some(handle), own, now);
+                self.trigger(TriggerKind::Action, Some(handle), own, now);
                 Ok(())
             }
         }
@@ -199,7 +202,7 @@ impl Model {
         match self.widget(handle) {
             None => Err(Refusal::gone()),
             Some(widget) if !widget.role.is_interactive() => {
-                Err(Refusal::unable(format!("{} cannot be focused", widget.called())))
+                Err(Refusal::unable(format!("{} cannot be focused", widget.describe())))
             }
             Some(_) => {
                 self.focus_on(handle, now);
@@ -209,16 +212,16 @@ impl Model {
     }
 
     /// Shows, or hides, what a widget holds.
-    pub(super) fn unfold(&mut self, handle: Handle, open: bool, now: Instant) -> Result<(), Refusal> {
+    pub(super) fn set_expanded(&mut self, handle: Handle, open: bool, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
-        let (role, called) = (widget.role, widget.called());
+        let (role, called) = (widget.role, widget.describe());
         let is_open = widget.states.has(State::Expanded);
-        if pops_up(role) {
+        if is_popup(role) {
             if open != is_open {
                 self.close_popups(handle);
-                self.pop(handle, open);
+                self.set_popup_open(handle, open);
             }
-        } else if opens(widget) {
+        } else if is_branch(widget) {
             self.open_branch(handle, open);
         } else if self.shown_by(handle).is_some() && role != Role::Tab {
             if open != is_open {
@@ -239,19 +242,19 @@ impl Model {
             let is_list = self.widget(*container).is_some_and(|widget| {
                 scrolls(widget.role) && widget.total().is_none() && widget.children.contains(child)
             });
-            if is_list && !self.is_fully_seen(*child) {
-                let index = self.widget(*container).and_then(|widget| widget.place_of(*child));
+            if is_list && !self.is_fully_visible(*child) {
+                let index = self.widget(*container).and_then(|widget| widget.index_of(*child));
                 if let Some(widget) = self.widget_mut(*container) {
-                    widget.scrolled = index.unwrap_or(0);
+                    widget.scroll_offset = index.unwrap_or(0);
                     self.layout = None;
                 }
             }
         }
     }
 
-    fn reveal(&mut self, handle: Handle, row: u32) -> Result<(), Refusal> {
+    fn scroll_to_row(&mut self, handle: Handle, row: u32) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
-        let called = widget.called();
+        let called = widget.describe();
         if !scrolls(widget.role) {
             return Err(Refusal::unable(format!("{called} does not scroll")));
         }
@@ -282,21 +285,21 @@ impl Model {
     ) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
         if !scrolls(widget.role) {
-            return Err(Refusal::unable(format!("{} does not scroll", widget.called())));
+            return Err(Refusal::unable(format!("{} does not scroll", widget.describe())));
         }
         let top = widget
             .rows_in_view()
-            .map_or_else(|| u32::try_from(widget.scrolled).unwrap_or(u32::MAX), |view| view.start);
+            .map_or_else(|| u32::try_from(widget.scroll_offset).unwrap_or(u32::MAX), |view| view.start);
         match direction {
             Direction::Up => self.scroll(handle, top.saturating_sub(steps)),
             Direction::Down => self.scroll(handle, top.saturating_add(steps)),
             Direction::Left | Direction::Right => {
-                Err(Refusal::unable(format!("{} does not scroll sideways", widget.called())))
+                Err(Refusal::unable(format!("{} does not scroll sideways", widget.describe())))
             }
         }
     }
 }
 
-fn listed(actions: &[String]) -> String {
+fn join_actions(actions: &[String]) -> String {
     if actions.is_empty() { "none".to_owned() } else { actions.join(", ") }
 }

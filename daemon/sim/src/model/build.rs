@@ -2,14 +2,14 @@
 
 use axd_protocol::{Role, State, States};
 
-use super::{Change, Handle, Model, Plan, Rows, Widget};
+use super::{Change, Handle, Model, VirtualRows, Widget, WidgetOptions};
 use crate::script::{GenerateScript, Script, WidgetScript, WindowScript};
 
 /// What a widget can do, as its toolkit would list it: what a press does first.
 pub(super) fn actions_of(widget: &Widget) -> Vec<&'static str> {
     let mut actions = role_actions(widget.role).to_vec();
-    let plan = widget.plan.as_deref();
-    if plan.is_some_and(|plan| plan.shows.is_some()) && widget.role != Role::Tab || opens(widget) {
+    let plan = widget.options.as_deref();
+    if plan.is_some_and(|plan| plan.shows.is_some()) && widget.role != Role::Tab || is_branch(widget) {
         actions.extend(["expand", "collapse"]);
     }
     if plan.is_some_and(|plan| plan.menu.is_some()) {
@@ -33,12 +33,12 @@ fn role_actions(role: Role) -> &'static [&'static str] {
 }
 
 /// Whether children of the role are there only while it is open.
-pub(super) fn pops_up(role: Role) -> bool {
+pub(super) fn is_popup(role: Role) -> bool {
     matches!(role, Role::Menu | Role::Combobox)
 }
 
 /// Whether it is a branch of a tree, which opens and closes.
-pub(super) fn opens(widget: &Widget) -> bool {
+pub(super) fn is_branch(widget: &Widget) -> bool {
     widget.role == Role::TreeItem && !widget.children.is_empty()
 }
 
@@ -47,7 +47,7 @@ fn role_states(role: Role, states: States) -> States {
         Role::TextField | Role::TextArea | Role::SearchField if !states.has(State::Readonly) => {
             states.with(State::Editable)
         }
-        _ if pops_up(role) && !states.has(State::Expanded) => {
+        _ if is_popup(role) && !states.has(State::Expanded) => {
             states.with(State::Haspopup).with(State::Collapsed)
         }
         _ => states,
@@ -70,8 +70,8 @@ impl Widget {
             children: Vec::new(),
             row: None,
             window: None,
-            scrolled: 0,
-            plan: None,
+            scroll_offset: 0,
+            options: None,
         }
     }
 
@@ -98,18 +98,18 @@ impl Model {
         window.states.set(State::Modal, script.modal);
         let ordinal = i32::try_from(self.next_window % 8).unwrap_or(0);
         let bounds = script.bounds.unwrap_or([80 + ordinal * 40, 60 + ordinal * 30, 480, 520]);
-        window.plan = Some(Box::new(Plan {
+        window.options = Some(Box::new(WidgetOptions {
             bounds: Some(bounds),
             flow: script.layout,
             columns: script.columns,
-            ..Plan::default()
+            ..WidgetOptions::default()
         }));
         self.next_window += 1;
         let handle = self.insert(window, Handle::APP, None);
         for child in &script.children {
             self.build_widget(child, handle, None, "");
         }
-        self.settle_shown(handle);
+        self.hide_closed_pages(handle);
         self.stack.insert(0, handle);
         self.changes.extend([Change::Children(Handle::APP), Change::Windows]);
         handle
@@ -135,7 +135,7 @@ impl Model {
         widget.semantic = script.semantic.unwrap_or(self.script.semantic);
         let is_closed = |model: &Model| {
             model.widget(parent).is_some_and(|above| {
-                (pops_up(above.role) || above.role == Role::TreeItem) && !above.states.has(State::Expanded)
+                (is_popup(above.role) || above.role == Role::TreeItem) && !above.states.has(State::Expanded)
             })
         };
         if is_closed(self) {
@@ -150,10 +150,10 @@ impl Model {
             widget.states.set(State::Collapsed, true);
         }
         let is_closed_branch = widget.states.has(State::Collapsed) && is_branch;
-        widget.plan = plan_of(script);
+        widget.options = options_of(script);
         if script.id.as_ref().is_some_and(|id| self.script.context_menus.contains(id)) {
             widget.states.set(State::Hidden, true);
-            widget.plan.get_or_insert_default().floating = true;
+            widget.options.get_or_insert_default().floating = true;
         }
         let semantic = widget.semantic;
         let handle = self.insert(widget, parent, index);
@@ -165,7 +165,7 @@ impl Model {
         for name in &script.items {
             let mut widget = Widget::named(item, name);
             widget.semantic = semantic;
-            widget.states.set(State::Hidden, pops_up(script.role) || is_closed_branch);
+            widget.states.set(State::Hidden, is_popup(script.role) || is_closed_branch);
             widget.states.set(State::Selected, script.value.as_ref() == Some(name));
             self.insert(widget, handle, None);
         }
@@ -175,7 +175,7 @@ impl Model {
         for child in &script.children {
             self.build_widget(child, handle, None, n);
         }
-        self.realise(handle);
+        self.create_visible_rows(handle);
         handle
     }
 
@@ -196,7 +196,7 @@ impl Model {
     }
 
     /// Adds a list of `rows` items to the front window: an app that suddenly is huge.
-    pub fn grow(&mut self, rows: u32) {
+    pub fn add_list(&mut self, rows: u32) {
         let Some(window) = self.stack.first().copied() else { return };
         let list = self.insert(Widget::named(Role::List, "Huge"), window, None);
         self.generate(list, Role::List, &GenerateScript { rows, columns: 0 });
@@ -214,19 +214,19 @@ impl Model {
     }
 
     /// A handle that names nothing and never will: an element that died before it could be read.
-    pub fn reserve(&mut self) -> Handle {
+    pub fn reserve_handle(&mut self) -> Handle {
         self.widgets.push(None);
         Handle(self.widgets.len() as u64 - 1)
     }
 
     /// Hides the pages of tabs that are not selected and what closed disclosure buttons would show.
-    fn settle_shown(&mut self, window: Handle) {
+    fn hide_closed_pages(&mut self, window: Handle) {
         let mut waiting = vec![window];
         let mut shown = Vec::new();
         while let Some(handle) = waiting.pop() {
             let Some(widget) = self.widget(handle) else { continue };
             waiting.extend(&widget.children);
-            if let Some(id) = widget.plan.as_ref().and_then(|plan| plan.shows.clone()) {
+            if let Some(id) = widget.options.as_ref().and_then(|plan| plan.shows.clone()) {
                 let open = widget.states.has(State::Selected) || widget.states.has(State::Expanded);
                 shown.push((id, open));
             }
@@ -239,9 +239,9 @@ impl Model {
     }
 
     /// Makes the rows that are in view exist, and no others. Those that stay in view stay the same.
-    pub(super) fn realise(&mut self, container: Handle) {
+    pub(super) fn create_visible_rows(&mut self, container: Handle) {
         let Some(widget) = self.widget(container) else { return };
-        let Some(rows) = widget.plan.as_ref().and_then(|plan| plan.rows.as_ref()) else { return };
+        let Some(rows) = widget.options.as_ref().and_then(|plan| plan.rows.as_ref()) else { return };
         let (top, bottom) = (rows.top, (rows.top + rows.visible).min(rows.total));
         let (cells, selected, role) = (rows.cells.clone(), rows.selected, widget.role);
         let item = if role == Role::List { Role::ListItem } else { Role::Row };
@@ -267,15 +267,15 @@ impl Model {
     }
 }
 
-fn plan_of(script: &WidgetScript) -> Option<Box<Plan>> {
-    let rows = script.rows.as_ref().map(|rows| Rows {
+fn options_of(script: &WidgetScript) -> Option<Box<WidgetOptions>> {
+    let rows = script.rows.as_ref().map(|rows| VirtualRows {
         total: rows.total,
         visible: rows.visible,
         top: 0,
         cells: rows.cells.clone(),
         selected: None,
     });
-    let plan = Plan {
+    let plan = WidgetOptions {
         bounds: script.bounds,
         height: script.height,
         flow: script.layout,
@@ -293,5 +293,5 @@ fn plan_of(script: &WidgetScript) -> Option<Box<Plan>> {
         drag: script.drag,
         reorder: script.reorder,
     };
-    (plan != Plan::default()).then(|| Box::new(plan))
+    (plan != WidgetOptions::default()).then(|| Box::new(plan))
 }

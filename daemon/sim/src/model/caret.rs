@@ -52,9 +52,9 @@ impl Model {
         let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
         let is_text = matches!(widget.role, Role::TextField | Role::TextArea | Role::SearchField);
         match (is_text || widget.states.has(State::Editable), widget.states.has(State::Readonly)) {
-            (true, true) => Err(Refusal::refused(format!("{} is read-only", widget.called()))),
+            (true, true) => Err(Refusal::refused(format!("{} is read-only", widget.describe()))),
             (true, false) => Ok(()),
-            (false, _) => Err(Refusal::unable(format!("{} takes no text", widget.called()))),
+            (false, _) => Err(Refusal::unable(format!("{} takes no text", widget.describe()))),
         }
     }
 
@@ -105,7 +105,7 @@ impl Model {
         }
         self.set_value(handle, text);
         self.carets.insert(handle, Caret { anchor: at, at });
-        self.changed_by_hand(handle, now);
+        self.on_user_change(handle, now);
     }
 
     /// Deletes what is selected, or the character before or after the caret.

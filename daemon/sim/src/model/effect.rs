@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use axd_protocol::State;
 
-use super::conduct::number;
-use super::{Change, Handle, Later, Model};
-use crate::rule::{Condition, Effect, Happening, Test};
+use super::behavior::format_number;
+use super::{Change, Handle, Model, ScheduledRule};
+use crate::rule::{Condition, Effect, Test, TriggerKind};
 
 impl Model {
     /// Something happened: the machine acts on it, then the rules. Effects set off no further rules, so this ends.
     /// True if there was a rule for it.
-    pub(super) fn happen(
+    pub(super) fn trigger(
         &mut self,
-        happening: Happening,
+        happening: TriggerKind,
         at: Option<Handle>,
         text: &str,
         now: Instant,
@@ -22,19 +22,20 @@ impl Model {
         let mut any = false;
         let id = at.and_then(|handle| self.widget(handle)).and_then(|widget| widget.id.clone());
         let id = id.unwrap_or_default();
-        self.run_machine(happening, &id, text);
+        self.run_logic(happening, &id, text);
         let script = Arc::clone(&self.script);
         for (index, rule) in script.rules.iter().enumerate() {
-            let set_off = rule.on.iter().any(|trigger| {
-                trigger.happening == happening && (trigger.widget == id || trigger.widget == "*")
-            });
-            if !set_off || !rule.when.iter().all(|condition| self.holds(condition)) {
+            let set_off = rule
+                .on
+                .iter()
+                .any(|trigger| trigger.kind == happening && (trigger.widget == id || trigger.widget == "*"));
+            if !set_off || !rule.when.iter().all(|condition| self.is_met(condition)) {
                 continue;
             }
             any = true;
             if rule.after_ms > 0 {
                 let due = now + Duration::from_millis(rule.after_ms);
-                self.later.push(Later { due, rule: index, text: text.to_owned() });
+                self.scheduled.push(ScheduledRule { due, rule: index, text: text.to_owned() });
             } else {
                 self.run_effects(index, text, now);
             }
@@ -42,7 +43,7 @@ impl Model {
         any
     }
 
-    fn holds(&self, condition: &Condition) -> bool {
+    fn is_met(&self, condition: &Condition) -> bool {
         let Some(widget) = self.find(&condition.widget).and_then(|handle| self.widget(handle)) else {
             return false;
         };
@@ -65,13 +66,13 @@ impl Model {
     fn run_effect(&mut self, effect: &Effect, text: &str, now: Instant) {
         match effect {
             Effect::Announce(said) => {
-                let said = self.fill(said, text);
+                let said = self.fill_placeholders(said, text);
                 self.changes.push(Change::Announced(said));
             }
             Effect::Quit => self.ended = true,
             Effect::Open(id) => self.open_window(id, now),
             Effect::Close(id) => self.close_window(id, now),
-            Effect::Add { template, into, index } => self.add(template, into, *index),
+            Effect::Add { template, into, index } => self.add_from_template(template, into, *index),
             Effect::Move { widget, into, index } => {
                 if let (Some(handle), Some(into)) = (self.find(widget), self.find(into)) {
                     self.move_to(handle, into, *index);
@@ -87,26 +88,26 @@ impl Model {
             | Effect::Select(id)
             | Effect::Focus(id) => {
                 if let Some(handle) = self.find(id) {
-                    self.run_on(handle, effect, text);
+                    self.run_widget_effect(handle, effect, text);
                 }
             }
         }
     }
 
-    fn run_on(&mut self, handle: Handle, effect: &Effect, text: &str) {
+    fn run_widget_effect(&mut self, handle: Handle, effect: &Effect, text: &str) {
         let held = self.widget(handle).and_then(|widget| widget.value.clone()).unwrap_or_default();
         match effect {
             Effect::Set(_, value) => {
-                let value = self.fill(value, text);
+                let value = self.fill_placeholders(value, text);
                 self.set_value(handle, value);
             }
             Effect::Append(_, more) => {
-                let more = self.fill(more, text);
+                let more = self.fill_placeholders(more, text);
                 self.set_value(handle, held + &more);
             }
             Effect::Increase(_, by) => {
-                let value = self.within(handle, held.trim().parse().unwrap_or(0.0) + by);
-                self.set_value(handle, number(value));
+                let value = self.clamp_to_range(handle, held.trim().parse().unwrap_or(0.0) + by);
+                self.set_value(handle, format_number(value));
             }
             Effect::Toggle(_, state) => {
                 let on = self.has(handle, *state);
@@ -115,16 +116,16 @@ impl Model {
             Effect::Mark(_, state, on) => self.set_state(handle, *state, *on),
             Effect::Remove(_) => self.remove(handle),
             Effect::Rename(_, name) => {
-                let name = self.fill(name, text);
+                let name = self.fill_placeholders(name, text);
                 self.set_name(handle, name);
             }
-            Effect::Select(_) => self.only(handle, State::Selected),
+            Effect::Select(_) => self.set_exclusively(handle, State::Selected),
             Effect::Focus(_) => self.set_focus(handle),
             _ => {}
         }
     }
 
-    fn add(&mut self, template: &str, into: &str, index: Option<usize>) {
+    fn add_from_template(&mut self, template: &str, into: &str, index: Option<usize>) {
         let script = Arc::clone(&self.script);
         let (Some(widget), Some(into)) = (script.templates.get(template), self.find(into)) else { return };
         let made = self.made.entry(template.to_owned()).or_insert(0);
@@ -135,7 +136,7 @@ impl Model {
     }
 
     /// Fills in `{text}`, `{value:ID}`, `{name:ID}`, `{checked:ID}`, `{args}`, `{cwd}` and `{env:NAME}`.
-    fn fill(&self, pattern: &str, text: &str) -> String {
+    fn fill_placeholders(&self, pattern: &str, text: &str) -> String {
         let mut filled = String::new();
         let mut rest = pattern;
         while let Some((before, after)) = rest.split_once('{') {

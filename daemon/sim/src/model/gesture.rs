@@ -71,17 +71,17 @@ pub enum Gesture {
 
 /// What comes of it outside the app.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Heard {
+pub struct GestureOutcome {
     /// What is to go onto the clipboard.
     pub copied: Option<String>,
     /// What was dragged out of the app.
-    pub carried: Option<String>,
+    pub dragged_out: Option<String>,
 }
 
 /// What an app remembers of the mouse.
 #[derive(Debug, Default)]
-pub(super) struct Touch {
-    pub pressed: Option<Pressed>,
+pub(super) struct PointerState {
+    pub pressed: Option<PressedButton>,
     pub hovered: Option<Handle>,
     /// The tooltip that is shown.
     pub tip: Option<Handle>,
@@ -91,25 +91,30 @@ pub(super) struct Touch {
 
 /// A button is down.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pressed {
+pub(super) struct PressedButton {
     pub handle: Handle,
     pub at: Point,
     pub clicks: u32,
-    pub drag: Drag,
+    pub drag: DragPhase,
 }
 
 /// How far a drag is. What jumps from its source onto its target is none: the target must have seen it come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Drag {
-    No,
-    Begun,
-    Under,
+pub(super) enum DragPhase {
+    NotStarted,
+    Started,
+    Moving,
 }
 
 impl Model {
     /// Takes in what mouse and keyboard do; `clipboard` is the text that a paste would bring.
-    pub fn feel(&mut self, gesture: &Gesture, clipboard: Option<&str>, now: Instant) -> Heard {
-        let mut heard = Heard::default();
+    pub fn handle_gesture(
+        &mut self,
+        gesture: &Gesture,
+        clipboard: Option<&str>,
+        now: Instant,
+    ) -> GestureOutcome {
+        let mut heard = GestureOutcome::default();
         match gesture {
             Gesture::Move(at) => self.pointer_moved(*at, now),
             Gesture::Leave => self.hover(None, now),
@@ -117,12 +122,12 @@ impl Model {
                 self.pointer_down(*at, *button, *clicks, *modifiers, now);
             }
             Gesture::Up { at, button, outside } => {
-                heard.carried = self.pointer_up(*at, *button, *outside, now);
+                heard.dragged_out = self.pointer_up(*at, *button, *outside, now);
             }
             Gesture::Wheel { at, down } => self.wheel(*at, *down),
-            Gesture::Drop { at, text } => self.dropped(*at, text, now),
+            Gesture::Drop { at, text } => self.drop_from_outside(*at, text, now),
             Gesture::Key { key, modifiers } => heard.copied = self.key(*key, *modifiers, clipboard, now),
-            Gesture::Text(character) => self.typed(*character, now),
+            Gesture::Text(character) => self.on_character(*character, now),
         }
         heard
     }

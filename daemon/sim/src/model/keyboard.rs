@@ -10,7 +10,7 @@ use super::gesture::Modifiers;
 use super::{Handle, Model};
 
 /// How many steps or rows a page is.
-const PAGE: i32 = 10;
+const STEPS_PER_PAGE: i32 = 10;
 
 impl Model {
     /// A key went down; answers what it copied.
@@ -57,7 +57,7 @@ impl Model {
     }
 
     /// A character was typed, whatever key that takes.
-    pub(super) fn typed(&mut self, character: char, now: Instant) {
+    pub(super) fn on_character(&mut self, character: char, now: Instant) {
         let key = match character {
             '\n' | '\r' => Key::Named(Named::Return),
             '\t' => Key::Named(Named::Tab),
@@ -97,15 +97,15 @@ impl Model {
                 && has(&[Modifier::Shift]) == modifiers.shift
                 && has(&[Modifier::Alt]) == modifiers.alt
         };
-        let found = self.in_order(window, |_| true).into_iter().find(|handle| {
-            let plan = self.widget(*handle).and_then(|widget| widget.plan.as_ref());
+        let found = self.descendants_in_order(window, |_| true).into_iter().find(|handle| {
+            let plan = self.widget(*handle).and_then(|widget| widget.options.as_ref());
             plan.and_then(|plan| plan.shortcut.as_ref()).is_some_and(is_pressed_by)
         })?;
         (!self.has(found, State::Disabled)).then_some(found)
     }
 
     /// The widgets of a window in tree order, without what is inside of those that `enter` is false of.
-    fn in_order(&self, window: Handle, enter: impl Fn(Handle) -> bool) -> Vec<Handle> {
+    fn descendants_in_order(&self, window: Handle, enter: impl Fn(Handle) -> bool) -> Vec<Handle> {
         let mut all = Vec::new();
         let mut waiting = vec![window];
         while let Some(handle) = waiting.pop() {
@@ -121,12 +121,12 @@ impl Model {
 
     /// Moves the focus to the next control, or the one before.
     fn tab(&mut self, window: Handle, back: bool, now: Instant) {
-        let shown = self.in_order(window, |handle| {
+        let shown = self.descendants_in_order(window, |handle| {
             !self.has(handle, State::Hidden) && !self.has(handle, State::Disabled)
         });
         let focus = self.focus_in(window);
         let stops: Vec<Handle> =
-            shown.into_iter().filter(|handle| Some(*handle) == focus || self.is_stop(*handle)).collect();
+            shown.into_iter().filter(|handle| Some(*handle) == focus || self.is_tab_stop(*handle)).collect();
         let here = stops.iter().position(|stop| Some(*stop) == focus);
         let next = match (here, back) {
             (Some(here), false) => (here + 1) % stops.len(),
@@ -143,7 +143,7 @@ impl Model {
     }
 
     /// Whether the tab key stops there. Of items, radio buttons and tabs that is the one that counts, or the first.
-    fn is_stop(&self, handle: Handle) -> bool {
+    fn is_tab_stop(&self, handle: Handle) -> bool {
         let Some(widget) = self.widget(handle) else { return false };
         let state = match widget.role {
             Role::Radio => State::Checked,
@@ -273,8 +273,8 @@ impl Model {
         let role = widget.role;
         match (role, key) {
             (Role::Slider | Role::SpinButton, _) => self.number_key(handle, key, now),
-            (Role::Radio | Role::Tab, Named::Left | Named::Up) => self.press_beside(handle, -1, now),
-            (Role::Radio | Role::Tab, Named::Right | Named::Down) => self.press_beside(handle, 1, now),
+            (Role::Radio | Role::Tab, Named::Left | Named::Up) => self.press_sibling(handle, -1, now),
+            (Role::Radio | Role::Tab, Named::Right | Named::Down) => self.press_sibling(handle, 1, now),
             (Role::ListItem | Role::Row | Role::Cell | Role::TreeItem, _) => self.item_key(handle, key, now),
             (Role::Combobox, Named::Up | Named::Down) => {
                 let chosen = self.selected_in(handle);
@@ -286,7 +286,7 @@ impl Model {
                     (None, _) => Some(0),
                 };
                 if let Some(item) = next.and_then(|next| places.get(next)) {
-                    let _ = self.pick(*item, now);
+                    let _ = self.select_item(*item, now);
                 }
             }
             (
@@ -310,12 +310,12 @@ impl Model {
         let steps = match key {
             Named::Left | Named::Down => -1,
             Named::Right | Named::Up => 1,
-            Named::PageDown => -PAGE,
-            Named::PageUp => PAGE,
+            Named::PageDown => -STEPS_PER_PAGE,
+            Named::PageUp => STEPS_PER_PAGE,
             Named::Home | Named::End => {
                 let end = if key == Named::Home { min } else { max };
                 if let Some(end) = end {
-                    let _ = self.put(handle, &end.to_string(), now);
+                    let _ = self.enter_value(handle, &end.to_string(), now);
                 }
                 return;
             }
@@ -325,7 +325,7 @@ impl Model {
     }
 
     /// Presses a sibling of the same kind, and moves the focus there.
-    fn press_beside(&mut self, handle: Handle, by: isize, now: Instant) {
+    fn press_sibling(&mut self, handle: Handle, by: isize, now: Instant) {
         let role = self.widget(handle).map(|widget| widget.role);
         let parent = self.widget(handle).and_then(|widget| self.widget(widget.parent?));
         let mut kin: Vec<Handle> = parent.map(|parent| parent.children.clone()).unwrap_or_default();
@@ -346,8 +346,8 @@ impl Model {
         let by = match key {
             Named::Up => -1,
             Named::Down => 1,
-            Named::PageUp => -PAGE,
-            Named::PageDown => PAGE,
+            Named::PageUp => -STEPS_PER_PAGE,
+            Named::PageDown => STEPS_PER_PAGE,
             Named::Home => -i32::MAX,
             Named::End => i32::MAX,
             Named::Left | Named::Right => return self.open_branch(item, key == Named::Right),
@@ -356,7 +356,7 @@ impl Model {
                 return;
             }
             Named::Space => {
-                let _ = self.pick(item, now);
+                let _ = self.select_item(item, now);
                 return;
             }
             _ => return,
@@ -368,9 +368,9 @@ impl Model {
             let wanted = (i64::from(row) + i64::from(by)).clamp(0, last);
             let wanted = u32::try_from(wanted).unwrap_or(0);
             // The row is one there is.
-            let _ = self.pick_row(container, wanted, now);
+            let _ = self.select_row(container, wanted, now);
         } else {
-            let mut items = self.in_order(container, |part| !self.has(part, State::Hidden));
+            let mut items = self.descendants_in_order(container, |part| !self.has(part, State::Hidden));
             items.retain(|part| *part != container && self.container_of(*part) == Some(container));
             items.retain(|part| self.widget(*part).is_some_and(|widget| widget.role != Role::Cell));
             let here = items.iter().position(|part| *part == item).unwrap_or(0);
@@ -379,7 +379,7 @@ impl Model {
             let wanted = usize::try_from(here.saturating_add(by).clamp(0, last)).unwrap_or(0);
             if let Some(next) = items.get(wanted).copied() {
                 self.scroll_to(next);
-                let _ = self.pick(next, now);
+                let _ = self.select_item(next, now);
             }
         }
         if let Some(chosen) = self.selected_in(container) {
@@ -402,8 +402,8 @@ impl Model {
             Named::Up => here.map_or(last, |here| here.saturating_sub(1)),
             Named::Home => 0,
             Named::End => last,
-            Named::Escape => return self.pop(popup, false),
-            Named::Left | Named::Right => return self.open_beside(popup, key == Named::Right),
+            Named::Escape => return self.set_popup_open(popup, false),
+            Named::Left | Named::Right => return self.open_adjacent_menu(popup, key == Named::Right),
             Named::Return | Named::Space => {
                 if let Some(item) = here.and_then(|here| items.get(here).copied()) {
                     let _ = self.press(item, now);
@@ -421,14 +421,14 @@ impl Model {
     }
 
     /// Opens the menu beside an open one.
-    fn open_beside(&mut self, menu: Handle, right: bool) {
+    fn open_adjacent_menu(&mut self, menu: Handle, right: bool) {
         let siblings = self.widget(menu).and_then(|widget| self.widget(widget.parent?));
         let Some(siblings) = siblings.filter(|bar| bar.role == Role::MenuBar) else { return };
         let beside =
-            siblings.place_of(menu).and_then(|here| here.checked_add_signed(if right { 1 } else { -1 }));
+            siblings.index_of(menu).and_then(|here| here.checked_add_signed(if right { 1 } else { -1 }));
         if let Some(next) = beside.and_then(|beside| siblings.children.get(beside).copied()) {
             self.close_popups(next);
-            self.pop(next, true);
+            self.set_popup_open(next, true);
         }
     }
 }

@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use axd_protocol::{Bounds, Point, Role, State};
 
-use super::build::pops_up;
+use super::build::is_popup;
 use super::{Handle, Model, Widget};
 use crate::script::Flow;
 
 /// The built-in desktop's display, unless it is given others.
 pub const SCREEN: Bounds = Bounds { x: 0, y: 0, width: 1280, height: 800 };
 
-const TITLE_BAR: i32 = 28;
+const TITLE_BAR_HEIGHT: i32 = 28;
 const MARGIN: i32 = 8;
 const GAP: i32 = 4;
 pub(super) const POPUP_WIDTH: i32 = 180;
 /// How far the items of a branch are moved in, and how high a line of a tree is.
 const INDENT: i32 = 16;
-const LINE: i32 = 20;
+const LINE_HEIGHT: i32 = 20;
 
 /// Where a widget is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,19 +36,19 @@ pub(super) fn scrolls(role: Role) -> bool {
 /// The places of all widgets. It is worked out anew after anything that can move widgets, when somebody asks.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    spots: HashMap<Handle, Spot>,
+    entries: HashMap<Handle, LayoutEntry>,
     /// In the order they are painted: what is in a widget comes after it.
-    painted: Vec<Painted>,
+    painted: Vec<PaintEntry>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Spot {
+struct LayoutEntry {
     bounds: Bounds,
     seen: Option<Bounds>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Painted {
+struct PaintEntry {
     handle: Handle,
     window: Handle,
     /// Open menus lie over what is painted later.
@@ -58,7 +58,7 @@ struct Painted {
 
 /// What is the same for a widget and those in it.
 #[derive(Clone, Copy)]
-struct Canvas {
+struct PaintContext {
     window: Handle,
     clip: Bounds,
     layer: u8,
@@ -69,87 +69,89 @@ impl Layout {
         let mut layout = Layout::default();
         for window in model.widget(Handle::APP).map(|app| app.children.as_slice()).unwrap_or_default() {
             let bounds = model.window_bounds(*window).unwrap_or(SCREEN);
-            let canvas = Canvas { window: *window, clip: model.desktop(), layer: 0 };
+            let canvas = PaintContext { window: *window, clip: model.desktop(), layer: 0 };
             if !model.frame(*window).minimized {
-                layout.put(model, *window, bounds, canvas);
+                layout.place_widget(model, *window, bounds, canvas);
             }
         }
         layout
     }
 
     pub(super) fn place(&self, handle: Handle) -> Place {
-        match self.spots.get(&handle) {
+        match self.entries.get(&handle) {
             Some(spot) => Place { bounds: Some(spot.bounds), visible: spot.seen.is_some() },
             None => Place { bounds: None, visible: false },
         }
     }
 
     /// Whether all of a widget can be seen.
-    pub(super) fn is_whole(&self, handle: Handle) -> bool {
-        self.spots.get(&handle).is_some_and(|spot| spot.seen == Some(spot.bounds))
+    pub(super) fn is_fully_visible(&self, handle: Handle) -> bool {
+        self.entries.get(&handle).is_some_and(|spot| spot.seen == Some(spot.bounds))
     }
 
     /// What a window shows, in the order it is painted: each with its place, and the part of that which is seen.
     pub(super) fn painted(&self, window: Handle) -> Vec<(Handle, Bounds, Bounds)> {
-        let mut there: Vec<&Painted> = self.painted.iter().filter(|other| other.window == window).collect();
+        let mut there: Vec<&PaintEntry> =
+            self.painted.iter().filter(|other| other.window == window).collect();
         there.sort_by_key(|painted| painted.layer);
         let seen = there.into_iter().filter_map(|painted| {
-            let spot = self.spots.get(&painted.handle)?;
+            let spot = self.entries.get(&painted.handle)?;
             Some((painted.handle, spot.bounds, spot.seen?))
         });
         seen.collect()
     }
 
     /// The deepest widget at a point, in the frontmost window there.
-    pub(super) fn at(&self, point: Point, stack: &[Handle]) -> Option<Handle> {
+    pub(super) fn hit_test(&self, point: Point, stack: &[Handle]) -> Option<Handle> {
         stack.iter().find_map(|window| {
             let there = self.painted.iter().enumerate().filter(|(_, painted)| painted.window == *window);
             // A tooltip is only looked at.
             let there = there.filter(|(_, painted)| !painted.tip);
             let hit = there.filter(|(_, painted)| {
-                let spot = self.spots.get(&painted.handle);
+                let spot = self.entries.get(&painted.handle);
                 spot.and_then(|spot| spot.seen).is_some_and(|seen| seen.contains(point))
             });
             hit.max_by_key(|(order, painted)| (painted.layer, *order)).map(|(_, painted)| painted.handle)
         })
     }
 
-    fn put(&mut self, model: &Model, handle: Handle, bounds: Bounds, canvas: Canvas) {
+    fn place_widget(&mut self, model: &Model, handle: Handle, bounds: Bounds, canvas: PaintContext) {
         let Some(widget) = model.widget(handle).filter(|widget| !widget.states.has(State::Hidden)) else {
             return;
         };
         let seen = bounds.intersection(&canvas.clip);
-        self.spots.insert(handle, Spot { bounds, seen });
+        self.entries.insert(handle, LayoutEntry { bounds, seen });
         let tip = widget.role == Role::Tooltip;
-        self.painted.push(Painted { handle, window: canvas.window, layer: canvas.layer, tip });
-        if pops_up(widget.role) {
+        self.painted.push(PaintEntry { handle, window: canvas.window, layer: canvas.layer, tip });
+        if is_popup(widget.role) {
             let top = if model.is_floating(handle) { bounds.y } else { bounds.y + bounds.height };
-            return self.put_popup(model, widget, Bounds { y: top, ..bounds }, canvas);
+            return self.place_popup(model, widget, Bounds { y: top, ..bounds }, canvas);
         }
         let clips = widget.role.is_window() || scrolls(widget.role);
         // An empty clip where nothing of the widget is seen: nothing in it is seen either.
         let nothing = Bounds { width: 0, height: 0, ..bounds };
         let clip = if clips { seen.unwrap_or(nothing) } else { canvas.clip };
-        self.put_children(model, widget, bounds, Canvas { clip, ..canvas });
+        self.place_children(model, widget, bounds, PaintContext { clip, ..canvas });
     }
 
-    fn put_popup(&mut self, model: &Model, widget: &Widget, bounds: Bounds, canvas: Canvas) {
+    fn place_popup(&mut self, model: &Model, widget: &Widget, bounds: Bounds, canvas: PaintContext) {
         let mut y = bounds.y;
         let width = bounds.width.max(POPUP_WIDTH);
         for child in shown(model, widget) {
             let height = height_of(model, child);
-            let canvas = Canvas { clip: model.desktop(), layer: canvas.layer.saturating_add(1), ..canvas };
-            self.put(model, child, Bounds { x: bounds.x, y, width, height }, canvas);
+            let canvas =
+                PaintContext { clip: model.desktop(), layer: canvas.layer.saturating_add(1), ..canvas };
+            self.place_widget(model, child, Bounds { x: bounds.x, y, width, height }, canvas);
             y += height;
         }
     }
 
-    fn put_children(&mut self, model: &Model, widget: &Widget, bounds: Bounds, canvas: Canvas) {
+    fn place_children(&mut self, model: &Model, widget: &Widget, bounds: Bounds, canvas: PaintContext) {
         let (margin, top) = insets(widget.role);
         let indent = if widget.role == Role::TreeItem { INDENT } else { 0 };
         let (left, width) = (bounds.x + margin + indent, (bounds.width - 2 * margin - indent).max(0));
         let mut y = bounds.y + top;
-        let skipped = widget.children.iter().take(widget.scrolled).copied();
+        let skipped = widget.children.iter().take(widget.scroll_offset).copied();
         let skipped = skipped.filter(|child| is_shown(model, *child));
         y -= skipped.map(|child| height_of(model, child) + gap(widget.role)).sum::<i32>();
         let (flowing, given): (Vec<Handle>, Vec<Handle>) =
@@ -166,7 +168,7 @@ impl Layout {
             for (place, child) in (0..).zip(line) {
                 let x = left + place * (each + GAP);
                 let own = height_of(model, *child);
-                self.put(model, *child, Bounds { x, y, width: each, height: own }, canvas);
+                self.place_widget(model, *child, Bounds { x, y, width: each, height: own }, canvas);
             }
             y += height + gap(widget.role);
         }
@@ -176,8 +178,13 @@ impl Layout {
                 let height = if floats { popup_height(model, child) } else { height };
                 let layer = canvas.layer.saturating_add(u8::from(floats));
                 let clip = if floats { model.desktop() } else { canvas.clip };
-                let canvas = Canvas { layer, clip, ..canvas };
-                self.put(model, child, Bounds { x: bounds.x + x, y: bounds.y + y, width, height }, canvas);
+                let canvas = PaintContext { layer, clip, ..canvas };
+                self.place_widget(
+                    model,
+                    child,
+                    Bounds { x: bounds.x + x, y: bounds.y + y, width, height },
+                    canvas,
+                );
             }
         }
     }
@@ -199,13 +206,15 @@ fn is_floating(model: &Model, handle: Handle) -> bool {
 
 fn popup_height(model: &Model, handle: Handle) -> i32 {
     match model.widget(handle) {
-        Some(widget) if pops_up(widget.role) => shown(model, widget).map(|item| height_of(model, item)).sum(),
-        _ => LINE,
+        Some(widget) if is_popup(widget.role) => {
+            shown(model, widget).map(|item| height_of(model, item)).sum()
+        }
+        _ => LINE_HEIGHT,
     }
 }
 
 fn given_bounds(model: &Model, handle: Handle) -> Option<[i32; 4]> {
-    model.widget(handle)?.plan.as_ref()?.bounds
+    model.widget(handle)?.options.as_ref()?.bounds
 }
 
 fn flow_of(widget: &Widget) -> Flow {
@@ -213,18 +222,18 @@ fn flow_of(widget: &Widget) -> Flow {
         Role::MenuBar | Role::Toolbar | Role::TabList | Role::StatusBar | Role::Row => Flow::Row,
         _ => Flow::Column,
     };
-    widget.plan.as_ref().and_then(|plan| plan.flow).unwrap_or(by_role)
+    widget.options.as_ref().and_then(|plan| plan.flow).unwrap_or(by_role)
 }
 
 fn columns_of(widget: &Widget) -> u16 {
-    widget.plan.as_ref().and_then(|plan| plan.columns).unwrap_or(2).max(1)
+    widget.options.as_ref().and_then(|plan| plan.columns).unwrap_or(2).max(1)
 }
 
 /// The margin at the sides, and how far down children begin.
 fn insets(role: Role) -> (i32, i32) {
     match role {
-        Role::Window | Role::Dialog | Role::Alert => (MARGIN, TITLE_BAR + MARGIN),
-        Role::TreeItem => (0, LINE),
+        Role::Window | Role::Dialog | Role::Alert => (MARGIN, TITLE_BAR_HEIGHT + MARGIN),
+        Role::TreeItem => (0, LINE_HEIGHT),
         _ => (0, 0),
     }
 }
@@ -236,9 +245,9 @@ fn gap(role: Role) -> i32 {
 /// How high a widget is where nothing else is said.
 fn height_of(model: &Model, handle: Handle) -> i32 {
     let Some(widget) = model.widget(handle) else { return 0 };
-    if let Some(plan) = &widget.plan {
+    if let Some(plan) = &widget.options {
         if let Some(rows) = plan.rows.as_ref().filter(|_| plan.height.is_none()) {
-            return i32::try_from(rows.visible).unwrap_or(20) * LINE;
+            return i32::try_from(rows.visible).unwrap_or(20) * LINE_HEIGHT;
         }
         if let Some(height) = plan.bounds.map(|[_, _, _, height]| height).or(plan.height) {
             return height;
@@ -246,8 +255,8 @@ fn height_of(model: &Model, handle: Handle) -> i32 {
     }
     match widget.role {
         Role::Text | Role::Paragraph => 18,
-        Role::Row | Role::ListItem | Role::Cell | Role::Image | Role::Tooltip => LINE,
-        Role::TreeItem => LINE + shown(model, widget).map(|item| height_of(model, item)).sum::<i32>(),
+        Role::Row | Role::ListItem | Role::Cell | Role::Image | Role::Tooltip => LINE_HEIGHT,
+        Role::TreeItem => LINE_HEIGHT + shown(model, widget).map(|item| height_of(model, item)).sum::<i32>(),
         Role::Heading | Role::MenuBar | Role::MenuItem | Role::ProgressBar | Role::StatusBar => 24,
         Role::TextArea => 120,
         Role::Canvas => 300,

@@ -4,17 +4,17 @@
 //! here. The same model serves the built-in desktop and the double of the macOS accessibility API.
 
 mod act;
+mod behavior;
 mod build;
+mod builtin_logic;
 mod caret;
-mod conduct;
-mod deed;
 mod effect;
 mod gesture;
 mod keyboard;
 mod layout;
-mod machine;
 mod pointer;
 mod popups;
+mod user_action;
 mod windows;
 
 use std::collections::HashMap;
@@ -24,20 +24,20 @@ use std::time::Instant;
 use axd_protocol::keys::Combo;
 use axd_protocol::{Bounds, Role, State, States};
 
-pub use act::{Refusal, Why};
+pub use act::{Refusal, RefusalKind};
 pub use caret::{CELL, Caret, PADDING};
-pub use deed::Deed;
-pub use gesture::{Gesture, Heard, Modifiers};
+pub use gesture::{Gesture, GestureOutcome, Modifiers};
 pub use layout::{Place, SCREEN};
+pub use user_action::UserAction;
 pub use windows::Frame;
 pub use windows::span;
 
-use super::rule::Happening;
+use super::rule::TriggerKind;
 use super::script::{Flow, Script};
 use axd_platform::LaunchPlan;
-use gesture::Touch;
+use builtin_logic::BuiltinLogic;
+use gesture::PointerState;
 use layout::Layout;
-use machine::Machine;
 
 /// An app's own name for a widget: never used again after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,13 +78,13 @@ pub struct Widget {
     /// The window system's number, of a window.
     pub window: Option<u64>,
     /// The first child in view, of a list that scrolls.
-    pub(crate) scrolled: usize,
-    pub(crate) plan: Option<Box<Plan>>,
+    pub(crate) scroll_offset: usize,
+    pub(crate) options: Option<Box<WidgetOptions>>,
 }
 
 /// What few widgets have; kept apart because trees may be large.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Plan {
+pub(crate) struct WidgetOptions {
     bounds: Option<[i32; 4]>,
     height: Option<i32>,
     flow: Option<Flow>,
@@ -93,7 +93,7 @@ pub(crate) struct Plan {
     max: Option<f64>,
     step: Option<f64>,
     shows: Option<String>,
-    rows: Option<Rows>,
+    rows: Option<VirtualRows>,
     shortcut: Option<Combo>,
     /// Its context menu.
     menu: Option<String>,
@@ -106,7 +106,7 @@ pub(crate) struct Plan {
 
 /// Rows of which only those in view exist.
 #[derive(Debug, PartialEq)]
-struct Rows {
+struct VirtualRows {
     total: u32,
     visible: u32,
     top: u32,
@@ -126,33 +126,33 @@ impl Widget {
 
     /// How many rows there are, of a container that shows some of its rows.
     pub fn total(&self) -> Option<u32> {
-        self.plan.as_ref()?.rows.as_ref().map(|rows| rows.total)
+        self.options.as_ref()?.rows.as_ref().map(|rows| rows.total)
     }
 
     /// The rows in view, of a container that shows some of its rows.
     pub fn rows_in_view(&self) -> Option<std::ops::Range<u32>> {
-        let rows = self.plan.as_ref()?.rows.as_ref()?;
+        let rows = self.options.as_ref()?.rows.as_ref()?;
         Some(rows.top..rows.top.saturating_add(rows.visible))
     }
 
     /// The first child in view, of a list that scrolls.
     pub fn first_in_view(&self) -> usize {
-        self.rows_in_view().map_or(self.scrolled, |view| view.start as usize)
+        self.rows_in_view().map_or(self.scroll_offset, |view| view.start as usize)
     }
 
     /// What the cells of a row would hold, in view or not, of a container that shows some of its rows.
     pub fn cells_of_row(&self, row: u32) -> Option<Vec<String>> {
-        let rows = self.plan.as_ref()?.rows.as_ref().filter(|rows| row < rows.total)?;
+        let rows = self.options.as_ref()?.rows.as_ref().filter(|rows| row < rows.total)?;
         Some(rows.cells.iter().map(|cell| cell.replace("{row}", &(row + 1).to_string())).collect())
     }
 
     /// Where a child is among the children.
-    fn place_of(&self, child: Handle) -> Option<usize> {
+    fn index_of(&self, child: Handle) -> Option<usize> {
         self.children.iter().position(|other| *other == child)
     }
 
     /// What to call it in a message.
-    pub fn called(&self) -> String {
+    pub fn describe(&self) -> String {
         let called = self.id.as_deref().or(self.name.as_deref()).unwrap_or("without a name");
         format!("{} '{called}'", self.role)
     }
@@ -205,13 +205,13 @@ pub struct Model {
     changes: Vec<Change>,
     /// How many widgets each template has made.
     made: HashMap<String, u32>,
-    later: Vec<Later>,
-    machine: Option<Machine>,
+    scheduled: Vec<ScheduledRule>,
+    machine: Option<BuiltinLogic>,
     next_window: u64,
     layout: Option<Layout>,
     /// All that the displays show.
     desktop: Bounds,
-    touch: Touch,
+    pointer: PointerState,
     /// How it was started.
     started: LaunchPlan,
     /// Whether it has ended itself.
@@ -220,7 +220,7 @@ pub struct Model {
 
 /// Effects that wait for their time.
 #[derive(Debug)]
-struct Later {
+struct ScheduledRule {
     due: Instant,
     rule: usize,
     text: String,
@@ -246,18 +246,18 @@ impl Model {
             carets: HashMap::new(),
             changes: Vec::new(),
             made: HashMap::new(),
-            later: Vec::new(),
+            scheduled: Vec::new(),
             machine: None,
             next_window: first_window,
             layout: None,
             desktop: SCREEN,
-            touch: Touch::default(),
+            pointer: PointerState::default(),
             started,
             ended: false,
         };
         model.build(&script);
-        model.start_machine();
-        model.happen(Happening::Start, None, "", now);
+        model.start_logic();
+        model.trigger(TriggerKind::Start, None, "", now);
         model.changes.clear();
         model
     }
@@ -281,7 +281,7 @@ impl Model {
         match reference.split_once(':') {
             Some(("selected", list)) => self.selected_in(self.find(list)?),
             Some(("last", list)) => self.widget(self.find(list)?)?.children.last().copied(),
-            _ if reference == "dragged" => self.touch.dragged,
+            _ if reference == "dragged" => self.pointer.dragged,
             _ => self.ids.get(reference).copied(),
         }
     }
@@ -327,16 +327,16 @@ impl Model {
 
     /// When something will happen by itself.
     pub fn next_due(&self) -> Option<Instant> {
-        self.later.iter().map(|later| later.due).min()
+        self.scheduled.iter().map(|later| later.due).min()
     }
 
     /// Lets happen what is due.
     pub fn advance(&mut self, now: Instant) {
-        while let Some(next) = (0..self.later.len()).min_by_key(|index| self.later[*index].due) {
-            if self.later[next].due > now {
+        while let Some(next) = (0..self.scheduled.len()).min_by_key(|index| self.scheduled[*index].due) {
+            if self.scheduled[next].due > now {
                 break;
             }
-            let Later { rule, text, .. } = self.later.remove(next);
+            let ScheduledRule { rule, text, .. } = self.scheduled.remove(next);
             self.run_effects(rule, &text, now);
         }
     }
@@ -348,15 +348,15 @@ impl Model {
     }
 
     /// The widgets at a point, from the window down to the deepest.
-    pub fn at(&mut self, point: axd_protocol::Point) -> Option<Vec<Handle>> {
+    pub fn hit_test(&mut self, point: axd_protocol::Point) -> Option<Vec<Handle>> {
         let stack = self.stack.clone();
-        let deepest = self.layout().at(point, &stack)?;
+        let deepest = self.layout().hit_test(point, &stack)?;
         self.path(deepest)
     }
 
     /// Whether all of a widget can be seen.
-    fn is_fully_seen(&mut self, handle: Handle) -> bool {
-        self.layout().is_whole(handle)
+    fn is_fully_visible(&mut self, handle: Handle) -> bool {
+        self.layout().is_fully_visible(handle)
     }
 
     /// What a window shows, in the order it is painted: each with its place, and the part of that which is seen.
@@ -365,7 +365,7 @@ impl Model {
     }
 
     /// How far the number that a widget holds is between its least and its greatest.
-    pub fn part(&self, handle: Handle) -> Option<f64> {
+    pub fn fraction(&self, handle: Handle) -> Option<f64> {
         let (min, max) = self.range(handle);
         let (min, max) = (min?, max?);
         let held: f64 = self.widget(handle)?.value.as_deref()?.trim().parse().ok()?;
@@ -379,7 +379,7 @@ impl Model {
 
     /// Asks it to end. It does, unless a rule has something to say first.
     pub fn quit(&mut self, now: Instant) {
-        self.ended = !self.happen(Happening::Quit, None, "", now);
+        self.ended = !self.trigger(TriggerKind::Quit, None, "", now);
     }
 
     fn layout(&mut self) -> &Layout {
@@ -488,7 +488,7 @@ impl Model {
     fn selected_in(&self, list: Handle) -> Option<Handle> {
         let children = &self.widget(list)?.children;
         let own = children.iter().copied().find(|child| self.has(*child, State::Selected));
-        let branches = children.iter().filter(|child| self.widget(**child).is_some_and(build::opens));
+        let branches = children.iter().filter(|child| self.widget(**child).is_some_and(build::is_branch));
         own.or_else(|| branches.copied().find_map(|branch| self.selected_in(branch)))
     }
 

@@ -5,20 +5,20 @@ use std::time::Instant;
 use axd_protocol::keys::Button;
 use axd_protocol::{Bounds, Point, Role, State};
 
-use super::build::opens;
-use super::conduct::number;
-use super::gesture::{Drag, Modifiers, Pressed};
+use super::behavior::format_number;
+use super::build::is_branch;
+use super::gesture::{DragPhase, Modifiers, PressedButton};
 use super::layout::scrolls;
 use super::{CELL, Change, Handle, Model, PADDING, Widget};
-use crate::rule::Happening;
+use crate::rule::TriggerKind;
 use axd_platform::Direction;
 
 /// How far the pointer moves with its button down before that is a drag.
-const SLOP: i32 = 3;
+const DRAG_THRESHOLD: i32 = 3;
 /// How many rows a notch of the wheel scrolls.
-const NOTCH: u32 = 3;
+const ROWS_PER_NOTCH: u32 = 3;
 /// How wide the arrow of a branch is.
-const ARROW: i32 = 14;
+const BRANCH_ARROW_WIDTH: i32 = 14;
 
 impl Model {
     pub(super) fn pointer_down(
@@ -29,18 +29,19 @@ impl Model {
         modifiers: Modifiers,
         now: Instant,
     ) {
-        let Some(path) = self.at(at) else { return };
+        let Some(path) = self.hit_test(at) else { return };
         let Some(window) = path.get(1).copied() else { return };
         let open = self.open_popups(window);
         if !open.is_empty() && !path.iter().any(|part| open.contains(part)) {
             // A click beside an open menu closes it, and does nothing else.
-            open.into_iter().for_each(|popup| self.pop(popup, false));
+            open.into_iter().for_each(|popup| self.set_popup_open(popup, false));
             return;
         }
         let Some(handle) = self.target(&path) else { return };
         match button {
             Button::Left => {
-                self.touch.pressed = Some(Pressed { handle, at, clicks, drag: Drag::No });
+                self.pointer.pressed =
+                    Some(PressedButton { handle, at, clicks, drag: DragPhase::NotStarted });
                 self.focus_by_click(handle, now);
                 if self.shows_text(handle) {
                     let place = self.text_place(handle, at);
@@ -56,7 +57,7 @@ impl Model {
                 let is_new = self.container_of(handle).is_some() && !self.has(handle, State::Selected);
                 if is_new && self.context_menu(handle).is_some() {
                     // What a menu is about is what it was opened on.
-                    let _ = self.pick(handle, now);
+                    let _ = self.select_item(handle, now);
                 }
                 self.show_menu(handle, Some(at));
             }
@@ -65,26 +66,26 @@ impl Model {
     }
 
     pub(super) fn pointer_moved(&mut self, at: Point, now: Instant) {
-        if let Some(pressed) = self.touch.pressed {
+        if let Some(pressed) = self.pointer.pressed {
             let handle = pressed.handle;
             if self.shows_text(handle) {
                 let place = self.text_place(handle, at);
                 self.set_caret(handle, place, true);
             } else if !self.slide(handle, at, now) {
-                let far = (at.x - pressed.at.x).abs().max((at.y - pressed.at.y).abs()) > SLOP;
+                let far = (at.x - pressed.at.x).abs().max((at.y - pressed.at.y).abs()) > DRAG_THRESHOLD;
                 let drag = match pressed.drag {
-                    Drag::No if far => {
-                        self.touch.dragged = self.drag_source(handle);
-                        Drag::Begun
+                    DragPhase::NotStarted if far => {
+                        self.pointer.dragged = self.drag_source(handle);
+                        DragPhase::Started
                     }
-                    Drag::No => Drag::No,
-                    Drag::Begun | Drag::Under => Drag::Under,
+                    DragPhase::NotStarted => DragPhase::NotStarted,
+                    DragPhase::Started | DragPhase::Moving => DragPhase::Moving,
                 };
-                self.touch.pressed = Some(Pressed { drag, ..pressed });
+                self.pointer.pressed = Some(PressedButton { drag, ..pressed });
             }
         }
-        let path = self.at(at);
-        let over = path.and_then(|path| self.nearest(&path).or(path.last().copied()));
+        let path = self.hit_test(at);
+        let over = path.and_then(|path| self.deepest_control(&path).or(path.last().copied()));
         self.hover(over, now);
     }
 
@@ -99,35 +100,35 @@ impl Model {
         if button != Button::Left {
             return None;
         }
-        let pressed = self.touch.pressed.take()?;
-        let dragged = self.touch.dragged.filter(|_| pressed.drag == Drag::Under);
+        let pressed = self.pointer.pressed.take()?;
+        let dragged = self.pointer.dragged.filter(|_| pressed.drag == DragPhase::Moving);
         if let Some(dragged) = dragged {
             let name = self.widget(dragged).and_then(|widget| widget.name.clone()).unwrap_or_default();
             if outside {
-                self.touch.dragged = None;
+                self.pointer.dragged = None;
                 return Some(name);
             }
             self.drop_at(at, dragged, &name, now);
         } else if !outside {
-            let path = self.at(at).unwrap_or_default();
+            let path = self.hit_test(at).unwrap_or_default();
             if self.target(&path) == Some(pressed.handle) {
                 self.click(pressed, at, now);
             }
         }
-        self.touch.dragged = None;
+        self.pointer.dragged = None;
         None
     }
 
     /// Down and up at the same widget.
-    fn click(&mut self, pressed: Pressed, at: Point, now: Instant) {
+    fn click(&mut self, pressed: PressedButton, at: Point, now: Instant) {
         let handle = pressed.handle;
         let left = self.place(handle).and_then(|place| place.bounds).map_or(0, |bounds| bounds.x);
-        let is_branch = self.widget(handle).is_some_and(opens);
-        if is_branch && (at.x < left + ARROW || pressed.clicks == 2) {
+        let is_branch = self.widget(handle).is_some_and(is_branch);
+        if is_branch && (at.x < left + BRANCH_ARROW_WIDTH || pressed.clicks == 2) {
             let open = !self.has(handle, State::Expanded);
             self.open_branch(handle, open);
         }
-        if is_branch && at.x < left + ARROW {
+        if is_branch && at.x < left + BRANCH_ARROW_WIDTH {
             return;
         }
         // What cannot be pressed is not: a click on it does nothing.
@@ -139,39 +140,39 @@ impl Model {
 
     /// Drops a widget of the app.
     fn drop_at(&mut self, at: Point, dragged: Handle, name: &str, now: Instant) {
-        let path = self.at(at).unwrap_or_default();
+        let path = self.hit_test(at).unwrap_or_default();
         if self.target(&path).is_none() || path.contains(&dragged) {
             return;
         }
         let from = self.widget(dragged).and_then(|widget| widget.parent);
-        let list = from.filter(|list| path.contains(list) && self.plan_says(*list, |plan| plan.reorder));
+        let list = from.filter(|list| path.contains(list) && self.has_option(*list, |plan| plan.reorder));
         if let Some(list) = list {
             let onto = path.iter().skip_while(|part| **part != list).nth(1);
-            let place = onto.and_then(|onto| self.widget(list)?.place_of(*onto));
+            let place = onto.and_then(|onto| self.widget(list)?.index_of(*onto));
             self.move_to(dragged, list, place);
         }
-        self.happen_on(&path, Happening::Drop, name, now);
+        self.trigger_deepest(&path, TriggerKind::Drop, name, now);
     }
 
     /// Something that came out of another app.
-    pub(super) fn dropped(&mut self, at: Point, text: &str, now: Instant) {
-        let path = self.at(at).unwrap_or_default();
+    pub(super) fn drop_from_outside(&mut self, at: Point, text: &str, now: Instant) {
+        let path = self.hit_test(at).unwrap_or_default();
         if self.target(&path).is_some() {
-            self.happen_on(&path, Happening::Drop, text, now);
+            self.trigger_deepest(&path, TriggerKind::Drop, text, now);
         }
     }
 
     /// It happens to the deepest widget that has a rule for it.
-    fn happen_on(&mut self, path: &[Handle], happening: Happening, text: &str, now: Instant) {
+    fn trigger_deepest(&mut self, path: &[Handle], happening: TriggerKind, text: &str, now: Instant) {
         for part in path.iter().rev() {
-            if self.happen(happening, Some(*part), text, now) {
+            if self.trigger(happening, Some(*part), text, now) {
                 return;
             }
         }
     }
 
     pub(super) fn wheel(&mut self, at: Point, down: i32) {
-        let Some(path) = self.at(at) else { return };
+        let Some(path) = self.hit_test(at) else { return };
         if path.get(1).is_some_and(|window| self.check_modal(*window).is_err()) {
             return;
         }
@@ -179,34 +180,34 @@ impl Model {
         let direction = if down < 0 { Direction::Up } else { Direction::Down };
         if let Some(list) = list {
             // It scrolls, so nothing is refused.
-            let _ = self.scroll_by(list, direction, down.unsigned_abs().saturating_mul(NOTCH));
+            let _ = self.scroll_by(list, direction, down.unsigned_abs().saturating_mul(ROWS_PER_NOTCH));
         }
     }
 
     /// The pointer is on this widget now.
     pub(super) fn hover(&mut self, over: Option<Handle>, now: Instant) {
-        if self.touch.hovered == over {
+        if self.pointer.hovered == over {
             return;
         }
-        self.touch.hovered = over;
-        if let Some(tip) = self.touch.tip.take() {
+        self.pointer.hovered = over;
+        if let Some(tip) = self.pointer.tip.take() {
             self.remove(tip);
         }
         let Some(over) = over else { return };
-        self.happen(Happening::Hover, Some(over), "", now);
+        self.trigger(TriggerKind::Hover, Some(over), "", now);
         self.show_tip(over);
     }
 
     fn show_tip(&mut self, over: Handle) {
-        let tooltip = self.widget(over).and_then(|widget| widget.plan.as_ref()?.tooltip.clone());
+        let tooltip = self.widget(over).and_then(|widget| widget.options.as_ref()?.tooltip.clone());
         let (Some(text), Some(window)) = (tooltip, self.window_of(over)) else { return };
         let place = |model: &mut Model, handle| model.place(handle).and_then(|place| place.bounds);
         let (Some(under), Some(within)) = (place(self, over), place(self, window)) else { return };
         let width = i32::try_from(text.chars().count()).unwrap_or(0) * CELL.0 + 2 * PADDING;
         let mut tip = Widget::named(Role::Tooltip, text);
         let (x, y) = (under.x - within.x, under.y + under.height + PADDING - within.y);
-        tip.plan.get_or_insert_default().bounds = Some([x, y, width, 0]);
-        self.touch.tip = Some(self.insert(tip, window, None));
+        tip.options.get_or_insert_default().bounds = Some([x, y, width, 0]);
+        self.pointer.tip = Some(self.insert(tip, window, None));
         self.changes.push(Change::Children(window));
     }
 
@@ -214,13 +215,13 @@ impl Model {
     /// behind a modal dialog.
     fn target(&self, path: &[Handle]) -> Option<Handle> {
         let window = path.get(1)?;
-        let target = self.nearest(path).or(path.last().copied())?;
+        let target = self.deepest_control(path).or(path.last().copied())?;
         let is_disabled = path.iter().any(|part| self.has(*part, State::Disabled));
         (!is_disabled && self.check_modal(*window).is_ok()).then_some(target)
     }
 
     /// The deepest control of a path.
-    fn nearest(&self, path: &[Handle]) -> Option<Handle> {
+    fn deepest_control(&self, path: &[Handle]) -> Option<Handle> {
         let is_control = |part: &Handle| {
             self.widget(*part).is_some_and(|it| it.role.is_interactive() && it.role != Role::Cell)
         };
@@ -242,13 +243,13 @@ impl Model {
         let Some(widget) = self.widget(handle).filter(|widget| widget.role == Role::Slider) else {
             return false;
         };
-        let step = widget.plan.as_ref().and_then(|plan| plan.step).unwrap_or(1.0);
+        let step = widget.options.as_ref().and_then(|plan| plan.step).unwrap_or(1.0);
         let (Some(min), Some(max)) = self.range(handle) else { return true };
         if let Some(Bounds { x, width, .. }) = self.place(handle).and_then(|place| place.bounds) {
             let part = f64::from(at.x - x) / f64::from((width - 1).max(1));
             let wanted = min + (part.clamp(0.0, 1.0) * (max - min) / step).round() * step;
             // A slider takes any number.
-            let _ = self.put(handle, &number(wanted), now);
+            let _ = self.enter_value(handle, &format_number(wanted), now);
         }
         true
     }
@@ -260,15 +261,15 @@ impl Model {
         path.windows(2).rev().find_map(|pair| {
             let [parent, part] = pair else { return None };
             let is_list = self.widget(*parent).is_some_and(|parent| scrolls(parent.role));
-            let by_list = is_list && self.plan_says(*parent, |plan| plan.drag || plan.reorder);
-            let own = self.plan_says(*part, |plan| plan.drag)
+            let by_list = is_list && self.has_option(*parent, |plan| plan.drag || plan.reorder);
+            let own = self.has_option(*part, |plan| plan.drag)
                 && self.widget(*part).is_some_and(|part| !scrolls(part.role));
             (own || by_list).then_some(*part)
         })
     }
 
-    fn plan_says(&self, handle: Handle, what: impl Fn(&super::Plan) -> bool) -> bool {
-        self.widget(handle).and_then(|widget| widget.plan.as_deref()).is_some_and(what)
+    fn has_option(&self, handle: Handle, what: impl Fn(&super::WidgetOptions) -> bool) -> bool {
+        self.widget(handle).and_then(|widget| widget.options.as_deref()).is_some_and(what)
     }
 
     /// Whether it is text that a caret can be put into, to edit or to copy.

@@ -2,13 +2,13 @@
 
 use axd_protocol::{Point, Role, State};
 
-use super::build::{opens, pops_up};
+use super::build::{is_branch, is_popup};
 use super::layout::POPUP_WIDTH;
 use super::{Handle, Model};
 
 impl Model {
     /// Opens or closes what a disclosure button shows.
-    pub(super) fn disclose(&mut self, button: Handle) {
+    pub(super) fn toggle_disclosure(&mut self, button: Handle) {
         if let Some(page) = self.shown_by(button) {
             let open = !self.has(button, State::Expanded);
             self.set_state(button, State::Expanded, open);
@@ -19,12 +19,12 @@ impl Model {
 
     /// The page of a tab, or what a disclosure button opens and closes.
     pub fn shown_by(&self, handle: Handle) -> Option<Handle> {
-        self.find(self.widget(handle)?.plan.as_ref()?.shows.as_deref()?)
+        self.find(self.widget(handle)?.options.as_ref()?.shows.as_deref()?)
     }
 
     /// Opens or closes a branch of a tree. Branches in it stay as they are.
     pub(super) fn open_branch(&mut self, item: Handle, open: bool) {
-        if !self.widget(item).is_some_and(opens) {
+        if !self.widget(item).is_some_and(is_branch) {
             return;
         }
         self.set_state(item, State::Expanded, open);
@@ -36,7 +36,7 @@ impl Model {
     }
 
     /// Opens or closes a menu or combo box.
-    pub(super) fn pop(&mut self, handle: Handle, open: bool) {
+    pub(super) fn set_popup_open(&mut self, handle: Handle, open: bool) {
         self.set_state(handle, State::Expanded, open);
         self.set_state(handle, State::Collapsed, !open);
         let items = self.widget(handle).map(|widget| widget.children.clone()).unwrap_or_default();
@@ -58,9 +58,9 @@ impl Model {
     /// Opens the menu of a widget: a menu's or combo box's own, or the context menu, at the pointer or under it.
     /// False if it has none.
     pub(super) fn show_menu(&mut self, handle: Handle, at: Option<Point>) -> bool {
-        if self.widget(handle).is_some_and(|widget| pops_up(widget.role)) {
+        if self.widget(handle).is_some_and(|widget| is_popup(widget.role)) {
             self.close_popups(handle);
-            self.pop(handle, true);
+            self.set_popup_open(handle, true);
             return true;
         }
         let Some(menu) = self.context_menu(handle) else { return false };
@@ -69,11 +69,11 @@ impl Model {
         let parent = self.widget(menu).and_then(|widget| widget.parent);
         let origin = parent.and_then(|parent| self.place(parent)?.bounds).unwrap_or_default();
         let at = at.unwrap_or(Point { x: origin.x, y: origin.y });
-        if let Some(plan) = self.widget_mut(menu).and_then(|menu| menu.plan.as_mut()) {
+        if let Some(plan) = self.widget_mut(menu).and_then(|menu| menu.options.as_mut()) {
             plan.bounds = Some([at.x - origin.x, at.y - origin.y, POPUP_WIDTH, 0]);
         }
         self.close_popups(menu);
-        self.pop(menu, true);
+        self.set_popup_open(menu, true);
         self.layout = None;
         true
     }
@@ -81,12 +81,14 @@ impl Model {
     /// The context menu of a widget, or of what it is in.
     pub fn context_menu(&self, handle: Handle) -> Option<Handle> {
         let path = self.path(handle)?;
-        path.into_iter().rev().find_map(|part| self.find(self.widget(part)?.plan.as_ref()?.menu.as_deref()?))
+        path.into_iter()
+            .rev()
+            .find_map(|part| self.find(self.widget(part)?.options.as_ref()?.menu.as_deref()?))
     }
 
     /// Whether the menu is a context menu: not there until it is opened.
     pub fn is_floating(&self, handle: Handle) -> bool {
-        self.widget(handle).is_some_and(|widget| widget.plan.as_ref().is_some_and(|plan| plan.floating))
+        self.widget(handle).is_some_and(|widget| widget.options.as_ref().is_some_and(|plan| plan.floating))
     }
 
     /// The menus and combo boxes of a window that are open, the innermost last.
@@ -95,7 +97,7 @@ impl Model {
         let mut open = Vec::new();
         while let Some(handle) = waiting.pop() {
             let Some(widget) = self.widget(handle) else { continue };
-            if pops_up(widget.role) && widget.states.has(State::Expanded) {
+            if is_popup(widget.role) && widget.states.has(State::Expanded) {
                 open.push(handle);
             }
             // Rows by the thousand hold no menus.
@@ -111,7 +113,7 @@ impl Model {
         let Some(window) = self.window_of(but) else { return };
         for handle in self.open_popups(window) {
             if handle != but {
-                self.pop(handle, false);
+                self.set_popup_open(handle, false);
             }
         }
     }

@@ -22,16 +22,16 @@ fn is(model: &Model, id: &str, state: State) -> bool {
 
 fn press(model: &mut Model, ids: &str) {
     for id in ids.split(' ') {
-        model.act(&Deed::Press(id.to_owned()), Instant::now()).unwrap();
+        model.act(&UserAction::Press(id.to_owned()), Instant::now()).unwrap();
     }
 }
 
 fn set(model: &mut Model, id: &str, text: &str) -> Result<String, Refusal> {
-    model.act(&Deed::Set(id.to_owned(), text.to_owned()), Instant::now())
+    model.act(&UserAction::Set(id.to_owned(), text.to_owned()), Instant::now())
 }
 
 fn select(model: &mut Model, id: &str, choice: &str) {
-    model.act(&Deed::Select(id.to_owned(), Some(choice.to_owned())), Instant::now()).unwrap();
+    model.act(&UserAction::Select(id.to_owned(), Some(choice.to_owned())), Instant::now()).unwrap();
 }
 
 fn items(model: &Model, list: &str) -> Vec<String> {
@@ -65,7 +65,7 @@ fn notes_are_added_edited_searched_and_deleted() {
     assert!(is(&notes, "note-2", State::Hidden) && !is(&notes, "note-1", State::Hidden));
     set(&mut notes, "search", "").unwrap();
     press(&mut notes, "file file-delete");
-    let blocked = notes.act(&Deed::Press("new".into()), Instant::now()).unwrap_err();
+    let blocked = notes.act(&UserAction::Press("new".into()), Instant::now()).unwrap_err();
     assert!(blocked.text.contains("blocked by the dialog 'confirm-delete'"), "{blocked}");
     press(&mut notes, "confirm-yes");
     assert_eq!(items(&notes, "notes"), ["Plan", "Shopping", "Meeting"]);
@@ -75,7 +75,7 @@ fn notes_are_added_edited_searched_and_deleted() {
 #[test]
 fn menus_open_and_close() {
     let mut notes = app("notes");
-    let hidden = notes.act(&Deed::Press("file-save".into()), Instant::now()).unwrap_err();
+    let hidden = notes.act(&UserAction::Press("file-save".into()), Instant::now()).unwrap_err();
     assert!(hidden.text.contains("hidden"), "{hidden}");
     press(&mut notes, "file");
     assert!(is(&notes, "file", State::Expanded) && !is(&notes, "file-save", State::Hidden));
@@ -94,7 +94,7 @@ fn apply_is_enabled_by_any_change_and_disabled_by_itself() {
         press(&mut settings, "apply");
         assert!(is(&settings, "apply", State::Disabled), "{deed}");
     }
-    let refused = app("settings").act(&Deed::Press("apply".into()), Instant::now()).unwrap_err();
+    let refused = app("settings").act(&UserAction::Press("apply".into()), Instant::now()).unwrap_err();
     assert_eq!(refused.text, "button 'apply' is disabled");
 }
 
@@ -135,7 +135,7 @@ fn a_virtual_table_has_only_the_rows_in_view() {
     let rows = |model: &Model| model.widget(model.find("table").unwrap()).unwrap().children.clone();
     let before = rows(&table);
     assert_eq!(before.len(), 20);
-    table.act(&Deed::Scroll("table".into(), 11), Instant::now()).unwrap();
+    table.act(&UserAction::Scroll("table".into(), 11), Instant::now()).unwrap();
     let after = rows(&table);
     assert_eq!(after[..10], before[10..], "rows that stay in view stay the same");
     assert_eq!(table.widget(after[19]).unwrap().row, Some(29));
@@ -163,7 +163,7 @@ fn every_shown_widget_has_a_place_inside_its_window_and_is_found_there() {
             let Some(Place { bounds: Some(bounds), visible: true }) = model.place(handle) else { continue };
             let centre =
                 axd_protocol::Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
-            let path = model.at(centre).unwrap();
+            let path = model.hit_test(centre).unwrap();
             assert!(path.contains(&handle), "{name}: {id} at {bounds:?}");
             let window = model.window_bounds(path[1]).unwrap();
             assert_eq!(bounds.intersection(&window), Some(bounds), "{name}: {id} sticks out");
@@ -180,13 +180,13 @@ fn hidden_and_scrolled_out_widgets_are_not_visible_and_open_menus_lie_on_top() {
     let list = table.find("list").unwrap();
     let items = table.widget(list).unwrap().children.clone();
     assert!(table.place(items[0]).unwrap().visible && !table.place(items[39]).unwrap().visible);
-    table.act(&Deed::Scroll("list".into(), 38), Instant::now()).unwrap();
+    table.act(&UserAction::Scroll("list".into(), 38), Instant::now()).unwrap();
     assert!(!table.place(items[0]).unwrap().visible && table.place(items[39]).unwrap().visible);
     let mut notes = app("notes");
     press(&mut notes, "file");
     let save = notes.find("file-save").unwrap();
     let bounds = notes.place(save).unwrap().bounds.unwrap();
-    let path = notes.at(axd_protocol::Point { x: bounds.x + 5, y: bounds.y + 5 }).unwrap();
+    let path = notes.hit_test(axd_protocol::Point { x: bounds.x + 5, y: bounds.y + 5 }).unwrap();
     assert_eq!(path.last(), Some(&save));
 }
 

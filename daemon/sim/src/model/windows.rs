@@ -7,14 +7,14 @@ use axd_protocol::{Bounds, Point, State};
 
 use super::layout::SCREEN;
 use super::{Change, Handle, Model};
-use crate::rule::Happening;
+use crate::rule::TriggerKind;
 use axd_platform::WindowOp;
 
 /// The least size a window can be made.
-const SMALLEST: (i32, i32) = (120, 60);
+const MIN_WINDOW_SIZE: (i32, i32) = (120, 60);
 
 /// How far from the corner of the main display a window is put whose display is gone.
-const STRANDED: i32 = 40;
+const STRANDED_WINDOW_OFFSET: i32 = 40;
 
 /// What the window manager knows of a window besides its bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Frame {
     /// Whether it is put away.
     pub minimized: bool,
     /// Where it was before it filled the screen.
-    pub before: Option<[i32; 4]>,
+    pub restore_bounds: Option<[i32; 4]>,
 }
 
 impl Model {
@@ -34,14 +34,14 @@ impl Model {
         let script = Arc::clone(&self.script);
         if let Some(window) = script.windows.iter().find(|window| window.id == id) {
             let handle = self.build_window(window);
-            self.happen(Happening::Open, Some(handle), "", now);
+            self.trigger(TriggerKind::Open, Some(handle), "", now);
         }
     }
 
     /// Closes a window.
     pub(super) fn close_window(&mut self, id: &str, now: Instant) {
         if let Some(window) = self.find(id).and_then(|handle| self.window_of(handle)) {
-            self.happen(Happening::Close, Some(window), "", now);
+            self.trigger(TriggerKind::Close, Some(window), "", now);
             self.stack.retain(|other| *other != window);
             self.frames.remove(&window);
             self.focuses.remove(&window);
@@ -106,13 +106,13 @@ impl Model {
             WindowOp::Focus | WindowOp::Insist => return self.raise(window),
             WindowOp::Move(point) => {
                 (bounds[0], bounds[1]) = (point.x, point.y);
-                frame.before = None;
+                frame.restore_bounds = None;
             }
             WindowOp::Resize { width, height } => {
                 let size =
                     |wanted: u32, least| i32::try_from(wanted).unwrap_or(i32::MAX).clamp(least, 16_384);
-                (bounds[2], bounds[3]) = (size(width, SMALLEST.0), size(height, SMALLEST.1));
-                frame.before = None;
+                (bounds[2], bounds[3]) = (size(width, MIN_WINDOW_SIZE.0), size(height, MIN_WINDOW_SIZE.1));
+                frame.restore_bounds = None;
             }
             WindowOp::Minimize => {
                 frame.minimized = true;
@@ -120,17 +120,17 @@ impl Model {
                 self.stack.push(window);
             }
             WindowOp::Maximize => {
-                frame.before = frame.before.or(Some(bounds));
+                frame.restore_bounds = frame.restore_bounds.or(Some(bounds));
                 frame.minimized = false;
                 bounds = [SCREEN.x, SCREEN.y, SCREEN.width, SCREEN.height];
             }
             WindowOp::Restore => {
-                bounds = frame.before.take().unwrap_or(bounds);
+                bounds = frame.restore_bounds.take().unwrap_or(bounds);
                 frame.minimized = false;
             }
         }
         self.frames.insert(window, frame);
-        if let Some(plan) = self.widget_mut(window).and_then(|widget| widget.plan.as_mut()) {
+        if let Some(plan) = self.widget_mut(window).and_then(|widget| widget.options.as_mut()) {
             plan.bounds = Some(bounds);
         }
         self.layout = None;
@@ -147,7 +147,7 @@ impl Model {
     }
 
     /// There are other displays now, the main one first. Windows that are on none of them come to the main one.
-    pub fn take_displays(&mut self, displays: &[Bounds]) {
+    pub fn set_displays(&mut self, displays: &[Bounds]) {
         self.desktop = span(displays.iter().copied()).unwrap_or(SCREEN);
         self.layout = None;
         let Some(main) = displays.first() else { return };
@@ -155,7 +155,13 @@ impl Model {
             let [x, y, width, height] = self.given_window_bounds(window);
             let bounds = Bounds { x, y, width, height };
             if !displays.iter().any(|display| display.intersection(&bounds).is_some()) {
-                self.arrange(window, WindowOp::Move(Point { x: main.x + STRANDED, y: main.y + STRANDED }));
+                self.arrange(
+                    window,
+                    WindowOp::Move(Point {
+                        x: main.x + STRANDED_WINDOW_OFFSET,
+                        y: main.y + STRANDED_WINDOW_OFFSET,
+                    }),
+                );
             }
         }
     }
@@ -168,7 +174,7 @@ impl Model {
     }
 
     fn given_window_bounds(&self, window: Handle) -> [i32; 4] {
-        let bounds = self.widget(window).and_then(|widget| widget.plan.as_ref()?.bounds);
+        let bounds = self.widget(window).and_then(|widget| widget.options.as_ref()?.bounds);
         bounds.unwrap_or([SCREEN.x, SCREEN.y, SCREEN.width, SCREEN.height])
     }
 }

@@ -5,30 +5,30 @@ use std::time::Duration;
 use axd_protocol::State;
 use tokio::sync::oneshot;
 
-use super::{App, Owed, Request, Until, handle, key, now};
-use crate::model::{Gesture, Handle, Heard, Refusal, Why};
+use super::{AppTask, DelayedReply, ReplyTime, Request, handle, key, now};
+use crate::model::{Gesture, GestureOutcome, Handle, Refusal, RefusalKind};
 use axd_platform::mirror::Reading;
 use axd_platform::worker::{AppNotification, AppRequest, ReplySender};
 use axd_platform::{Act, ClipboardContent, Facts, Failure, FailureKind, Measured};
 
-impl App {
+impl AppTask {
     /// Answers a request, or begins to.
-    pub(super) fn take(&mut self, request: Request) {
+    pub(super) fn accept_request(&mut self, request: Request) {
         if request.is_given_up() {
             return;
         }
         if self.faults.slow > Duration::ZERO {
-            self.slowly = Some((now() + self.faults.slow, request));
+            self.slow_request = Some((now() + self.faults.slow, request));
         } else {
-            self.answer(request);
+            self.handle_request(request);
         }
     }
 
-    pub(super) fn answer(&mut self, request: Request) {
+    pub(super) fn handle_request(&mut self, request: Request) {
         match request {
-            Request::Asked(question) => self.reply(question),
-            Request::Input(gesture, answer) => self.feel(&gesture, answer),
-            Request::Visited(visit) => self.show(visit),
+            Request::Call(question) => self.handle_call(question),
+            Request::Input(gesture, answer) => self.handle_gesture(&gesture, answer),
+            Request::Inspect(visit) => self.run_inspection(visit),
             Request::Close => {
                 self.model.quit(now());
                 self.publish();
@@ -36,7 +36,7 @@ impl App {
         }
     }
 
-    fn reply(&mut self, question: AppRequest) {
+    fn handle_call(&mut self, question: AppRequest) {
         // Whoever asked may have given up.
         match question {
             AppRequest::Observe(observer, answer) => {
@@ -60,7 +60,7 @@ impl App {
                 let _ = answer.send(Ok(measured.collect()));
             }
             AppRequest::At(point, answer) => {
-                let path = self.model.at(point).unwrap_or_default();
+                let path = self.model.hit_test(point).unwrap_or_default();
                 let _ = answer.send(Ok(path.into_iter().map(key).collect()));
             }
             AppRequest::Path(element, answer) => {
@@ -88,32 +88,32 @@ impl App {
         self.publish();
         let opened = self.model.modal().filter(|modal| self.faults.blocks && Some(*modal) != before);
         let until = match opened {
-            Some(dialog) => Until::Closed(dialog),
-            None if self.faults.late > Duration::ZERO => Until::Time(now() + self.faults.late),
+            Some(dialog) => ReplyTime::Closed(dialog),
+            None if self.faults.late > Duration::ZERO => ReplyTime::Time(now() + self.faults.late),
             None => {
                 let _ = answer.send(result);
                 return;
             }
         };
-        self.owed.push(Owed { answer, result, until });
+        self.delayed_replies.push(DelayedReply { answer, result, until });
     }
 
     /// Takes in what mouse and keyboard do.
-    fn feel(&mut self, gesture: &Gesture, answer: oneshot::Sender<Heard>) {
-        let pasted = matches!(gesture, Gesture::Key { .. }).then(|| self.desk.clipboard_text()).flatten();
-        let mut heard = self.model.feel(gesture, pasted.as_deref(), now());
+    fn handle_gesture(&mut self, gesture: &Gesture, answer: oneshot::Sender<GestureOutcome>) {
+        let pasted = matches!(gesture, Gesture::Key { .. }).then(|| self.session.clipboard_text()).flatten();
+        let mut heard = self.model.handle_gesture(gesture, pasted.as_deref(), now());
         if let Some(text) = heard.copied.take() {
-            self.desk.copy(ClipboardContent::Text(text));
+            self.session.set_clipboard(ClipboardContent::Text(text));
         }
         self.publish();
         let _ = answer.send(heard);
     }
 
     fn read(&mut self, element: Handle) -> Option<Reading> {
-        self.faults.ghosts.retain(|(_, ghost)| *ghost != element);
+        self.faults.stale_children.retain(|(_, ghost)| *ghost != element);
         let widget = self.model.widget(element)?;
         let mut children = widget.children.clone();
-        let claimed = self.faults.claims.iter().chain(&self.faults.ghosts);
+        let claimed = self.faults.claims.iter().chain(&self.faults.stale_children);
         children.extend(claimed.filter(|(parent, _)| *parent == element).map(|(_, child)| *child));
         let is_secure = widget.states.has(State::Secure);
         let facts = Facts {
@@ -138,18 +138,18 @@ impl Request {
     /// Whether who asked has stopped waiting.
     fn is_given_up(&self) -> bool {
         match self {
-            Request::Asked(question) => question.is_given_up(),
-            Request::Input(..) | Request::Visited(_) | Request::Close => false,
+            Request::Call(question) => question.is_given_up(),
+            Request::Input(..) | Request::Inspect(_) | Request::Close => false,
         }
     }
 }
 
 fn failure(refusal: Refusal) -> Failure {
-    let kind = match refusal.why {
-        Why::Gone => FailureKind::Gone,
-        Why::Unable => FailureKind::NotSupported,
-        Why::Refused => FailureKind::Refused,
-        Why::Invalid => FailureKind::Invalid,
+    let kind = match refusal.kind {
+        RefusalKind::Gone => FailureKind::Gone,
+        RefusalKind::Unable => FailureKind::NotSupported,
+        RefusalKind::Refused => FailureKind::Refused,
+        RefusalKind::Invalid => FailureKind::Invalid,
     };
     Failure::new(kind, refusal.text)
 }

@@ -5,7 +5,7 @@
 //! to who asks, `befall` what can go wrong with it.
 
 mod answer;
-mod befall;
+mod faults;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,24 +16,24 @@ use axd_protocol::{Bounds, Point};
 use tokio::sync::{mpsc, oneshot};
 
 use super::announce::{Announcer, Notification};
-use super::desk::Desk;
 use super::fault::Fault;
-use super::model::{Change, Deed, Frame, Gesture, Handle, Heard, Model};
-use super::picture::{Sheet, sheets};
-use super::reach::{Inside, Listener, Visit};
+use super::inspect::{ChangeListener, InspectFn, Inspection};
+use super::model::{Change, Frame, Gesture, GestureOutcome, Handle, Model, UserAction};
+use super::render::{WindowImage, window_images};
+use super::session::SimSession;
 use axd_platform::worker::{AppHandle, AppNotification, AppRequest, ReplySender};
 use axd_platform::{DesktopWindow, ElementKey, Failure, FailureKind, WindowOp};
-use befall::Faults;
+use faults::Faults;
 
 /// What comes to an app, one thing after the other.
 #[derive(Debug)]
 pub(super) enum Request {
     /// Somebody asks something.
-    Asked(AppRequest),
+    Call(AppRequest),
     /// What mouse and keyboard do.
-    Input(Gesture, oneshot::Sender<Heard>),
+    Input(Gesture, oneshot::Sender<GestureOutcome>),
     /// Somebody looks inside.
-    Visited(Visit),
+    Inspect(InspectFn),
     /// To end.
     Close,
 }
@@ -44,16 +44,16 @@ pub(super) enum Control {
     /// Does something to a window; false if there is none of that number.
     Window(u64, WindowOp, oneshot::Sender<bool>),
     /// Which of the app's windows, or of their menus, is at a point.
-    Cover(Point, oneshot::Sender<Option<u64>>),
+    WindowAt(Point, oneshot::Sender<Option<u64>>),
     /// There are other displays now, the main one first.
     Displays(Vec<Bounds>, oneshot::Sender<()>),
     /// What the windows show.
-    Paint(oneshot::Sender<Vec<Sheet>>),
-    Act(Deed, oneshot::Sender<Result<String, Failure>>),
+    Render(oneshot::Sender<Vec<WindowImage>>),
+    Act(UserAction, oneshot::Sender<Result<String, Failure>>),
     Fault(Fault, oneshot::Sender<Result<String, Failure>>),
     Heal(oneshot::Sender<Result<String, Failure>>),
     /// Tells all that changes, from now on.
-    Overhear(Listener),
+    Subscribe(ChangeListener),
     Quit(oneshot::Sender<Result<String, Failure>>),
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Process {
     pub requests: mpsc::UnboundedSender<Request>,
     pub controls: mpsc::UnboundedSender<Control>,
     /// Whether it took long to answer the last act.
-    pub late: Arc<AtomicBool>,
+    pub delayed_notifications: Arc<AtomicBool>,
 }
 
 impl AppHandle for Process {
@@ -75,7 +75,7 @@ impl AppHandle for Process {
                 let _ = answer.send(Err(Failure::closed()));
                 true
             }
-            question => self.requests.send(Request::Asked(question)).is_ok(),
+            question => self.requests.send(Request::Call(question)).is_ok(),
         }
     }
 
@@ -84,36 +84,36 @@ impl AppHandle for Process {
     }
 
     fn late(&self) -> &Arc<AtomicBool> {
-        &self.late
+        &self.delayed_notifications
     }
 }
 
 /// The app's side.
-pub(super) struct App {
+pub(super) struct AppTask {
     pid: u32,
     model: Model,
-    desk: Arc<Desk>,
+    session: Arc<SimSession>,
     announcer: Announcer,
     observers: Vec<mpsc::UnboundedSender<AppNotification>>,
-    listeners: Vec<Listener>,
+    listeners: Vec<ChangeListener>,
     /// What a late app will tell, and when.
     late: VecDeque<(Instant, Notification)>,
     faults: Faults,
     /// What a slow app is about to answer, and when.
-    slowly: Option<(Instant, Request)>,
+    slow_request: Option<(Instant, Request)>,
     /// Answers held back.
-    owed: Vec<Owed>,
+    delayed_replies: Vec<DelayedReply>,
 }
 
 /// An answer to an act that is held back.
-struct Owed {
+struct DelayedReply {
     answer: ReplySender<()>,
     result: Result<(), Failure>,
-    until: Until,
+    until: ReplyTime,
 }
 
 /// Until when an answer is held back.
-enum Until {
+enum ReplyTime {
     /// This time.
     Time(Instant),
     /// The window is closed.
@@ -121,7 +121,7 @@ enum Until {
 }
 
 /// How an app ended: quit, with the answer that is owed once the desktop knows, or by itself.
-type Farewell = Option<oneshot::Sender<Result<String, Failure>>>;
+type ExitReply = Option<oneshot::Sender<Result<String, Failure>>>;
 
 fn now() -> Instant {
     // The runtime's clock, which tests can stop.
@@ -129,30 +129,30 @@ fn now() -> Instant {
 }
 
 /// Starts an app.
-pub(super) fn spawn(pid: u32, model: Model, desk: Arc<Desk>) -> Process {
+pub(super) fn spawn(pid: u32, model: Model, desk: Arc<SimSession>) -> Process {
     let (requests, asked) = mpsc::unbounded_channel();
     let (controls, told) = mpsc::unbounded_channel();
     let announcer = Announcer::new(model.script().profile);
-    let app = App {
+    let app = AppTask {
         pid,
         model,
-        desk: Arc::clone(&desk),
+        session: Arc::clone(&desk),
         announcer,
         observers: Vec::new(),
         listeners: Vec::new(),
         late: VecDeque::new(),
         faults: Faults::default(),
-        slowly: None,
-        owed: Vec::new(),
+        slow_request: None,
+        delayed_replies: Vec::new(),
     };
     tokio::spawn(async move {
         let farewell = app.run(asked, told).await;
-        desk.ended(pid);
+        desk.on_app_ended(pid);
         if let Some(answer) = farewell {
             let _ = answer.send(Ok("ended".to_owned()));
         }
     });
-    Process { requests, controls, late: Arc::default() }
+    Process { requests, controls, delayed_notifications: Arc::default() }
 }
 
 /// The windows of an app, front to back, as the window system sees them.
@@ -162,7 +162,7 @@ pub(super) fn windows_of(pid: u32, model: &Model) -> Vec<DesktopWindow> {
         let bounds = model.window_bounds(window);
         let Some(widget) = model.widget(window) else { continue };
         let title = widget.name.clone().unwrap_or_default();
-        let Frame { minimized, before } = model.frame(window);
+        let Frame { minimized, restore_bounds: before } = model.frame(window);
         let maximized = before.is_some();
         let number = widget.window;
         seen.extend(number.map(|window| DesktopWindow {
@@ -178,12 +178,12 @@ pub(super) fn windows_of(pid: u32, model: &Model) -> Vec<DesktopWindow> {
     seen
 }
 
-impl App {
+impl AppTask {
     async fn run(
         mut self,
         mut requests: mpsc::UnboundedReceiver<Request>,
         mut controls: mpsc::UnboundedReceiver<Control>,
-    ) -> Farewell {
+    ) -> ExitReply {
         // One may end itself as soon as it starts.
         while !self.model.has_ended() {
             let due = self.next_due();
@@ -194,9 +194,9 @@ impl App {
                     None => return None,
                     Some(Control::Quit(answer)) => return Some(answer),
                     Some(Control::Fault(Fault::Die, answer)) => return Some(answer),
-                    Some(control) => self.obey(control).await,
+                    Some(control) => self.handle_control(control).await,
                 },
-                Some(request) = requests.recv(), if !hangs && self.slowly.is_none() => self.take(request),
+                Some(request) = requests.recv(), if !hangs && self.slow_request.is_none() => self.accept_request(request),
                 () = tokio::time::sleep_until(due.unwrap_or_else(now).into()), if due.is_some() && !hangs => self.tick(),
             }
         }
@@ -205,10 +205,10 @@ impl App {
 
     fn next_due(&self) -> Option<Instant> {
         let late = self.late.front().map(|(due, _)| *due);
-        let slowly = self.slowly.as_ref().map(|(due, _)| *due);
-        let owed = self.owed.iter().filter_map(|owed| match owed.until {
-            Until::Time(due) => Some(due),
-            Until::Closed(_) => None,
+        let slowly = self.slow_request.as_ref().map(|(due, _)| *due);
+        let owed = self.delayed_replies.iter().filter_map(|owed| match owed.until {
+            ReplyTime::Time(due) => Some(due),
+            ReplyTime::Closed(_) => None,
         });
         late.into_iter().chain(slowly).chain(owed).chain(self.model.next_due()).min()
     }
@@ -222,20 +222,22 @@ impl App {
                 self.emit(notification);
             }
         }
-        if let Some((_, request)) = self.slowly.take_if(|(due, _)| *due <= now) {
-            self.answer(request);
+        if let Some((_, request)) = self.slow_request.take_if(|(due, _)| *due <= now) {
+            self.handle_request(request);
         }
-        self.pay(|until| matches!(until, Until::Time(due) if *due <= now));
+        self.flush_replies(|until| matches!(until, ReplyTime::Time(due) if *due <= now));
     }
 
     /// Gives the answers that were held back until now.
-    fn pay(&mut self, is_due: impl Fn(&Until) -> bool) {
-        for Owed { answer, result, .. } in self.owed.extract_if(.., |owed| is_due(&owed.until)) {
+    fn flush_replies(&mut self, is_due: impl Fn(&ReplyTime) -> bool) {
+        for DelayedReply { answer, result, .. } in
+            self.delayed_replies.extract_if(.., |owed| is_due(&owed.until))
+        {
             let _ = answer.send(result);
         }
     }
 
-    async fn obey(&mut self, control: Control) {
+    async fn handle_control(&mut self, control: Control) {
         match control {
             Control::Act(deed, answer) => {
                 let done = if self.faults.hangs {
@@ -247,24 +249,24 @@ impl App {
                         |refusal: super::model::Refusal| Failure::new(FailureKind::Invalid, refusal.text);
                     self.model.act(&deed, now()).map_err(refused)
                 };
-                if done.is_ok() && !matches!(deed, Deed::Scroll(..)) {
-                    self.desk.arrange(self.pid, windows_of(self.pid, &self.model), true);
+                if done.is_ok() && !matches!(deed, UserAction::Scroll(..)) {
+                    self.session.arrange(self.pid, windows_of(self.pid, &self.model), true);
                 }
                 self.publish();
                 let _ = answer.send(done);
             }
             Control::Fault(fault, answer) => {
-                let done = self.befall(fault).await;
+                let done = self.inject(fault).await;
                 self.publish();
                 let _ = answer.send(done.map_err(|text| Failure::new(FailureKind::Invalid, text)));
             }
             Control::Heal(answer) => {
                 let healed = std::mem::take(&mut self.faults);
-                if let Some((_, request)) = self.slowly.take() {
-                    self.answer(request);
+                if let Some((_, request)) = self.slow_request.take() {
+                    self.handle_request(request);
                 }
-                self.pay(|_| true);
-                for (parent, _) in healed.claims.into_iter().chain(healed.ghosts) {
+                self.flush_replies(|_| true);
+                for (parent, _) in healed.claims.into_iter().chain(healed.stale_children) {
                     self.emit(Notification::Structure(parent));
                 }
                 let _ = answer.send(Ok("healed".to_owned()));
@@ -276,25 +278,26 @@ impl App {
                     self.model.arrange(window, op);
                     let is_back = was_away && !self.model.frame(window).minimized;
                     let activated = matches!(op, WindowOp::Focus | WindowOp::Insist) || is_back;
-                    self.desk.arrange(self.pid, windows_of(self.pid, &self.model), activated);
+                    self.session.arrange(self.pid, windows_of(self.pid, &self.model), activated);
                     self.publish();
                 }
                 let _ = answer.send(window.is_some());
             }
-            Control::Cover(point, answer) => {
-                let there = self.model.at(point).and_then(|path| self.model.widget(*path.get(1)?)?.window);
+            Control::WindowAt(point, answer) => {
+                let there =
+                    self.model.hit_test(point).and_then(|path| self.model.widget(*path.get(1)?)?.window);
                 let _ = answer.send(there);
             }
             Control::Displays(displays, answer) => {
-                self.model.take_displays(&displays);
-                self.desk.arrange(self.pid, windows_of(self.pid, &self.model), false);
+                self.model.set_displays(&displays);
+                self.session.arrange(self.pid, windows_of(self.pid, &self.model), false);
                 self.publish();
                 let _ = answer.send(());
             }
-            Control::Paint(answer) => {
-                let _ = answer.send(sheets(&mut self.model));
+            Control::Render(answer) => {
+                let _ = answer.send(window_images(&mut self.model));
             }
-            Control::Overhear(mut listener) => {
+            Control::Subscribe(mut listener) => {
                 (listener.0)(&mut self.model, &Change::Windows, now());
                 self.listeners.push(listener);
             }
@@ -307,12 +310,12 @@ impl App {
     fn publish(&mut self) {
         let changes = self.model.take_changes();
         if changes.contains(&Change::Windows) {
-            self.desk.arrange(self.pid, windows_of(self.pid, &self.model), false);
+            self.session.arrange(self.pid, windows_of(self.pid, &self.model), false);
         }
         let model = &self.model;
-        for Owed { answer, result, .. } in self.owed.extract_if(
+        for DelayedReply { answer, result, .. } in self.delayed_replies.extract_if(
             ..,
-            |owed| matches!(owed.until, Until::Closed(window) if model.widget(window).is_none()),
+            |owed| matches!(owed.until, ReplyTime::Closed(window) if model.widget(window).is_none()),
         ) {
             let _ = answer.send(result);
         }
@@ -322,7 +325,7 @@ impl App {
                 let (model, now) = (&mut self.model, now());
                 self.listeners.iter_mut().for_each(|listener| (listener.0)(model, &change, now));
             }
-            for notification in self.announcer.tell(&self.model, &change) {
+            for notification in self.announcer.notifications_of(&self.model, &change) {
                 match delay {
                     Some(delay) => self.late.push_back((now() + delay, notification)),
                     None => self.emit(notification),
@@ -332,9 +335,9 @@ impl App {
     }
 
     /// Lets somebody look inside.
-    fn show(&mut self, visit: Visit) {
-        let Faults { claims, ghosts, .. } = &mut self.faults;
-        (visit.0)(Inside { model: &mut self.model, claims, ghosts, now: now() });
+    fn run_inspection(&mut self, visit: InspectFn) {
+        let Faults { claims, stale_children: ghosts, .. } = &mut self.faults;
+        (visit.0)(Inspection { model: &mut self.model, claims, stale_children: ghosts, now: now() });
         self.publish();
     }
 

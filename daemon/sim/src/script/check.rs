@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use axd_protocol::Role;
 use axd_protocol::keys::Combo;
 
-use super::{MachineScript, WidgetScript, WindowScript};
+use super::{LogicScript, WidgetScript, WindowScript};
 
 /// A template may be used more than once, so what it makes needs ids of its own each time.
 pub(super) fn check_numbered(widget: &WidgetScript, place: &str) -> Result<(), String> {
@@ -15,10 +15,10 @@ pub(super) fn check_numbered(widget: &WidgetScript, place: &str) -> Result<(), S
     widget.children.iter().try_for_each(|child| check_numbered(child, place))
 }
 
-impl MachineScript {
+impl LogicScript {
     pub(super) fn check(&self, ids: &Ids) -> Result<(), String> {
         self.references().into_iter().try_for_each(|reference| ids.check(reference))?;
-        let MachineScript::Calculator { keys, .. } = self else { return Ok(()) };
+        let LogicScript::Calculator { keys, .. } = self else { return Ok(()) };
         let is_key = |key: &str| {
             matches!(key, "." | "+" | "-" | "*" | "/" | "=" | "C" | "CH")
                 || (key.len() == 1 && key.starts_with(|c: char| c.is_ascii_digit()))
@@ -31,11 +31,11 @@ impl MachineScript {
 
     fn references(&self) -> Vec<&str> {
         match self {
-            MachineScript::Calculator { display, history, keys } => {
+            LogicScript::Calculator { display, history, keys } => {
                 let keys = keys.keys().map(String::as_str);
                 [display.as_str()].into_iter().chain(history.as_deref()).chain(keys).collect()
             }
-            MachineScript::Notebook { list, body, new, delete, search, notes: _ } => {
+            LogicScript::Notebook { list, body, new, delete, search, notes: _ } => {
                 let keys = new.iter().chain(delete).map(String::as_str);
                 [list.as_str(), body].into_iter().chain(search.as_deref()).chain(keys).collect()
             }

@@ -36,7 +36,7 @@ pub struct Script {
     /// What happens when something is done to it.
     pub rules: Vec<Rule>,
     /// The machine inside, for what rules cannot say.
-    pub machine: Option<MachineScript>,
+    pub machine: Option<LogicScript>,
     /// The menus that are there only when they are opened beside something.
     pub context_menus: BTreeSet<String>,
 }
@@ -65,11 +65,11 @@ struct File {
     identity: Option<String>,
     #[serde(default)]
     profile: Profile,
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     running: bool,
     #[serde(default)]
     several: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     semantic: bool,
     #[serde(default)]
     window: Vec<WindowScript>,
@@ -77,7 +77,7 @@ struct File {
     template: BTreeMap<String, WidgetScript>,
     #[serde(default)]
     rule: Vec<RuleScript>,
-    machine: Option<MachineScript>,
+    machine: Option<LogicScript>,
 }
 
 /// A window or dialog.
@@ -94,7 +94,7 @@ pub struct WindowScript {
     /// Left, top, width, height on the desktop.
     pub bounds: Option<[i32; 4]>,
     /// Whether it is there from the start.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub open: bool,
     /// Whether it blocks the app's other windows.
     #[serde(default)]
@@ -182,7 +182,7 @@ pub struct RowsScript {
     /// How many there are.
     pub total: u32,
     /// How many are in view.
-    #[serde(default = "twenty")]
+    #[serde(default = "default_visible_rows")]
     pub visible: u32,
     /// What the cells hold; `{row}` is the row's number, from 1. None: the row has a name and no cells.
     #[serde(default)]
@@ -215,7 +215,7 @@ pub enum Flow {
 /// The machine inside an app, for what rules cannot say.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum MachineScript {
+pub enum LogicScript {
     /// A pocket calculator.
     Calculator {
         /// The field that shows the number.
@@ -242,10 +242,10 @@ pub enum MachineScript {
     },
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
-fn twenty() -> u32 {
+fn default_visible_rows() -> u32 {
     20
 }
 fn window_role() -> Role {

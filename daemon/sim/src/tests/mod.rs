@@ -1,12 +1,12 @@
 //! The platform as the engine uses it, with a small reducer of what workers tell.
 
 mod acting;
-mod desk;
 mod faults;
 mod fidelity;
 mod input;
 mod office;
 mod pictures;
+mod session;
 mod truth;
 
 use std::collections::HashMap;
@@ -14,13 +14,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use axd_protocol::command::{Sim, SimVerb};
 use axd_protocol::keys::{Button, Combo, Key};
 use axd_protocol::{Bounds, Point, Role, State};
 use tokio::sync::mpsc;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use super::{SimDesktop, SimOptions, script::Script};
+use super::{SimCommand, SimDesktop, SimOptions, script::Script};
 use axd_platform::{
     Act, Cause, Counters, DesktopEvent, DesktopWindow, Direction, ElementKey, Facts, Failure, FailureKind,
     Gate, InputStep, Measured, Platform, Reply, Responder, RunningApp, Sent, Update, WorkerEvent,
@@ -77,13 +76,10 @@ impl Rig {
     }
 
     async fn try_sim(&mut self, words: &str) -> Result<String, Failure> {
-        let mut words = words.splitn(4, ' ');
-        let app = words.next().unwrap().to_owned();
-        let verb: SimVerb = serde_json::from_value(words.next().unwrap().into()).unwrap();
-        let (target, text) = (words.next().map(str::to_owned), words.next().map(str::to_owned));
-        let done = self.desktop.sim(Sim { app, verb, target, text }).await.unwrap();
+        let words = words.splitn(4, ' ').map(str::to_owned).collect();
+        let done = self.desktop.run(SimCommand::from_words(words).unwrap()).await.unwrap();
         self.hear();
-        done.map(|answer| answer.done)
+        done
     }
 
     async fn sim(&mut self, words: &str) -> String {

@@ -147,7 +147,7 @@ async fn qt_tells_late() {
     app.fence().await;
     assert_eq!(app.value("t"), "");
     app.until(|app| app.value("t") == "new").await;
-    assert_eq!(started.elapsed().as_millis(), crate::announce::LATE.as_millis());
+    assert_eq!(started.elapsed().as_millis(), crate::announce::QT_NOTIFICATION_DELAY.as_millis());
     assert_eq!(app.batches.last(), Some(&Cause::Event));
 }
 

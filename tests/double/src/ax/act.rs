@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axd_platform::worker::AppRequest;
 use axd_platform::{Act, ElementKey, Failure, FailureKind, Gate, Platform, WindowOp};
-use axd_sim::Reach;
+use axd_sim::Inspector;
 use axd_sim::model::Handle;
 use tokio::sync::oneshot;
 
@@ -61,14 +61,14 @@ fn message(
     }
 }
 
-async fn perform(world: &Arc<Inner>, pid: u32, reach: &Reach, effect: Effect) -> Result<(), Failure> {
+async fn perform(world: &Arc<Inner>, pid: u32, reach: &Inspector, effect: Effect) -> Result<(), Failure> {
     match effect {
         Effect::Done => Ok(()),
         Effect::Act(handle, act) => act_on(reach, handle, act).await,
         Effect::SelectRow(table, row) => {
             act_on(reach, table, Act::Reveal(row)).await?;
             let realised =
-                reach.visit(move |inside| View::of(inside, AppState::default()).realised(table, row));
+                reach.inspect(move |inside| View::of(inside, AppState::default()).realised(table, row));
             let gone = || Failure::new(FailureKind::Gone, "the row is gone");
             let row = realised.await.ok().flatten().ok_or_else(gone)?;
             act_on(reach, row, Act::Select).await
@@ -101,7 +101,7 @@ async fn perform(world: &Arc<Inner>, pid: u32, reach: &Reach, effect: Effect) ->
     }
 }
 
-async fn act_on(reach: &Reach, handle: Handle, act: Act) -> Result<(), Failure> {
+async fn act_on(reach: &Inspector, handle: Handle, act: Act) -> Result<(), Failure> {
     let (answer, reply) = oneshot::channel();
     let ended = || Failure::new(FailureKind::Unresponsive, "the app has ended");
     if !reach.ask(AppRequest::Act(ElementKey(handle.0), act, Gate::new(), answer)) {

@@ -278,7 +278,9 @@ impl View<'_> {
             }
             "AXMain" if is_window => Ok(Value::Truth(self.model.windows().first() == Some(&handle))),
             "AXMinimized" if is_window => Ok(Value::Truth(self.model.frame(handle).minimized)),
-            "AXFullScreen" if is_window => Ok(Value::Truth(self.model.frame(handle).before.is_some())),
+            "AXFullScreen" if is_window => {
+                Ok(Value::Truth(self.model.frame(handle).restore_bounds.is_some()))
+            }
             "AXModal" if is_window => truth(State::Modal),
             "AXCloseButton" if role == Role::Window => Ok(Value::Element(id.part(Part::CloseButton))),
             "AXZoomButton" if role == Role::Window => Ok(Value::Element(id.part(Part::ZoomButton))),

@@ -95,7 +95,7 @@ impl View<'_> {
         let handle = id.widget();
         let Some(widget) = self.model.widget(handle) else { return Err(Error::InvalidUIElement) };
         let number = widget.window;
-        let is_full = self.model.frame(handle).before.is_some();
+        let is_full = self.model.frame(handle).restore_bounds.is_some();
         let of_window = |op| number.map(|number| Effect::Window(number, op)).ok_or(Error::Failure);
         match id.part {
             Part::Row(row) => return Ok(Effect::Act(handle, Act::Reveal(row))),

@@ -62,14 +62,14 @@ impl Inner {
             if let Counted::Waits(changes) = counted {
                 self.after(CHROMIUM_SETTLE_TIME, move |world| async move {
                     let is_wanted = world.enhanced.lock().get_mut(&pid).is_some_and(|it| it.settle(changes));
-                    if let Some(reach) = world.sim.reach(pid).filter(|_| is_wanted) {
+                    if let Some(reach) = world.sim.inspector(pid).filter(|_| is_wanted) {
                         show_pages(&world, pid, &reach);
                     }
                 });
             }
             matches!(counted, Counted::Off)
         };
-        if let Some(reach) = self.sim.reach(pid).filter(|_| is_off) {
+        if let Some(reach) = self.sim.inspector(pid).filter(|_| is_off) {
             hide_pages(self, pid, &reach).await;
         }
     }

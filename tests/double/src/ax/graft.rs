@@ -37,7 +37,7 @@ impl World {
     pub fn graft(&self, holder: (&str, &str), guest: (&str, &str), above: GraftParent) {
         let find = |(app, widget): (&str, &str)| {
             let id = widget.to_owned();
-            let (found, window) = self.inside(app, move |inside| {
+            let (found, window) = self.inspect(app, move |inside| {
                 let found = inside.model.find(&id);
                 (found, found.and_then(|found| inside.model.window_of(found)))
             });
@@ -63,7 +63,7 @@ impl Inner {
     /// The first element of the other process that is shown in this one, if that still runs.
     pub(super) fn shown_in(&self, holder: (u32, Id)) -> Option<(u32, Id)> {
         let graft = self.grafts.lock().iter().find(|graft| graft.holder == holder).copied()?;
-        self.sim.reach(graft.guest.0).map(|_| graft.guest)
+        self.sim.inspector(graft.guest.0).map(|_| graft.guest)
     }
 
     /// The value of an attribute that leads into another process.

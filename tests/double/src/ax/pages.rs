@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axd_sim::Reach;
+use axd_sim::Inspector;
 
 use super::notify::Notification;
 use super::tree::{AppState, View};
@@ -39,7 +39,7 @@ impl Pages {
 }
 
 /// Builds the web pages level by level, and announces each.
-pub(super) fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
+pub(super) fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Inspector) {
     {
         let mut all = world.pages.lock();
         let Some(pages) = all.get_mut(&pid) else { return };
@@ -52,7 +52,7 @@ pub(super) fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
         loop {
             tokio::time::sleep(LEVEL_DELAY).await;
             let Ok((found, deepest)) =
-                reach.visit(|inside| View::of(inside, AppState::default()).pages()).await
+                reach.inspect(|inside| View::of(inside, AppState::default()).pages()).await
             else {
                 return;
             };
@@ -83,8 +83,8 @@ pub(super) fn show_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
 }
 
 /// Removes the trees of web pages at once, and announces that their elements are gone.
-pub(super) async fn hide_pages(world: &Arc<Inner>, pid: u32, reach: &Reach) {
-    let inside = reach.visit(|inside| {
+pub(super) async fn hide_pages(world: &Arc<Inner>, pid: u32, reach: &Inspector) {
+    let inside = reach.inspect(|inside| {
         let view = View::of(inside, AppState::default());
         let pages = view.pages().0;
         pages.into_iter().flat_map(|page| view.children(page)).collect::<Vec<_>>()

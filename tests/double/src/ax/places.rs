@@ -102,7 +102,7 @@ impl View<'_> {
 
     /// The innermost element at a point.
     pub(crate) fn at(&mut self, point: Point) -> Option<Id> {
-        let deepest = self.model.at(point)?.last().copied()?;
+        let deepest = self.model.hit_test(point)?.last().copied()?;
         let mut id = self.id_of(deepest);
         // The parts that scripts do not have lie inside.
         loop {

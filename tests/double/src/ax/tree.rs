@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use axd_protocol::{Role, State};
-use axd_sim::Inside;
+use axd_sim::Inspection;
 use axd_sim::model::{Handle, Model, Widget};
 
 use super::roles::{has_rows, is_row};
@@ -92,8 +92,8 @@ pub(crate) struct AppState {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn of(inside: Inside<'a>, standing: AppState) -> View<'a> {
-        let Inside { model, claims, ghosts, now } = inside;
+    pub(crate) fn of(inside: Inspection<'a>, standing: AppState) -> View<'a> {
+        let Inspection { model, claims, stale_children: ghosts, now } = inside;
         View { model, claims, ghosts, standing, now }
     }
 

@@ -46,8 +46,8 @@ impl World {
 
 /// Whether a secure field of the active app has the focus.
 async fn secure_focus(world: &Inner) -> bool {
-    let Some(reach) = world.sim.active().0.and_then(|pid| world.sim.reach(pid)) else { return false };
-    let looked = reach.visit(|inside| {
+    let Some(reach) = world.sim.active().0.and_then(|pid| world.sim.inspector(pid)) else { return false };
+    let looked = reach.inspect(|inside| {
         let focus = inside.model.focus().and_then(|focus| inside.model.widget(focus));
         focus.is_some_and(|focus| focus.states.has(State::Secure))
     });

@@ -4,8 +4,8 @@ use axd_double::World;
 use axd_double::ax::Error;
 use axd_double::faults::{Call, Fault};
 use axd_platform::{Act, FailureKind, Gate, Sent, WorkerRequest};
-use axd_protocol::command::SimVerb;
 use axd_protocol::{Role, State};
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 use crate::scripts::{APP, OTHER};
@@ -17,7 +17,7 @@ fn an_app_that_hangs_holds_up_nobody_else() {
     let (mut app, mut other) = (desktop.attach(&world, "App"), desktop.attach(&world, "Other"));
     app.walked();
     other.walked();
-    world.command("App", SimVerb::Fault, Some("hang"), None);
+    world.act_as_user("App", SimVerb::Fault, Some("hang"), None);
     let failed = app.perform("press", Act::Press).expect_err("it hangs");
     assert_eq!(failed.kind, FailureKind::Unresponsive);
     for _ in 0..5 {
@@ -25,7 +25,7 @@ fn an_app_that_hangs_holds_up_nobody_else() {
     }
     other.until("it goes on as ever", |other| other.has_text(Role::Text, "pressed"));
     app.until("it is known to be silent", |app| app.degraded.is_some());
-    world.command("App", SimVerb::Heal, None, None);
+    world.act_as_user("App", SimVerb::Heal, None, None);
     app.until("and known to be back", |app| app.degraded.is_none());
     app.fence();
     app.walk_again();
@@ -41,7 +41,7 @@ fn a_press_that_opens_a_modal_dialog_may_have_been_done_and_the_dialog_is_seen()
     let mut desktop = Desktop::start();
     let mut app = desktop.attach(&world, "App");
     app.walked();
-    world.command("App", SimVerb::Fault, Some("blocks"), None);
+    world.act_as_user("App", SimVerb::Fault, Some("blocks"), None);
     let pressed = app.perform("ask", Act::Press);
     assert!(
         pressed.as_ref().is_ok_and(|_| true) || pressed.as_ref().is_err_and(|it| it.sent != Sent::No),

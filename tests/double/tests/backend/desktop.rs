@@ -6,7 +6,7 @@ use axd_platform::{
     Launched, Platform as _, WindowOp, WorkerRequest,
 };
 use axd_protocol::Point;
-use axd_protocol::command::SimVerb;
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 use crate::scripts::{APP, OTHER};
@@ -60,7 +60,7 @@ fn an_app_that_ends_is_known_to_have_ended() {
     let mut app = desktop.attach(&world, "App");
     app.walked();
     let pid = world.pid("App");
-    world.command("App", SimVerb::Fault, Some("die"), None);
+    world.act_as_user("App", SimVerb::Fault, Some("die"), None);
     desktop.wait_for_event(|event| *event == DesktopEvent::AppGone { pid });
     let failed = app.ask(|reply| WorkerRequest::Fence { reply }).expect_err("it has ended");
     assert!(matches!(failed.kind, FailureKind::Gone | FailureKind::Unresponsive), "{failed:?}");

@@ -2,9 +2,9 @@
 
 use axd_double::World;
 use axd_platform::{CaptureTarget, CapturedImage, DesktopEvent, DesktopWindow, InputStep, WindowOp};
-use axd_protocol::command::SimVerb;
 use axd_protocol::keys::Button;
 use axd_protocol::{Bounds, DisplayInfo, Point, Role};
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 
@@ -37,7 +37,7 @@ fn left_display() -> DisplayInfo {
 fn two_displays() -> World {
     let world = World::of(&[LEFT]);
     world.connect_displays(vec![main_display(), left_display()]);
-    world.command("Left", SimVerb::Launch, None, None);
+    world.act_as_user("Left", SimVerb::Launch, None, None);
     world
 }
 
@@ -78,7 +78,7 @@ fn displays_that_come_change_and_go_are_told_and_so_are_the_windows_that_move_wi
     };
     connect(&mut desktop, &[main_display()]);
     connect(&mut desktop, &[main_display(), left_display()]);
-    world.command("Left", SimVerb::Launch, None, None);
+    world.act_as_user("Left", SimVerb::Launch, None, None);
     let pid = world.pid("Left");
     let is_at = |x, y| move |window: &DesktopWindow| window.bounds.is_some_and(|it| (it.x, it.y) == (x, y));
     window_of(&mut desktop, pid, is_at(-280, -40));

@@ -107,7 +107,7 @@ fn an_app_that_was_hidden_from_the_start_is_there_and_its_windows_come_when_it_i
     assert!(app.has("press"), "{}", app.tree());
     let first = windows(&mut desktop, |_| true);
     assert!(!is_shown(&first, pid), "{first:?}");
-    world.command("App", axd_protocol::command::SimVerb::Raise, Some("main"), None);
+    world.act_as_user("App", axd_sim::SimVerb::Raise, Some("main"), None);
     desktop.wait_for_event(|event| is_in_front(event, pid));
     windows(&mut desktop, |windows| is_shown(windows, pid));
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 use axd_double::World;
 use axd_double::cg::{LostKeys, Posted};
 use axd_platform::{Act, InputStep};
-use axd_protocol::command::{SimVerb, Verdict};
+use axd_protocol::command::Verdict;
 use axd_protocol::keys::{Button, Key, Modifier, Named};
 use axd_protocol::{Point, Role};
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 use crate::scripts::{APP, OTHER};
@@ -105,9 +106,9 @@ fn the_wheel_is_an_event_and_keys_go_to_a_secure_field_unread() {
     let posted = world.input().posted();
     let wheel: Vec<&Posted> = posted.iter().filter(|event| event.number == 22).collect();
     assert!(!wheel.is_empty() && wheel.iter().all(|event| event.wheel.0 < 0), "down is negative: {posted:?}");
-    world.command("App", SimVerb::Focus, Some("secret"), None);
+    world.act_as_user("App", SimVerb::Focus, Some("secret"), None);
     let typed = |desktop: &Desktop| {
-        world.inside("App", |inside| {
+        world.inspect("App", |inside| {
             let secret = inside.model.find("secret").expect("it is there");
             inside.model.select_text(secret, 4..4);
         });
@@ -115,7 +116,7 @@ fn the_wheel_is_an_event_and_keys_go_to_a_secure_field_unread() {
             .call(|platform, gate| platform.input(vec![InputStep::Text("!".into())].into(), gate))
             .expect("whether it arrives nobody knows");
         assert!(world.input().settle(Duration::from_secs(20)));
-        world.inside("App", |inside| {
+        world.inspect("App", |inside| {
             let secret = inside.model.find("secret").expect("it is there");
             inside.model.widget(secret).and_then(|widget| widget.value.clone())
         })
@@ -134,8 +135,8 @@ fn keys_go_to_the_app_in_front_and_the_mouse_to_what_is_on_top() {
     let (mut app, mut other) = (desktop.attach(&world, "App"), desktop.attach(&world, "Other"));
     app.walked();
     other.walked();
-    world.command("App", SimVerb::Focus, Some("field"), None);
-    world.command("Other", SimVerb::Raise, Some("main"), None);
+    world.act_as_user("App", SimVerb::Focus, Some("field"), None);
+    world.act_as_user("Other", SimVerb::Raise, Some("main"), None);
     desktop.call(|platform, gate| platform.input(vec![InputStep::Text("lost".into())].into(), gate)).unwrap();
     let bounds = other.measure("press").bounds.expect("it has a place");
     let at = Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
@@ -166,11 +167,11 @@ fn secure_input_of_another_app_is_seen_and_harms_only_what_it_swallows() {
     world.secure_input(world.pid("Other"), true);
     assert!(is_on(&desktop), "whoever switched it on");
     let typed = |desktop: &Desktop, text: &str| {
-        world.command("App", SimVerb::Focus, Some("field"), None);
+        world.act_as_user("App", SimVerb::Focus, Some("field"), None);
         let sent = desktop
             .call(|platform, gate| platform.input(vec![InputStep::Text(text.to_owned())].into(), gate));
         assert!(world.input().settle(Duration::from_secs(20)));
-        let held = world.inside("App", |inside| {
+        let held = world.inspect("App", |inside| {
             let field = inside.model.find("field").expect("it is there");
             inside.model.widget(field).and_then(|widget| widget.value.clone()).unwrap_or_default()
         });
@@ -184,7 +185,7 @@ fn secure_input_of_another_app_is_seen_and_harms_only_what_it_swallows() {
         assert_eq!(arrived, arrives, "{swallows:?}");
         assert!(sent || !arrived, "what is said not to have been sent was not: {swallows:?}");
     }
-    world.command("Other", SimVerb::Fault, Some("die"), None);
+    world.act_as_user("Other", SimVerb::Fault, Some("die"), None);
     app.until("who ends gives it back", |_| !is_on(&desktop));
     assert_eq!(typed(&desktop, "d"), (true, true));
 }

@@ -7,7 +7,7 @@ use axd_double::faults::{Call, Fault};
 use axd_double::{World, ledger};
 use axd_platform::Act;
 use axd_protocol::Role;
-use axd_protocol::command::SimVerb;
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 use crate::scripts::APP;
@@ -28,7 +28,7 @@ fn observers_that_are_refused_are_asked_for_again() {
         app.complete && app.degraded.is_none()
     });
     let set =
-        |number: u32| drop(world.command("App", SimVerb::Set, Some("slider"), Some(&number.to_string())));
+        |number: u32| drop(world.act_as_user("App", SimVerb::Set, Some("slider"), Some(&number.to_string())));
     app.expect_announced("the value", set, |app, number| {
         app.facts("slider").value.as_deref() == Some(&number.to_string())
     });
@@ -60,7 +60,7 @@ fn a_notification_that_an_app_does_not_have_is_no_reason_to_give_up() {
     let mut desktop = Desktop::start();
     let mut app = desktop.attach(&world, "App");
     app.walked();
-    let press = |_| drop(world.command("App", SimVerb::Press, Some("press"), None));
+    let press = |_| drop(world.act_as_user("App", SimVerb::Press, Some("press"), None));
     app.expect_announced("the rest", press, |app, number| {
         app.has_text(Role::Text, &format!("count {number}"))
     });
@@ -70,15 +70,15 @@ fn a_notification_that_an_app_does_not_have_is_no_reason_to_give_up() {
 fn what_happens_before_during_and_after_the_walk_is_in_the_tree() {
     let world = World::of(&[APP]);
     let mut desktop = Desktop::start();
-    world.command("App", SimVerb::Fault, Some("slow"), Some("10"));
+    world.act_as_user("App", SimVerb::Fault, Some("slow"), Some("10"));
     let mut app = desktop.attach(&world, "App");
-    world.command("App", SimVerb::Press, Some("press"), None);
+    world.act_as_user("App", SimVerb::Press, Some("press"), None);
     app.until("some of it is read", |app| app.has("main"));
-    world.command("App", SimVerb::Press, Some("press"), None);
-    world.command("App", SimVerb::Set, Some("slider"), Some("9"));
-    world.command("App", SimVerb::Heal, None, None);
+    world.act_as_user("App", SimVerb::Press, Some("press"), None);
+    world.act_as_user("App", SimVerb::Set, Some("slider"), Some("9"));
+    world.act_as_user("App", SimVerb::Heal, None, None);
     app.walked();
-    world.command("App", SimVerb::Press, Some("press"), None);
+    world.act_as_user("App", SimVerb::Press, Some("press"), None);
     app.until("all of it is in the tree", |app| {
         app.has_text(Role::Text, "count 3")
             && app.has("slider")
@@ -86,7 +86,7 @@ fn what_happens_before_during_and_after_the_walk_is_in_the_tree() {
             && (1..=3).all(|row| app.has_text(Role::Text, &format!("row {row}")))
     });
     app.until("and spoken", |app| app.announcements.iter().any(|text| text == "Pressed"));
-    let press = |_| drop(world.command("App", SimVerb::Press, Some("press"), None));
+    let press = |_| drop(world.act_as_user("App", SimVerb::Press, Some("press"), None));
     app.expect_announced("what comes later", press, |app, number| {
         app.has_text(Role::Text, &format!("count {}", 3 + number))
     });
@@ -121,7 +121,7 @@ fn after_sleep_an_app_is_observed_again_under_the_same_keys() {
     let (before, keys) = (world.observed().1, ["press", "label", "rows"].map(|id| app.key(id)));
     world.sleep();
     app.until("it is observed again", |_| world.observed().1 >= before);
-    let press = |_| drop(world.command("App", SimVerb::Press, Some("press"), None));
+    let press = |_| drop(world.act_as_user("App", SimVerb::Press, Some("press"), None));
     app.expect_announced("what comes later", press, |app, number| {
         app.has_text(Role::Text, &format!("count {number}"))
     });
@@ -139,11 +139,11 @@ fn nothing_is_left_behind_when_an_app_was_attached_used_and_let_go() {
         app.perform_ok("press", Act::Press);
         app.perform_ok("slider", Act::SetValue("3".into()));
         app.perform_ok("field", Act::Focus);
-        world.command("App", SimVerb::Press, Some("press"), None);
+        world.act_as_user("App", SimVerb::Press, Some("press"), None);
         app.fence();
         app.walk_again();
         // Let go of while there is news on its way.
-        world.command("App", SimVerb::Fault, Some("flood"), Some("slider 500"));
+        world.act_as_user("App", SimVerb::Fault, Some("flood"), Some("slider 500"));
         app.mailbox = None;
         desktop.mac = None;
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use axd_double::World;
 use axd_double::ax::GraftParent;
 use axd_platform::{Act, DesktopEvent, FailureKind};
-use axd_protocol::command::SimVerb;
 use axd_protocol::{Point, Role};
+use axd_sim::SimVerb;
 
 use crate::on::{Attached, Desktop};
 
@@ -80,9 +80,9 @@ fn what_another_process_announces_is_heard() {
     let world = spanning(GraftParent::Holder);
     let (_desktop, mut app) = attached(&world);
     let before = app.missed();
-    world.command("Content", SimVerb::Press, Some("send"), None);
+    world.act_as_user("Content", SimVerb::Press, Some("send"), None);
     app.until("it is told", |app| app.has_text(Role::Text, "sent") && app.has_text(Role::Text, "word 1"));
-    world.command("Browser", SimVerb::Press, Some("reload"), None);
+    world.act_as_user("Browser", SimVerb::Press, Some("reload"), None);
     app.until("and so is the rest", |app| app.has_text(Role::Text, "reloaded"));
     assert_eq!(app.missed(), before, "none of it was found by reading again");
 }
@@ -94,7 +94,7 @@ fn elements_of_another_process_act_and_are_found_by_their_place() {
         let (_desktop, mut app) = attached(&world);
         app.perform_ok("send", Act::Press);
         app.until("it was pressed", |app| app.has_text(Role::Text, "sent"));
-        let place = world.inside("Browser", |inside| {
+        let place = world.inspect("Browser", |inside| {
             let view = inside.model.find("view").expect("it is there");
             inside.model.place(view).and_then(|place| place.bounds).expect("it has a place")
         });
@@ -112,7 +112,7 @@ fn a_process_that_ends_takes_its_elements_and_leaves_the_app() {
     let world = spanning(GraftParent::Holder);
     let (mut desktop, mut app) = attached(&world);
     let (pid, view) = (world.pid("Browser"), app.key("view"));
-    world.command("Content", SimVerb::Fault, Some("die"), None);
+    world.act_as_user("Content", SimVerb::Fault, Some("die"), None);
     app.until("its elements are gone", |app| !app.has("send") && !app.has("root"));
     assert!(app.has("view") && app.key("view") == view, "{}", app.tree());
     app.until("the app is well", |app| app.degraded.is_none());
@@ -131,14 +131,14 @@ fn a_process_that_comes_back_is_observed_too() {
     let (_desktop, mut app) = attached(&world);
     let (old, before) = (world.pid("Content"), world.observed().1);
     assert_eq!(world.observers_of(old), 1);
-    world.command("Content", SimVerb::Restart, None, None);
+    world.act_as_user("Content", SimVerb::Restart, None, None);
     app.until("what was there is gone", |app| !app.has("send"));
     world.graft(("Browser", "view"), ("Content", "root"), GraftParent::Holder);
     app.walk_again();
     assert!(app.has("send"), "{}", app.tree());
     app.until("it is observed", |_| world.observed().1 >= before);
     app.until("and the one before it no more", |_| world.observers_of(old) == 0);
-    let press = |_| drop(world.command("Content", SimVerb::Press, Some("send"), None));
+    let press = |_| drop(world.act_as_user("Content", SimVerb::Press, Some("send"), None));
     app.expect_announced("what it does", press, |app, number| {
         app.has_text(Role::Text, &format!("word {number}"))
     });
@@ -148,10 +148,10 @@ fn a_process_that_comes_back_is_observed_too() {
 fn a_process_that_hangs_is_not_the_app_that_ended() {
     let world = spanning(GraftParent::Holder);
     let (_desktop, mut app) = attached(&world);
-    world.command("Content", SimVerb::Fault, Some("hang"), None);
+    world.act_as_user("Content", SimVerb::Fault, Some("hang"), None);
     let failed = app.perform("send", Act::Press).expect_err("it hangs");
     assert_eq!(failed.kind, FailureKind::Unresponsive, "{failed:?}");
-    world.command("Content", SimVerb::Heal, None, None);
+    world.act_as_user("Content", SimVerb::Heal, None, None);
     assert!(app.wait_until(Duration::from_secs(30), |app| app.degraded.is_none()), "{:?}", app.degraded);
     app.walk_again();
     assert!(app.has("send") && app.has("reload"), "{}", app.tree());

@@ -3,8 +3,8 @@
 use axd_double::World;
 use axd_double::ax::{Error, Part};
 use axd_double::faults::{Call, Fault};
-use axd_protocol::command::SimVerb;
 use axd_protocol::{Point, Role, State};
+use axd_sim::SimVerb;
 
 use crate::on::Desktop;
 use crate::scripts::APP;
@@ -34,7 +34,7 @@ fn the_value_of_a_secure_field_is_never_asked_for() {
     app.walked();
     assert!(app.facts("secret").states.has(State::Secure));
     assert_eq!(app.facts("secret").value, None);
-    world.command("App", SimVerb::Type, Some("secret"), Some("x"));
+    world.act_as_user("App", SimVerb::Type, Some("secret"), Some("x"));
     app.fence();
     app.walk_again();
     assert_eq!(app.facts("secret").value, None);
@@ -101,7 +101,7 @@ fn what_is_never_announced_is_found_by_looking() {
     let mut desktop = Desktop::start();
     let mut app = desktop.attach(&world, "App");
     app.walked();
-    world.inside("App", |inside| {
+    world.inspect("App", |inside| {
         let off = inside.model.find("off").expect("it is there");
         inside.model.set_state(off, State::Disabled, false);
     });
@@ -130,7 +130,7 @@ fn the_same_element_has_the_same_key_however_often_it_is_read() {
     app.walked();
     let keys = ["press", "field", "rows", "main"];
     let before = keys.map(|id| app.key(id));
-    world.command("App", SimVerb::Press, Some("press"), None);
+    world.act_as_user("App", SimVerb::Press, Some("press"), None);
     app.fence();
     app.walk_again();
     assert_eq!(keys.map(|id| app.key(id)), before);
@@ -164,7 +164,7 @@ children = [{ role = "table", id = "t", name = "T", rows = { total = 100000, vis
     assert!(farthest.is_some_and(|row| row < 40), "row {farthest:?} was read");
     assert!(app.has_text(Role::Text, "cell 20") && !app.has_text(Role::Text, "cell 60"), "{}", app.tree());
     assert_eq!(app.totals[&app.key("t")], Some(100_000));
-    world.command("Big", SimVerb::Scroll, Some("t"), Some("70000"));
+    world.act_as_user("Big", SimVerb::Scroll, Some("t"), Some("70000"));
     app.fence();
     app.walk_again();
     assert!(app.has_text(Role::Text, "cell 70001") && !app.has_text(Role::Text, "cell 5"), "{}", app.tree());
@@ -182,7 +182,7 @@ fn what_is_at_a_point_is_found_and_announcements_are_counted() {
     assert_eq!(found, Some(app.key("check")));
     assert_eq!(app.hit_test(Point { x: 1270, y: 790 }), None, "nothing of the app is there");
     let before = app.counters.events.load(std::sync::atomic::Ordering::Relaxed);
-    world.command("App", SimVerb::Press, Some("check"), None);
+    world.act_as_user("App", SimVerb::Press, Some("check"), None);
     app.until("it is checked", |app| app.facts("check").states.has(State::Checked));
     assert!(app.counters.events.load(std::sync::atomic::Ordering::Relaxed) > before);
 }

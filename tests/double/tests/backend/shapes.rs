@@ -4,8 +4,8 @@ use axd_double::World;
 use axd_double::ax::Error;
 use axd_double::faults::{Call, Fault};
 use axd_platform::{Act, DesktopEvent};
-use axd_protocol::command::SimVerb;
 use axd_protocol::{Role, State};
+use axd_sim::SimVerb;
 
 use crate::on::{Attached, Desktop};
 
@@ -101,7 +101,7 @@ fn a_secret_goes_whole_into_an_empty_field_and_is_never_read() {
     app.walked();
     app.perform("secret", Act::Insert("open sesame".to_owned())).unwrap();
     app.fence();
-    let held = world.inside("Shapes", |inside| {
+    let held = world.inspect("Shapes", |inside| {
         let secret = inside.model.find("secret")?;
         inside.model.widget(secret)?.value.clone()
     });
@@ -118,7 +118,7 @@ fn an_app_that_is_slow_is_read_whole_in_the_end() {
     let world = World::of(&[&MANY.replace("CHILDREN", &children)]);
     let mut desktop = Desktop::start();
     // Every answer takes so long that the elements of one question take longer than anybody waits for them.
-    world.command("Many", SimVerb::Fault, Some("slow"), Some("20"));
+    world.act_as_user("Many", SimVerb::Fault, Some("slow"), Some("20"));
     let mut app = desktop.attach(&world, "Many");
     app.walked();
     assert!(app.has("b0") && app.has("b59"), "{}", app.tree());
@@ -151,12 +151,12 @@ fn who_is_in_front_and_who_ended_is_told() {
         desktop.wait_for_event(|event| matches!(event, DesktopEvent::AppUp(app) if app.pid == pid));
     }
     for (name, pid) in [("Shapes", shapes), ("Many", many)] {
-        world.command(name, SimVerb::Raise, Some(if name == "Shapes" { "main" } else { "w" }), None);
+        world.act_as_user(name, SimVerb::Raise, Some(if name == "Shapes" { "main" } else { "w" }), None);
         desktop.wait_for_event(|event| {
             matches!(event, DesktopEvent::Frontmost { pid: Some(front), window: Some(_) } if *front == pid)
         });
     }
-    world.command("Shapes", SimVerb::Quit, None, None);
+    world.act_as_user("Shapes", SimVerb::Quit, None, None);
     desktop.wait_for_event(|event| matches!(event, DesktopEvent::AppGone { pid } if *pid == shapes));
     desktop.wait_for_event(|event| {
         matches!(event, DesktopEvent::Windows(windows) if !windows.is_empty() && windows.iter().all(|w| w.pid == many))

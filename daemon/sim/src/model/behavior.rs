@@ -5,38 +5,38 @@ use std::time::Instant;
 use axd_protocol::{Role, State};
 
 use super::{Handle, Model, Refusal};
-use crate::rule::Happening;
+use crate::rule::TriggerKind;
 
 impl Model {
     /// What a click does.
     pub(super) fn press(&mut self, handle: Handle, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Ok(()) };
-        let (role, called) = (widget.role, widget.called());
+        let (role, called) = (widget.role, widget.describe());
         match role {
             Role::Checkbox | Role::Switch | Role::MenuItemCheckbox => {
                 self.set_state(handle, State::Mixed, false);
-                self.flip(handle, State::Checked);
-                self.happen(Happening::Change, Some(handle), "", now);
+                self.toggle_state(handle, State::Checked);
+                self.trigger(TriggerKind::Change, Some(handle), "", now);
             }
             Role::ToggleButton => {
-                self.flip(handle, State::Pressed);
-                self.happen(Happening::Change, Some(handle), "", now);
+                self.toggle_state(handle, State::Pressed);
+                self.trigger(TriggerKind::Change, Some(handle), "", now);
             }
             Role::Radio | Role::MenuItemRadio => {
-                self.only(handle, State::Checked);
-                self.happen(Happening::Change, Some(handle), "", now);
+                self.set_exclusively(handle, State::Checked);
+                self.trigger(TriggerKind::Change, Some(handle), "", now);
             }
             Role::Tab => {
-                self.only(handle, State::Selected);
-                self.settle_pages(handle);
-                self.happen(Happening::Select, Some(handle), "", now);
+                self.set_exclusively(handle, State::Selected);
+                self.show_selected_page(handle);
+                self.trigger(TriggerKind::Select, Some(handle), "", now);
             }
             Role::Menu | Role::Combobox => {
                 let open = !self.has(handle, State::Expanded);
                 self.close_popups(handle);
-                self.pop(handle, open);
+                self.set_popup_open(handle, open);
             }
-            Role::ListItem | Role::Row | Role::TreeItem | Role::Cell => self.pick(handle, now)?,
+            Role::ListItem | Role::Row | Role::TreeItem | Role::Cell => self.select_item(handle, now)?,
             Role::Button | Role::Link | Role::MenuItem | Role::Canvas | Role::ColumnHeader => {}
             Role::TextField | Role::TextArea | Role::SearchField | Role::DateField => {
                 self.focus_on(handle, now);
@@ -44,9 +44,9 @@ impl Model {
             _ => return Err(Refusal::unable(format!("{called} cannot be pressed"))),
         }
         if role == Role::Button {
-            self.disclose(handle);
+            self.toggle_disclosure(handle);
         }
-        self.happen(Happening::Press, Some(handle), "", now);
+        self.trigger(TriggerKind::Press, Some(handle), "", now);
         if matches!(role, Role::MenuItem | Role::MenuItemCheckbox | Role::MenuItemRadio) {
             self.close_popups(handle);
         }
@@ -54,9 +54,9 @@ impl Model {
     }
 
     /// Puts a value in, as its role takes it.
-    pub(super) fn put(&mut self, handle: Handle, text: &str, now: Instant) -> Result<(), Refusal> {
+    pub(super) fn enter_value(&mut self, handle: Handle, text: &str, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Ok(()) };
-        let called = widget.called();
+        let called = widget.describe();
         if widget.states.has(State::Readonly) {
             return Err(Refusal::refused(format!("{called} is read-only")));
         }
@@ -65,66 +65,71 @@ impl Model {
                 let wanted = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
                 let wanted = wanted
                     .ok_or_else(|| Refusal::invalid(format!("{called} takes a number, not '{text}'")))?;
-                let value = self.within(handle, wanted);
-                self.set_value(handle, number(value));
+                let value = self.clamp_to_range(handle, wanted);
+                self.set_value(handle, format_number(value));
             }
-            Role::Combobox => return self.choose(handle, text, now),
+            Role::Combobox => return self.select_by_text(handle, text, now),
             _ if widget.states.has(State::Editable) => {
                 let text = self.fitting(handle, text);
                 self.set_value(handle, text);
             }
             _ => return Err(Refusal::unable(format!("{called} takes no text"))),
         }
-        self.changed_by_hand(handle, now);
+        self.on_user_change(handle, now);
         Ok(())
     }
 
     /// A person, or who acts for one, changed what it holds.
-    pub(super) fn changed_by_hand(&mut self, handle: Handle, now: Instant) {
+    pub(super) fn on_user_change(&mut self, handle: Handle, now: Instant) {
         let held = self.widget(handle).and_then(|widget| widget.value.clone()).unwrap_or_default();
         // What goes into a secure field must not come out by way of a rule.
         let told = if self.has(handle, State::Secure) { "" } else { &held };
-        self.happen(Happening::Change, Some(handle), told, now);
+        self.trigger(TriggerKind::Change, Some(handle), told, now);
     }
 
     /// Moves a number by so many of its steps.
     pub(super) fn step(&mut self, handle: Handle, steps: f64, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Ok(()) };
         let held: f64 = widget.value.as_deref().and_then(|held| held.trim().parse().ok()).unwrap_or(0.0);
-        let step = widget.plan.as_ref().and_then(|plan| plan.step).unwrap_or(1.0);
-        self.put(handle, &number(held + steps * step), now)
+        let step = widget.options.as_ref().and_then(|plan| plan.step).unwrap_or(1.0);
+        self.enter_value(handle, &format_number(held + steps * step), now)
     }
 
     /// What Return does in a field, and a double click on an item. True if there was a rule for it.
     pub(super) fn confirm(&mut self, handle: Handle, now: Instant) -> bool {
         let name = self.widget(handle).and_then(|widget| widget.name.clone()).unwrap_or_default();
-        let own = self.happen(Happening::Activate, Some(handle), &name, now);
+        let own = self.trigger(TriggerKind::Activate, Some(handle), &name, now);
         let container = self.container_of(handle);
-        own | container.is_some_and(|list| self.happen(Happening::Activate, Some(list), &name, now))
+        own | container.is_some_and(|list| self.trigger(TriggerKind::Activate, Some(list), &name, now))
     }
 
     /// The number, held within the widget's range.
-    pub(super) fn within(&self, handle: Handle, wanted: f64) -> f64 {
+    pub(super) fn clamp_to_range(&self, handle: Handle, wanted: f64) -> f64 {
         let (min, max) = self.range(handle);
         wanted.max(min.unwrap_or(f64::MIN)).min(max.unwrap_or(f64::MAX))
     }
 
     /// The least and the greatest number a widget takes.
     pub fn range(&self, handle: Handle) -> (Option<f64>, Option<f64>) {
-        let plan = self.widget(handle).and_then(|widget| widget.plan.as_ref());
+        let plan = self.widget(handle).and_then(|widget| widget.options.as_ref());
         plan.map_or((None, None), |plan| (plan.min, plan.max))
     }
 
     /// Selects an item of a container by name or number.
-    pub(super) fn choose(&mut self, container: Handle, choice: &str, now: Instant) -> Result<(), Refusal> {
+    pub(super) fn select_by_text(
+        &mut self,
+        container: Handle,
+        choice: &str,
+        now: Instant,
+    ) -> Result<(), Refusal> {
         let Some(widget) = self.widget(container) else { return Ok(()) };
-        let called = widget.called();
+        let called = widget.describe();
         let ordinal = choice.trim().parse::<u32>().ok().and_then(|number| number.checked_sub(1));
         if let Some(total) = widget.total() {
             let row = ordinal.filter(|row| *row < total);
             let row =
                 row.ok_or_else(|| Refusal::invalid(format!("{called} takes a row from 1 to {total}")))?;
-            return self.pick_row(container, row, now);
+            return self.select_row(container, row, now);
         }
         let named =
             |item: &Handle| self.widget(*item).is_some_and(|item| item.name.as_deref() == Some(choice));
@@ -132,7 +137,7 @@ impl Model {
         let Some(item) = widget.children.iter().copied().find(named).or_else(numbered) else {
             if widget.role == Role::Combobox && widget.states.has(State::Editable) {
                 self.set_value(container, choice);
-                self.changed_by_hand(container, now);
+                self.on_user_change(container, now);
                 return Ok(());
             }
             let names: Vec<&str> = widget
@@ -144,12 +149,12 @@ impl Model {
             let names = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
             return Err(Refusal::invalid(format!("{called} has no '{choice}'; it has: {names}")));
         };
-        self.pick(item, now)
+        self.select_item(item, now)
     }
 
     /// Selects a row that may not exist yet.
-    pub(super) fn pick_row(&mut self, container: Handle, row: u32, now: Instant) -> Result<(), Refusal> {
-        let rows = self.widget_mut(container).and_then(|widget| widget.plan.as_mut()?.rows.as_mut());
+    pub(super) fn select_row(&mut self, container: Handle, row: u32, now: Instant) -> Result<(), Refusal> {
+        let rows = self.widget_mut(container).and_then(|widget| widget.options.as_mut()?.rows.as_mut());
         if let Some(rows) = rows {
             rows.selected = Some(row);
             if !(rows.top..rows.top + rows.visible).contains(&row) {
@@ -159,35 +164,36 @@ impl Model {
         let children = self.widget(container).map(|widget| widget.children.clone()).unwrap_or_default();
         match children.into_iter().find(|child| self.widget(*child).is_some_and(|line| line.row == Some(row)))
         {
-            Some(line) => self.pick(line, now),
+            Some(line) => self.select_item(line, now),
             None => Ok(()),
         }
     }
 
     /// Selects an item, and nothing else beside it.
-    pub(super) fn pick(&mut self, item: Handle, now: Instant) -> Result<(), Refusal> {
+    pub(super) fn select_item(&mut self, item: Handle, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(item) else { return Ok(()) };
         let parent = widget.parent.unwrap_or(Handle::APP);
         match widget.role {
-            Role::Cell => return self.pick(parent, now),
+            Role::Cell => return self.select_item(parent, now),
             Role::Tab | Role::Radio => return self.press(item, now),
             Role::ListItem | Role::Row | Role::TreeItem => {}
-            _ => return Err(Refusal::unable(format!("{} cannot be selected", widget.called()))),
+            _ => return Err(Refusal::unable(format!("{} cannot be selected", widget.describe()))),
         }
         let (row, name) = (widget.row, widget.name.clone().unwrap_or_default());
         let container = self.container_of(item).unwrap_or(parent);
-        if let Some(rows) = self.widget_mut(container).and_then(|above| above.plan.as_mut()?.rows.as_mut()) {
+        if let Some(rows) = self.widget_mut(container).and_then(|above| above.options.as_mut()?.rows.as_mut())
+        {
             rows.selected = row;
         }
         self.unselect_in(container, item);
-        self.only(item, State::Selected);
+        self.set_exclusively(item, State::Selected);
         if self.widget(container).is_some_and(|above| above.role == Role::Combobox) {
             self.set_value(container, &name);
-            self.pop(container, false);
-            self.happen(Happening::Change, Some(container), &name, now);
+            self.set_popup_open(container, false);
+            self.trigger(TriggerKind::Change, Some(container), &name, now);
         }
-        self.happen(Happening::Select, Some(item), &name, now);
-        self.happen(Happening::Select, Some(container), &name, now);
+        self.trigger(TriggerKind::Select, Some(item), &name, now);
+        self.trigger(TriggerKind::Select, Some(container), &name, now);
         Ok(())
     }
 
@@ -224,15 +230,15 @@ impl Model {
     /// Scrolls a container until the row of this index is its first in view, as far as that goes.
     pub(super) fn scroll(&mut self, handle: Handle, row: u32) -> Result<(), Refusal> {
         let Some(widget) = self.widget_mut(handle) else { return Ok(()) };
-        if let Some(rows) = widget.plan.as_mut().and_then(|plan| plan.rows.as_mut()) {
+        if let Some(rows) = widget.options.as_mut().and_then(|plan| plan.rows.as_mut()) {
             rows.top = row.min(rows.total.saturating_sub(rows.visible));
-            self.realise(handle);
+            self.create_visible_rows(handle);
             return Ok(());
         }
         if !super::layout::scrolls(widget.role) {
-            return Err(Refusal::unable(format!("{} does not scroll", widget.called())));
+            return Err(Refusal::unable(format!("{} does not scroll", widget.describe())));
         }
-        widget.scrolled =
+        widget.scroll_offset =
             usize::try_from(row).unwrap_or(usize::MAX).min(widget.children.len().saturating_sub(1));
         self.layout = None;
         Ok(())
@@ -241,17 +247,17 @@ impl Model {
     pub(super) fn focus_on(&mut self, handle: Handle, now: Instant) {
         if self.focus != Some(handle) {
             self.set_focus(handle);
-            self.happen(Happening::Focus, Some(handle), "", now);
+            self.trigger(TriggerKind::Focus, Some(handle), "", now);
         }
     }
 
-    fn flip(&mut self, handle: Handle, state: State) {
+    fn toggle_state(&mut self, handle: Handle, state: State) {
         let on = self.has(handle, state);
         self.set_state(handle, state, !on);
     }
 
     /// Turns a state on here and off on all siblings.
-    pub(super) fn only(&mut self, handle: Handle, state: State) {
+    pub(super) fn set_exclusively(&mut self, handle: Handle, state: State) {
         let parent = self.widget(handle).and_then(|widget| widget.parent);
         let siblings = parent.and_then(|parent| self.widget(parent)).map(|parent| parent.children.clone());
         for sibling in siblings.unwrap_or_default() {
@@ -261,7 +267,7 @@ impl Model {
     }
 
     /// Shows the page of the selected tab and hides those of its siblings.
-    fn settle_pages(&mut self, tab: Handle) {
+    fn show_selected_page(&mut self, tab: Handle) {
         let parent = self.widget(tab).and_then(|widget| widget.parent);
         let tabs = parent.and_then(|parent| self.widget(parent)).map(|parent| parent.children.clone());
         for tab in tabs.unwrap_or_default() {
@@ -275,7 +281,7 @@ impl Model {
 }
 
 /// A number as a widget shows it: whole where it is whole.
-pub(super) fn number(value: f64) -> String {
+pub(super) fn format_number(value: f64) -> String {
     let rounded = (value * 1e10).round() / 1e10;
     if rounded.is_finite() { format!("{}", rounded + 0.0) } else { "Error".to_owned() }
 }

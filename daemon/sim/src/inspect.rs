@@ -14,33 +14,33 @@ use axd_platform::worker::{AppHandle, AppRequest};
 use axd_platform::{DesktopWindow, InputStep, RunningApp};
 
 /// What a visitor of an app sees.
-pub struct Inside<'a> {
+pub struct Inspection<'a> {
     /// The app.
     pub model: &'a mut Model,
     /// What widgets claim as their children that is not: parent and child.
     pub claims: &'a [(Handle, Handle)],
     /// What is listed and dead: parent and child. Who reads one takes it out.
-    pub ghosts: &'a mut Vec<(Handle, Handle)>,
+    pub stale_children: &'a mut Vec<(Handle, Handle)>,
     /// The app's time.
     pub now: Instant,
 }
 
 /// Something to be done inside an app.
-pub(super) struct Visit(pub Box<dyn FnOnce(Inside<'_>) + Send>);
+pub(super) struct InspectFn(pub Box<dyn FnOnce(Inspection<'_>) + Send>);
 
-impl fmt::Debug for Visit {
+impl fmt::Debug for InspectFn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Visit")
     }
 }
 
 /// What is called with all that changes.
-type Told = dyn FnMut(&mut Model, &Change, Instant) + Send;
+type ChangeCallback = dyn FnMut(&mut Model, &Change, Instant) + Send;
 
 /// Someone who is told all that changes.
-pub(super) struct Listener(pub Box<Told>);
+pub(super) struct ChangeListener(pub Box<ChangeCallback>);
 
-impl fmt::Debug for Listener {
+impl fmt::Debug for ChangeListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Listener")
     }
@@ -48,29 +48,29 @@ impl fmt::Debug for Listener {
 
 /// A way to a running app.
 #[derive(Debug, Clone)]
-pub struct Reach(Process);
+pub struct Inspector(Process);
 
-impl Reach {
+impl Inspector {
     /// Does something inside the app when its turn comes: an app that hangs lets nobody in until it wakes. Whatever
     /// comes of it is told. The receiver fails if the app has ended.
-    pub fn visit<T: Send + 'static>(
+    pub fn inspect<T: Send + 'static>(
         &self,
-        visit: impl FnOnce(Inside<'_>) -> T + Send + 'static,
+        visit: impl FnOnce(Inspection<'_>) -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (answer, reply) = oneshot::channel();
-        let visit = Visit(Box::new(move |inside| {
+        let visit = InspectFn(Box::new(move |inside| {
             // Whoever asked may have given up.
             let _ = answer.send(visit(inside));
         }));
         // If this fails the app has ended, and so does the receiver.
-        let _ = self.0.requests.send(Request::Visited(visit));
+        let _ = self.0.requests.send(Request::Inspect(visit));
         reply
     }
 
     /// Has everything that changes told from now on, but for what is lost by a fault. Begins with the windows as they
     /// are.
-    pub fn overhear(&self, listener: impl FnMut(&mut Model, &Change, Instant) + Send + 'static) {
-        let _ = self.0.controls.send(Control::Overhear(Listener(Box::new(listener))));
+    pub fn subscribe(&self, listener: impl FnMut(&mut Model, &Change, Instant) + Send + 'static) {
+        let _ = self.0.controls.send(Control::Subscribe(ChangeListener(Box::new(listener))));
     }
 
     /// Asks what a worker asks; false if the app has ended.
@@ -81,58 +81,58 @@ impl Reach {
 
 impl SimDesktop {
     /// A way to the app of this process.
-    pub fn reach(&self, pid: u32) -> Option<Reach> {
-        self.desk().process(pid).map(Reach)
+    pub fn inspector(&self, pid: u32) -> Option<Inspector> {
+        self.session().process(pid).map(Inspector)
     }
 
     /// The apps that run, those that were started first before others.
     pub fn apps(&self) -> Vec<RunningApp> {
-        self.desk().apps()
+        self.session().apps()
     }
 
     /// The identities and names of the apps there are, running or not.
     pub fn installed(&self) -> Vec<(String, String)> {
-        let scripts = self.desk().scripts.iter();
+        let scripts = self.session().scripts.iter();
         scripts.map(|script| (script.identity.clone(), script.name.clone())).collect()
     }
 
     /// The windows, front to back.
     pub fn windows(&self) -> Vec<DesktopWindow> {
-        self.desk().windows()
+        self.session().windows()
     }
 
     /// The active app and window.
     pub fn active(&self) -> (Option<u32>, Option<u64>) {
-        self.desk().active()
+        self.session().active()
     }
 
     /// The displays, the main one first.
     pub fn displays(&self) -> Vec<DisplayInfo> {
-        self.desk().displays()
+        self.session().displays()
     }
 
     /// Gives the desktop other displays, the main one first. Windows that are on none of them come to the main one.
     pub async fn set_displays(&self, displays: Vec<DisplayInfo>) {
-        self.desk().set_displays(displays).await;
+        self.session().set_displays(displays).await;
     }
 
     /// Has the keys of these steps go to one app, whichever is in front. What else is in them goes nowhere.
     pub async fn type_to(&self, pid: u32, steps: Vec<InputStep>) {
-        self.desk().type_to(pid, steps).await;
+        self.session().type_to(pid, steps).await;
     }
 
     /// Hides an app with all its windows, or shows it again, behind the others.
     pub fn hide(&self, pid: u32, hidden: bool) {
-        self.desk().hide(pid, hidden);
+        self.session().hide(pid, hidden);
     }
 
     /// Whether an app is hidden. Coming to the front shows it.
     pub fn is_hidden(&self, pid: u32) -> bool {
-        self.desk().is_hidden(pid)
+        self.session().is_hidden(pid)
     }
 
     /// Says which click in a row the next press of a button is, where that is not to be told by the time between.
     pub fn count_next_click(&self, count: u32) {
-        self.desk().hands.lock().count_next_click(count);
+        self.session().input_state.lock().count_next_click(count);
     }
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use axd_protocol::State;
 
-use super::App;
+use super::AppTask;
 use crate::announce::Notification;
-use crate::fault::{Fault, is_inside, victim};
+use crate::fault::{Fault, find_target, is_inside};
 use crate::model::{Handle, Model, Widget};
 
 /// The faults an app has now.
@@ -25,11 +25,11 @@ pub(super) struct Faults {
     /// Children claimed beyond the true ones: cycles and second parents.
     pub claims: Vec<(Handle, Handle)>,
     /// Elements that are listed under a parent and dead when they are read.
-    pub ghosts: Vec<(Handle, Handle)>,
+    pub stale_children: Vec<(Handle, Handle)>,
 }
 
-impl App {
-    pub(super) async fn befall(&mut self, fault: Fault) -> Result<String, String> {
+impl AppTask {
+    pub(super) async fn inject(&mut self, fault: Fault) -> Result<String, String> {
         let has_value = |model: &Model, handle| {
             let widget = model.widget(handle);
             widget.is_some_and(|widget| widget.value.is_some() && !widget.states.has(State::Secure))
@@ -38,7 +38,7 @@ impl App {
             is_inside(model, handle) && model.widget(handle).is_some_and(|widget| widget.children.is_empty())
         };
         let is_deep = |model: &Model, handle: Handle| model.path(handle).is_some_and(|path| path.len() > 3);
-        let called = |model: &Model, handle| model.widget(handle).map(Widget::called).unwrap_or_default();
+        let called = |model: &Model, handle| model.widget(handle).map(Widget::describe).unwrap_or_default();
         Ok(match fault {
             Fault::DropEvents(count) => {
                 self.faults.dropping = count.unwrap_or(u64::MAX);
@@ -68,11 +68,11 @@ impl App {
                 "answers what opens a modal dialog when that is closed".to_owned()
             }
             Fault::Huge(rows) => {
-                self.model.grow(rows);
+                self.model.add_list(rows);
                 format!("has {rows} more items in a list")
             }
             Fault::Flood(widget, count) => {
-                let victim = victim(&self.model, widget.as_deref(), has_value)?;
+                let victim = find_target(&self.model, widget.as_deref(), has_value)?;
                 for turn in 1..=count {
                     self.model.set_value(victim, turn.to_string());
                     self.publish();
@@ -85,9 +85,10 @@ impl App {
             }
             Fault::Reparent(names) => {
                 let (widget, into) = names.unzip();
-                let moved = victim(&self.model, widget.as_deref(), is_deep)?;
+                let moved = find_target(&self.model, widget.as_deref(), is_deep)?;
                 let window = self.model.window_of(moved).unwrap_or(Handle::APP);
-                let into = into.map_or(Ok(window), |into| victim(&self.model, Some(&into), is_inside))?;
+                let into =
+                    into.map_or(Ok(window), |into| find_target(&self.model, Some(&into), is_inside))?;
                 let (what, place) = (called(&self.model, moved), called(&self.model, into));
                 if !self.model.move_to(moved, into, None) {
                     return Err(format!("{what} cannot be moved into {place}"));
@@ -95,22 +96,22 @@ impl App {
                 format!("moved {what} into {place}")
             }
             Fault::Cycle(widget) => {
-                let victim = victim(&self.model, widget.as_deref(), is_leaf)?;
+                let victim = find_target(&self.model, widget.as_deref(), is_leaf)?;
                 let window = self.model.window_of(victim).unwrap_or(Handle::APP);
-                self.claim(victim, window);
+                self.claim_child(victim, window);
                 format!("{} claims its own window as a child", called(&self.model, victim))
             }
             Fault::DoubleParent(widget) => {
-                let victim = victim(&self.model, widget.as_deref(), is_deep)?;
+                let victim = find_target(&self.model, widget.as_deref(), is_deep)?;
                 let window = self.model.window_of(victim).unwrap_or(Handle::APP);
-                self.claim(window, victim);
+                self.claim_child(window, victim);
                 format!("{} is claimed by its window too", called(&self.model, victim))
             }
             Fault::Vanish(count) => {
                 let window = self.model.windows().first().copied().unwrap_or(Handle::APP);
                 for _ in 0..count {
-                    let ghost = self.model.reserve();
-                    self.faults.ghosts.push((window, ghost));
+                    let ghost = self.model.reserve_handle();
+                    self.faults.stale_children.push((window, ghost));
                 }
                 self.emit(Notification::Structure(window));
                 format!("{} lists {count} elements that no longer exist", called(&self.model, window))
@@ -120,7 +121,7 @@ impl App {
         })
     }
 
-    fn claim(&mut self, parent: Handle, child: Handle) {
+    fn claim_child(&mut self, parent: Handle, child: Handle) {
         self.faults.claims.push((parent, child));
         self.emit(Notification::Structure(parent));
     }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use super::calls::ask;
-use super::input::Hands;
+use super::input::InputState;
 use super::model::{Model, SCREEN, span};
 use super::process::{self, Control, Process};
 use super::script::Script;
@@ -18,21 +18,21 @@ use axd_platform::{
 };
 
 /// What the desktop and the apps on it share: who runs, and how the windows lie.
-pub(super) struct Desk {
+pub(super) struct SimSession {
     /// The apps there are, running or not.
     pub scripts: Vec<Arc<Script>>,
     next_pid: AtomicU32,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     clipboard: Mutex<Option<ClipboardContent>>,
     /// The main one first.
     displays: Mutex<Vec<DisplayInfo>>,
-    pub hands: Mutex<Hands>,
+    pub input_state: Mutex<InputState>,
 }
 
 #[derive(Default)]
-struct State {
+struct SessionState {
     out: Option<mpsc::UnboundedSender<DesktopEvent>>,
-    running: BTreeMap<u32, Running>,
+    running: BTreeMap<u32, RunningProcess>,
     /// Front to back.
     windows: Vec<DesktopWindow>,
     frontmost: (Option<u32>, Option<u64>),
@@ -40,57 +40,57 @@ struct State {
     hidden: BTreeSet<u32>,
 }
 
-struct Running {
-    seen: RunningApp,
+struct RunningProcess {
+    app: RunningApp,
     script: Arc<Script>,
     process: Process,
 }
 
-impl State {
-    fn tell(&self, event: DesktopEvent) {
+impl SessionState {
+    fn send_event(&self, event: DesktopEvent) {
         // Nobody listens any more: the daemon is ending.
         let _ = self.out.as_ref().map(|out| out.send(event));
     }
 
-    fn tell_windows(&mut self, windows: Vec<DesktopWindow>) {
+    fn set_windows(&mut self, windows: Vec<DesktopWindow>) {
         if windows != self.windows {
             self.windows = windows;
-            self.tell(DesktopEvent::Windows(self.windows.clone()));
+            self.send_event(DesktopEvent::Windows(self.windows.clone()));
         }
         let is_up = |window: &&DesktopWindow| !window.minimized && !self.hidden.contains(&window.pid);
         let front = self.windows.iter().find(is_up);
         let frontmost = (front.map(|window| window.pid), front.map(|window| window.window));
         if frontmost != self.frontmost {
             self.frontmost = frontmost;
-            self.tell(DesktopEvent::Frontmost { pid: frontmost.0, window: frontmost.1 });
+            self.send_event(DesktopEvent::Frontmost { pid: frontmost.0, window: frontmost.1 });
         }
     }
 }
 
-impl Desk {
+impl SimSession {
     /// A desk with these apps, none of which runs.
-    pub(super) fn new(scripts: Vec<Arc<Script>>) -> Desk {
-        Desk {
+    pub(super) fn new(scripts: Vec<Arc<Script>>) -> SimSession {
+        SimSession {
             scripts,
             next_pid: AtomicU32::new(1001),
-            state: Mutex::new(State::default()),
+            state: Mutex::new(SessionState::default()),
             clipboard: Mutex::new(None),
-            displays: Mutex::new(vec![built_in()]),
-            hands: Mutex::new(Hands::default()),
+            displays: Mutex::new(vec![built_in_display()]),
+            input_state: Mutex::new(InputState::default()),
         }
     }
 
     /// Begins telling, and starts the apps that run from the start.
-    pub(super) fn open(self: &Arc<Desk>, out: mpsc::UnboundedSender<DesktopEvent>) {
+    pub(super) fn open(self: &Arc<SimSession>, out: mpsc::UnboundedSender<DesktopEvent>) {
         self.state.lock().out = Some(out);
         let mut windows = Vec::new();
         for script in self.scripts.iter().filter(|script| script.running) {
-            let (_, theirs) = self.launch(script, LaunchPlan::default());
+            let (_, theirs) = self.start_process(script, LaunchPlan::default());
             windows.splice(0..0, theirs);
         }
         let mut state = self.state.lock();
-        state.tell_windows(windows);
-        state.tell(DesktopEvent::Displays(self.displays()));
+        state.set_windows(windows);
+        state.send_event(DesktopEvent::Displays(self.displays()));
     }
 
     /// Tells nobody any more, and lets the apps end: they do when the last way to reach them does.
@@ -126,30 +126,30 @@ impl Desk {
             }
         }
         windows.sort_by_key(|window| window.minimized);
-        state.tell_windows(windows);
+        state.set_windows(windows);
     }
 
     /// An app ended.
-    pub(super) fn ended(&self, pid: u32) {
+    pub(super) fn on_app_ended(&self, pid: u32) {
         let mut state = self.state.lock();
         if state.running.remove(&pid).is_some() {
             state.hidden.remove(&pid);
-            state.tell(DesktopEvent::AppGone { pid });
+            state.send_event(DesktopEvent::AppGone { pid });
             let windows = state.windows.iter().filter(|window| window.pid != pid).cloned().collect();
-            state.tell_windows(windows);
+            state.set_windows(windows);
         }
     }
 
     /// Starts an app; answers its process and its windows, which are not on the desktop yet.
-    pub(super) fn launch(
-        self: &Arc<Desk>,
+    pub(super) fn start_process(
+        self: &Arc<SimSession>,
         script: &Arc<Script>,
         plan: LaunchPlan,
     ) -> (u32, Vec<DesktopWindow>) {
         let pid = self.next_pid.fetch_add(1, Ordering::Relaxed);
         let now = tokio::time::Instant::now().into_std();
         let mut model = Model::started(Arc::clone(script), u64::from(pid) * 100, plan, now);
-        model.take_displays(&self.screens());
+        model.set_displays(&self.display_bounds());
         let windows = process::windows_of(pid, &model);
         let seen = RunningApp {
             pid,
@@ -160,14 +160,14 @@ impl Desk {
         // One that ends at once must not be gone before it is there.
         let mut state = self.state.lock();
         let process = process::spawn(pid, model, Arc::clone(self));
-        state.tell(DesktopEvent::AppUp(seen.clone()));
-        state.running.insert(pid, Running { seen, script: Arc::clone(script), process });
+        state.send_event(DesktopEvent::AppUp(seen.clone()));
+        state.running.insert(pid, RunningProcess { app: seen, script: Arc::clone(script), process });
         (pid, windows)
     }
 
     /// Starts an app, in front.
-    pub(super) fn launch_now(self: &Arc<Desk>, script: &Arc<Script>, plan: LaunchPlan) -> u32 {
-        let (pid, windows) = self.launch(script, plan);
+    pub(super) fn launch_in_front(self: &Arc<SimSession>, script: &Arc<Script>, plan: LaunchPlan) -> u32 {
+        let (pid, windows) = self.start_process(script, plan);
         self.arrange(pid, windows, true);
         pid
     }
@@ -179,11 +179,11 @@ impl Desk {
 
     /// The apps that run, those that were started first before others.
     pub(super) fn apps(&self) -> Vec<RunningApp> {
-        self.state.lock().running.values().map(|running| running.seen.clone()).collect()
+        self.state.lock().running.values().map(|running| running.app.clone()).collect()
     }
 
     /// The processes whose windows can be seen.
-    pub(super) fn shown(&self) -> Vec<(u32, Process)> {
+    pub(super) fn visible_processes(&self) -> Vec<(u32, Process)> {
         let all = self.processes();
         let state = self.state.lock();
         all.into_iter().filter(|(pid, _)| !state.hidden.contains(pid)).collect()
@@ -198,7 +198,7 @@ impl Desk {
     /// The process of an app, the one that was started first if it runs more than once.
     pub(super) fn pid_of(&self, script: &Script) -> Option<u32> {
         let state = self.state.lock();
-        let found = state.running.iter().find(|(_, running)| running.seen.name == script.name);
+        let found = state.running.iter().find(|(_, running)| running.app.name == script.name);
         found.map(|(pid, _)| *pid)
     }
 
@@ -236,7 +236,7 @@ impl Desk {
         }
         let mut windows = state.windows.clone();
         windows.sort_by_key(|window| (window.minimized, hidden && window.pid == pid));
-        state.tell_windows(windows);
+        state.set_windows(windows);
     }
 
     /// Whether an app is hidden.
@@ -255,22 +255,22 @@ impl Desk {
     }
 
     /// Where the displays are.
-    pub(super) fn screens(&self) -> Vec<Bounds> {
+    pub(super) fn display_bounds(&self) -> Vec<Bounds> {
         self.displays.lock().iter().map(|display| display.bounds).collect()
     }
 
     /// What the displays span.
     pub(super) fn span(&self) -> Bounds {
-        span(self.screens().into_iter()).unwrap_or(SCREEN)
+        span(self.display_bounds().into_iter()).unwrap_or(SCREEN)
     }
 
     /// There are other displays now, the main one first; all apps know it when this is done.
     pub(super) async fn set_displays(&self, displays: Vec<DisplayInfo>) {
         self.displays.lock().clone_from(&displays);
         for (_, process) in self.processes() {
-            ask(&process, |answer| Control::Displays(self.screens(), answer)).await;
+            ask(&process, |answer| Control::Displays(self.display_bounds(), answer)).await;
         }
-        self.state.lock().tell(DesktopEvent::Displays(displays));
+        self.state.lock().send_event(DesktopEvent::Displays(displays));
     }
 
     /// What is on the clipboard.
@@ -287,13 +287,13 @@ impl Desk {
     }
 
     /// Puts something on the clipboard, instead of all that is on it.
-    pub(super) fn copy(&self, clip: impl Into<Option<ClipboardContent>>) {
+    pub(super) fn set_clipboard(&self, clip: impl Into<Option<ClipboardContent>>) {
         *self.clipboard.lock() = clip.into();
     }
 }
 
 /// The one display that there is unless others are given.
-fn built_in() -> DisplayInfo {
+fn built_in_display() -> DisplayInfo {
     DisplayInfo { display: 1, name: "Built-in".to_owned(), primary: true, bounds: SCREEN, scale: 1.0 }
 }
 

@@ -8,7 +8,7 @@ use super::{Handle, Model, Refusal};
 
 /// What a person does; widgets are named by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Deed {
+pub enum UserAction {
     /// Presses it.
     Press(String),
     /// Puts this in, instead of what it holds.
@@ -27,20 +27,20 @@ pub enum Deed {
 
 impl Model {
     /// Does what a person does; says what came of it.
-    pub fn act(&mut self, deed: &Deed, now: Instant) -> Result<String, Refusal> {
+    pub fn act(&mut self, deed: &UserAction, now: Instant) -> Result<String, Refusal> {
         match deed {
-            Deed::Press(id) => {
-                let handle = self.come_to(id)?;
+            UserAction::Press(id) => {
+                let handle = self.find_and_raise(id)?;
                 self.press(handle, now)?;
                 Ok(format!("pressed {id}"))
             }
-            Deed::Set(id, text) => {
-                let handle = self.come_to(id)?;
-                self.put(handle, text, now)?;
+            UserAction::Set(id, text) => {
+                let handle = self.find_and_raise(id)?;
+                self.enter_value(handle, text, now)?;
                 Ok(format!("set {id}"))
             }
-            Deed::Type(id, text) => {
-                let handle = self.come_to(id)?;
+            UserAction::Type(id, text) => {
+                let handle = self.find_and_raise(id)?;
                 if self.takes_text(handle).is_ok() {
                     self.focus_on(handle, now);
                     self.caret_to_end(handle);
@@ -48,31 +48,31 @@ impl Model {
                 } else {
                     let before =
                         self.widget(handle).and_then(|widget| widget.value.clone()).unwrap_or_default();
-                    self.put(handle, &(before + text), now)?;
+                    self.enter_value(handle, &(before + text), now)?;
                 }
                 Ok(format!("typed into {id}"))
             }
-            Deed::Select(id, choice) => {
-                let handle = self.come_to(id)?;
+            UserAction::Select(id, choice) => {
+                let handle = self.find_and_raise(id)?;
                 match choice {
-                    Some(choice) => self.choose(handle, choice, now)?,
-                    None => self.pick(handle, now)?,
+                    Some(choice) => self.select_by_text(handle, choice, now)?,
+                    None => self.select_item(handle, now)?,
                 }
                 Ok(format!("selected {}", choice.as_deref().unwrap_or(id)))
             }
-            Deed::Focus(id) => {
-                let handle = self.come_to(id)?;
+            UserAction::Focus(id) => {
+                let handle = self.find_and_raise(id)?;
                 self.give_focus(handle, now)?;
                 Ok(format!("focused {id}"))
             }
-            Deed::Scroll(id, row) => {
-                let handle = self.reach(id)?;
+            UserAction::Scroll(id, row) => {
+                let handle = self.find_usable(id)?;
                 self.scroll(handle, row.saturating_sub(1))?;
                 Ok(format!("scrolled {id} to row {row}"))
             }
-            Deed::Raise(id) => {
+            UserAction::Raise(id) => {
                 let window = match id {
-                    Some(id) => self.named(id).map(|handle| self.window_of(handle))?,
+                    Some(id) => self.find_named(id).map(|handle| self.window_of(handle))?,
                     None => self.stack.first().copied(),
                 };
                 let window = window.ok_or_else(|| Refusal::refused("the app has no window open"))?;
@@ -82,26 +82,26 @@ impl Model {
         }
     }
 
-    fn named(&self, id: &str) -> Result<Handle, Refusal> {
+    fn find_named(&self, id: &str) -> Result<Handle, Refusal> {
         self.find(id).ok_or_else(|| {
             Refusal::invalid(format!("widget '{id}' not found; widgets: {}", self.ids().join(", ")))
         })
     }
 
     /// The widget, if a person could use it now.
-    fn reach(&self, id: &str) -> Result<Handle, Refusal> {
-        let handle = self.named(id)?;
+    fn find_usable(&self, id: &str) -> Result<Handle, Refusal> {
+        let handle = self.find_named(id)?;
         self.check_shown(handle, |_| false)?;
         if self.has(handle, State::Disabled) {
-            return Err(Refusal::refused(format!("{} is disabled", self.called(handle))));
+            return Err(Refusal::refused(format!("{} is disabled", self.describe(handle))));
         }
         self.check_modal(handle)?;
         Ok(handle)
     }
 
     /// The same, with its window brought forward, as a click into it would.
-    fn come_to(&mut self, id: &str) -> Result<Handle, Refusal> {
-        let handle = self.reach(id)?;
+    fn find_and_raise(&mut self, id: &str) -> Result<Handle, Refusal> {
+        let handle = self.find_usable(id)?;
         match self.window_of(handle) {
             Some(window) if self.stack.first() != Some(&window) => self.raise(window),
             _ => {}

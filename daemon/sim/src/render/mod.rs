@@ -15,18 +15,18 @@ use canvas::Canvas;
 
 /// What a window shows.
 #[derive(Debug)]
-pub(super) struct Sheet {
+pub(super) struct WindowImage {
     /// The window system's number of it.
     pub window: u64,
     /// Where it is.
     pub bounds: Bounds,
     /// What is in it and around it, in the order it is painted; the window itself first.
-    marks: Vec<Mark>,
+    items: Vec<DrawItem>,
 }
 
 /// What is shown of one element.
 #[derive(Debug)]
-struct Mark {
+struct DrawItem {
     role: Role,
     bounds: Bounds,
     /// The part of it that can be seen.
@@ -37,34 +37,34 @@ struct Mark {
     states: States,
     caret: Option<Caret>,
     /// How far a number is between its least and its greatest.
-    part: Option<f64>,
+    fraction: Option<f64>,
     /// Whether what is in it says all there is to say.
-    is_told_inside: bool,
+    is_shown_by_children: bool,
 }
 
 /// What the windows of an app show, but for those that are put away.
-pub(super) fn sheets(model: &mut Model) -> Vec<Sheet> {
+pub(super) fn window_images(model: &mut Model) -> Vec<WindowImage> {
     let shown: Vec<Handle> =
         model.windows().iter().copied().filter(|window| !model.frame(*window).minimized).collect();
     let sheets = shown.into_iter().filter_map(|window| {
         let painted = model.painted(window);
         let marks =
-            painted.into_iter().filter_map(|(handle, bounds, seen)| mark(model, handle, bounds, seen));
+            painted.into_iter().filter_map(|(handle, bounds, seen)| draw_item(model, handle, bounds, seen));
         let marks = marks.collect();
         let bounds = model.window_bounds(window)?;
-        Some(Sheet { window: model.widget(window)?.window?, bounds, marks })
+        Some(WindowImage { window: model.widget(window)?.window?, bounds, items: marks })
     });
     sheets.collect()
 }
 
-fn mark(model: &Model, handle: Handle, bounds: Bounds, seen: Bounds) -> Option<Mark> {
+fn draw_item(model: &Model, handle: Handle, bounds: Bounds, seen: Bounds) -> Option<DrawItem> {
     let widget = model.widget(handle)?;
     let held = widget.value.as_deref().unwrap_or_default();
     let value = match widget.states.has(State::Secure) {
         true => "•".repeat(held.chars().count()),
         false => held.to_owned(),
     };
-    Some(Mark {
+    Some(DrawItem {
         role: widget.role,
         bounds,
         seen,
@@ -72,22 +72,22 @@ fn mark(model: &Model, handle: Handle, bounds: Bounds, seen: Bounds) -> Option<M
         value,
         states: widget.states,
         caret: (model.shows_text(handle) && widget.states.has(State::Focused)).then(|| model.caret(handle)),
-        part: model.part(handle),
-        is_told_inside: widget.role == Role::Row && !widget.children.is_empty(),
+        fraction: model.fraction(handle),
+        is_shown_by_children: widget.role == Role::Row && !widget.children.is_empty(),
     })
 }
 
 /// Draws a part of the desktop: the sheets, front to back, and the pointer.
 pub(super) fn draw(
     area: Bounds,
-    sheets: &[Sheet],
+    sheets: &[WindowImage],
     active: Option<u64>,
     pointer: Option<Point>,
 ) -> CapturedImage {
-    let mut canvas = Canvas::new(area, paint::DESK);
+    let mut canvas = Canvas::new(area, paint::BACKGROUND);
     for sheet in sheets.iter().rev() {
         let is_active = active == Some(sheet.window);
-        sheet.marks.iter().for_each(|mark| paint::paint(&mut canvas, mark, is_active));
+        sheet.items.iter().for_each(|mark| paint::paint(&mut canvas, mark, is_active));
     }
     if let Some(pointer) = pointer {
         paint::pointer(&mut canvas, pointer);

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use axd_protocol::{Role, State};
 
-use super::conduct::number;
+use super::behavior::format_number;
 use super::{Change, Handle, Model, Widget};
-use crate::rule::Happening;
-use crate::script::MachineScript;
+use crate::rule::TriggerKind;
+use crate::script::LogicScript;
 
 /// A machine's memory.
 #[derive(Debug)]
-pub(super) enum Machine {
+pub(super) enum BuiltinLogic {
     Calculator(Calculator),
     Notebook(Notebook),
 }
@@ -41,7 +41,7 @@ impl Calculator {
             "C" => *self = Calculator::default(),
             "=" => return self.equals(),
             "+" | "-" | "*" | "/" => {
-                let shown = self.fold();
+                let shown = self.apply_operator();
                 self.pending = key.chars().next();
                 self.line.push_str(&format!(" {key} "));
                 return (shown, None);
@@ -64,10 +64,10 @@ impl Calculator {
     }
 
     /// Takes the entry into the total; answers the total.
-    fn fold(&mut self) -> String {
+    fn apply_operator(&mut self) -> String {
         let entry = std::mem::take(&mut self.entry);
         if let Ok(value) = entry.parse::<f64>() {
-            self.line.push_str(&number(value));
+            self.line.push_str(&format_number(value));
             let total = self.total.unwrap_or(0.0);
             self.total = Some(match self.pending.take() {
                 Some('+') => total + value,
@@ -81,14 +81,14 @@ impl Calculator {
             self.line.truncate(self.line.len().saturating_sub(3));
         }
         if self.line.is_empty() {
-            self.line = number(self.total.unwrap_or(0.0));
+            self.line = format_number(self.total.unwrap_or(0.0));
         }
-        number(self.total.unwrap_or(0.0))
+        format_number(self.total.unwrap_or(0.0))
     }
 
     fn equals(&mut self) -> (String, Option<String>) {
         let asked = self.pending.is_some() && !self.entry.is_empty();
-        let result = self.fold();
+        let result = self.apply_operator();
         let line = format!("{} = {result}", self.line);
         self.line.clear();
         (result, asked.then_some(line))
@@ -96,48 +96,54 @@ impl Calculator {
 }
 
 impl Model {
-    pub(super) fn start_machine(&mut self) {
+    pub(super) fn start_logic(&mut self) {
         let script = Arc::clone(&self.script);
         self.machine = script.machine.as_ref().map(|machine| match machine {
-            MachineScript::Calculator { .. } => Machine::Calculator(Calculator::default()),
-            MachineScript::Notebook { .. } => Machine::Notebook(Notebook::default()),
+            LogicScript::Calculator { .. } => BuiltinLogic::Calculator(Calculator::default()),
+            LogicScript::Notebook { .. } => BuiltinLogic::Notebook(Notebook::default()),
         });
-        if let Some(MachineScript::Notebook { list, body, notes, .. }) = &script.machine
-            && let Some(Machine::Notebook(mut notebook)) = self.machine.take()
+        if let Some(LogicScript::Notebook { list, body, notes, .. }) = &script.machine
+            && let Some(BuiltinLogic::Notebook(mut notebook)) = self.machine.take()
         {
             for note in notes {
                 self.add_note(&mut notebook, list, note, None);
             }
             let first = self.find(list).and_then(|list| self.widget(list)?.children.first().copied());
             self.show_note(&notebook, first, body);
-            self.machine = Some(Machine::Notebook(notebook));
+            self.machine = Some(BuiltinLogic::Notebook(notebook));
         }
     }
 
-    pub(super) fn run_machine(&mut self, happening: Happening, id: &str, text: &str) {
+    pub(super) fn run_logic(&mut self, happening: TriggerKind, id: &str, text: &str) {
         let script = Arc::clone(&self.script);
         // Out for as long as it works on the widgets, and back in below.
         match (self.machine.take(), &script.machine) {
             (
-                Some(Machine::Calculator(mut calculator)),
-                Some(MachineScript::Calculator { display, history, keys }),
+                Some(BuiltinLogic::Calculator(mut calculator)),
+                Some(LogicScript::Calculator { display, history, keys }),
             ) => {
-                if happening == Happening::Press
+                if happening == TriggerKind::Press
                     && let Some(key) = keys.get(id)
                 {
-                    self.calculate(&mut calculator, key, display, history.as_deref());
+                    self.run_calculator(&mut calculator, key, display, history.as_deref());
                 }
-                self.machine = Some(Machine::Calculator(calculator));
+                self.machine = Some(BuiltinLogic::Calculator(calculator));
             }
-            (Some(Machine::Notebook(mut notebook)), Some(script)) => {
-                self.keep_notes(&mut notebook, script, happening, id, text);
-                self.machine = Some(Machine::Notebook(notebook));
+            (Some(BuiltinLogic::Notebook(mut notebook)), Some(script)) => {
+                self.run_notebook(&mut notebook, script, happening, id, text);
+                self.machine = Some(BuiltinLogic::Notebook(notebook));
             }
             (machine, _) => self.machine = machine,
         }
     }
 
-    fn calculate(&mut self, calculator: &mut Calculator, key: &str, display: &str, history: Option<&str>) {
+    fn run_calculator(
+        &mut self,
+        calculator: &mut Calculator,
+        key: &str,
+        display: &str,
+        history: Option<&str>,
+    ) {
         let history = history.and_then(|id| self.find(id));
         if key == "CH" {
             let lines = history.and_then(|list| self.widget(list)).map(|list| list.children.clone());
@@ -156,25 +162,25 @@ impl Model {
         }
     }
 
-    fn keep_notes(
+    fn run_notebook(
         &mut self,
         notebook: &mut Notebook,
-        script: &MachineScript,
-        happening: Happening,
+        script: &LogicScript,
+        happening: TriggerKind,
         id: &str,
         text: &str,
     ) {
-        let MachineScript::Notebook { list, body, new, delete, search, .. } = script else { return };
+        let LogicScript::Notebook { list, body, new, delete, search, .. } = script else { return };
         let is = |ids: &[String]| ids.iter().any(|other| other == id);
         match happening {
-            Happening::Press if is(new) => {
+            TriggerKind::Press if is(new) => {
                 let note = self.add_note(notebook, list, "", Some(0));
                 self.show_note(notebook, note, body);
                 if let Some(body) = self.find(body) {
                     self.set_focus(body);
                 }
             }
-            Happening::Press if is(delete) => {
+            TriggerKind::Press if is(delete) => {
                 let Some(list) = self.find(list) else { return };
                 let Some(note) = self.selected_in(list) else { return };
                 notebook.texts.remove(&note);
@@ -182,17 +188,17 @@ impl Model {
                 let next = self.widget(list).and_then(|list| list.children.first().copied());
                 self.show_note(notebook, next, body);
             }
-            Happening::Select if id == list => {
+            TriggerKind::Select if id == list => {
                 let note = self.find(list).and_then(|list| self.selected_in(list));
                 self.show_note(notebook, note, body);
             }
-            Happening::Change if id == body => {
+            TriggerKind::Change if id == body => {
                 if let Some(note) = self.find(list).and_then(|list| self.selected_in(list)) {
                     notebook.texts.insert(note, text.to_owned());
                     self.set_name(note, title(text));
                 }
             }
-            Happening::Change if search.as_deref() == Some(id) => {
+            TriggerKind::Change if search.as_deref() == Some(id) => {
                 let notes =
                     self.find(list).and_then(|list| self.widget(list)).map(|list| list.children.clone());
                 let wanted = text.to_lowercase();
@@ -225,7 +231,7 @@ impl Model {
 
     fn show_note(&mut self, notebook: &Notebook, note: Option<Handle>, body: &str) {
         if let Some(note) = note {
-            self.only(note, State::Selected);
+            self.set_exclusively(note, State::Selected);
         }
         if let Some(body) = self.find(body) {
             let text = note.and_then(|note| notebook.texts.get(&note)).cloned().unwrap_or_default();

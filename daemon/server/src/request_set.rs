@@ -15,40 +15,40 @@ use super::panics::Panicked;
 use axd_service::BoxFuture;
 
 /// A set of futures, each known by the key it was given.
-pub(super) struct UnderWay<T> {
+pub(super) struct RequestSet<T> {
     futures: HashMap<u64, Running<T>>,
-    woken: Arc<Woken>,
+    woken: Arc<WakeQueue>,
     /// Reused, so that polling allocates nothing.
-    turn: Vec<u64>,
+    to_poll: Vec<u64>,
 }
 
 struct Running<T> {
     future: BoxFuture<'static, T>,
-    call: Arc<Call>,
+    wake_entry: Arc<TaskWaker>,
     waker: Waker,
 }
 
 /// Which futures asked to be polled, and whom to tell.
 #[derive(Default)]
-struct Woken {
+struct WakeQueue {
     state: Mutex<(Vec<u64>, Option<Waker>)>,
 }
 
 /// One future's way to ask for it.
-struct Call {
+struct TaskWaker {
     key: u64,
     /// Whether it stands in the list already; keeps the list no longer than the set.
-    listed: AtomicBool,
-    woken: Arc<Woken>,
+    is_queued: AtomicBool,
+    woken: Arc<WakeQueue>,
 }
 
-impl Wake for Call {
+impl Wake for TaskWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.listed.swap(true, AcqRel) {
+        if self.is_queued.swap(true, AcqRel) {
             return;
         }
         let task = {
@@ -62,18 +62,19 @@ impl Wake for Call {
     }
 }
 
-impl<T> UnderWay<T> {
+impl<T> RequestSet<T> {
     /// None yet.
-    pub(super) fn new() -> UnderWay<T> {
-        UnderWay { futures: HashMap::new(), woken: Arc::default(), turn: Vec::new() }
+    pub(super) fn new() -> RequestSet<T> {
+        RequestSet { futures: HashMap::new(), woken: Arc::default(), to_poll: Vec::new() }
     }
 
     /// Adds a future; it is polled at the next turn.
     pub(super) fn insert(&mut self, key: u64, future: BoxFuture<'static, T>) {
-        let call = Arc::new(Call { key, listed: AtomicBool::new(false), woken: Arc::clone(&self.woken) });
+        let call =
+            Arc::new(TaskWaker { key, is_queued: AtomicBool::new(false), woken: Arc::clone(&self.woken) });
         let waker = Waker::from(Arc::clone(&call));
         waker.wake_by_ref();
-        self.futures.insert(key, Running { future, call, waker });
+        self.futures.insert(key, Running { future, wake_entry: call, waker });
     }
 
     /// Drops a future, if it is still there.
@@ -87,16 +88,16 @@ impl<T> UnderWay<T> {
         context: &mut Context<'_>,
         done: &mut Vec<(u64, Result<T, Panicked>)>,
     ) -> Poll<()> {
-        self.turn.clear();
+        self.to_poll.clear();
         {
             let mut state = self.woken.state.lock();
-            std::mem::swap(&mut state.0, &mut self.turn);
+            std::mem::swap(&mut state.0, &mut self.to_poll);
             state.1 = Some(context.waker().clone());
         }
         // A future that asks again while it is polled waits for the next turn: the task has been woken for it.
-        for &key in &self.turn {
+        for &key in &self.to_poll {
             let Some(running) = self.futures.get_mut(&key) else { continue };
-            running.call.listed.store(false, Release);
+            running.wake_entry.is_queued.store(false, Release);
             let mut context = Context::from_waker(&running.waker);
             let polled = catch_unwind(AssertUnwindSafe(|| running.future.as_mut().poll(&mut context)));
             let result = match polled {
@@ -119,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    async fn next<T>(futures: &mut UnderWay<T>) -> Vec<(u64, Result<T, Panicked>)> {
+    async fn next<T>(futures: &mut RequestSet<T>) -> Vec<(u64, Result<T, Panicked>)> {
         let mut done = Vec::new();
         poll_fn(|context| futures.poll(context, &mut done)).await;
         done
@@ -127,7 +128,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_done_comes_out_in_the_order_it_is_done() {
-        let mut futures = UnderWay::new();
+        let mut futures = RequestSet::new();
         let (first, wait_first) = oneshot::channel();
         let (second, wait_second) = oneshot::channel();
         futures.insert(1, Box::pin(async { wait_first.await.unwrap() }));
@@ -140,7 +141,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_an_outcome_and_the_others_go_on() {
-        let mut futures: UnderWay<u32> = UnderWay::new();
+        let mut futures: RequestSet<u32> = RequestSet::new();
         futures.insert(1, Box::pin(async { panic!("no {}", 1) }));
         futures.insert(2, Box::pin(async { 2 }));
         let done = next(&mut futures).await;
@@ -150,7 +151,7 @@ mod tests {
     #[tokio::test]
     async fn a_removed_future_is_dropped_at_once_and_waking_it_does_nothing() {
         struct Held(Arc<()>);
-        let mut futures = UnderWay::new();
+        let mut futures = RequestSet::new();
         let alive = Arc::new(());
         let held = Held(Arc::clone(&alive));
         let (release, wait) = oneshot::channel::<()>();
@@ -166,7 +167,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_future_that_wakes_itself_for_ever_lets_others_have_their_turn() {
-        let mut futures = UnderWay::new();
+        let mut futures = RequestSet::new();
         futures.insert(
             1,
             Box::pin(poll_fn(|context| {
