@@ -1,12 +1,13 @@
 //! An app on the accessibility bus, as its worker has it.
 //!
 //! The worker is the same on every platform; [`BusApp`] is what it has of an app here (`AppBackend`). An event goes this way: `events`
-//! receives it and puts it into the app's `event_queue`; `invalidate` marks the elements dirty that it concerns; the worker reads
+//! receives it, `event_table` says what it means, and it goes into the app's `event_queue`; `invalidate` marks the elements dirty that it concerns; the worker reads
 //! those. `quick_read` reads a single announced property sooner; `rescan` and `rescan_states` find what was never announced, and
 //! `delayed_reread` reads new elements once more. `focus` decides which element has the focus.
 
 mod delayed_reread;
 pub(crate) mod event_queue;
+mod event_table;
 pub(crate) mod events;
 mod focus;
 mod invalidate;
