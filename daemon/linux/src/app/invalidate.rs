@@ -84,8 +84,9 @@ impl BusApp {
             _ => self.quick_read_or_mark_dirty(key, change, state),
         }
         // A scroll bar that moves shows other rows of what lies beside it.
-        let scrolled = self.reader.partial.keys().filter(|other| state.mirror.parent(**other) == parent);
-        scrolled.for_each(|other| state.schedule.mark_dirty(*other));
+        let scrolled =
+            self.reader.elements.partial_views().filter(|other| state.mirror.parent(*other) == parent);
+        scrolled.for_each(|other| state.schedule.mark_dirty(other));
         self.mark_tabs_dirty(key, state);
         if kinds.has(ChangeKinds::GONE) {
             match self.reader.toolkit.announces_children_separately() {
@@ -113,9 +114,9 @@ impl BusApp {
         self.mark_date_fields_dirty(key, state);
         // A page's title changes with its window's, and only that is announced.
         if parent == Some(ElementKey::APP) {
-            let pages = self.reader.pages.iter().filter(|page| state.mirror.knows(**page));
+            let pages = self.reader.elements.pages().filter(|page| state.mirror.knows(*page));
             // The page itself follows a little later.
-            pages.for_each(|page| self.delayed_rereads.add_follow_up(*page, now()));
+            pages.for_each(|page| self.delayed_rereads.add_follow_up(page, now()));
         }
         if kinds.has(ChangeKinds::SUBTREE) {
             state.mark_known_dirty(state.mirror.below(&[key]));
@@ -136,7 +137,7 @@ impl BusApp {
     /// Marks all tabs beside a changed tab: another one may be current now, and Qt does not announce that of the one
     /// before.
     pub(crate) fn mark_tabs_dirty(&self, key: ElementKey, state: &mut WorkerState) {
-        let list = match self.reader.roles.get(&key) {
+        let list = match self.reader.elements.role(key) {
             Some(Role::TabList) => Some(key),
             Some(Role::Tab) => state.mirror.parent(key),
             _ => None,
@@ -148,14 +149,14 @@ impl BusApp {
 
     fn holds_items(&self, key: ElementKey) -> bool {
         use Role::{Cell, Grid, List, ListItem, Row, Table, Tree, TreeItem};
-        let role = self.reader.roles.get(&key);
+        let role = self.reader.elements.role(key);
         role.is_some_and(|role| matches!(role, Cell | Grid | List | ListItem | Row | Table | Tree | TreeItem))
     }
 
     /// Marks the items in an element: the first [`MAX_RELATED`], and those that were selected.
     fn mark_items_dirty(&self, key: ElementKey, state: &mut WorkerState) {
         let below = state.mirror.below(&[key]);
-        let selected = |key: &&ElementKey| self.reader.selected.contains(*key);
+        let selected = |key: &&ElementKey| self.reader.elements.last(**key).is_some_and(|last| last.selected);
         let some: Vec<ElementKey> = below
             .iter()
             .skip(1)
@@ -169,13 +170,13 @@ impl BusApp {
     /// Marks the date field that an element is a part of: its value is made of its parts, and only they announce
     /// changes.
     fn mark_date_fields_dirty(&self, key: ElementKey, state: &mut WorkerState) {
-        if self.reader.dates.is_empty() {
+        if self.reader.elements.date_fields().is_empty() {
             return;
         }
         let mut at = state.mirror.parent(key);
         for _ in 0..MAX_DATE_PART_DEPTH {
             let Some(above) = at else { return };
-            if self.reader.dates.contains(&above) {
+            if self.reader.elements.date_fields().contains(&above) {
                 state.schedule.mark_dirty(above);
                 return;
             }
@@ -196,9 +197,10 @@ impl BusApp {
         }
         let here: HashSet<ElementKey> = read.iter().map(|(key, _)| *key).collect();
         self.focus.retain(|key| here.contains(&key) || state.mirror.knows(key));
-        let inactive = &self.reader.inactive;
+        let elements = &self.reader.elements;
+        let is_inactive = |window| elements.last(window).is_some_and(|last| last.inactive);
         // An element that has no place in the tree yet is being opened: its window counts as active.
-        let is_active = |key| window_of(key, &state.mirror).is_none_or(|window| !inactive.contains(&window));
+        let is_active = |key| window_of(key, &state.mirror).is_none_or(|window| !is_inactive(window));
         let others = self.focus.resolve(is_active);
         state.mark_known_dirty(others.into_iter().filter(|key| !here.contains(key)));
         for (key, facts) in &mut read {

@@ -152,15 +152,15 @@ impl BusApp {
     /// Whether the element has children or is of a kind that has: labels and the like are not worth a call.
     fn may_have_children(&self, key: ElementKey, mirror: &Mirror) -> bool {
         // A view that is read in part is left to the sweep.
-        if self.reader.partial.contains_key(&key) {
+        if self.reader.elements.is_partial(key) {
             return false;
         }
-        let role = self.reader.roles.get(&key);
+        let role = self.reader.elements.role(key);
         // Where most is announced, only the roles are checked that are not.
         if self.reader.toolkit.announces_children() {
-            return role.is_some_and(|role| self.reader.toolkit.adds_children_silently(*role));
+            return role.is_some_and(|role| self.reader.toolkit.adds_children_silently(role));
         }
-        !role.is_some_and(|role| is_leaf(*role)) || !mirror.children(key).is_empty()
+        !role.is_some_and(is_leaf) || !mirror.children(key).is_empty()
     }
 }
 

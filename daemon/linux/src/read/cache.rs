@@ -62,9 +62,9 @@ impl Reader {
                 && children.iter().all(|child| listed.is_some_and(|listed| listed.contains(child)))
         };
         let worth = keys.iter().copied().filter(|key| {
-            let holds = self.roles.get(key).is_none_or(|role| has_uncached_content(*role));
+            let holds = self.elements.role(*key).is_none_or(has_uncached_content);
             let now = cached.get(key).map(|item| fingerprint(&outline_from_cache(*key, item)));
-            holds || now != self.prints.get(key).copied() || !same_children(key)
+            holds || now != self.elements.last(*key).and_then(|last| last.fingerprint) || !same_children(key)
         });
         Ok(Some(worth.collect()))
     }

@@ -95,7 +95,7 @@ impl Reader {
                     }
                 });
             }
-            if let Some(outline) = outline.as_mut().filter(|outline| self.tops.contains(&outline.key)) {
+            if let Some(outline) = outline.as_mut().filter(|outline| self.top_level.contains(&outline.key)) {
                 outline.role = roles::top_level(outline.native_role, outline.role);
             }
             outlines.push(outline);
