@@ -130,9 +130,9 @@ async fn examine_apps(bus: &BusConnection, screen: Option<&Screen>, checks: &mut
     });
     let mut unseen: BTreeMap<u32, &str> = BTreeMap::new();
     for window in screen.into_iter().flat_map(|screen| &screen.windows) {
-        let pid = window.window.pid;
+        let pid = window.info.pid;
         if pid != 0 && listed.iter().all(|app| app.app.pid != pid) {
-            unseen.entry(pid).or_insert(&window.window.title);
+            unseen.entry(pid).or_insert(&window.info.title);
         }
     }
     for (pid, title) in unseen {

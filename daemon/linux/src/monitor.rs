@@ -187,11 +187,11 @@ impl DesktopMonitor {
         if self.screen.is_some() {
             return;
         }
-        let active = frames.iter().find(|frame| frame.active).map(|frame| (pid, frame.window.window));
+        let active = frames.iter().find(|frame| frame.active).map(|frame| (pid, frame.info.window));
         self.windows.retain(|(other, _)| *other != pid);
         // The app whose window changed last is taken to be in front.
         self.windows.insert(0, (pid, frames));
-        let windows = self.windows.iter().flat_map(|(_, frames)| frames).map(|frame| frame.window.clone());
+        let windows = self.windows.iter().flat_map(|(_, frames)| frames).map(|frame| frame.info.clone());
         self.send(DesktopEvent::Windows(windows.collect()));
         let now = active.or(self.active.filter(|(other, _)| *other != pid));
         if now != self.active {
@@ -254,7 +254,7 @@ pub(crate) fn send_screen_changes(before: &Screen, now: &Screen, out: &mpsc::Unb
         let _ = out.send(DesktopEvent::Displays(now.displays.clone()));
     }
     if before.windows != now.windows {
-        let windows = now.windows.iter().map(|window| window.window.clone()).collect();
+        let windows = now.windows.iter().map(|window| window.info.clone()).collect();
         let _ = out.send(DesktopEvent::Windows(windows));
     }
     if before.frontmost() != now.frontmost() {

@@ -156,31 +156,31 @@ struct Actor {
 #[derive(Debug, Clone, Copy)]
 struct Target {
     role: Role,
-    natives: NativeStates,
+    native_states: NativeStates,
     states: States,
     interfaces: Interfaces,
 }
 
 impl Actor {
     async fn act(&self, act: &Act) -> Result<(), Failure> {
-        let subject = self.read_target(&self.at).await?.ok_or_else(gone)?;
+        let target = self.read_target(&self.at).await?.ok_or_else(gone)?;
         let scrolls = matches!(act, Act::ScrollTo | Act::Reveal(_) | Act::Scroll(..));
-        if subject.states.has(State::Disabled) && !scrolls {
+        if target.states.has(State::Disabled) && !scrolls {
             return Err(Failure::new(FailureKind::Refused, "the element is disabled"));
         }
         match act {
-            Act::Press => self.press(&subject).await,
-            Act::Native(name) => self.do_named_action(&subject, name).await,
-            Act::SetValue(value) => self.set_value(&subject, value).await,
-            Act::Insert(text) => self.insert(&subject, text).await,
-            Act::CaretToEnd => self.caret_to_end(&subject).await,
-            Act::Focus => self.focus(&subject).await,
-            Act::Select => self.select(&subject).await,
-            Act::Expand => self.set_expanded(&subject, true).await,
-            Act::Collapse => self.set_expanded(&subject, false).await,
-            Act::TellsChecked => self.require_checkable(&subject),
-            Act::ScrollTo => self.scroll_to(&self.at, &subject).await,
-            Act::Reveal(row) => self.scroll_row_into_view(&subject, *row).await,
+            Act::Press => self.press(&target).await,
+            Act::Native(name) => self.do_named_action(&target, name).await,
+            Act::SetValue(value) => self.set_value(&target, value).await,
+            Act::Insert(text) => self.insert(&target, text).await,
+            Act::CaretToEnd => self.caret_to_end(&target).await,
+            Act::Focus => self.focus(&target).await,
+            Act::Select => self.select(&target).await,
+            Act::Expand => self.set_expanded(&target, true).await,
+            Act::Collapse => self.set_expanded(&target, false).await,
+            Act::TellsChecked => self.require_checkable(&target),
+            Act::ScrollTo => self.scroll_to(&self.at, &target).await,
+            Act::Reveal(row) => self.scroll_row_into_view(&target, *row).await,
             Act::Scroll(..) => Err(unsupported("AT-SPI cannot scroll by steps")),
         }
     }
@@ -205,11 +205,11 @@ impl Actor {
         let mut states = states::states(natives, role, self.toolkit);
         states.set(State::Secure, number == PASSWORD_TEXT);
         let interfaces = Interfaces::from_names(&body::<Vec<String>>(interfaces).unwrap_or_default());
-        Some(Target { role, natives, states, interfaces })
+        Some(Target { role, native_states: natives, states, interfaces })
     }
 
     /// The native states of an element; none if it is gone.
-    async fn natives(&self, at: &Handle) -> Result<NativeStates, Failure> {
+    async fn read_states(&self, at: &Handle) -> Result<NativeStates, Failure> {
         let answers = self.call_all(vec![call(&at.bus, &at.path, ACCESSIBLE, "GetState", &())]).await?;
         Ok(answers
             .first()

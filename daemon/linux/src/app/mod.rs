@@ -126,8 +126,8 @@ impl BusApp {
         let numbers = window_match::match_windows(&windows, self.pid, &screen);
         for (key, number) in keys.into_iter().zip(numbers) {
             // Not every toolkit says that a title changed, but the screen does.
-            let title = number.and_then(|number| screen.windows.iter().find(|it| it.window.window == number));
-            if let Some(title) = title.map(|window| &window.window.title) {
+            let title = number.and_then(|number| screen.windows.iter().find(|it| it.info.window == number));
+            if let Some(title) = title.map(|window| &window.info.title) {
                 let known = self.titles.insert(key, title.clone());
                 if known.is_some_and(|known| known != *title) && state.mirror.has_sent(key) {
                     state.schedule.mark_dirty(key);

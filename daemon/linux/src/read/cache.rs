@@ -34,7 +34,7 @@ impl Reader {
         // One that manages its descendants is not counted there, and may have very many.
         for item in items.into_iter().filter(|item| item.child_count >= 0) {
             let key = self.handles.key(&item.at);
-            self.cached.insert(key, item);
+            self.cache_items.insert(key, item);
         }
         Ok(())
     }
@@ -50,7 +50,7 @@ impl Reader {
             return Ok(None);
         }
         self.load_cache().await?;
-        let cached = std::mem::take(&mut self.cached);
+        let cached = std::mem::take(&mut self.cache_items);
         let mut families: HashMap<ElementKey, HashSet<ElementKey>> = HashMap::new();
         for (key, item) in &cached {
             families.entry(self.handles.key(&item.parent)).or_default().insert(*key);
@@ -71,7 +71,7 @@ impl Reader {
 
     /// Drops the cache after the first walk: from then on elements are read one by one.
     pub fn drop_cache(&mut self) {
-        self.cached = HashMap::new();
+        self.cache_items = HashMap::new();
     }
 }
 

@@ -21,8 +21,8 @@ const MAX_VIEW_CHILDREN: i32 = 1000;
 impl Reader {
     /// Whether only those children of an element are read that are on the screen.
     pub(crate) fn is_partial(&self, outline: &Outline) -> bool {
-        let Outline { key, native_states: natives, interfaces, child_count, .. } = outline;
-        let is_view = natives.has(NativeState::ManagesDescendants) || interfaces.table;
+        let Outline { key, native_states, interfaces, child_count, .. } = outline;
+        let is_view = native_states.has(NativeState::ManagesDescendants) || interfaces.table;
         is_read_in_part(*child_count, is_view && !self.is_web(*key))
     }
 

@@ -165,7 +165,7 @@ impl Reader {
     fn shared_action_names(&self, outline: &Outline, count: usize) -> Option<Vec<String>> {
         let is_new = self.elements.role(outline.key).is_none();
         let kind = (outline.native_role, outline.native_states, count);
-        self.usual.get(&kind).filter(|_| is_new && outline.in_page).cloned()
+        self.shared_actions.get(&kind).filter(|_| is_new && outline.in_page).cloned()
     }
 
     fn store_action_names(&mut self, outlines: &[&Outline], details: &[Details]) {
@@ -176,7 +176,7 @@ impl Reader {
             let named = !detail.actions.is_empty() && !detail.actions.iter().any(String::is_empty);
             if matches!(outline.role, Role::Button | Role::Link) && outline.in_page && named {
                 let kind = (outline.native_role, outline.native_states, detail.actions.len());
-                self.usual.insert(kind, detail.actions.clone());
+                self.shared_actions.insert(kind, detail.actions.clone());
             }
         }
     }

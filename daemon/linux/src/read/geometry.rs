@@ -92,7 +92,7 @@ impl Reader {
         // The frontmost window first; a popup, which is no window of the screen's, is before them all.
         let rank = |key: &ElementKey| {
             let number = self.elements.window_number(*key)?;
-            screen?.windows.iter().position(|window| window.window.window == number)
+            screen?.windows.iter().position(|window| window.info.window == number)
         };
         hit.sort_by_key(rank);
         let popup = self.popup_at(point, mirror, screen).await?;
@@ -208,7 +208,7 @@ impl Reader {
         }
         let number = self.elements.window_number(window);
         let windows = screen.map_or(&[][..], |screen| &screen.windows);
-        let window = windows.iter().find(|window| Some(window.window.window) == number);
+        let window = windows.iter().find(|window| Some(window.info.window) == number);
         window.map_or((0, 0), |window| window.origin)
     }
 

@@ -53,11 +53,11 @@ pub(crate) struct Reader {
     /// The counters that `ax status` shows.
     pub counters: Arc<Counters>,
     /// The last readings of elements that change, for quick reads.
-    pub(crate) memory: LastReads,
+    pub(crate) last_reads: LastReads,
     /// The app's cache, until the first walk is done.
-    pub(crate) cached: CachedItems,
+    pub(crate) cache_items: CachedItems,
     /// The action names of buttons and links, by native role, states and number of actions.
-    pub(crate) usual: HashMap<(u32, NativeStates, usize), Vec<String>>,
+    pub(crate) shared_actions: HashMap<(u32, NativeStates, usize), Vec<String>>,
     /// Whether the app answers `GetAll`.
     pub(crate) uses_get_all: bool,
     /// Whether the app answers for `AccessibleId`.
@@ -75,9 +75,9 @@ impl Reader {
             elements: Elements::default(),
             top_level: HashSet::new(),
             counters,
-            memory: LastReads::default(),
-            cached: HashMap::new(),
-            usual: HashMap::new(),
+            last_reads: LastReads::default(),
+            cache_items: HashMap::new(),
+            shared_actions: HashMap::new(),
             uses_get_all: false,
             has_ids: true,
         }
@@ -130,11 +130,11 @@ impl Reader {
             let reading = outline.as_ref().map(|outline| {
                 // One for each that lives, in the same order.
                 let details = details.pop().unwrap_or_default();
-                self.memory.store(outline, &details);
+                self.last_reads.store(outline, &details);
                 self.build_reading(outline, details)
             });
             if reading.is_none() {
-                self.memory.remove(*key);
+                self.last_reads.remove(*key);
                 self.elements.remove_window(*key);
                 self.elements.remove_from_listed(*key);
             }

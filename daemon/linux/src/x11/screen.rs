@@ -37,7 +37,7 @@ pub(crate) struct Screen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct XWindow {
     /// What the desktop reports of it.
-    pub window: DesktopWindow,
+    pub info: DesktopWindow,
     /// Where the client's area begins, its shadow included: where a toolkit's own coordinates start.
     pub origin: (i32, i32),
 }
@@ -45,9 +45,9 @@ pub(crate) struct XWindow {
 impl Screen {
     /// The process and number of the active window.
     pub fn frontmost(&self) -> (Option<u32>, Option<u64>) {
-        let window = self.windows.iter().find(|window| Some(window.window.window) == self.active);
-        let pid = window.map(|window| window.window.pid).filter(|pid| *pid != 0);
-        (pid, window.map(|window| window.window.window))
+        let window = self.windows.iter().find(|window| Some(window.info.window) == self.active);
+        let pid = window.map(|window| window.info.pid).filter(|pid| *pid != 0);
+        (pid, window.map(|window| window.info.window))
     }
 }
 
@@ -174,7 +174,7 @@ impl ScreenMonitor {
             windows.extend(self.window(window).ok().flatten());
         }
         // Some window managers leave the focus with a window that was put away, until another takes it.
-        let away = |window: &u64| windows.iter().any(|it| it.window.window == *window && it.window.minimized);
+        let away = |window: &u64| windows.iter().any(|it| it.info.window == *window && it.info.minimized);
         let active = self.active(managed)?.filter(|window| !away(window));
         Ok(Screen { active, windows, displays: self.displays()? })
     }
@@ -260,7 +260,7 @@ impl ScreenMonitor {
                 .value32()
                 .is_some_and(|mut kinds| kinds.any(|kind| kind == self.atoms._NET_WM_WINDOW_TYPE_SPLASH)),
         };
-        Ok(Some(XWindow { window: seen, origin: (x, y) }))
+        Ok(Some(XWindow { info: seen, origin: (x, y) }))
     }
 
     fn active(&self, managed: bool) -> ScreenResult<Option<u64>> {
