@@ -1,7 +1,7 @@
 //! An app on the accessibility bus, as its worker has it.
 //!
 //! The worker is the same on every platform; [`BusApp`] is what it has of an app here (`AppBackend`). An event goes this way: `events`
-//! receives it, `event_table` says what it means, and it goes into the app's `event_queue`; `invalidate` marks the elements dirty that it concerns; the worker reads
+//! receives it, `event_table` says what it means, and it goes into the app's `event_queue`; `invalidate` marks the elements dirty that it concerns, by the rules of `relations`; the worker reads
 //! those. `quick_read` reads a single announced property sooner; `rescan` and `rescan_states` find what was never announced, and
 //! `delayed_reread` reads new elements once more. `focus` decides which element has the focus.
 
@@ -12,6 +12,7 @@ pub(crate) mod events;
 mod focus;
 mod invalidate;
 pub(crate) mod quick_read;
+mod relations;
 mod rescan;
 mod rescan_states;
 

@@ -135,7 +135,8 @@ impl BusApp {
         let mut any = !others.is_empty();
         for key in others {
             state.schedule.mark_dirty(key);
-            self.mark_tabs_dirty(key, state);
+            let tabs = self.relations(state).tabs(key);
+            tabs.into_iter().for_each(|tab| state.schedule.mark_dirty(tab));
         }
         for (key, children) in asked.iter().zip(found) {
             // A list of children that the mirror refused differs for ever; then it is only read more often.
