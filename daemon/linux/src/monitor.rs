@@ -95,7 +95,7 @@ impl DesktopMonitor {
                 std::future::pending().await
             };
             tokio::select! {
-                traffic = self.startup.bus_events.recv() => match traffic {
+                bus_events = self.startup.bus_events.recv() => match bus_events {
                     Some(BusEvent::AppsChanged) => self.discover_apps(&found),
                     Some(BusEvent::NameLost(bus)) => self.app_exited(&bus),
                     Some(BusEvent::RegistryStarted) => self.register_again(&found),
@@ -229,9 +229,9 @@ impl DesktopMonitor {
         let mut pause = MIN_RECONNECT_DELAY;
         loop {
             // The display may name a bus that has ended, and so may the session bus: both are tried.
-            for told in [None, self.startup.display_address.clone()] {
-                if let Ok((session, traffic)) = BusSession::open(told, self.screen.is_none()).await {
-                    self.startup.bus_events = traffic;
+            for address in [None, self.startup.display_address.clone()] {
+                if let Ok((session, bus_events)) = BusSession::open(address, self.screen.is_none()).await {
+                    self.startup.bus_events = bus_events;
                     let roots = registry::list_apps(&session.calls).await;
                     let apps = registry::describe_apps(&session.calls, roots).await;
                     self.shared.state.lock().session = Some(session);

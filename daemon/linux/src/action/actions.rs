@@ -93,9 +93,9 @@ impl Actor {
 
     /// Whether the element says that it can be checked. The buttons of GTK 3's menus of models do not, and are never seen to be.
     pub(crate) fn require_checkable(&self, target: &Target) -> Result<(), Failure> {
-        let told =
+        let states =
             [NativeState::Checkable, NativeState::Checked, NativeState::Pressed, NativeState::Indeterminate];
-        match self.toolkit != Toolkit::Gtk3 || told.iter().any(|state| target.native_states.has(*state)) {
+        match self.toolkit != Toolkit::Gtk3 || states.iter().any(|state| target.native_states.has(*state)) {
             true => Ok(()),
             false => Err(unsupported("the app does not report whether it is checked")),
         }

@@ -76,7 +76,7 @@ impl BusApp {
                     gate,
                     queue: Arc::clone(&self.queue),
                     direct: OnceCell::new(),
-                    links: Arc::clone(&self.direct),
+                    connections: Arc::clone(&self.direct),
                     app: self.root.clone(),
                     at: at.clone(),
                     above: above
@@ -98,17 +98,17 @@ impl BusApp {
 
     /// Replies with the result of the running action, if it is known by now.
     pub(crate) fn finish_action(&mut self, state: &mut WorkerState) {
-        let Some(deed) = &mut self.running_action else { return };
-        let result = match deed.outcome.try_recv() {
+        let Some(action) = &mut self.running_action else { return };
+        let result = match action.outcome.try_recv() {
             Ok(result) => result,
             Err(TryRecvError::Empty) => return,
             Err(TryRecvError::Closed) => {
                 Err(Failure::new(FailureKind::Refused, "the action was interrupted").sent(Sent::Maybe))
             }
         };
-        if let Some(deed) = self.running_action.take() {
-            self.mark_neighbours_dirty(deed.key, &deed.act, state);
-            state.reply(deed.reply, result);
+        if let Some(action) = self.running_action.take() {
+            self.mark_neighbours_dirty(action.key, &action.act, state);
+            state.reply(action.reply, result);
         }
     }
 
@@ -143,7 +143,7 @@ struct Actor {
     /// The connection that this action is sent over, once it is known; see [`Actor::action_connection`].
     direct: OnceCell<BusConnection>,
     /// The connections to apps themselves.
-    links: Arc<DirectConnections>,
+    connections: Arc<DirectConnections>,
     /// The app's own element.
     app: Handle,
     /// The element.
@@ -237,10 +237,10 @@ impl Actor {
     /// with it.
     async fn send_action(&self, call: zbus::Result<Message>) -> Result<Option<Message>, Failure> {
         let call = call.map_err(|error| Failure::new(FailureKind::Invalid, error.to_string()))?;
-        let wire = self.direct.get_or_try_init(|| self.action_connection()).await?;
+        let connection = self.direct.get_or_try_init(|| self.action_connection()).await?;
         self.counters.calls.fetch_add(1, Relaxed);
         self.gate.enter()?;
-        let mut reply = wire.start_call(Ok(call)).await?;
+        let mut reply = connection.start_call(Ok(call)).await?;
         let answer = match timeout(REPLY_GRACE, &mut reply).await {
             Ok(answer) => answer,
             Err(_) => {
@@ -280,9 +280,9 @@ impl Actor {
         let answers = self.call_all(asked).await?;
         let address: String = answers.first().and_then(body).unwrap_or_default();
         let windows: Vec<ObjectRef> = answers.get(1).and_then(body).unwrap_or_default();
-        let connected = self.links.connect(bus, &address, windows.into_iter().collect());
+        let connected = self.connections.connect(bus, &address, windows.into_iter().collect());
         match timeout(APP_REPLY_TIMEOUT, connected).await {
-            Ok(Ok(link)) => Ok(link),
+            Ok(Ok(connection)) => Ok(connection),
             Ok(Err(error)) => {
                 debug!(address, %error, "the app lets nobody connect to it; it may be deaf while it acts");
                 Ok(self.calls.clone())

@@ -85,7 +85,7 @@ impl BusApp {
         events: Arc<EventConnection>,
         late: Arc<AtomicBool>,
         screen: Option<watch::Receiver<Arc<Screen>>>,
-        links: Arc<DirectConnections>,
+        direct: Arc<DirectConnections>,
     ) -> BusApp {
         BusApp {
             pid,
@@ -98,7 +98,7 @@ impl BusApp {
             rescan: Rescan::new(now()),
             quick_reads: QuickReads::default(),
             delayed_rereads: DelayedRereads::default(),
-            direct: links,
+            direct,
             running_action: None,
             focus: FocusTracker::default(),
             focus_settles_at: None,

@@ -281,8 +281,8 @@ impl Reader {
     }
 
     /// Forgets elements that are not to be kept, once there are many of them.
-    pub fn prune(&mut self, told: usize, keep: impl Fn(ElementKey) -> bool) {
-        if self.handles.len() > 2 * told + 1000 {
+    pub fn prune(&mut self, in_tree: usize, keep: impl Fn(ElementKey) -> bool) {
+        if self.handles.len() > 2 * in_tree + 1000 {
             self.handles.retain(&keep);
             self.elements.retain(keep);
         }

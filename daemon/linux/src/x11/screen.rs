@@ -179,7 +179,7 @@ impl ScreenMonitor {
         Ok(Screen { active, windows, displays: self.displays()? })
     }
 
-    /// The windows front to back, and whether a window manager told them.
+    /// The windows front to back, and whether they are a window manager's list.
     fn listed(&self) -> ScreenResult<(Vec<Window>, bool)> {
         for atom in [self.atoms._NET_CLIENT_LIST_STACKING, self.atoms._NET_CLIENT_LIST] {
             let reply = self.property(self.root, atom, AtomEnum::WINDOW.into())?;
@@ -264,8 +264,8 @@ impl ScreenMonitor {
     }
 
     fn active(&self, managed: bool) -> ScreenResult<Option<u64>> {
-        let told = self.property(self.root, self.atoms._NET_ACTIVE_WINDOW, AtomEnum::WINDOW.into())?;
-        if let Some(window) = told.value32().and_then(|mut windows| windows.next()) {
+        let active = self.property(self.root, self.atoms._NET_ACTIVE_WINDOW, AtomEnum::WINDOW.into())?;
+        if let Some(window) = active.value32().and_then(|mut windows| windows.next()) {
             return Ok((window != 0).then(|| u64::from(window)));
         }
         if managed {
