@@ -141,7 +141,7 @@ mod tests {
     use axd_platform::mirror::{Reading, Readings};
 
     use super::*;
-    use crate::read::elements::{LastReading, Unannounced};
+    use crate::read::elements::LastReading;
 
     const WINDOW: u64 = 1;
 
@@ -192,9 +192,8 @@ mod tests {
             inactive: false,
             date_field: role == Role::DateField,
             page: false,
-            native_states: None,
             fingerprint: None,
-            unannounced: Unannounced::Nothing,
+            silent: None,
         }
     }
 

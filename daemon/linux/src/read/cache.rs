@@ -4,6 +4,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
+use std::num::NonZeroU64;
 
 use axd_protocol::Role;
 use tracing::debug;
@@ -76,11 +77,11 @@ impl Reader {
 }
 
 /// A hash of what a cache holds of an element.
-pub(crate) fn fingerprint(outline: &Outline) -> u64 {
+pub(crate) fn fingerprint(outline: &Outline) -> NonZeroU64 {
     let mut hasher = DefaultHasher::new();
     let Outline { native_role: number, native_states: natives, name, description, child_count, .. } = outline;
     (number, natives, name, description, child_count).hash(&mut hasher);
-    hasher.finish()
+    NonZeroU64::new(hasher.finish()).unwrap_or(NonZeroU64::MIN)
 }
 
 /// Whether an element of this role has content that a cache does not hold.

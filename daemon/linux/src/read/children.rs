@@ -9,7 +9,7 @@ use crate::atspi::protocol::{
 };
 use crate::atspi::states::NativeState;
 use crate::read::content::format_number;
-use crate::read::elements::Unannounced;
+use crate::read::elements::SilentContent;
 use crate::read::outline::Outline;
 use crate::read::reader::Reader;
 use axd_platform::mirror::MOST_ELEMENTS;
@@ -71,19 +71,19 @@ impl Reader {
 
     /// Those of the elements whose number or name differs from what was last read.
     pub async fn changed_silently(&mut self, keys: &[ElementKey]) -> Result<Vec<ElementKey>, Failure> {
-        let unannounced = |key: &ElementKey| self.elements.last(*key).map(|last| &last.unannounced);
-        let may_change = |key: &ElementKey| unannounced(key).is_some_and(|it| *it != Unannounced::Nothing);
+        let silent = |key: &ElementKey| Some(&self.elements.last(*key)?.silent.as_ref()?.content);
+        let may_change = |key: &ElementKey| silent(key).is_some_and(|it| *it != SilentContent::Nothing);
         let asked: Vec<ElementKey> = keys.iter().copied().filter(may_change).collect();
-        let calls = asked.iter().map(|key| match unannounced(key) {
-            Some(Unannounced::Number(_)) => self.build_get(*key, VALUE, "CurrentValue"),
+        let calls = asked.iter().map(|key| match silent(key) {
+            Some(SilentContent::Number(_)) => self.build_get(*key, VALUE, "CurrentValue"),
             _ => self.build_get(*key, ACCESSIBLE, "Name"),
         });
         let replies = self.call_all(calls.collect()).await?;
-        let differs = |(key, reply): &(&ElementKey, &BusReply)| match unannounced(key) {
-            Some(Unannounced::Number(known)) => *known != number_property(reply).map(format_number),
+        let differs = |(key, reply): &(&ElementKey, &BusReply)| match silent(key) {
+            Some(SilentContent::Number(known)) => *known != number_property(reply).map(format_number),
             // An element that answers nothing is gone; reading it will show that.
-            Some(Unannounced::Name(known)) => Some(known) != string_property(reply).as_ref(),
-            Some(Unannounced::Nothing) | None => false,
+            Some(SilentContent::Name(known)) => Some(known) != string_property(reply).as_ref(),
+            Some(SilentContent::Nothing) | None => false,
         };
         Ok(asked.iter().zip(&replies).filter(differs).map(|(key, _)| *key).collect())
     }

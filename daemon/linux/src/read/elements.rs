@@ -4,6 +4,7 @@
 //! event costs a search through all records.
 
 use std::collections::HashSet;
+use std::num::NonZeroU64;
 
 use axd_platform::ElementKey;
 use axd_protocol::Role;
@@ -24,18 +25,25 @@ pub(crate) struct LastReading {
     pub date_field: bool,
     /// It is a page of a browser.
     pub page: bool,
-    /// Its native states, where those change unannounced.
-    pub native_states: Option<NativeStates>,
     /// A hash of what a cache holds of it, where the app serves one.
-    pub fingerprint: Option<u64>,
-    /// Content that changes unannounced.
-    pub unannounced: Unannounced,
+    pub fingerprint: Option<NonZeroU64>,
+    /// What its toolkit changes without an event.
+    pub silent: Option<Box<Silent>>,
 }
 
-/// Content of an element that its toolkit changes without an event, as it was last read.
+/// What a toolkit changes without an event, as it was last read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Unannounced {
-    /// It announces its changes.
+pub(crate) struct Silent {
+    /// The native states, where those change unannounced.
+    pub native_states: Option<NativeStates>,
+    /// The content that changes unannounced.
+    pub content: SilentContent,
+}
+
+/// Content that a toolkit changes without an event.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum SilentContent {
+    /// None.
     #[default]
     Nothing,
     /// The number of a slider or the like; `None` if it has none.
@@ -44,19 +52,26 @@ pub(crate) enum Unannounced {
     Name(String),
 }
 
-/// Everything that is remembered of an element.
+/// Everything that is remembered of an element. Small, because there is one for each of up to 250,000 elements.
 #[derive(Debug, Default)]
 struct Record {
     /// `None` until it is read for the first time.
     last: Option<LastReading>,
+    /// What only few elements have.
+    rare: Option<Box<RareRecord>>,
+}
+
+/// What is remembered of few elements.
+#[derive(Debug, Default)]
+struct RareRecord {
     /// Its row, in a view of which only some rows are read.
     row: Option<u32>,
     /// Its children must be read by index.
     by_index: bool,
-    window: Option<Box<AppWindow>>,
+    window: Option<AppWindow>,
     /// The number of its window on the screen.
     window_number: Option<u64>,
-    view: Option<Box<ViewRecord>>,
+    view: Option<ViewRecord>,
 }
 
 /// What is remembered of a view.
@@ -121,19 +136,19 @@ impl Elements {
     /// Stores how an app describes one of its windows.
     pub fn set_window(&mut self, key: ElementKey, window: AppWindow) {
         self.windows.insert(key);
-        self.record(key).window = Some(Box::new(window));
+        self.rare(key).window = Some(window);
     }
 
     /// Forgets a window that is gone.
     pub fn remove_window(&mut self, key: ElementKey) {
         if self.windows.remove(&key) {
-            self.record(key).window = None;
+            self.rare(key).window = None;
         }
     }
 
     /// The app's windows, in the order of their keys.
     pub fn windows(&self) -> Vec<(ElementKey, AppWindow)> {
-        let window = |key: &ElementKey| Some((*key, self.records.get(key)?.window.as_deref()?.clone()));
+        let window = |key: &ElementKey| Some((*key, self.known_rare(*key)?.window.clone()?));
         let mut windows: Vec<(ElementKey, AppWindow)> = self.windows.iter().filter_map(window).collect();
         windows.sort_unstable_by_key(|(key, _)| *key);
         windows
@@ -141,35 +156,35 @@ impl Elements {
 
     /// The number of an element's window on the screen.
     pub fn window_number(&self, key: ElementKey) -> Option<u64> {
-        self.records.get(&key)?.window_number
+        self.known_rare(key)?.window_number
     }
 
     /// Stores the number of an element's window on the screen.
     pub fn set_window_number(&mut self, key: ElementKey, number: u64) {
-        self.record(key).window_number = Some(number);
+        self.rare(key).window_number = Some(number);
     }
 
     /// The row of an element, in a view of which only some rows are read.
     pub fn row(&self, key: ElementKey) -> Option<u32> {
-        self.records.get(&key)?.row
+        self.known_rare(key)?.row
     }
 
     /// Stores the row of an element.
     pub fn set_row(&mut self, key: ElementKey, row: Option<u32>) {
-        if row.is_some() || self.records.contains_key(&key) {
-            self.record(key).row = row;
+        if row.is_some() || self.known_rare(key).is_some() {
+            self.rare(key).row = row;
         }
     }
 
     /// Whether the children of an element must be read by index.
     pub fn is_by_index(&self, key: ElementKey) -> bool {
-        self.records.get(&key).is_some_and(|record| record.by_index)
+        self.known_rare(key).is_some_and(|rare| rare.by_index)
     }
 
     /// Stores whether the children of an element must be read by index.
     pub fn set_by_index(&mut self, key: ElementKey, by_index: bool) {
-        if by_index || self.records.contains_key(&key) {
-            self.record(key).by_index = by_index;
+        if by_index || self.known_rare(key).is_some() {
+            self.rare(key).by_index = by_index;
         }
     }
 
@@ -206,7 +221,7 @@ impl Elements {
 
     /// The size of a view of which only some rows are read.
     pub fn view_size(&self, key: ElementKey) -> Option<ViewSize> {
-        self.records.get(&key)?.view.as_ref()?.size
+        self.known_rare(key)?.view.as_ref()?.size
     }
 
     /// Stores the size of a view of which only some rows are read.
@@ -216,7 +231,7 @@ impl Elements {
 
     /// The rows of a view that are read wherever it is scrolled to.
     pub fn kept_rows(&self, key: ElementKey) -> &[u32] {
-        let view = self.records.get(&key).and_then(|record| record.view.as_ref());
+        let view = self.known_rare(key).and_then(|rare| rare.view.as_ref());
         view.map_or(&[], |view| &view.kept_rows)
     }
 
@@ -227,7 +242,7 @@ impl Elements {
 
     /// The children of a view that was listed, where the toolkit recreates headers whenever it is.
     pub fn listed(&self, key: ElementKey) -> Option<&[ElementKey]> {
-        self.records.get(&key)?.view.as_ref()?.listed.as_deref()
+        self.known_rare(key)?.view.as_ref()?.listed.as_deref()
     }
 
     /// Stores the children of such a view.
@@ -239,7 +254,8 @@ impl Elements {
     /// Takes an element that is gone out of the views that listed it: they have to be listed again.
     pub fn remove_from_listed(&mut self, child: ElementKey) {
         for view in &self.listed {
-            let view = self.records.get_mut(view).and_then(|record| record.view.as_mut());
+            let rare = self.records.get_mut(view).and_then(|record| record.rare.as_mut());
+            let view = rare.and_then(|rare| rare.view.as_mut());
             if let Some(listed) = view.and_then(|view| view.listed.as_mut()) {
                 listed.retain(|key| *key != child);
             }
@@ -260,12 +276,20 @@ impl Elements {
         self.records.entry(key).or_default()
     }
 
+    fn rare(&mut self, key: ElementKey) -> &mut RareRecord {
+        self.record(key).rare.get_or_insert_default()
+    }
+
+    fn known_rare(&self, key: ElementKey) -> Option<&RareRecord> {
+        self.records.get(&key)?.rare.as_deref()
+    }
+
     fn view(&mut self, key: ElementKey) -> &mut ViewRecord {
-        self.record(key).view.get_or_insert_default()
+        self.rare(key).view.get_or_insert_default()
     }
 
     fn known_view(&mut self, key: ElementKey) -> Option<&mut ViewRecord> {
-        self.records.get_mut(&key)?.view.as_deref_mut()
+        self.records.get_mut(&key)?.rare.as_mut()?.view.as_mut()
     }
 }
 
@@ -285,9 +309,13 @@ mod tests {
 
     /// An element of this role, about which there is nothing else to remember.
     fn read(role: Role) -> LastReading {
-        let (native_states, fingerprint, unannounced) = (None, None, Unannounced::Nothing);
         let (selected, inactive, date_field, page) = (false, false, false, false);
-        LastReading { role, selected, inactive, date_field, page, native_states, fingerprint, unannounced }
+        LastReading { role, selected, inactive, date_field, page, fingerprint: None, silent: None }
+    }
+
+    #[test]
+    fn a_record_is_small() {
+        assert!(size_of::<(ElementKey, Record)>() <= 40, "{} bytes", size_of::<(ElementKey, Record)>());
     }
 
     #[test]

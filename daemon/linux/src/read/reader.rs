@@ -23,7 +23,7 @@ use crate::atspi::toolkit::Toolkit;
 use crate::read::cache::{self, CachedItems};
 use crate::read::content::{TextUse, has_number, text_use, without_elements, without_padding};
 use crate::read::details::Details;
-use crate::read::elements::{Elements, LastReading, Unannounced};
+use crate::read::elements::{Elements, LastReading, Silent, SilentContent};
 use crate::read::handles::{Handle, Handles};
 use crate::read::names::text_beyond_name;
 use crate::read::outline::Outline;
@@ -261,11 +261,13 @@ impl Reader {
     fn last_reading(&self, outline: &Outline, facts: &Facts) -> LastReading {
         let Outline { native_role, role, native_states, .. } = *outline;
         let toolkit = self.toolkit;
-        let unannounced = match toolkit.announces_children() {
-            false if has_number(role) => Unannounced::Number(facts.value.clone()),
-            false if toolkit.renames_silently(role) => Unannounced::Name(outline.name.clone()),
-            _ => Unannounced::Nothing,
+        let content = match toolkit.announces_children() {
+            false if has_number(role) => SilentContent::Number(facts.value.clone()),
+            false if toolkit.renames_silently(role) => SilentContent::Name(outline.name.clone()),
+            _ => SilentContent::Nothing,
         };
+        let native_states_if_silent = toolkit.changes_states_silently().then_some(native_states);
+        let silent = Silent { native_states: native_states_if_silent, content };
         LastReading {
             role,
             selected: facts.states.has(State::Selected),
@@ -274,9 +276,8 @@ impl Reader {
                 && !native_states.has(NativeState::Active),
             date_field: role == Role::DateField && toolkit.is_browser(),
             page: role == Role::Document && toolkit.is_browser(),
-            native_states: toolkit.changes_states_silently().then_some(native_states),
             fingerprint: toolkit.serves_cache().then(|| cache::fingerprint(outline)),
-            unannounced,
+            silent: (silent != Silent::default()).then(|| Box::new(silent)),
         }
     }
 
