@@ -79,10 +79,11 @@ async fn examine_session(checks: &mut Vec<Finding>) -> Option<BusConnection> {
 
 async fn examine_bus(session: &BusConnection, checks: &mut Vec<Finding>) -> Option<BusConnection> {
     let answer = session.call(call(LAUNCHER, LAUNCHER_PATH, LAUNCHER, "GetAddress", &())).await;
-    let told = answer.ok().and_then(|answer| body::<String>(&answer)).filter(|address| !address.is_empty());
+    let of_session =
+        answer.ok().and_then(|answer| body::<String>(&answer)).filter(|address| !address.is_empty());
     // The display's own bus wins, as it does for the apps.
     let of_display = ScreenMonitor::connect().ok().and_then(|x11| x11.accessibility_bus());
-    let Some(address) = of_display.or(told) else {
+    let Some(address) = of_display.or(of_session) else {
         let remedy = "install at-spi2-core, then log in again";
         checks.push(Finding::missing("accessibility bus", "the session bus cannot start it", remedy));
         return None;
@@ -130,9 +131,9 @@ async fn examine_apps(bus: &BusConnection, screen: Option<&Screen>, checks: &mut
     });
     let mut unseen: BTreeMap<u32, &str> = BTreeMap::new();
     for window in screen.into_iter().flat_map(|screen| &screen.windows) {
-        let pid = window.window.pid;
+        let pid = window.info.pid;
         if pid != 0 && listed.iter().all(|app| app.app.pid != pid) {
-            unseen.entry(pid).or_insert(&window.window.title);
+            unseen.entry(pid).or_insert(&window.info.title);
         }
     }
     for (pid, title) in unseen {

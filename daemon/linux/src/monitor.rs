@@ -95,7 +95,7 @@ impl DesktopMonitor {
                 std::future::pending().await
             };
             tokio::select! {
-                traffic = self.startup.bus_events.recv() => match traffic {
+                bus_events = self.startup.bus_events.recv() => match bus_events {
                     Some(BusEvent::AppsChanged) => self.discover_apps(&found),
                     Some(BusEvent::NameLost(bus)) => self.app_exited(&bus),
                     Some(BusEvent::RegistryStarted) => self.register_again(&found),
@@ -187,11 +187,11 @@ impl DesktopMonitor {
         if self.screen.is_some() {
             return;
         }
-        let active = frames.iter().find(|frame| frame.active).map(|frame| (pid, frame.window.window));
+        let active = frames.iter().find(|frame| frame.active).map(|frame| (pid, frame.info.window));
         self.windows.retain(|(other, _)| *other != pid);
         // The app whose window changed last is taken to be in front.
         self.windows.insert(0, (pid, frames));
-        let windows = self.windows.iter().flat_map(|(_, frames)| frames).map(|frame| frame.window.clone());
+        let windows = self.windows.iter().flat_map(|(_, frames)| frames).map(|frame| frame.info.clone());
         self.send(DesktopEvent::Windows(windows.collect()));
         let now = active.or(self.active.filter(|(other, _)| *other != pid));
         if now != self.active {
@@ -229,9 +229,9 @@ impl DesktopMonitor {
         let mut pause = MIN_RECONNECT_DELAY;
         loop {
             // The display may name a bus that has ended, and so may the session bus: both are tried.
-            for told in [None, self.startup.display_address.clone()] {
-                if let Ok((session, traffic)) = BusSession::open(told, self.screen.is_none()).await {
-                    self.startup.bus_events = traffic;
+            for address in [None, self.startup.display_address.clone()] {
+                if let Ok((session, bus_events)) = BusSession::open(address, self.screen.is_none()).await {
+                    self.startup.bus_events = bus_events;
                     let roots = registry::list_apps(&session.calls).await;
                     let apps = registry::describe_apps(&session.calls, roots).await;
                     self.shared.state.lock().session = Some(session);
@@ -254,7 +254,7 @@ pub(crate) fn send_screen_changes(before: &Screen, now: &Screen, out: &mpsc::Unb
         let _ = out.send(DesktopEvent::Displays(now.displays.clone()));
     }
     if before.windows != now.windows {
-        let windows = now.windows.iter().map(|window| window.window.clone()).collect();
+        let windows = now.windows.iter().map(|window| window.info.clone()).collect();
         let _ = out.send(DesktopEvent::Windows(windows));
     }
     if before.frontmost() != now.frontmost() {

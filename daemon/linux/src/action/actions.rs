@@ -17,31 +17,31 @@ const CLOCK_SLACK: Duration = Duration::from_millis(20);
 
 impl Actor {
     /// Performs the action that does what a click on the element does.
-    pub(crate) async fn press(&self, subject: &Target) -> Result<(), Failure> {
-        let actions = self.actions(subject).await?;
-        match action_names::press_action(subject.role, &actions) {
-            Some(action) => self.do_action_and_wait(subject, action).await,
+    pub(crate) async fn press(&self, target: &Target) -> Result<(), Failure> {
+        let actions = self.actions(target).await?;
+        match action_names::press_action(target.role, &actions) {
+            Some(action) => self.do_action_and_wait(target, action).await,
             None => Err(unsupported(format!("it has no press action; {}", describe_offered(&actions)))),
         }
     }
 
     /// Does the action of this name.
-    pub(crate) async fn do_named_action(&self, subject: &Target, name: &str) -> Result<(), Failure> {
-        let actions = self.actions(subject).await?;
+    pub(crate) async fn do_named_action(&self, target: &Target, name: &str) -> Result<(), Failure> {
+        let actions = self.actions(target).await?;
         match action_names::action_by_name(name, &actions) {
-            Some(action) => self.do_action_and_wait(subject, action).await,
+            Some(action) => self.do_action_and_wait(target, action).await,
             None => Err(unsupported(format!("it has no action {name:?}; {}", describe_offered(&actions)))),
         }
     }
 
     /// Expands or collapses the element. Nothing is sent if it is in that state already.
-    pub(crate) async fn set_expanded(&self, subject: &Target, open: bool) -> Result<(), Failure> {
-        let is_open = self.is_open(subject, subject.natives).await?;
+    pub(crate) async fn set_expanded(&self, target: &Target, open: bool) -> Result<(), Failure> {
+        let is_open = self.is_open(target, target.native_states).await?;
         if is_open == Some(open) {
             return Ok(());
         }
-        let actions = self.actions(subject).await?;
-        let action = action_names::expand_action(subject.role, open, is_open.is_some(), &actions);
+        let actions = self.actions(target).await?;
+        let action = action_names::expand_action(target.role, open, is_open.is_some(), &actions);
         let Some(action) = action else {
             let what = if open { "expands" } else { "collapses" };
             return Err(unsupported(format!(
@@ -55,8 +55,8 @@ impl Actor {
         }
         let came = self
             .wait_until(|| async {
-                let natives = self.natives(&self.at).await?;
-                Ok(self.is_open(subject, natives).await? == Some(open))
+                let natives = self.read_states(&self.at).await?;
+                Ok(self.is_open(target, natives).await? == Some(open))
             })
             .await?;
         match came {
@@ -68,13 +68,13 @@ impl Actor {
     }
 
     /// Whether the element is expanded, where its states or those of its first child say so.
-    async fn is_open(&self, subject: &Target, natives: NativeStates) -> Result<Option<bool>, Failure> {
+    async fn is_open(&self, target: &Target, natives: NativeStates) -> Result<Option<bool>, Failure> {
         if natives.has(NativeState::Expandable) {
             return Ok(Some(natives.has(NativeState::Expanded)));
         }
         // Menus and the choices of GTK 3 and Qt are there all the time, and shown when they are open. A combo box of Qt 5 says of its
         // choices that they are shown, open or not; one of Qt 6 says itself whether it is open.
-        let tells = match subject.role {
+        let tells = match target.role {
             Role::Menu | Role::MenuItem => self.toolkit.showing_is_content(),
             Role::Combobox => self.toolkit == Toolkit::Gtk3,
             _ => false,
@@ -92,18 +92,18 @@ impl Actor {
     }
 
     /// Whether the element says that it can be checked. The buttons of GTK 3's menus of models do not, and are never seen to be.
-    pub(crate) fn require_checkable(&self, subject: &Target) -> Result<(), Failure> {
-        let told =
+    pub(crate) fn require_checkable(&self, target: &Target) -> Result<(), Failure> {
+        let states =
             [NativeState::Checkable, NativeState::Checked, NativeState::Pressed, NativeState::Indeterminate];
-        match self.toolkit != Toolkit::Gtk3 || told.iter().any(|state| subject.natives.has(*state)) {
+        match self.toolkit != Toolkit::Gtk3 || states.iter().any(|state| target.native_states.has(*state)) {
             true => Ok(()),
             false => Err(unsupported("the app does not report whether it is checked")),
         }
     }
 
     /// The element's actions. Their names are asked for one by one: lists of them are translated, or nameless.
-    pub(crate) async fn actions(&self, subject: &Target) -> Result<Vec<NativeAction>, Failure> {
-        if !subject.interfaces.action {
+    pub(crate) async fn actions(&self, target: &Target) -> Result<Vec<NativeAction>, Failure> {
+        if !target.interfaces.action {
             return Ok(Vec::new());
         }
         let of_it = |method: &str| call(&self.at.bus, &self.at.path, ACTION, method, &());
@@ -121,14 +121,14 @@ impl Actor {
     }
 
     /// Performs an action and waits until the element takes the next: it would ignore one that comes earlier.
-    async fn do_action_and_wait(&self, subject: &Target, action: &NativeAction) -> Result<(), Failure> {
+    async fn do_action_and_wait(&self, target: &Target, action: &NativeAction) -> Result<(), Failure> {
         self.do_action(action).await?;
-        let busy = self.toolkit.swallows_presses_for(subject.role);
+        let busy = self.toolkit.swallows_presses_for(target.role);
         if !busy.is_zero() {
             // The app measures the time too, and begins a moment later.
             tokio::time::sleep(busy + CLOCK_SLACK).await;
             // A busy app may not have noticed yet that the time is over; once it answers, it has.
-            self.natives(&self.at).await.map_err(|failure| failure.sent(Sent::Yes))?;
+            self.read_states(&self.at).await.map_err(|failure| failure.sent(Sent::Yes))?;
         }
         Ok(())
     }
@@ -144,15 +144,15 @@ impl Actor {
 
     /// Gives the element the keyboard focus. Having it can be read back, and asking for it leaves nothing behind, so an
     /// app that did not give it counts as not having been asked.
-    pub(crate) async fn focus(&self, subject: &Target) -> Result<(), Failure> {
-        if !subject.interfaces.component {
+    pub(crate) async fn focus(&self, target: &Target) -> Result<(), Failure> {
+        if !target.interfaces.component {
             return Err(unsupported("it cannot be focused"));
         }
         let given =
             self.send_and_confirm(call(&self.at.bus, &self.at.path, COMPONENT, "GrabFocus", &())).await?;
         let focused = given
             && self
-                .wait_until(|| async { Ok(self.natives(&self.at).await?.has(NativeState::Focused)) })
+                .wait_until(|| async { Ok(self.read_states(&self.at).await?.has(NativeState::Focused)) })
                 .await?;
         match focused {
             true => Ok(()),
@@ -161,10 +161,10 @@ impl Actor {
     }
 
     /// Presses a radio button that is not checked yet.
-    pub(crate) async fn choose(&self, subject: &Target) -> Result<(), Failure> {
-        match subject.states.has(State::Checked) {
+    pub(crate) async fn choose(&self, target: &Target) -> Result<(), Failure> {
+        match target.states.has(State::Checked) {
             true => Ok(()),
-            false => self.press(subject).await,
+            false => self.press(target).await,
         }
     }
 }

@@ -76,7 +76,7 @@ impl BusApp {
                     gate,
                     queue: Arc::clone(&self.queue),
                     direct: OnceCell::new(),
-                    links: Arc::clone(&self.direct),
+                    connections: Arc::clone(&self.direct),
                     app: self.root.clone(),
                     at: at.clone(),
                     above: above
@@ -98,17 +98,17 @@ impl BusApp {
 
     /// Replies with the result of the running action, if it is known by now.
     pub(crate) fn finish_action(&mut self, state: &mut WorkerState) {
-        let Some(deed) = &mut self.running_action else { return };
-        let result = match deed.outcome.try_recv() {
+        let Some(action) = &mut self.running_action else { return };
+        let result = match action.outcome.try_recv() {
             Ok(result) => result,
             Err(TryRecvError::Empty) => return,
             Err(TryRecvError::Closed) => {
                 Err(Failure::new(FailureKind::Refused, "the action was interrupted").sent(Sent::Maybe))
             }
         };
-        if let Some(deed) = self.running_action.take() {
-            self.mark_neighbours_dirty(deed.key, &deed.act, state);
-            state.reply(deed.reply, result);
+        if let Some(action) = self.running_action.take() {
+            self.mark_neighbours_dirty(action.key, &action.act, state);
+            state.reply(action.reply, result);
         }
     }
 
@@ -143,7 +143,7 @@ struct Actor {
     /// The connection that this action is sent over, once it is known; see [`Actor::action_connection`].
     direct: OnceCell<BusConnection>,
     /// The connections to apps themselves.
-    links: Arc<DirectConnections>,
+    connections: Arc<DirectConnections>,
     /// The app's own element.
     app: Handle,
     /// The element.
@@ -156,31 +156,31 @@ struct Actor {
 #[derive(Debug, Clone, Copy)]
 struct Target {
     role: Role,
-    natives: NativeStates,
+    native_states: NativeStates,
     states: States,
     interfaces: Interfaces,
 }
 
 impl Actor {
     async fn act(&self, act: &Act) -> Result<(), Failure> {
-        let subject = self.read_target(&self.at).await?.ok_or_else(gone)?;
+        let target = self.read_target(&self.at).await?.ok_or_else(gone)?;
         let scrolls = matches!(act, Act::ScrollTo | Act::Reveal(_) | Act::Scroll(..));
-        if subject.states.has(State::Disabled) && !scrolls {
+        if target.states.has(State::Disabled) && !scrolls {
             return Err(Failure::new(FailureKind::Refused, "the element is disabled"));
         }
         match act {
-            Act::Press => self.press(&subject).await,
-            Act::Native(name) => self.do_named_action(&subject, name).await,
-            Act::SetValue(value) => self.set_value(&subject, value).await,
-            Act::Insert(text) => self.insert(&subject, text).await,
-            Act::CaretToEnd => self.caret_to_end(&subject).await,
-            Act::Focus => self.focus(&subject).await,
-            Act::Select => self.select(&subject).await,
-            Act::Expand => self.set_expanded(&subject, true).await,
-            Act::Collapse => self.set_expanded(&subject, false).await,
-            Act::TellsChecked => self.require_checkable(&subject),
-            Act::ScrollTo => self.scroll_to(&self.at, &subject).await,
-            Act::Reveal(row) => self.scroll_row_into_view(&subject, *row).await,
+            Act::Press => self.press(&target).await,
+            Act::Native(name) => self.do_named_action(&target, name).await,
+            Act::SetValue(value) => self.set_value(&target, value).await,
+            Act::Insert(text) => self.insert(&target, text).await,
+            Act::CaretToEnd => self.caret_to_end(&target).await,
+            Act::Focus => self.focus(&target).await,
+            Act::Select => self.select(&target).await,
+            Act::Expand => self.set_expanded(&target, true).await,
+            Act::Collapse => self.set_expanded(&target, false).await,
+            Act::TellsChecked => self.require_checkable(&target),
+            Act::ScrollTo => self.scroll_to(&self.at, &target).await,
+            Act::Reveal(row) => self.scroll_row_into_view(&target, *row).await,
             Act::Scroll(..) => Err(unsupported("AT-SPI cannot scroll by steps")),
         }
     }
@@ -205,11 +205,11 @@ impl Actor {
         let mut states = states::states(natives, role, self.toolkit);
         states.set(State::Secure, number == PASSWORD_TEXT);
         let interfaces = Interfaces::from_names(&body::<Vec<String>>(interfaces).unwrap_or_default());
-        Some(Target { role, natives, states, interfaces })
+        Some(Target { role, native_states: natives, states, interfaces })
     }
 
     /// The native states of an element; none if it is gone.
-    async fn natives(&self, at: &Handle) -> Result<NativeStates, Failure> {
+    async fn read_states(&self, at: &Handle) -> Result<NativeStates, Failure> {
         let answers = self.call_all(vec![call(&at.bus, &at.path, ACCESSIBLE, "GetState", &())]).await?;
         Ok(answers
             .first()
@@ -237,10 +237,10 @@ impl Actor {
     /// with it.
     async fn send_action(&self, call: zbus::Result<Message>) -> Result<Option<Message>, Failure> {
         let call = call.map_err(|error| Failure::new(FailureKind::Invalid, error.to_string()))?;
-        let wire = self.direct.get_or_try_init(|| self.action_connection()).await?;
+        let connection = self.direct.get_or_try_init(|| self.action_connection()).await?;
         self.counters.calls.fetch_add(1, Relaxed);
         self.gate.enter()?;
-        let mut reply = wire.start_call(Ok(call)).await?;
+        let mut reply = connection.start_call(Ok(call)).await?;
         let answer = match timeout(REPLY_GRACE, &mut reply).await {
             Ok(answer) => answer,
             Err(_) => {
@@ -280,9 +280,9 @@ impl Actor {
         let answers = self.call_all(asked).await?;
         let address: String = answers.first().and_then(body).unwrap_or_default();
         let windows: Vec<ObjectRef> = answers.get(1).and_then(body).unwrap_or_default();
-        let connected = self.links.connect(bus, &address, windows.into_iter().collect());
+        let connected = self.connections.connect(bus, &address, windows.into_iter().collect());
         match timeout(APP_REPLY_TIMEOUT, connected).await {
-            Ok(Ok(link)) => Ok(link),
+            Ok(Ok(connection)) => Ok(connection),
             Ok(Err(error)) => {
                 debug!(address, %error, "the app lets nobody connect to it; it may be deaf while it acts");
                 Ok(self.calls.clone())

@@ -16,8 +16,8 @@ const SCROLL_ANYWHERE: u32 = 6;
 
 impl Actor {
     /// Scrolls an element into view. An app that says that it did not has not moved anything.
-    pub(crate) async fn scroll_to(&self, at: &Handle, subject: &Target) -> Result<(), Failure> {
-        if !subject.interfaces.component {
+    pub(crate) async fn scroll_to(&self, at: &Handle, target: &Target) -> Result<(), Failure> {
+        if !target.interfaces.component {
             return Err(unsupported("it has no position"));
         }
         match self.send_and_confirm(call(&at.bus, &at.path, COMPONENT, "ScrollTo", &(SCROLL_ANYWHERE,))).await
@@ -52,8 +52,8 @@ impl Actor {
         let row = body::<i32>(&row).filter(|row| *row >= 0).ok_or_else(refused)?;
         for beside in body::<Vec<ObjectRef>>(beside).unwrap_or_default().iter().filter(|at| at.is_element()) {
             let bar = handle(beside);
-            let is_bar = self.read_target(&bar).await?.filter(|subject| {
-                subject.role == Role::ScrollBar && subject.natives.has(NativeState::Vertical)
+            let is_bar = self.read_target(&bar).await?.filter(|target| {
+                target.role == Role::ScrollBar && target.native_states.has(NativeState::Vertical)
             });
             if is_bar.is_none() {
                 continue;
@@ -70,8 +70,8 @@ impl Actor {
     }
 
     /// Scrolls a table to a row.
-    pub(crate) async fn scroll_row_into_view(&self, subject: &Target, row: u32) -> Result<(), Failure> {
-        if !subject.interfaces.table {
+    pub(crate) async fn scroll_row_into_view(&self, target: &Target, row: u32) -> Result<(), Failure> {
+        if !target.interfaces.table {
             return Err(unsupported("it is not a table that reports its rows"));
         }
         let rows = self.call(get(&self.at.bus, &self.at.path, TABLE, "NRows")).await?;
@@ -85,7 +85,7 @@ impl Actor {
         };
         let cell = handle(&cell);
         match self.read_target(&cell).await? {
-            Some(subject) => self.scroll_to(&cell, &subject).await,
+            Some(target) => self.scroll_to(&cell, &target).await,
             None => Err(unsupported("the app does not report its rows")),
         }
     }

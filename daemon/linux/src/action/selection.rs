@@ -15,39 +15,39 @@ use axd_platform::{Failure, FailureKind, Sent};
 /// An ancestor of the element, as it was read.
 struct Ancestor {
     at: Handle,
-    subject: Target,
+    target: Target,
 }
 
 impl Actor {
     /// Selects the element in what contains it, and nothing else beside it.
-    pub(crate) async fn select(&self, subject: &Target) -> Result<(), Failure> {
+    pub(crate) async fn select(&self, target: &Target) -> Result<(), Failure> {
         use Role as R;
-        if matches!(subject.role, R::Radio | R::MenuItemRadio) {
-            return self.choose(subject).await;
+        if matches!(target.role, R::Radio | R::MenuItemRadio) {
+            return self.choose(target).await;
         }
         let around = self.ancestors().await?;
-        let field = around.iter().position(|above| above.subject.role == R::Combobox);
+        let field = around.iter().position(|above| above.target.role == R::Combobox);
         let index = self.index().await?;
         if let Some(field) = field {
-            return self.select_choice(subject, &around[field], index).await;
+            return self.select_choice(target, &around[field], index).await;
         }
         let parent = around.first();
-        let in_menu = parent.is_none_or(|parent| matches!(parent.subject.role, R::Menu | R::MenuBar));
+        let in_menu = parent.is_none_or(|parent| matches!(parent.target.role, R::Menu | R::MenuBar));
         if let (false, Some(parent), Some(index)) = (in_menu, parent, index) {
             // A table selects rows; of its children it knows only the place.
-            if parent.subject.interfaces.table && self.select_row(parent, index).await? {
+            if parent.target.interfaces.table && self.select_row(parent, index).await? {
                 return Ok(());
             }
-            if parent.subject.interfaces.selection && self.select_child(&parent.at, index).await? {
+            if parent.target.interfaces.selection && self.select_child(&parent.at, index).await? {
                 return Ok(());
             }
         }
-        let actions = self.actions(subject).await?;
+        let actions = self.actions(target).await?;
         if let Some(action) = action_names::select_action(&actions) {
             return self.do_action(action).await.map_err(as_unsent);
         }
-        match subject.role {
-            R::Tab => self.press(subject).await,
+        match target.role {
+            R::Tab => self.press(target).await,
             _ if in_menu => Err(unsupported("items of a menu cannot be selected, only pressed")),
             _ => Err(unsupported("the app does not support selecting it")),
         }
@@ -56,16 +56,16 @@ impl Actor {
     /// A choice of a field: selecting it in its list would only point at it, where the field does not follow.
     async fn select_choice(
         &self,
-        subject: &Target,
+        target: &Target,
         field: &Ancestor,
         index: Option<i32>,
     ) -> Result<(), Failure> {
-        if let (true, Some(index)) = (field.subject.interfaces.selection, index)
+        if let (true, Some(index)) = (field.target.interfaces.selection, index)
             && self.select_child(&field.at, index).await?
         {
             return Ok(());
         }
-        let actions = self.actions(subject).await?;
+        let actions = self.actions(target).await?;
         match action_names::select_action(&actions) {
             Some(action) => self.do_action(action).await.map_err(as_unsent),
             None => Err(unsupported("the app does not support selecting an item of this field")),
@@ -129,7 +129,7 @@ impl Actor {
     }
 
     async fn is_selected(&self) -> Result<bool, Failure> {
-        Ok(self.natives(&self.at).await?.has(NativeState::Selected))
+        Ok(self.read_states(&self.at).await?.has(NativeState::Selected))
     }
 
     /// The element's place among its parent's children, as the parent counts.
@@ -148,13 +148,13 @@ impl Actor {
         let answers = self.call_all(calls.collect()).await?;
         let mut around = Vec::new();
         for (at, answers) in self.above.iter().zip(answers.chunks(methods.len())) {
-            let Some(subject) = self.parse_target(answers) else { break };
-            if subject.role.is_window() {
+            let Some(target) = self.parse_target(answers) else { break };
+            if target.role.is_window() {
                 break;
             }
-            around.push(Ancestor { at: at.clone(), subject });
+            around.push(Ancestor { at: at.clone(), target });
         }
-        let disabled = around.first().is_some_and(|parent| parent.subject.states.has(State::Disabled));
+        let disabled = around.first().is_some_and(|parent| parent.target.states.has(State::Disabled));
         match disabled {
             true => Err(Failure::new(FailureKind::Refused, "its container is disabled")),
             false => Ok(around),

@@ -17,15 +17,15 @@ const EPSILON: f64 = 1e-6;
 
 impl Actor {
     /// Replaces the value of the element.
-    pub(crate) async fn set_value(&self, subject: &Target, value: &str) -> Result<(), Failure> {
+    pub(crate) async fn set_value(&self, target: &Target, value: &str) -> Result<(), Failure> {
         use Role as R;
-        match subject.role {
+        match target.role {
             R::ProgressBar | R::Meter => Err(unsupported("it only shows its value")),
-            R::Slider | R::SpinButton | R::ScrollBar | R::SplitGroup if subject.interfaces.value => {
+            R::Slider | R::SpinButton | R::ScrollBar | R::SplitGroup if target.interfaces.value => {
                 self.set_number(value).await
             }
-            _ if subject.interfaces.editable_text => self.set_text(subject, value).await,
-            _ if subject.interfaces.value => self.set_number(value).await,
+            _ if target.interfaces.editable_text => self.set_text(target, value).await,
+            _ if target.interfaces.value => self.set_number(value).await,
             _ => Err(unsupported("the app does not support setting its value")),
         }
     }
@@ -55,9 +55,9 @@ impl Actor {
         }
     }
 
-    async fn set_text(&self, subject: &Target, text: &str) -> Result<(), Failure> {
-        self.can_be_edited(subject)?;
-        let secure = subject.states.has(State::Secure);
+    async fn set_text(&self, target: &Target, text: &str) -> Result<(), Failure> {
+        self.can_be_edited(target)?;
+        let secure = target.states.has(State::Secure);
         let before = self.content(secure).await?;
         let contents = call(&self.at.bus, &self.at.path, EDITABLE_TEXT, "SetTextContents", &(text,));
         let message = self.send_and_confirm(contents).await?;
@@ -79,11 +79,11 @@ impl Actor {
     }
 
     /// Puts text in at the caret, instead of what is selected.
-    pub(crate) async fn insert(&self, subject: &Target, text: &str) -> Result<(), Failure> {
-        if !subject.interfaces.editable_text {
+    pub(crate) async fn insert(&self, target: &Target, text: &str) -> Result<(), Failure> {
+        if !target.interfaces.editable_text {
             return Err(unsupported("the app does not support inserting text"));
         }
-        self.can_be_edited(subject)?;
+        self.can_be_edited(target)?;
         let selected = call(&self.at.bus, &self.at.path, TEXT, "GetNSelections", &());
         let selected: i32 = body(&self.call(selected).await?).unwrap_or_default();
         let mut count = self.character_count().await?;
@@ -133,8 +133,8 @@ impl Actor {
     }
 
     /// Puts the caret at the end, with nothing selected: toolkits select all that a field holds when it gets the focus.
-    pub(crate) async fn caret_to_end(&self, subject: &Target) -> Result<(), Failure> {
-        if !subject.interfaces.text {
+    pub(crate) async fn caret_to_end(&self, target: &Target) -> Result<(), Failure> {
+        if !target.interfaces.text {
             return Err(unsupported("it has no text"));
         }
         let end = self.character_count().await?;
@@ -144,10 +144,10 @@ impl Actor {
         }
     }
 
-    fn can_be_edited(&self, subject: &Target) -> Result<(), Failure> {
+    fn can_be_edited(&self, target: &Target) -> Result<(), Failure> {
         // Qt does not say of spin boxes that they are editable.
-        let editable = subject.natives.has(NativeState::Editable) || subject.role == Role::SpinButton;
-        if !editable || subject.natives.has(NativeState::ReadOnly) {
+        let editable = target.native_states.has(NativeState::Editable) || target.role == Role::SpinButton;
+        if !editable || target.native_states.has(NativeState::ReadOnly) {
             return Err(Failure::new(FailureKind::Refused, "it is read-only"));
         }
         match self.toolkit.sets_text() {

@@ -253,8 +253,8 @@ mod tests {
         assert_eq!(rereads.take(calm).len(), BATCH_SIZE);
     }
 
-    /// Where hints keep coming, nobody looks at those that are many; whoever waits for them must neither wait for ever nor be
-    /// told again and again that they are due.
+    /// Where events keep coming, many elements are never compared with the cache; whoever waits
+    /// for them must neither wait for ever nor find them due again and again.
     #[test]
     fn many_that_nobody_looks_at_are_read_after_a_while_and_not_due_before() {
         let start = Instant::now();
@@ -337,5 +337,49 @@ mod tests {
         let mut rereads = DelayedRereads::default();
         (0..=most).for_each(|n| rereads.add(ElementKey(n), start));
         assert_eq!(rereads.len(), MAX_QUEUED);
+    }
+
+    #[test]
+    fn at_rest_those_that_were_never_reread_come_first_and_those_that_announce_everything_last() {
+        let start = Instant::now();
+        let mut rereads = DelayedRereads::default();
+        rereads.add(ElementKey(1), start);
+        rereads.on_event(start + FIRST_REREAD_DELAY);
+        assert_eq!(
+            rereads.take(start + FIRST_REREAD_DELAY),
+            [ElementKey(1)],
+            "it waits for its last reread now"
+        );
+        let later = start + FIRST_REREAD_DELAY + REST_TIME / 2;
+        rereads.add_at_rest_only(ElementKey(2), later);
+        rereads.add(ElementKey(3), later);
+        rereads.add_follow_up(ElementKey(4), later - FIRST_REREAD_DELAY);
+        assert_eq!(rereads.take(later), [ElementKey(4)], "a follow-up does not wait for rest");
+        assert_eq!(rereads.take(later + REST_TIME), [3, 1, 2].map(ElementKey));
+        assert_eq!(rereads.next_due(), None);
+    }
+
+    #[test]
+    fn an_element_that_is_due_for_two_reasons_is_read_once() {
+        let start = Instant::now();
+        let mut rereads = DelayedRereads::default();
+        rereads.add(ElementKey(7), start);
+        rereads.add_follow_up(ElementKey(7), start);
+        rereads.on_event(start + FIRST_REREAD_DELAY);
+        assert_eq!(rereads.take(start + FIRST_REREAD_DELAY), [ElementKey(7)]);
+        assert_eq!(rereads.take(start + FIRST_REREAD_DELAY), []);
+    }
+
+    #[test]
+    fn what_becomes_due_while_others_are_waits_behind_them() {
+        let start = Instant::now();
+        let mut rereads = DelayedRereads::default();
+        (0..60).for_each(|n| rereads.add(ElementKey(n), start));
+        rereads
+            .add_follow_up(ElementKey(99), start + REST_TIME - FIRST_REREAD_DELAY + Duration::from_millis(1));
+        let rest = start + REST_TIME;
+        assert_eq!(rereads.take(rest), (0..BATCH_SIZE as u64).map(ElementKey).collect::<Vec<_>>());
+        let last: Vec<ElementKey> = (BATCH_SIZE as u64..60).chain([99]).map(ElementKey).collect();
+        assert_eq!(rereads.take(rest + Duration::from_millis(1)), last);
     }
 }

@@ -17,6 +17,8 @@ const MAX_ANNOUNCEMENTS: usize = 64;
 pub(crate) struct ChangeKinds(u32);
 
 impl ChangeKinds {
+    /// No change.
+    pub const NONE: ChangeKinds = ChangeKinds(0);
     /// Any of its facts: role, name, value, states.
     pub const FACTS: ChangeKinds = ChangeKinds(1);
     /// Its list of children.
@@ -52,6 +54,11 @@ impl ChangeKinds {
     /// It gained the focus.
     pub const FOCUS_GAINED: ChangeKinds = ChangeKinds(1 << 14);
 
+    /// These kinds and others; for constants.
+    pub const fn with(self, others: ChangeKinds) -> ChangeKinds {
+        ChangeKinds(self.0 | others.0)
+    }
+
     /// Whether any of `kinds` is set.
     pub fn has(self, kinds: ChangeKinds) -> bool {
         self.0 & kinds.0 != 0
@@ -66,7 +73,7 @@ impl ChangeKinds {
 impl std::ops::BitOr for ChangeKinds {
     type Output = ChangeKinds;
     fn bitor(self, other: ChangeKinds) -> ChangeKinds {
-        ChangeKinds(self.0 | other.0)
+        self.with(other)
     }
 }
 

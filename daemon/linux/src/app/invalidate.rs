@@ -1,14 +1,14 @@
-//! Which elements an event makes dirty: the one it names, and those that the toolkit changes along with it without
-//! announcing them.
+//! Turns pending events into dirty elements: the one that an event names, and those that `relations` adds.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
-use axd_protocol::{Role, State};
+use axd_protocol::State;
 use tracing::debug;
 
 use crate::app::BusApp;
 use crate::app::event_queue::{Change, ChangeKinds, PendingEvents};
+use crate::app::relations::{Mark, Relations};
 use crate::atspi::protocol::ObjectRef;
 use crate::read::geometry::window_of;
 use axd_platform::worker::{WorkerState, now};
@@ -16,14 +16,9 @@ use axd_platform::{ElementKey, Facts};
 
 /// How many elements that are not in the tree yet are looked up; the sweep finds the others.
 const MAX_UNPLACED: usize = 64;
-/// How many related elements one change makes dirty at most; the sweep reads the rest.
-const MAX_RELATED: usize = 256;
-/// How many cells on either side of a cell are taken to be in its row.
-const CELLS_EACH_SIDE: usize = 8;
-/// How deep below a date field its parts are.
-const MAX_DATE_PART_DEPTH: usize = 4;
 
 impl BusApp {
+    /// Takes in everything that is pending.
     pub(crate) fn on_events(&mut self, events: PendingEvents, state: &mut WorkerState) {
         state.counters.events.fetch_add(events.events, Relaxed);
         if events.events > 0 {
@@ -62,6 +57,7 @@ impl BusApp {
         }
     }
 
+    /// Marks dirty what a change of the element at this path concerns.
     fn on_change(&mut self, path: &str, change: Change, state: &mut WorkerState) {
         let kinds = change.kinds;
         if kinds.has(ChangeKinds::WINDOW) {
@@ -83,104 +79,25 @@ impl BusApp {
             true if kinds == ChangeKinds::CHILDREN => state.schedule.mark_children_dirty(key),
             _ => self.quick_read_or_mark_dirty(key, change, state),
         }
-        // A scroll bar that moves shows other rows of what lies beside it.
-        let scrolled = self.reader.partial.keys().filter(|other| state.mirror.parent(**other) == parent);
-        scrolled.for_each(|other| state.schedule.mark_dirty(*other));
-        self.mark_tabs_dirty(key, state);
-        if kinds.has(ChangeKinds::GONE) {
-            match self.reader.toolkit.announces_children_separately() {
-                true => parent.into_iter().for_each(|parent| state.schedule.mark_children_dirty(parent)),
-                false => state.mark_known_dirty(parent),
-            }
-        }
         if kinds.has(ChangeKinds::FOCUS) {
             self.focus_settles_at = self.reader.toolkit.dialog_delay_after_focus().map(|time| now() + time);
         }
-        if kinds.has(ChangeKinds::FOCUS | ChangeKinds::WINDOW) {
-            state.mark_known_dirty(self.focus.iter().copied());
-        }
-        if kinds.has(ChangeKinds::SELECTION) {
-            // A combo box shows what is selected in its list.
-            state.mark_known_dirty(parent);
-        }
-        // Cells may be in cells, and none of them says that it was selected or has the focus now.
-        if kinds.has(ChangeKinds::SELECTION) || kinds.has(ChangeKinds::FOCUS) && self.holds_items(key) {
-            self.mark_items_dirty(key, state);
-        }
-        if kinds.has(ChangeKinds::CURRENT_ITEM) {
-            mark_row_dirty(key, state);
-        }
-        self.mark_date_fields_dirty(key, state);
+        let related = self.relations(state).related(key, kinds, self.focus.iter().copied());
+        related.into_iter().for_each(|mark| mark.apply(state));
         // A page's title changes with its window's, and only that is announced.
         if parent == Some(ElementKey::APP) {
-            let pages = self.reader.pages.iter().filter(|page| state.mirror.knows(**page));
+            let pages = self.reader.elements.pages().filter(|page| state.mirror.knows(*page));
             // The page itself follows a little later.
-            pages.for_each(|page| self.delayed_rereads.add_follow_up(*page, now()));
+            pages.for_each(|page| self.delayed_rereads.add_follow_up(page, now()));
         }
-        if kinds.has(ChangeKinds::SUBTREE) {
-            state.mark_known_dirty(state.mirror.below(&[key]));
-        }
-        let toolkit = self.reader.toolkit;
-        // The icon in a field of GTK 3 is no widget, and does not say that it is shown with the field.
-        if kinds.has(ChangeKinds::VISIBILITY) && toolkit.showing_is_content() {
-            mark_all_children_dirty(key, state);
-        }
-        if !toolkit.is_browser() && kinds.has(ChangeKinds::SENSITIVITY) {
-            state.mark_known_dirty(state.mirror.below(&[key]).into_iter().take(MAX_RELATED));
-        }
-        if toolkit.needs_rescan() {
+        if self.reader.toolkit.needs_rescan() {
             self.rescan.mark_window(window_of(key, &state.mirror).unwrap_or(ElementKey::APP), now());
         }
     }
 
-    /// Marks all tabs beside a changed tab: another one may be current now, and Qt does not announce that of the one
-    /// before.
-    pub(crate) fn mark_tabs_dirty(&self, key: ElementKey, state: &mut WorkerState) {
-        let list = match self.reader.roles.get(&key) {
-            Some(Role::TabList) => Some(key),
-            Some(Role::Tab) => state.mirror.parent(key),
-            _ => None,
-        };
-        if let Some(list) = list.filter(|_| self.reader.toolkit.focuses_current_tab()) {
-            mark_all_children_dirty(list, state);
-        }
-    }
-
-    fn holds_items(&self, key: ElementKey) -> bool {
-        use Role::{Cell, Grid, List, ListItem, Row, Table, Tree, TreeItem};
-        let role = self.reader.roles.get(&key);
-        role.is_some_and(|role| matches!(role, Cell | Grid | List | ListItem | Row | Table | Tree | TreeItem))
-    }
-
-    /// Marks the items in an element: the first [`MAX_RELATED`], and those that were selected.
-    fn mark_items_dirty(&self, key: ElementKey, state: &mut WorkerState) {
-        let below = state.mirror.below(&[key]);
-        let selected = |key: &&ElementKey| self.reader.selected.contains(*key);
-        let some: Vec<ElementKey> = below
-            .iter()
-            .skip(1)
-            .take(MAX_RELATED)
-            .chain(below.iter().skip(1).filter(selected))
-            .copied()
-            .collect();
-        state.mark_known_dirty(some);
-    }
-
-    /// Marks the date field that an element is a part of: its value is made of its parts, and only they announce
-    /// changes.
-    fn mark_date_fields_dirty(&self, key: ElementKey, state: &mut WorkerState) {
-        if self.reader.dates.is_empty() {
-            return;
-        }
-        let mut at = state.mirror.parent(key);
-        for _ in 0..MAX_DATE_PART_DEPTH {
-            let Some(above) = at else { return };
-            if self.reader.dates.contains(&above) {
-                state.schedule.mark_dirty(above);
-                return;
-            }
-            at = state.mirror.parent(above);
-        }
+    /// What decides which elements change together.
+    pub(crate) fn relations<'a>(&'a self, state: &'a WorkerState) -> Relations<'a> {
+        Relations { toolkit: self.reader.toolkit, elements: &self.reader.elements, mirror: &state.mirror }
     }
 
     /// Decides which of the elements that claim the focus has it, now that these were read, and corrects their states.
@@ -196,9 +113,10 @@ impl BusApp {
         }
         let here: HashSet<ElementKey> = read.iter().map(|(key, _)| *key).collect();
         self.focus.retain(|key| here.contains(&key) || state.mirror.knows(key));
-        let inactive = &self.reader.inactive;
+        let elements = &self.reader.elements;
+        let is_inactive = |window| elements.last(window).is_some_and(|last| last.inactive);
         // An element that has no place in the tree yet is being opened: its window counts as active.
-        let is_active = |key| window_of(key, &state.mirror).is_none_or(|window| !inactive.contains(&window));
+        let is_active = |key| window_of(key, &state.mirror).is_none_or(|window| !is_inactive(window));
         let others = self.focus.resolve(is_active);
         state.mark_known_dirty(others.into_iter().filter(|key| !here.contains(key)));
         for (key, facts) in &mut read {
@@ -207,17 +125,12 @@ impl BusApp {
     }
 }
 
-/// Marks the neighbours of an item, which are in the same row, and what is in them.
-fn mark_row_dirty(key: ElementKey, state: &mut WorkerState) {
-    let Some(parent) = state.mirror.parent(key) else { return };
-    let siblings = state.mirror.children(parent);
-    let Some(at) = siblings.iter().position(|sibling| *sibling == key) else { return };
-    let (from, to) = (at.saturating_sub(CELLS_EACH_SIDE), (at + CELLS_EACH_SIDE + 1).min(siblings.len()));
-    let row = state.mirror.below(&siblings[from..to]);
-    state.mark_known_dirty(row.into_iter().take(MAX_RELATED));
-}
-
-fn mark_all_children_dirty(key: ElementKey, state: &mut WorkerState) {
-    let children = state.mirror.children(key).iter().take(MAX_RELATED);
-    children.for_each(|child| state.schedule.mark_dirty(*child));
+impl Mark {
+    /// Marks an element in the schedule.
+    pub fn apply(self, state: &mut WorkerState) {
+        match self {
+            Mark::Element(key) => state.schedule.mark_dirty(key),
+            Mark::Children(key) => state.schedule.mark_children_dirty(key),
+        }
+    }
 }

@@ -1,16 +1,18 @@
 //! An app on the accessibility bus, as its worker has it.
 //!
 //! The worker is the same on every platform; [`BusApp`] is what it has of an app here (`AppBackend`). An event goes this way: `events`
-//! receives it and puts it into the app's `event_queue`; `invalidate` marks the elements dirty that it concerns; the worker reads
+//! receives it, `event_table` says what it means, and it goes into the app's `event_queue`; `invalidate` marks the elements dirty that it concerns, by the rules of `relations`; the worker reads
 //! those. `quick_read` reads a single announced property sooner; `rescan` and `rescan_states` find what was never announced, and
 //! `delayed_reread` reads new elements once more. `focus` decides which element has the focus.
 
 mod delayed_reread;
 pub(crate) mod event_queue;
+mod event_table;
 pub(crate) mod events;
 mod focus;
 mod invalidate;
 pub(crate) mod quick_read;
+mod relations;
 mod rescan;
 mod rescan_states;
 
@@ -83,7 +85,7 @@ impl BusApp {
         events: Arc<EventConnection>,
         late: Arc<AtomicBool>,
         screen: Option<watch::Receiver<Arc<Screen>>>,
-        links: Arc<DirectConnections>,
+        direct: Arc<DirectConnections>,
     ) -> BusApp {
         BusApp {
             pid,
@@ -96,7 +98,7 @@ impl BusApp {
             rescan: Rescan::new(now()),
             quick_reads: QuickReads::default(),
             delayed_rereads: DelayedRereads::default(),
-            direct: links,
+            direct,
             running_action: None,
             focus: FocusTracker::default(),
             focus_settles_at: None,
@@ -113,30 +115,29 @@ impl BusApp {
     fn match_windows(&mut self, state: &mut WorkerState) {
         let reader = &mut self.reader;
         let Some(screen) = self.screen.as_mut().map(|screen| Arc::clone(&screen.borrow_and_update())) else {
-            let numbered = reader
-                .frames
-                .keys()
-                .filter_map(|key| Some((*key, windows::window_number(reader.handles.get(*key)?))));
-            reader.numbers = numbered.collect();
+            for (key, _) in reader.elements.windows() {
+                if let Some(handle) = reader.handles.get(key) {
+                    reader.elements.set_window_number(key, windows::window_number(handle));
+                }
+            }
             return;
         };
-        let mut keys: Vec<ElementKey> = reader.frames.keys().copied().collect();
-        keys.sort_unstable();
-        let frames: Vec<AppWindow> = keys.iter().filter_map(|key| reader.frames.get(key).cloned()).collect();
-        let numbers = window_match::match_windows(&frames, self.pid, &screen);
+        let (keys, windows): (Vec<ElementKey>, Vec<AppWindow>) =
+            reader.elements.windows().into_iter().unzip();
+        let numbers = window_match::match_windows(&windows, self.pid, &screen);
         for (key, number) in keys.into_iter().zip(numbers) {
             // Not every toolkit says that a title changed, but the screen does.
-            let title = number.and_then(|number| screen.windows.iter().find(|it| it.window.window == number));
-            if let Some(title) = title.map(|window| &window.window.title) {
+            let title = number.and_then(|number| screen.windows.iter().find(|it| it.info.window == number));
+            if let Some(title) = title.map(|window| &window.info.title) {
                 let known = self.titles.insert(key, title.clone());
                 if known.is_some_and(|known| known != *title) && state.mirror.has_sent(key) {
                     state.schedule.mark_dirty(key);
                 }
             }
-            let before = reader.numbers.get(&key).copied();
+            let before = reader.elements.window_number(key);
             // One that went off the screen keeps its number: a minimised window is still the same.
             if let Some(number) = number.filter(|number| Some(*number) != before) {
-                reader.numbers.insert(key, number);
+                reader.elements.set_window_number(key, number);
                 if state.mirror.has_sent(key) {
                     state.schedule.mark_dirty(key);
                 }
@@ -200,7 +201,7 @@ impl AppBackend for BusApp {
                 self.match_windows(state);
                 for (key, reading) in &mut read {
                     if let Some(reading) = reading {
-                        reading.facts.window = self.reader.numbers.get(key).copied();
+                        reading.facts.window = self.reader.elements.window_number(*key);
                     }
                 }
             }
@@ -220,7 +221,7 @@ impl AppBackend for BusApp {
     ) -> Result<(), Failure> {
         let mut others = Vec::new();
         for (key, children) in keys.iter().zip(self.reader.children(keys).await?) {
-            match children.filter(|_| !self.reader.partial.contains_key(key)) {
+            match children.filter(|_| !self.reader.elements.is_partial(*key)) {
                 Some(children) => into.add_list(*key, children),
                 // It is gone, or shows only some of them.
                 None => others.push(*key),
@@ -244,7 +245,7 @@ impl AppBackend for BusApp {
     ) -> Result<Option<ElementKey>, Failure> {
         let active = self.screen().and_then(|screen| screen.active);
         let is_active =
-            |key: &&ElementKey| active.is_some() && self.reader.numbers.get(key) == active.as_ref();
+            |key: &&ElementKey| active.is_some() && self.reader.elements.window_number(**key) == active;
         Ok(windows.iter().find(is_active).copied())
     }
 
@@ -380,8 +381,8 @@ impl AppBackend for BusApp {
     fn on_new_elements(&mut self, new: &[ElementKey]) {
         let now = now();
         for key in new {
-            let role = self.reader.roles.get(key).filter(|_| self.walk_done);
-            match role.is_some_and(|role| self.reader.toolkit.announces_all_of(*role)) {
+            let role = self.reader.elements.role(*key).filter(|_| self.walk_done);
+            match role.is_some_and(|role| self.reader.toolkit.announces_all_of(role)) {
                 true => self.delayed_rereads.add_at_rest_only(*key, now),
                 false => self.delayed_rereads.add(*key, now),
             }

@@ -125,7 +125,7 @@ impl BusApp {
         let kinds = change.kinds;
         let plain = QUICK_KINDS.into_iter().reduce(|all, kind| all | kind).unwrap_or_default();
         let telling = kinds.is_within(plain) && !kinds.is_within(ChangeKinds::VISIBLE_DATA);
-        let known = telling && self.reader.memory.track(key);
+        let known = telling && self.reader.last_reads.track(key);
         let wanted = &mut self.quick_reads.pending;
         let room = wanted.len() < MAX_QUICK_READS || wanted.contains_key(&key);
         if known && room && !state.schedule.is_dirty(key) && state.mirror.has_sent(key) {
@@ -183,7 +183,7 @@ impl Reader {
     async fn quick_read(&mut self, wanted: &[(ElementKey, Change)]) -> Result<Vec<Option<Facts>>, Failure> {
         let (mut calls, mut counts) = (Vec::new(), Vec::with_capacity(wanted.len()));
         for (key, change) in wanted {
-            let known = self.memory.0.get(key).and_then(Option::as_ref);
+            let known = self.last_reads.0.get(key).and_then(Option::as_ref);
             let asked =
                 known.and_then(|known| properties_to_read(known, change, self.toolkit)).unwrap_or_default();
             counts.push(asked.len());
@@ -199,7 +199,7 @@ impl Reader {
         let mut seen = Vec::with_capacity(wanted.len());
         for ((key, change), count) in wanted.iter().zip(counts) {
             let answers: Vec<BusReply> = answers.by_ref().take(count).collect();
-            let mut known = self.memory.0.remove(key).flatten();
+            let mut known = self.last_reads.0.remove(key).flatten();
             let toolkit = self.toolkit;
             let took = known.as_mut().is_some_and(|known| known.apply(change, toolkit, &answers));
             let Some(known) = known.filter(|_| took) else {
@@ -207,7 +207,7 @@ impl Reader {
                 continue;
             };
             seen.push(Some(self.build_reading(&known.outline, known.details.clone()).facts));
-            self.memory.0.insert(*key, Some(known));
+            self.last_reads.0.insert(*key, Some(known));
         }
         Ok(seen)
     }

@@ -135,7 +135,8 @@ impl BusApp {
         let mut any = !others.is_empty();
         for key in others {
             state.schedule.mark_dirty(key);
-            self.mark_tabs_dirty(key, state);
+            let tabs = self.relations(state).tabs(key);
+            tabs.into_iter().for_each(|tab| state.schedule.mark_dirty(tab));
         }
         for (key, children) in asked.iter().zip(found) {
             // A list of children that the mirror refused differs for ever; then it is only read more often.
@@ -152,15 +153,15 @@ impl BusApp {
     /// Whether the element has children or is of a kind that has: labels and the like are not worth a call.
     fn may_have_children(&self, key: ElementKey, mirror: &Mirror) -> bool {
         // A view that is read in part is left to the sweep.
-        if self.reader.partial.contains_key(&key) {
+        if self.reader.elements.is_partial(key) {
             return false;
         }
-        let role = self.reader.roles.get(&key);
+        let role = self.reader.elements.role(key);
         // Where most is announced, only the roles are checked that are not.
         if self.reader.toolkit.announces_children() {
-            return role.is_some_and(|role| self.reader.toolkit.adds_children_silently(*role));
+            return role.is_some_and(|role| self.reader.toolkit.adds_children_silently(role));
         }
-        !role.is_some_and(|role| is_leaf(*role)) || !mirror.children(key).is_empty()
+        !role.is_some_and(is_leaf) || !mirror.children(key).is_empty()
     }
 }
 

@@ -27,8 +27,10 @@ impl BusApp {
 
 impl Reader {
     async fn with_other_states(&self, keys: &[ElementKey]) -> Result<Vec<ElementKey>, Failure> {
-        let known: Vec<(ElementKey, NativeStates)> =
-            keys.iter().filter_map(|key| Some((*key, *self.natives.get(key)?))).collect();
+        let known: Vec<(ElementKey, NativeStates)> = keys
+            .iter()
+            .filter_map(|key| Some((*key, self.elements.last(*key)?.silent.as_ref()?.native_states?)))
+            .collect();
         let calls = known.iter().map(|(key, _)| self.build_call(*key, ACCESSIBLE, "GetState", &()));
         let answers = self.call_all(calls.collect()).await?;
         let now = |answer| body::<Vec<u32>>(answer).map(|words| NativeStates::from_words(&words));

@@ -59,13 +59,13 @@ pub(crate) enum BusEvent {
 }
 
 impl BusSession {
-    /// Connects to the accessibility bus. `told` is the address that the display names, which wins over the session
+    /// Connects to the accessibility bus. `display_address` is the address that the display names, which wins over the session
     /// bus. With `windows`, changes of windows are reported too.
     pub async fn open(
-        told: Option<String>,
+        display_address: Option<String>,
         windows: bool,
     ) -> Result<(BusSession, mpsc::UnboundedReceiver<BusEvent>), BusUnavailable> {
-        let address = match told {
+        let address = match display_address {
             Some(address) => {
                 // The bus is there already; accessibility may still have to be turned on.
                 if let Ok(session) = BusConnection::session().await {
@@ -80,7 +80,7 @@ impl BusSession {
             address: address.clone(),
             why: error.to_string(),
         };
-        let (send, traffic) = mpsc::unbounded_channel();
+        let (send, event) = mpsc::unbounded_channel();
         let sink: DeliveryHandler = Box::new(move |delivery| forward(&delivery, &send));
         let calls =
             BusConnection::connect(&address, Some(sink)).await.map_err(|error| unreachable(&error))?;
@@ -100,7 +100,7 @@ impl BusSession {
         }
         events.register().await.map_err(|failure| unreachable(&failure))?;
         info!("on the accessibility bus");
-        Ok((BusSession { calls, events: Arc::new(events) }, traffic))
+        Ok((BusSession { calls, events: Arc::new(events) }, event))
     }
 }
 
@@ -138,7 +138,7 @@ async fn enable_accessibility(session: &BusConnection) {
 }
 
 fn forward(delivery: &Delivery, send: &mpsc::UnboundedSender<BusEvent>) {
-    let traffic = match delivery {
+    let event = match delivery {
         Delivery::Closed => BusEvent::Disconnected,
         Delivery::FenceReply(_) => return,
         Delivery::Signal(message) => {
@@ -163,5 +163,5 @@ fn forward(delivery: &Delivery, send: &mpsc::UnboundedSender<BusEvent>) {
         }
     };
     // The desktop may have been dropped already.
-    let _ = send.send(traffic);
+    let _ = send.send(event);
 }

@@ -1,6 +1,6 @@
-//! Connections to apps themselves, over which GTK 3 apps are told to act and Chromium is read (see [`ReadConnection`]).
+//! Connections to apps themselves, over which actions are sent to GTK 3 apps and Chromium is read (see [`ReadConnection`]).
 //!
-//! A GTK 3 app carries out an act while it dispatches the message that told it to, and answers before. A dialog that
+//! A GTK 3 app performs an action while it dispatches the message that asks for it, and replies before. A dialog that
 //! runs a main loop of its own (`gtk_dialog_run`) is then still inside that dispatch. Two things follow:
 //!
 //! - The app hears nothing more over this connection until the dialog is closed. So each act has a connection of its own.
@@ -74,11 +74,11 @@ impl DirectConnections {
                 direct.close(|open| open.number == number);
             }
         };
-        let link =
+        let connection =
             BusConnection::connect_to_app(stream, lost).await.inspect_err(|_| self.keeper.release(number))?;
-        let open = OpenConnection { number, app: Arc::clone(app), connection: link.clone(), windows };
+        let open = OpenConnection { number, app: Arc::clone(app), connection: connection.clone(), windows };
         self.open.lock().push(open);
-        Ok(link)
+        Ok(connection)
     }
 
     /// Closes what is known not to be in use by the app any more.
@@ -106,10 +106,10 @@ impl DirectConnections {
     }
 }
 
-/// A connection to an app over which it is only asked, never told to act: without the bus in between a call takes less than half
+/// A connection to an app over which elements are only read, never sent actions: without the bus in between a call takes less than half
 /// as long.
 pub(crate) struct ReadConnection {
-    link: BusConnection,
+    connection: BusConnection,
     lost: Arc<AtomicBool>,
 }
 
@@ -119,8 +119,8 @@ impl ReadConnection {
         let stream = connect(address).await?;
         let lost = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&lost);
-        let link = BusConnection::connect_to_app(stream, move || flag.store(true, Relaxed)).await?;
-        Ok(ReadConnection { link, lost })
+        let connection = BusConnection::connect_to_app(stream, move || flag.store(true, Relaxed)).await?;
+        Ok(ReadConnection { connection, lost })
     }
 
     /// Makes calls. `None`: there is no connection any more.
@@ -128,7 +128,7 @@ impl ReadConnection {
         &self,
         calls: Vec<zbus::Result<Message>>,
     ) -> Option<Result<Vec<BusReply>, Failure>> {
-        let answers = self.link.call_all(calls).await;
+        let answers = self.connection.call_all(calls).await;
         (answers.is_ok() || !self.is_lost()).then_some(answers)
     }
 

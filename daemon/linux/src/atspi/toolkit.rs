@@ -176,7 +176,7 @@ impl Toolkit {
         self == Toolkit::Gtk4
     }
 
-    /// Whether places are told relative to the window whatever is asked for.
+    /// Whether all coordinates are relative to the window, whichever are asked for.
     pub fn has_window_coordinates_only(self) -> bool {
         self == Toolkit::Gtk4
     }

@@ -17,7 +17,7 @@ use axd_platform::{DesktopWindow, Failure};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ListedWindow {
     /// As the desktop sees it.
-    pub window: DesktopWindow,
+    pub info: DesktopWindow,
     /// Whether it is the active one.
     pub active: bool,
 }
@@ -67,7 +67,7 @@ pub(crate) async fn list_windows(
                 maximized: false,
                 splash: false,
             };
-            seen.push(ListedWindow { window: seen_as, active: states.has(NativeState::Active) });
+            seen.push(ListedWindow { info: seen_as, active: states.has(NativeState::Active) });
         }
     }
     Ok(seen)

@@ -26,8 +26,8 @@ const FORCED: &str = "--force-renderer-accessibility";
 
 /// Adds what a program must be told on its command line.
 pub(super) fn tell(program: &Path, line: &mut Vec<String>) {
-    let told = line.iter().any(|word| word.starts_with(FORCED));
-    if !told && is_chromium(program) {
+    let has_option = line.iter().any(|word| word.starts_with(FORCED));
+    if !has_option && is_chromium(program) {
         line.insert(1.min(line.len()), FORCED.to_owned());
     }
 }
@@ -67,7 +67,7 @@ fn is_chromium(program: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn told(program: &str, words: &[&str]) -> Vec<String> {
+    fn has_option(program: &str, words: &[&str]) -> Vec<String> {
         let mut line = words.iter().map(|word| (*word).to_owned()).collect();
         tell(Path::new(program), &mut line);
         line
@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn browsers_are_told_to_show_their_pages_and_others_nothing() {
-        assert_eq!(told("/usr/bin/chromium", &["chromium", "a"]), ["chromium", FORCED, "a"]);
-        assert_eq!(told("/usr/bin/electron28", &["electron28"]), ["electron28", FORCED]);
+        assert_eq!(has_option("/usr/bin/chromium", &["chromium", "a"]), ["chromium", FORCED, "a"]);
+        assert_eq!(has_option("/usr/bin/electron28", &["electron28"]), ["electron28", FORCED]);
         let own = ["code", "--force-renderer-accessibility=complete"];
-        assert_eq!(told("/usr/bin/code", &own), own);
-        assert_eq!(told("/usr/bin/mousepad", &["mousepad"]), ["mousepad"]);
+        assert_eq!(has_option("/usr/bin/code", &own), own);
+        assert_eq!(has_option("/usr/bin/mousepad", &["mousepad"]), ["mousepad"]);
     }
 }

@@ -49,7 +49,7 @@ impl LaunchHistory {
     /// How a process is related to a launch.
     pub fn kinship(&self, mark: &str, pid: u32) -> Kinship {
         let Some(origin) = self.find(mark) else { return Kinship::Unknown };
-        let worn = mark_of(pid);
+        let worn = launch_mark(pid);
         if worn.as_deref() == Some(mark) || origin.pid.is_some_and(|first| descends(pid, first)) {
             return Kinship::Own;
         }
@@ -81,12 +81,12 @@ impl LaunchHistory {
         processes
             .flatten()
             .filter_map(|process| process.file_name().to_str()?.parse::<u32>().ok())
-            .any(|pid| origin.pid == Some(pid) && runs(pid) || mark_of(pid).as_deref() == Some(mark))
+            .any(|pid| origin.pid == Some(pid) && runs(pid) || launch_mark(pid).as_deref() == Some(mark))
     }
 }
 
 /// The launch mark in the environment of a process.
-fn mark_of(pid: u32) -> Option<String> {
+fn launch_mark(pid: u32) -> Option<String> {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
     let prefix = format!("{MARK_VARIABLE}=");
     let worn = environment.split(|byte| *byte == 0).find_map(|pair| pair.strip_prefix(prefix.as_bytes()))?;

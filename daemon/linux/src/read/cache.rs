@@ -4,6 +4,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
+use std::num::NonZeroU64;
 
 use axd_protocol::Role;
 use tracing::debug;
@@ -34,7 +35,7 @@ impl Reader {
         // One that manages its descendants is not counted there, and may have very many.
         for item in items.into_iter().filter(|item| item.child_count >= 0) {
             let key = self.handles.key(&item.at);
-            self.cached.insert(key, item);
+            self.cache_items.insert(key, item);
         }
         Ok(())
     }
@@ -50,7 +51,7 @@ impl Reader {
             return Ok(None);
         }
         self.load_cache().await?;
-        let cached = std::mem::take(&mut self.cached);
+        let cached = std::mem::take(&mut self.cache_items);
         let mut families: HashMap<ElementKey, HashSet<ElementKey>> = HashMap::new();
         for (key, item) in &cached {
             families.entry(self.handles.key(&item.parent)).or_default().insert(*key);
@@ -62,25 +63,25 @@ impl Reader {
                 && children.iter().all(|child| listed.is_some_and(|listed| listed.contains(child)))
         };
         let worth = keys.iter().copied().filter(|key| {
-            let holds = self.roles.get(key).is_none_or(|role| has_uncached_content(*role));
+            let holds = self.elements.role(*key).is_none_or(has_uncached_content);
             let now = cached.get(key).map(|item| fingerprint(&outline_from_cache(*key, item)));
-            holds || now != self.prints.get(key).copied() || !same_children(key)
+            holds || now != self.elements.last(*key).and_then(|last| last.fingerprint) || !same_children(key)
         });
         Ok(Some(worth.collect()))
     }
 
     /// Drops the cache after the first walk: from then on elements are read one by one.
     pub fn drop_cache(&mut self) {
-        self.cached = HashMap::new();
+        self.cache_items = HashMap::new();
     }
 }
 
 /// A hash of what a cache holds of an element.
-pub(crate) fn fingerprint(outline: &Outline) -> u64 {
+pub(crate) fn fingerprint(outline: &Outline) -> NonZeroU64 {
     let mut hasher = DefaultHasher::new();
     let Outline { native_role: number, native_states: natives, name, description, child_count, .. } = outline;
     (number, natives, name, description, child_count).hash(&mut hasher);
-    hasher.finish()
+    NonZeroU64::new(hasher.finish()).unwrap_or(NonZeroU64::MIN)
 }
 
 /// Whether an element of this role has content that a cache does not hold.

@@ -9,6 +9,7 @@ use crate::atspi::protocol::{
 };
 use crate::atspi::states::NativeState;
 use crate::read::content::format_number;
+use crate::read::elements::SilentContent;
 use crate::read::outline::Outline;
 use crate::read::reader::Reader;
 use axd_platform::mirror::MOST_ELEMENTS;
@@ -20,8 +21,8 @@ const MAX_VIEW_CHILDREN: i32 = 1000;
 impl Reader {
     /// Whether only those children of an element are read that are on the screen.
     pub(crate) fn is_partial(&self, outline: &Outline) -> bool {
-        let Outline { key, native_states: natives, interfaces, child_count, .. } = outline;
-        let is_view = natives.has(NativeState::ManagesDescendants) || interfaces.table;
+        let Outline { key, native_states, interfaces, child_count, .. } = outline;
+        let is_view = native_states.has(NativeState::ManagesDescendants) || interfaces.table;
         is_read_in_part(*child_count, is_view && !self.is_web(*key))
     }
 
@@ -42,24 +43,24 @@ impl Reader {
 
     /// Lists only the children of elements, to compare them. `None`: the element does not list them.
     pub async fn children(&mut self, keys: &[ElementKey]) -> Result<Vec<Option<Vec<ElementKey>>>, Failure> {
-        let ask = |key: &ElementKey| match self.views.contains_key(key) {
+        let ask = |key: &ElementKey| match self.elements.listed(*key).is_some() {
             true => self.build_get(*key, ACCESSIBLE, "ChildCount"),
             false => self.build_call(*key, ACCESSIBLE, "GetChildren", &()),
         };
         let answers = self.call_all(keys.iter().map(ask).collect()).await?;
         let mut found = Vec::with_capacity(keys.len());
         for (key, answer) in keys.iter().zip(&answers) {
-            if let Some(view) = self.views.get(key) {
+            if let Some(view) = self.elements.listed(*key) {
                 let same = number_property(answer).is_none_or(|count| count as usize == view.len());
                 found.push((!same).then(Vec::new));
                 continue;
             }
             let listed = body::<Vec<ObjectRef>>(answer).map(|refs| self.keys_of(&refs));
             if let (ElementKey::APP, Some(windows)) = (*key, &listed) {
-                self.tops = windows.iter().copied().collect();
+                self.top_level = windows.iter().copied().collect();
             }
             found.push(match listed {
-                Some(listed) if self.by_index.contains(key) => {
+                Some(listed) if self.elements.is_by_index(*key) => {
                     Some(self.children_by_index(*key, listed.len() as i32).await?)
                 }
                 listed => listed,
@@ -70,27 +71,21 @@ impl Reader {
 
     /// Those of the elements whose number or name differs from what was last read.
     pub async fn changed_silently(&mut self, keys: &[ElementKey]) -> Result<Vec<ElementKey>, Failure> {
-        let held: Vec<ElementKey> = keys.iter().copied().filter(|key| self.held.contains_key(key)).collect();
-        let named: Vec<ElementKey> =
-            keys.iter().copied().filter(|key| self.named.contains_key(key)).collect();
-        let mut calls = Vec::with_capacity(held.len() + named.len());
-        calls.extend(held.iter().map(|key| self.build_get(*key, VALUE, "CurrentValue")));
-        calls.extend(named.iter().map(|key| self.build_get(*key, ACCESSIBLE, "Name")));
-        let answers = self.call_all(calls).await?;
-        let (numbers, names) = answers.split_at(held.len().min(answers.len()));
-        let mut altered = Vec::new();
-        for (key, answer) in held.into_iter().zip(numbers) {
-            if self.held.get(&key) != Some(&number_property(answer).map(format_number)) {
-                altered.push(key);
-            }
-        }
-        for (key, answer) in named.into_iter().zip(names) {
+        let silent = |key: &ElementKey| Some(&self.elements.last(*key)?.silent.as_ref()?.content);
+        let may_change = |key: &ElementKey| silent(key).is_some_and(|it| *it != SilentContent::Nothing);
+        let asked: Vec<ElementKey> = keys.iter().copied().filter(may_change).collect();
+        let calls = asked.iter().map(|key| match silent(key) {
+            Some(SilentContent::Number(_)) => self.build_get(*key, VALUE, "CurrentValue"),
+            _ => self.build_get(*key, ACCESSIBLE, "Name"),
+        });
+        let replies = self.call_all(calls.collect()).await?;
+        let differs = |(key, reply): &(&ElementKey, &BusReply)| match silent(key) {
+            Some(SilentContent::Number(known)) => *known != number_property(reply).map(format_number),
             // An element that answers nothing is gone; reading it will show that.
-            if self.named.get(&key) != string_property(answer).as_ref() {
-                altered.push(key);
-            }
-        }
-        Ok(altered)
+            Some(SilentContent::Name(known)) => Some(known) != string_property(reply).as_ref(),
+            Some(SilentContent::Nothing) | None => false,
+        };
+        Ok(asked.iter().zip(&replies).filter(differs).map(|(key, _)| *key).collect())
     }
 
     pub(crate) fn is_view(&self, role: Role) -> bool {
@@ -99,16 +94,16 @@ impl Reader {
 
     /// Whether this is a view that has as many children as when it was last listed.
     pub(crate) fn view_is_unchanged(&self, key: ElementKey, count: i32) -> bool {
-        self.views.get(&key).is_some_and(|view| view.len() as i32 == count)
+        self.elements.listed(key).is_some_and(|view| view.len() as i32 == count)
     }
 
     /// The key of a child. A new header in the place of a former one keeps its key: the toolkit only recreated it.
     pub(crate) fn key_in_place_of(&mut self, former: Option<ElementKey>, child: &ObjectRef) -> ElementKey {
         let is_header =
-            |role: &Role| !matches!(role, Role::Cell | Role::TreeItem | Role::ListItem | Role::Row);
+            |role: Role| !matches!(role, Role::Cell | Role::TreeItem | Role::ListItem | Role::Row);
         let remade = former.filter(|former| {
             self.toolkit.recreates_headers()
-                && self.roles.get(former).is_some_and(is_header)
+                && self.elements.role(*former).is_some_and(is_header)
                 && self.handles.find(child).is_none()
         });
         match remade {
@@ -122,12 +117,12 @@ impl Reader {
 
     /// The children of a view.
     pub(crate) fn view_children(&mut self, key: ElementKey, refs: &[ObjectRef]) -> Vec<ElementKey> {
-        let before = self.views.remove(&key).unwrap_or_default();
+        let before = self.elements.listed(key).unwrap_or_default().to_vec();
         let mut children = Vec::with_capacity(refs.len());
         for (at, child) in refs.iter().filter(|child| child.is_element()).enumerate() {
             children.push(self.key_in_place_of(before.get(at).copied(), child));
         }
-        self.views.insert(key, children.clone());
+        self.elements.set_listed(key, children.clone());
         children
     }
 
@@ -135,10 +130,7 @@ impl Reader {
     /// are read by index.
     pub(crate) fn check_child_listing(&mut self, key: ElementKey, answer: &BusReply) {
         let parent = ref_property(answer).filter(ObjectRef::is_element).map(|at| self.handles.key(&at));
-        match parent {
-            Some(parent) if parent != key => self.by_index.insert(key),
-            _ => self.by_index.remove(&key),
-        };
+        self.elements.set_by_index(key, parent.is_some_and(|parent| parent != key));
     }
 
     pub(crate) async fn children_by_index(

@@ -148,8 +148,8 @@ impl Reader {
             } else if self.is_partial(outline) {
                 self.read_visible_rows(outline, detail).await?;
             } else if self.view_is_unchanged(outline.key, outline.child_count) {
-                detail.children = self.views.get(&outline.key).cloned().unwrap_or_default();
-            } else if self.by_index.contains(&outline.key) {
+                detail.children = self.elements.listed(outline.key).unwrap_or_default().to_vec();
+            } else if self.elements.is_by_index(outline.key) {
                 detail.children = self.children_by_index(outline.key, outline.child_count).await?;
             }
             if self.may_have_more(outline, detail.children.len()) {
@@ -163,9 +163,9 @@ impl Reader {
     /// Chromium, a button or link in the same states with as many actions. When it is read again its own names are
     /// read. The browser's own buttons may differ in ways that no state shows.
     fn shared_action_names(&self, outline: &Outline, count: usize) -> Option<Vec<String>> {
-        let is_new = !self.roles.contains_key(&outline.key);
+        let is_new = self.elements.role(outline.key).is_none();
         let kind = (outline.native_role, outline.native_states, count);
-        self.usual.get(&kind).filter(|_| is_new && outline.in_page).cloned()
+        self.shared_actions.get(&kind).filter(|_| is_new && outline.in_page).cloned()
     }
 
     fn store_action_names(&mut self, outlines: &[&Outline], details: &[Details]) {
@@ -176,7 +176,7 @@ impl Reader {
             let named = !detail.actions.is_empty() && !detail.actions.iter().any(String::is_empty);
             if matches!(outline.role, Role::Button | Role::Link) && outline.in_page && named {
                 let kind = (outline.native_role, outline.native_states, detail.actions.len());
-                self.usual.insert(kind, detail.actions.clone());
+                self.shared_actions.insert(kind, detail.actions.clone());
             }
         }
     }

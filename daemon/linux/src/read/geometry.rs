@@ -91,8 +91,8 @@ impl Reader {
             .collect();
         // The frontmost window first; a popup, which is no window of the screen's, is before them all.
         let rank = |key: &ElementKey| {
-            let number = self.numbers.get(key)?;
-            screen?.windows.iter().position(|window| window.window.window == *number)
+            let number = self.elements.window_number(*key)?;
+            screen?.windows.iter().position(|window| window.info.window == number)
         };
         hit.sort_by_key(rank);
         let popup = self.popup_at(point, mirror, screen).await?;
@@ -122,12 +122,8 @@ impl Reader {
         if !self.toolkit.has_popups_inside() {
             return Ok(None);
         }
-        let popups: Vec<ElementKey> = self
-            .roles
-            .keys()
-            .copied()
-            .filter(|key| mirror.has_sent(*key) && self.is_popup(*key, mirror))
-            .collect();
+        let popups: Vec<ElementKey> =
+            self.elements.read().filter(|key| mirror.has_sent(*key) && self.is_popup(*key, mirror)).collect();
         let places = self.measure(&popups, mirror, screen).await?;
         let hit =
             |place: &&Measured| place.visible && place.bounds.is_some_and(|bounds| bounds.contains(point));
@@ -136,7 +132,7 @@ impl Reader {
     }
 
     fn is_popup(&self, key: ElementKey, mirror: &Mirror) -> bool {
-        let role = |key: ElementKey| self.roles.get(&key).copied();
+        let role = |key: ElementKey| self.elements.role(key);
         match role(key) {
             Some(Role::Menu) => true,
             Some(Role::List | Role::Tree | Role::Table) => {
@@ -210,9 +206,9 @@ impl Reader {
         if !self.toolkit.has_window_coordinates_only() {
             return (0, 0);
         }
-        let number = self.numbers.get(&window);
+        let number = self.elements.window_number(window);
         let windows = screen.map_or(&[][..], |screen| &screen.windows);
-        let window = windows.iter().find(|window| Some(&window.window.window) == number);
+        let window = windows.iter().find(|window| Some(window.info.window) == number);
         window.map_or((0, 0), |window| window.origin)
     }
 

@@ -61,7 +61,7 @@ impl Reader {
     ) -> Result<Vec<Option<Outline>>, Failure> {
         let (mut calls, mut asked) = (Vec::with_capacity(3 * keys.len()), Vec::with_capacity(keys.len()));
         for key in keys {
-            asked.push(if !self.cached.contains_key(key) {
+            asked.push(if !self.cache_items.contains_key(key) {
                 calls.push(self.build_call(*key, ACCESSIBLE, "GetRole", &()));
                 calls.push(self.build_call(*key, ACCESSIBLE, "GetState", &()));
                 calls.push(self.get_all(*key));
@@ -76,7 +76,7 @@ impl Reader {
         let mut answers = self.call_all(calls).await?.into_iter();
         let mut outlines = Vec::with_capacity(keys.len());
         for (key, asked) in keys.iter().zip(asked) {
-            let cached = self.cached.get(key).map(|item| outline_from_cache(*key, item));
+            let cached = self.cache_items.get(key).map(|item| outline_from_cache(*key, item));
             let mut next = || answers.next().unwrap_or_else(|| Err(String::new()));
             outlines.push(match asked {
                 OutlineCall::All => from_answers(*key, &[next(), next(), next()]),
@@ -95,7 +95,7 @@ impl Reader {
         let mut open: Vec<&mut Outline> = outlines
             .iter_mut()
             .flatten()
-            .filter(|outline| !self.cached.contains_key(&outline.key) && depends_on_interfaces(outline))
+            .filter(|outline| !self.cache_items.contains_key(&outline.key) && depends_on_interfaces(outline))
             .collect();
         let calls = open.iter().map(|outline| self.build_call(outline.key, ACCESSIBLE, "GetInterfaces", &()));
         let answers = self.call_all(calls.collect()).await?;

@@ -50,7 +50,7 @@ impl Reader {
         let identified = by_attribute || self.has_ids;
         let mut calls = Vec::with_capacity(keys.len() * (COMMON + 1));
         for key in keys {
-            if !self.cached.contains_key(key) {
+            if !self.cache_items.contains_key(key) {
                 calls.push(self.build_call(*key, ACCESSIBLE, "GetRole", &()));
                 calls.push(self.build_call(*key, ACCESSIBLE, "GetState", &()));
                 calls.push(self.build_get(*key, ACCESSIBLE, "Name"));
@@ -70,7 +70,7 @@ impl Reader {
         let mut answers = self.call_all(calls).await?.into_iter();
         let mut outlines = Vec::with_capacity(keys.len());
         for key in keys {
-            let mut outline = match self.cached.get(key) {
+            let mut outline = match self.cache_items.get(key) {
                 Some(item) => Some(outline_from_cache(*key, item)),
                 None => {
                     let common: Vec<BusReply> = answers.by_ref().take(COMMON).collect();
@@ -95,7 +95,7 @@ impl Reader {
                     }
                 });
             }
-            if let Some(outline) = outline.as_mut().filter(|outline| self.tops.contains(&outline.key)) {
+            if let Some(outline) = outline.as_mut().filter(|outline| self.top_level.contains(&outline.key)) {
                 outline.role = roles::top_level(outline.native_role, outline.role);
             }
             outlines.push(outline);
@@ -107,7 +107,7 @@ impl Reader {
 impl Reader {
     /// Whether an element is known to be nothing but text of a page, which has no attribute `id`.
     pub(crate) fn is_plain_text(&self, key: ElementKey) -> bool {
-        self.toolkit.is_browser() && self.cached.get(&key).is_some_and(|item| item.role == STATIC)
+        self.toolkit.is_browser() && self.cache_items.get(&key).is_some_and(|item| item.role == STATIC)
     }
 }
 

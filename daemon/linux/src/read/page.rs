@@ -35,7 +35,7 @@ impl PageAttributes {
         let mut take = |name: &str| attributes.remove(name).filter(|value| !value.is_empty());
         let kind = take("text-input-type");
         let is_date = matches!(kind.as_deref(), Some("date" | "time" | "datetime-local" | "month" | "week"));
-        let told = match take("xml-roles").as_deref().and_then(|roles| roles.split_whitespace().next()) {
+        let role_here = match take("xml-roles").as_deref().and_then(|roles| roles.split_whitespace().next()) {
             Some("dialog") => Some(Role::Dialog),
             Some("alertdialog") => Some(Role::Alert),
             // Gecko has a role for dates, but times are only boxes.
@@ -43,7 +43,7 @@ impl PageAttributes {
             _ => None,
         };
         PageAttributes {
-            role: told.filter(|told| *told != role),
+            role: role_here.filter(|role_here| *role_here != role),
             value_text: take("valuetext"),
             identifier: take("id"),
             in_page: take("tag").is_some(),
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_number_that_reads_as_something_else_is_that() {
-        for (number, text, told) in [
+        for (number, text, role_here) in [
             (Some("0"), Some("12"), Some("12")),
             (Some("1"), Some("01"), Some("1")),
             (Some("3"), Some("March"), Some("March")),
@@ -168,7 +168,7 @@ mod tests {
             (None, Some("PM"), Some("PM")),
             (None, None, None),
         ] {
-            assert_eq!(spin_value(number.map(str::to_owned), text).as_deref(), told);
+            assert_eq!(spin_value(number.map(str::to_owned), text).as_deref(), role_here);
         }
     }
 

@@ -23,11 +23,12 @@ use crate::atspi::toolkit::Toolkit;
 use crate::read::cache::{self, CachedItems};
 use crate::read::content::{TextUse, has_number, text_use, without_elements, without_padding};
 use crate::read::details::Details;
+use crate::read::elements::{Elements, LastReading, Silent, SilentContent};
 use crate::read::handles::{Handle, Handles};
 use crate::read::names::text_beyond_name;
 use crate::read::outline::Outline;
 use crate::read::page;
-use crate::read::rows::ViewSize;
+use crate::x11::window_match::AppWindow;
 use axd_platform::mirror::Reading;
 use axd_platform::worker::{APP_REPLY_TIMEOUT, unresponsive};
 use axd_platform::{Counters, ElementKey, Facts, Failure, UNCOUNTED};
@@ -39,96 +40,50 @@ pub(crate) const MAX_TEXT: i32 = axd_platform::MAX_TEXT_LEN as i32;
 pub(crate) struct Reader {
     /// The connection for calls.
     pub calls: BusConnection,
-    /// A connection to the app itself, where it is asked over that.
+    /// A connection to the app itself, where it is read over that.
     direct: Option<ReadConnection>,
-    /// What the app is made with.
+    /// The app's toolkit.
     pub toolkit: Toolkit,
     /// Its elements.
     pub handles: Handles,
-    /// The app's windows: what they were last read to be called, and where.
-    pub frames: HashMap<ElementKey, crate::x11::window_match::AppWindow>,
-    /// The numbers of windows, by their elements.
-    pub numbers: HashMap<ElementKey, u64>,
-    /// What the app itself lists: its windows.
-    pub(crate) tops: HashSet<ElementKey>,
-    /// What elements were last read to be.
-    pub roles: HashMap<ElementKey, Role>,
-    /// What else such apps change unannounced: the numbers that elements were last read to hold, and names of items.
-    pub(crate) held: HashMap<ElementKey, Option<String>>,
-    pub(crate) named: HashMap<ElementKey, String>,
-    /// The states they were last read to be in, where those change unannounced.
-    pub(crate) natives: HashMap<ElementKey, NativeStates>,
-    /// Prints of what they were last read to be, where a cache can be held against them.
-    pub(crate) prints: HashMap<ElementKey, u64>,
-    /// The pages of a browser.
-    pub pages: HashSet<ElementKey>,
-    /// What is counted for `status`.
+    /// What is remembered of its elements.
+    pub elements: Elements,
+    /// The children of the app's root element: its windows.
+    pub(crate) top_level: HashSet<ElementKey>,
+    /// The counters that `ax status` shows.
     pub counters: Arc<Counters>,
-    /// Containers that show only some of their children, and those they show.
-    pub partial: HashMap<ElementKey, Vec<ElementKey>>,
-    /// The rows of those.
-    pub(crate) rows: HashMap<ElementKey, u32>,
-    /// How large those containers are, and the rows of them that are listed wherever they are scrolled to.
-    pub(crate) extents: HashMap<ElementKey, ViewSize>,
-    pub(crate) kept: HashMap<ElementKey, Vec<u32>>,
-    /// What was last read of elements that something happens to.
-    pub(crate) memory: LastReads,
-    /// What the cache said, until the first walk is done.
-    pub(crate) cached: CachedItems,
-    /// Elements that were last read to be selected.
-    pub(crate) selected: HashSet<ElementKey>,
-    /// Windows that were last read not to be the active one.
-    pub(crate) inactive: HashSet<ElementKey>,
-    /// Fields for dates that are made of parts.
-    pub(crate) dates: HashSet<ElementKey>,
-    /// The children of views whose headers are made anew whenever they are listed.
-    pub(crate) views: HashMap<ElementKey, Vec<ElementKey>>,
-    /// Elements whose children are had by index only.
-    pub(crate) by_index: HashSet<ElementKey>,
-    /// What the actions of buttons and links are called, by role, states and how many there are.
-    pub(crate) usual: HashMap<(u32, NativeStates, usize), Vec<String>>,
-    /// Whether the app tells all properties of an element in one answer.
+    /// The last readings of elements that change, for quick reads.
+    pub(crate) last_reads: LastReads,
+    /// The app's cache, until the first walk is done.
+    pub(crate) cache_items: CachedItems,
+    /// The action names of buttons and links, by native role, states and number of actions.
+    pub(crate) shared_actions: HashMap<(u32, NativeStates, usize), Vec<String>>,
+    /// Whether the app answers `GetAll`.
     pub(crate) uses_get_all: bool,
     /// Whether the app answers for `AccessibleId`.
     pub(crate) has_ids: bool,
 }
 
 impl Reader {
-    /// An app at this place.
+    /// A reader of the app with this root element.
     pub fn new(calls: BusConnection, root: Handle, counters: Arc<Counters>) -> Reader {
         Reader {
             calls,
             direct: None,
             toolkit: Toolkit::Other,
             handles: Handles::new(root),
-            frames: HashMap::new(),
-            numbers: HashMap::new(),
-            tops: HashSet::new(),
-            roles: HashMap::new(),
-            pages: HashSet::new(),
-            held: HashMap::new(),
-            named: HashMap::new(),
-            natives: HashMap::new(),
-            prints: HashMap::new(),
+            elements: Elements::default(),
+            top_level: HashSet::new(),
             counters,
-            partial: HashMap::new(),
-            rows: HashMap::new(),
-            extents: HashMap::new(),
-            kept: HashMap::new(),
-            memory: LastReads::default(),
-            cached: HashMap::new(),
-            selected: HashSet::new(),
-            inactive: HashSet::new(),
-            dates: HashSet::new(),
-            views: HashMap::new(),
-            by_index: HashSet::new(),
-            usual: HashMap::new(),
+            last_reads: LastReads::default(),
+            cache_items: HashMap::new(),
+            shared_actions: HashMap::new(),
             uses_get_all: false,
             has_ids: true,
         }
     }
 
-    /// Learns what the app is made with, and wakes it if it waits for that.
+    /// Finds out which toolkit the app uses, and wakes it if it waits for that.
     pub async fn identify_toolkit(&mut self) -> Result<(), Failure> {
         let calls = [(APPLICATION, "ToolkitName"), (APPLICATION, "Version")]
             .map(|(interface, property)| self.build_get(ElementKey::APP, interface, property));
@@ -149,7 +104,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Connects to the app itself, if it lets anybody.
+    /// Connects to the app itself, if it accepts that.
     async fn connect_directly(&mut self) -> Result<(), Failure> {
         let ask = self.build_call(ElementKey::APP, APPLICATION, "GetApplicationBusAddress", &());
         let answer = self.call_all(vec![ask]).await?.pop();
@@ -175,14 +130,13 @@ impl Reader {
             let reading = outline.as_ref().map(|outline| {
                 // One for each that lives, in the same order.
                 let details = details.pop().unwrap_or_default();
-                self.memory.store(outline, &details);
+                self.last_reads.store(outline, &details);
                 self.build_reading(outline, details)
             });
             if reading.is_none() {
-                self.memory.remove(*key);
-                self.frames.remove(key);
-                // Its view has to be listed again.
-                self.views.values_mut().for_each(|view| view.retain(|child| child != key));
+                self.last_reads.remove(*key);
+                self.elements.remove_window(*key);
+                self.elements.remove_from_listed(*key);
             }
             read.push((*key, reading));
         }
@@ -215,7 +169,7 @@ impl Reader {
     pub async fn call_all(&self, calls: Vec<zbus::Result<Message>>) -> Result<Vec<BusReply>, Failure> {
         self.counters.calls.fetch_add(calls.len() as u64, Relaxed);
         match self.direct.as_ref().filter(|short| !short.is_lost() && self.are_for_app(&calls)) {
-            // Where that connection has ended, the probe goes over the bus, and so does all that is asked after it.
+            // Where that connection has ended, the probe goes over the bus, and so do all later calls.
             Some(short) => short.call_all(calls).await.unwrap_or_else(|| Err(unresponsive())),
             None => self.calls.call_all(calls).await,
         }
@@ -264,7 +218,7 @@ impl Reader {
             TextUse::Name | TextUse::NameOrValue if facts.name.is_none() => {
                 facts.name = text.as_deref().map(without_elements).as_deref().and_then(non_blank);
             }
-            // Text in a box that is called something else would be nowhere.
+            // Otherwise the text of a box with another name would be lost.
             TextUse::Name if !self.toolkit.has_text_in_boxes() => {}
             TextUse::Name | TextUse::Own => {
                 let name = facts.name.as_deref();
@@ -285,82 +239,55 @@ impl Reader {
         facts.identifier.clone_from(&outline.identifier);
         facts.actions = details.actions;
         facts.actions.retain(|name| !name.is_empty());
-        facts.row = self.rows.get(&key).copied();
+        facts.row = self.elements.row(key);
         match details.total {
-            Some(total) if total != UNCOUNTED => self.partial.insert(key, details.children.clone()),
-            _ => {
-                self.extents.remove(&key);
-                self.partial.remove(&key)
-            }
-        };
+            Some(total) if total != UNCOUNTED => self.elements.set_partial(key, details.children.clone()),
+            _ => self.elements.set_whole(key),
+        }
         if key == ElementKey::APP {
-            self.tops = details.children.iter().copied().collect();
+            self.top_level = details.children.iter().copied().collect();
         }
-        self.roles.insert(key, role);
-        remember(&mut self.selected, key, facts.states.has(State::Selected));
-        remember(&mut self.dates, key, role == Role::DateField && self.toolkit.is_browser());
-        remember(
-            &mut self.inactive,
-            key,
-            role.is_window() && roles::can_be_active(number) && !natives.has(NativeState::Active),
-        );
-        if self.toolkit.serves_cache() {
-            self.prints.insert(key, cache::fingerprint(outline));
-        }
-        if self.toolkit.changes_states_silently() {
-            self.natives.insert(key, natives);
-        }
-        if !self.toolkit.announces_children() {
-            if has_number(role) {
-                self.held.insert(key, facts.value.clone());
-            }
-            if self.toolkit.renames_silently(role) {
-                self.named.insert(key, outline.name.clone());
-            }
-        }
-        if role == Role::Document && self.toolkit.is_browser() {
-            self.pages.insert(key);
-        }
+        self.elements.store(key, self.last_reading(outline, &facts));
         // A dialog that a page shows is no window of the screen.
         if role.is_window() && !outline.role_from_page {
-            let frame =
-                crate::x11::window_match::AppWindow { title: outline.name.clone(), bounds: details.bounds };
-            self.frames.insert(key, frame);
-            facts.window = self.numbers.get(&key).copied();
+            let window = AppWindow { title: outline.name.clone(), bounds: details.bounds };
+            self.elements.set_window(key, window);
+            facts.window = self.elements.window_number(key);
         }
         Reading { facts, children: details.children, total: details.total }
     }
 
-    /// Forgets elements that are not to be kept, once there are many of them.
-    pub fn prune(&mut self, told: usize, keep: impl Fn(ElementKey) -> bool) {
-        if self.handles.len() > 2 * told + 1000 {
-            self.handles.retain(&keep);
-            self.rows.retain(|key, _| keep(*key));
-            self.by_index.retain(|key| keep(*key));
-            self.views.retain(|key, _| keep(*key));
-            self.partial.retain(|key, _| keep(*key));
-            self.extents.retain(|key, _| keep(*key));
-            self.kept.retain(|key, _| keep(*key));
-            self.roles.retain(|key, _| keep(*key));
-            self.selected.retain(|key| keep(*key));
-            self.inactive.retain(|key| keep(*key));
-            self.dates.retain(|key| keep(*key));
-            self.held.retain(|key, _| keep(*key));
-            self.pages.retain(|key| keep(*key));
-            self.named.retain(|key, _| keep(*key));
-            self.natives.retain(|key, _| keep(*key));
-            self.prints.retain(|key, _| keep(*key));
-            self.frames.retain(|key, _| keep(*key));
-            self.numbers.retain(|key, _| keep(*key));
+    /// What to remember of an element until it is read again.
+    fn last_reading(&self, outline: &Outline, facts: &Facts) -> LastReading {
+        let Outline { native_role, role, native_states, .. } = *outline;
+        let toolkit = self.toolkit;
+        let content = match toolkit.announces_children() {
+            false if has_number(role) => SilentContent::Number(facts.value.clone()),
+            false if toolkit.renames_silently(role) => SilentContent::Name(outline.name.clone()),
+            _ => SilentContent::Nothing,
+        };
+        let native_states_if_silent = toolkit.changes_states_silently().then_some(native_states);
+        let silent = Silent { native_states: native_states_if_silent, content };
+        LastReading {
+            role,
+            selected: facts.states.has(State::Selected),
+            inactive: role.is_window()
+                && roles::can_be_active(native_role)
+                && !native_states.has(NativeState::Active),
+            date_field: role == Role::DateField && toolkit.is_browser(),
+            page: role == Role::Document && toolkit.is_browser(),
+            fingerprint: toolkit.serves_cache().then(|| cache::fingerprint(outline)),
+            silent: (silent != Silent::default()).then(|| Box::new(silent)),
         }
     }
-}
 
-fn remember(keys: &mut HashSet<ElementKey>, key: ElementKey, is: bool) {
-    match is {
-        true => keys.insert(key),
-        false => keys.remove(&key),
-    };
+    /// Forgets elements that are not to be kept, once there are many of them.
+    pub fn prune(&mut self, in_tree: usize, keep: impl Fn(ElementKey) -> bool) {
+        if self.handles.len() > 2 * in_tree + 1000 {
+            self.handles.retain(&keep);
+            self.elements.retain(keep);
+        }
+    }
 }
 
 fn non_blank(text: &str) -> Option<String> {

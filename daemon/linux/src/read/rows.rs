@@ -25,6 +25,13 @@ pub(crate) struct ViewSize {
     columns: Option<u32>,
 }
 
+impl ViewSize {
+    /// The size of a view whose rows are its children.
+    pub fn of_children(count: u32) -> ViewSize {
+        ViewSize { rows: count, columns: None }
+    }
+}
+
 impl Reader {
     /// The children on the screen of a view that has too many, and those of the rows that are kept.
     pub(crate) async fn read_visible_rows(
@@ -56,7 +63,7 @@ impl Reader {
             found.push((row.and_then(|row| u32::try_from(row).ok()), child));
         }
         let on_screen: HashSet<u32> = found.iter().filter_map(|(row, _)| *row).collect();
-        let mut kept = self.kept.get(key).cloned().unwrap_or_default();
+        let mut kept = self.elements.kept_rows(*key).to_vec();
         kept.retain(|row| !on_screen.contains(row) && *row < extent.rows);
         found.extend(self.read_cells(*key, extent, kept).await?);
         // Rows that are kept lie among those on the screen as they do in the view.
@@ -65,20 +72,17 @@ impl Reader {
         for (row, child) in found {
             column = (row, if column.0 == row { column.1 + 1 } else { 0 });
             let key = self.key_in_place_of(before.get(&column).copied(), &child);
-            match row {
-                Some(row) => self.rows.insert(key, row),
-                None => self.rows.remove(&key),
-            };
+            self.elements.set_row(key, row);
             detail.children.push(key);
         }
-        self.extents.insert(*key, extent);
+        self.elements.set_view_size(*key, extent);
         detail.total = Some(extent.rows);
         Ok(())
     }
 
     /// What is in these rows of a view that shows only some of them.
     pub async fn read_rows(&mut self, key: ElementKey, rows: Range<u32>) -> Result<Vec<ElementKey>, Failure> {
-        let Some(extent) = self.extents.get(&key).copied() else {
+        let Some(extent) = self.elements.view_size(key) else {
             return Err(Failure::new(FailureKind::Gone, "it no longer shows only some of its rows"));
         };
         if extent.columns.is_some_and(|columns| columns > MAX_COLUMNS) {
@@ -90,7 +94,7 @@ impl Reader {
         let mut keys = Vec::with_capacity(cells.len());
         for (row, cell) in cells {
             let key = self.handles.key(&cell);
-            self.rows.extend(row.map(|row| (key, row)));
+            self.elements.set_row(key, row);
             keys.push(key);
         }
         Ok(keys)
@@ -99,10 +103,7 @@ impl Reader {
     /// Has these rows of a view listed with those on the screen from now on, and no others.
     pub fn keep_rows(&mut self, key: ElementKey, mut rows: Vec<u32>) {
         rows.truncate(MAX_KEPT_ROWS);
-        match rows.is_empty() {
-            true => self.kept.remove(&key),
-            false => self.kept.insert(key, rows),
-        };
+        self.elements.set_kept_rows(key, rows);
     }
 
     /// Reads the elements of rows, one call each.
@@ -128,7 +129,7 @@ impl Reader {
     }
 
     async fn read_size(&self, key: ElementKey, child_count: i32, table: bool) -> Result<ViewSize, Failure> {
-        let whole = ViewSize { rows: child_count.unsigned_abs(), columns: None };
+        let whole = ViewSize::of_children(child_count.unsigned_abs());
         if !table {
             return Ok(whole);
         }
@@ -146,8 +147,8 @@ impl Reader {
     fn previous_places(&mut self, key: ElementKey) -> HashMap<(Option<u32>, usize), ElementKey> {
         let mut column = (None, 0);
         let mut places = HashMap::new();
-        for child in self.partial.remove(&key).unwrap_or_default() {
-            let row = self.rows.get(&child).copied();
+        for child in self.elements.take_partial(key).unwrap_or_default() {
+            let row = self.elements.row(child);
             column = (row, if column.0 == row { column.1 + 1 } else { 0 });
             places.insert(column, child);
         }

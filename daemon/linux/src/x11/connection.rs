@@ -38,7 +38,7 @@ pub(crate) enum XError {
 impl XError {
     /// Whether a window, or what is in it, is not there any more.
     pub fn is_gone(&self) -> bool {
-        matches!(self, XError::Server(told) if matches!(told.error_kind, ErrorKind::Window | ErrorKind::Drawable))
+        matches!(self, XError::Server(error) if matches!(error.error_kind, ErrorKind::Window | ErrorKind::Drawable))
     }
 }
 
@@ -55,7 +55,7 @@ impl From<ReplyError> for XError {
     fn from(error: ReplyError) -> XError {
         match error {
             ReplyError::ConnectionError(error) => error.into(),
-            ReplyError::X11Error(told) => XError::Server(told),
+            ReplyError::X11Error(error) => XError::Server(error),
         }
     }
 }
@@ -65,7 +65,7 @@ impl From<ReplyOrIdError> for XError {
         match error {
             ReplyOrIdError::IdsExhausted => XError::Lost("no more X ids are available".to_owned()),
             ReplyOrIdError::ConnectionError(error) => error.into(),
-            ReplyOrIdError::X11Error(told) => XError::Server(told),
+            ReplyOrIdError::X11Error(error) => XError::Server(error),
         }
     }
 }
@@ -213,13 +213,13 @@ impl Display {
     /// The next event; `None` if none comes until then, or when the gate is closed.
     pub fn next_event_until_closed(&self, until: Instant, gate: &Gate) -> XResult<Option<Event>> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
-        let bell = EventFd::from_flags(flags).map_err(|error| XError::Lost(error.to_string()))?;
-        let bell = Arc::new(WakeFd(bell));
-        let waker = Waker::from(Arc::clone(&bell));
+        let wakeup = EventFd::from_flags(flags).map_err(|error| XError::Lost(error.to_string()))?;
+        let wakeup = Arc::new(WakeFd(wakeup));
+        let waker = Waker::from(Arc::clone(&wakeup));
         let mut closed = pin!(gate.closed());
         match closed.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
             true => Ok(None),
-            false => self.next_event(Some(until), Some(&bell.0)),
+            false => self.next_event(Some(until), Some(&wakeup.0)),
         }
     }
 

@@ -19,8 +19,8 @@ impl WindowManager {
     /// The window manager that runs, if any does.
     pub fn find(display: &Display) -> XResult<Option<WindowManager>> {
         let Display { root, atoms, .. } = display;
-        let told = display.numbers(*root, atoms._NET_SUPPORTING_WM_CHECK)?;
-        let Some(window) = told.first() else { return Ok(None) };
+        let check = display.numbers(*root, atoms._NET_SUPPORTING_WM_CHECK)?;
+        let Some(window) = check.first() else { return Ok(None) };
         // A window manager that has ended leaves a property behind that names a window which is gone.
         match display.numbers(*window, atoms._NET_SUPPORTING_WM_CHECK) {
             Ok(message) if message.first() == Some(window) => {}

@@ -37,7 +37,7 @@ pub(crate) struct Screen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct XWindow {
     /// What the desktop reports of it.
-    pub window: DesktopWindow,
+    pub info: DesktopWindow,
     /// Where the client's area begins, its shadow included: where a toolkit's own coordinates start.
     pub origin: (i32, i32),
 }
@@ -45,9 +45,9 @@ pub(crate) struct XWindow {
 impl Screen {
     /// The process and number of the active window.
     pub fn frontmost(&self) -> (Option<u32>, Option<u64>) {
-        let window = self.windows.iter().find(|window| Some(window.window.window) == self.active);
-        let pid = window.map(|window| window.window.pid).filter(|pid| *pid != 0);
-        (pid, window.map(|window| window.window.window))
+        let window = self.windows.iter().find(|window| Some(window.info.window) == self.active);
+        let pid = window.map(|window| window.info.pid).filter(|pid| *pid != 0);
+        (pid, window.map(|window| window.info.window))
     }
 }
 
@@ -174,12 +174,12 @@ impl ScreenMonitor {
             windows.extend(self.window(window).ok().flatten());
         }
         // Some window managers leave the focus with a window that was put away, until another takes it.
-        let away = |window: &u64| windows.iter().any(|it| it.window.window == *window && it.window.minimized);
+        let away = |window: &u64| windows.iter().any(|it| it.info.window == *window && it.info.minimized);
         let active = self.active(managed)?.filter(|window| !away(window));
         Ok(Screen { active, windows, displays: self.displays()? })
     }
 
-    /// The windows front to back, and whether a window manager told them.
+    /// The windows front to back, and whether they are a window manager's list.
     fn listed(&self) -> ScreenResult<(Vec<Window>, bool)> {
         for atom in [self.atoms._NET_CLIENT_LIST_STACKING, self.atoms._NET_CLIENT_LIST] {
             let reply = self.property(self.root, atom, AtomEnum::WINDOW.into())?;
@@ -260,12 +260,12 @@ impl ScreenMonitor {
                 .value32()
                 .is_some_and(|mut kinds| kinds.any(|kind| kind == self.atoms._NET_WM_WINDOW_TYPE_SPLASH)),
         };
-        Ok(Some(XWindow { window: seen, origin: (x, y) }))
+        Ok(Some(XWindow { info: seen, origin: (x, y) }))
     }
 
     fn active(&self, managed: bool) -> ScreenResult<Option<u64>> {
-        let told = self.property(self.root, self.atoms._NET_ACTIVE_WINDOW, AtomEnum::WINDOW.into())?;
-        if let Some(window) = told.value32().and_then(|mut windows| windows.next()) {
+        let active = self.property(self.root, self.atoms._NET_ACTIVE_WINDOW, AtomEnum::WINDOW.into())?;
+        if let Some(window) = active.value32().and_then(|mut windows| windows.next()) {
             return Ok((window != 0).then(|| u64::from(window)));
         }
         if managed {

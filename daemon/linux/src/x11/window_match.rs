@@ -16,7 +16,7 @@ pub(crate) struct AppWindow {
 
 /// The numbers of the windows on the screen, in the order of the app's windows. No window is given twice.
 pub(crate) fn match_windows(frames: &[AppWindow], pid: u32, screen: &Screen) -> Vec<Option<u64>> {
-    let mut free: Vec<&XWindow> = screen.windows.iter().filter(|window| window.window.pid == pid).collect();
+    let mut free: Vec<&XWindow> = screen.windows.iter().filter(|window| window.info.pid == pid).collect();
     let mut found: Vec<Option<u64>> = vec![None; frames.len()];
     let tests: [fn(&AppWindow, &XWindow) -> bool; 5] = [
         |frame, window| same_title(frame, window) && same_place(frame, window),
@@ -29,7 +29,7 @@ pub(crate) fn match_windows(frames: &[AppWindow], pid: u32, screen: &Screen) -> 
     for fits in tests {
         for (frame, found) in frames.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
             if let Some(at) = free.iter().position(|window| fits(frame, window)) {
-                *found = Some(free.remove(at).window.window);
+                *found = Some(free.remove(at).info.window);
             }
         }
     }
@@ -37,13 +37,13 @@ pub(crate) fn match_windows(frames: &[AppWindow], pid: u32, screen: &Screen) -> 
 }
 
 fn same_title(frame: &AppWindow, window: &XWindow) -> bool {
-    frame.title == window.window.title
+    frame.title == window.info.title
 }
 
 /// GTK 3 counts the window manager's frame in, so a frame may be a little larger than the window in it.
 fn same_place(frame: &AppWindow, window: &XWindow) -> bool {
     const WIDEST_EDGE: i32 = 64;
-    let (Some(outer), Some(inner)) = (frame.bounds, window.window.bounds) else { return false };
+    let (Some(outer), Some(inner)) = (frame.bounds, window.info.bounds) else { return false };
     let edges = [
         inner.x - outer.x,
         inner.y - outer.y,
@@ -54,7 +54,7 @@ fn same_place(frame: &AppWindow, window: &XWindow) -> bool {
 }
 
 fn same_size(frame: &AppWindow, window: &XWindow) -> bool {
-    match (frame.bounds, window.window.bounds) {
+    match (frame.bounds, window.info.bounds) {
         (Some(one), Some(other)) => (one.width, one.height) == (other.width, other.height),
         _ => false,
     }
@@ -79,7 +79,7 @@ mod tests {
             maximized: false,
             splash: false,
         };
-        XWindow { window: seen, origin: (0, 0) }
+        XWindow { info: seen, origin: (0, 0) }
     }
 
     fn frame(title: &str, bounds: Option<Bounds>) -> AppWindow {

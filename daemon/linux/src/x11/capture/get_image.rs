@@ -139,5 +139,5 @@ pub(crate) fn layout(display: &Display, depth: u8, visual: Visualid) -> Result<L
 /// Whether a request failed because the part does not lie inside the drawable, or is not kept there.
 pub(crate) fn is_outside(error: &XError) -> bool {
     use x11rb::protocol::ErrorKind;
-    matches!(error, XError::Server(told) if matches!(told.error_kind, ErrorKind::Match | ErrorKind::Value))
+    matches!(error, XError::Server(error) if matches!(error.error_kind, ErrorKind::Match | ErrorKind::Value))
 }

@@ -1,4 +1,4 @@
-//! The clipboard, on a thread of its own: X11 keeps nothing there itself, so as long as axd runs it hands out what it
+//! The clipboard, on a thread of its own: X11 keeps nothing there itself, so as long as axd runs it serves what it
 //! has put on it, and before it ends gives it to the clipboard manager, if there is one (`handover`). The thread speaks
 //! the protocol itself (`owner` hands out, `reader` asks), because a clipboard that fails has to say how: an owner that
 //! does not answer, a kind that nobody offers, a secret.
@@ -122,8 +122,8 @@ fn wake(wakeup: &EventFd) {
 fn start_thread() -> std::io::Result<ThreadHandle> {
     let wakeup = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?);
     let (jobs, inbox) = channel();
-    let heard = Arc::clone(&wakeup);
-    std::thread::Builder::new().name("axd-clipboard".to_owned()).spawn(move || serve(&inbox, &heard))?;
+    let woken = Arc::clone(&wakeup);
+    std::thread::Builder::new().name("axd-clipboard".to_owned()).spawn(move || serve(&inbox, &woken))?;
     Ok(ThreadHandle { jobs, wakeup })
 }
 

@@ -368,13 +368,13 @@ fn not_reading(who: &str) -> Failure {
 }
 
 /// Starts or stops receiving releases of keys, whichever window they go to.
-fn select_releases(display: &Display, told: bool) -> XResult<()> {
+fn select_releases(display: &Display, selected: bool) -> XResult<()> {
     // What the keyboard's state tells is not enough: it stays the same while another key holds the same modifier.
     display.require_extension("XInputExtension")?;
     display.connection.xinput_xi_query_version(2, 1)?.reply()?;
-    let mask = if told { XIEventMask::RAW_KEY_RELEASE } else { XIEventMask::default() };
-    let heard = EventMask { deviceid: Device::ALL_MASTER.into(), mask: vec![mask] };
-    display.connection.xinput_xi_select_events(display.root, &[heard])?.check()?;
+    let mask = if selected { XIEventMask::RAW_KEY_RELEASE } else { XIEventMask::default() };
+    let events = EventMask { deviceid: Device::ALL_MASTER.into(), mask: vec![mask] };
+    display.connection.xinput_xi_select_events(display.root, &[events])?.check()?;
     Ok(())
 }
 

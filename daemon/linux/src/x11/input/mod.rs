@@ -26,44 +26,44 @@ use axd_platform::{Failure, Sent};
 pub(crate) fn serve(jobs: &Receiver<Job>) {
     /// How long to wait before asking an app again whether it has read what was typed.
     const RETRY_DELAY: Duration = Duration::from_secs(3);
-    let mut hands: Option<InputDevices> = None;
+    let mut devices: Option<InputDevices> = None;
     loop {
-        let job = match hands.as_ref().is_some_and(InputDevices::has_spare_keys_out) {
+        let job = match devices.as_ref().is_some_and(InputDevices::has_spare_keys_out) {
             true => jobs.recv_timeout(RETRY_DELAY),
             false => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match job {
             Ok(job) => {
-                let result = run(&mut hands, &job);
+                let result = run(&mut devices, &job);
                 let _ = job.answer.send(result.map(|()| None));
             }
-            Err(RecvTimeoutError::Timeout) => return_spare_keys(&mut hands),
-            Err(RecvTimeoutError::Disconnected) => return return_spare_keys(&mut hands),
+            Err(RecvTimeoutError::Timeout) => return_spare_keys(&mut devices),
+            Err(RecvTimeoutError::Disconnected) => return return_spare_keys(&mut devices),
         }
     }
 }
 
-fn run(hands: &mut Option<InputDevices>, job: &Job) -> Result<(), Failure> {
-    let fresh = hands.is_none();
-    let ready = match hands {
+fn run(devices: &mut Option<InputDevices>, job: &Job) -> Result<(), Failure> {
+    let fresh = devices.is_none();
+    let ready = match devices {
         Some(ready) => ready,
-        None => hands.insert(InputDevices::open()?),
+        None => devices.insert(InputDevices::open()?),
     };
     let result = ready.run(&job.input, &job.gate);
     if !ready.lost {
         return result;
     }
-    *hands = None;
+    *devices = None;
     match result {
         // The server has been restarted since the last script; nothing of this one has been sent.
-        Err(failure) if !fresh && failure.sent == Sent::No => run(hands, job),
+        Err(failure) if !fresh && failure.sent == Sent::No => run(devices, job),
         result => result,
     }
 }
 
-fn return_spare_keys(hands: &mut Option<InputDevices>) {
-    if let Some(Err(error)) = hands.as_mut().map(InputDevices::return_spare_keys) {
+fn return_spare_keys(devices: &mut Option<InputDevices>) {
+    if let Some(Err(error)) = devices.as_mut().map(InputDevices::return_spare_keys) {
         debug!(%error, "keys cannot be given back");
-        *hands = None;
+        *devices = None;
     }
 }

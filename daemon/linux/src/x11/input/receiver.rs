@@ -125,8 +125,8 @@ fn pid(display: &Display, window: Window) -> XResult<Option<u32>> {
             return Ok(Some(*pid));
         }
     }
-    let told = display.numbers(window, display.atoms._NET_WM_PID).unwrap_or_default();
-    Ok(told.first().copied())
+    let pids = display.numbers(window, display.atoms._NET_WM_PID).unwrap_or_default();
+    Ok(pids.first().copied())
 }
 
 /// The menus and lists that are open, front to back.

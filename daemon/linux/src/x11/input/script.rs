@@ -153,10 +153,10 @@ impl InputDevices {
     ) -> Result<(), Failure> {
         loop {
             let mut may = TypePermission::Yes;
-            self.with_server_grabbed(|hands| {
+            self.with_server_grabbed(|devices| {
                 // Releasing a key needs no permission.
                 if keys.iter().any(|(_, down)| *down) {
-                    may = hands.keyboard.check_receiver(&hands.display, judge)?;
+                    may = devices.keyboard.check_receiver(&devices.display, judge)?;
                 }
                 if let TypePermission::AfterPing(_) = may {
                     return Ok(());
@@ -167,11 +167,11 @@ impl InputDevices {
                     match down {
                         true => {
                             done.down.push(Pressed::Key(*key));
-                            hands.press(Pressed::Key(*key))
+                            devices.press(Pressed::Key(*key))
                         }
                         false => {
                             done.up(Pressed::Key(*key));
-                            hands.release_or_fail(Pressed::Key(*key))
+                            devices.release_or_fail(Pressed::Key(*key))
                         }
                     }
                 })
@@ -204,13 +204,13 @@ impl InputDevices {
             InputStep::Wheel { right, down } => {
                 let notches: Vec<u8> = pointer::notches(*right, *down).collect();
                 notches.chunks(MAX_NOTCHES).try_for_each(|notches| {
-                    self.with_server_grabbed(|hands| {
-                        hands.check_pointer_receiver(judge)?;
+                    self.with_server_grabbed(|devices| {
+                        devices.check_pointer_receiver(judge)?;
                         notches.iter().try_for_each(|button| {
                             gate.enter()?;
                             done.sent = true;
-                            hands.press(Pressed::Button(*button))?;
-                            hands.release_or_fail(Pressed::Button(*button))
+                            devices.press(Pressed::Button(*button))?;
+                            devices.release_or_fail(Pressed::Button(*button))
                         })
                     })
                 })
@@ -235,12 +235,12 @@ impl InputDevices {
             }
             InputStep::Button(button, true) => {
                 let down = Pressed::Button(keys::button(*button));
-                self.with_server_grabbed(|hands| {
-                    hands.check_pointer_receiver(judge)?;
+                self.with_server_grabbed(|devices| {
+                    devices.check_pointer_receiver(judge)?;
                     gate.enter()?;
                     done.sent = true;
                     done.down.push(down);
-                    hands.press(down)
+                    devices.press(down)
                 })
             }
             InputStep::Button(button, false) => {

@@ -41,20 +41,20 @@ pub(crate) fn ping(display: &Display, window: Window, token: u32, patience: Dura
         ClientMessageEvent::new(32, window, atoms.WM_PROTOCOLS, [atoms._NET_WM_PING, token, window, 0, 0]);
     connection.send_event(false, window, EventMask::NO_EVENT, question)?;
     let until = Instant::now() + patience;
-    let mut heard = PingReply::TimedOut;
+    let mut reply = PingReply::TimedOut;
     while let Some(event) = display.next_event(Some(until), None)? {
         if let Event::ClientMessage(answer) = event
             && answer.window == root
             && answer.type_ == atoms.WM_PROTOCOLS
             && answer.data.as_data32()[..2] == [atoms._NET_WM_PING, token]
         {
-            heard = PingReply::Read;
+            reply = PingReply::Read;
             break;
         }
     }
     listen(EventMask::NO_EVENT)?;
     connection.flush()?;
-    Ok(heard)
+    Ok(reply)
 }
 
 /// The window that answers pings for this one.
