@@ -197,7 +197,7 @@ impl Engine {
         Ok(doubt)
     }
 
-    /// Releases held keys and buttons; the caller holds the input lock. The policy is not asked.
+    /// Releases held keys and buttons; the caller holds the input lock. Any receiver is accepted.
     pub(crate) async fn release(
         &self,
         before: Vec<InputStep>,
