@@ -1,5 +1,5 @@
-//! The daemon about itself: `status`, `doctor`, `permissions`, `version`, `hello`, `shutdown`; and `sim`, the hand
-//! outside. None of them waits for an app, but `sim`.
+//! Commands about the daemon: `status`, `doctor`, `permissions`, `version`, `hello`, `shutdown`; and `sim`, which acts on the
+//! built-in desktop from outside. None of them waits for an app, except `sim`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -65,7 +65,7 @@ impl Engine {
                 "try again; if this persists, restart the session's accessibility bus",
             )),
         }
-        // Where nobody may look, that is said above, and no app is to blame.
+        // Without permission to read apps, the finding above says so, and no app is at fault.
         let apps = if self.platform.access_error().is_none() { self.all_apps() } else { Vec::new() };
         checks.extend(apps.iter().filter_map(|app| {
             let why = app.degraded()?;
