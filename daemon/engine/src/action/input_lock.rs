@@ -154,8 +154,8 @@ impl Engine {
         }
     }
 
-    /// Presses keys or buttons and holds them until they are released, the lease ends or, if so requested, the client
-    /// disconnects. The caller holds the input lock.
+    /// Presses keys or buttons and holds them until they are released, the lease ends or, if the request gives no lease, the
+    /// client disconnects. The caller holds the input lock.
     pub(crate) async fn hold(
         self: &Arc<Self>,
         client: u64,
