@@ -189,7 +189,7 @@ pub struct DesktopWindow {
     pub bounds: Option<Bounds>,
     /// Whether it is minimized, or hidden with its whole app.
     pub minimized: bool,
-    /// Whether it fills the screen, as far as the platform can tell.
+    /// Whether it fills the screen, as far as the platform knows.
     pub maximized: bool,
     /// Whether it is a splash screen, shown while its app starts.
     pub splash: bool,

@@ -54,7 +54,7 @@ pub(super) struct Apply<'t> {
     pub(super) placed: FxHashSet<Ix>,
     /// Children as they were before this batch, of the parents it changes.
     pub(super) before: FxHashMap<Ix, Vec<Ix>>,
-    /// The number of rows that were removed from each container that lists only some of its rows.
+    /// By how many rows each container got smaller that lists only some of its rows.
     pub(super) shrunk: FxHashMap<Ix, u32>,
     pub(super) applied: Applied,
 }
@@ -193,7 +193,7 @@ impl<'t> Apply<'t> {
                 self.place(parent, parent_key, list);
             }
         }
-        // The remaining lists belong to parents that are in no update.
+        // The remaining lists belong to parents that are not in the tree.
         let homeless: Vec<ElementKey> = self.lists.keys().copied().collect();
         homeless.into_iter().for_each(|key| self.suspect(key));
     }

@@ -127,7 +127,7 @@ impl Tree {
     /// Drops the elements that the filter rejects; their children move up to the nearest kept ancestor.
     fn prune(&self, items: Vec<Item>, view: &View) -> Vec<Item> {
         let mut wanted: Vec<bool> = items.iter().map(|item| self.is_wanted(item.ix, view)).collect();
-        // A container of a wanted element is kept if it tells where that element is.
+        // A container of a wanted element is kept if it shows where that element is.
         let mut holds = wanted.clone();
         for at in (1..items.len()).rev() {
             if holds[at] {
@@ -193,7 +193,7 @@ impl Item {
     }
 }
 
-/// Whether an element tells something about the place of its contents.
+/// Whether an element shows something about the place of its contents.
 fn says_where(node: &Node) -> bool {
     let plain = matches!(
         node.role,

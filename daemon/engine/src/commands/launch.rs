@@ -97,8 +97,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Waits for the result of a launch. The app is then attached, so that its window has an id. The wait ends early once none
-    /// of the launched processes is running any more, because then nothing more can appear.
+    /// Waits for the result of a launch. The app is then attached, so that its window has an id. The timeout is for
+    /// what may still appear: once none of the launched processes is running any more, the wait ends before it.
     async fn arrival(
         self: &Arc<Self>,
         call: &Call,

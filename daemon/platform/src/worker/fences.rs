@@ -16,7 +16,7 @@ pub struct Fences {
     last_mark: u64,
 }
 
-/// A fence that is finished: reached, or timed out.
+/// A fence that is finished: reached, or given up.
 #[derive(Debug)]
 pub struct Settled {
     /// The responder of the caller who waits for it.
@@ -62,8 +62,8 @@ impl Fences {
         self.raised.iter().filter(|fence| !fence.passed).map(|fence| fence.deadline).min()
     }
 
-    /// Takes out the fences that are reached, and those that timed out, with `reached: false`. `is_clear` says whether all
-    /// elements with events from before a fence are marked dirty.
+    /// Takes out the fences that are reached and, with `reached: false`, those that timed out or whose app is not `well`.
+    /// `is_clear` says whether all elements with events from before a fence are marked dirty.
     pub fn settle(
         &mut self,
         schedule: &Schedule,

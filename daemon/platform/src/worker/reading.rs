@@ -13,7 +13,7 @@ use crate::schedule::{DirtySet, Due};
 use crate::{Cause, ElementKey, Failure, FailureKind, Responder, Rows, Update, WorkerRequest};
 
 impl<A: AppBackend> Worker<A> {
-    /// Reads dirty elements and runs what is due: quick reads, a rescan. False if there is nothing to do.
+    /// Does one of these: a quick read, reading dirty elements, locating an unplaced element, a rescan. False if none is due.
     pub(super) async fn process_dirty(&mut self) -> Result<bool, Failure> {
         if self.app.quick_read(&mut self.state, !self.pending.is_empty()).await? {
             return Ok(true);
@@ -67,7 +67,7 @@ impl<A: AppBackend> Worker<A> {
         self.read_closure_into(readings, hints.whole, true).await
     }
 
-    /// Finds the place in the tree of elements that sent events but are listed by no parent.
+    /// Finds an element that sent an event but is listed by no parent, and marks its nearest known ancestor dirty.
     async fn locate_unplaced(&mut self) -> Result<(), Failure> {
         let Some(stranger) = self.state.unplaced.iter().next().copied() else { return Ok(()) };
         // If the element was read meanwhile, the event may have come after that, so it is read again.
