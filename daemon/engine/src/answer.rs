@@ -1,4 +1,4 @@
-//! Writing one answer, in the form its client asked for.
+//! Writes an answer in the format that the client asked for.
 
 use axd_protocol::envelope::AnswerHead;
 use axd_protocol::render::Render;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use axd_service::{Call, Feed, Reply, write_error};
 
-/// An answer being written.
+/// An answer that is being written.
 pub(super) struct Answer<'c> {
     call: &'c Call,
     platform: &'static str,
@@ -20,24 +20,24 @@ impl<'c> Answer<'c> {
         Answer { call, platform, line: Vec::new(), feed: None }
     }
 
-    /// Whether the client wants to read it itself.
+    /// Whether the client asked for text.
     pub fn is_text(&self) -> bool {
         self.call.format == Format::Text
     }
 
-    /// Answers with a value that can be written in either form.
+    /// Answers with a value that can be written in either format.
     pub fn value(&mut self, clock: Option<Clock>, app: Option<&AppInfo>, value: &(impl Serialize + Render)) {
         let text = || {
             let mut text = String::new();
             value.render(&mut text);
             text
         };
-        // Writing to a Vec cannot fail, and no answer can fail to serialise.
+        // Writing to a `Vec` cannot fail, and every answer serializes.
         self.either(clock, app, text, |out| drop(serde_json::to_writer(out, value)));
     }
 
-    /// Answers in the form that was asked for: with a text, or with data that `data` writes as JSON, straight into the
-    /// line. A part of a batch that later ones refer to has both.
+    /// Answers in the requested format: with a text, or with data that `data` writes as JSON straight into the line. An item of
+    /// a batch that later items refer to has both.
     pub fn either(
         &mut self,
         clock: Option<Clock>,
@@ -57,12 +57,12 @@ impl<'c> Answer<'c> {
         self.line.extend_from_slice(b"}\n");
     }
 
-    /// Lets a subscription follow the answer.
+    /// Starts a subscription after the answer.
     pub fn follow(&mut self, feed: Box<dyn Feed>) {
         self.feed = Some(feed);
     }
 
-    /// The whole answer: what was written, or the error.
+    /// The complete answer: what was written, or the error.
     pub fn finish(mut self, done: Result<(), Error>) -> Reply {
         if let Err(error) = done {
             self.line.clear();

@@ -1,7 +1,7 @@
-//! The engine: what each command means.
+//! The engine, which implements the commands.
 //!
-//! A command is an `async fn` here. Reads of attached apps never wait, so they are done at the first poll, in the
-//! connection's own task; only what really has to wait (a first walk, a fence, a measurement) becomes a task.
+//! A command is an `async fn` here. Reads of attached apps never wait, so they finish at the first poll, in the connection's
+//! own task. Only a command that has to wait (for a first walk, a fence, a measurement) becomes a task.
 
 mod action;
 mod answer;
@@ -40,26 +40,26 @@ use commands::extension::Extensions;
 use desktop::state::DesktopState;
 use subscribe::event_log::EventLog;
 
-/// How long a read waits for an app's first walk if its client does not say.
+/// How long a read waits for an app's first walk if the request has no deadline.
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(10);
 
-/// From so many elements on, a walk over them gives the thread's other tasks away first.
+/// From this number of elements on, the thread's other tasks are moved to another thread before a tree is walked.
 const LARGE_TREE: usize = 5_000;
 
-/// What the daemon was started with, as `status` shows it.
+/// The settings the daemon was started with, as `status` shows them.
 #[derive(Debug, Clone, Default)]
 pub struct DaemonInfo {
-    /// Where it listens.
+    /// The path of its socket.
     pub socket: PathBuf,
-    /// Where it logs.
+    /// The path of its log.
     pub log: Option<PathBuf>,
-    /// Where it keeps its audit; nowhere if none.
+    /// The folder of its audit log; `None` if there is no audit.
     pub state: Option<PathBuf>,
-    /// After how long without a client it exits.
+    /// How long it runs without a client before it exits.
     pub idle_exit: Option<Duration>,
 }
 
-/// What commands work on.
+/// The state that all commands share.
 pub struct Engine {
     platform: Box<dyn Platform>,
     extensions: Extensions,
@@ -69,7 +69,7 @@ pub struct Engine {
     sessions: Arc<Sessions>,
     stop: Stop,
     desktop: RwLock<DesktopState>,
-    /// What the desktop has told and is not taken in yet.
+    /// Desktop events that are not applied yet.
     desktop_events: Mutex<Option<mpsc::UnboundedReceiver<DesktopEvent>>>,
     /// Attached apps by slot.
     apps: DashMap<u32, Arc<App>>,
@@ -80,12 +80,12 @@ pub struct Engine {
     input_lock: InputLock,
     policy: Policy,
     audit: Audit,
-    /// Beats whenever there may be something to tell.
+    /// Notified whenever waiting callers should check again.
     changed: watch::Sender<u64>,
 }
 
 impl Engine {
-    /// An engine on this platform. Returns when the platform has told what is there.
+    /// Starts an engine on this platform. Returns when the platform has reported the current desktop.
     pub fn start(
         platform: Box<dyn Platform>,
         about: DaemonInfo,
@@ -122,12 +122,12 @@ impl Engine {
         self.changed.send_modify(|version| *version += 1);
     }
 
-    /// What a request may take: what its client said, else a patient while.
+    /// The deadline of a request: its own, else the default.
     fn deadline(call: &Call) -> Instant {
         call.deadline.unwrap_or_else(|| Instant::now() + DEFAULT_DEADLINE)
     }
 
-    /// Serves a request: what acts waits for the actions before it on the same connection; the rest overtakes them.
+    /// Runs a request. A command that acts waits for earlier actions of the same connection; all others overtake them.
     async fn run_in_turn(self: Arc<Self>, call: Call) -> Reply {
         if !takes_turn(&call.command) {
             return self.carry_out(call).await;
@@ -147,12 +147,12 @@ impl Engine {
         }
     }
 
-    /// The same for one that is part of another, whose turn it is.
+    /// Runs a request that is part of another one, which has its turn already.
     fn carry_out(self: Arc<Self>, call: Call) -> BoxFuture<'static, Reply> {
         Box::pin(self.dispatch(call))
     }
 
-    /// Carries out a request. One arm a command.
+    /// Runs a request, with one match arm per command.
     async fn dispatch(self: Arc<Self>, call: Call) -> Reply {
         let mut answer = Answer::new(&call, self.platform.name());
         let done = match &call.command {
@@ -219,7 +219,7 @@ impl Engine {
             | Command::MouseDown(_)
             | Command::MouseUp(_)
             | Command::MouseWheel(_) => self.act(&call, &mut answer).await,
-            // The server knows which requests are under way; it answers this itself.
+            // The server knows the running requests, so it handles this itself.
             Command::Cancel(_) => Err(Error::new(ErrorCode::Internal, "cancel reached the engine")),
         };
         if takes_turn(&call.command)
@@ -250,7 +250,7 @@ impl Service for Engine {
     fn serve(self: Arc<Self>, call: Call, out: &mut Vec<u8>) -> Served {
         let mut running: BoxFuture<'static, Reply> =
             if takes_turn(&call.command) { Box::pin(self.run_in_turn(call)) } else { self.carry_out(call) };
-        // Whoever polls it next registers to be woken; that it was polled once before does not matter to it.
+        // The next poll registers the real waker; this first poll without one does no harm.
         match running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Reply { line, feed: None }) if out.is_empty() => {
                 *out = line;
@@ -266,7 +266,7 @@ impl Service for Engine {
     }
 }
 
-/// Whether a command acts: such commands of one connection are carried out one after the other.
+/// Whether a command acts: the acting commands of one connection run one after the other.
 fn takes_turn(command: &Command) -> bool {
     use Command::{
         ClipboardClear, ClipboardSet, CloseApp, FocusWindow, Launch, Maximize, Minimize, MousePosition,
@@ -291,7 +291,7 @@ fn takes_turn(command: &Command) -> bool {
     }
 }
 
-/// Runs something that may take a while without keeping the thread's other tasks waiting.
+/// Runs work that may take a while without delaying the thread's other tasks.
 fn block_if_large<T>(elements: usize, work: impl FnOnce() -> T) -> T {
     let threads = tokio::runtime::Handle::try_current().map(|runtime| runtime.runtime_flavor());
     if elements > LARGE_TREE && matches!(threads, Ok(tokio::runtime::RuntimeFlavor::MultiThread)) {

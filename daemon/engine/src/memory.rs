@@ -1,10 +1,10 @@
-//! What malloc is told, where it is glibc's: to keep less than it would.
+//! Settings of glibc's malloc, so that the daemon keeps less free memory.
 
-/// To be called before there are threads.
+/// Limits malloc to one arena. Must be called before there are threads.
 ///
-/// glibc gives each thread an arena of its own. A first walk is read by one thread and taken in by another, so that what stays
-/// and what goes lie mixed in several of them, and little can be given back. Small things come from a cache a thread
-/// anyway, so threads hardly wait for each other.
+/// glibc gives each thread an arena of its own. A first walk is read by one thread and applied by another, so kept and freed
+/// memory would be mixed in several arenas, and little could be returned to the system. Small allocations come from a cache per
+/// thread anyway, so threads hardly wait for each other.
 pub fn keep_little() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it takes two numbers, and changes nothing but where memory is taken from.
@@ -13,8 +13,8 @@ pub fn keep_little() {
     }
 }
 
-/// Gives the system back what the first walk of a large app used and no longer needs: glibc keeps it, because texts that
-/// stay lie between texts that went.
+/// Returns to the system the memory that the first walk of a large app no longer needs. glibc keeps it otherwise, because texts
+/// that are kept lie between texts that were freed.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it takes a number and may be called at any time, from any thread.

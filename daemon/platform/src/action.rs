@@ -1,6 +1,6 @@
-//! What a platform can be asked to do: acts on elements, input, windows, apps, the clipboard and images of the screen.
+//! The actions of a platform: on elements, input, windows, apps, the clipboard and images of the screen.
 //!
-//! Acts on an element go to its app's worker ([`WorkerRequest::Perform`](super::WorkerRequest)); everything else is a method of
+//! Actions on an element go to its app's worker ([`WorkerRequest::Perform`](super::WorkerRequest)); all others are methods of
 //! [`Platform`](super::Platform). Whatever sends something passes its [`Gate`](super::Gate) first.
 
 use std::path::PathBuf;
@@ -11,34 +11,34 @@ use axd_protocol::{Bounds, Point};
 
 use super::Stretch;
 
-/// What is done to an element by its app, without the mouse or the keyboard.
+/// An action that the app performs on an element, without the mouse or the keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
-    /// What a click on it does: the element's own first action.
+    /// The element's own first action, which is what a click on it does.
     Press,
     /// A native action, by its native name.
     Native(String),
-    /// Puts this in instead of what it holds: text into a field, a number into a slider. The app's own limits hold.
+    /// Replaces its value: text in a field, a number in a slider. The app's own limits apply.
     SetValue(String),
-    /// Puts this text in at the caret, instead of what is selected.
+    /// Inserts text at the caret, in place of the selection.
     Insert(String),
-    /// Puts the caret at the end of its text, with nothing selected.
+    /// Moves the caret to the end of the text, with nothing selected.
     CaretToEnd,
     /// Gives it the keyboard focus.
     Focus,
-    /// Selects it in its container, and nothing else beside it. Done only if the app was seen to have done it.
+    /// Selects it in its container, and nothing else there. Succeeds only if the app was seen to have selected it.
     Select,
-    /// Shows what it holds.
+    /// Expands it.
     Expand,
-    /// Hides what it holds.
+    /// Collapses it.
     Collapse,
-    /// Nothing; done if the app says of the element whether it is checked, not supported if it does not.
+    /// Does nothing; succeeds if the app reports whether the element is checked, and is not supported if it does not.
     TellsChecked,
     /// Scrolls it into view.
     ScrollTo,
-    /// Scrolls a container to its row of this index (from 0), which then becomes an element if it was none.
+    /// Scrolls a container to the row with this index (from 0). The row becomes an element if it was none.
     Reveal(u32),
-    /// Scrolls a container by so many steps of its own.
+    /// Scrolls a container by this many steps of its own.
     Scroll(Direction, u32),
 }
 
@@ -55,54 +55,54 @@ pub enum Direction {
     Right,
 }
 
-/// A step of what a person does with mouse and keyboard.
+/// A step of mouse or keyboard input.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InputStep {
-    /// Moves the pointer there.
+    /// Moves the pointer to a point.
     Move(Point),
-    /// Presses or lets go of a mouse button.
+    /// Presses or releases a mouse button.
     Button(Button, bool),
-    /// Turns the wheel: notches to the right and down.
+    /// Turns the wheel by notches.
     Wheel {
-        /// To the right; negative to the left.
+        /// Notches to the right; negative to the left.
         right: i32,
-        /// Down; negative up.
+        /// Notches down; negative up.
         down: i32,
     },
-    /// Presses or lets go of a key.
+    /// Presses or releases a key.
     Key(Key, bool),
-    /// Types this text, whatever the keyboard's layout. Counts what was sent with [`Gate::typed`](super::Gate::typed).
+    /// Types a text, whatever the keyboard layout. Counts the characters sent with [`Gate::typed`](super::Gate::typed).
     Text(String),
-    /// Waits that long before the next step: a drag that jumps is none.
+    /// Waits before the next step: apps do not recognize a drag that jumps.
     Pause(Duration),
-    /// Waits until the app under the pointer has read where the pointer is, where it can be asked, and not for long: some apps
-    /// say where things are only then.
+    /// Waits, briefly, until the app under the pointer has processed the pointer's position, where it can be asked. Some apps
+    /// report bounds only then.
     Arrive,
-    /// Fails unless who would receive this now may.
+    /// Fails unless the current receiver of this stretch is the right one.
     Expect(Stretch),
 }
 
-/// What is done to a window.
+/// An operation on a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowOp {
     /// Brings it to the front and gives it the focus.
     Focus,
-    /// The same, because it was asked for before and did not come to be: also in ways that go around the window manager.
+    /// Like `Focus`, after that had no effect: also by ways that bypass the window manager.
     Insist,
-    /// Moves its top left corner there.
+    /// Moves its top left corner to a point.
     Move(Point),
-    /// Makes it this large.
+    /// Resizes it.
     Resize {
-        /// Width.
+        /// The new width.
         width: u32,
-        /// Height.
+        /// The new height.
         height: u32,
     },
-    /// Puts it away.
+    /// Minimizes it.
     Minimize,
-    /// Makes it fill the screen.
+    /// Maximizes it.
     Maximize,
-    /// Undoes both.
+    /// Undoes minimizing and maximizing.
     Restore,
 }
 
@@ -111,17 +111,17 @@ pub enum WindowOp {
 pub struct LaunchPlan {
     /// The app: a name, an identity or a path.
     pub app: String,
-    /// What it is given on its command line.
+    /// The arguments of its command line.
     pub args: Vec<String>,
-    /// What is added to its environment.
+    /// Variables that are added to its environment.
     pub env: Vec<(String, String)>,
-    /// Where it starts.
+    /// Its working directory.
     pub cwd: Option<PathBuf>,
-    /// What this start is called, when it is asked what came of it; no other has it.
+    /// A unique mark for this launch, by which its processes are found later.
     pub mark: String,
 }
 
-/// What is asked of the clipboard.
+/// The kind of content to read from the clipboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClipboardKind {
     /// Whatever is there: files, else an image, else text.
@@ -134,7 +134,7 @@ pub enum ClipboardKind {
     Files,
 }
 
-/// What is on the clipboard.
+/// The content of the clipboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClipboardContent {
     /// Text.
@@ -145,31 +145,31 @@ pub enum ClipboardContent {
     Files(Vec<PathBuf>),
 }
 
-/// What a picture is taken of.
+/// What to capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaptureTarget {
     /// All displays.
     All,
     /// A display, by its id.
     Display(u32),
-    /// A window: what it shows, whatever covers it, where the platform can; else what is on the screen there.
+    /// The content of a window, even where it is covered, if the platform can capture that; else what is on the screen there.
     Window(u64),
     /// A part of the screen.
     Region(Bounds),
 }
 
-/// A picture.
+/// A captured image.
 #[derive(Clone, PartialEq)]
 pub struct CapturedImage {
     /// Width in pixels.
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// Three bytes a pixel, red first, rows from the top, without gaps.
+    /// Three bytes per pixel, red first, rows from the top, without padding.
     pub rgb: Vec<u8>,
-    /// Where its top left corner is on the desktop, in points.
+    /// The position of its top left corner on the desktop, in points.
     pub origin: Point,
-    /// Pixels a point.
+    /// Pixels per point.
     pub scale: f64,
 }
 
@@ -182,8 +182,8 @@ impl std::fmt::Debug for CapturedImage {
 /// An app that was started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launched {
-    /// Its process, where that is known.
+    /// Its process id, where that is known.
     pub pid: Option<u32>,
-    /// What it goes by, as [`RunningApp::identity`](super::RunningApp) will say, where that is known.
+    /// Its identity, as in [`RunningApp::identity`](super::RunningApp), where that is known.
     pub identity: Option<String>,
 }

@@ -1,10 +1,10 @@
-//! Processes that axd starts and does not end.
+//! Child processes that axd starts but does not end.
 
 use std::process::Child;
 
 use tracing::debug;
 
-/// Waits for a child's end, so that it does not stay as a zombie, and tells of it; how, if it was a bad one.
+/// Waits until a child exits, so that it does not stay a zombie, and calls `ended`, with the reason if it failed.
 pub fn reap(mut child: Child, ended: impl FnOnce(u32, Option<String>) + Send + 'static) {
     let waiting = std::thread::Builder::new().name("axd-child".to_owned()).stack_size(64 * 1024);
     let wait = move || {

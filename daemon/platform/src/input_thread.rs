@@ -1,4 +1,4 @@
-//! The thread that makes input, on platforms where that takes one: a drag pauses on its way, and nobody else is to wait.
+//! The thread that sends input, on platforms that need one: a drag pauses on its way, and nothing else should wait for it.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -7,29 +7,29 @@ use tokio::sync::oneshot;
 
 use super::{Failure, FailureKind, Gate, Input};
 
-/// The way to the thread; started when it is first needed, and again if it has ended.
+/// A handle to the input thread. The thread is started on first use, and again if it has ended.
 pub struct InputThread {
     jobs: Mutex<Option<Sender<Job>>>,
     serve: fn(&Receiver<Job>),
 }
 
-/// Input to make.
+/// A piece of input to send.
 pub struct Job {
-    /// What, and who may receive it.
+    /// The steps, and the judge of who may receive them.
     pub input: Input,
-    /// To be passed before each step.
+    /// Passed before each step.
     pub gate: Gate,
-    /// Told when all of it is sent, with a warning if it may have been swallowed.
+    /// Gets the reply when everything is sent, with a warning if the input may have been swallowed.
     pub answer: oneshot::Sender<Result<Option<String>, Failure>>,
 }
 
 impl InputThread {
-    /// A thread that does this until nobody can ask any more.
+    /// A thread that runs `serve` until the handle is dropped.
     pub fn new(serve: fn(&Receiver<Job>)) -> InputThread {
         InputThread { jobs: Mutex::default(), serve }
     }
 
-    /// Has input made, after all that was asked for before.
+    /// Queues input, after all that was queued before.
     pub fn run(&self, mut job: Job) {
         let mut thread = self.jobs.lock();
         if let Some(jobs) = &*thread {
@@ -42,7 +42,7 @@ impl InputThread {
         let serve = self.serve;
         match std::thread::Builder::new().name("axd-input".to_owned()).spawn(move || serve(&inbox)) {
             Ok(_) => {
-                // The thread has just been given the other end.
+                // This cannot fail: the thread has just been given the receiver.
                 let _ = jobs.send(job);
                 *thread = Some(jobs);
             }
@@ -60,14 +60,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_thread_that_has_ended_is_started_again() {
-        // One that does one thing and ends, as if it had been killed by it.
+        // A thread that handles one job and ends, as if the job had killed it.
         let thread = InputThread::new(|jobs| {
             if let Ok(job) = jobs.recv() {
                 let _ = job.answer.send(Ok(None));
             }
         });
         for _ in 0..3 {
-            // Whoever comes between the answer and the end gets none, and asks again.
+            // A job that arrives between the reply and the end of the thread gets no reply, so it is sent again.
             loop {
                 let (answer, reply) = oneshot::channel();
                 thread.run(Job { input: Vec::new().into(), gate: Gate::new(), answer });

@@ -1,8 +1,8 @@
-//! The platform boundary: what axd asks of a desktop, and what a desktop tells axd.
+//! The platform boundary: the requests of axd to a desktop, and the events of a desktop.
 //!
-//! A platform runs one *worker* per attached app. The worker owns everything native: outside it an element is an
-//! opaque [`ElementKey`], so nothing native needs to be `Send`, and an app that hangs blocks its own worker and nobody
-//! else. What a worker reads it sends as [`Batch`]es; events are hints for it to read again, never facts.
+//! A platform runs one *worker* per attached app. The worker owns everything native: outside it an element is an opaque
+//! [`ElementKey`], so nothing native needs to be `Send`, and an app that hangs blocks its own worker and nobody else. A worker
+//! sends its readings as [`Batch`]es. Events only make it read again; their content is never taken as fact.
 
 mod action;
 pub mod children;
@@ -31,35 +31,35 @@ pub use extension::{Extension, ExtensionAnswer, ExtensionReply};
 pub use receiver::{Input, Judge, Receiver, Stretch};
 pub use request::{Responder, Rows, WorkerReply, WorkerRequest};
 
-/// The longest text that is read of one element; in UTF-16 units or characters, as the platform counts.
+/// The maximum length of a text that is read of one element, in UTF-16 units or characters, as the platform counts.
 pub const MAX_TEXT_LEN: usize = 32_768;
 
-/// How a process is related to something that was started.
+/// How a process is related to a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kinship {
-    /// It came of it.
+    /// The process was started by the launch.
     Own,
-    /// It did not, but what was started may have handed over to it: it runs the same program.
+    /// It was not, but the launched process may have handed over to it: it runs the same program.
     Heir,
-    /// It came of another start.
+    /// It was started by another launch.
     Foreign,
-    /// Nothing is known of it.
+    /// Not known.
     Unknown,
 }
 
 /// A desktop.
 pub trait Platform: Send + Sync + 'static {
-    /// Its name, as every answer carries it.
+    /// The platform's name, which is in every answer.
     fn name(&self) -> &'static str;
 
-    /// What it offers, for `hello`; the names of its extensions are added to these.
+    /// What the platform supports, for `hello`; the names of its extensions are added to these.
     fn capabilities(&self) -> Vec<&'static str>;
 
-    /// Begins telling of apps, windows and displays. What is there already is told before this returns.
+    /// Starts sending events about apps, windows and displays. Those that exist already are sent before this returns.
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>);
 
-    /// Attaches an app: registers for its events, then walks it. Everything learned goes to `out`, in order; the
-    /// worker ends when the mailbox is dropped.
+    /// Attaches an app: registers for its events, then walks it. Everything read goes to `out`, in order. The worker ends when
+    /// the handle is dropped.
     fn attach(
         &self,
         app: &RunningApp,
@@ -67,30 +67,31 @@ pub trait Platform: Send + Sync + 'static {
         counters: Arc<Counters>,
     ) -> WorkerHandle;
 
-    /// Looks at what it needs, and says what is missing.
+    /// Checks what the platform needs, and reports what is missing.
     fn diagnose(&self) -> Reply<Vec<Finding>>;
 
-    /// What the user has to allow, and whether it is; with `request` the user is asked for what is missing.
+    /// The permissions that the user has to grant, and whether they are granted; with `request` the user is asked for those
+    /// that are missing.
     fn permissions(&self, _request: bool) -> Reply<Vec<Permission>> {
         let (answer, reply) = oneshot::channel();
-        // The other end is right here.
+        // This cannot fail: the receiver is right here.
         let _ = answer.send(Ok(Vec::new()));
         reply
     }
 
-    /// Why no app can be read, if the user has not allowed it.
+    /// The error if no app can be read because the user has not permitted it.
     fn access_error(&self) -> Option<Failure> {
         None
     }
 
-    /// Makes input, step by step. The gate is passed before each of them. Replies with a warning if the input was sent and may
+    /// Sends input, step by step, and passes the gate before each step. Replies with a warning if the input was sent but may
     /// have been swallowed.
     fn input(&self, input: Input, gate: Gate) -> Reply<Option<String>>;
 
-    /// Where the pointer is.
+    /// The position of the pointer.
     fn pointer(&self) -> Reply<Point>;
 
-    /// Does something to a window.
+    /// Performs an operation on a window.
     fn window_op(&self, window: u64, op: WindowOp, gate: Gate) -> Reply<()>;
 
     /// Starts an app.
@@ -99,19 +100,19 @@ pub trait Platform: Send + Sync + 'static {
     /// Asks an app to quit, or kills it.
     fn close_app(&self, pid: u32, force: bool, gate: Gate) -> Reply<()>;
 
-    /// What is on the clipboard; `None` if it holds nothing of this kind.
+    /// Reads the clipboard; `None` if it holds nothing of this kind.
     fn clipboard(&self, kind: ClipboardKind) -> Reply<Option<ClipboardContent>>;
 
-    /// Replaces what is on the clipboard; `None` empties it.
+    /// Replaces the content of the clipboard; `None` empties it.
     fn set_clipboard(&self, content: Option<ClipboardContent>, gate: Gate) -> Reply<()>;
 
     /// Captures an image of the screen, with the pointer in it if `cursor`.
     fn capture(&self, target: CaptureTarget, cursor: bool) -> Reply<CapturedImage>;
 
-    /// The name of the route by which workers act, as in `method`: `sim`, `atspi`, `ax`.
+    /// The name of the semantic route, as in `method`: `sim`, `atspi`, `ax`.
     fn semantic_method(&self) -> &'static str;
 
-    /// The name of the route by which input is made: `sim`, `xtest`, `cgevent`.
+    /// The name of the input route: `sim`, `xtest`, `cgevent`.
     fn input_method(&self) -> &'static str;
 
     /// Whether a process belongs to the user whose desktop this is.
@@ -119,29 +120,30 @@ pub trait Platform: Send + Sync + 'static {
         true
     }
 
-    /// How a process is related to a start, named by the mark of its plan.
+    /// How a process is related to the launch with this mark.
     fn kinship(&self, _mark: &str, _pid: u32) -> Kinship {
         Kinship::Unknown
     }
 
-    /// Whether a process that came of a start still runs, as far as is known. Looks at every process: not for each event.
+    /// Whether a process of a launch is still running, as far as is known. This examines every process, so do not call it for
+    /// each event.
     fn is_at_work(&self, _mark: &str) -> bool {
         false
     }
 
-    /// Whether what is on top at a point is a popup of the app that a window belongs to; `None` where that is not known. May
-    /// block.
+    /// Whether the topmost window at a point is a popup of the app that `window` belongs to; `None` where that is not known.
+    /// May block.
     fn popup_at(&self, _window: u64, _point: Point) -> Option<bool> {
         None
     }
 
-    /// Whether an app is known to answer an act late: after more than 150 ms.
+    /// Whether an app is known to reply to actions late: after more than 150 ms.
     fn acts_late(&self, _pid: u32) -> bool {
         false
     }
 
-    /// The daemon is about to end: what others still want of it is given into other hands, where there are any.
-    /// Answered when that is done.
+    /// Called when the daemon is about to end: passes on what other processes still need from it, where something can take
+    /// over. Replies when that is done.
     fn shutdown(&self) -> Reply<()> {
         let (answer, reply) = oneshot::channel();
         let _ = answer.send(Ok(()));
@@ -154,63 +156,63 @@ pub trait Platform: Send + Sync + 'static {
     }
 }
 
-/// An answer that comes later.
+/// A reply that arrives later.
 pub type Reply<T> = oneshot::Receiver<Result<T, Failure>>;
 
-/// A running app, as the desktop sees it.
+/// A running app, as the desktop reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunningApp {
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
     /// What stays the same when it restarts: bundle id or executable.
     pub identity: String,
-    /// What else it goes by: what its desktop entry is called, in any language.
+    /// Other names of it: those of its desktop entry, in any language.
     pub aliases: Vec<String>,
 }
 
-/// A top-level window, as the desktop sees it.
+/// A top-level window, as the desktop reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesktopWindow {
     /// The window system's number for it.
     pub window: u64,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
     /// Its title.
     pub title: String,
     /// Where it is.
     pub bounds: Option<Bounds>,
-    /// Whether it is put away: minimised, or with all of its app hidden.
+    /// Whether it is minimized, or hidden with its whole app.
     pub minimized: bool,
-    /// Whether it fills the screen, as far as the platform can tell.
+    /// Whether it fills the screen, as far as the platform knows.
     pub maximized: bool,
-    /// Whether it is a picture that is shown while its app starts.
+    /// Whether it is a splash screen, shown while its app starts.
     pub splash: bool,
 }
 
-/// What a desktop tells by itself.
+/// An event of the desktop.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DesktopEvent {
-    /// An app started, or was there at the start.
+    /// An app started, or was running already when the daemon started.
     AppUp(RunningApp),
     /// An app ended.
     AppGone {
-        /// Its process.
+        /// Its process id.
         pid: u32,
     },
-    /// A process that was started here ended.
+    /// A process that was launched here ended.
     Ended {
-        /// The process.
+        /// Its process id.
         pid: u32,
-        /// How, if that was not well.
+        /// The reason, if it did not end normally.
         how: Option<String>,
     },
     /// The windows that are open now, front to back.
     Windows(Vec<DesktopWindow>),
     /// The active window, if any, and its app.
     Frontmost {
-        /// The app's process.
+        /// The app's process id.
         pid: Option<u32>,
         /// The window.
         window: Option<u64>,
@@ -219,71 +221,71 @@ pub enum DesktopEvent {
     Displays(Vec<DisplayInfo>),
 }
 
-/// What a worker tells.
+/// A message from a worker.
 #[derive(Debug)]
 pub enum WorkerEvent {
-    /// What it learned.
+    /// Updates of the tree.
     Batch(Batch),
-    /// The app said something for screen readers to speak.
+    /// A text that the app wants screen readers to speak.
     Announcement(String),
-    /// How the app is.
+    /// The state of the app.
     State {
-        /// Whether observers or calls are partly refused, and why.
+        /// Why observers or calls are partly refused, if they are.
         degraded: Option<String>,
-        /// Whether all of it has been read.
+        /// Whether the first walk is complete.
         complete: bool,
     },
-    /// The reply to a request. Everything learned before it has been sent before it.
+    /// The reply to a request. Everything read before it has been sent before it.
     Reply(WorkerReply),
 }
 
-/// Where an element is.
+/// The bounds of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
-    /// Which.
+    /// The element.
     pub key: ElementKey,
-    /// Where; `None` if it has no place.
+    /// Its bounds; `None` if it has none.
     pub bounds: Option<Bounds>,
-    /// Whether any of it can be seen: shown, and not scrolled or clipped away.
+    /// Whether any part of it is visible: shown, and not scrolled or clipped away.
     pub visible: bool,
 }
 
-/// How to ask a worker. Dropping it detaches the app.
+/// Sends requests to a worker. Dropping it detaches the app.
 pub struct WorkerHandle(Box<dyn Fn(WorkerRequest) -> bool + Send + Sync>);
 
 impl WorkerHandle {
-    /// A mailbox that hands its requests to `post`, which answers false once the worker is gone.
+    /// A handle that passes its requests to `post`, which returns false once the worker is gone.
     pub fn new(post: impl Fn(WorkerRequest) -> bool + Send + Sync + 'static) -> WorkerHandle {
         WorkerHandle(Box::new(post))
     }
 
-    /// Asks; false if the worker is gone.
+    /// Sends a request; false if the worker is gone.
     #[must_use]
     pub fn send(&self, request: WorkerRequest) -> bool {
         (self.0)(request)
     }
 }
 
-/// What a worker counts, for `status`.
+/// Counters of a worker, for `status`.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Notifications that came from the app.
+    /// Notifications received from the app.
     pub events: AtomicU64,
     /// Calls made to the app.
     pub calls: AtomicU64,
-    /// Changes that no notification told of, found by reading again.
+    /// Changes without a notification, found by reading again.
     pub missed: AtomicU64,
 }
 
-/// Why a platform could not do it.
+/// Why a platform call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{native}")]
 pub struct Failure {
     /// The kind.
     pub kind: FailureKind,
-    /// What the platform said.
+    /// The platform's own error text.
     pub native: String,
-    /// Whether something that acts had been sent by then.
+    /// Whether an action had been sent by then.
     pub sent: Sent,
 }
 
@@ -299,14 +301,14 @@ impl Failure {
         Failure { kind, native: native.into(), sent: Sent::No }
     }
 
-    /// The same, after something was, or may have been, sent.
+    /// This failure, with whether something was sent before it.
     #[must_use]
     pub fn sent(mut self, sent: Sent) -> Failure {
         self.sent = sent;
         self
     }
 
-    /// The gate was closed before anything was sent.
+    /// The failure of an action whose gate was closed before anything was sent.
     pub fn closed() -> Failure {
         Failure::new(FailureKind::Closed, "it was cancelled before it was sent")
     }
@@ -315,12 +317,12 @@ impl Failure {
 /// Whether something was sent before a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sent {
-    /// Nothing was.
+    /// Nothing was sent.
     #[default]
     No,
-    /// It may have been.
+    /// Something may have been sent.
     Maybe,
-    /// It was.
+    /// Something was sent.
     Yes,
 }
 
@@ -329,18 +331,18 @@ pub enum Sent {
 pub enum FailureKind {
     /// The element is gone.
     Gone,
-    /// The app timed out: busy, not gone.
+    /// The app timed out; it is busy, not gone.
     Unresponsive,
-    /// The app, or the platform, does not offer it.
+    /// The app or the platform does not support it.
     NotSupported,
     /// It was refused.
     Refused,
-    /// What was asked makes no sense.
+    /// The request is invalid.
     Invalid,
-    /// Its gate was closed before anything was sent.
+    /// The gate was closed before anything was sent.
     Closed,
-    /// The user has not allowed it.
+    /// The user has not granted permission.
     NotAllowed,
-    /// It would have gone elsewhere: the receiver was not the right one.
+    /// The input would have reached the wrong receiver.
     Elsewhere,
 }

@@ -1,7 +1,7 @@
-//! What a worker is asked, and how the reply finds the one who asked.
+//! Requests to a worker, and how their replies reach the caller.
 //!
-//! A request carries the [`Responder`] of its reply. The reply takes the way of everything else that the worker sends: a
-//! [`WorkerReply`] is delivered after the updates that were read before it, so whoever receives it finds them applied.
+//! A request carries the [`Responder`] for its reply. The reply goes through the same queue as everything else that the worker
+//! sends: a [`WorkerReply`] is delivered after the updates that were read before it, so the caller finds them applied.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,87 +12,87 @@ use tokio::sync::oneshot;
 
 use crate::{Act, Failure, Gate, Measured, Reply, WorkerEvent};
 
-/// What a worker is asked to do.
+/// A request to a worker.
 #[derive(Debug)]
 pub enum WorkerRequest {
     /// Read an element and all below it again.
     Walk {
         /// The element.
         key: ElementKey,
-        /// Answered when that is told.
+        /// Gets the reply when the updates have been sent.
         reply: Responder<()>,
     },
     /// Read elements again.
     Read {
         /// The elements.
         keys: Vec<ElementKey>,
-        /// Answered when that is told.
+        /// Gets the reply when the updates have been sent.
         reply: Responder<()>,
     },
-    /// Read rows of a container that shows only some of them. They are answered, and do not become part of the tree.
+    /// Read rows of a container that lists only some of its rows. They are in the reply, and do not become part of the tree.
     Look {
         /// The container.
         key: ElementKey,
-        /// The rows, by number.
+        /// The indexes of the rows.
         rows: Range<u32>,
-        /// Answered with what is in them.
+        /// Gets the contents of the rows.
         reply: Responder<Rows>,
     },
-    /// Keep these rows of a container in the tree, with those on the screen, and no others.
+    /// Keep these rows of a container in the tree besides those on the screen, and no others.
     Keep {
         /// The container.
         key: ElementKey,
-        /// The rows, by number.
+        /// The indexes of the rows.
         rows: Vec<u32>,
-        /// Answered when that is told.
+        /// Gets the reply when the updates have been sent.
         reply: Responder<()>,
     },
-    /// Measure elements; what is gone is left out.
+    /// Measure elements; those that are gone are left out.
     Measure {
         /// The elements.
         keys: Vec<ElementKey>,
-        /// Answered with where they are.
+        /// Gets their bounds.
         reply: Responder<Vec<Measured>>,
     },
     /// Find the smallest element at a point, in screen coordinates; `None` if nothing of the app is there.
     HitTest {
         /// The point.
         point: Point,
-        /// Answered with the element.
+        /// Gets the element.
         reply: Responder<Option<ElementKey>>,
     },
-    /// Wait until everything the app announced before this has been read and told.
+    /// Wait until everything that the app announced before this has been read and sent.
     Fence {
-        /// Answered then.
+        /// Gets the reply when the fence is reached.
         reply: Responder<()>,
     },
-    /// Do something to an element.
+    /// Perform an action on an element.
     Perform {
         /// The element.
         key: ElementKey,
-        /// What to do.
+        /// The action.
         act: Act,
-        /// Passed just before it is sent.
+        /// Passed just before the action is sent.
         gate: Gate,
-        /// Answered when the app has taken it, or has not.
+        /// Gets the reply when the app has accepted or refused the action.
         reply: Responder<()>,
     },
-    /// Somebody waits on these elements and all below them: they are read again regularly, announced or not.
+    /// Start an interest: these elements and all below them are read again regularly, with or without events.
     Watch {
-        /// Names the interest, to end it.
+        /// The number of the interest, used to end it.
         interest: u64,
         /// The elements.
         keys: Vec<ElementKey>,
     },
-    /// The interest has ended.
+    /// End an interest.
     Unwatch {
-        /// Its name.
+        /// The number of the interest.
         interest: u64,
     },
 }
 
 impl WorkerRequest {
-    /// Answers with a failure; nothing if no answer is expected.
+    /// Replies with a failure; `None` if the request expects no reply.
     pub fn fail(self, failure: Failure) -> Option<WorkerReply> {
         match self {
             WorkerRequest::Walk { reply, .. }
@@ -108,21 +108,21 @@ impl WorkerRequest {
     }
 }
 
-/// What is in some rows of a container.
+/// The contents of some rows of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows {
     /// The rows, in order.
     pub order: Vec<ElementKey>,
-    /// What was read of them, and of what is below them.
+    /// What was read of the rows and of the elements below them.
     pub updates: Vec<Update>,
 }
 
-/// Where the reply to a request goes. If it is dropped, whoever waits learns that none will come.
+/// The sender for the reply to a request. If it is dropped, the caller learns that no reply will come.
 #[derive(Debug)]
 pub struct Responder<T>(Option<oneshot::Sender<Result<T, Failure>>>);
 
 impl<T: Send + Sync + 'static> Responder<T> {
-    /// A responder, and where its reply arrives.
+    /// A responder, and the receiver of its reply.
     pub fn new() -> (Responder<T>, Reply<T>) {
         let (sender, reply) = oneshot::channel();
         (Responder(Some(sender)), reply)
@@ -138,18 +138,18 @@ impl<T: Send + Sync + 'static> Responder<T> {
     pub fn with(self, result: Result<T, Failure>) -> WorkerReply {
         WorkerReply(Box::new(move || {
             if let Some(sender) = self.0 {
-                // Whoever asked may have stopped waiting.
+                // This fails only if the caller has stopped waiting.
                 let _ = sender.send(result);
             }
         }))
     }
 }
 
-/// A reply on its way from a worker to whoever asked.
+/// A reply on its way from a worker to the caller.
 pub struct WorkerReply(Box<dyn FnOnce() + Send + Sync>);
 
 impl WorkerReply {
-    /// Hands it to whoever asked. Everything the worker sent before it has been handled.
+    /// Delivers the reply to the caller. Everything that the worker sent before it has been handled.
     pub fn deliver(self) {
         (self.0)();
     }

@@ -1,8 +1,8 @@
-//! When a worker reads again: what events hinted at, what somebody waits on, and the background sweep.
+//! What a worker reads again, and when: dirty elements, interests, and the background sweep.
 //!
-//! Pure: it holds no handles and no clock. A worker tells it what it heard and what time it is, and asks what to read
-//! next. Hints are kept as a set, so a flood of events costs as much as there are elements, never as many as there
-//! are events.
+//! The schedule is pure: it holds no handles and no clock. The worker passes in dirty elements and the time, and asks what to
+//! read next. Dirty elements are a set, so a flood of events costs as much as there are elements, not as many as there are
+//! events.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 
 use super::ElementKey;
 
-/// How often things are read again.
+/// How often elements are read again.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    /// The first gap between readings of what somebody waits on.
+    /// The first interval between readings of an interest.
     pub watch_first: Duration,
-    /// The longest such gap; each is twice the one before until a change is found.
+    /// The longest such interval; each is twice the one before until a change is found.
     pub watch_last: Duration,
-    /// How many elements one such reading reads at most; a larger interest is read in turns.
+    /// The maximum number of elements in one such reading; a larger interest is read in turns.
     pub watch_size: usize,
-    /// The gap between steps of the background sweep.
+    /// The interval between steps of the background sweep.
     pub sweep_every: Duration,
-    /// How many elements a step of the sweep reads.
+    /// The number of elements in one step of the sweep.
     pub sweep_size: usize,
 }
 
@@ -37,37 +37,37 @@ impl Default for Pace {
     }
 }
 
-/// What it is time for.
+/// Work that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
-    /// To read again what this interest names.
+    /// Read the elements of this interest again.
     Reread(u64),
     /// To read the next few elements of the sweep.
     Sweep,
 }
 
-/// Elements that were hinted at.
+/// Dirty elements.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DirtySet {
-    /// To be read.
+    /// Elements to be read whole.
     pub whole: Vec<ElementKey>,
-    /// Of which only the children are to be read.
+    /// Elements of which only the children are to be read.
     pub lists: Vec<ElementKey>,
 }
 
-/// What a worker is to read again, and when.
+/// What a worker has to read again, and when.
 #[derive(Debug)]
 pub struct Schedule {
     pace: Pace,
-    /// Hinted elements and the stamp of the hint that put them in; `queue` has them in order.
+    /// Dirty elements, each with the stamp of the event that marked it first; `queue` has them in order.
     hinted: HashMap<ElementKey, u64>,
     queue: VecDeque<ElementKey>,
-    /// Those of them of which only the children are to be read.
+    /// Dirty elements of which only the children are to be read.
     lists: HashSet<ElementKey>,
     stamp: u64,
     watches: BTreeMap<u64, Watch>,
     sweep_due: Instant,
-    /// The elements this round of the sweep has still to read.
+    /// The elements that are still to be read in this round of the sweep.
     round: VecDeque<ElementKey>,
 }
 
@@ -76,12 +76,12 @@ struct Watch {
     keys: Vec<ElementKey>,
     every: Duration,
     due: Instant,
-    /// How far into a large interest the last reading got.
+    /// How far the last reading got in a large interest.
     turn: usize,
 }
 
 impl Schedule {
-    /// Nothing to do yet; the first sweep step comes one gap from now.
+    /// An empty schedule; the first step of the sweep is one interval from now.
     pub fn new(pace: Pace, now: Instant) -> Schedule {
         Schedule {
             pace,
@@ -95,26 +95,26 @@ impl Schedule {
         }
     }
 
-    /// Has things read at another pace from now on.
+    /// Changes the pace from now on.
     pub fn pace(&mut self, pace: Pace, now: Instant) {
         self.pace = pace;
         self.sweep_due = now + pace.sweep_every;
     }
 
-    /// Something happened to the element: it must be read again. Said twice before it is read, it is read once.
+    /// Marks an element dirty, so that it is read again. An element that is marked twice before it is read is read once.
     pub fn mark_dirty(&mut self, key: ElementKey) {
         self.lists.remove(&key);
         self.put(key);
     }
 
-    /// Nothing but the children of the element is different: it is enough to list those.
+    /// Marks an element of which only the children changed: it is enough to list those.
     pub fn mark_children_dirty(&mut self, key: ElementKey) {
         if self.put(key) {
             self.lists.insert(key);
         }
     }
 
-    /// True if it was not hinted at before.
+    /// Adds an element to the dirty set. True if it was not in it.
     fn put(&mut self, key: ElementKey) -> bool {
         self.stamp += 1;
         let Entry::Vacant(entry) = self.hinted.entry(key) else { return false };
@@ -123,28 +123,28 @@ impl Schedule {
         true
     }
 
-    /// The stamp of the latest hint.
+    /// The latest stamp that was given out.
     pub fn stamp(&self) -> u64 {
         self.stamp
     }
 
-    /// Whether every hint up to `stamp` has been taken. Hints are taken in order, so a fence is reached even while
-    /// new ones keep coming.
+    /// Whether every dirty element up to `stamp` has been taken. They are taken in order, so a fence is reached even while
+    /// events keep coming.
     pub fn taken(&self, stamp: u64) -> bool {
         self.queue.front().is_none_or(|key| self.hinted[key] > stamp)
     }
 
-    /// Whether the element is hinted at and not taken yet.
+    /// Whether the element is dirty and not taken yet.
     pub fn is_dirty(&self, key: ElementKey) -> bool {
         self.hinted.contains_key(&key)
     }
 
-    /// Whether anything is hinted at.
+    /// Whether any element is dirty.
     pub fn has_dirty(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// Takes up to `limit` hinted elements, the oldest first.
+    /// Takes up to `limit` dirty elements, the oldest first.
     pub fn take_dirty(&mut self, limit: usize) -> DirtySet {
         let count = limit.min(self.queue.len());
         let mut taken = DirtySet::default();
@@ -158,29 +158,30 @@ impl Schedule {
         taken
     }
 
-    /// Puts back what was taken and could not be read.
+    /// Puts back elements that were taken and could not be read.
     pub fn put_back(&mut self, hints: DirtySet) {
         hints.whole.into_iter().for_each(|key| self.mark_dirty(key));
         hints.lists.into_iter().for_each(|key| self.mark_children_dirty(key));
     }
 
-    /// Somebody waits on these elements.
+    /// Starts an interest in these elements.
     pub fn watch(&mut self, interest: u64, keys: Vec<ElementKey>, now: Instant) {
         let every = self.pace.watch_first;
         self.watches.insert(interest, Watch { keys, every, due: now + every, turn: 0 });
     }
 
-    /// Nobody waits under this name any more.
+    /// Ends an interest.
     pub fn unwatch(&mut self, interest: u64) {
         self.watches.remove(&interest);
     }
 
-    /// What an interest names.
+    /// The elements of an interest.
     pub fn watched(&self, interest: u64) -> &[ElementKey] {
         self.watches.get(&interest).map_or(&[], |watch| &watch.keys)
     }
 
-    /// Picks from `all` (the interest and all below it) what to read this time: everything, or the next turn of it.
+    /// Picks from `all` (the interest and all below it) what to read this time: everything, or the next turn of a large
+    /// interest.
     pub fn turn(&mut self, interest: u64, all: Vec<ElementKey>) -> Vec<ElementKey> {
         let Some(watch) = self.watches.get_mut(&interest) else { return Vec::new() };
         if all.len() <= self.pace.watch_size {
@@ -191,7 +192,7 @@ impl Schedule {
         all[from..].iter().chain(&all[..from]).take(self.pace.watch_size).copied().collect()
     }
 
-    /// An interest has been read; `found` says whether anything had changed unannounced.
+    /// Records that an interest was read; `found` says whether anything had changed without an event.
     pub fn reread(&mut self, interest: u64, found: bool, now: Instant) {
         let pace = self.pace;
         if let Some(watch) = self.watches.get_mut(&interest) {
@@ -200,7 +201,7 @@ impl Schedule {
         }
     }
 
-    /// The next elements of the sweep. A new round begins with `all`, asked for only then.
+    /// The next elements of the sweep. A new round begins with `all`, which is called only then.
     pub fn sweep(&mut self, all: impl FnOnce() -> Vec<ElementKey>, now: Instant) -> Vec<ElementKey> {
         if self.round.is_empty() {
             self.round = all().into();
@@ -210,7 +211,7 @@ impl Schedule {
         self.round.drain(..count).collect()
     }
 
-    /// What it is time for, what somebody waits on first.
+    /// What is due now, interests first.
     pub fn due(&self, now: Instant) -> Option<Due> {
         let late =
             self.watches.iter().filter(|(_, watch)| watch.due <= now).min_by_key(|(_, watch)| watch.due);
@@ -220,7 +221,7 @@ impl Schedule {
         }
     }
 
-    /// When it will next be time for something.
+    /// When something will be due next.
     pub fn next_due(&self) -> Instant {
         self.watches.values().map(|watch| watch.due).fold(self.sweep_due, Instant::min)
     }

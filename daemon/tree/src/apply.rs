@@ -1,11 +1,11 @@
-//! The only way into the tree: a batch, applied whole.
+//! The only way to change the tree: a batch, applied whole.
 //!
-//! Whatever a batch says, the tree stays a tree. What cannot be (an unknown parent, a cycle, an element in two places,
-//! a depth no interface has) is left out, and the place is reported as suspect so that the worker walks it again.
+//! Whatever a batch says, the tree stays a tree. Impossible updates (an unknown parent, a cycle, an element in two places, a
+//! depth no interface has) are left out, and the element is reported as suspect so that the worker walks it again.
 //!
-//! Structure is applied by lists of children. An element that falls out of its parent's list becomes an *orphan*; a
-//! later list of the same batch may adopt it (it moved), or a newcomer that would be called the same may inherit its
-//! node and id (toolkits rebuild widgets). What is an orphan at the end is gone.
+//! Structure is applied by lists of children. An element that is no longer in its parent's list becomes an *orphan*. A later
+//! list of the same batch may adopt it (it moved), or a new element with the same identity may reuse its node and id (toolkits
+//! rebuild widgets). Elements that are orphans at the end are removed.
 
 use std::collections::VecDeque;
 
@@ -17,11 +17,11 @@ use crate::store::Ix;
 use crate::{Applied, Tree};
 use crate::{Batch, ElementKey, Facts, UNCOUNTED, Update};
 
-/// No interface nests deeper; an app that says so is confused, or hostile.
+/// The maximum depth of a tree. No interface nests deeper; an app that reports more is broken, or hostile.
 pub const MAX_DEPTH: usize = 256;
 
 impl Tree {
-    /// Applies a batch at `tick`, which must be later than any before. Never panics, whatever it is fed.
+    /// Applies a batch at `tick`, which must be later than any before. Never panics, whatever the batch contains.
     pub fn apply(&mut self, batch: Batch, tick: Tick) -> Applied {
         let mut apply = Apply::new(self, tick);
         apply.stage_updates(batch.updates);
@@ -42,19 +42,19 @@ pub(super) struct Apply<'t> {
     /// Facts of elements that are not in the tree yet.
     pub(super) staged: FxHashMap<ElementKey, Facts>,
     pub(super) lists: FxHashMap<ElementKey, List>,
-    /// Parents whose lists can be placed, in the order they were told.
+    /// Parents whose lists can be placed, in the order of the updates.
     pub(super) queue: VecDeque<ElementKey>,
-    /// Every element that some list places: not to be taken for dead.
+    /// Every element that is in some list, and so must not be taken for removed.
     pub(super) claimed: FxHashSet<ElementKey>,
     /// Nodes without a parent, and the parent they had.
     pub(super) orphans: FxHashMap<Ix, Option<Ix>>,
-    /// The keys that nodes went by until this batch said they are gone.
+    /// The former keys of nodes whose native element this batch reports as gone.
     pub(super) removed_keys: FxHashMap<Ix, ElementKey>,
     /// Nodes that a list of this batch has placed.
     pub(super) placed: FxHashSet<Ix>,
     /// Children as they were before this batch, of the parents it changes.
     pub(super) before: FxHashMap<Ix, Vec<Ix>>,
-    /// By how many rows a container got smaller that shows only a part of them.
+    /// By how many rows each container got smaller that lists only some of its rows.
     pub(super) shrunk: FxHashMap<Ix, u32>,
     pub(super) applied: Applied,
 }
@@ -64,7 +64,7 @@ pub(super) struct List {
     pub(super) total: Option<u32>,
 }
 
-/// A child that a list names.
+/// A child in a list.
 #[derive(Clone, Copy)]
 pub(super) enum Child {
     Known(Ix),
@@ -89,7 +89,7 @@ impl<'t> Apply<'t> {
         }
     }
 
-    /// Sorts the updates, and does what needs no structure: removals first, then facts of known elements.
+    /// Sorts the updates, and applies those that need no structure: removals first, then facts of known elements.
     fn stage_updates(&mut self, updates: Vec<Update>) {
         let mut upserts = Vec::new();
         let mut gaps = FxHashSet::default();
@@ -109,7 +109,7 @@ impl<'t> Apply<'t> {
             }
         }
         gaps.into_iter().for_each(|parent| self.close_gap(parent));
-        // Newcomers first: whether a row was recycled may show in the text of what is new in it.
+        // New elements come first: whether a row was recycled may show in the text of a new element inside it.
         let (known, new): (Vec<_>, Vec<_>) =
             upserts.into_iter().partition(|(key, _)| self.tree.by_key.contains_key(key));
         self.staged.extend(new);
@@ -128,8 +128,8 @@ impl<'t> Apply<'t> {
         }
     }
 
-    /// The native element is gone: its node is an orphan, and no longer goes by that key. The gap it leaves among its
-    /// siblings is closed by [`Apply::close_gap`].
+    /// Handles a native element that is gone: its node becomes an orphan and loses that key. The gap among its siblings is
+    /// closed by [`Apply::close_gap`].
     fn unbind(&mut self, key: ElementKey) -> Option<Ix> {
         let ix = self.tree.by_key.remove(&key)?;
         self.tree.store[ix].key = None;
@@ -144,7 +144,7 @@ impl<'t> Apply<'t> {
         parent
     }
 
-    /// Drops from a parent's children those that are no longer its own.
+    /// Drops from a parent's children those that it no longer has.
     fn close_gap(&mut self, parent: Ix) {
         let mut children = std::mem::take(&mut self.tree.store[parent].children);
         children.retain(|child| self.tree.store[*child].parent == Some(parent));
@@ -152,7 +152,7 @@ impl<'t> Apply<'t> {
         self.tree.store.renumber(parent, 0);
     }
 
-    /// A row whose index and text both changed in place is another row in the same widget.
+    /// Whether a row was recycled: if its index and its text both changed in place, the widget now shows another row.
     fn is_recycled(&self, ix: Ix, key: ElementKey, facts: &Facts) -> bool {
         let node = &self.tree.store[ix];
         let (Some(old), Some(new)) = (node.row, facts.row) else { return false };
@@ -169,7 +169,7 @@ impl<'t> Apply<'t> {
         if let Some(parent) = self.unbind(key) {
             self.close_gap(parent);
         }
-        // It is not to inherit its own node: it is somebody else now.
+        // The recycled row must not reuse its own node, because it is another element now.
         self.tree.store[ix].path = ids::weak_path(self.tree.store[ix].path, self.tree.salt, key);
         self.placed.insert(ix);
         self.staged.insert(key, facts);
@@ -193,7 +193,7 @@ impl<'t> Apply<'t> {
                 self.place(parent, parent_key, list);
             }
         }
-        // What is left hangs on elements that nobody told of.
+        // The remaining lists belong to parents that are not in the tree.
         let homeless: Vec<ElementKey> = self.lists.keys().copied().collect();
         homeless.into_iter().for_each(|key| self.suspect(key));
     }
@@ -245,7 +245,7 @@ impl<'t> Apply<'t> {
         self.applied.changed = true;
     }
 
-    /// How many rows a list holds: as many as it has entries, unless several are cells of the same row.
+    /// The number of rows in a list: one per entry, unless several entries are cells of the same row.
     fn rows_in(&self, order: &[ElementKey]) -> usize {
         let row = |key: &ElementKey| match self.staged.get(key) {
             Some(facts) => facts.row,
@@ -255,7 +255,7 @@ impl<'t> Apply<'t> {
         if rows.is_empty() { order.len() } else { rows.len() }
     }
 
-    /// Which children a list can mean, without those that would make the tree something else.
+    /// The valid children of a list, without those that would break the tree.
     fn resolve(&mut self, parent: Ix, parent_key: ElementKey, order: &[ElementKey]) -> Vec<Child> {
         let depth = self.tree.store.depth(parent) + 1;
         let mut seen = FxHashSet::default();
@@ -286,7 +286,7 @@ impl<'t> Apply<'t> {
         !elsewhere && !is_above && depth + self.tree.height(child) < MAX_DEPTH
     }
 
-    /// Remembers the order of a parent's children as it was before the batch.
+    /// Records the order of a parent's children before the batch.
     pub(super) fn remember(&mut self, parent: Ix) {
         let store = &self.tree.store;
         self.before.entry(parent).or_insert_with(|| store[parent].children.clone());
@@ -305,7 +305,7 @@ impl<'t> Apply<'t> {
         }
     }
 
-    /// Gives a known node a parent, if it has another.
+    /// Gives a known node a new parent, unless it has that parent already.
     fn adopt(&mut self, ix: Ix, parent: Ix) {
         if self.tree.store[ix].parent == Some(parent) {
             return;
@@ -319,8 +319,8 @@ impl<'t> Apply<'t> {
         self.touch(ix);
     }
 
-    /// Marks as few children as explain the new order: those not marked keep their order, so a difference moves only
-    /// the marked ones.
+    /// Marks as few children as possible to explain the new order: the others keep their relative order, so a difference moves
+    /// only those that are marked.
     fn mark_reordered(&mut self, parent: Ix, order: &[Ix]) {
         let Some(before) = self.before.get(&parent) else { return };
         let was: FxHashMap<Ix, usize> = before.iter().enumerate().map(|(at, ix)| (*ix, at)).collect();
@@ -355,7 +355,7 @@ impl<'t> Apply<'t> {
 }
 
 impl Tree {
-    /// How many levels lie below a node.
+    /// The number of levels below a node.
     fn height(&self, ix: Ix) -> usize {
         let mut deepest = 0;
         let mut stack = vec![(ix, 0)];
@@ -367,7 +367,7 @@ impl Tree {
     }
 }
 
-/// The positions of a longest increasing run of values, in order (patience sorting).
+/// The positions of a longest increasing subsequence, in order (patience sorting).
 fn longest_increasing(values: &[usize]) -> Vec<usize> {
     let mut tails: Vec<usize> = Vec::new();
     let mut previous = vec![None; values.len()];

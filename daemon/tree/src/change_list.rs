@@ -1,8 +1,8 @@
-//! The change list: which nodes changed last, and which are gone.
+//! The change list: which nodes changed last, and which were removed.
 //!
-//! There is no log. Living nodes sit in a list ordered by their last change, so "what changed since" walks just those;
-//! a flood of changes to one node moves that one node to the front, again and again, and costs no memory. Only the
-//! dead need a record, and of those a bounded number is kept.
+//! There is no log. Living nodes are in a list ordered by their last change, so "what changed since" walks just those. A flood
+//! of changes to one node moves that one node to the front, again and again, and costs no memory. Only removed nodes need a
+//! record, and a bounded number of those is kept.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::ElementKey;
 use crate::store::{Ix, Store};
 
-/// How many of the dead are remembered.
+/// The maximum number of tombstones.
 const MAX_TOMBSTONES: usize = 16_384;
 
 /// The change list and the tombstones of one app.
@@ -20,21 +20,22 @@ const MAX_TOMBSTONES: usize = 16_384;
 pub(crate) struct ChangeList {
     newest: Option<Ix>,
     tombstones: VecDeque<Tombstone>,
-    /// The last tombstone of an id that is not alive, for those who still use it.
+    /// The last tombstone of an id that is not alive, for clients that still use it.
     by_id: FxHashMap<NodeId, u64>,
-    /// The tombstone of a native element that may come back: told gone from one place before it is told in another.
+    /// The tombstone of a native element that may come back: its removal in one place may be sent before its insertion in
+    /// another.
     by_key: FxHashMap<ElementKey, u64>,
-    /// How many tombstones have been forgotten: the number of the first that is kept.
+    /// The number of dropped tombstones, which is the number of the first that is kept.
     forgotten: u64,
-    /// Differences since before this tick are not known.
+    /// Differences since a tick before this one are not known.
     horizon: Tick,
 }
 
-/// What is remembered of a node that is gone.
+/// What is kept of a removed node.
 #[derive(Debug)]
 pub(crate) struct Tombstone {
     pub id: NodeId,
-    /// What it was natively; absent if that is another's now.
+    /// Its native key; absent if another node has it now.
     pub key: Option<ElementKey>,
     pub path: u64,
     pub role: Role,
@@ -43,9 +44,9 @@ pub(crate) struct Tombstone {
     pub removed_at: Tick,
     pub born: Tick,
     pub reparented: Tick,
-    /// Whether it was the root of what went with it.
+    /// Whether it was the root of the subtree that was removed with it.
     pub root: bool,
-    /// Whether it may still be there: what held it shows only a part, and no longer showed it.
+    /// Whether it may still exist: its container lists only some of its rows, and no longer listed it.
     pub unseen: bool,
 }
 
@@ -77,7 +78,7 @@ impl ChangeList {
         }
     }
 
-    /// The nodes that changed after `since`, the last one first.
+    /// The nodes that changed after `since`, the latest first.
     pub fn touched_since<'a>(&self, store: &'a Store, since: Tick) -> impl Iterator<Item = Ix> + use<'a> {
         let mut next = self.newest;
         std::iter::from_fn(move || {
@@ -87,7 +88,7 @@ impl ChangeList {
         })
     }
 
-    /// Remembers one that is gone.
+    /// Adds a tombstone; the oldest is dropped if there are too many.
     pub fn add_tombstone(&mut self, tombstone: Tombstone) {
         if self.tombstones.len() == MAX_TOMBSTONES
             && let Some(oldest) = self.tombstones.pop_front()
@@ -109,18 +110,18 @@ impl ChangeList {
         self.tombstones.push_back(tombstone);
     }
 
-    /// An id came back to life.
+    /// Called when a removed id is alive again.
     pub fn revive(&mut self, id: NodeId) {
         self.by_id.remove(&id);
     }
 
-    /// Takes a native element out of its tombstone. Its key is never another's, so it is the same element.
+    /// Takes the tombstone of a native element. Keys are never reused, so it is the same element.
     pub fn take_tombstone(&mut self, key: ElementKey) -> Option<&Tombstone> {
         let number = self.by_key.remove(&key)?;
         self.tombstones.get((number - self.forgotten) as usize)
     }
 
-    /// The keys known so far name nothing any more.
+    /// Forgets all keys, because they belong to an earlier worker.
     pub fn forget_keys(&mut self) {
         self.by_key.clear();
     }
@@ -131,12 +132,12 @@ impl ChangeList {
         self.tombstones.get((number - self.forgotten) as usize)
     }
 
-    /// All tombstones, the last one first.
+    /// All tombstones, the latest first.
     pub fn tombstones(&self) -> impl Iterator<Item = &Tombstone> {
         self.tombstones.iter().rev()
     }
 
-    /// Those removed after `since`, the first one first.
+    /// The tombstones of nodes removed after `since`, the earliest first.
     pub fn removed_since_tick(&self, since: Tick) -> impl Iterator<Item = &Tombstone> {
         let start = self.tombstones.partition_point(|tombstone| tombstone.removed_at <= since);
         self.tombstones.range(start..)

@@ -1,8 +1,8 @@
-//! What changed since a tick, found from the changes alone: the cost follows the change, not the tree.
+//! The changes since a tick, computed from the change list alone: the cost depends on the size of the change, not of the tree.
 //!
-//! What comes whole (in `added`): every node born since; and, where anything was removed too, every node that got
-//! another parent, because the replica may have dropped it with what was removed. All else keeps its place in the
-//! replica, or is moved.
+//! Sent whole (in `added`) are all nodes that are new since then and, if anything was removed too, all nodes that got another
+//! parent, because the replica may have dropped them with what was removed. All other nodes keep their place in the replica, or
+//! are moved.
 
 use axd_protocol::{Field, NodeId, Tick};
 use rustc_hash::FxHashSet;
@@ -10,16 +10,16 @@ use rustc_hash::FxHashSet;
 use crate::Tree;
 use crate::store::{Ix, Node};
 
-/// What changed, as ids of the dead and slots of the living. Good as long as the tree holds still.
+/// A difference, as ids of removed and slots of living nodes. Valid as long as the tree does not change.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Roots of what is gone, first gone first.
+    /// The roots of what was removed, the earliest first.
     pub removed: Vec<NodeId>,
-    /// What has a new place: node, parent, and index at the moment it is inserted.
+    /// Moved nodes: node, parent, and index at the moment of insertion.
     pub moved: Vec<(Ix, Ix, u32)>,
-    /// Roots of what comes whole, in the order of insertion, and their index.
+    /// The roots of what is sent whole, in the order of insertion, and their index.
     pub added: Vec<(Ix, u32)>,
-    /// What changed in place, and which fields.
+    /// Nodes that changed in place, and their changed fields.
     pub changed: Vec<(Ix, Fields)>,
 }
 
@@ -28,22 +28,22 @@ pub struct Changes {
 pub struct Fields(u16);
 
 impl Fields {
-    /// Whether it holds none.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether it holds `field`.
+    /// Whether the set contains `field`.
     pub fn has(self, field: Field) -> bool {
         self.0 & (1 << field as u8) != 0
     }
 
-    /// The fields in it.
+    /// The fields in the set.
     pub fn iter(self) -> impl Iterator<Item = Field> {
         Field::ALL.iter().copied().filter(move |field| self.has(*field))
     }
 
-    /// Those that are in `other` too.
+    /// The intersection with `other`.
     #[must_use]
     pub fn only(self, other: &[Field]) -> Fields {
         let mask = other.iter().fold(0, |mask, field| mask | 1 << *field as u8);
@@ -59,7 +59,7 @@ impl Changes {
 }
 
 impl Tree {
-    /// What changed after `since`; `None` if that is no longer known.
+    /// The changes after `since`; `None` if they are no longer known.
     pub fn changes_since(&self, since: Tick) -> Option<Changes> {
         if !self.changes.reaches(since) {
             return None;
@@ -84,8 +84,8 @@ impl Tree {
                 changes.changed.push((ix, fields));
             }
         }
-        // Inserting in the order of the final indexes puts each where it belongs, if the index of a moved one leaves
-        // out those siblings that are added after it.
+        // Inserting in the order of the final indexes puts each node in its place, if the index of a moved node does not count
+        // the siblings that are added after it.
         let place = |ix: Ix| (self.store[ix].parent, self.store[ix].index);
         changes.added.sort_unstable_by_key(|(ix, _)| place(*ix));
         changes.moved.sort_unstable_by_key(|(ix, _, _)| place(*ix));
@@ -97,14 +97,14 @@ impl Tree {
         Some(changes)
     }
 
-    /// Roots of what a replica that was true at `since` still holds and should not; and whether anything was removed at all.
+    /// The roots of what a replica that was correct at `since` must remove; and whether anything was removed at all.
     fn removed_since(&self, since: Tick) -> (Vec<NodeId>, bool) {
         let mut any_removed = false;
         let mut listed = FxHashSet::default();
         let mut removed = Vec::new();
         for tombstone in self.changes.removed_since_tick(since) {
             any_removed = true;
-            // One that was carried into what was removed had another place at `since`: it has to be named itself.
+            // A node that was moved into a removed subtree was elsewhere at `since`, so it has to be listed itself.
             let carried = tombstone.reparented > since;
             if tombstone.born <= since && (tombstone.root || carried) {
                 listed.insert(tombstone.id);

@@ -1,4 +1,4 @@
-//! Facts: taking over what was read of an element, field by field.
+//! Facts: stores what was read of an element, field by field.
 
 use axd_protocol::{Field, State};
 
@@ -8,10 +8,10 @@ use crate::apply::Apply;
 use crate::store::Ix;
 
 impl Apply<'_> {
-    /// Takes over what was read of a node, field by field, noting when each changed.
+    /// Stores what was read of a node, field by field, with the tick at which each field changed.
     pub(super) fn set_facts(&mut self, ix: Ix, mut facts: Facts) {
         if facts.states.has(State::Secure) {
-            // The one door into memory: behind it no secret exists that could be logged, matched or sent.
+            // The only entry into memory: beyond it there is no secret that could be logged, matched or sent.
             facts.value = None;
         }
         let tree = &mut *self.tree;

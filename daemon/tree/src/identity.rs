@@ -1,4 +1,4 @@
-//! Identity: which node, and so which id, an element gets that the tree does not know yet.
+//! Identity: assigns a node, and so an id, to an element that is new to the tree.
 
 use std::collections::VecDeque;
 
@@ -13,25 +13,25 @@ use crate::store::{Ix, Node};
 use crate::{ElementKey, Facts};
 use crate::{Notice, Tree};
 
-/// How many named descendants lend an unnamed element their text, and among how many they are looked for.
+/// How many named descendants give an unnamed element its label, and how many descendants are examined to find them.
 const LABEL_WORDS: usize = 3;
 const LABEL_REACH: usize = 24;
 
-/// How a child is told from its siblings.
+/// What distinguishes a child from its siblings.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sibling {
     key: SiblingKey,
-    /// How many with the same key come before it.
+    /// The number of siblings with the same key before it.
     place: u32,
-    /// Whether key and place name no other.
+    /// Whether no sibling has the same key and place.
     unique: bool,
 }
 
-/// The orphans of one parent by key, found out when first asked for.
+/// The orphans of one parent by key, computed on first use.
 pub(crate) type Twins = Option<FxHashMap<SiblingKey, VecDeque<Ix>>>;
 
 impl Apply<'_> {
-    /// How every child is told from its siblings. Only newcomers are given names, so without one it is not asked.
+    /// What distinguishes each child from its siblings. Only new children get an identity, so without any this is skipped.
     pub(crate) fn siblings(&self, children: &[Child]) -> Vec<Sibling> {
         if !children.iter().any(|child| matches!(child, Child::New(_))) {
             return vec![Sibling::default(); children.len()];
@@ -40,7 +40,7 @@ impl Apply<'_> {
             .iter()
             .map(|child| Sibling { key: self.sibling_key(*child), ..Sibling::default() })
             .collect();
-        // Windows count by the number the window system gave them: the app may list them in any order.
+        // Windows are ordered by the window system's number, because the app may list them in any order.
         let mut order: Vec<usize> = (0..children.len()).collect();
         order.sort_by_key(|at| self.window_number(children[*at]));
         let mut count: FxHashMap<SiblingKey, u32> = FxHashMap::default();
@@ -74,7 +74,7 @@ impl Apply<'_> {
         }
     }
 
-    /// Gives a newcomer its node: that of a dead one which would be called the same, else a new one.
+    /// Assigns a node to a new element: that of a removed element with the same identity, else a new one.
     pub(crate) fn assign(
         &mut self,
         key: ElementKey,
@@ -107,7 +107,7 @@ impl Apply<'_> {
         }
     }
 
-    /// Gives the app itself its node: the one it had, if it was there before.
+    /// Assigns a node to the app itself: the one it had, if it was in the tree before.
     pub(crate) fn assign_root(&mut self, facts: Facts) -> Ix {
         let path = self.tree.app_path;
         match self.node_with_path(facts.role, path).filter(|holder| self.is_dead(*holder)) {
@@ -119,7 +119,7 @@ impl Apply<'_> {
         }
     }
 
-    /// The node that goes by this path.
+    /// The node with this path.
     fn node_with_path(&self, role: Role, path: u64) -> Option<Ix> {
         ids::forms(role, path).into_iter().find_map(|id| {
             let holder = *self.tree.by_id.get(&id)?;
@@ -127,7 +127,7 @@ impl Apply<'_> {
         })
     }
 
-    /// Whether a node is gone with this batch: an orphan, or below one, that no list places.
+    /// Whether a node is removed by this batch: an orphan, or below one, and in no list.
     fn is_dead(&self, ix: Ix) -> bool {
         let claimed = self.tree.store[ix].key.is_some_and(|key| self.claimed.contains(&key));
         let orphaned = || {
@@ -137,7 +137,7 @@ impl Apply<'_> {
         !claimed && !self.placed.contains(&ix) && orphaned()
     }
 
-    /// The next orphan of this parent with the same key: for newcomers that their key does not tell apart.
+    /// The next orphan of this parent with the same key, for new elements that their key does not distinguish.
     fn matching_orphan(&self, parent: Ix, key: SiblingKey, twins: &mut Twins) -> Option<Ix> {
         let twins = twins.get_or_insert_with(|| {
             let mut twins: FxHashMap<SiblingKey, VecDeque<Ix>> = FxHashMap::default();
@@ -156,7 +156,8 @@ impl Apply<'_> {
         std::iter::from_fn(|| waiting.pop_front()).find(|ix| self.is_dead(*ix))
     }
 
-    /// The dead node becomes the newcomer's. Its children were the dead one's: they are orphans now.
+    /// Reuses the node of a removed element for a new one. The node's children belonged to the removed element, so they become
+    /// orphans.
     fn reuse_node(&mut self, ix: Ix, key: ElementKey, facts: Facts, parent: Option<Ix>) {
         if let Some(old) = self.tree.store[ix].parent {
             self.remember(old);
@@ -194,8 +195,8 @@ impl Apply<'_> {
         self.insert_node(key, facts, id, path)
     }
 
-    /// What an element was called that was told gone and is back: apps tell of a move in two parts, and the batches of
-    /// a worker may fall between them.
+    /// The former id and path of an element that was removed and is back: apps announce a move in two parts, and the worker's
+    /// batches may fall between them.
     fn identity_of_returned(&mut self, key: ElementKey, role: Role) -> Option<(NodeId, u64)> {
         let tombstone = self.tree.changes.take_tombstone(key).filter(|tombstone| tombstone.role == role)?;
         let (id, path) = (tombstone.id, tombstone.path);
@@ -222,7 +223,7 @@ impl Apply<'_> {
         }
     }
 
-    /// The text of the first named descendants of an element that this batch tells of.
+    /// The text of the first named descendants of an element, as this batch contains them.
     pub(crate) fn label(&self, key: ElementKey) -> String {
         let mut words: Vec<&str> = Vec::new();
         let mut queue = VecDeque::from([key]);
@@ -261,7 +262,7 @@ impl Tree {
         SiblingKey::of(node.role, node.identifier.as_deref(), node.name.as_deref(), || self.label(ix))
     }
 
-    /// What an item without a name goes by: the text in it that can be seen.
+    /// The label of an item without a name: the visible text in it.
     pub(crate) fn lent(&self, ix: Ix) -> Option<String> {
         let node = &self.store[ix];
         if !takes_name_from_content(node.role)
@@ -269,7 +270,7 @@ impl Tree {
         {
             return None;
         }
-        // A button is about the first text in it; what else is in it came by its being pressed.
+        // A button is labelled by the first text in it; other texts appeared when it was pressed.
         let most = if is_item(node.role) { LABEL_WORDS } else { 1 };
         let mut words: Vec<&str> = Vec::new();
         let mut stack = vec![ix];
@@ -279,7 +280,7 @@ impl Tree {
             if at != ix && (node.states.has(State::Hidden) || node.states.has(State::Offscreen)) {
                 continue;
             }
-            // What can be used by itself is not what the item is about; but items may be in items.
+            // Interactive elements are not part of an item's label; but items may contain items.
             let is_text = !node.role.is_interactive() || is_item(node.role) || node.role == Role::Link;
             let name = node.name.as_deref().map(str::trim);
             words.extend(name.filter(|name| at != ix && is_text && !name.is_empty()));

@@ -1,9 +1,9 @@
-//! Stable ids: what a new node is called.
+//! Stable ids for new nodes.
 //!
-//! A node's *path* is a hash of the app's identity and of the keys from the window down. A key says what a person
-//! would: which window, which list, the button called Save. So a path, and the id made of it, comes out the same after
-//! a restart of app and daemon. Where a key does not tell a node from its siblings the path is salted with the native
-//! identity: such an id goes stale after a restart, rather than name another element.
+//! A node's *path* is a hash of the app's identity and of the keys from the window down. A key is what a person would say:
+//! which window, which list, the button called Save. So a path, and the id made of it, is the same after a restart of the app
+//! or the daemon. Where a key does not distinguish a node from its siblings, the path is salted with the native key: such an id
+//! becomes stale after a restart, rather than mean another element.
 
 use std::hash::Hasher;
 
@@ -14,23 +14,23 @@ use siphasher::sip::SipHasher13;
 
 use crate::ElementKey;
 
-/// What identifies an app across its restarts: its identity, and which of several running instances it is.
+/// The path of an app, which survives restarts: its identity, and the number of the instance among several.
 pub fn app_path(identity: &str, ordinal: u32) -> u64 {
     hash(0, b"app", &[identity.as_bytes(), &ordinal.to_le_bytes()])
 }
 
-/// How a node is told from its siblings: by what its developer calls it, else by its name or that of its contents,
-/// else (containers and untitled windows) by its place among siblings of its role. Kept as a hash, because most are
-/// made only to be compared.
+/// What distinguishes a node from its siblings: its developer's identifier, else its name or that of its contents, else (for
+/// containers and untitled windows) its place among siblings of its role. Kept as a hash, because most keys are made only to be
+/// compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct SiblingKey {
     hash: u64,
-    /// Whether siblings with an equal key are told apart by their place.
+    /// Whether siblings with an equal key are distinguished by their place.
     pub ordinal: bool,
 }
 
 impl SiblingKey {
-    /// The key of an element; `label` finds the name that its contents give it.
+    /// The key of an element; `label` computes a name from its contents.
     pub fn of(
         role: Role,
         identifier: Option<&str>,
@@ -52,29 +52,29 @@ impl SiblingKey {
         }
     }
 
-    /// The path of an element with this key, below `parent`. `place` counts the siblings with an equal key before it.
+    /// The path of an element with this key, below `parent`. `place` is the number of siblings with an equal key before it.
     pub fn path(&self, parent: u64, place: u32) -> u64 {
         let place = if self.ordinal { place } else { 0 };
         hash(parent, b"step", &[&self.hash.to_le_bytes(), &place.to_le_bytes()])
     }
 }
 
-/// The path of an element that its key does not tell from another: good for as long as the element lives.
+/// The path of an element that its key does not distinguish from another. It is valid only as long as the element lives.
 pub(super) fn weak_path(path: u64, salt: u64, key: ElementKey) -> u64 {
     hash(path, b"weak", &[&salt.to_le_bytes(), &key.0.to_le_bytes()])
 }
 
-/// The ids a path may go by, the one to be preferred first.
+/// The possible ids of a path, the preferred one first.
 pub(super) fn forms(role: Role, path: u64) -> [NodeId; 3] {
     [SHORT_DIGITS, LONG_DIGITS, MAX_DIGITS].map(|digits| NodeId::new(role, path, digits))
 }
 
-/// One step of a path. Keyed by nothing and never to be changed: ids written down by people depend on it.
+/// One step of a path. The hash is unkeyed and must never change: ids that people have written down depend on it.
 fn hash(parent: u64, kind: &[u8], parts: &[&[u8]]) -> u64 {
     let mut hasher = SipHasher13::new_with_keys(0x6178_6420_7061_7468, parent);
     hasher.write(kind);
     for part in parts {
-        // Lengths keep ("ab", "c") and ("a", "bc") apart.
+        // Lengths are hashed too, so that ("ab", "c") and ("a", "bc") differ.
         hasher.write(&(part.len() as u64).to_le_bytes());
         hasher.write(part);
     }

@@ -1,4 +1,4 @@
-//! The index: from a role, or a name, to the nodes that have it, without a walk.
+//! The index: finds the nodes with a role or a name without walking the tree.
 
 use std::hash::Hasher;
 use std::num::NonZeroU32;
@@ -9,13 +9,13 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::store::{Ix, Store};
 
-/// Nodes by role, and by name. A node knows its position in the bucket of its role and its neighbours in the list of
-/// its name, so leaving them costs the same however many share its name. Lists, because most names are had by one
-/// node, for which a bucket would take more memory than all else about its name.
+/// Nodes by role, and by name. A node knows its position in the bucket of its role and its neighbours in the list of its name,
+/// so removing it costs the same however many nodes share its name. Names use lists, because most names belong to one node, for
+/// which a bucket would take more memory than everything else about its name.
 #[derive(Debug)]
 pub(super) struct Index {
     by_role: Vec<Vec<Ix>>,
-    /// The first of each list; the others follow by their nodes' `next_same_name`.
+    /// The first node of each list; the others follow by `next_same_name`.
     by_name: FxHashMap<NonZeroU32, Ix>,
 }
 
@@ -25,8 +25,8 @@ impl Default for Index {
     }
 }
 
-/// The hash under which a name is indexed; names that selectors hold equal share it. Unequal names may share it too:
-/// the index proposes, the matcher decides.
+/// The hash under which a name is indexed. Names that selectors treat as equal share it. Different names may share it too: the
+/// index only proposes candidates, and the matcher decides.
 pub(super) fn name_hash(name: &str) -> Option<NonZeroU32> {
     let folded = fold(name);
     if folded.is_empty() {
@@ -39,24 +39,24 @@ pub(super) fn name_hash(name: &str) -> Option<NonZeroU32> {
 }
 
 impl Index {
-    /// Nodes of a role, in no order.
+    /// The nodes with a role, in no particular order.
     pub fn with_role(&self, role: Role) -> &[Ix] {
         &self.by_role[role as usize]
     }
 
-    /// Nodes that may have a name, in no order.
+    /// The nodes that may have a name, in no particular order.
     pub fn with_name<'s>(&self, store: &'s Store, name: &str) -> impl Iterator<Item = Ix> + use<'s> {
         let first = name_hash(name).and_then(|hash| self.by_name.get(&hash).copied());
         std::iter::successors(first, |ix| store[*ix].next_same_name)
     }
 
-    /// Puts a node in, under its role and name.
+    /// Adds a node, under its role and name.
     pub fn enter(&mut self, store: &mut Store, ix: Ix) {
         self.enter_role(store, ix);
         self.enter_name(store, ix);
     }
 
-    /// Takes a node out.
+    /// Removes a node.
     pub fn leave(&mut self, store: &mut Store, ix: Ix) {
         self.leave_role(store, ix);
         self.leave_name(store, ix);

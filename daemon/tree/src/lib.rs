@@ -1,12 +1,11 @@
-//! The tree of one app: what its elements are called, how they are now, and when each last changed.
+//! The tree of one app: the ids of its elements, their current facts, and when each last changed.
 //!
-//! Pure and synchronous: no runtime, no platform, no clock of its own (ticks are passed in). The way in is
-//! [`Tree::apply`]; the ways out are [`Tree::find`], [`Tree::resolve`], the writers of a [`View`], and
-//! [`Tree::changes_since`].
+//! The tree is pure and synchronous: no runtime, no platform, no clock of its own (ticks are passed in). It is changed by
+//! [`Tree::apply`], and read by [`Tree::find`], [`Tree::resolve`], the writers of a [`View`], and [`Tree::changes_since`].
 //!
-//! A concept, a file: `store` holds nodes, `apply` changes them (with `identity`, `facts` and `removal`),
-//! `ids` names them, `index` finds them, `change_list` knows
-//! when they changed, `diff` tells what did, `view` chooses what to show, `write` shows it.
+//! There is one file per concept: `store` holds nodes, `apply` changes them (with `identity`, `facts` and `removal`), `ids`
+//! makes their ids, `index` finds them, `change_list` records when they changed, `diff` computes differences, `view` chooses
+//! what to show, `write` writes it.
 
 mod apply;
 mod diff;
@@ -43,7 +42,7 @@ pub use write::NodeFields;
 #[derive(Debug)]
 pub struct Tree {
     app_path: u64,
-    /// Makes the ids of elements that cannot be told apart good for this attachment only.
+    /// Limits the ids of elements that cannot be distinguished to this attachment.
     salt: u64,
     root: Option<Ix>,
     store: Store,
@@ -52,21 +51,21 @@ pub struct Tree {
     index: index::Index,
     changes: ChangeList,
     focused: Option<Ix>,
-    /// Containers that hold more than was read of them.
+    /// Containers of which not all rows were read.
     partial: FxHashSet<Ix>,
     tick: Tick,
     text_bytes: usize,
     suspect: u64,
 }
 
-/// What came of a batch.
+/// The result of applying a batch.
 #[derive(Debug, Default)]
 pub struct Applied {
-    /// Whether anything is different now.
+    /// Whether anything changed.
     pub changed: bool,
     /// What happened that is worth an event of its own.
     pub notices: Vec<Notice>,
-    /// Elements that were told of in a way that cannot be, and are to be walked again.
+    /// Elements with impossible updates, which must be walked again.
     pub suspect: Vec<ElementKey>,
 }
 
@@ -75,30 +74,30 @@ pub struct Applied {
 pub enum Notice {
     /// This element has the keyboard focus now.
     Focus(NodeRef),
-    /// This window, dialog or menu came.
+    /// This window, dialog or menu opened.
     Opened(NodeRef),
-    /// This window, dialog or menu went.
+    /// This window, dialog or menu closed.
     Closed(NodeRef),
 }
 
-/// What an id stands for.
+/// What an id refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {
     /// A living element.
     Alive(Ix),
-    /// One that was there; these are like it, the most like first.
+    /// A removed element.
     Dead {
         /// What it was.
         was: NodeRef,
-        /// Living elements like it.
+        /// Living elements like it, the most similar first.
         candidates: Vec<NodeRef>,
     },
-    /// None that was ever seen, or is still remembered.
+    /// No element that was ever seen, or that is still remembered.
     Unknown,
 }
 
 impl Tree {
-    /// An empty tree for the app of this path (see [`ids::app_path`]); `salt` is to be different each time.
+    /// An empty tree for the app with this path (see [`ids::app_path`]); `salt` must be different each time.
     pub fn new(app_path: u64, salt: u64) -> Tree {
         Tree {
             app_path,
@@ -117,40 +116,40 @@ impl Tree {
         }
     }
 
-    /// A new worker is about to tell of the app, with keys of its own: ids that depend on keys are not to come again.
+    /// Prepares for a new worker, with keys of its own: ids that depend on old keys must not be given out again.
     pub fn begin(&mut self, salt: u64) {
         self.salt = salt;
         self.changes.forget_keys();
     }
 
-    /// How many elements are held.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.store.len()
     }
 
-    /// Whether nothing is held.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.root.is_none()
     }
 
-    /// When anything last changed.
+    /// The tick of the last change.
     pub fn tick(&self) -> Tick {
         self.tick
     }
 
-    /// How many elements were told of in a way that cannot be.
+    /// The number of impossible updates so far.
     pub fn suspect(&self) -> u64 {
         self.suspect
     }
 
-    /// About how much memory the nodes take.
+    /// The approximate memory use of the nodes.
     pub fn bytes(&self) -> usize {
-        // Per node: itself, its link in its parent, its entries in the key, id, role and name maps, and what the
-        // allocator takes for its texts beyond their length (`cargo bench --bench memory` compares this to the truth).
+        // Per node: the node itself, its link in its parent, its entries in the key, id, role and name maps, and the
+        // allocator's overhead for its texts (`cargo bench --bench memory` compares this to the actual use).
         self.len() * (size_of::<Option<Node>>() + 128) + self.text_bytes
     }
 
-    /// The root.
+    /// The root element.
     pub fn root(&self) -> Option<Ix> {
         self.root
     }
@@ -166,7 +165,7 @@ impl Tree {
         children.iter().copied().filter(|ix| self.store[*ix].role.is_window())
     }
 
-    /// Whether an element came after this tick.
+    /// Whether an element was added after this tick.
     pub fn came_after(&self, ix: Ix, tick: Tick) -> bool {
         self.store[ix].born > tick
     }
@@ -196,7 +195,7 @@ impl Tree {
         self.store[ix].id
     }
 
-    /// What is true of an element.
+    /// An element's states.
     pub fn states(&self, ix: Ix) -> States {
         self.store[ix].states
     }
@@ -211,32 +210,32 @@ impl Tree {
         self.store[ix].name.as_deref()
     }
 
-    /// What an element holds.
+    /// An element's value.
     pub fn value(&self, ix: Ix) -> Option<&str> {
         self.store[ix].value.as_deref()
     }
 
-    /// What an element is in.
+    /// An element's parent.
     pub fn parent(&self, ix: Ix) -> Option<Ix> {
         self.store[ix].parent
     }
 
-    /// What an element holds that has been read, in order.
+    /// An element's children that have been read, in order.
     pub fn children(&self, ix: Ix) -> &[Ix] {
         &self.store[ix].children
     }
 
-    /// How many rows a container has that shows only some of them.
+    /// The number of rows of a container that lists only some of them.
     pub fn total(&self, ix: Ix) -> Option<u32> {
         self.store[ix].total
     }
 
-    /// The index of a row in a container that shows only some of them.
+    /// The index of a row in a container that lists only some of its rows.
     pub fn row(&self, ix: Ix) -> Option<u32> {
         self.store[ix].row
     }
 
-    /// The window, dialog or alert an element is in, or is.
+    /// The window, dialog or alert that an element is or is in.
     pub fn window_of(&self, ix: Ix) -> Option<Ix> {
         std::iter::once(ix)
             .chain(self.store.ancestors(ix))
@@ -244,13 +243,13 @@ impl Tree {
             .last()
     }
 
-    /// An element, named.
+    /// A reference to an element: its id, role and name.
     pub fn node_ref(&self, ix: Ix) -> NodeRef {
         let node = &self.store[ix];
         NodeRef { id: node.id, role: node.role, name: node.name.as_deref().map(str::to_owned) }
     }
 
-    /// What an element is in, from the window down.
+    /// The ancestors of an element, from the window down.
     pub fn path(&self, ix: Ix) -> Vec<NodeRef> {
         let mut path: Vec<NodeRef> = self
             .store
@@ -272,15 +271,15 @@ impl Tree {
         self.store.subtree(root)
     }
 
-    /// The role of one that is gone and remembered.
+    /// The role of a removed element, from its tombstone.
     pub fn role_of_dead(&self, id: NodeId) -> Option<Role> {
         self.changes.tombstone(id).map(|tombstone| tombstone.role)
     }
 
-    /// Whether one that is gone was `scope`, or in it as far as is remembered.
+    /// Whether a removed element was `scope`, or below it as far as tombstones show.
     pub fn was_removed_within(&self, id: NodeId, scope: NodeId) -> bool {
         let mut at = Some(id);
-        // Tombstones name the parents they had; a reborn parent could make a ring of them.
+        // Tombstones refer to their former parents; an id that was reused could make a cycle, so the depth is limited.
         for _ in 0..MAX_DEPTH {
             match at {
                 Some(id) if id == scope => return true,
@@ -296,7 +295,7 @@ impl Tree {
         false
     }
 
-    /// What an id stands for.
+    /// What an id refers to.
     pub fn resolve(&self, id: NodeId) -> Resolved {
         if let Some(&ix) = self.by_id.get(&id) {
             return Resolved::Alive(ix);

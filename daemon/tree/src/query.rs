@@ -1,4 +1,4 @@
-//! Finding elements: by selector, with the index, and by likeness, for those who asked for something that is not there.
+//! Finds elements: by selector, with the index; and by similarity, for requests whose element does not exist.
 
 use axd_protocol::selector::{Facts, Forest, Matcher, RoleTest, Selector, fold};
 use axd_protocol::{NodeId, NodeRef, Role, Unread};
@@ -8,50 +8,50 @@ use crate::Tree;
 use crate::store::Ix;
 use crate::{ElementKey, UNCOUNTED, Update};
 
-/// Where to look.
+/// Where to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope {
     /// In this element and below it.
     pub root: Ix,
 }
 
-/// A selector that has been made ready, and where it is going to look.
+/// A prepared selector, with the candidates from the index.
 #[derive(Debug)]
 pub struct Plan {
     matcher: Matcher,
-    /// All that could match, if the index can tell.
+    /// All elements that could match, if the index can find them.
     candidates: Option<Vec<Ix>>,
 }
 
-/// What a selector found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The matches, in tree order; at most as many as were asked for.
+    /// The matches, in tree order, up to the limit.
     pub matches: Vec<Ix>,
-    /// How many there are in all.
+    /// The total number of matches.
     pub count: usize,
 }
 
 impl Tree {
-    /// Every element in the scope that the selector means. A last step with a name or a role starts from the index, so
-    /// it costs what it finds, not what there is.
+    /// Every element in the scope that the selector matches. If the last step has a name or a role the search starts from the
+    /// index, so its cost depends on the number of candidates, not on the size of the tree.
     pub fn find(&self, selector: &Selector, scope: Scope, limit: Option<usize>) -> Found {
         self.find_by(self.plan(selector), scope, limit)
     }
 
-    /// Makes a selector ready for [`Tree::find_by`].
+    /// Prepares a selector for [`Tree::find_by`].
     pub fn plan(&self, selector: &Selector) -> Plan {
         let matcher = Matcher::new(selector);
         let candidates = self.candidates(&matcher);
         Plan { matcher, candidates }
     }
 
-    /// How many elements a plan looks at.
+    /// The number of elements that a plan examines.
     pub fn reach(&self, plan: &Plan) -> usize {
         plan.candidates.as_ref().map_or(self.len(), Vec::len)
     }
 
-    /// What [`Tree::find`] finds. The plan must have been made while the tree was as it is now.
+    /// Like [`Tree::find`], with a plan. The tree must not have changed since the plan was made.
     pub fn find_by(&self, plan: Plan, scope: Scope, limit: Option<usize>) -> Found {
         let Plan { matcher, candidates } = plan;
         let mut matches = match candidates {
@@ -68,7 +68,7 @@ impl Tree {
         Found { matches, count }
     }
 
-    /// The containers in the scope of which only a part was read, and which may hold what the selector means.
+    /// The containers in the scope that were only partly read and may contain a match of the selector.
     pub fn unread(&self, selector: &Selector, scope: Scope) -> Vec<Unread> {
         if self.partial.is_empty() {
             return Vec::new();
@@ -80,7 +80,7 @@ impl Tree {
         unread.into_iter().filter_map(|ix| self.unread_of(ix)).collect()
     }
 
-    /// An element and what it is in, without anything else, as updates for an empty tree.
+    /// An element and its ancestors, without anything else, as updates for an empty tree.
     pub fn excerpt(&self, ix: Ix) -> Vec<Update> {
         let mut chain: Vec<Ix> = std::iter::once(ix).chain(self.store.ancestors(ix)).collect();
         chain.reverse();
@@ -107,38 +107,38 @@ impl Tree {
         updates
     }
 
-    /// The number of the row that an element is or is in, where its container shows only some of them.
+    /// The index of the row that an element is or is in, where its container lists only some of its rows.
     pub fn row_of(&self, ix: Ix) -> Option<u32> {
         std::iter::once(ix).chain(self.store.ancestors(ix)).find_map(|above| self.store[above].row)
     }
 
-    /// How much of a container was read, if that is not all.
+    /// How much of a container was read, if not all of it.
     pub fn unread_of(&self, ix: Ix) -> Option<Unread> {
         let total = self.store[ix].total?;
         let children = &self.store[ix].children;
         let rows: FxHashSet<u32> = children.iter().filter_map(|child| self.store[*child].row).collect();
-        // The cells of a row have the number of the row; headers have none.
+        // The cells of a row have the index of the row; headers have none.
         let read = if rows.is_empty() { children.len() } else { rows.len() } as u32;
         let total = (total != UNCOUNTED).then_some(total);
         Some(Unread { node: self.node_ref(ix), read, total })
     }
 
-    /// The container that one which is gone was in, if that shows only a part and may still have it.
+    /// The former container of a removed element, if it lists only some of its rows and may still contain the element.
     pub fn unseen_in(&self, id: NodeId) -> Option<Unread> {
         let mut tombstone = self.changes.tombstone(id).filter(|tombstone| tombstone.unseen)?;
-        // What was below a row went with the row.
+        // Elements below a row were removed together with the row.
         while !tombstone.root {
             tombstone = self.changes.tombstone(tombstone.parent?)?;
         }
         self.unread_of(*self.by_id.get(&tombstone.parent?)?)
     }
 
-    /// Whether nobody knows if an element is gone: it is out of sight, or no longer remembered.
+    /// Whether it is unknown if an element is gone: it is out of view, or there is no tombstone any more.
     pub fn is_unseen(&self, id: NodeId) -> bool {
         !self.by_id.contains_key(&id) && self.changes.tombstone(id).is_none_or(|tombstone| tombstone.unseen)
     }
 
-    /// Whether something that the selector means was here and is known to be gone. Only what can be told by role and name.
+    /// Whether a match of the selector existed and is known to be gone. Considers only selectors of role and name.
     pub fn has_removed(&self, selector: &Selector) -> bool {
         let [path] = selector.paths() else { return false };
         let step = path.last();
@@ -155,9 +155,9 @@ impl Tree {
         })
     }
 
-    /// All that the last steps of the selector's paths could mean, if the index can tell.
+    /// All elements that the last steps of the selector's paths could match, if the index can find them.
     fn candidates(&self, matcher: &Matcher) -> Option<Vec<Ix>> {
-        // Sorting candidates into tree order costs more a piece than walking past nodes does.
+        // Sorting a candidate into tree order costs more than walking past a node does.
         let most = 16 + self.len() / 8;
         let mut candidates = Vec::new();
         for seed in matcher.seeds() {
@@ -174,7 +174,7 @@ impl Tree {
         Some(candidates)
     }
 
-    /// Living elements most like something of this role and name, the most like first.
+    /// The living elements most similar to one with this role and name, the most similar first.
     pub fn like(&self, role: Role, name: Option<&str>, most: usize) -> Vec<NodeRef> {
         let wanted = name.map(|name| fold(name).into_owned()).filter(|name| !name.is_empty());
         let same_name = wanted.iter().flat_map(|name| self.index.with_name(&self.store, name));
@@ -200,7 +200,7 @@ impl Tree {
         } else if distance_at_most(&name, wanted, 1 + wanted.chars().count() / 4) {
             4
         } else if name.contains(wanted) || wanted.contains(&*name) && !name.is_empty() {
-            // Weaker than a slip of the pen: "C" is in almost everything.
+            // A contained word is a weaker match than a typing error: "C" is in almost everything.
             3
         } else {
             return 0;

@@ -1,4 +1,4 @@
-//! Removal: an element that no update placed is gone, and leaves a tombstone.
+//! Removal: an element that no update placed is removed, and leaves a tombstone.
 
 use axd_protocol::{NodeId, NodeRef, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,7 +12,7 @@ impl Apply<'_> {
     /// Removes every orphan, with all below it.
     pub(crate) fn remove_orphans(&mut self) {
         let orphans: Vec<(Ix, Option<Ix>)> = self.orphans.drain().collect();
-        // Parents' ids are looked up before any of them is buried itself.
+        // The ids of parents are looked up before any parent is removed itself.
         let left = self.rows_left(&orphans);
         let mut roots: Vec<(Ix, Option<NodeId>, bool)> = orphans
             .into_iter()
@@ -36,7 +36,7 @@ impl Apply<'_> {
         }
     }
 
-    /// How many rows left each container that shows only a part of them.
+    /// The number of rows that left each container that lists only some of its rows.
     fn rows_left(&self, orphans: &[(Ix, Option<Ix>)]) -> FxHashMap<Ix, usize> {
         let mut rows: FxHashMap<Ix, FxHashSet<Result<u32, Ix>>> = FxHashMap::default();
         for (ix, parent) in orphans {
@@ -47,8 +47,8 @@ impl Apply<'_> {
         rows.into_iter().map(|(parent, rows)| (parent, rows.len())).collect()
     }
 
-    /// Whether what left a container may still be in it. What it no longer shows ends, natively, as what is removed does; but it has
-    /// not fewer rows than before.
+    /// Whether rows that left a container may still be in it. A row that is scrolled away ends natively just as a removed row
+    /// does, but the container's row count does not decrease.
     fn may_still_hold(&self, parent: Ix, left: &FxHashMap<Ix, usize>) -> bool {
         let removed = self.shrunk.get(&parent).copied().unwrap_or_default() as usize;
         left.get(&parent).is_some_and(|left| *left > removed)

@@ -1,4 +1,4 @@
-//! The node store: an arena of slots, the links between them, and the vocabulary they share.
+//! The node store: an arena of slots, the links between them, and their interned strings.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ElementKey;
 
-/// A slot of the arena. Valid until its node is removed; never handed to clients.
+/// A slot of the arena. Valid until its node is removed; never sent to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ix(NonZeroU32);
 
@@ -18,10 +18,10 @@ impl Ix {
     }
 }
 
-/// An element as the tree holds it.
+/// An element in the tree.
 ///
-/// What reads look at comes first and together (hence `repr(C)`): a snapshot of a large tree waits for memory more than
-/// for anything else.
+/// The fields that reads use come first and together (hence `repr(C)`): a snapshot of a large tree is bound by memory access
+/// more than by anything else.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Node {
@@ -35,34 +35,34 @@ pub(super) struct Node {
     pub description: Option<Box<str>>,
     pub identifier: Option<Box<str>>,
     pub children: Vec<Ix>,
-    /// How many children there are, where that is more than have been read.
+    /// The number of children, where that is more than have been read.
     pub total: Option<u32>,
-    /// Index in a container that shows some of its rows.
+    /// The index in a container that lists only some of its rows.
     pub row: Option<u32>,
     pub parent: Option<Ix>,
-    /// Place among the parent's children.
+    /// The index among the parent's children.
     pub index: u32,
 
-    /// The native element; `None` while it is between two: its old one is gone and it may inherit a new one.
+    /// The native key; `None` while the native element is gone and the node may be reused for a new one.
     pub key: Option<ElementKey>,
-    /// Hash of the keys from the window down to here, as they were when the node came.
+    /// A hash of the keys from the window down to here, as they were when the node was added.
     pub path: u64,
 
     pub born: Tick,
-    /// When each field last changed, if one has since the node came: most never do.
+    /// When each field last changed, if any has since the node was added: most never do.
     pub ticks: Option<Box<[Tick; Field::ALL.len()]>>,
-    /// When it last got another parent (or came).
+    /// When it last got another parent, or was added.
     pub reparented: Tick,
-    /// When it last changed its order among its siblings.
+    /// When its order among its siblings last changed.
     pub reordered: Tick,
-    /// When anything of the above last happened.
+    /// When any of the above last changed.
     pub touched: Tick,
     /// Neighbours in the list ordered by `touched`.
     pub newer: Option<Ix>,
     pub older: Option<Ix>,
 
-    /// Hash of the folded name, the neighbours in the index's list of those who share it, and the position in the
-    /// index's bucket of the role.
+    /// A hash of the folded name, the neighbours in the index's list of nodes that share it, and the position in the index's
+    /// bucket of the role.
     pub name_hash: Option<NonZeroU32>,
     pub previous_same_name: Option<Ix>,
     pub next_same_name: Option<Ix>,
@@ -75,7 +75,7 @@ impl Node {
         self.ticks.as_ref().map_or(self.born, |ticks| ticks[field as usize])
     }
 
-    /// Notes that a field changed.
+    /// Records that a field changed.
     pub fn set_changed(&mut self, field: Field, tick: Tick) {
         if self.changed(field) != tick {
             let born = self.born;
@@ -89,7 +89,7 @@ impl Node {
 pub(super) struct Store {
     slots: Vec<Option<Node>>,
     free: Vec<Ix>,
-    /// The window system's numbers, of the few nodes that are windows.
+    /// The window system's numbers of the few nodes that are windows.
     windows: FxHashMap<Ix, u64>,
     pub strings: Strings,
 }
@@ -105,7 +105,7 @@ impl Store {
             return ix;
         }
         if self.slots.len() == self.slots.capacity() {
-            // By an eighth: doubling would leave up to half of by far the largest allocation of a tree unused.
+            // Grows by an eighth: doubling would leave up to half of the tree's largest allocation by far unused.
             self.slots.reserve_exact((self.slots.len() / 8).max(64));
         }
         self.slots.push(Some(node));
@@ -126,7 +126,7 @@ impl Store {
         self.windows.get(&ix).copied()
     }
 
-    /// Notes it.
+    /// Sets the window system's number of a node.
     pub fn set_window(&mut self, ix: Ix, window: Option<u64>) {
         match window {
             Some(window) => drop(self.windows.insert(ix, window)),
@@ -134,7 +134,7 @@ impl Store {
         }
     }
 
-    /// Takes a node out of its parent's children, and closes the gap.
+    /// Removes a node from its parent's children, and closes the gap.
     pub fn detach(&mut self, ix: Ix) {
         let Some(parent) = self[ix].parent.take() else { return };
         let index = self[ix].index as usize;
@@ -145,7 +145,7 @@ impl Store {
         }
     }
 
-    /// Makes the `index` of the children from `start` on true again.
+    /// Updates the `index` of the children from `start` on.
     pub fn renumber(&mut self, parent: Ix, start: usize) {
         let children = std::mem::take(&mut self[parent].children);
         for (index, child) in children.iter().enumerate().skip(start) {
@@ -154,7 +154,7 @@ impl Store {
         self[parent].children = children;
     }
 
-    /// How many steps lie between a node and the root.
+    /// The number of steps from a node to the root.
     pub fn depth(&self, ix: Ix) -> usize {
         self.ancestors(ix).count()
     }
@@ -178,7 +178,7 @@ impl Store {
 impl std::ops::Index<Ix> for Store {
     type Output = Node;
     fn index(&self, ix: Ix) -> &Node {
-        // Slots are only named by links, and removing a node removes every link to it.
+        // Slots are reached only through links, and removing a node removes every link to it.
         self.slots[ix.slot()].as_ref().expect("a link to a removed node")
     }
 }
@@ -189,21 +189,21 @@ impl std::ops::IndexMut<Ix> for Store {
     }
 }
 
-/// The number of the last of `count` things: they begin at 1.
+/// The number of the last of `count` items, counted from 1.
 fn number(count: usize) -> NonZeroU32 {
-    // 2^32 of anything that is kept here do not fit into memory, so the count is never zero nor out of range.
+    // 2^32 items do not fit into memory, so the count is never zero or out of range.
     NonZeroU32::new(count as u32).unwrap_or(NonZeroU32::MAX)
 }
 
-/// A word of the app's vocabulary: native roles and actions repeat on every node, so each is kept once.
+/// An interned string: native roles and actions repeat on every node, so each is stored once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Sym(NonZeroU32);
 
-/// A list of words, at least one: what can be done with a node is the same for most nodes of its role.
+/// An interned list of at least one string: most nodes of a role have the same actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct List(NonZeroU32);
 
-/// The app's vocabulary.
+/// The interned strings of an app.
 #[derive(Debug, Default)]
 pub(super) struct Strings {
     words: Vec<Arc<str>>,
@@ -228,7 +228,7 @@ impl Strings {
         &self.words[sym.0.get() as usize - 1]
     }
 
-    /// `None` if there are no words.
+    /// Interns a list; `None` if it is empty.
     pub fn intern_list(&mut self, words: &[String]) -> Option<List> {
         if words.is_empty() {
             return None;

@@ -1,43 +1,43 @@
-//! What a tree is fed with: updates of elements, in batches. Workers send them, [`Tree::apply`](crate::Tree::apply) takes them.
+//! The input of a tree: updates of elements, in batches. Workers send them, [`Tree::apply`](crate::Tree::apply) applies them.
 
 use axd_protocol::{Role, States};
 
-/// A worker's name for a native element: the same for as long as the element lives, and never used again after it.
+/// A worker's key for a native element: constant as long as the element lives, and never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ElementKey(pub u64);
 
 impl ElementKey {
-    /// The app itself: the root of every tree.
+    /// The app element: the root of every tree.
     pub const APP: ElementKey = ElementKey(0);
 }
 
-/// What a worker read of one element: content only. Geometry is measured when it is asked for.
+/// What a worker read of one element: content only. Bounds are measured on request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
-    /// What it is.
+    /// Its role.
     pub role: Role,
-    /// What its toolkit calls its role.
+    /// The toolkit's name for its role.
     pub native_role: Option<String>,
-    /// What it is called.
+    /// Its name.
     pub name: Option<String>,
-    /// What it holds. A worker never reads the value of a secure field; the tree drops it if one does.
+    /// Its value. A worker never reads the value of a secure field; the tree drops it if one does.
     pub value: Option<String>,
-    /// More about it.
+    /// Its description.
     pub description: Option<String>,
-    /// What its developer calls it.
+    /// Its developer's identifier for it.
     pub identifier: Option<String>,
-    /// What is true of it.
+    /// Its states.
     pub states: States,
-    /// What it can do, by native name.
+    /// Its actions, by native name.
     pub actions: Vec<String>,
-    /// Its index in a container that shows only some of its rows.
+    /// Its index in a container that lists only some of its rows.
     pub row: Option<u32>,
-    /// The window system's number, of a window.
+    /// The window system's number, for a window.
     pub window: Option<u64>,
 }
 
 impl Facts {
-    /// Nothing but a role.
+    /// Facts with a role and nothing else.
     pub fn new(role: Role) -> Facts {
         Facts {
             role,
@@ -54,52 +54,51 @@ impl Facts {
     }
 }
 
-/// One thing a worker learned.
+/// One change of one element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Update {
-    /// The element and all below it are gone, except what the same batch places elsewhere.
+    /// The element and all below it are gone, except those that the same batch places elsewhere.
     Gone(ElementKey),
-    /// The element is like this.
+    /// The element's facts.
     Upsert {
-        /// Which.
+        /// The element.
         key: ElementKey,
-        /// How it is.
+        /// Its facts.
         facts: Box<Facts>,
     },
-    /// The element's children are these. What was there and is not listed, here or under another parent in the same
-    /// batch, is gone.
+    /// The element's children. Former children that are not listed, here or under another parent in the same batch, are gone.
     Children {
-        /// Whose.
+        /// The parent.
         parent: ElementKey,
-        /// Those that have been read, in order.
+        /// The children that have been read, in order.
         order: Vec<ElementKey>,
-        /// How many there are, where that is more than `order` holds: a container that shows some of its rows. [`UNCOUNTED`] where
-        /// nobody knows how many.
+        /// The total number of children, where `order` has only some of them: for a container that lists some of its rows.
+        /// [`UNCOUNTED`] where the number is not known.
         total: Option<u32>,
     },
 }
 
-/// The total of a container that may have more than it lists, of which nobody knows how many.
+/// The total of a container that may have more rows than it lists, where the number is not known.
 pub const UNCOUNTED: u32 = 0;
 
-/// What a worker learned at once. It is applied whole or not at all as far as readers can tell.
+/// Updates that a worker sends together. Readers see all of them applied, or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// How it was learned.
+    /// What made the worker read.
     pub cause: Cause,
-    /// What was learned.
+    /// The updates.
     pub updates: Vec<Update>,
 }
 
-/// How a worker came to know.
+/// What made a worker read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cause {
-    /// It walked the app.
+    /// A walk of the app.
     Walk,
-    /// The app announced it.
+    /// An event of the app.
     Event,
-    /// It read again what somebody waits on.
+    /// An interest was read again.
     Reread,
-    /// The background sweep found it.
+    /// The background sweep.
     Sweep,
 }

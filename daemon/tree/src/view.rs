@@ -1,4 +1,4 @@
-//! What of a tree to show: filters, and budgets that cut breadth before depth.
+//! Chooses the elements to show: filters, and budgets that cut breadth before depth.
 
 use axd_protocol::text::PartialChildren;
 use axd_protocol::{Bounds, Role, State};
@@ -7,54 +7,54 @@ use rustc_hash::FxHashMap;
 use crate::Tree;
 use crate::store::{Ix, Node};
 
-/// About how many bytes of text make a token.
+/// The approximate number of bytes per token.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// Which elements are worth showing.
+/// Which elements to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Filter {
-    /// All.
+    /// All elements.
     #[default]
     All,
-    /// What can be acted on, and what holds it.
+    /// Interactive elements, and their containers.
     Interactive,
-    /// The containers.
+    /// Only containers.
     Skeleton,
 }
 
 /// What to show.
 #[derive(Debug, Clone, Default)]
 pub struct View {
-    /// Which elements.
+    /// Which elements to show.
     pub filter: Filter,
-    /// How many levels below the root.
+    /// The maximum number of levels below the root.
     pub depth: Option<u32>,
     /// Whether to show menu bars.
     pub menubar: bool,
-    /// At most so many elements.
+    /// The maximum number of elements.
     pub max_nodes: Option<usize>,
-    /// At most about so many tokens of text.
+    /// The approximate maximum number of tokens of text.
     pub max_tokens: Option<usize>,
-    /// Where elements are, of those that were measured.
+    /// The bounds of the elements that were measured.
     pub bounds: Option<FxHashMap<Ix, Bounds>>,
-    /// If given, only these (and what holds them).
+    /// If given, only visible elements are shown (and their containers).
     pub visible: Option<FxHashMap<Ix, bool>>,
 }
 
-/// An element to be shown, in the order of showing.
+/// An element to be shown, in output order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shown {
-    /// Which.
+    /// The element.
     pub ix: Ix,
-    /// How many shown elements it is in.
+    /// The number of shown ancestors.
     pub depth: u32,
     /// How many children it has and how many are shown, if a budget, the depth or the app itself left some out.
     pub cut: Option<PartialChildren>,
-    /// Whether those left out were left out by something else than the skeleton filter.
+    /// Whether children were left out for another reason than the skeleton filter.
     pub truncated: bool,
 }
 
-/// What [`Tree::show`] chose.
+/// The result of [`Tree::show`].
 #[derive(Debug)]
 pub struct Showing {
     /// The elements, parents before children.
@@ -67,13 +67,13 @@ pub struct Showing {
 #[derive(Clone, Copy)]
 struct Item {
     ix: Ix,
-    /// Position of the element that shows it.
+    /// The position of the item it is shown under.
     parent: u32,
     depth: u32,
-    /// Children that passed.
+    /// The number of children that passed.
     children: u32,
-    /// Children there are, and whether that is more than have been read. Kept here so that each node is looked at
-    /// once: in a large tree it is the looking that takes the time.
+    /// The total number of children, and whether that is more than have been read. Stored here so that each node is accessed
+    /// only once: in a large tree these accesses take most of the time.
     total: u32,
     partial: bool,
     keep: bool,
@@ -82,7 +82,7 @@ struct Item {
 }
 
 impl Tree {
-    /// Chooses what to show of `root` and below.
+    /// Chooses what to show of `root` and the elements below it.
     pub fn show(&self, root: Ix, view: &View) -> Showing {
         let mut items = self.pass_filters(root, view);
         if view.filter != Filter::All || view.visible.is_some() {
@@ -101,7 +101,7 @@ impl Tree {
         Showing { nodes: nodes.collect(), truncated }
     }
 
-    /// Everything the depth and the menu bar rule allow, in tree order.
+    /// All elements that the depth limit and the menu bar rule allow, in tree order.
     fn pass_filters(&self, root: Ix, view: &View) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::new();
         let mut stack = vec![(root, 0_u32, 0_u32)];
@@ -124,10 +124,10 @@ impl Tree {
         items
     }
 
-    /// Drops what the filter does not want, and lets the children of what is dropped move up to what is kept.
+    /// Drops the elements that the filter rejects; their children move up to the nearest kept ancestor.
     fn prune(&self, items: Vec<Item>, view: &View) -> Vec<Item> {
         let mut wanted: Vec<bool> = items.iter().map(|item| self.is_wanted(item.ix, view)).collect();
-        // What holds something wanted is of use if it says where that is.
+        // A container of a wanted element is kept if it shows where that element is.
         let mut holds = wanted.clone();
         for at in (1..items.len()).rev() {
             if holds[at] {
@@ -138,7 +138,7 @@ impl Tree {
             let node = &self.store[items[at].ix];
             wanted[at] |= at == 0 || holds[at] && says_where(node);
         }
-        // Positions of the nearest kept element at or above each.
+        // The position of the nearest kept element at or above each item.
         let mut kept: Vec<Item> = Vec::new();
         let mut home = vec![0_u32; items.len()];
         for (at, item) in items.iter().enumerate() {
@@ -160,7 +160,7 @@ impl Tree {
     fn is_wanted(&self, ix: Ix, view: &View) -> bool {
         let node = &self.store[ix];
         let hidden = node.states.has(State::Hidden);
-        // What could not be measured is in sight unless its states say otherwise.
+        // An element that could not be measured counts as visible unless its states say otherwise.
         let shown = !hidden && !node.states.has(State::Offscreen);
         let in_sight = view.visible.as_ref().is_none_or(|visible| visible.get(&ix).copied().unwrap_or(shown));
         in_sight
@@ -177,11 +177,11 @@ impl Tree {
 }
 
 impl Item {
-    /// What is to be shown, of whose children so many are.
+    /// The item as it is shown, with this number of children shown.
     fn shown(&self, shown: u32, view: &View) -> Shown {
         let left_out = self.partial || self.clipped && self.total > 0 || shown < self.children;
         let counts = left_out || view.filter == Filter::Skeleton && shown < self.total;
-        // Where a filter lets children of what it drops move up, what counts is what it would show.
+        // Where the filter moves children up from dropped elements, the total counts what the filter would show.
         let moved_up = view.filter == Filter::Interactive && !self.partial && !self.clipped;
         let total = if moved_up { self.children } else { self.total };
         Shown {
@@ -193,7 +193,7 @@ impl Item {
     }
 }
 
-/// Whether an element tells something about the place of what is in it.
+/// Whether an element shows something about the place of its contents.
 fn says_where(node: &Node) -> bool {
     let plain = matches!(
         node.role,
@@ -205,7 +205,7 @@ fn says_where(node: &Node) -> bool {
         || node.name.is_some() && !node.children.is_empty()
 }
 
-/// Keeps what the budgets allow: nearer the root first, and in tree order among equals. Says whether anything was cut.
+/// Keeps what the budgets allow: elements nearer to the root first, then in tree order. Returns whether anything was cut.
 fn cut_to_budget(tree: &Tree, items: &mut [Item], view: &View) -> bool {
     let most = view.max_nodes.unwrap_or(usize::MAX);
     if items.len() <= most && view.max_tokens.is_none() {
@@ -219,7 +219,7 @@ fn cut_to_budget(tree: &Tree, items: &mut [Item], view: &View) -> bool {
     for at in by_depth {
         let item = &items[at as usize];
         let cost = if view.max_tokens.is_some() { line_tokens(&tree.store[item.ix], item.depth) } else { 0 };
-        // The root is always shown; and once one is cut all after it are, or depth would creep in before breadth.
+        // The root is always shown. Once one element is cut, all after it are, or depth would come before breadth.
         full |= count > 0 && (count >= most || cost > tokens);
         items[at as usize].keep = !full;
         tokens = tokens.saturating_sub(cost);

@@ -1,4 +1,4 @@
-//! Writing elements straight into the output, JSON or text, while the tree holds still. Nothing is cloned first.
+//! Writes elements straight into the output, as JSON or text, while the tree is locked. Nothing is cloned first.
 
 use axd_protocol::text::{self, Line, PartialChildren};
 use axd_protocol::{Bounds, Field, NodeId, Role};
@@ -9,24 +9,24 @@ use crate::diff::{Changes, Fields};
 use crate::store::{Ix, Node};
 use crate::view::{Filter, Showing, Shown, View};
 
-/// Which fields of a node to write, beyond the common ones.
+/// Which optional fields of a node to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeFields {
     /// The native actions.
     pub actions: bool,
-    /// The native role, even where the role says enough.
+    /// The native role, even where the role is specific enough.
     pub native_role: bool,
 }
 
 impl NodeFields {
-    /// All there is: what a replica holds.
+    /// All fields, as a replica needs them.
     pub const ALL: NodeFields = NodeFields { actions: true, native_role: true };
-    /// What a look at a tree shows.
+    /// The fields of a snapshot.
     pub const COMMON: NodeFields = NodeFields { actions: false, native_role: false };
 }
 
 impl Tree {
-    /// Writes what was chosen as one JSON object.
+    /// Writes the chosen elements as one JSON object.
     pub fn write_json(&self, showing: &Showing, view: &View, fields: NodeFields, out: &mut Vec<u8>) {
         let mut open = 0;
         for (at, shown) in showing.nodes.iter().enumerate() {
@@ -50,20 +50,20 @@ impl Tree {
         (0..open).for_each(|_| out.extend_from_slice(b"]}"));
     }
 
-    /// Writes what was chosen as text, a line each.
+    /// Writes the chosen elements as text, one line each.
     pub fn write_text(&self, showing: &Showing, view: &View, out: &mut String) {
         for &Shown { ix, depth, cut, .. } in &showing.nodes {
             let bounds = view.bounds.as_ref().and_then(|bounds| bounds.get(&ix).copied());
-            // What lends an item its name is not shown there.
+            // With this filter the text that labels an item is not shown itself, so the item's line has it.
             let lent = (view.filter == Filter::Interactive).then(|| self.lent(ix)).flatten();
             let line = self.line(ix, bounds, cut);
             Line { name: lent.as_deref().or(line.name), ..line }.write(depth as usize, out);
         }
     }
 
-    /// Writes an element and all below it, whole, as a replica takes it.
+    /// Writes an element and all below it, complete, for a replica.
     pub fn write_whole(&self, root: Ix, out: &mut Vec<u8>) {
-        // Each entry is an element whose children are being written, and which is next.
+        // The elements whose children are being written, each with the index of the next child.
         let mut open: Vec<(Ix, usize)> = Vec::new();
         let mut next = Some(root);
         while let Some(ix) = next {
@@ -115,7 +115,7 @@ impl Tree {
         }
     }
 
-    /// Everything of a node but its children, and without the closing brace.
+    /// Writes everything of a node but its children, without the closing brace.
     fn write_open(
         &self,
         ix: Ix,
@@ -164,7 +164,7 @@ impl Tree {
         }
     }
 
-    /// One field of a node, with its name and a comma before it; nothing if it has no value.
+    /// Writes one field of a node, with a leading comma and its name; nothing if it has no value.
     fn write_field(&self, node: &Node, field: Field, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(b",\"");
@@ -192,7 +192,7 @@ impl Tree {
         }
     }
 
-    /// Whether a field has no value now, so that a difference takes it away.
+    /// Whether a field has no value now, so that a difference must remove it.
     fn is_unset(&self, node: &Node, field: Field) -> bool {
         match field {
             Field::Role | Field::States | Field::Actions => false,
@@ -239,7 +239,7 @@ impl Tree {
             let start = out.len();
             self.write_field(node, field, out);
             if first {
-                // The field brought its comma; what it needs here is the opening.
+                // The field was written with a leading comma; here it needs the opening of `set` instead.
                 out.splice(start..start + 1, *b",\"set\":{");
                 first = false;
             }
@@ -256,7 +256,7 @@ impl Tree {
         out.push(b'}');
     }
 
-    /// Writes a difference for reading: `-` gone, `>` moved, `+` new, `~` changed.
+    /// Writes a difference as text: `-` removed, `>` moved, `+` added, `~` changed.
     pub fn write_changes_text(&self, changes: &Changes, out: &mut String) {
         for id in &changes.removed {
             out.push_str(&format!("- {id}\n"));
@@ -284,7 +284,7 @@ impl Tree {
             for field in fields.iter() {
                 let mut value = Vec::new();
                 self.write_field(&self.store[*ix], field, &mut value);
-                // `,"name":value`: what stands behind the colon, or nothing if it has none.
+                // The field is written as `,"name":value`: this takes what is after the colon, or nothing if there is no value.
                 let value = String::from_utf8_lossy(&value).into_owned();
                 match value.get(field.name().len() + 4..) {
                     Some(value) => out.push_str(&format!(" {} = {value}", field.name())),
@@ -316,7 +316,7 @@ fn write_list<'a>(words: impl Iterator<Item = &'a str>, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Writes a JSON string. Most need no escapes, and are copied as they are.
+/// Writes a JSON string. Most strings need no escapes and are copied as they are.
 fn write_string(text: &str, out: &mut Vec<u8>) {
     if text.bytes().any(|b| b < 0x20 || b == b'"' || b == b'\\') {
         return write_value(&text, out);
@@ -327,6 +327,6 @@ fn write_string(text: &str, out: &mut Vec<u8>) {
 }
 
 fn write_value(value: &impl serde::Serialize, out: &mut Vec<u8>) {
-    // Writing to a Vec cannot fail, and these values cannot fail to serialise.
+    // Writing to a `Vec` cannot fail, and these values always serialize.
     let _ = serde_json::to_writer(out, value);
 }

@@ -1,4 +1,4 @@
-//! Waiting until an element can be reached with the mouse: shown, enabled, on the screen, in front, and not covered.
+//! Waits until an element can be reached with the mouse: visible, enabled, on the screen, in front, and not covered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,45 +20,45 @@ use axd_platform::{
 };
 use axd_tree::{Ix, Tree};
 
-/// Where things are is announced badly: so often it is looked at again while somebody waits.
+/// How often bounds are measured again during a wait. Apps do not reliably send events when bounds change.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// So often an element may be somewhere else when the pointer has got there.
+/// How many times an element may have moved when the pointer arrives, before the action fails.
 const MAX_MOVES: usize = 4;
-/// How thick the edge of a popup may be that its app does not count in.
+/// The maximum thickness of a popup's border that its app does not include in its bounds.
 const POPUP_EDGE: i32 = 12;
-/// How long a window may take to come to the front before it is asked for again.
+/// How long a window may take to come to the front before the request is repeated.
 const RAISE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Whether an element can be reached now.
 enum Actionability {
-    /// Here.
+    /// It can be reached at this point.
     At(Point),
-    /// It cannot, for this reason.
+    /// It cannot be reached, for this reason.
     Not(String),
-    /// It cannot, because another window lies there.
+    /// It cannot be reached, because another window covers it.
     Covered(String),
 }
 
-/// What has been done to reach an element.
+/// The attempts that were made to reach an element.
 #[derive(Default)]
 struct Tries {
-    /// Its app was told to scroll to it.
+    /// Its app was asked to scroll to it.
     scrolled: bool,
-    /// Its window was brought to the front, and another one lay over it.
+    /// Its window was brought to the front, and another window still covered it.
     covered: bool,
 }
 
-/// An element as it is about to be reached.
+/// What is known of a target before it is reached.
 struct TargetGeometry {
     key: ElementKey,
     /// The window system's number of the window it is in.
     window: Option<u64>,
-    /// Whether it pops up over windows, and need not lie within its own.
+    /// Whether it is in a popup, which need not lie within the element's own window.
     pops_up: bool,
 }
 
 impl ActionContext<'_> {
-    /// The place to point at: the one that was named, else where the target can be reached.
+    /// The point to click: the point that the request names, else a point where the target can be reached.
     pub async fn click_point(&self) -> Result<Point> {
         match self.point {
             Some(point) => Ok(point),
@@ -69,13 +69,14 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Points at the target, or at the place that was named: afterwards the pointer is there, and what it is over is known.
+    /// Moves the pointer to the target, or to the point that the request names. Afterwards the element under the pointer is
+    /// known.
     pub async fn point_at(&self) -> Result<Point> {
         match self.point {
             Some(point) => {
                 self.take_hands().await?;
-                // With an app named, its window there comes to the front first: some window managers take the first click into a window
-                // behind others for themselves.
+                // If the request names an app, its window at the point comes to the front first: some window managers swallow
+                // the first click into a window that is behind others.
                 if let (Some(app), Some(_)) = (&self.app, self.options.app) {
                     let window = {
                         let desktop = self.engine.desktop.read();
@@ -101,8 +102,8 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Points at an element. Some apps say where things are only when the pointer has been in their window, so the pointer goes
-    /// there first, and it is looked again until the element is where it is said to be.
+    /// Moves the pointer to an element. Some apps report bounds only once the pointer has been in their window, so the pointer
+    /// goes there first, and the element is measured again until it is where the app says.
     pub async fn point_at_element(&self, app: &Arc<App>, id: NodeId) -> Result<Point> {
         let mut at = self.wait_until_actionable(app, id).await?;
         for _ in 0..MAX_MOVES {
@@ -116,7 +117,7 @@ impl ActionContext<'_> {
         Err(self.not_actionable("does not stop moving"))
     }
 
-    /// The place of another target.
+    /// The point to click of another target.
     pub async fn click_point_of(&self, target: &str) -> Result<Point> {
         if let Target::Point { x, y } = parse_target(target)? {
             return self.engine.place_of(Point { x, y }, self.options, self.deadline).await;
@@ -126,8 +127,8 @@ impl ActionContext<'_> {
         self.wait_until_actionable(&located.app, located.id).await
     }
 
-    /// Waits until an element can be reached, and says where.
-    /// Mouse and keyboard are then taken: the element can be reached because its window was brought to the front.
+    /// Waits until an element can be reached, and returns the point. The input lock is held afterwards, because the element can
+    /// be reached only as long as its window stays in front.
     pub async fn wait_until_actionable(&self, app: &Arc<App>, id: NodeId) -> Result<Point> {
         let end = self.action_deadline();
         let mut updates = self.engine.changed.subscribe();
@@ -143,7 +144,7 @@ impl ActionContext<'_> {
                     why
                 }
             };
-            // Others need not wait for what this waits for.
+            // Other clients need not wait while this action waits.
             if taken {
                 self.give_back_hands();
             }
@@ -199,10 +200,10 @@ impl ActionContext<'_> {
         if places.age.is_some() {
             return not("has no known position: the app does not answer");
         }
-        // What is scrolled away has no place at all in some toolkits.
+        // In some toolkits an element that is scrolled out of view has no bounds at all.
         if places.visible(sight.key) == Some(false) && !std::mem::replace(&mut tries.scrolled, true) {
             let gate = self.call.gate.part();
-            // If it cannot, the next look says so.
+            // If the app cannot scroll, the next check reports it.
             let _ = app.perform(sight.key, Act::ScrollTo, gate, self.deadline).await;
         }
         let Some(bounds) = places.bounds(sight.key) else { return not("has no position on the screen") };
@@ -213,7 +214,7 @@ impl ActionContext<'_> {
         let Some(cover) = self.covered(app, id, point, &sight).await? else {
             return Ok(Actionability::At(point));
         };
-        // An item may be said to be wider than the popup that shows it.
+        // An app may report an item as wider than the popup that shows it, so several points along the item are tried.
         for point in along(bounds).into_iter().filter(|_| sight.pops_up) {
             if self.covered(app, id, point, &sight).await?.is_none() {
                 return Ok(Actionability::At(point));
@@ -222,7 +223,7 @@ impl ActionContext<'_> {
         Ok(cover)
     }
 
-    /// The middle of the part of an element that is on the screen and in its window.
+    /// The center of the part of an element that is on the screen and in its window.
     fn middle(&self, bounds: Bounds, sight: &TargetGeometry) -> Option<Point> {
         let desktop = self.engine.desktop.read();
         let window = sight.window.and_then(|window| desktop.window(window)?.bounds);
@@ -237,8 +238,8 @@ impl ActionContext<'_> {
         Some(Point { x: shown.x + shown.width / 2, y: shown.y + shown.height / 2 })
     }
 
-    /// What lies over an element at a point, if anything does: another window, by what the desktop says, or another element, by what
-    /// the app says.
+    /// What covers an element at a point, if anything does: another window, according to the desktop, or another element,
+    /// according to the app.
     async fn covered(
         &self,
         app: &Arc<App>,
@@ -268,7 +269,7 @@ impl ActionContext<'_> {
             }
             tree.node_ref(top)
         };
-        // Some apps do not look into what pops up when they say what is where.
+        // The hit tests of some apps do not look into popups.
         if sight.pops_up
             && let Some(Receiver { popup: true, bounds: Some(window), .. }) = receiver
             && (self.is_popup_there(app, id, window).await? || self.are_items_there(app, id, window).await?)
@@ -281,15 +282,15 @@ impl ActionContext<'_> {
         Ok(Some(Actionability::Not(format!("is covered by {what}"))))
     }
 
-    /// Whether the popup that an element is in is where the desktop shows this popup. Then what the app says of places in it can be
-    /// gone by.
+    /// Whether the popup that an element is in has the bounds of the popup that the desktop shows. Then the bounds that the app
+    /// reports in it can be relied on.
     async fn is_popup_there(&self, app: &App, id: NodeId, window: Bounds) -> Result<bool> {
         let popup = {
             let tree = app.tree.read();
             let ix = alive(app, &tree, id)?;
             let above = std::iter::successors(Some(ix), |at| tree.parent(*at));
             let inside = above.take_while(|at| tree.role(*at) != Role::Combobox);
-            // The menu itself, or what is directly below the combo box.
+            // The popup is the menu itself, or the element directly below the combo box.
             let mut popup = None;
             for at in inside {
                 popup = Some(at);
@@ -311,7 +312,7 @@ impl ActionContext<'_> {
         Ok(edges.iter().all(|edge| edge.abs() <= POPUP_EDGE))
     }
 
-    /// Fails if a click on an item got to another item beside it: that has the focus now, and had not before.
+    /// Fails if a click on an item hit an item beside it instead: that one has the focus now, and did not have it before.
     pub fn check_hit(&self, done: &Outcome) -> Result<()> {
         let (Some(id), Some(app), None) = (self.target, &self.app, self.point) else { return Ok(()) };
         if done.route != Route::Input || done.delivery == Delivery::DeliveredVerified {
@@ -332,14 +333,14 @@ impl ActionContext<'_> {
             .suggest("the app reports wrong positions; check with `ax snapshot`, then use the keyboard or --route semantic"))
     }
 
-    /// Notes the element that a hit test found.
+    /// Records the element that a hit test found.
     fn note_hit(&self, app: &App, hit: Option<ElementKey>) {
         let Some(key) = hit else { return };
         let tree = app.tree.read();
         *self.hit.lock() = tree.by_key(key).map(|ix| tree.node_ref(ix));
     }
 
-    /// Whether an element is shown by what pops up over windows.
+    /// Whether an element is shown in a popup.
     pub fn pops_up(&self, id: NodeId) -> bool {
         self.read_node(id, pops_up).unwrap_or(false)
     }
@@ -352,8 +353,8 @@ impl ActionContext<'_> {
         Ok(self.window_number(app, &tree, ix))
     }
 
-    /// The same for an element in a tree. Some apps do not say of a window that it is one: then it is the window of the app that has
-    /// the title, else the only one it has.
+    /// The window number of an element in a tree. Some apps do not report a window as one: then it is the app's window with the
+    /// same title, else its only window.
     fn window_number(&self, app: &App, tree: &Tree, ix: Ix) -> Option<u64> {
         if let Some(window) = tree.window_of(ix) {
             return tree.window_number(window);
@@ -381,8 +382,8 @@ impl ActionContext<'_> {
         self.raise(self.window_of(id)?, false).await
     }
 
-    /// Brings a window to the front, if it is not, and waits until it is. One that does not come is seen to be covered, or not to
-    /// receive keys. With `again` also one that is said to be there.
+    /// Brings a window to the front, unless it is there, and waits until it is. If it does not come, a later check finds it
+    /// covered or without the keyboard. With `again` the request is sent even if the window is reported to be in front.
     pub async fn raise(&self, window: Option<u64>, again: bool) -> Result<()> {
         let Some(window) = window else { return Ok(()) };
         let is_active = || self.engine.desktop.read().active_window == Some(window);
@@ -400,7 +401,7 @@ impl ActionContext<'_> {
     }
 }
 
-/// Whether an element is, or is in, what pops up over windows: a menu, a tooltip, the list of a combo box.
+/// Whether an element is a popup or is in one: a menu, a tooltip, the list of a combo box.
 fn pops_up(tree: &Tree, ix: Ix) -> bool {
     let is_popup = |at: Ix| match tree.role(at) {
         Role::Menu | Role::Tooltip => true,

@@ -1,4 +1,4 @@
-//! One action while it is under way: what it is about, how it was before, how long it may take.
+//! One running action: its target, the target's state before, and its deadlines.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,19 +21,19 @@ use axd_platform::{ElementKey, Failure, FailureKind, Sent, WorkerRequest};
 use axd_service::Call;
 use axd_tree::{Ix, Tree};
 
-/// So long it is waited, at most, before an app that did not answer is asked again.
+/// The maximum wait before an app that did not reply is asked again.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long reading the target again may take.
 const REREAD_TIMEOUT: Duration = Duration::from_millis(1_500);
-/// How long a target may take to become fit to be acted on, if nobody says.
+/// How long a target may take to become actionable, if the request does not say.
 const DEFAULT_ACTION_TIMEOUT: Duration = Duration::from_millis(5_000);
 
-/// How long an outcome may take that is an error if it does not come.
+/// How long to wait for an effect without which the action fails.
 const OUTCOME_TIMEOUT: Duration = Duration::from_millis(1_000);
-/// An outcome that has not come when nothing changed for so long does not come.
+/// An effect is not expected any more when nothing has changed for this long.
 const ABSENCE_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// An action under way.
+/// A running action.
 pub(crate) struct ActionContext<'c> {
     pub engine: &'c Arc<Engine>,
     pub call: &'c Call,
@@ -41,32 +41,32 @@ pub(crate) struct ActionContext<'c> {
     pub deadline: Instant,
     pub app: Option<Arc<App>>,
     pub target: Option<NodeId>,
-    /// The place that was named, if it was a place.
+    /// The point that the request names, if it names one.
     pub point: Option<Point>,
     pub before: Option<ElementState>,
     pub since: Clock,
-    /// Mouse and keyboard, while this action has them.
+    /// The input lock, while this action holds it.
     pub input_guard: Mutex<Option<InputGuard>>,
-    /// Who received its input.
+    /// Who received the action's input.
     pub received: Received,
-    /// The element that the mouse was over just before it was pressed.
+    /// The element that was under the pointer just before the button was pressed.
     pub hit: Mutex<Option<NodeRef>>,
-    /// The element that had the focus before.
+    /// The element that had the focus before the action.
     pub focused: Option<NodeId>,
 }
 
-/// How an action was done.
+/// How an action was performed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Outcome {
     pub method: &'static str,
     pub route: Route,
     pub delivery: Delivery,
     pub note: Option<String>,
-    /// Why it may be lost on the way; told if nothing came of it.
+    /// Why the input may have been lost; reported if it had no effect.
     pub doubt: Option<String>,
 }
 
-/// How the app came to rest after it.
+/// How the app settled after the action.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Settle {
     pub settled: Settled,
@@ -74,12 +74,12 @@ pub(crate) struct Settle {
 }
 
 impl Outcome {
-    /// It was done this way.
+    /// The outcome of an action performed this way.
     pub fn by(method: &'static str, route: Route, delivery: Delivery) -> Outcome {
         Outcome { method, route, delivery, note: None, doubt: None }
     }
 
-    /// Nothing had to be done.
+    /// The outcome of an action that was not necessary.
     pub fn already(what: &str) -> Outcome {
         let note = Some(what.to_owned());
         Outcome { note, ..Outcome::by("none", Route::Auto, Delivery::DeliveredVerified) }
@@ -114,14 +114,14 @@ impl<'c> ActionContext<'c> {
         }
     }
 
-    /// Reads the target again, and remembers how it is: what is acted on is what is there now.
+    /// Reads the target again and records its state, so that the action is decided on what is there now.
     pub async fn begin(&mut self) -> Result<()> {
         let Some(app) = self.app.clone() else { return Ok(()) };
         if let Some(id) = self.target {
             self.read_once_it_answers(id).await?;
             self.before = Some(self.brief(id)?);
         }
-        // Nothing can be applied while the tree is held, so what comes after is after this clock.
+        // Nothing can be applied while the tree is locked, so whatever follows is later than this clock.
         let tree = app.tree.read();
         self.since = self.engine.clock.now();
         self.focused = tree.focused().map(|ix| tree.id(ix));
@@ -129,7 +129,7 @@ impl<'c> ActionContext<'c> {
         Ok(())
     }
 
-    /// Has an element read again. An app that is busy is waited for: nothing has been sent yet.
+    /// Reads an element again, and waits for an app that is busy: nothing has been sent yet, so waiting is safe.
     async fn read_once_it_answers(&self, id: NodeId) -> Result<()> {
         let (app, end) = (self.app()?, self.action_deadline());
         let mut updates = self.engine.changed.subscribe();
@@ -145,21 +145,21 @@ impl<'c> ActionContext<'c> {
         }
     }
 
-    /// Has an element read again.
+    /// Reads an element again.
     pub async fn read_again(&self, id: NodeId) -> Result<()> {
         let (app, key) = (self.app()?, self.key(id)?);
         let until = self.deadline.min(Instant::now() + REREAD_TIMEOUT);
         app.ask(until, |reply| WorkerRequest::Read { keys: vec![key], reply }).await.map(drop)
     }
 
-    /// The app; actions on elements have one.
+    /// The app; an error if the action has none. Actions on elements have one.
     pub fn app(&self) -> Result<&Arc<App>> {
         self.app.as_ref().ok_or_else(|| {
             Error::new(ErrorCode::ApplicationNotFound, "no app is frontmost").suggest("name one with --app")
         })
     }
 
-    /// The element; actions on elements have one.
+    /// The target element; an error if the action has none. Actions on elements have one.
     pub fn id(&self) -> Result<NodeId> {
         self.target.ok_or_else(|| {
             Error::new(ErrorCode::ElementNotFound, "no element to act on")
@@ -167,7 +167,7 @@ impl<'c> ActionContext<'c> {
         })
     }
 
-    /// Looks at the tree.
+    /// Calls `look` on an element, with the tree locked for reading.
     pub fn read_node<T>(&self, id: NodeId, look: impl FnOnce(&Tree, Ix) -> T) -> Result<T> {
         let app = self.app()?;
         let tree = app.tree.read();
@@ -181,12 +181,12 @@ impl<'c> ActionContext<'c> {
         })
     }
 
-    /// An element, as far as actions change it.
+    /// The state of an element, as far as actions change it.
     pub fn brief(&self, id: NodeId) -> Result<ElementState> {
         self.read_node(id, element_state)
     }
 
-    /// How the target is now; `None` if it is gone.
+    /// The state of the target now; `None` if it is gone.
     pub fn now(&self) -> Option<ElementState> {
         self.target.and_then(|id| self.brief(id).ok())
     }
@@ -201,18 +201,18 @@ impl<'c> ActionContext<'c> {
             .is_some_and(|id| self.read_node(id, |tree, ix| tree.states(ix).has(state)).unwrap_or(false))
     }
 
-    /// Until when the target may take to become fit.
+    /// The deadline for the target to become actionable.
     pub fn action_deadline(&self) -> Instant {
         let timeout = self.options.timeout_ms.map_or(DEFAULT_ACTION_TIMEOUT, Duration::from_millis);
         self.deadline.min(Instant::now() + timeout)
     }
 
-    /// Until when the outcome of something that was done may take to be seen.
+    /// The deadline for the effect of a performed action to be seen.
     pub fn outcome_deadline(&self) -> Instant {
         self.deadline.min(Instant::now() + OUTCOME_TIMEOUT)
     }
 
-    /// Waits until something is so, looking whenever anything changes. False if it is not so by then.
+    /// Waits until a condition holds; checks it whenever anything changes. False if it does not hold by the end.
     pub async fn until(&self, end: Instant, so: impl Fn() -> bool) -> Result<bool> {
         let mut updates = self.engine.changed.subscribe();
         loop {
@@ -231,7 +231,7 @@ impl<'c> ActionContext<'c> {
         }
     }
 
-    /// Waits until the target can be used.
+    /// Waits until the target is enabled.
     pub async fn until_enabled(&self) -> Result<()> {
         if !self.has(State::Disabled) {
             return Ok(());
@@ -244,8 +244,8 @@ impl<'c> ActionContext<'c> {
         Err(self.not_actionable("is disabled"))
     }
 
-    /// Waits until `enough` is true, or the app has been at rest for so long that it will not be. That something else changed
-    /// first, a focus perhaps, is no reason to give up.
+    /// Waits until `enough` is true, or until the app has been quiet for so long that it will not be. Another change that comes
+    /// first, such as one of the focus, does not end the wait.
     pub async fn wait_for_effect(&self, enough: impl Fn() -> bool) -> Settled {
         let Some(app) = &self.app else { return Settled::Skipped };
         let pace = Pace { quiet: ABSENCE_TIMEOUT, ..Pace::new(None, None) };
@@ -253,7 +253,7 @@ impl<'c> ActionContext<'c> {
         self.engine.settle(app, self.since.tick, self.within(pace), enough, held).await
     }
 
-    /// Waits until the app is at rest. What the next step finds is then what this one left.
+    /// Waits until the app has settled, so that the next step finds the result of this one.
     pub async fn settle_quietly(&self) {
         if let Some(app) = &self.app {
             let pace = Pace::new(None, None);
@@ -262,7 +262,7 @@ impl<'c> ActionContext<'c> {
         }
     }
 
-    /// Whether the target is a button that is still down: some toolkits show a press, and act when it is over.
+    /// Whether the target is a button that is still pressed: some toolkits show the press first, and act when it is over.
     fn is_held_down(&self) -> bool {
         let was = self.before.as_ref().is_some_and(|before| before.checked);
         matches!(self.role(), Some(Role::Button | Role::Link | Role::MenuItem))
@@ -275,7 +275,7 @@ impl<'c> ActionContext<'c> {
         Within { pace, watch, gate: &self.call.gate, deadline: self.deadline }
     }
 
-    /// Waits until the app is at rest, and for what was asked to be waited for.
+    /// Waits until the app has settled, and for the conditions that the request names.
     pub async fn settle_and_wait(&self, action: &Action<'_>) -> Result<Settle> {
         let began = Instant::now();
         let asked = self.options.settle_ms.is_some() || self.options.quiet_ms.is_some();
@@ -286,7 +286,7 @@ impl<'c> ActionContext<'c> {
                 self.await_match(selector, gone).await?;
             }
         }
-        // What was waited for came after that: how the app is since then is what is told.
+        // The awaited element came after the app had settled, so the app's state since then is what is reported.
         let awaited = self.options.wait_for.or(self.options.wait_for_gone).is_some();
         let has_changed = || self.app.as_ref().is_some_and(|app| app.tree.read().tick() > self.since.tick);
         if awaited && matches!(settled, Settled::NoChange | Settled::Unresponsive) && has_changed() {
@@ -302,7 +302,7 @@ impl<'c> ActionContext<'c> {
         self.engine.settle(app, self.since.tick, self.within(pace), || false, held).await
     }
 
-    /// Nothing was done, so there is nothing to wait for.
+    /// The result for an action that sent nothing, and so has nothing to wait for.
     pub fn unsettled(&self) -> Settle {
         Settle { settled: Settled::Skipped, waited: Duration::ZERO }
     }
@@ -333,7 +333,7 @@ impl<'c> ActionContext<'c> {
             .suggest("check with `ax snapshot` before doing it again, or increase --timeout-ms"))
     }
 
-    /// What the target is called in an error.
+    /// The label of the target in errors.
     pub fn target_label(&self) -> String {
         let mut what = String::new();
         match (&self.before, self.point) {
@@ -357,7 +357,7 @@ impl<'c> ActionContext<'c> {
         error
     }
 
-    /// What a platform's failure means for this action.
+    /// The error of this action for a platform failure.
     pub fn failed(&self, failure: &Failure) -> Error {
         let what = self.target_label();
         let error = match failure.kind {
@@ -387,7 +387,7 @@ impl<'c> ActionContext<'c> {
     }
 }
 
-/// An element, as far as actions change it.
+/// The state of an element, as far as actions change it.
 pub(crate) fn element_state(tree: &Tree, ix: Ix) -> ElementState {
     let states = tree.states(ix);
     ElementState {

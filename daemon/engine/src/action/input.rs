@@ -1,4 +1,4 @@
-//! Doing things with mouse and keyboard.
+//! Actions with mouse and keyboard.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use crate::action::input_lock::HeldInput;
 use crate::action::receiver::Expected;
 use axd_platform::{Act, Direction, Input, InputStep, Stretch};
 
-/// A drag is so many moves, so far apart: what jumps is not taken for one.
+/// A drag consists of this many moves with this pause between them: apps do not recognize a drag that jumps.
 const DRAG_MOVES: i32 = 10;
 const DRAG_PAUSE: Duration = Duration::from_millis(16);
-/// Clicks that belong together are so far apart: of those that come at once, some apps miss one now and then.
+/// The pause between the clicks of a double or triple click: some apps occasionally miss one of several clicks without a pause.
 const CLICK_PAUSE: Duration = Duration::from_millis(30);
 
 impl ActionContext<'_> {
-    /// Makes input at the place that this action is about.
+    /// Sends input to the point or the element that this action is about.
     pub async fn input(&self, steps: Vec<InputStep>) -> Result<Outcome> {
         let expected = self.expected_at_spot()?;
         self.send(steps, expected).await
@@ -31,7 +31,7 @@ impl ActionContext<'_> {
         Outcome { doubt, ..Outcome::by(method, Route::Input, Delivery::DeliveredUnverified) }
     }
 
-    /// Clicks the target, or the place that was named.
+    /// Clicks the target, or the point that the request names.
     pub async fn click(&self, button: Button, count: u32) -> Result<Outcome> {
         let at = self.point_at().await?;
         self.input(clicks(at, button, count, &[])).await
@@ -54,9 +54,9 @@ impl ActionContext<'_> {
         self.input(vec![InputStep::Expect(Stretch::Pointer(at)), InputStep::Move(at)]).await
     }
 
-    /// Drags the target to another element or place.
+    /// Drags the target to another element or point.
     pub async fn drag(&self, to: &str) -> Result<Outcome> {
-        // The way there may scroll or cover where it begins, so that is looked at last.
+        // Reaching the destination may scroll or cover the starting point, so the starting point is determined last.
         self.click_point().await?;
         let to = self.click_point_of(to).await?;
         let from = self.point_at().await?;
@@ -81,12 +81,12 @@ impl ActionContext<'_> {
         self.input(vec![InputStep::Move(at), turn(direction, amount)]).await
     }
 
-    /// Types: into the target, which has the focus, or into the app that was named.
+    /// Types a text: into the target, which has the focus, or into the app that the request names.
     pub async fn keys(&self, text: &str) -> Result<Outcome> {
         self.by_keys(vec![InputStep::Text(text.to_owned())]).await
     }
 
-    /// Makes input by the keyboard: for the target, or for who was named.
+    /// Sends keyboard input to the target, or to the app or window that the request names.
     pub async fn by_keys(&self, steps: Vec<InputStep>) -> Result<Outcome> {
         let (window, expected) = match self.target {
             Some(id) => (self.window_of(id)?, self.expected_of(id)?),
@@ -95,8 +95,8 @@ impl ActionContext<'_> {
         self.send_keys(steps, window, expected).await
     }
 
-    /// Gives the target the focus, so that what is typed goes there: by the app, else by a click into it. Mouse and keyboard are
-    /// taken before, so that nobody takes the focus away between this and the typing.
+    /// Gives the target the focus, so that it gets the typed text: through the app, else by a click into it. The input lock is
+    /// taken first, so that no other client moves the focus between this and the typing.
     pub async fn focus_to_type(&self) -> Result<()> {
         let Ok(id) = self.id() else { return Ok(()) };
         self.take_hands().await?;
@@ -105,7 +105,8 @@ impl ActionContext<'_> {
             return Ok(());
         }
         self.bring_to_front(id).await?;
-        // A window that comes to the front gives the focus back to who had it in it: then the caret is where it was left.
+        // A window that comes to the front gives the focus back to the element that had it: then the caret is where it was
+        // left.
         if !in_front {
             self.read_again(id).await?;
             if self.holds_focus(id) {
@@ -119,8 +120,8 @@ impl ActionContext<'_> {
             self.click(Button::Left, 1).await?;
             self.wait_for_effect(|| self.holds_focus(id)).await;
         }
-        // A field that gets the focus may select what it holds, and typing would replace it. One that cannot be told
-        // where its caret is to be is left as it is.
+        // A field that gets the focus may select its text, and typing would replace it. Where the caret cannot be set, the
+        // field is left as it is.
         let _ = self.perform(id, Act::CaretToEnd).await;
         let role = self.role().unwrap_or(Role::Unknown);
         if self.holds_focus(id) || !takes_focus(role) {
@@ -129,7 +130,7 @@ impl ActionContext<'_> {
         Err(self.not_actionable("did not take the keyboard focus"))
     }
 
-    /// Whether the element, or something in it, has the focus.
+    /// Whether the element, or one inside it, has the focus.
     pub fn holds_focus(&self, id: NodeId) -> bool {
         self.read_node(id, |tree, ix| {
             tree.states(ix).has(State::Focused)
@@ -146,7 +147,7 @@ impl ActionContext<'_> {
         self.by_keys(steps).await
     }
 
-    /// Presses keys and lets go of them.
+    /// Presses and releases keys.
     pub async fn press(&self, combo: &Combo) -> Result<Outcome> {
         self.by_keys(press(combo)).await
     }
@@ -158,18 +159,18 @@ impl ActionContext<'_> {
         self.hold(Vec::new(), self.expected_by_name()?, &held(combo), lease).await
     }
 
-    /// Lets go of keys.
+    /// Releases keys.
     pub async fn release_keys(&self, combo: &Combo) -> Result<Outcome> {
         self.release(Vec::new(), &held(combo)).await
     }
 
-    /// Presses a mouse button somewhere and holds it.
+    /// Presses a mouse button at a point and holds it.
     pub async fn hold_button(&self, at: Point, button: Button, lease: Option<Duration>) -> Result<Outcome> {
         let expected = self.expected_at_spot()?;
         self.hold(vec![InputStep::Move(at)], expected, &[HeldInput::Button(button)], lease).await
     }
 
-    /// Lets go of a mouse button somewhere.
+    /// Releases a mouse button at a point.
     pub async fn release_button(&self, at: Point, button: Button) -> Result<Outcome> {
         self.release(vec![InputStep::Move(at)], &[HeldInput::Button(button)]).await
     }
@@ -196,12 +197,12 @@ impl ActionContext<'_> {
         released.map(|doubt| self.input_outcome(doubt)).map_err(|failure| self.failed(&failure))
     }
 
-    /// The window to bring to the front for keys that are meant for no element: with a window or an app named, theirs.
+    /// The window to bring to the front for keys without a target element: that of the window or app that the request names.
     fn window_to_front(&self) -> Result<Option<u64>> {
         match (&self.app, self.expected_by_name()?) {
             (_, Expected::Window(_, window)) => Ok(Some(window)),
             (Some(app), Expected::App(pid)) => {
-                // Any window of the app will do, so one that has the keyboard keeps it.
+                // Any window of the app will do, so if one has the keyboard it keeps it.
                 let active = {
                     let desktop = self.engine.desktop.read();
                     desktop.active_window.filter(|_| desktop.frontmost == Some(pid))
@@ -219,7 +220,7 @@ impl ActionContext<'_> {
     }
 }
 
-/// Clicks at a place.
+/// The steps of clicks at a point.
 pub(crate) fn clicks(at: Point, button: Button, count: u32, modifiers: &[Modifier]) -> Vec<InputStep> {
     let mut steps = vec![InputStep::Move(at)];
     for click in 0..count {
@@ -231,7 +232,7 @@ pub(crate) fn clicks(at: Point, button: Button, count: u32, modifiers: &[Modifie
     with(modifiers, steps)
 }
 
-/// Turns the wheel.
+/// The step that turns the wheel.
 pub(crate) fn turn(direction: Direction, amount: u32) -> InputStep {
     let amount = i32::try_from(amount).unwrap_or(i32::MAX);
     match direction {
@@ -242,7 +243,7 @@ pub(crate) fn turn(direction: Direction, amount: u32) -> InputStep {
     }
 }
 
-/// Does something while modifiers are held.
+/// The steps, with modifiers held meanwhile.
 pub(crate) fn with(modifiers: &[Modifier], steps: Vec<InputStep>) -> Vec<InputStep> {
     let key = |down| move |modifier: &Modifier| InputStep::Key(Key::Modifier(*modifier), down);
     let pressed = modifiers.iter().map(key(true));
@@ -250,7 +251,7 @@ pub(crate) fn with(modifiers: &[Modifier], steps: Vec<InputStep>) -> Vec<InputSt
     pressed.chain(steps).chain(released).collect()
 }
 
-/// Presses keys and lets go of them.
+/// The steps that press and release keys.
 pub(crate) fn press(combo: &Combo) -> Vec<InputStep> {
     with(&combo.modifiers, vec![InputStep::Key(combo.key, true), InputStep::Key(combo.key, false)])
 }
@@ -260,7 +261,7 @@ fn held(combo: &Combo) -> Vec<HeldInput> {
     modifiers.chain([HeldInput::Key(combo.key)]).collect()
 }
 
-/// Whether an element of this role says that it has the focus when it has.
+/// Whether elements of this role reliably report that they have the focus.
 fn takes_focus(role: Role) -> bool {
     matches!(role, Role::TextField | Role::TextArea | Role::SearchField | Role::SpinButton | Role::Combobox)
 }

@@ -1,5 +1,5 @@
-//! The one pair of hands there is: whoever uses mouse and keyboard has them alone, and what is held down is known, with
-//! whose it is and until when.
+//! The lock on mouse and keyboard: one action at a time uses them. It also records which keys and buttons are held down, by
+//! which client and until when.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use tracing::{info, warn};
 use crate::Engine;
 use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Sent};
 
-/// How long a key is held if nobody says.
+/// How long a key is held down if the request does not say.
 pub(crate) const DEFAULT_HOLD: Duration = Duration::from_secs(10);
-/// How long letting go of something may take.
+/// How long releasing keys and buttons may take.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What can be held down.
+/// A key or button that can be held down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeldInput {
     Key(Key),
@@ -27,7 +27,7 @@ pub(crate) enum HeldInput {
 }
 
 impl HeldInput {
-    /// The step that presses it, or lets go of it.
+    /// The step that presses or releases it.
     pub fn step(self, down: bool) -> InputStep {
         match self {
             HeldInput::Key(key) => InputStep::Key(key, down),
@@ -43,27 +43,27 @@ impl HeldInput {
     }
 }
 
-/// Something held down.
+/// A key or button that is held down.
 #[derive(Debug, Clone, Copy)]
 struct HeldEntry {
-    /// Names this hold: the same key may be held again later.
+    /// The number of this hold, since the same key may be held again later.
     number: u64,
     what: HeldInput,
     client: u64,
     until: Instant,
-    /// Whether it is let go of when its client goes.
+    /// Whether it is released when its client disconnects.
     with_client: bool,
 }
 
 impl HeldEntry {
-    /// The failure of who waited for it in vain.
+    /// The failure of a client that waited for its release in vain.
     fn in_the_way(self) -> Failure {
         let why = format!("client {} holds {} down", self.client, self.what.name());
         Failure::new(FailureKind::Refused, why)
     }
 }
 
-/// Mouse and keyboard.
+/// The lock, and the keys and buttons that are held down.
 #[derive(Debug, Default)]
 pub(crate) struct InputLock {
     turn: Arc<tokio::sync::Mutex<()>>,
@@ -71,14 +71,14 @@ pub(crate) struct InputLock {
     let_go: Notify,
 }
 
-/// The turn of one action with mouse and keyboard. Dropping it lets the next one have them.
+/// Exclusive use of mouse and keyboard by one action. Dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct InputGuard {
     _turn: OwnedMutexGuard<()>,
 }
 
 impl InputLock {
-    /// Waits until nobody else uses them, or holds anything; for input that `client` wants made.
+    /// Waits until no other action uses mouse and keyboard and no client but `client` holds anything down.
     async fn take(&self, client: u64, deadline: Instant) -> Result<InputGuard, Failure> {
         loop {
             let let_go = self.let_go.notified();
@@ -96,7 +96,7 @@ impl InputLock {
         }
     }
 
-    /// Waits until nobody else holds anything, without taking them.
+    /// Waits until no other client holds anything down, without taking the lock.
     pub async fn wait_until_free(&self, client: u64, deadline: Instant) -> Result<(), Failure> {
         loop {
             let let_go = self.let_go.notified();
@@ -113,7 +113,7 @@ impl InputLock {
         self.held.lock().1.iter().find(|held| held.client != client).copied()
     }
 
-    /// What is held, for `status`.
+    /// The held keys and buttons, for `status`.
     pub fn status(&self) -> Vec<HeldInputStatus> {
         let now = Instant::now();
         let told = |held: &HeldEntry| HeldInputStatus {
@@ -124,19 +124,19 @@ impl InputLock {
         self.held.lock().1.iter().map(told).collect()
     }
 
-    /// Whether anything is held.
+    /// Whether anything is held down.
     pub fn is_holding(&self) -> bool {
         !self.held.lock().1.is_empty()
     }
 }
 
 impl Engine {
-    /// Takes mouse and keyboard for a client, alone.
+    /// Takes the input lock for a client.
     pub(crate) async fn lock_input(&self, client: u64, deadline: Instant) -> Result<InputGuard, Failure> {
         self.input_lock.take(client, deadline).await
     }
 
-    /// Makes input, for who has taken mouse and keyboard. Answers why it may be lost on the way, if it may.
+    /// Sends input; the caller holds the input lock. Returns a warning if the input may have been lost.
     pub(crate) async fn input(
         &self,
         input: Input,
@@ -154,8 +154,8 @@ impl Engine {
         }
     }
 
-    /// Presses things and holds them: until they are let go of, the time is over or, if so said, the client is gone. For who has
-    /// taken mouse and keyboard.
+    /// Presses keys or buttons and holds them until they are released, the lease ends or, if the request gives no lease, the
+    /// client disconnects. The caller holds the input lock.
     pub(crate) async fn hold(
         self: &Arc<Self>,
         client: u64,
@@ -166,7 +166,7 @@ impl Engine {
         deadline: Instant,
     ) -> Result<Option<String>, Failure> {
         let until = Instant::now() + lease.unwrap_or(DEFAULT_HOLD);
-        // Noted first: if the client goes in the middle of it, this is what is let go of.
+        // Recorded before anything is pressed: if the client disconnects meanwhile, this is what is released.
         let numbers: Vec<u64> = {
             let (next, held) = &mut *self.input_lock.held.lock();
             let new = what.iter().filter(|what| !held.iter().any(|held| held.what == **what));
@@ -186,7 +186,7 @@ impl Engine {
         let engine = Arc::downgrade(self);
         let held: Vec<HeldInput> = what.to_vec();
         tokio::spawn(async move {
-            // The lease may be extended meanwhile; then there is another watch on it.
+            // The lease may be extended meanwhile; then another task watches it.
             tokio::time::sleep_until(until).await;
             if let Some(engine) = engine.upgrade() {
                 engine
@@ -197,7 +197,7 @@ impl Engine {
         Ok(doubt)
     }
 
-    /// Lets go of things that are held, for who has taken mouse and keyboard. It needs nobody's leave.
+    /// Releases held keys and buttons; the caller holds the input lock. Any receiver is accepted.
     pub(crate) async fn release(
         &self,
         before: Vec<InputStep>,
@@ -211,7 +211,7 @@ impl Engine {
         Ok(doubt)
     }
 
-    /// A client is gone: what it held is let go of, unless it said how long to hold it.
+    /// Called when a client disconnects: releases what it held down, unless it gave a lease.
     pub(crate) fn client_left(self: &Arc<Self>, client: u64) {
         if self.input_lock.is_holding() {
             let engine = Arc::clone(self);
@@ -221,7 +221,7 @@ impl Engine {
         }
     }
 
-    /// The daemon is going down: nothing stays held.
+    /// Called when the daemon shuts down: releases everything.
     pub async fn release_all_input(&self) {
         self.release_held(|_| true).await;
     }

@@ -1,4 +1,4 @@
-//! Menus: picking an item by the names from the menu bar down.
+//! Menus: picks an item by the names on the path from the menu bar down.
 
 use std::time::Duration;
 
@@ -15,19 +15,19 @@ use axd_platform::{Act, Sent};
 use axd_tree::{Ix, Resolved, Tree};
 
 impl ActionContext<'_> {
-    /// Picks an item of a menu: at once if the app lets it, else by opening one menu after the other. If that comes to nothing
-    /// what was opened is closed again: an open menu has the pointer and the keyboard to itself.
+    /// Picks a menu item: directly if the app allows it, else by opening one menu after the other. If that fails, the opened
+    /// menus are closed again, because an open menu grabs the pointer and the keyboard.
     pub async fn menu(&mut self, path: &[&str]) -> Result<Outcome> {
         let mut opened = None;
         let done = self.walk_menus(path, &mut opened).await;
         if let (Some(menu), Err(_)) = (opened, &done) {
-            // That it could not be closed is less than why it was to be.
+            // The failure that led here is reported, rather than a failure to close the menu.
             let _ = self.close(menu).await;
         }
         done
     }
 
-    /// The same; the first menu that was opened is told.
+    /// Opens the menus on a path and picks the item; the first menu that was opened is stored in `first`.
     async fn walk_menus(&mut self, path: &[&str], first: &mut Option<NodeId>) -> Result<Outcome> {
         let Some((last, above)) = path.split_last() else { return Err(self.no_such_item("", &[])) };
         if self.options.route != Some(Route::Input)
@@ -36,7 +36,7 @@ impl ActionContext<'_> {
             match self.perform(leaf, Act::Press).await {
                 Ok(()) => return Ok(self.semantic_outcome(Delivery::DeliveredUnverified)),
                 Err(failure) if failure.sent != Sent::No => return self.outcome_without_reply(&failure),
-                // Closed menus may not let their items be picked; open ones do.
+                // Some apps allow their items to be picked only while the menu is open.
                 Err(_) => {}
             }
         }
@@ -49,7 +49,8 @@ impl ActionContext<'_> {
             let Some(menu) = self.menu_item(opened, depth > 1) else {
                 return Err(self.no_such_item(opened[depth - 1], &path[..depth - 1]));
             };
-            // What is known to hold other items is not opened to find that out, and what holds none is not picked.
+            // A menu whose items are known is not opened just to find the next one missing, and an item without a submenu is
+            // not picked on the way.
             let opens = depth == 1 || self.opens(menu);
             if self.menu_item(next, false).is_none() && (self.holds_items(menu) || !opens) {
                 return Err(self.no_such_item(path[depth], opened));
@@ -69,13 +70,14 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Whether items of a menu are known.
+    /// Whether any items of a menu are known.
     fn holds_items(&self, menu: NodeId) -> bool {
         self.read_node(menu, |tree, ix| tree.subtree(ix).skip(1).any(|below| is_menu(tree.role(below))))
             .unwrap_or(false)
     }
 
-    /// Whether a part of a menu (those of a menu bar do) opens another menu, as far as it says. To press an item that does not would be to pick it.
+    /// Whether a menu item opens a submenu, as far as the app reports it; those of a menu bar always do. Pressing an item that
+    /// does not would pick it.
     fn opens(&self, id: NodeId) -> bool {
         self.read_node(id, |tree, ix| {
             let is_item =
@@ -96,14 +98,14 @@ impl ActionContext<'_> {
         }
     }
 
-    /// The item at a path of names from the menu bar, or from an open menu, down.
+    /// The item at a path of names, from the menu bar or from an open menu down.
     fn menu_item(&self, path: &[&str], shown: bool) -> Option<NodeId> {
         let app = self.app.as_ref()?;
         let tree = app.tree.read();
         let root = tree.root()?;
         let bars = tree.subtree(root).filter(|ix| matches!(tree.role(*ix), Role::MenuBar));
         let mut at: Vec<Ix> = bars.collect();
-        // The menus of the window in front come first.
+        // The menus of the front window come first.
         if let Some(front) = self.engine.focused_window(&tree) {
             at.sort_by_key(|bar| !tree.is_within(*bar, front));
         }
@@ -115,7 +117,7 @@ impl ActionContext<'_> {
                     && (!shown || is_shown(&tree, *ix))
             };
             let found = at.iter().find_map(|above| nearest(&tree, *above, &fits)).or_else(|| {
-                // What a menu opens may hang elsewhere in the tree.
+                // The submenu of a menu may be elsewhere in the tree.
                 (depth > 0).then(|| {
                     let menus = tree.subtree(root).filter(|ix| tree.role(*ix) == Role::Menu);
                     menus.filter(|menu| is_shown(&tree, *menu)).find_map(|menu| nearest(&tree, menu, &fits))
@@ -130,7 +132,7 @@ impl ActionContext<'_> {
         let place =
             if above.is_empty() { "menu bar".to_owned() } else { format!("menu '{}'", above.join(" > ")) };
         let mut candidates = Vec::new();
-        // Looked for before the tree is held: one lock is not taken twice.
+        // Found before the tree is locked, because the lock must not be taken twice.
         let opened = self.menu_item(above, false);
         if let Some(app) = &self.app {
             let tree = app.tree.read();
@@ -174,7 +176,7 @@ fn is_menu(role: Role) -> bool {
     )
 }
 
-/// The first below an element that fits, not looking inside other menus that do not.
+/// The nearest element below another one that fits; other menus that do not fit are not entered.
 fn nearest(tree: &Tree, above: Ix, fits: &impl Fn(&Ix) -> bool) -> Option<Ix> {
     let mut level: Vec<Ix> = tree.children(above).to_vec();
     while !level.is_empty() {

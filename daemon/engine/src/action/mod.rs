@@ -1,10 +1,11 @@
-//! Actions: resolve, check the policy, read again, perform, settle, answer with what changed.
+//! Actions: resolve the target, check the policy, read the target again, perform, settle, answer with what changed.
 //!
-//! In the order an action takes: `spec` says what each command comes to, `context` is one action under way, `semantic` and `input`
-//! are the two routes, `settle` waits until the app is at rest, `report` answers. On the way: `actionability` waits until an element can
-//! be reached with the mouse, `receiver` makes sure that input reaches the right window, `typing` enters text and `typed_text` reads back
-//! what came of it, `select`, `menu`, `popup` and `scroll` find what is not in sight, `resolve_again` finds what was replaced. `queue`
-//! lets one action at a time act on an app, `input_lock` one at a time use mouse and keyboard.
+//! The modules in the order of an action: `spec` turns a command into an action, `context` is a running action, `semantic` and
+//! `input` are the two routes, `settle` waits until the app has come to rest, `report` writes the answer. On the way,
+//! `actionability` waits until an element can be reached with the mouse, `receiver` makes sure that input reaches the right
+//! window, `typing` enters text and `typed_text` compares it with the field afterwards, `select`, `menu`, `popup` and `scroll`
+//! find elements that are not in view, `resolve_again` finds elements that were replaced. `queue` allows one action at a time
+//! per app, `input_lock` one at a time with mouse and keyboard.
 
 pub(crate) mod actionability;
 pub(crate) mod context;
@@ -44,11 +45,11 @@ use axd_service::Call;
 use context::ActionContext;
 use spec::{Action, TargetKind};
 
-/// How long an action may take in all if its client does not say.
+/// The deadline of an action if the request has none.
 const DEFAULT_ACTION_DEADLINE: std::time::Duration = std::time::Duration::from_secs(30);
 
 impl Engine {
-    /// Carries out a command that acts.
+    /// Runs a command that acts.
     pub(crate) async fn act(self: &Arc<Self>, call: &Call, answer: &mut Answer<'_>) -> Result<()> {
         let Some((action, options)) = spec::of(&call.command)? else {
             let what = format!("{} is not an action", call.command.name());
@@ -89,8 +90,8 @@ impl Engine {
         about.app = app.as_ref().map(|app| app.seen());
         about.target = target;
         self.permit(call, about)?;
-        // Who needs mouse and keyboard waits for them here, and not in a turn that their holder may want: the two would wait
-        // for each other.
+        // An action that needs mouse and keyboard waits for them here, before its turn in the app's queue. If it waited in its
+        // turn, and their holder waited for that turn, the two would deadlock.
         if action.needs_hands(options, point) {
             self.input_lock.wait_until_free(call.session.client, deadline).await.map_err(|failure| {
                 Error::new(
@@ -101,7 +102,7 @@ impl Engine {
             })?;
         }
         let turn = match &app {
-            // To let go of something needs no turn: whoever has it may be waiting for just that.
+            // Releasing a key or button needs no turn: the action that has the turn may be waiting for just that.
             Some(app) if !action.lets_go() => {
                 Some(app.queue.take(call.session.client, call.command.name(), deadline).await)
             }
@@ -118,7 +119,7 @@ impl Engine {
         context.begin().await?;
         let done = if options.dry_run { Ok(context.dry_run(action)) } else { action.run(&mut context).await };
         context.give_back_hands();
-        // Whoever received it is who it was done to, whatever was named.
+        // The action is attributed to the app that received the input, whatever the request names.
         if let Some(received) = context.received.last().and_then(|receiver| receiver.pid)
             && about.app.as_ref().is_none_or(|app| app.pid != received)
         {
@@ -135,7 +136,7 @@ impl Engine {
         Ok(done.delivery)
     }
 
-    /// What an action is about: an app, an element of it, a place.
+    /// Resolves the subject of an action: an app, an element of it, a point.
     async fn aim(
         self: &Arc<Self>,
         action: &Action<'_>,
@@ -156,7 +157,7 @@ impl Engine {
                     };
                     match located {
                         Ok(located) => Ok((Some(located.app), Some(located.id), Some(point))),
-                        // A place where nothing is known to be can be clicked all the same.
+                        // A point can be clicked even if no element is known there.
                         Err(_) if action.takes_bare_point() => {
                             Ok((self.app(options.app, deadline).await.ok(), None, Some(point)))
                         }
@@ -188,7 +189,7 @@ impl Engine {
             TargetKind::Keyboard => {
                 let app = match options.app {
                     Some(_) => Some(self.app(options.app, deadline).await?),
-                    // Keys go where the focus is, whether or not it is known whose that is.
+                    // Keys go to the focus, whether or not it is known which app has it.
                     None => self.app(None, deadline).await.ok(),
                 };
                 Ok((app, None, None))
@@ -196,7 +197,7 @@ impl Engine {
         }
     }
 
-    /// A point on the screen: as it is given, or within the window that is named.
+    /// A point on the screen: as it is given, or relative to the window that the request names.
     async fn place_of(
         self: &Arc<Self>,
         point: axd_protocol::Point,
@@ -231,7 +232,7 @@ impl Engine {
     }
 }
 
-/// A process that is none of the apps.
+/// A placeholder for a process that is not one of the known apps.
 fn unknown(pid: u32) -> axd_platform::RunningApp {
     axd_platform::RunningApp { pid, name: format!("process {pid}"), ..Default::default() }
 }

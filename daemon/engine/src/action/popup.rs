@@ -1,5 +1,5 @@
-//! Popups: what combo boxes and menus open. Opening it, knowing that it is open, and closing it again: one that is left open
-//! has the pointer and the keyboard to itself.
+//! Popups, which combo boxes and menus open: opens them, finds out whether they are open, and closes them again. A popup that
+//! is left open grabs the pointer and the keyboard.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,19 +19,19 @@ use crate::apps::measure::Measurements;
 use axd_platform::{Act, FailureKind, Gate, Sent};
 use axd_tree::{Ix, Tree};
 
-/// How long a popup may take to come or to go.
+/// How long a popup may take to open or close.
 pub(crate) const COMES: Duration = Duration::from_millis(1_500);
-/// What the window system shows is not told: so often it is looked.
+/// How often the windows on the screen are examined. The window system sends no events about popups.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// How far the items of a popup may be from its edges: its frame, and the shadow that some draw around it.
+/// How far the items of a popup may be from its edges: its frame, and the shadow that some toolkits draw around it.
 const FRAME: i32 = 40;
-/// How many items of a popup are measured.
+/// The maximum number of items of a popup that are measured.
 const MOST_BESIDE: usize = 64;
-/// How many popups, each opened by the one before, are closed at most.
+/// The maximum number of nested popups that are closed.
 const MOST_LEVELS: usize = 8;
 
 impl ActionContext<'_> {
-    /// Whether what an element opens is open, as far as can be known.
+    /// Whether the popup of an element is open, as far as can be known.
     pub async fn is_open(&self, holder: NodeId) -> Option<bool> {
         let told = self.read_node(holder, |tree, ix| {
             let states = tree.states(ix);
@@ -44,7 +44,7 @@ impl ActionContext<'_> {
             let is_part = |at: &Ix| *at != ix && (is_item(tree.role(*at)) || tree.role(*at) == Role::Menu);
             let parts = || tree.subtree(ix).filter(is_part);
             match parts().find(|at| is_item(tree.role(*at)) && is_shown(tree, *at)) {
-                // The choices of some combo boxes say that they are shown, open or not.
+                // The choices of some combo boxes report that they are shown whether the popup is open or not.
                 Some(first) if tree.role(ix) == Role::Combobox => Told::Choice(tree.id(first)),
                 Some(_) => Told::Open(true),
                 None if parts().next().is_none() => Told::Nothing,
@@ -58,7 +58,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Whether an element lies in a popup of its app; `None` where the platform cannot tell.
+    /// Whether an element lies in a popup of its app; `None` where the platform does not know.
     async fn is_in_popup(&self, id: NodeId) -> Option<bool> {
         let app = Arc::clone(self.app().ok()?);
         let key = self.key(id).ok()?;
@@ -74,15 +74,15 @@ impl ActionContext<'_> {
         Some(false)
     }
 
-    /// Whether a popup of the app of a window is on top at a point.
+    /// Whether the topmost window at a point is a popup of the app that `window` belongs to.
     async fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
         let engine = Arc::clone(self.engine);
         let asked = tokio::task::spawn_blocking(move || engine.platform.popup_at(window, point));
         asked.await.ok().flatten()
     }
 
-    /// Whether the items beside an element, and the element, fill a popup that the desktop shows: the menus of some toolkits have
-    /// no element of their own in the tree, only items.
+    /// Whether an element and its siblings fill a popup that the desktop shows: the menus of some toolkits have no element of
+    /// their own in the tree, only items.
     pub async fn are_items_there(&self, app: &App, id: NodeId, popup: Bounds) -> Result<bool> {
         let beside = self.read_node(id, |tree, ix| {
             let parent = tree.parent(ix);
@@ -103,7 +103,7 @@ impl ActionContext<'_> {
         Ok(places.age.is_none() && edges.iter().all(|edge| (0..=FRAME).contains(edge)))
     }
 
-    /// Waits until a popup is open, or closed; whether it is known to be.
+    /// Waits until a popup is open, or closed. Returns whether it is known to be.
     async fn until_open(&self, holder: NodeId, open: bool) -> Result<bool> {
         let end = self.deadline.min(Instant::now() + COMES);
         let mut updates = self.engine.changed.subscribe();
@@ -123,7 +123,8 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Opens what the target opens: by the app itself, else with the mouse. It is seen to be open, or that cannot be known.
+    /// Opens the popup of an element: through the app, else with the mouse. Succeeds if the popup is seen to be open, or if
+    /// that cannot be known.
     pub async fn open(&self, holder: NodeId) -> Result<Outcome> {
         if self.options.route != Some(Route::Input) {
             self.until_enabled().await?;
@@ -131,7 +132,7 @@ impl ActionContext<'_> {
                 let done = match self.perform(holder, act).await {
                     Ok(()) => self.semantic_outcome(Delivery::DeliveredUnverified),
                     Err(failure) if failure.sent == Sent::No => continue,
-                    // Some open it and go on saying that it is closed.
+                    // Some elements open their popup and go on reporting that it is closed.
                     Err(failure) if failure.kind == FailureKind::Refused => {
                         self.semantic_outcome(Delivery::DeliveredUnverified)
                     }
@@ -157,22 +158,22 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Closes what an element has open, by the app itself or with Escape, and looks that it is closed. Escape goes to what is
-    /// open only while something is known to be.
+    /// Closes the popup of an element, through the app or with Escape, and checks that it is closed. Escape is sent only while
+    /// a popup is known to be open, so that nothing else gets it.
     pub async fn close(&self, holder: NodeId) -> Result<Option<Outcome>> {
         let mut done = None;
         for level in 0..MOST_LEVELS {
             if self.is_open(holder).await != Some(true) {
                 break;
             }
-            // One that says that it is closed has nothing to collapse.
+            // An element that reports to be collapsed cannot be collapsed by its app.
             let says_closed = self.read_node(holder, |tree, ix| tree.states(ix).has(State::Collapsed));
             if level == 0
                 && !says_closed.unwrap_or(false)
                 && self.options.route != Some(Route::Input)
                 && let (Ok(app), Ok(key)) = (self.app(), self.key(holder))
             {
-                // It is closed even if whoever asked has given up.
+                // The popup is closed even if the caller has cancelled the request.
                 let end = Instant::now() + COMES;
                 if app.perform(key, Act::Collapse, Gate::new(), end).await.is_ok()
                     && self.until_open(holder, false).await?
@@ -191,23 +192,23 @@ impl ActionContext<'_> {
     }
 }
 
-/// What a tree tells of whether something is open.
+/// What the tree reports about whether a popup is open.
 enum Told {
     Open(bool),
-    /// It depends on where this is.
+    /// It depends on whether this choice lies in a popup.
     Choice(NodeId),
     Nothing,
 }
 
-/// Points of an item: its middle, and near either end. Qt 5 says that choices are as wide as the longest text needs, however
-/// narrow the popup is that shows them.
+/// Points of an item: its center, and near either end. Qt 5 reports choices as wide as the longest text needs, however narrow
+/// the popup that shows them.
 pub(crate) fn along(bounds: Bounds) -> [Point; 3] {
     let (half, inset) = (bounds.width / 2, bounds.width.min(bounds.height) / 2);
     let y = bounds.y + bounds.height / 2;
     [half, inset, bounds.width - inset].map(|x| Point { x: bounds.x + x, y })
 }
 
-/// Whether an element and all it is in is shown, as far as that is told.
+/// Whether an element and all its ancestors are shown, as far as they report it.
 pub(crate) fn is_shown(tree: &Tree, ix: Ix) -> bool {
     std::iter::successors(Some(ix), |at| tree.parent(*at)).all(|at| {
         let states = tree.states(at);
@@ -215,8 +216,8 @@ pub(crate) fn is_shown(tree: &Tree, ix: Ix) -> bool {
     })
 }
 
-/// The popup of a combo box that is another one, elsewhere in the tree: Firefox shows the choices of a page's field in one of
-/// its own, with the same items, and the field goes on saying that it is closed.
+/// A popup elsewhere in the tree that stands in for that of a combo box: Firefox shows the choices of a page's field in a popup
+/// of its own, with the same items, and the field goes on reporting that it is collapsed.
 pub(crate) fn twin(tree: &Tree, holder: Ix) -> Option<Ix> {
     if tree.role(holder) != Role::Combobox {
         return None;

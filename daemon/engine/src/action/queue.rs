@@ -1,4 +1,4 @@
-//! One action at a time for each app, in the order they came; reads never wait here.
+//! Runs one action at a time per app, in the order of arrival. Reads never wait here.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::MutexGuard;
 use tokio::time::{Instant, timeout_at};
 
-/// Who acts on an app, and who waits to.
+/// The running action of an app, and how many actions wait.
 #[derive(Debug, Default)]
 pub(crate) struct ActionQueue {
     turn: tokio::sync::Mutex<()>,
@@ -22,7 +22,7 @@ struct Holder {
     since: Instant,
 }
 
-/// The turn of one action. Dropping it lets the next one act.
+/// The turn of one action. Dropping it starts the next one.
 #[derive(Debug)]
 pub(crate) struct QueueGuard<'q> {
     queue: &'q ActionQueue,
@@ -30,7 +30,7 @@ pub(crate) struct QueueGuard<'q> {
 }
 
 impl ActionQueue {
-    /// Waits for the turn of an action; `None` if it does not come in time.
+    /// Waits for the turn of an action; `None` if it does not come before the deadline.
     pub async fn take(
         &self,
         client: u64,
@@ -44,7 +44,7 @@ impl ActionQueue {
         Some(QueueGuard { queue: self, _turn: turn })
     }
 
-    /// Who acts, for `status`.
+    /// The running action, for `status`.
     pub fn status(&self) -> Option<ActionStatus> {
         let waiting = self.waiting.load(Relaxed);
         self.holder.lock().map(|holder| ActionStatus {
@@ -62,7 +62,7 @@ impl Drop for QueueGuard<'_> {
     }
 }
 
-/// Counts who waits, also if the wait is given up.
+/// Counts a waiting action until it is dropped, even if the wait is abandoned.
 struct Waiting<'q>(&'q AtomicU32);
 
 impl Waiting<'_> {

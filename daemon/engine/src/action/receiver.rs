@@ -1,8 +1,8 @@
-//! Making sure that input reaches who it is meant for.
+//! Makes sure that input reaches the right receiver.
 //!
-//! An action takes mouse and keyboard before it brings a window to the front or gives anything the focus, and keeps them
-//! until it has sent its input. What it sends goes with a judge that the platform asks before each stretch: who would
-//! receive this now? If that is not the one who is meant, nothing more is sent.
+//! An action takes the input lock before it brings a window to the front or moves the focus, and keeps it until its input is
+//! sent. The input carries a judge, which the platform asks before each stretch whether the current receiver is the right one.
+//! If it is not, nothing more is sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,32 +17,32 @@ use crate::action::context::{ActionContext, Outcome};
 use crate::action::input_lock::InputGuard;
 use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch};
 
-/// How long a window that is to receive keys may take to get the input focus.
+/// How long a window that must receive keys may take to get the input focus.
 const RAISE: Duration = Duration::from_millis(3_000);
-/// So long it is waited, at most, before it is looked again whether it has.
+/// The maximum wait before the input focus is checked again.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// Who has to receive input.
+/// The receiver that input must reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// Whoever it is; it is told.
+    /// Any receiver; it is reported.
     Anyone,
-    /// The app, by its process.
+    /// The app with this process id.
     App(u32),
     /// This window of the app.
     Window(u32, u64),
-    /// A menu, a list or the like of the app, or one of its windows.
+    /// A popup of the app, such as a menu or a list, or one of its windows.
     Popup(u32),
 }
 
 impl Expected {
-    /// Whether it is this receiver.
+    /// Whether a receiver is the expected one.
     fn is(self, stretch: Stretch, receiver: &Receiver) -> bool {
         let is_app = |pid: u32| receiver.pid == Some(pid);
         match (self, stretch) {
             (Expected::Anyone, _) => true,
             (Expected::App(pid) | Expected::Popup(pid), _) => is_app(pid),
-            // Keys that go to a popup of the app are the app's own business: a list that completes what is typed.
+            // Keys may also go to a popup of the app, such as a list that completes what is typed: that is up to the app.
             (Expected::Window(pid, window), Stretch::Keys) => {
                 receiver.window == Some(window) || receiver.popup && is_app(pid)
             }
@@ -51,7 +51,7 @@ impl Expected {
     }
 }
 
-/// Who received the input of an action last.
+/// The last receiver of an action's input.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Received(Arc<Mutex<Option<Receiver>>>);
 
@@ -63,8 +63,8 @@ impl Received {
 }
 
 impl ActionContext<'_> {
-    /// Takes mouse and keyboard, if they are not held already. True if they were not: then they are to be given back by
-    /// whoever waits for something.
+    /// Takes the input lock, unless this action holds it already. True if it was taken now: then the caller must release it
+    /// before it waits for something.
     pub async fn take_hands(&self) -> Result<bool> {
         if self.input_guard.lock().is_some() {
             return Ok(false);
@@ -77,18 +77,18 @@ impl ActionContext<'_> {
         Ok(true)
     }
 
-    /// Gives mouse and keyboard back.
+    /// Releases the input lock.
     pub fn give_back_hands(&self) {
         *self.input_guard.lock() = None;
     }
 
-    /// Who has to receive what is meant for an element.
+    /// The receiver that input for an element must reach.
     pub fn expected_of(&self, id: NodeId) -> Result<Expected> {
         let pid = self.app()?.pid();
         Ok(self.window_of(id)?.map_or(Expected::App(pid), |window| Expected::Window(pid, window)))
     }
 
-    /// Who has to receive input that is meant for no element: who was named.
+    /// The receiver that input without a target element must reach: the one that the request names.
     pub fn expected_by_name(&self) -> Result<Expected> {
         let Some(app) = &self.app else { return Ok(Expected::Anyone) };
         let pid = app.pid();
@@ -102,7 +102,7 @@ impl ActionContext<'_> {
         Ok(if self.options.app.is_some() { Expected::App(pid) } else { Expected::Anyone })
     }
 
-    /// Who has to receive input at the place that this action is about.
+    /// The receiver that input at the point or element of this action must reach.
     pub fn expected_at_spot(&self) -> Result<Expected> {
         match (self.point, self.target) {
             (None, Some(id)) if self.pops_up(id) => Ok(Expected::Popup(self.app()?.pid())),
@@ -111,7 +111,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Makes input that has to reach the one who is expected.
+    /// Sends input that must reach the expected receiver.
     pub async fn send(&self, steps: Vec<InputStep>, expected: Expected) -> Result<Outcome> {
         let gate = self.call.gate.part();
         let sent = self.try_to_send(steps, expected, &gate).await;
@@ -130,7 +130,7 @@ impl ActionContext<'_> {
         self.engine.input(input, gate, self.deadline).await
     }
 
-    /// Who would receive something now, if it is the one who is expected; else, in words, why not.
+    /// The current receiver of a stretch, if it is the expected one; else a text that says why not.
     pub async fn receiver_of(
         &self,
         stretch: Stretch,
@@ -144,8 +144,8 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Makes input by the keyboard for an element, or for who was named. The window is brought to the front first, and again
-    /// if another one has taken the keyboard before anything was sent.
+    /// Sends keyboard input to an element, or to the app or window that the request names. The window is brought to the front
+    /// first, and again if another one got the keyboard before anything was sent.
     pub async fn send_keys(
         &self,
         steps: Vec<InputStep>,
@@ -166,17 +166,17 @@ impl ActionContext<'_> {
                         && failure.sent == Sent::No
                         && Instant::now() < end =>
                 {
-                    // Until something happens on the desktop, or a moment has passed: the focus is announced late.
+                    // Waits for an event of the desktop, but only for a moment: changes of the focus are announced late.
                     let _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), updates.changed()).await;
                 }
                 Err(failure) => return Err(self.not_sent(&failure, &gate)),
             }
         }
-        // The loop above never ends by itself.
+        // Not reached: the loop above never ends by itself.
         Err(self.not_actionable("did not receive the keys"))
     }
 
-    /// The judge of what is sent by this action.
+    /// The judge for the input of this action.
     pub fn judge(&self, expected: Expected) -> Judge {
         let (engine, received) = (Arc::downgrade(self.engine), self.received.clone());
         Judge::new(move |stretch, receiver| {
@@ -203,7 +203,7 @@ impl ActionContext<'_> {
         })
     }
 
-    /// The error of input that was not sent, or not all of it.
+    /// The error for input that was not sent, or only in part.
     pub fn not_sent(&self, failure: &Failure, gate: &Gate) -> Error {
         let typed = gate.characters();
         if failure.kind != FailureKind::Elsewhere {
@@ -233,7 +233,7 @@ impl ActionContext<'_> {
 }
 
 impl Engine {
-    /// Who a receiver is, for people.
+    /// A receiver's description for error texts.
     pub(crate) fn describe(&self, receiver: &Receiver) -> String {
         let desktop = self.desktop.read();
         let app = receiver.pid.and_then(|pid| desktop.by_pid(pid));

@@ -1,4 +1,4 @@
-//! Telling what came of an action.
+//! The answer to an action.
 
 use axd_protocol::command::{ActAnswer, Aspect, Effects, Modal, Receiver, Route, Settled};
 use axd_protocol::error::{Delivery, Disposition};
@@ -10,11 +10,11 @@ use crate::answer::Answer;
 use crate::apps::modal::{described, in_words, modals};
 use axd_tree::{Changes, Ix, Resolved, Tree};
 
-/// More changes than this are not told one by one: the caller is better off with a look.
+/// The maximum number of changes that are listed in an answer; for more, a new snapshot serves the caller better.
 const MAX_CHANGES: usize = 5_000;
 
 impl ActionContext<'_> {
-    /// What would be done, without doing it.
+    /// The outcome of a dry run: what would be done.
     pub fn dry_run(&self, action: &Action<'_>) -> Outcome {
         let by_input = action.is_physical(self) || self.options.route == Some(Route::Input);
         let (method, route) = if by_input {
@@ -35,7 +35,7 @@ impl ActionContext<'_> {
             (None, _) => Vec::new(),
         };
         let came_of_it = match &self.before {
-            // That it has the focus now came of bringing it there.
+            // A changed focus alone is no effect: it results from reaching the element.
             Some(_) => changed.iter().any(|aspect| *aspect != Aspect::Focused),
             None => matches!(rest.settled, Settled::Quiet | Settled::Busy | Settled::Ended),
         };
@@ -95,16 +95,16 @@ impl ActionContext<'_> {
 }
 
 impl ActionContext<'_> {
-    /// The modal dialog that is open over what this was about, if one is: it waits for an answer.
+    /// The modal dialog that is open over the subject of this action, if there is one: it waits for the user.
     fn modal(&self, tree: &Tree) -> Option<Modal> {
         let target = self.target.and_then(|id| match tree.resolve(id) {
             Resolved::Alive(ix) => Some(ix),
             _ => None,
         });
-        // What is sent to no element in particular is about the window that receives it.
+        // Input without a target element is about the window that receives it.
         let received = self.received.last().and_then(|receiver| receiver.window).filter(|_| target.is_none());
         let is_over = |window: &Ix| received.is_none() || tree.window_number(*window) != received;
-        // One that this opened is in the effects.
+        // A dialog that this action opened is part of the effects.
         let mut others = modals(tree, target).filter(is_over);
         others.find(|window| !tree.came_after(*window, self.since.tick)).map(|window| described(tree, window))
     }
@@ -114,14 +114,14 @@ fn size(changes: &Changes) -> usize {
     changes.removed.len() + changes.moved.len() + changes.added.len() + changes.changed.len()
 }
 
-/// Writes the answer as JSON; the difference straight from the tree.
+/// Writes the answer as JSON, with the difference straight from the tree.
 fn write(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>, out: &mut Vec<u8>) {
     let (Some(changes), Some(tree), Some(effects)) = (changes, tree, &told.effects) else {
         let _ = serde_json::to_writer(out, told);
         return;
     };
     let without = ActAnswer { effects: None, ..told.clone() };
-    // Writing to a Vec cannot fail, and these fields cannot fail to serialise.
+    // Writing to a `Vec` cannot fail, and these fields always serialize.
     let _ = serde_json::to_writer(&mut *out, &without);
     out.pop();
     out.extend_from_slice(b",\"effects\":{\"since\":");
@@ -133,7 +133,7 @@ fn write(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>, out: 
     out.extend_from_slice(b"}}");
 }
 
-/// The answer for reading: how it was done, then what changed.
+/// The answer as text: how the action was done, then what changed.
 fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> String {
     let mut out = String::new();
     let delivery = match told.disposition.delivery {
@@ -157,7 +157,7 @@ fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
     if let Some(note) = &told.note {
         out.push_str(&format!("  {note}\n"));
     }
-    // Who it came to is not known by what was asked.
+    // The receiver is named only if the request did not determine it.
     if let Some(receiver) = told.receiver.as_ref().filter(|_| told.before.is_none()) {
         let app = receiver.app.as_deref().unwrap_or("an unknown app");
         out.push_str(&format!("  received by {app}: {:?}\n", receiver.title));

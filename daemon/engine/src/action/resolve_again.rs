@@ -1,5 +1,5 @@
-//! Looking again for an element that its app replaced: office programs make new ones as they like, and lists that are
-//! filled anew too.
+//! Finds an element again that its app replaced: office programs replace elements at any time, and so do lists that are
+//! refilled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use tokio::time::Instant;
 use crate::Engine;
 use axd_platform::{ElementKey, RunningApp, WorkerRequest};
 
-/// How long it may take to learn what is there now.
+/// How long updating the tree may take.
 const LOOKS: Duration = Duration::from_millis(2_000);
 
 impl Engine {
-    /// Has the tree of an app brought up to what it is now: what it announced at first, all of it after that. What goes wrong
-    /// is said by whoever looks for the element then.
+    /// Updates the tree of an app: with the changes it announced on the first try, with a full walk after that. Failures are
+    /// not reported here; the search for the element that follows reports them.
     pub(crate) async fn find_again(
         self: &Arc<Self>,
         seen: Option<&RunningApp>,

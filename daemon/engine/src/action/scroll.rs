@@ -1,4 +1,4 @@
-//! Scrolling until an element, or a row of one, can be seen.
+//! Scrolls until an element, or a row of it, is in view.
 
 use axd_protocol::command::Route;
 use axd_protocol::error::Delivery;
@@ -11,23 +11,24 @@ use crate::apps::measure::Measurements;
 use axd_platform::{Act, Direction, InputStep, WorkerRequest};
 use axd_tree::Ix;
 
-/// How many turns of the wheel it takes at most to bring something into sight.
+/// The maximum number of wheel turns to bring an element into view.
 const MOST_TURNS: u32 = 400;
-/// How many notches of the wheel a turn has.
+/// The minimum and maximum number of notches in one turn of the wheel.
 const FEWEST_NOTCHES: u32 = 2;
 const MOST_NOTCHES: u32 = 60;
-/// How many elements on each side of one are looked at to find out where it lies.
+/// How many siblings on each side of an element are examined to find out where it lies.
 const MOST_BESIDE: usize = 256;
 
 impl ActionContext<'_> {
-    /// Scrolls until the target, or a row of it, can be seen.
+    /// Scrolls until the target, or a row of it, is in view.
     pub async fn scroll_to(&mut self, row: Option<u32>) -> Result<Outcome> {
         if let Some(row) = row {
             let row = row - 1;
             let holder = self.id()?;
             let find = || self.read_node(holder, |tree, ix| row_of(tree, ix, row)).ok().flatten();
             let Some(done) = self.try_semantic(Act::Reveal(row)).await? else {
-                // It may be known by its number all the same; then it is like any element that is out of sight.
+                // The row may be available by its index all the same; then it is scrolled to like any element that is out of
+                // view.
                 let (app, key) = (self.app()?, self.key(holder)?);
                 app.ask(self.deadline, |reply| WorkerRequest::Keep { key, rows: vec![row], reply }).await?;
                 let Some(found) = find() else {
@@ -58,7 +59,7 @@ impl ActionContext<'_> {
         self.wheel_to().await
     }
 
-    /// Turns the wheel over what holds the target until it is in sight, or nothing moves any more.
+    /// Turns the wheel over the target's container until the target is in view, or nothing moves any more.
     async fn wheel_to(&self) -> Result<Outcome> {
         let mut still = 0;
         let mut before = None;
@@ -69,17 +70,17 @@ impl ActionContext<'_> {
             let mut notches = FEWEST_NOTCHES;
             let now = match self.in_sight().await {
                 Some((Some(bounds), _)) => (toward(bounds, frame), Progress::At(bounds)),
-                // Some toolkits do not tell the places of what is scrolled away, but its order.
+                // Some toolkits do not report the bounds of elements that are scrolled away, but their order is known.
                 Some((None, _)) | None => match self.way_by_order().await {
                     Some((direction, first, rows)) => {
-                        // A notch is about three rows; half the way, so as not to pass it.
+                        // A notch is about three rows. Only half the distance is scrolled, so as not to pass the target.
                         notches = (rows / 6).clamp(FEWEST_NOTCHES, MOST_NOTCHES);
                         (direction, Progress::Past(first, rows))
                     }
                     None => return Err(self.not_actionable("has no position to scroll to")),
                 },
             };
-            // Some move a moment later; what has not moved after several turns does not.
+            // Some apps scroll a moment later; if nothing has moved after several turns, nothing will.
             still = if before == Some(now) { still + 1 } else { 0 };
             if still > 3 {
                 break;
@@ -96,7 +97,8 @@ impl ActionContext<'_> {
         Err(self.not_effective("in sight"))
     }
 
-    /// Which way the target lies from those beside it that are in sight, the place of the first of these, and how many rows lie between.
+    /// The direction from the target's visible siblings to the target, the index of the first of these, and how many rows lie
+    /// between.
     async fn way_by_order(&self) -> Option<(Direction, usize, u32)> {
         let app = self.app.as_ref()?;
         let (own, beside) = self
@@ -117,14 +119,14 @@ impl ActionContext<'_> {
         Some((if own > first { Direction::Down } else { Direction::Up }, first, rows))
     }
 
-    /// Where the target is, and whether it can be seen.
+    /// The bounds of the target, and whether it is in view.
     async fn in_sight(&self) -> Option<(Option<Bounds>, bool)> {
         let (app, key) = (self.app.as_ref()?, self.key(self.id().ok()?).ok()?);
         let places = Measurements::to_act(app, vec![key], self.deadline).await;
         Some((places.bounds(key), places.visible(key)?))
     }
 
-    /// The nearest thing around the target that can be seen, and a place in it.
+    /// The nearest visible ancestor of the target, and a point in it.
     async fn holder_in_sight(&self) -> Option<(Point, Bounds)> {
         let app = self.app.as_ref()?;
         let above: Vec<_> = self
@@ -145,7 +147,7 @@ impl ActionContext<'_> {
             places.visible(key).filter(|visible| *visible)?;
             Some(bounds)
         };
-        // What holds a long list is seen through what holds that.
+        // The container of a long list is seen through its own container, so it is clipped to that.
         let mut frames = above.into_iter().filter_map(seen);
         let nearest = frames.next()?;
         let frame = frames.fold(nearest, |part, frame| part.intersection(&frame).unwrap_or(part));
@@ -153,16 +155,16 @@ impl ActionContext<'_> {
     }
 }
 
-/// How far scrolling has come.
+/// The progress of scrolling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Progress {
-    /// The target is here.
+    /// The target's bounds.
     At(Bounds),
-    /// Of those beside the target, this is the first in sight, and so many rows lie between.
+    /// The index of the target's first visible sibling, and how many rows lie between the two.
     Past(usize, u32),
 }
 
-/// The way to scroll so that what is at `bounds` comes into `frame`.
+/// The direction to scroll in so that `bounds` comes into `frame`.
 fn toward(bounds: Bounds, frame: Bounds) -> Direction {
     if bounds.y + bounds.height > frame.y + frame.height {
         Direction::Down

@@ -1,4 +1,4 @@
-//! Choosing: items of lists and combo boxes.
+//! Selects items of lists and combo boxes.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::apps::target::not_looked_at;
 use axd_platform::{Act, FailureKind, InputStep};
 use axd_tree::{Ix, Tree};
 
-/// How many items an error names.
+/// The maximum number of items that an error lists.
 pub(crate) const MAX_CANDIDATES: usize = 8;
 
-/// So many items are passed with the arrow keys rather than by a click.
+/// An item at most this many steps away is reached with the arrow keys rather than by a click.
 const MAX_KEY_STEPS: usize = 30;
 
 impl ActionContext<'_> {
-    /// Chooses an item of the target, or the target itself.
+    /// Selects an item of the target, or the target itself.
     pub async fn select(&mut self, item: Option<&str>) -> Result<Outcome> {
         let holder = self.id()?;
         let pops_up = self.role() == Some(Role::Combobox) || self.has(State::Collapsed);
@@ -36,7 +36,7 @@ impl ActionContext<'_> {
             None => holder,
             Some(name) => self.item(holder, name).await?,
         };
-        // What it is called is kept: some are replaced when they are selected.
+        // The label is remembered, because some elements are replaced when they are selected.
         let called = self.read_node(chosen, label).unwrap_or_default();
         let is_chosen = |context: &ActionContext<'_>| context.is_chosen(holder, chosen, called.as_deref());
         if is_chosen(self) {
@@ -48,7 +48,7 @@ impl ActionContext<'_> {
             if is_chosen(self) {
                 return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
             }
-            // What the app is seen to have selected is selected, though nothing in its tree may show it.
+            // If the app confirmed the selection it counts as selected, though the tree may not show it.
             if act == Act::Select || done.delivery == Delivery::Uncertain {
                 return Ok(done);
             }
@@ -67,8 +67,8 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Chooses one of the choices of a combo box: by the app at once if that is seen to do it, else by opening it. To choose
-    /// twice does no harm, so every way is tried. What was opened is closed again if it comes to nothing.
+    /// Selects a choice of a combo box: through the app if that is seen to work, else by opening the popup. Selecting twice
+    /// does no harm, so every way is tried. If all fail, an opened popup is closed again.
     async fn select_choice(&self, holder: NodeId, name: &str) -> Result<Outcome> {
         let known = self.find_below(holder, name);
         if let Some(choice) = known {
@@ -87,7 +87,7 @@ impl ActionContext<'_> {
         let was_open = self.is_open(holder).await == Some(true);
         let done = self.choose_in_popup(holder, name, known, was_open).await;
         if !was_open && (done.is_err() || self.is_open(holder).await == Some(true)) {
-            // That it could not be closed is less than why it was to be.
+            // The failure of the selection is reported, rather than a failure to close the popup.
             let closed = self.close(holder).await;
             if done.is_ok() {
                 closed?;
@@ -96,7 +96,7 @@ impl ActionContext<'_> {
         done
     }
 
-    /// Has the app take a choice; `None` if nothing is seen to have come of it.
+    /// Selects a choice through the app; `None` if no effect is seen.
     async fn choose_by_app(&self, holder: NodeId, choice: NodeId, act: Act) -> Result<Option<Outcome>> {
         if self.options.route == Some(Route::Input) {
             return Ok(None);
@@ -113,7 +113,7 @@ impl ActionContext<'_> {
         Ok(is_chosen().then(|| self.semantic_outcome(Delivery::DeliveredVerified)))
     }
 
-    /// Opens a combo box, if it is not, and takes a choice.
+    /// Opens a combo box, if it is closed, and selects a choice.
     async fn choose_in_popup(
         &self,
         holder: NodeId,
@@ -150,7 +150,8 @@ impl ActionContext<'_> {
             let done = done.unwrap_or_else(|| self.semantic_outcome(Delivery::DeliveredUnverified));
             return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
         }
-        // Of what shows nothing it is known only that its popup is gone, with the choice that was taken.
+        // If the combo box does not show its choice, all that is known is that the popup is gone, together with the selected
+        // choice.
         let shows = self.read_node(holder, shown_choice).ok().flatten().or(was);
         if shows.is_some() || self.is_open(holder).await == Some(true) {
             return Err(self.not_effective("selected"));
@@ -160,12 +161,13 @@ impl ActionContext<'_> {
         Ok(Outcome { note, ..done })
     }
 
-    /// Takes a choice of an open popup with the mouse, or with the keyboard where it cannot be reached: of what pops up some apps
-    /// do not tell where it is, or what lies over what.
+    /// Selects a choice of an open popup with the mouse, or with the keyboard where the mouse cannot reach it: some apps do not
+    /// report the bounds of their popups, or what covers what.
     async fn take_choice(&self, holder: NodeId, choice: NodeId) -> Result<Outcome> {
         let app = Arc::clone(self.app()?);
         let popup = self.popup_of(holder, choice);
-        // The keyboard is seen to be at what it takes. A click may come too early: Qt takes none for a while after it opened.
+        // With the keyboard it can be seen which item would be selected. A click may come too early: Qt ignores clicks for a
+        // while after a popup has opened.
         let by_keys = self.is_near(popup, choice)
             || self.pointed_at(popup).is_some() && !self.can_reach(&app, choice).await?;
         if by_keys && let Some(done) = self.choose_by_keys(popup, choice).await? {
@@ -174,7 +176,7 @@ impl ActionContext<'_> {
         self.click_on(choice).await
     }
 
-    /// Whether the keyboard is at an item of an open popup that is not far from this one.
+    /// Whether the keyboard is at an item of an open popup that is close to this one.
     fn is_near(&self, popup: NodeId, choice: NodeId) -> bool {
         let place = self.read_node(popup, |tree, ix| items(tree, ix).position(|at| tree.id(at) == choice));
         match (self.pointed_at(popup), place) {
@@ -183,7 +185,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// What the choices of an open combo box are below: itself, or a popup elsewhere.
+    /// The root of the choices of an open combo box: the combo box itself, or a popup elsewhere.
     fn popup_of(&self, holder: NodeId, choice: NodeId) -> NodeId {
         self.read_node(choice, |tree, ix| {
             let above = std::iter::successors(tree.parent(ix), |at| tree.parent(*at));
@@ -197,7 +199,7 @@ impl ActionContext<'_> {
         .unwrap_or(holder)
     }
 
-    /// Whether all the choices of a combo box are known without opening it.
+    /// Whether all choices of a combo box are known without opening it.
     fn knows_choices(&self, holder: NodeId) -> bool {
         self.read_node(holder, |tree, ix| {
             let cut = tree.subtree(ix).any(|at| tree.total(at).is_some());
@@ -222,8 +224,8 @@ impl ActionContext<'_> {
         not_looked_at(error, unread.into_iter().collect())
     }
 
-    /// The place, among the items of an open popup, of the one the keyboard is at: that has the focus, or, where something else is
-    /// said to have it, is selected.
+    /// The index, among the items of an open popup, of the one the keyboard is at: the item that has the focus or, where
+    /// another element is reported to have it, the selected item.
     fn pointed_at(&self, holder: NodeId) -> Option<usize> {
         self.read_node(holder, |tree, ix| {
             let with = |state| items(tree, ix).position(|item| tree.states(item).has(state));
@@ -233,7 +235,8 @@ impl ActionContext<'_> {
         .flatten()
     }
 
-    /// Goes to an item of an open popup with the arrow keys, and takes it; `None` if the keyboard is not seen to get there.
+    /// Moves to an item of an open popup with the arrow keys and selects it; `None` if the keyboard is not seen to arrive
+    /// there.
     async fn choose_by_keys(&self, holder: NodeId, item: NodeId) -> Result<Option<Outcome>> {
         let place = self.read_node(holder, |tree, ix| items(tree, ix).position(|at| tree.id(at) == item))?;
         let (Some(from), Some(to)) = (self.pointed_at(holder), place) else {
@@ -244,26 +247,27 @@ impl ActionContext<'_> {
         let steps: Vec<InputStep> = (0..to.abs_diff(from)).flat_map(|_| key(arrow)).collect();
         if !steps.is_empty() {
             self.by_keys(steps).await?;
-            // Qt does not announce where the keyboard is in a popup: it is looked at while somebody waits.
+            // Qt sends no event when the keyboard moves in a popup, so the popup is read again regularly during the wait.
             let app = Arc::clone(self.app()?);
             let _watch = Watch::new(self.engine, &app, self.key(holder)?);
             self.until(self.outcome_deadline(), || self.pointed_at(holder) == Some(to)).await?;
         }
-        // What the keyboard is not at is not taken.
+        // Enter is not pressed unless the keyboard is at the item.
         if self.pointed_at(holder) != Some(to) {
             return Ok(None);
         }
         self.by_keys(key(Named::Return)).await.map(Some)
     }
 
-    /// Whether the item is what is chosen: it says so, or what holds it shows its name.
+    /// Whether the item is selected: it reports so, or its container shows its label.
     fn is_chosen(&self, holder: NodeId, item: NodeId, called: Option<&str>) -> bool {
         let says_so = self.read_node(item, |tree, ix| {
             let states = tree.states(ix);
             states.has(State::Selected) || states.has(State::Checked)
         });
         let combo = self.read_node(holder, |tree, ix| {
-            // A combo box shows what is chosen; its items may not say it, or say it of what is only pointed at.
+            // A combo box shows the selected choice. Its items may not report it, or may report it of an item that is only
+            // highlighted.
             (tree.role(ix) == Role::Combobox && holder != item).then(|| shown_choice(tree, ix))
         });
         match (combo, called) {
@@ -272,7 +276,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// The item of that name or number, scrolled to if it is not there before.
+    /// The item with that name or number; its container is scrolled if the item is not in the tree.
     async fn item(&self, holder: NodeId, name: &str) -> Result<NodeId> {
         if let Some(found) = self.find_below(holder, name) {
             return Ok(found);
@@ -294,7 +298,7 @@ impl ActionContext<'_> {
         Err(self.no_such_choice(holder, name))
     }
 
-    /// An item below its holder, by its name or else by its number.
+    /// An item below its container, by name or else by number.
     fn find_below(&self, holder: NodeId, name: &str) -> Option<NodeId> {
         let wanted = plain(name);
         self.read_node(holder, |tree, ix| {
@@ -317,8 +321,8 @@ impl ActionContext<'_> {
         .flatten()
     }
 
-    /// A choice of a combo box that is open: in a popup that stands for it, in what came when it was opened, below it, or,
-    /// if there is only one of the name, anywhere in the app.
+    /// A choice of an open combo box: in a popup that stands in for it, among the elements that appeared when it was opened,
+    /// below it or, if only one has the name, anywhere in the app.
     fn find_choice(&self, holder: NodeId, name: &str) -> Option<NodeId> {
         let wanted = plain(name);
         self.read_node(holder, |tree, ix| {
@@ -342,7 +346,7 @@ impl ActionContext<'_> {
     }
 }
 
-/// The items that came since.
+/// The items that were added since a tick.
 fn appeared(tree: &Tree, since: axd_protocol::Tick) -> impl Iterator<Item = Ix> {
     let added = tree.changes_since(since).map(|changes| changes.added).unwrap_or_default();
     let items: Vec<Ix> =
@@ -350,7 +354,7 @@ fn appeared(tree: &Tree, since: axd_protocol::Tick) -> impl Iterator<Item = Ix> 
     items.into_iter()
 }
 
-/// What can be chosen below an element.
+/// The selectable items below an element.
 pub(crate) fn items(tree: &Tree, holder: Ix) -> impl Iterator<Item = Ix> {
     tree.subtree(holder).filter(move |ix| *ix != holder && is_item(tree.role(*ix)))
 }
@@ -369,13 +373,13 @@ pub(crate) fn is_item(role: Role) -> bool {
     )
 }
 
-/// What an item is called, by itself or by the first in it that has a name.
+/// The label of an item: its own name, or that of the first element in it that has one.
 pub(crate) fn label(tree: &Tree, item: Ix) -> Option<String> {
     let named = |ix: Ix| tree.name(ix).map(plain).filter(|name| !name.is_empty());
     named(item).or_else(|| tree.subtree(item).find_map(named))
 }
 
-/// The choice that a combo box shows: its value, else the text on its face, else its name.
+/// The choice that a combo box shows: its value, else the text on it, else its name.
 fn shown_choice(tree: &Tree, holder: Ix) -> Option<String> {
     let fields = || tree.subtree(holder).filter(|ix| tree.role(*ix) == Role::TextField);
     if let Some(value) = tree.value(holder).or_else(|| fields().find_map(|ix| tree.value(ix))) {
@@ -391,19 +395,20 @@ fn shown_choice(tree: &Tree, holder: Ix) -> Option<String> {
         })
         .any(|at| is_item(tree.role(at)))
     };
-    // A face holds one text that is shown; others, as of a state that it is not in, may lie beneath it.
+    // Only one text on the combo box is visible, the last; others, such as those of another state, may be in the tree before
+    // it.
     let texts = tree.subtree(holder).filter(|ix| tree.role(*ix) == Role::Text && !in_item(*ix));
     let face = texts.filter_map(|ix| tree.name(ix).map(plain)).last();
     face.or_else(|| tree.name(holder).map(plain).filter(|name| choices.contains(name)))
 }
 
-/// A name as it is compared: without case, and without the mark that browsers put before the items of a list.
+/// A name in the form used for comparisons: case-folded, and without the mark that browsers put before list items.
 fn plain(name: &str) -> String {
     let folded = fold(name);
     folded.trim_start_matches(['•', '◦', '▪']).trim().to_owned()
 }
 
-/// Whether an item goes by this name: its own, or that of what is in it.
+/// Whether an item has this name: its own, or that of an element in it.
 fn says(tree: &Tree, item: Ix, wanted: &str) -> bool {
     let is = |ix: Ix| tree.name(ix).is_some_and(|name| plain(name) == wanted);
     match tree.name(item) {
@@ -412,7 +417,7 @@ fn says(tree: &Tree, item: Ix, wanted: &str) -> bool {
     }
 }
 
-/// The row of an index in a container that shows some of its rows.
+/// The row with an index in a container that lists some of its rows.
 pub(crate) fn row_of(tree: &Tree, holder: Ix, row: u32) -> Option<NodeId> {
     tree.subtree(holder).find(|ix| tree.row(*ix) == Some(row)).map(|ix| tree.id(ix))
 }

@@ -1,6 +1,6 @@
-//! Carrying out an action: by the app itself first, with mouse and keyboard second, and never twice.
+//! Performs an action: through the app first, with mouse and keyboard second, and never twice.
 //!
-//! A second way is tried only if nothing was sent, or for what is read back and can be asked for again without harm.
+//! The second route is tried only if nothing was sent, or for actions that are verified and can be repeated without harm.
 
 use axd_protocol::command::{ElementState, Route};
 use axd_protocol::error::Delivery;
@@ -14,17 +14,17 @@ use crate::action::spec::Action;
 use axd_platform::{Act, Failure, FailureKind, InputStep, Sent};
 use axd_tree::{Ix, Tree};
 
-/// What is said of a press whose outcome cannot be seen.
+/// The note on a press whose effect cannot be seen.
 const STATE_UNKNOWN_NOTE: &str =
     "the app does not report whether it is checked; check with `ax screenshot` before pressing it again";
 
 impl Action<'_> {
-    /// Whether it is done with mouse and keyboard only.
+    /// Whether the action can be performed with mouse and keyboard only.
     pub fn is_physical(&self, context: &ActionContext<'_>) -> bool {
         self.uses_input(context.point.is_some())
     }
 
-    /// The same, for what is aimed at a place or not.
+    /// Whether the action needs mouse and keyboard; `at_a_place` says whether its target is a point.
     pub fn uses_input(&self, at_a_place: bool) -> bool {
         match self {
             Action::Click { button, count, .. } => *button != Button::Left || *count > 1 || at_a_place,
@@ -43,7 +43,7 @@ impl Action<'_> {
         }
     }
 
-    /// Does it.
+    /// Performs the action.
     pub async fn run(&self, context: &mut ActionContext<'_>) -> Result<Outcome> {
         if self.is_physical(context) && context.options.route == Some(Route::Semantic) {
             let what = context.call.command.name();
@@ -107,7 +107,7 @@ impl Action<'_> {
 }
 
 impl ActionContext<'_> {
-    /// Has the app do something to an element.
+    /// Performs an action on an element through its app.
     pub async fn perform(&self, id: NodeId, act: Act) -> std::result::Result<(), Failure> {
         let gone = |error: Error| Failure::new(FailureKind::Gone, error.message);
         let key = self.key(id).map_err(gone)?;
@@ -120,12 +120,13 @@ impl ActionContext<'_> {
         Outcome::by(method, Route::Semantic, delivery)
     }
 
-    /// Has the app do it to the target; `None` if it does not offer that, nothing was sent, and another way is allowed.
+    /// Performs an action on the target through its app; `None` if the app does not support it, nothing was sent, and the other
+    /// route is allowed.
     pub async fn try_semantic(&self, act: Act) -> Result<Option<Outcome>> {
         self.try_semantic_on(self.id()?, act).await
     }
 
-    /// The same to any element.
+    /// Like `try_semantic`, on any element.
     pub async fn try_semantic_on(&self, id: NodeId, act: Act) -> Result<Option<Outcome>> {
         if self.options.route == Some(Route::Input) {
             return Ok(None);
@@ -142,8 +143,8 @@ impl ActionContext<'_> {
         }
     }
 
-    /// What a failure comes to after something was sent. It may well have been done: some apps answer only when the dialog they
-    /// opened is closed, and one that was told to end has nobody left to answer.
+    /// The outcome of a failure after something was sent. The action may well have been performed: some apps reply only when
+    /// the dialog they opened is closed, and an app that was asked to quit cannot reply.
     pub fn outcome_without_reply(&self, failure: &Failure) -> Result<Outcome> {
         let note = match failure.kind {
             _ if failure.sent == Sent::No => return Err(self.failed(failure)),
@@ -196,14 +197,14 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Whether the app says of the target whether it is checked.
+    /// Whether the app reports if the target is checked.
     async fn tells_checked(&self) -> bool {
         let Ok(id) = self.id() else { return true };
         let told = self.perform(id, Act::TellsChecked).await;
         !matches!(told, Err(failure) if failure.kind == FailureKind::NotSupported)
     }
 
-    /// Says so if it cannot be known what a press came to: else somebody presses again, and undoes it.
+    /// Adds a note if the effect of a press cannot be seen, so that the caller does not press again and undo it.
     async fn with_unknown_state(&self, done: Outcome) -> Outcome {
         match self.tells_checked().await {
             true => done,
@@ -231,7 +232,8 @@ impl ActionContext<'_> {
             Some(done) => done,
             None => self.click(Button::Left, 1).await?,
         };
-        // A press that was taken is not repeated, though it is read back: it would undo what came late.
+        // A press that the app accepted is not repeated, though it is verified: if its effect is only late, the second press
+        // would undo it.
         let what = if on { "checked" } else { "unchecked" };
         match self.verified(done.clone(), what, |now| now.checked == on).await {
             Err(error) if error.code == ErrorCode::ActionFailed && !self.tells_checked().await => {
@@ -286,7 +288,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Opens the popup of the target, or closes it. Closed again if it is not seen to have opened.
+    /// Opens or closes the popup of the target. If it is not seen to open, it is closed again.
     async fn set_expanded(&self, on: bool) -> Result<Outcome> {
         let id = self.id()?;
         match (self.is_open(id).await, on) {
@@ -305,7 +307,7 @@ impl ActionContext<'_> {
             return self.open(id).await;
         }
         match self.close(id).await? {
-            // Some have nothing any more to tell it by.
+            // Some elements no longer show whether they are open.
             Some(done) if self.is_open(id).await != Some(true) => Ok(done),
             _ => Err(self.not_effective("collapsed")),
         }
@@ -322,7 +324,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Waits for an outcome; it not coming is an error that says what was sent.
+    /// Waits for an effect. If it does not come, the error says what was sent.
     pub async fn verified(
         &self,
         done: Outcome,
@@ -331,7 +333,7 @@ impl ActionContext<'_> {
     ) -> Result<Outcome> {
         let is_so = || self.now().is_some_and(|now| so(&now));
         self.wait_for_effect(is_so).await;
-        // Before it is called a failure, a slow app gets a little more time.
+        // A slow app gets a little more time before this becomes an error.
         if is_so() || self.now().is_some() && self.until(self.outcome_deadline(), is_so).await? {
             return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
         }
@@ -342,7 +344,7 @@ impl ActionContext<'_> {
         Err(self.not_effective(what))
     }
 
-    /// Waits for an outcome that need not come.
+    /// Waits for an effect that may fail to come without being an error.
     async fn verified_or_not(&self, done: Outcome, so: impl Fn(&ElementState) -> bool) -> Result<Outcome> {
         let is_so = || self.now().is_some_and(|now| so(&now));
         self.wait_for_effect(is_so).await;
@@ -361,12 +363,12 @@ impl ActionContext<'_> {
     }
 }
 
-/// Whether elements of this role hold text that is edited.
+/// Whether elements of this role hold editable text.
 pub(crate) fn is_text(role: Role) -> bool {
     matches!(role, Role::TextField | Role::TextArea | Role::SearchField | Role::SpinButton | Role::Document)
 }
 
-/// Whether elements of this role are checked and unchecked by a press.
+/// Whether a press checks and unchecks elements of this role.
 fn is_checkable(role: Role) -> bool {
     matches!(role, Role::Checkbox | Role::Switch | Role::ToggleButton | Role::MenuItemCheckbox)
 }

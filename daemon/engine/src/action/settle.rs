@@ -1,5 +1,5 @@
-//! Waiting until an app has come to rest: a fence, then quiet. No sleep decides anything here; what is waited for is
-//! a change, or that there is none.
+//! Waits until an app has settled: a fence, then quiet. No sleep decides anything here; the wait is for a change, or for the
+//! absence of changes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,29 +13,29 @@ use crate::Engine;
 use crate::apps::app::App;
 use axd_platform::{ElementKey, FailureKind, Gate, WorkerRequest};
 
-/// How long nothing may change for the app to be at rest, if nobody says.
+/// How long nothing may change until the app counts as quiet, if the request does not say.
 const DEFAULT_QUIET: Duration = Duration::from_millis(25);
-/// How long to wait at most, if nobody says.
+/// The maximum wait, if the request does not say.
 const DEFAULT_SETTLE_TIMEOUT: Duration = Duration::from_millis(1_000);
-/// An app that has not changed by then does not.
+/// If the app has not changed within this time, no change is expected.
 const NO_CHANGE_TIMEOUT: Duration = Duration::from_millis(150);
-/// The same for toolkits that are known to answer late.
+/// Like `NO_CHANGE_TIMEOUT`, for toolkits that are known to reply late.
 const NO_CHANGE_TIMEOUT_LATE: Duration = Duration::from_millis(400);
-/// How long to wait at a time for a change of what is not at rest by itself.
+/// How long to wait for one change while the app is busy.
 const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How to wait for rest.
+/// The timing of a wait until the app settles.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     pub quiet: Duration,
     pub at_most: Duration,
 }
 
-/// What bounds a wait for rest, and what is read again meanwhile.
+/// The limits of such a wait, and the element that is read again meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Within<'a> {
     pub pace: Pace,
-    /// Read again meanwhile, announced or not.
+    /// Read again during the wait, with or without events.
     pub watch: Option<ElementKey>,
     /// Ends the wait when it is closed.
     pub gate: &'a Gate,
@@ -52,7 +52,7 @@ impl Pace {
 }
 
 impl Engine {
-    /// Waits until the app has come to rest after `since`, or `enough` is true. It is not at rest while `is_busy`.
+    /// Waits until the app has settled after `since`, or `enough` is true. It does not count as settled while `is_busy`.
     pub(crate) async fn settle(
         &self,
         app: &Arc<App>,
@@ -108,13 +108,13 @@ impl Engine {
                 };
             }
             if now >= rest && is_busy() {
-                // Looked at again when it changes; what never does is waited for to the end.
+                // Checked again when something changes; if nothing does, the wait lasts until its end.
                 let _ = timeout_at(end.min(now + BUSY_POLL_INTERVAL), updates.changed()).await;
                 continue;
             }
             if now >= rest {
                 if !fenced {
-                    // What such a toolkit does not announce is read by a fence; what it did late is in by this one.
+                    // A fence makes the worker read what such a toolkit does not announce; a late effect is read by this one.
                     fenced = true;
                     let _ = app.ask_raw(end, |reply| WorkerRequest::Fence { reply }).await;
                     continue;
@@ -124,14 +124,14 @@ impl Engine {
             tokio::select! {
                 biased;
                 () = gate.closed() => return Settled::CutShort,
-                // Whether something changed or the time is over, the loop looks.
+                // The loop checks again, whether something changed or the time is over.
                 _ = timeout_at(rest.min(end), updates.changed()) => {}
             }
         }
     }
 }
 
-/// Has an element read again while somebody waits for it to change; until it is dropped.
+/// An interest: an element is read again regularly until this is dropped.
 pub(crate) struct Watch {
     app: Arc<App>,
     interest: u64,
@@ -144,7 +144,7 @@ impl Watch {
         Watch { app: Arc::clone(app), interest }
     }
 
-    /// Has a whole app read again.
+    /// An interest in a whole app.
     pub fn whole(engine: &Engine, app: &Arc<App>) -> Watch {
         Watch::new(engine, app, ElementKey::APP)
     }

@@ -1,4 +1,4 @@
-//! What each command that acts comes to: one arm a command, and nothing about how it is carried out.
+//! Turns each acting command into an action: one match arm per command, and nothing about how it is performed.
 
 use std::time::Duration;
 
@@ -38,30 +38,30 @@ pub(crate) enum Action<'a> {
     MouseWheel { at: Point, direction: Direction, amount: u32, modifiers: &'a [Modifier] },
 }
 
-/// What an action is about.
+/// The kind of target that an action has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum TargetKind<'a> {
     /// An element, or a point.
     Element(&'a str),
-    /// What has the focus.
+    /// The element that has the focus.
     Focus,
     /// An app as a whole.
     App,
-    /// A place on the screen.
+    /// A point on the screen.
     Place(Point),
-    /// Whoever gets the keys.
+    /// Whichever window gets the keys.
     Keyboard,
 }
 
-/// The most clicks, and the most notches of the wheel, that one request makes.
+/// The maximum number of clicks, and of wheel notches, in one request.
 const MOST_CLICKS: u32 = 10;
 const MOST_NOTCHES: u32 = 1_000;
-/// How often an element that was replaced is looked for again.
+/// The maximum number of times that a replaced element is searched for again.
 const MOST_TRIES: u32 = 2;
-/// The longest that something may be held down.
+/// The maximum time to hold a key or button down, in milliseconds.
 const LONGEST_HOLD: u64 = 600_000;
 
-/// The action that a command asks for, and what all of them take; `None` if it asks for none.
+/// The action of a command, and the options that all actions share; `None` if the command does not act.
 pub(crate) fn of(command: &Command) -> Result<Option<(Action<'_>, ActOptions<'_>)>> {
     let single = |target| Action::Click { target, button: Button::Left, count: 1 };
     Ok(Some(match command {
@@ -139,7 +139,7 @@ pub(crate) fn of(command: &Command) -> Result<Option<(Action<'_>, ActOptions<'_>
 }
 
 impl<'a> Action<'a> {
-    /// What it is about.
+    /// The target of the action.
     pub fn aim(&self) -> TargetKind<'a> {
         match *self {
             Action::Click { target, .. }
@@ -167,12 +167,12 @@ impl<'a> Action<'a> {
         }
     }
 
-    /// Whether it failed because the element that its selector meant was replaced, and it is worth to look for it again. An id
-    /// means one element and no other.
+    /// Whether the action failed because the element that its selector matched was replaced, so that a new search is
+    /// worthwhile. An id means one element and no other.
     pub fn is_lost(&self, error: &Error, tries: u32) -> bool {
         let means_what_is_there = match self.aim() {
             TargetKind::Element(target) => matches!(Target::parse(target), Ok(Target::Selector(_))),
-            // Whatever has the focus by then.
+            // The element that has the focus by then is the right one.
             TargetKind::Focus => true,
             _ => false,
         };
@@ -187,7 +187,7 @@ impl<'a> Action<'a> {
             && means_what_is_there
     }
 
-    /// Whether it can be done at a place where no element is known.
+    /// Whether the action can be performed at a point where no element is known.
     pub fn takes_bare_point(&self) -> bool {
         matches!(
             self,
@@ -195,7 +195,7 @@ impl<'a> Action<'a> {
         )
     }
 
-    /// Whether it is so small that nobody waits for the app to come to rest, unless told to.
+    /// Whether the action is so small that, by default, it does not wait until the app settles.
     pub fn is_small(&self) -> bool {
         matches!(
             self,
@@ -207,17 +207,17 @@ impl<'a> Action<'a> {
         )
     }
 
-    /// Whether it is one click on an element.
+    /// Whether the action is a single click with the left button.
     pub fn is_single_click(&self) -> bool {
         matches!(self, Action::Click { button: Button::Left, count: 1, .. })
     }
 
-    /// Whether it lets go of something that is held.
+    /// Whether the action releases a held key or button.
     pub fn lets_go(&self) -> bool {
         matches!(self, Action::KeyUp { .. } | Action::MouseUp { .. })
     }
 
-    /// Whether it is known from the start that mouse and keyboard are needed.
+    /// Whether it is known from the start that the action needs mouse and keyboard.
     pub fn needs_hands(&self, options: ActOptions<'_>, point: Option<Point>) -> bool {
         !options.dry_run && (options.route == Some(Route::Input) || self.uses_input(point.is_some()))
     }
@@ -230,7 +230,7 @@ impl<'a> Action<'a> {
         }
     }
 
-    /// The text it puts in.
+    /// The text it enters.
     pub fn text(&self) -> Option<&'a str> {
         match *self {
             Action::Type { text, .. } => Some(text),

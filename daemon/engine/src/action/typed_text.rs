@@ -1,23 +1,23 @@
-//! What has come of text that was typed into a field, by what the field held before and holds now.
+//! Compares the text of a field before and after typing, to find out what became of the typed text.
 
 use axd_platform::MAX_TEXT_LEN;
 
-/// What has come of it.
+/// What became of the typed text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Came<'n> {
     /// The text is in the field.
     Whole,
-    /// The field holds what it held before.
+    /// The field is unchanged.
     Nothing,
-    /// Only this is in the field: some characters of the text are missing, and no others are there instead.
+    /// Only this part is in the field: some characters of the text are missing, and there are no others instead.
     Short(&'n str),
-    /// The field holds something else more than before: apps complete, correct and format what is typed.
+    /// The field has other new text: apps complete, correct and format what is typed.
     Otherwise,
-    /// That cannot be known: the field holds more than is read of it.
+    /// It cannot be known, because the field has more text than is read.
     Unknown,
 }
 
-/// Compares what a field held before text was typed with what it holds now.
+/// Compares the text of a field before typing with its text now.
 pub(crate) fn came<'n>(before: &str, now: &'n str, text: &str) -> Came<'n> {
     let text = text.trim_end_matches(['\n', '\r']);
     if now != before && now.contains(text) {
@@ -36,12 +36,12 @@ pub(crate) fn came<'n>(before: &str, now: &'n str, text: &str) -> Came<'n> {
     }
 }
 
-/// Whether there is more of a text than was read.
+/// Whether a text was cut off when it was read.
 fn is_cut(text: &str) -> bool {
     text.len() >= MAX_TEXT_LEN && text.encode_utf16().count() >= MAX_TEXT_LEN
 }
 
-/// What is between the parts that are the same at both ends.
+/// The part of `now` between the common prefix and the common suffix.
 fn more<'n>(before: &str, now: &'n str) -> &'n str {
     let same = |ends: &mut dyn Iterator<Item = (char, char)>| -> usize {
         ends.take_while(|(one, other)| one == other).map(|(one, _)| one.len_utf8()).sum()
@@ -52,7 +52,7 @@ fn more<'n>(before: &str, now: &'n str) -> &'n str {
     &now[..now.len() - tail]
 }
 
-/// Whether all characters of one text are in another, in the same order.
+/// Whether all characters of one text occur in another, in the same order.
 fn is_part(part: &str, whole: &str) -> bool {
     let mut whole = whole.chars();
     part.chars().all(|wanted| whole.any(|character| character == wanted))

@@ -1,7 +1,7 @@
-//! Text and values: what is put into fields.
+//! Enters text and values into fields.
 //!
-//! A line end and a tab are keys wherever a person would press them: in fields of one line, cells and documents of office
-//! programs. Only an area of several lines takes them as text. That is so by either route.
+//! Line ends and tabs are keys wherever a user would press them: in single-line fields, and in cells and documents of office
+//! programs. Only a multi-line text area takes them as text. This holds for both routes.
 
 use axd_protocol::command::{ElementState, Route};
 use axd_protocol::error::Delivery;
@@ -13,11 +13,11 @@ use crate::action::semantic::is_text;
 use crate::action::typed_text::{Came, came};
 use axd_platform::{Act, FailureKind, Sent, Stretch};
 
-/// Said of text that is not in the field as it was typed.
+/// The note on typed text that the field shows differently.
 const OTHERWISE: &str = "the field's text differs from what was typed; the app may have changed it";
 
 impl ActionContext<'_> {
-    /// Types into the target; `aimed` says that it was named, and is not just what has the focus.
+    /// Types into the target; `aimed` says that the request names the target, rather than using whatever has the focus.
     pub async fn type_text(&mut self, text: &str, aimed: bool) -> Result<Outcome> {
         if !aimed {
             self.turn_to_focus();
@@ -49,7 +49,7 @@ impl ActionContext<'_> {
             return Err(self.unsupported("take text through the accessibility API; use --route input"));
         }
         self.until_enabled().await?;
-        // What only had the focus is not given it again: keys go where it is now.
+        // A target that only had the focus does not get it again: keys go where the focus is now.
         if aimed {
             self.focus_to_type().await?;
         }
@@ -58,16 +58,16 @@ impl ActionContext<'_> {
             Some((first, rest)) if is_area => self.keys_with_tab(id, first, rest).await?,
             _ => self.keys(text).await?,
         };
-        // Others need not wait while it is seen what came of it.
+        // Other clients need not wait while the effect is verified.
         self.give_back_hands();
-        // What keys come to is not seen in the field they were pressed in.
+        // The effect of keys does not show in the field they were pressed in.
         match is_secure || with_keys {
             true => Ok(done),
             false => self.with_what_came(done, before.as_deref(), text).await,
         }
     }
 
-    /// Looks what has come of text: it is there, which is told, or it is not, which is an error where it can be known.
+    /// Verifies typed text: if it is there the outcome says so; if it is missing that is an error, where it can be known.
     async fn with_what_came(&self, mut done: Outcome, before: Option<&str>, text: &str) -> Result<Outcome> {
         let holds = || self.now().and_then(|now| now.value).unwrap_or_default();
         let was = before.unwrap_or_default();
@@ -82,16 +82,16 @@ impl ActionContext<'_> {
         Ok(done)
     }
 
-    /// Fails if, a while after text was typed into a field, none of it or only some of it is there, wherever the rest is.
+    /// Fails if none or only part of the typed text is in the field after a while, wherever the rest went.
     async fn until_it_has_come(&self, before: &str, text: &str, done: &mut Outcome) -> Result<()> {
         if self.app()?.state() == AppState::Gone {
             let message = format!("the app of {} ended during typing", self.target_label());
             return Err(Error::new(ErrorCode::ApplicationNotFound, message).delivered(Delivery::Uncertain));
         }
-        // A field that is gone says nothing more.
+        // A field that is gone reports nothing any more.
         let holds = || self.now().map(|now| now.value.unwrap_or_default());
         let is_missing = |now: &str| matches!(came(before, now, text), Came::Nothing | Came::Short(_));
-        // As long as more comes, it is waited for.
+        // The wait goes on as long as more text arrives.
         loop {
             let last = holds();
             let has_moved = || holds() != last;
@@ -103,7 +103,7 @@ impl ActionContext<'_> {
                 break;
             }
         }
-        // What is not announced is looked for.
+        // The field is read again, in case it changed without an event.
         if let Some(id) = self.target {
             let _ = self.read_again(id).await;
         }
@@ -119,7 +119,7 @@ impl ActionContext<'_> {
                 return Ok(());
             }
             Came::Nothing => "still has its old value: none of the text arrived".to_owned(),
-            // The parts of a date, or of a number on a card, hand the keyboard on when they are full.
+            // The fields of a date, or of a card number, pass the focus on when they are full.
             Came::Short(came)
                 if done.route == Route::Input && self.target.is_some_and(|id| !self.holds_focus(id)) =>
             {
@@ -147,15 +147,16 @@ impl ActionContext<'_> {
         ))
     }
 
-    /// Whether the target's window would still get keys. If that cannot be found out it counts as no: the text has been sent, so this
-    /// must not become an error that says otherwise.
+    /// Whether the target's window would still receive keys. If that cannot be found out the answer is no: the text has been
+    /// sent, so this must not become an error that says otherwise.
     async fn still_has_keyboard(&self) -> bool {
         let Some(expected) = self.target.and_then(|id| self.expected_of(id).ok()) else { return false };
         matches!(self.receiver_of(Stretch::Keys, expected).await, Ok(Ok(_)))
     }
 
-    /// Has the app put text in; `None` if another way is to be taken. Keys reach also what takes no text by itself, as the display
-    /// of a calculator: they are sent to it if it just has the focus; if it was named, it is said that they can be.
+    /// Inserts text through the app; `None` if the other route is to be taken. Keys also reach elements that do not accept text
+    /// themselves, such as the display of a calculator: they are sent if the element just has the focus; if the request names
+    /// it, the error says that keys can be sent.
     async fn by_app_to_type(&self, text: &str, aimed: bool) -> Result<Option<Outcome>> {
         let done = self.try_semantic(Act::Insert(text.to_owned())).await;
         let refused = |error: &Error| {
@@ -170,8 +171,8 @@ impl ActionContext<'_> {
         }
     }
 
-    /// Types into an area with the keyboard. In some, as on web pages, Tab goes to the next field: then nothing of what
-    /// follows is typed there.
+    /// Types into a text area with the keyboard. In some, as on web pages, Tab moves to the next field: then the rest of the
+    /// text is not typed there.
     async fn keys_with_tab(&self, id: NodeId, first: &str, rest: &str) -> Result<Outcome> {
         self.keys(&format!("{first}\t")).await?;
         self.wait_for_effect(|| !self.holds_focus(id)).await;
@@ -191,7 +192,7 @@ impl ActionContext<'_> {
         Err(error)
     }
 
-    /// What has the focus may have given it away since it was looked for.
+    /// Updates the target: the focus may have moved since it was looked up.
     fn turn_to_focus(&mut self) {
         let focused = self.app.as_ref().and_then(|app| {
             let tree = app.tree.read();
@@ -203,7 +204,7 @@ impl ActionContext<'_> {
         }
     }
 
-    /// A combo box that can be typed into has a field for that: it is what is meant.
+    /// Replaces an editable combo box by its text field, which is what is meant.
     fn turn_to_field(&mut self) {
         let Some(id) = self.target.filter(|_| self.role() == Some(Role::Combobox)) else { return };
         let field = self.read_node(id, |tree, ix| {
@@ -282,7 +283,7 @@ impl ActionContext<'_> {
             if self.now().is_some_and(|now| is_empty(&now)) {
                 return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
             }
-            // It is read back, and to empty it twice does no harm.
+            // The field is verified to be empty, and clearing it twice does no harm.
             if self.options.route == Some(Route::Semantic) {
                 return Err(self.not_effective("empty"));
             }
@@ -297,12 +298,12 @@ impl ActionContext<'_> {
     }
 }
 
-/// Whether there is something in a text that is a key where there is only one line.
+/// Whether a text contains characters that are keys in a single-line field.
 fn has_keys(text: &str) -> bool {
     text.contains(['\n', '\r', '\t'])
 }
 
-/// Whether an app holds the value it was given, in a form of its own: 30 is 30.0.
+/// Whether two values are equal, though the app formats its value in its own way: 30 is 30.0.
 fn same_value(holds: &str, given: &str) -> bool {
     holds == given
         || matches!((holds.trim().parse::<f64>(), given.trim().parse::<f64>()), (Ok(a), Ok(b)) if (a - b).abs() < 1e-9)

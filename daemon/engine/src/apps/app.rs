@@ -1,4 +1,4 @@
-//! One attached app: its tree, its worker, and what is known of both.
+//! One attached app: its tree, its worker, and the state of both.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -20,34 +20,34 @@ use axd_platform::{
 };
 use axd_tree::{Tree, ids};
 
-/// An app whose tree is held.
+/// An attached app, whose tree is kept in memory.
 pub struct App {
-    /// Names this attachment, among all of this run of the daemon.
+    /// The number of this attachment, unique within this run of the daemon.
     pub slot: u32,
-    /// Which of several running instances of the same identity it is.
+    /// The number of this instance among several running instances with the same identity.
     pub ordinal: u32,
     /// The tree.
     pub tree: RwLock<Tree>,
-    /// What its worker counts.
+    /// The counters of its worker.
     pub counters: Arc<Counters>,
-    /// When it was attached: before that there is no history.
+    /// When it was attached; its history begins there.
     pub attached: Tick,
-    /// How many subscriptions follow it.
+    /// The number of subscriptions that follow it.
     pub followers: AtomicU32,
-    /// Who acts on it, and who waits to.
+    /// The running action on it, and the actions that wait.
     pub(crate) queue: ActionQueue,
     seen: RwLock<RunningApp>,
     worker: Mutex<Option<AttachedWorker>>,
     state: Mutex<Condition>,
     complete: watch::Sender<bool>,
-    /// Where it will be told that an act is over whose client did not wait for it.
+    /// The reply to an action whose client stopped waiting for it.
     unfinished: Mutex<Option<Reply<()>>>,
     /// When it ended, if it did.
     ended: Mutex<Option<Instant>>,
-    /// When it was last asked about.
+    /// When a request last used it.
     used: Mutex<Instant>,
     geometry: Mutex<FxHashMap<ElementKey, Place>>,
-    /// Whether the last change was announced by the app or found by reading again.
+    /// Whether the last change was found by reading again, rather than by an event.
     reread: AtomicBool,
     walks: Mutex<FxHashMap<ElementKey, (Instant, Duration)>>,
 }
@@ -58,43 +58,43 @@ struct Condition {
     degraded: Option<String>,
 }
 
-/// Where an element was when it was last measured.
+/// The bounds of an element when it was last measured.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
-    /// Where.
+    /// Its bounds, if it had any.
     pub bounds: Option<Bounds>,
-    /// Whether any of it could be seen.
+    /// Whether any part of it was visible.
     pub visible: bool,
-    /// When.
+    /// When it was measured.
     pub at: Instant,
 }
 
-/// How long a suspect element is left alone before it is walked again, at first and at most.
+/// The first and the longest delay before a suspect element is walked again.
 const FIRST_REWALK_DELAY: Duration = Duration::from_millis(100);
 const MAX_REWALK_DELAY: Duration = Duration::from_secs(60);
 
-/// An app as answers name it.
+/// An app as it appears in answers.
 pub(crate) fn info(seen: &RunningApp, state: AppState) -> AppInfo {
     AppInfo { name: seen.name.clone(), pid: seen.pid, identity: seen.identity.clone(), state, modal: None }
 }
 
-/// A worker, for as long as it is asked things.
+/// A worker, as long as it takes requests.
 struct AttachedWorker {
     handle: WorkerHandle,
-    /// Dropped when the worker is let go: whoever waits for a reply learns at once that none will come.
+    /// Dropped when the worker is detached, so that callers who wait for a reply learn at once that none will come.
     alive: watch::Sender<()>,
 }
 
-/// A request that the worker was sent.
+/// A request that was sent to the worker.
 struct PendingRequest<T> {
     reply: Reply<T>,
     alive: watch::Receiver<()>,
 }
 
-/// How waiting for a reply ended.
+/// How the wait for a reply ended.
 enum ReplyWait<T> {
     Replied(Result<T, Failure>),
-    /// The deadline has passed; the reply may come yet.
+    /// The deadline has passed; the reply may still arrive.
     Late(Reply<T>),
 }
 
@@ -123,17 +123,17 @@ impl App {
         }
     }
 
-    /// The app as the desktop sees it.
+    /// The app as the desktop reports it.
     pub fn seen(&self) -> RunningApp {
         self.seen.read().clone()
     }
 
-    /// Its process.
+    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.seen.read().pid
     }
 
-    /// The app as answers name it.
+    /// The app as it appears in answers.
     pub fn info(&self) -> AppInfo {
         self.info_in(self.state())
     }
@@ -152,22 +152,22 @@ impl App {
         self.state.lock().degraded.clone()
     }
 
-    /// Notes that somebody asked about it.
+    /// Records that a request uses it.
     pub fn touch(&self) {
         *self.used.lock() = Instant::now();
     }
 
-    /// How long nobody has asked about it or followed it.
+    /// How long no request has used it; zero while a subscription follows it.
     pub fn unused_for(&self) -> Duration {
         if self.followers.load(Relaxed) > 0 { Duration::ZERO } else { self.used.lock().elapsed() }
     }
 
-    /// Whether all of it has been read.
+    /// Whether the first walk is complete.
     pub fn is_complete(&self) -> bool {
         *self.complete.borrow()
     }
 
-    /// Waits until all of it has been read, or the deadline; says whether it has.
+    /// Waits until the first walk is complete, or until the deadline. Returns whether it is complete.
     pub async fn completed(&self, deadline: Instant) -> bool {
         if self.is_complete() {
             return true;
@@ -176,7 +176,7 @@ impl App {
         matches!(timeout_at(deadline, complete.wait_for(|complete| *complete)).await, Ok(Ok(_)))
     }
 
-    /// Gives it a worker: for the first time, or after it came back under another process.
+    /// Connects a worker: for the first time, or after the app was restarted as another process.
     pub fn connect(&self, seen: RunningApp, handle: WorkerHandle) {
         *self.seen.write() = seen;
         *self.worker.lock() = Some(AttachedWorker { handle, alive: watch::Sender::new(()) });
@@ -185,18 +185,18 @@ impl App {
         self.complete.send_replace(false);
     }
 
-    /// Takes its worker away: it ended, or is let go.
+    /// Disconnects its worker, because the app ended or is detached.
     pub fn disconnect(&self, state: AppState) {
         self.worker.lock().take();
         self.geometry.lock().clear();
         *self.ended.lock() = (state == AppState::Gone).then(Instant::now);
         *self.state.lock() = Condition { state, degraded: None };
-        // Whoever waits for its first walk has nothing left to wait for.
+        // Ends all waits for the first walk, which will not be completed any more.
         self.complete.send_replace(true);
     }
 
-    /// Takes over what the worker says of itself; `tell` is called if the state is another now. That happens before anybody
-    /// can set another state or learn that the walk is over: what is told is what it is, and in that order.
+    /// Applies the state that the worker reports; `tell` is called if the state changed. That happens before any other state
+    /// can be set and before anyone learns that the walk is complete, so states are reported correctly and in order.
     pub fn set_condition(
         &self,
         pid: u32,
@@ -211,7 +211,7 @@ impl App {
         };
         let condition = Condition { state, degraded };
         let mut now = self.state.lock();
-        // The last words of an ended app's worker are not to make it look alive, nor to be taken for its successor's.
+        // The last messages of an ended app's worker must neither make the app look alive nor be attributed to its successor.
         if matches!(now.state, AppState::Gone | AppState::Detached) || self.pid() != pid {
             return;
         }
@@ -223,7 +223,7 @@ impl App {
         self.complete.send_if_modified(|now| std::mem::replace(now, complete) != complete);
     }
 
-    /// Notes how the last change came to be known.
+    /// Records what caused the last change.
     pub fn observed(&self, cause: Cause) {
         self.reread.store(matches!(cause, Cause::Reread | Cause::Sweep), Relaxed);
     }
@@ -233,7 +233,7 @@ impl App {
         self.reread.load(Relaxed)
     }
 
-    /// Asks the worker, and waits for its reply until the deadline.
+    /// Sends a request to the worker, and waits for its reply until the deadline.
     pub async fn ask<T: Send + Sync + 'static>(
         &self,
         deadline: Instant,
@@ -242,7 +242,7 @@ impl App {
         self.ask_raw(deadline, request).await.map_err(|failure| self.failed(&failure))
     }
 
-    /// Asks the worker; what fails is told as the platform told it.
+    /// Like `ask`, but returns a failure as the platform reported it.
     pub async fn ask_raw<T: Send + Sync + 'static>(
         &self,
         deadline: Instant,
@@ -254,7 +254,7 @@ impl App {
         }
     }
 
-    /// Has something done to an element.
+    /// Performs an action on an element.
     pub async fn perform(
         &self,
         key: ElementKey,
@@ -269,7 +269,7 @@ impl App {
             ReplyWait::Late(reply) => (Err(late()), Some(reply)),
         };
         done.map_err(|failure| match (failure.kind, failure.sent) {
-            // Nobody waits any more: either it has been sent by now, or it never will be.
+            // Nobody waits any more, so the gate is closed: the action has been sent by now, or it never will be.
             (FailureKind::Unresponsive | FailureKind::Gone, Sent::No) if !guard.close() => {
                 *self.unfinished.lock() = unanswered;
                 failure.sent(Sent::Maybe)
@@ -278,8 +278,8 @@ impl App {
         })
     }
 
-    /// Waits until an act is over that nobody waits for any more, and not for long: some buttons swallow what comes while they
-    /// are at it.
+    /// Waits, for a short time, until an action is finished that its client stopped waiting for: some buttons swallow input
+    /// while they are busy.
     pub async fn until_finished(&self, deadline: Instant) {
         const AT_MOST: Duration = Duration::from_secs(1);
         let unfinished = self.unfinished.lock().take();
@@ -288,7 +288,7 @@ impl App {
         }
     }
 
-    /// Sends the worker a request.
+    /// Sends a request to the worker.
     fn send<T: Send + Sync + 'static>(
         &self,
         request: impl FnOnce(Responder<T>) -> WorkerRequest,
@@ -303,14 +303,14 @@ impl App {
         }
     }
 
-    /// Tells the worker something that has no answer.
+    /// Sends the worker a request without a reply.
     pub fn notify_worker(&self, request: WorkerRequest) {
         if let Some(worker) = &*self.worker.lock() {
             let _ = worker.handle.send(request);
         }
     }
 
-    /// Asks for a suspect element to be walked again; less and less often, if that does not help.
+    /// Requests a new walk of a suspect element; with increasing delays, if that does not help.
     pub fn rewalk(&self, key: ElementKey) {
         let mut walks = self.walks.lock();
         let now = Instant::now();
@@ -325,7 +325,7 @@ impl App {
         self.notify_worker(WorkerRequest::Walk { key, reply: Responder::ignored() });
     }
 
-    /// Remembers where elements are.
+    /// Stores measurements of elements.
     pub fn remember_places(&self, places: impl IntoIterator<Item = (ElementKey, Place)>) {
         let mut geometry = self.geometry.lock();
         if geometry.len() > 4 * self.tree.read().len() + 1_000 {
@@ -334,7 +334,7 @@ impl App {
         geometry.extend(places);
     }
 
-    /// Where an element was when it was last measured.
+    /// The last measurement of an element.
     pub fn place(&self, key: ElementKey) -> Option<Place> {
         self.geometry.lock().get(&key).copied()
     }
@@ -365,7 +365,7 @@ impl App {
         ))
     }
 
-    /// When it ended, if it did: "ended 0.3 s ago".
+    /// When it ended, if it did, as a text: "ended 0.3 s ago".
     pub fn how_ended(&self) -> Option<String> {
         self.ended.lock().map(|at| format!("ended {}", ago(at.elapsed())))
     }
@@ -382,7 +382,7 @@ impl<T> PendingRequest<T> {
         tokio::select! {
             biased;
             reply = &mut self.reply => ReplyWait::Replied(reply.unwrap_or_else(|_| Err(ended()))),
-            // It never changes: this returns when the worker is let go.
+            // This channel never carries a value: `changed` returns when the worker is detached.
             _ = self.alive.changed() => ReplyWait::Replied(Err(ended())),
             () = sleep_until(deadline) => ReplyWait::Late(self.reply),
         }

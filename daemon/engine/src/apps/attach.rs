@@ -1,4 +1,4 @@
-//! Attaching apps, taking in what their workers tell, and letting them go.
+//! Attaches apps, applies what their workers send, and detaches them.
 
 use std::future::poll_fn;
 use std::sync::atomic::Ordering::Relaxed;
@@ -23,11 +23,11 @@ use axd_platform::{Batch, Cause, DesktopEvent, DesktopWindow, ElementKey, Runnin
 use axd_service::Call;
 use axd_tree::Notice;
 
-/// How much a worker may have told that is not taken in yet. More waits with the worker, which folds it.
+/// The capacity of a worker's queue to the engine. When it is full the rest stays with the worker, where it is merged.
 const WORKER_QUEUE_LEN: usize = 64;
-/// From so many elements on, a first walk leaves behind memory worth giving back.
+/// From this number of elements on, a first walk leaves free memory that is worth returning to the system.
 const LARGE: usize = 10_000;
-/// An app that nobody asked about or followed for so long is let go.
+/// An app that no request has used and no subscription has followed for this long is detached.
 const DETACH_AFTER: Duration = Duration::from_secs(600);
 
 impl Engine {
@@ -68,21 +68,20 @@ impl Engine {
             .map(|app| Arc::clone(&app))
     }
 
-    /// All attached apps, in the order they came. Those that ended are among them until they are let go.
+    /// All attached apps, in the order they were attached. Those that ended are included until they are detached.
     pub(crate) fn all_apps(&self) -> Vec<Arc<App>> {
         let mut apps: Vec<Arc<App>> = self.apps.iter().map(|app| Arc::clone(&app)).collect();
         apps.sort_by_key(|app| app.slot);
         apps
     }
 
-    /// The app, attached now if it was not: under the ids it had, if it was attached when it ended. Does not wait for
-    /// its walk.
+    /// The app, attached now if it was not. It gets its old ids if it was attached when it ended. Does not wait for its walk.
     pub(crate) fn attached(self: &Arc<Self>, seen: &RunningApp) -> Arc<App> {
         if let Some(app) = self.by_pid(seen.pid) {
             app.touch();
             return app;
         }
-        // Two requests may come here at once; the lock lets one attach and the other find it.
+        // Two requests may get here at once; the lock lets one of them attach and the other find the app attached.
         let _attaching = self.attaching.lock();
         if let Some(app) = self.by_pid(seen.pid) {
             return app;
@@ -107,7 +106,7 @@ impl Engine {
         self.apps.iter().filter(|app| app.seen().identity == identity).map(|app| Arc::clone(&app)).collect()
     }
 
-    /// Starts a worker for the app and takes in what it tells.
+    /// Starts a worker for the app, and a task that applies what it sends.
     fn connect(self: &Arc<Self>, app: &Arc<App>, seen: &RunningApp) {
         let (out, from_worker) = mpsc::channel(WORKER_QUEUE_LEN);
         app.tree.write().begin(crate::clock::random());
@@ -123,7 +122,7 @@ impl Engine {
         self.log_event(Event::AppState, app.info(), None, None, None);
     }
 
-    /// Lets go of apps that nobody asked about for a while.
+    /// Detaches apps that no request has used for a while.
     pub(crate) fn detach_unused(self: &Arc<Self>) {
         let engine = Arc::downgrade(self);
         let mut every = tokio::time::interval(DETACH_AFTER / 10);
@@ -139,7 +138,7 @@ impl Engine {
         });
     }
 
-    /// Begins taking in what the desktop tells; what it tells at once is in when this returns.
+    /// Starts applying the events of the desktop. Those that are available at once are applied when this returns.
     pub(crate) fn listen_to_desktop(self: &Arc<Self>) {
         let (out, mut told) = mpsc::unbounded_channel();
         self.platform.start(out);
@@ -148,7 +147,7 @@ impl Engine {
         }
         *self.desktop_events.lock() = Some(told);
         let engine = Arc::downgrade(self);
-        // Ends with the engine, or with the platform that tells.
+        // The task ends with the engine, or with the platform.
         tokio::spawn(poll_fn(move |context| {
             let Some(engine) = engine.upgrade() else { return Poll::Ready(()) };
             let mut told = engine.desktop_events.lock();
@@ -160,10 +159,10 @@ impl Engine {
         }));
     }
 
-    /// Takes in what the desktop has told so far. What a client just had done to the desktop is then known: a request
-    /// that follows must not find an app missing that it was told runs.
+    /// Applies the desktop events that have arrived. Then the effects of a client's earlier request are known: a request that
+    /// follows must not miss an app that the client knows to be running.
     pub(crate) fn drain_desktop_events(self: &Arc<Self>) {
-        // The lock is held while events are taken in, so that they are in the order they came.
+        // The lock is held while events are applied, so that they are applied in order.
         if let Some(told) = &mut *self.desktop_events.lock() {
             while let Ok(event) = told.try_recv() {
                 self.desktop_changed(event);
@@ -183,11 +182,11 @@ impl Engine {
                 DesktopChange::Focused(window) => self.log_window_event(Event::WindowFocused, &window),
             }
         }
-        // Not everything that is told is an event, but somebody may wait for it.
+        // Not every desktop event becomes an event of the log, but a caller may wait for its effect.
         self.notify_changed();
     }
 
-    /// An app started. If it was attached when it ended it is attached again, under the ids it had.
+    /// Called when an app started. If it was attached when it ended, it is attached again, under its old ids.
     fn launched(self: &Arc<Self>, seen: &RunningApp) {
         self.log_event(Event::AppLaunched, self.info_of(seen), None, None, None);
         if self.same_identity(&seen.identity).iter().any(|app| app.state() == AppState::Gone) {
@@ -205,15 +204,15 @@ impl Engine {
         self.log_event(Event::AppTerminated, info, None, None, None);
     }
 
-    /// An app as answers name it, attached or not.
+    /// An app as it appears in answers, attached or not.
     pub(crate) fn info_of(&self, seen: &RunningApp) -> AppInfo {
         let state = self.by_pid(seen.pid).map_or(AppState::Detached, |app| app.state());
         app::info(seen, state)
     }
 
-    /// A window as answers show it.
+    /// A window as it appears in answers.
     pub(crate) fn window_info(&self, window: &DesktopWindow) -> WindowInfo {
-        // No tree is locked while the desktop is: others lock them the other way round.
+        // Lock order: no tree is locked while the desktop is, because other code locks them the other way round.
         let (app, focused) = {
             let desktop = self.desktop.read();
             let app = desktop.by_pid(window.pid).map_or(String::new(), |app| app.name.clone());
@@ -242,7 +241,7 @@ impl Engine {
         self.log_event(kind, self.info_of(&seen), None, Some(self.window_info(window)), None);
     }
 
-    /// Adds a discrete event to the ring.
+    /// Adds an event to the event log.
     fn log_event(
         &self,
         kind: fn(EventData) -> Event,
@@ -256,12 +255,12 @@ impl Engine {
         self.notify_changed();
     }
 
-    /// Applies a batch to an app's tree, and tells of it.
+    /// Applies a batch to an app's tree and wakes those who wait for changes.
     fn apply(&self, app: &App, batch: Batch) {
         self.apply_if(app, batch, || true);
     }
 
-    /// The same, if `still` holds once nobody else can apply anything.
+    /// Like `apply`, but only if `still` returns true once the tree is locked.
     fn apply_if(&self, app: &App, batch: Batch, still: impl FnOnce() -> bool) {
         let cause = batch.cause;
         let applied = {
@@ -292,7 +291,7 @@ impl Engine {
             Notice::Opened(node) if node.role == Role::Menu => Event::MenuOpened,
             Notice::Closed(node) if node.role == Role::Menu => Event::MenuClosed,
             Notice::Opened(node) if matches!(node.role, Role::Dialog | Role::Alert) => Event::Dialog,
-            // Plain windows are the desktop's to tell of.
+            // Events about plain windows come from the desktop.
             Notice::Opened(_) | Notice::Closed(_) => return,
         };
         let (Notice::Focus(node) | Notice::Opened(node) | Notice::Closed(node)) = notice;
@@ -300,7 +299,7 @@ impl Engine {
     }
 }
 
-/// Takes in what a worker tells until it ends.
+/// Applies what a worker sends until it ends.
 async fn pump_worker(
     engine: Weak<Engine>,
     app: Arc<App>,
@@ -309,13 +308,13 @@ async fn pump_worker(
 ) {
     while let Some(told) = from_worker.recv().await {
         let Some(engine) = engine.upgrade() else { return };
-        // What an ended app's worker still had in the channel is about a process that is no more.
+        // What the worker of an ended app still had in the queue is about a process that is gone.
         let is_current = || app.pid() == pid && app.state() != AppState::Gone;
         if !is_current() {
             return;
         }
         match told {
-            // Asked again under the lock: between here and there the app may end, and its successor be read.
+            // Checked again under the lock: meanwhile the app may have ended and its successor may have been read.
             WorkerEvent::Batch(batch) => engine.apply_if(&app, batch, is_current),
             WorkerEvent::Announcement(text) => {
                 engine.log_event(Event::Announcement, app.info(), None, None, Some(text))

@@ -1,5 +1,5 @@
-//! Geometry: measured when it is asked for, never part of the tree. What cannot be measured in time is answered from
-//! what was last known, with its age.
+//! Bounds of elements, which are measured on request and never part of the tree. Where an app does not reply in time, the last
+//! known bounds are used, with their age.
 
 use std::time::Duration;
 
@@ -11,26 +11,26 @@ use crate::apps::app::{App, Place};
 use axd_platform::{ElementKey, Measured, WorkerRequest};
 use axd_tree::{Ix, Tree};
 
-/// How long a look waits for measurements.
+/// How long a read waits for measurements.
 const READ_BUDGET: Duration = Duration::from_millis(200);
-/// How long an action does, which goes by them.
+/// How long an action waits for measurements; longer than a read, because it relies on them.
 const ACTION_BUDGET: Duration = Duration::from_millis(1_500);
 
-/// Where elements are.
+/// The bounds of elements.
 #[derive(Debug, Default)]
 pub(crate) struct Measurements {
     by_key: FxHashMap<ElementKey, Place>,
-    /// How old the oldest of them is, if they could not be measured now.
+    /// The age of the oldest bounds, if they could not be measured now.
     pub age: Option<Duration>,
 }
 
 impl Measurements {
-    /// Where these elements are now, or were.
+    /// The current bounds of elements, or the last known ones.
     pub async fn of(app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Measurements {
         Measurements::within(READ_BUDGET, app, keys, deadline).await
     }
 
-    /// The same for who is going to act there, and would rather wait than go by what was.
+    /// Like `of`, for an action, which should rather wait than rely on old bounds.
     pub async fn to_act(app: &App, keys: Vec<ElementKey>, deadline: Instant) -> Measurements {
         Measurements::within(ACTION_BUDGET, app, keys, deadline).await
     }
@@ -53,12 +53,12 @@ impl Measurements {
         Measurements { by_key: known, age: Some(oldest.unwrap_or_default()) }
     }
 
-    /// Where an element is.
+    /// The bounds of an element.
     pub fn bounds(&self, key: ElementKey) -> Option<Bounds> {
         self.by_key.get(&key)?.bounds
     }
 
-    /// Whether an element can be seen.
+    /// Whether an element is visible.
     pub fn visible(&self, key: ElementKey) -> Option<bool> {
         Some(self.by_key.get(&key)?.visible)
     }
@@ -68,7 +68,7 @@ impl Measurements {
         self.by_key.iter().filter_map(|(key, place)| Some((tree.by_key(*key)?, place.bounds?))).collect()
     }
 
-    /// What can be seen, by slot.
+    /// The visibility, by slot.
     pub fn visible_in(&self, tree: &Tree) -> FxHashMap<Ix, bool> {
         self.by_key.iter().filter_map(|(key, place)| Some((tree.by_key(*key)?, place.visible))).collect()
     }

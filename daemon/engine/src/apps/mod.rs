@@ -1,5 +1,6 @@
-//! Attached apps: `attach` brings an app's tree into memory and pumps what its worker sends, `app` is one of them, `target` finds the
-//! element that a request means, `measure` asks where elements are, `modal` knows which dialogs block an app.
+//! Attached apps: `attach` brings an app's tree into memory and applies what its worker sends, `app` is an attached app,
+//! `target` resolves the target of a request, `measure` gets the bounds of elements, `modal` finds the dialogs that block an
+//! app.
 
 pub(crate) mod app;
 pub(crate) mod attach;

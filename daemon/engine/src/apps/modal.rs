@@ -1,4 +1,4 @@
-//! Modal dialogs: what waits for an answer before the rest of its app can be used.
+//! Modal dialogs, which block the rest of their app until the user responds.
 
 use axd_protocol::command::Modal;
 use axd_protocol::{AppInfo, Role, State};
@@ -6,10 +6,10 @@ use axd_protocol::{AppInfo, Role, State};
 use crate::apps::app::App;
 use axd_tree::{Ix, Tree};
 
-/// So many of its buttons are named.
+/// The maximum number of buttons that are listed of a dialog.
 const MOST_BUTTONS: usize = 8;
 
-/// The modal dialogs that are open and do not hold this element.
+/// The modal dialogs that are open and do not contain the target.
 pub(crate) fn modals(tree: &Tree, target: Option<Ix>) -> impl Iterator<Item = Ix> {
     tree.windows().filter(move |window| {
         let states = tree.states(*window);
@@ -18,7 +18,7 @@ pub(crate) fn modals(tree: &Tree, target: Option<Ix>) -> impl Iterator<Item = Ix
     })
 }
 
-/// A dialog and what its buttons are called.
+/// A dialog with the names of its buttons.
 pub(crate) fn described(tree: &Tree, window: Ix) -> Modal {
     let buttons = tree
         .subtree(window)
@@ -27,7 +27,7 @@ pub(crate) fn described(tree: &Tree, window: Ix) -> Modal {
     Modal { node: tree.node_ref(window), buttons: names.collect() }
 }
 
-/// A dialog in words, with what its buttons are called.
+/// A dialog as a text, with the names of its buttons.
 pub(crate) fn in_words(modal: &Modal) -> String {
     let mut out = String::new();
     axd_protocol::text::write_ref(&modal.node, &mut out);
@@ -38,14 +38,14 @@ pub(crate) fn in_words(modal: &Modal) -> String {
 }
 
 impl App {
-    /// The app as an answer about an element, or about all of it, names it: with the modal dialog that is open over that.
+    /// The app as it appears in an answer about an element, or about the whole app: with the modal dialog that is open over it.
     pub(crate) fn info_about(&self, tree: &Tree, target: Option<Ix>) -> AppInfo {
         let modal = modals(tree, target).next().map(|window| tree.node_ref(window));
         AppInfo { modal, ..self.info() }
     }
 }
 
-/// A line for whoever reads: a modal dialog is open.
+/// The line of a text answer that says that a modal dialog is open.
 pub(crate) fn line(info: &AppInfo) -> String {
     let Some(modal) = &info.modal else { return String::new() };
     let mut out = "modal: ".to_owned();

@@ -1,4 +1,4 @@
-//! What a request is about: which app, which window, which element. Never picks silently among several.
+//! Resolves the subject of a request: app, window, element. Never picks one of several candidates without an error.
 
 use std::sync::Arc;
 
@@ -12,24 +12,24 @@ use crate::desktop::error::desktop_error;
 use axd_platform::WorkerRequest;
 use axd_tree::{Ix, Resolved, Scope, Tree};
 
-/// How many candidates an error names.
+/// The maximum number of candidates that an error lists.
 const MAX_CANDIDATES: usize = 8;
 
-/// Where a target is looked for.
+/// Where to look for a target.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Where<'a> {
     pub app: Option<&'a str>,
     pub window: Option<&'a str>,
 }
 
-/// An element that was found. Its id names it after the lock under which it was found is let go.
+/// An element that was found. Its id stays valid after the tree is unlocked.
 pub(crate) struct Located {
     pub app: Arc<App>,
     pub id: NodeId,
 }
 
 impl Engine {
-    /// The app a request is about: the one named, else the frontmost. Waits for its first walk.
+    /// The app of a request: the one it names, else the frontmost. Waits for its first walk.
     pub(crate) async fn app(self: &Arc<Self>, spec: Option<&str>, deadline: Instant) -> Result<Arc<App>> {
         let seen = match spec {
             Some(spec) => self.desktop.read().named(spec)?.clone(),
@@ -40,7 +40,7 @@ impl Engine {
         Ok(app)
     }
 
-    /// Waits until all of an app has been read, and answers whether it has. If nobody may read it, that is said at once.
+    /// Waits until the first walk of an app is complete, and returns whether it is. Fails at once if apps must not be read.
     pub(crate) async fn wait_for_walk(&self, app: &App, deadline: Instant) -> Result<bool> {
         if app.is_complete() {
             return Ok(true);
@@ -51,7 +51,7 @@ impl Engine {
         }
     }
 
-    /// The one element a target means.
+    /// The one element that a target means.
     pub(crate) async fn locate(
         self: &Arc<Self>,
         target: &str,
@@ -81,7 +81,7 @@ impl Engine {
         if let Some(found) = among(&apps, id)? {
             return Ok(found);
         }
-        // After a restart of the daemon nothing is attached yet, but ids are what they were.
+        // After a restart of the daemon no app is attached yet, but ids are unchanged.
         if place.app.is_none()
             && let Ok(app) = self.app(None, deadline).await
             && let Some(found) = among(&[app], id)?
@@ -114,7 +114,7 @@ impl Engine {
         self.locate_point_in(app, point, deadline).await
     }
 
-    /// The deepest element of an app at a point of the screen, whatever lies over it.
+    /// The deepest element of an app at a point of the screen, whatever covers it.
     pub(crate) async fn locate_point_in(
         &self,
         app: Arc<App>,
@@ -131,7 +131,7 @@ impl Engine {
         Ok(Located { app, id })
     }
 
-    /// The element below which a request looks: `root` within `window` within the app.
+    /// The root of a search: `root` within `window` within the app.
     pub(crate) fn scope(
         &self,
         app: &Arc<App>,
@@ -156,7 +156,7 @@ impl Engine {
         }
     }
 
-    /// The window a look without options shows: the active one, else the one with the focus, else the first.
+    /// The default window of a snapshot: the active one, else the one with the focus, else the first.
     pub(crate) fn focused_window(&self, tree: &Tree) -> Option<Ix> {
         let active = self.desktop.read().active_window;
         let by_number =
@@ -168,7 +168,7 @@ impl Engine {
     }
 }
 
-/// The slot of an id that was located, if it still lives now that the tree is locked again.
+/// The slot of an id that was found earlier, if the element still exists now that the tree is locked again.
 pub(crate) fn alive(app: &App, tree: &Tree, id: NodeId) -> Result<Ix> {
     match tree.resolve(id) {
         Resolved::Alive(ix) => Ok(ix),
@@ -179,12 +179,12 @@ pub(crate) fn alive(app: &App, tree: &Tree, id: NodeId) -> Result<Ix> {
     }
 }
 
-/// Reads a target; the error shows where it failed.
+/// Parses a target; the error shows where parsing failed.
 pub(crate) fn parse_target(text: &str) -> Result<Target> {
     Target::parse(text).map_err(|fault| invalid_selector(&fault))
 }
 
-/// Reads a selector; the error shows where it failed.
+/// Parses a selector; the error shows where parsing failed.
 pub(crate) fn parse_selector(text: &str) -> Result<Selector> {
     Selector::parse(text).map_err(|fault| invalid_selector(&fault))
 }
@@ -270,7 +270,7 @@ fn still_reading(app: &App) -> Error {
         .suggest("try again, or increase --deadline-ms")
 }
 
-/// Says what was not looked at by whoever found nothing.
+/// Adds to an error that containers were only partly read, so the search was incomplete.
 pub(crate) fn not_looked_at(error: Error, unread: Vec<Unread>) -> Error {
     let Some(first) = unread.first() else { return error };
     let what = format!(
@@ -281,11 +281,11 @@ pub(crate) fn not_looked_at(error: Error, unread: Vec<Unread>) -> Error {
     Error { message: said, retry_command: None, ..error }.suggest(what).unread(unread)
 }
 
-/// What to do if there are others that may have been meant.
+/// The suggestion of errors with candidates.
 pub(crate) const CANDIDATES_HINT: &str =
     "use one of the candidates if it is the right one; otherwise see `ax snapshot`";
 
-/// The one element a selector means below `root`.
+/// The one element that a selector matches below `root`.
 fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix> {
     let found = tree.find(selector, Scope { root }, Some(MAX_CANDIDATES));
     match (found.count, &found.matches[..]) {
@@ -313,7 +313,7 @@ fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix
     }
 }
 
-/// The window that is meant by an id, a number or a title: the whole title, else a part of it.
+/// The window with an id, a number or a title: the whole title, else a part of it.
 fn find_window(app: &App, tree: &Tree, spec: &str) -> Result<Ix> {
     let windows: Vec<Ix> = tree.windows().collect();
     let by_id = NodeId::parse(spec).and_then(|id| windows.iter().copied().find(|ix| tree.id(*ix) == id));

@@ -1,4 +1,4 @@
-//! `batch`: several commands in one request, checked before the first is carried out.
+//! `batch`: several commands in one request, all checked before the first one runs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::answer::Answer;
 use crate::commands::extension::Extensions;
 use axd_service::{Call, write_error};
 
-/// The most commands one batch has.
+/// The maximum number of commands in a batch.
 const MOST: usize = 1_000;
-/// What cannot be part of one: they are about the connection or the daemon.
+/// Commands that cannot be part of a batch, because they are about the connection or the daemon.
 const NOT_IN_A_BATCH: &[&str] = &["batch", "subscribe", "cancel", "shutdown", "hello"];
-/// How an answer without an id begins; the place of the id is taken by the index.
+/// The beginning of an answer without an id; in a batch the id is replaced by the index.
 const NO_ID: &[u8] = b"{\"id\":null,";
 
 impl Engine {
@@ -30,12 +30,12 @@ impl Engine {
     ) -> Result<()> {
         let items = &args.items.0;
         check(items, &self.extensions)?;
-        // What a later one refers to must be there as data, also where all is for reading.
+        // Answers that later commands refer to are needed as data, even in a text answer.
         let referred: BTreeSet<usize> =
             items.iter().filter_map(|item| references(item).ok()).flatten().map(|(index, _)| index).collect();
         let mut answers: Vec<Vec<u8>> = Vec::new();
         let (mut succeeded, mut failed) = (0, 0);
-        // Where an event may have happened that the next wait waits for.
+        // The clock before the last command, from which a following wait for an event counts.
         let mut before_last = self.clock.now();
         for (index, item) in items.iter().enumerate() {
             if call.gate.is_closed() || (args.stop_on_error && failed > 0) {
@@ -85,7 +85,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Carries out one item, and gives its answer, a whole line.
+    /// Runs one item and returns its answer, a whole line.
     async fn item(
         self: &Arc<Self>,
         call: &Call,
@@ -119,7 +119,7 @@ impl Engine {
     }
 }
 
-/// A wait for an event counts from before the command before it, so that nothing falls between.
+/// A wait for an event counts from before the preceding command, so that no event is missed between the two.
 fn since(command: Command, before_last: Clock) -> Command {
     match command {
         Command::Wait(mut wait) if !wait.event.is_empty() && wait.since.is_none() => {
@@ -130,7 +130,7 @@ fn since(command: Command, before_last: Clock) -> Command {
     }
 }
 
-/// Checks all that can be checked before anything is done.
+/// Checks everything that can be checked before the first command runs.
 fn check(items: &[BatchItem], extensions: &Extensions) -> Result<()> {
     let invalid = |index: usize, why: String| {
         Error::new(ErrorCode::InvalidArgs, format!("items[{index}]: {why}"))
@@ -161,7 +161,7 @@ fn check(items: &[BatchItem], extensions: &Extensions) -> Result<()> {
     Ok(())
 }
 
-/// The answers an item refers to: which, and what of it.
+/// The references of an item: the index of an earlier item, and the path in its answer.
 fn references(item: &BatchItem) -> std::result::Result<Vec<(usize, String)>, String> {
     let Some(args) = &item.args else { return Ok(Vec::new()) };
     let mut found = Vec::new();
@@ -174,7 +174,7 @@ fn references(item: &BatchItem) -> std::result::Result<Vec<(usize, String)>, Str
     Ok(found)
 }
 
-/// `$0.matches.0.id` → 0 and `matches.0.id`. A text that begins with two dollars is one that begins with one.
+/// Parses a reference: `$0.matches.0.id` → 0 and `matches.0.id`. A leading `$$` stands for a literal `$`.
 fn reference(text: &str) -> Option<(usize, String)> {
     let rest = text.strip_prefix('$')?;
     let (number, path) = rest.split_once('.').unwrap_or((rest, ""));
@@ -190,7 +190,7 @@ fn visit(value: &Value, see: &mut impl FnMut(&str)) {
     }
 }
 
-/// The args of an item, with what earlier ones answered in the place of its references.
+/// The arguments of an item, with references replaced by values from earlier answers.
 fn filled(item: &BatchItem, answers: &[Vec<u8>]) -> Result<Option<Box<RawValue>>> {
     let Some(args) = &item.args else { return Ok(None) };
     if !args.get().contains('$') {
@@ -218,7 +218,7 @@ fn fill(value: &mut Value, answers: &[Vec<u8>]) -> Result<()> {
     Ok(())
 }
 
-/// What an earlier item answered at a path of its data.
+/// The value at a path in the answer of an earlier item.
 fn answered(text: &str, index: usize, path: &str, answers: &[Vec<u8>]) -> Result<Value> {
     let missing = |why: &str| {
         Error::new(ErrorCode::InvalidArgs, format!("{text}: {why}"))

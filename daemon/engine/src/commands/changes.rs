@@ -1,4 +1,4 @@
-//! `changes`: what happened since a clock.
+//! `changes`: the changes since a clock.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Engine {
         self.answer_changes(&apps, args.since, answer)
     }
 
-    /// What changed in these apps; an app whose history does not reach back so far comes whole.
+    /// The changes of these apps; an app whose history does not reach back far enough is sent whole.
     pub(crate) fn answer_changes(
         &self,
         apps: &[Arc<App>],
@@ -33,7 +33,7 @@ impl Engine {
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         self.not_from_the_future(since)?;
-        // All trees hold still at once, so that one clock is true of all of them.
+        // All trees are locked at once, so that one clock is valid for all of them.
         let trees: Vec<_> = apps.iter().map(|app| (app, app.info(), app.tree.read())).collect();
         let clock = self.clock.now();
         let known = |app: &App, tree: &Tree| {
@@ -84,7 +84,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Refuses a clock that this run of the daemon has not reached: nothing could be told since then, ever.
+    /// Rejects a clock that this run of the daemon has not reached, because no change could ever be reported since then.
     pub(crate) fn not_from_the_future(&self, since: Clock) -> Result<()> {
         if since.boot == self.clock.boot() && since.tick > self.clock.now().tick {
             return Err(Error::new(ErrorCode::InvalidArgs, format!("since: {since} is in the future")));

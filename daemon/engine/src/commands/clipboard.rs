@@ -17,13 +17,14 @@ use crate::answer::Answer;
 use axd_platform::{ClipboardContent, ClipboardKind};
 use axd_service::Call;
 
-/// How long giving away what is on the clipboard may keep the daemon from ending.
+/// How long passing on the clipboard's content may delay the daemon's exit.
 const FAREWELL: Duration = Duration::from_secs(3);
-/// The largest image that is put on the clipboard.
+/// The maximum size of an image file for the clipboard.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;
 
 impl Engine {
-    /// The daemon is going down: what it has put on the clipboard is to stay there, where anybody can keep it.
+    /// Called when the daemon shuts down: the content it has put on the clipboard should stay there, where another process can
+    /// keep it.
     pub async fn say_farewell(&self) {
         match timeout(FAREWELL, self.platform.shutdown()).await {
             Ok(Ok(Ok(_))) => {}
@@ -119,7 +120,7 @@ fn invalid(message: String) -> Error {
     Error::new(ErrorCode::InvalidArgs, message)
 }
 
-/// Reads what is needed where a slow disk keeps nobody waiting.
+/// Reads from disk on a thread where a slow disk blocks nothing else.
 async fn from_disk<P: Send + 'static, T: Send + 'static>(
     what: P,
     deadline: Instant,
@@ -132,14 +133,14 @@ async fn from_disk<P: Send + 'static, T: Send + 'static>(
     }
 }
 
-/// An image file, if it is one that can be put on the clipboard.
+/// The content of an image file, if it can be put on the clipboard.
 fn read_png(path: PathBuf) -> Result<Vec<u8>> {
     is_whole("image", &path)?;
     let failed = |fault: std::io::Error| {
         invalid(format!("image: cannot read {}: {fault}", path.display()))
             .suggest("use a PNG file that axd can read")
     };
-    // Asked before it is opened: to open a pipe is to wait for whoever writes to it.
+    // Checked before the file is opened: opening a pipe would block until another process writes to it.
     let about = path.metadata().map_err(failed)?;
     if !about.is_file() {
         return Err(invalid(format!("image: {} is not a file", path.display())).suggest("use a PNG file"));
@@ -165,7 +166,7 @@ fn read_png(path: PathBuf) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same paths, if there is something at each.
+/// Returns the paths if each of them exists.
 fn all_there(paths: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
     for path in &paths {
         is_whole("file", path)?;

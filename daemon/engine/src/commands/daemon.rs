@@ -1,4 +1,4 @@
-//! The daemon about itself: `status`, `doctor`, `permissions`, `version`, `hello`, `shutdown`. None of them waits for an app.
+//! Commands about the daemon: `status`, `doctor`, `permissions`, `version`, `hello`, `shutdown`. None of them waits for an app.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -62,7 +62,7 @@ impl Engine {
                 "try again; if this persists, restart the session's accessibility bus",
             )),
         }
-        // Where nobody may look, that is said above, and no app is to blame.
+        // Without permission to read apps, the finding above says so, and no app is at fault.
         let apps = if self.platform.access_error().is_none() { self.all_apps() } else { Vec::new() };
         checks.extend(apps.iter().filter_map(|app| {
             let why = app.degraded()?;

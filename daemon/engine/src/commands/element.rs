@@ -1,4 +1,4 @@
-//! One element: `get`, `is`, `focused`, `element-at`.
+//! Commands about one element: `get`, `is`, `focused`, `element-at`.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ impl Engine {
             Condition::Expanded => states.has(State::Expanded),
             Condition::Selected => states.has(State::Selected),
         };
-        // An id means one element; a selector may mean one more that was not looked at.
+        // An id means one element; a selector may also match an element that was not read.
         let unread = match parse_target(&args.target)? {
             Target::Selector(selector) => {
                 let root = self.scope(&app, &tree, args.window.as_deref(), None)?;
@@ -107,7 +107,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Answers with one element: all of it, or some properties.
+    /// Answers with one element: the whole element, or some of its properties.
     async fn answer_node(
         &self,
         located: &Located,
@@ -156,7 +156,7 @@ impl Engine {
     }
 }
 
-/// An element for reading: its line, where it is, and what the line does not show.
+/// An element as text: its line, its bounds, and the properties that the line does not show.
 fn node_text(tree: &Tree, ix: Ix, node: &[u8], place: Option<Bounds>) -> String {
     let mut out = String::new();
     tree.line(ix, place, None).write(0, &mut out);
@@ -178,7 +178,7 @@ fn properties_text(node: &[u8], properties: &[Property]) -> String {
     let node = only(node, properties);
     let mut out = String::new();
     for (field, value) in node.iter().filter(|(field, _)| *field != "id") {
-        // One property is asked for to be used in a script: nothing but its value.
+        // A single property is usually for a script, so only its value is written.
         if properties.len() == 1 {
             return plain(value) + "\n";
         }
@@ -190,7 +190,7 @@ fn properties_text(node: &[u8], properties: &[Property]) -> String {
     out
 }
 
-/// The id and the properties asked for; those that have no value are null.
+/// The id and the requested properties; those without a value are null.
 fn only(node: &[u8], properties: &[Property]) -> serde_json::Map<String, serde_json::Value> {
     let mut all: serde_json::Map<String, serde_json::Value> =
         serde_json::from_slice(node).unwrap_or_default();
@@ -215,7 +215,7 @@ fn plain(value: &serde_json::Value) -> String {
     }
 }
 
-/// Writes what an element is in.
+/// Writes the path of an element.
 pub(crate) fn write_path(path: &[NodeRef], out: &mut Vec<u8>) {
     let _ = serde_json::to_writer(out, path);
 }

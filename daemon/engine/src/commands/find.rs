@@ -16,7 +16,7 @@ use crate::{Engine, block_if_large};
 use axd_service::Call;
 use axd_tree::{Ix, NodeFields, Scope, Tree};
 
-/// How many matches `find` shows if nobody says.
+/// The default maximum number of matches.
 const MAX_MATCHES: usize = 100;
 
 impl Engine {

@@ -1,8 +1,8 @@
-//! `find --deep`: looking through the rows that a container does not show, page by page.
+//! `find --deep`: searches the rows that a container does not show, page by page.
 //!
-//! The rows of a page are read and compared with the selector beside the tree, in a scratch tree that holds the container, what it
-//! is in, and the page; so nobody who follows the app sees them come and go. Those that match are kept: they get ids
-//! and stay in the tree, with their numbers, wherever the container is scrolled to.
+//! The rows of a page are read and matched outside the tree, in a scratch tree of the container, its ancestors and the page, so
+//! that subscribers do not see them come and go. Rows that match are kept: they get ids and stay in the tree, with their
+//! indexes, wherever the container is scrolled to.
 
 use std::sync::Arc;
 
@@ -15,24 +15,24 @@ use crate::apps::app::App;
 use axd_platform::{Batch, Cause, ElementKey, Rows, Update, WorkerRequest};
 use axd_tree::{Scope, Tree};
 
-/// How many rows are read at a time; between two pages a request can be cancelled, or run out of time.
+/// The number of rows that are read at a time. Between two pages a request can be cancelled or time out.
 const PAGE: u32 = 64;
 
-/// A container that is looked through.
+/// A container to search.
 struct Container {
     id: NodeId,
     key: ElementKey,
     total: u32,
-    /// It and what it is in, as updates for an empty tree.
+    /// The container and its ancestors, as updates for an empty tree.
     frame: Vec<Update>,
 }
 
-/// What was looked through, and how far.
+/// The containers that were searched, and how many of their rows.
 #[derive(Default)]
 pub(crate) struct Depth(Vec<(NodeId, u32)>);
 
 impl Depth {
-    /// Of what a tree did not read, what nobody has looked at now.
+    /// What is still unread of the containers, not counting the rows that were searched.
     pub fn left_of(&self, mut unread: Vec<Unread>) -> Vec<Unread> {
         for one in &mut unread {
             if let Some((_, read)) = self.0.iter().find(|(id, _)| *id == one.node.id) {
@@ -44,7 +44,7 @@ impl Depth {
     }
 }
 
-/// Looks through every container below `root` that may hold what the selector means, until `enough` rows match.
+/// Searches every container below `root` that may hold a match of the selector, until `enough` rows match.
 pub(crate) async fn look_through(
     app: &Arc<App>,
     selector: &Selector,
@@ -70,10 +70,10 @@ pub(crate) async fn look_through(
                 }
             }
         }
-        // What nobody found is let go of, too.
+        // Rows that do not match are released, too.
         if at > 0 {
             let key = container.key;
-            // An app that does not answer this shows what it showed before.
+            // If the app does not reply to this, the container lists the same rows as before.
             let _ = app.ask_raw(deadline, |reply| WorkerRequest::Keep { key, rows, reply }).await;
             depth.0.push((container.id, at));
         }
@@ -87,14 +87,14 @@ fn containers(app: &App, selector: &Selector, root: NodeId) -> Vec<Container> {
     let unread = tree.unread(selector, Scope { root });
     let container = |unread: Unread| {
         let ix = tree.by_id(unread.node.id)?;
-        // Where nobody knows how many rows there are, none can be asked for by number.
+        // Where the number of rows is unknown, rows cannot be requested by index.
         let (id, total) = (unread.node.id, unread.total?);
         Some(Container { id, key: tree.key(ix)?, total, frame: tree.excerpt(ix) })
     };
     unread.into_iter().filter_map(container).collect()
 }
 
-/// The numbers of the rows of a page that the selector means, or that hold what it means.
+/// The indexes of the rows in a page that match the selector, or contain a match.
 fn matching(
     container: &Container,
     order: Vec<ElementKey>,

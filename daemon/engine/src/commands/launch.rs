@@ -1,4 +1,4 @@
-//! Starting apps and closing them.
+//! Launches and closes apps.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,29 +21,29 @@ use crate::desktop::launch_detect::{Baseline, Detected, Phase, StartedProcess};
 use axd_platform::{DesktopWindow, LaunchPlan, Launched, Platform, RunningApp};
 use axd_service::Call;
 
-/// How long it is waited for an app's first window, unless said.
+/// The default time to wait for an app's first window.
 const LAUNCH_MS: u64 = 30_000;
-/// How long after its end, and that of all it started, something may still be seen of an app that it handed over to.
+/// How long after the end of all launched processes the effect of a hand-over to another app may still appear.
 const HANDS_OVER: Duration = Duration::from_millis(2_500);
-/// The same after a bad end, which few hand over with.
+/// Like `HANDS_OVER`, after the process failed, which few processes that hand over do.
 const FAILED: Duration = Duration::from_millis(400);
-/// How long an app that has a modal dialog open may take to end.
+/// How long an app with an open modal dialog may take to quit.
 const BLOCKED: Duration = Duration::from_millis(1_000);
-/// How long a window may take to be in its app's tree.
+/// How long a window may take to appear in its app's tree.
 pub(crate) const IN_TREE: Duration = Duration::from_millis(3_000);
-/// Nobody tells when the last of several processes ends: so often it is looked.
+/// How often it is checked whether launched processes are still running. There is no event for the end of the last one.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
-/// How long it is waited until an app is gone, unless said.
+/// The default time to wait until an app has quit.
 const CLOSE_MS: u64 = 5_000;
 
-/// What came of a start.
+/// The result of a launch.
 #[derive(Debug, Clone, Default)]
 struct Arrived {
     seen: Option<RunningApp>,
     window: Option<DesktopWindow>,
-    /// Whether it is an app that ran before.
+    /// Whether it is an app that was running before.
     handed_over: bool,
-    /// Whether it is known that it came of it.
+    /// Whether it is certain that the app results from the launch.
     verified: bool,
     note: Option<&'static str>,
 }
@@ -97,8 +97,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Waits for what came of a start. The app is attached then, so that its window has an id. The time is only for what
-    /// may still come: once nothing of what was started runs any more, it is not waited to the end.
+    /// Waits for the result of a launch. The app is then attached, so that its window has an id. The timeout is for
+    /// what may still appear: once none of the launched processes is running any more, the wait ends before it.
     async fn arrival(
         self: &Arc<Self>,
         call: &Call,
@@ -108,7 +108,7 @@ impl Engine {
     ) -> Result<Arrived> {
         let until = Engine::within(call, args.timeout_ms, LAUNCH_MS);
         let related = Mutex::new(HashMap::new());
-        // How a process is related does not change; it is asked once.
+        // The relation of a process does not change, so it is queried once.
         let kin =
             |pid| *related.lock().entry(pid).or_insert_with(|| self.platform.kinship(&started.mark, pid));
         let (mut came, mut app_pid, mut how) = (Detected::Nothing, started.pid, None);
@@ -138,7 +138,7 @@ impl Engine {
                             None
                         }
                         Detected::Nothing if phase == Phase::Over => Some(true),
-                        // From now on it is looked whether anything of it still runs.
+                        // From now on it is checked whether any launched process is still running.
                         Detected::Nothing => (ended && idle_since.is_none()).then_some(false),
                     }
                 })
@@ -197,7 +197,7 @@ impl Engine {
         Err(error.delivered(Delivery::Uncertain))
     }
 
-    /// Attaches what arrived, so that its window has an id. Whoever cancels now is not to wait for a walk.
+    /// Attaches the launched app, so that its window has an id. A cancelled request does not wait for the walk.
     async fn arrived(self: &Arc<Self>, call: &Call, until: Instant, mut arrived: Arrived) -> Arrived {
         if let Some(seen) = &arrived.seen {
             let app = self.attached(seen);
@@ -210,7 +210,7 @@ impl Engine {
             let soon = until.min(Instant::now() + IN_TREE);
             let known = || self.window_info(&window).id.is_some().then_some(());
             self.until(soon, &call.gate, known).await;
-            // Its title may have come after it.
+            // The window may have got its title after it appeared.
             let now = self.desktop.read().window(window.window).cloned();
             arrived.window = Some(now.unwrap_or(window));
         }
@@ -231,7 +231,7 @@ impl Engine {
         let close = |platform: &dyn Platform, gate| platform.close_app(seen.pid, args.force, gate);
         self.call_desktop(&call.gate, deadline, close).await.map_err(about_an_app)?;
         let until = Engine::within(call, args.timeout_ms, CLOSE_MS);
-        // An app with a modal dialog open seldom ends, and need not say so.
+        // An app with an open modal dialog seldom quits, and may not report why.
         let until = if before.is_empty() || args.force { until } else { until.min(began + BLOCKED) };
         let asks = || {
             let new = |modal: &Modal| before.iter().all(|other| other.node.id != modal.node.id);
@@ -265,7 +265,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The error of an app that did not end: perhaps it asks something first.
+    /// The error for an app that did not quit; it may show a dialog first.
     fn still_there(&self, seen: &RunningApp, force: bool) -> Error {
         let dialogs = self.dialogs_of(seen.pid);
         let front = {
@@ -292,14 +292,14 @@ impl Engine {
         error.candidates(dialogs).delivered(Delivery::DeliveredUnverified)
     }
 
-    /// The modal dialogs that an attached app has open.
+    /// The open modal dialogs of an attached app.
     fn modals_of(&self, pid: u32) -> Vec<Modal> {
         let Some(app) = self.by_pid(pid) else { return Vec::new() };
         let tree = app.tree.read();
         modals(&tree, None).map(|window| described(&tree, window)).collect()
     }
 
-    /// The dialogs that an attached app has open.
+    /// The open dialogs of an attached app.
     fn dialogs_of(&self, pid: u32) -> Vec<NodeRef> {
         let Some(app) = self.by_pid(pid) else { return Vec::new() };
         let tree = app.tree.read();
@@ -308,7 +308,7 @@ impl Engine {
     }
 }
 
-/// The error of an app that wants to know something before it ends.
+/// The error for an app that shows a dialog before it quits.
 fn asks_first(seen: &RunningApp, modal: &Modal) -> Error {
     let message = format!("{} was asked to quit and shows a dialog first: {}", seen.name, in_words(modal));
     Error::new(ErrorCode::ActionFailed, message)
@@ -318,7 +318,7 @@ fn asks_first(seen: &RunningApp, modal: &Modal) -> Error {
         .delivered(Delivery::DeliveredUnverified)
 }
 
-/// The error of an app that cannot be started because there is none.
+/// The error for a launch of an app that does not exist.
 fn no_such_app(error: Error) -> Error {
     let error = about_an_app(error);
     match error.code {
@@ -329,7 +329,7 @@ fn no_such_app(error: Error) -> Error {
     }
 }
 
-/// What to start, if what was asked makes sense.
+/// The launch plan of a request, if the request is valid.
 fn plan(args: &Launch) -> Result<LaunchPlan> {
     let invalid = |message: String| Error::new(ErrorCode::InvalidArgs, message);
     let app = args.app.trim();
@@ -359,14 +359,14 @@ fn plan(args: &Launch) -> Result<LaunchPlan> {
     Ok(LaunchPlan { app, args: args.arg.clone(), env, cwd, mark: mark() })
 }
 
-/// What no other start is called, by this daemon or another.
+/// A mark that no other launch has, by this daemon or another.
 fn mark() -> String {
     static STARTS: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
     format!("{}-{since:x}-{}", std::process::id(), STARTS.fetch_add(1, Relaxed))
 }
 
-/// Fails unless there is such a folder.
+/// Fails unless the folder exists.
 async fn is_folder(path: PathBuf) -> Result<()> {
     let shown = path.display().to_string();
     let is_dir = tokio::task::spawn_blocking(move || Path::is_dir(&path)).await.unwrap_or(false);

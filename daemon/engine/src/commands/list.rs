@@ -1,4 +1,5 @@
-//! What runs and what is open: `list-apps`, `list-windows`, `list-displays`. Answered from what the desktop told.
+//! Running apps, open windows and displays: `list-apps`, `list-windows`, `list-displays`. Answered from the last known state of
+//! the desktop.
 
 use axd_protocol::command::{ListAppsAnswer, ListDisplaysAnswer, ListWindows, ListWindowsAnswer, ListedApp};
 use axd_protocol::selector::fold;

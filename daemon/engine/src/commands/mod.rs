@@ -1,4 +1,5 @@
-//! Commands that are not actions on elements, one file a family. Each is a method of [`Engine`](crate::Engine) that writes its answer.
+//! Commands that are not actions on elements, one file per family. Each is a method of [`Engine`](crate::Engine) that writes
+//! its answer.
 
 pub(crate) mod batch;
 pub(crate) mod changes;

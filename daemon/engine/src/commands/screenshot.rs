@@ -1,4 +1,4 @@
-//! Pictures of the screen: what is meant, and the file that is made of it.
+//! Screenshots: resolves what to capture, and encodes the image.
 
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use crate::apps::target::{Located, Where, alive};
 use axd_platform::{CaptureTarget, CapturedImage, DesktopWindow};
 use axd_service::Call;
 
-/// The quality of a JPEG unless said.
+/// The default JPEG quality.
 const QUALITY: u8 = 80;
-/// A JPEG cannot be larger, either way.
+/// The maximum width and height of a JPEG.
 const JPEG_MOST: u32 = 65_535;
 
-/// What a picture is taken of.
+/// What to capture.
 struct Subject {
     of: CaptureTarget,
-    /// The part of that which is wanted.
+    /// The part of the captured image that is wanted.
     part: Option<Bounds>,
 }
 
@@ -35,7 +35,7 @@ impl From<CaptureTarget> for Subject {
     }
 }
 
-/// How the file is written.
+/// The format of the image file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Png,
@@ -105,7 +105,7 @@ impl Engine {
         Ok(CaptureTarget::Window(window.window).into())
     }
 
-    /// An element is a part of what is on the screen; if something else covers it, a part of its window.
+    /// An element is captured as a part of the screen or, if another window covers it, as a part of its window.
     async fn element(&self, located: &Located, deadline: Instant) -> Result<Subject> {
         let app = &located.app;
         let (key, window) = {
@@ -153,7 +153,7 @@ impl Engine {
         })
     }
 
-    /// The part of a rectangle that lies within what the displays span; all of it where no displays are known.
+    /// The part of a rectangle that lies within the displays; all of it where no displays are known.
     fn on_screen(&self, bounds: Bounds) -> Option<Bounds> {
         let desktop = self.desktop.read();
         let mut displays = desktop.displays.iter().map(|display| display.bounds).peekable();
@@ -168,9 +168,9 @@ impl Engine {
     }
 }
 
-/// The error of a picture that could not be taken.
+/// The error for a failed capture.
 fn of_picture(mut error: Error, of: CaptureTarget) -> Error {
-    // Which window was said well; it is not where a picture can be taken of it.
+    // The window is valid, but it cannot be captured where it is.
     if let (ErrorCode::InvalidArgs, CaptureTarget::Window(_)) = (error.code, of) {
         error.code = ErrorCode::NotActionable;
         error.suggestion = "bring the window onto the screen with `ax move-window`".to_owned();
@@ -178,7 +178,7 @@ fn of_picture(mut error: Error, of: CaptureTarget) -> Error {
     error
 }
 
-/// Whether a window before this one lies over any of these bounds. The windows are front to back.
+/// Whether a window in front of this one covers any part of the bounds. The windows are front to back.
 fn is_covered(windows: &[DesktopWindow], window: u64, bounds: Bounds) -> bool {
     let before = windows.iter().take_while(|other| other.window != window);
     let mut over = before.filter(|other| !other.minimized).filter_map(|other| other.bounds);
@@ -194,7 +194,7 @@ fn not_put_away(window: &DesktopWindow) -> Result<()> {
         .retry(format!("restore {}", window.window)))
 }
 
-/// Fails if it is said in more than one way what the picture is of.
+/// Fails if the request names more than one subject.
 fn only_one(args: &Screenshot) -> Result<()> {
     let whole = args.window.is_some() || args.app.is_some();
     let ways = [
@@ -202,7 +202,7 @@ fn only_one(args: &Screenshot) -> Result<()> {
         ("region", args.region.is_some()),
         ("display", args.display.is_some()),
         ("all", args.all),
-        // An element is in a window.
+        // An element may be given together with the window it is in.
         ("window or app", whole && args.element.is_none()),
     ];
     let said: Vec<&str> = ways.iter().filter(|(_, said)| *said).map(|(way, _)| *way).collect();
@@ -230,7 +230,7 @@ fn form(args: &Screenshot) -> Result<Form> {
     }
 }
 
-/// Makes the answer of a picture. Takes a while: not for the threads that serve.
+/// Encodes an image and makes the answer. This takes a while, so it must not run on the threads that serve requests.
 fn make(
     picture: CapturedImage,
     part: Option<Bounds>,
@@ -272,7 +272,7 @@ fn make(
     })
 }
 
-/// The part of a picture that lies within these bounds, which are points on the desktop.
+/// The part of an image within these bounds, which are points on the desktop.
 fn cut(picture: &CapturedImage, part: Bounds) -> Result<CapturedImage> {
     let pixels = |points: i32| (f64::from(points) * picture.scale).round() as i32;
     let whole = Bounds { x: 0, y: 0, width: picture.width as i32, height: picture.height as i32 };
@@ -283,7 +283,7 @@ fn cut(picture: &CapturedImage, part: Bounds) -> Result<CapturedImage> {
         return Err(Error::new(ErrorCode::NotActionable, "the element is not in the image of its window")
             .suggest("capture the screen with --all, or a region with --region"));
     };
-    // Within the picture by now, so none of these is negative.
+    // The part lies within the image, so none of these is negative.
     let (x, y) = (there.x as usize, there.y as usize);
     let (width, height) = (there.width as usize, there.height as usize);
     let stride = picture.width as usize * 3;
@@ -297,7 +297,7 @@ fn cut(picture: &CapturedImage, part: Bounds) -> Result<CapturedImage> {
     Ok(CapturedImage { width: width as u32, height: height as u32, rgb, origin, scale: picture.scale })
 }
 
-/// Names what is in a picture: the same pixels in the same size.
+/// A hash of an image: equal for the same pixels in the same size.
 fn hash(picture: &CapturedImage) -> String {
     let mut hasher = FxHasher::default();
     hasher.write_u32(picture.width);
@@ -341,7 +341,7 @@ mod tests {
 
     use super::*;
 
-    /// Every pixel says where it is.
+    /// An image in which every pixel encodes its position.
     fn picture(width: u32, height: u32, scale: f64) -> CapturedImage {
         let rgb = (0..height).flat_map(|y| (0..width).flat_map(move |x| [x as u8, y as u8, 7])).collect();
         CapturedImage { width, height, rgb, origin: Point { x: 100, y: 50 }, scale }

@@ -1,4 +1,4 @@
-//! `snapshot`: a tree, or what changed in it.
+//! `snapshot`: a tree, or the changes in it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use axd_platform::{ElementKey, WorkerRequest};
 use axd_service::Call;
 use axd_tree::{Filter, Ix, NodeFields, Tree, View};
 
-/// How many elements a snapshot shows if nobody says.
+/// The default maximum number of elements in a snapshot.
 const MAX_NODES: usize = 10_000;
 
 impl Engine {
@@ -106,7 +106,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes the tree as fresh as was asked for.
+    /// Updates the tree as far as the request asks for.
     async fn refresh(&self, app: &App, sync: bool, verify: bool, deadline: Instant) -> Result<()> {
         if verify {
             app.ask(deadline, |reply| WorkerRequest::Walk { key: ElementKey::APP, reply }).await?;
@@ -125,7 +125,7 @@ impl Engine {
     fn shown_keys(&self, app: &Arc<App>, args: &Snapshot, view: &View) -> Result<Vec<ElementKey>> {
         let tree = app.tree.read();
         let root = self.snapshot_root(app, &tree, args)?;
-        // What is in sight is known only once it is measured: until then no budget may choose.
+        // Visibility is known only once elements are measured, so no budget may cut the tree before.
         let whole = View { max_nodes: None, max_tokens: None, ..view.clone() };
         let shown = tree.show(root, if args.visible { &whole } else { view });
         let hidden = |ix: Ix| args.visible && tree.states(ix).has(State::Hidden);

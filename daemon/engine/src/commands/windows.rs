@@ -1,4 +1,4 @@
-//! Windows: which one is meant, and what is done to it. What came of it is what the desktop tells afterwards; a window
+//! Windows: resolves the window of a request, and operates on it. The result is what the desktop reports afterwards; a window
 //! manager that refuses, or rounds a size, is no error.
 
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use axd_platform::{DesktopWindow, WindowOp};
 use axd_service::Call;
 use axd_tree::Resolved;
 
-/// How long it is waited until a window is as it was asked to be, unless said.
+/// The default time to wait until a window is as requested.
 const TIMEOUT_MS: u64 = 2_000;
-/// How many windows an error names.
+/// The maximum number of windows that an error lists.
 const NAMED: usize = 8;
 
 /// A command about a window.
@@ -57,7 +57,7 @@ arrangements! {
 }
 
 impl Engine {
-    /// Does something to a window, and answers when the desktop shows it, or when the time is over.
+    /// Performs an operation on a window, and answers when the desktop shows the result, or when the time is over.
     pub(crate) async fn arrange(
         self: &Arc<Self>,
         call: &Call,
@@ -95,8 +95,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The one window that is meant: by number or id on the whole desktop, by title in the app named, else in the
-    /// frontmost one. The front window if none is named.
+    /// The one window of a request: by number or id on the whole desktop, by title in the app that is named, else in the
+    /// frontmost one. The front window if the request names none.
     pub(crate) async fn window_meant(
         self: &Arc<Self>,
         spec: Option<&str>,
@@ -140,7 +140,7 @@ impl Engine {
     }
 }
 
-/// Whether a window is as it was asked to be.
+/// Whether a window is as requested.
 fn is_done(op: WindowOp, window: &DesktopWindow, active: Option<u64>) -> bool {
     match op {
         WindowOp::Focus | WindowOp::Insist => active == Some(window.window),
@@ -155,7 +155,7 @@ fn is_done(op: WindowOp, window: &DesktopWindow, active: Option<u64>) -> bool {
 }
 
 impl DesktopState {
-    /// The front window of an app; of the whole desktop, the active one, if none is named.
+    /// The front window of an app or, if none is named, the active window of the desktop.
     pub(crate) fn front_window(&self, app: Option<&str>) -> Result<&DesktopWindow> {
         let app = match app {
             Some(spec) => self.named(spec)?,
@@ -175,8 +175,8 @@ impl DesktopState {
         })
     }
 
-    /// The one window with this title, or with this in its title if none has exactly this, in the app that is named,
-    /// else in the frontmost one.
+    /// The one window with this title or, if none has it, with this in its title, in the app that is named, else in the
+    /// frontmost one.
     fn titled(&self, spec: &str, app: Option<&str>) -> Result<&DesktopWindow> {
         let app = match app {
             Some(app) => self.named(app)?,

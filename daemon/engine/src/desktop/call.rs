@@ -1,5 +1,4 @@
-//! How the engine has the desktop do something, and how it waits until it is seen to be done: by what the desktop tells,
-//! never by asking again and again.
+//! Sends requests to the desktop, and waits until their effect is seen: by the desktop's events, never by polling.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,22 +13,23 @@ use crate::desktop::error::{delivery, desktop_error};
 use axd_platform::{Gate, Platform, Reply, Sent};
 use axd_service::Call;
 
-/// As good as for ever; further ahead some clocks cannot tell.
+/// A deadline that is never reached; some clocks cannot represent times further ahead.
 const FAR_FUTURE: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// How a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WaitResult<T> {
-    /// What was waited for is there.
+    /// The condition holds.
     Seen(T),
-    /// It is not, and the time is over.
+    /// The condition does not hold, and the time is over.
     Late,
-    /// It is not, and the request was cancelled.
+    /// The condition does not hold, and the request was cancelled.
     Cancelled,
 }
 
 impl Engine {
-    /// So many milliseconds from now, or `unless_said` many, but not beyond the request's own deadline.
+    /// The time `ms` milliseconds from now, or `unless_said` if the request has none, but not beyond the request's own
+    /// deadline.
     pub(crate) fn within(call: &Call, ms: Option<u64>, unless_said: u64) -> Instant {
         let now = Instant::now();
         let end = now.checked_add(Duration::from_millis(ms.unwrap_or(unless_said)));
@@ -37,7 +37,7 @@ impl Engine {
         call.deadline.map_or(end, |deadline| deadline.min(end))
     }
 
-    /// Has the desktop do something, and waits for its reply until the deadline.
+    /// Sends a request to the desktop, and waits for its reply until the deadline.
     pub(crate) async fn call_desktop<T>(
         &self,
         gate: &Gate,
@@ -51,12 +51,12 @@ impl Engine {
             Ok(Err(_)) => Error::new(ErrorCode::Internal, "the desktop did not answer"),
             Err(_) => Error::new(ErrorCode::Timeout, "the desktop timed out"),
         };
-        // Closed first, so that what is said of it stays true.
+        // The gate is closed first, so that what the error says about delivery stays true.
         let sent = if gate.close() { Sent::No } else { Sent::Maybe };
         Err(error.delivered(delivery(sent)))
     }
 
-    /// Looks whenever something was told, until there is what is looked for.
+    /// Checks a condition after each change until it holds.
     pub(crate) async fn until<T>(
         self: &Arc<Self>,
         deadline: Instant,
@@ -75,7 +75,7 @@ impl Engine {
                 return ended;
             }
             tokio::select! {
-                // The engine, which is borrowed here, holds the other end.
+                // This cannot fail: the engine, which is borrowed here, holds the sender.
                 _ = updates.changed() => {}
                 () = gate.closed() => ended = Some(WaitResult::Cancelled),
                 () = sleep_until(deadline) => ended = Some(WaitResult::Late),

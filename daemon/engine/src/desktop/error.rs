@@ -1,11 +1,11 @@
-//! What a platform's failures are called in answers, and what follows from them for a retry.
+//! Turns a platform's failures into errors of answers, with whether a retry is safe.
 
 use axd_protocol::error::Delivery;
 use axd_protocol::{Error, ErrorCode};
 
 use axd_platform::{Failure, FailureKind, Sent};
 
-/// The error of something that the desktop was asked to do. What is gone is taken for a window.
+/// The error for a failed request to the desktop. `Gone` is taken to mean a window.
 pub(crate) fn desktop_error(failure: Failure) -> Error {
     let Failure { kind, native, sent } = failure;
     let error = match kind {
@@ -25,12 +25,12 @@ pub(crate) fn desktop_error(failure: Failure) -> Error {
     error.delivered(delivery(sent))
 }
 
-/// The error of what the user has not allowed.
+/// The error for a permission that the user has not granted.
 pub(crate) fn permission_error(native: String) -> Error {
     Error::new(ErrorCode::PermissionDenied, native).retry("permissions --request")
 }
 
-/// How far something got that failed.
+/// The delivery of an action that failed.
 pub(crate) fn delivery(sent: Sent) -> Delivery {
     match sent {
         Sent::No => Delivery::NotDelivered,
@@ -38,7 +38,7 @@ pub(crate) fn delivery(sent: Sent) -> Delivery {
     }
 }
 
-/// The same error, where what may be gone is an app rather than a window.
+/// Changes "window not found" into "app not found", where the request was about an app.
 pub(crate) fn about_an_app(mut error: Error) -> Error {
     if error.code == ErrorCode::WindowNotFound {
         error.code = ErrorCode::ApplicationNotFound;

@@ -1,9 +1,9 @@
-//! Which of the apps and windows that come after a start are what was started.
+//! Finds the apps and windows that result from a launch.
 //!
-//! The process that was started need not be the app: it may start another one and end, or hand over to an instance that
-//! runs already. So the app is known by its process, by descent (the platform knows), and by what it goes by. A hand-over
-//! is seen by what it does to the instance: a new window, another title, coming to the front. That counts only once what
-//! was started has ended; until then it may still become an app itself.
+//! The launched process need not be the app: it may start another process and end, or hand over to an instance that is running
+//! already. So the app is recognized by its process, by descent (which the platform knows), and by its identity or name. A
+//! hand-over is recognized by its effect on the running instance: a new window, another title, or coming to the front. That
+//! counts only once the launched process has ended; until then it may still become an app itself.
 
 use axd_protocol::event::Event;
 use axd_protocol::selector::fold;
@@ -12,42 +12,42 @@ use crate::desktop::state::DesktopState;
 use crate::subscribe::event_log::EventLog;
 use axd_platform::{DesktopWindow, Kinship, RunningApp};
 
-/// How it was before something was started.
+/// The state of the desktop before a launch.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Baseline {
     apps: Vec<u32>,
     windows: Vec<(u64, String)>,
     active_window: Option<u64>,
-    /// The number of the next event.
+    /// The number of the next event in the log.
     next_event: u64,
 }
 
-/// What is known of what was started.
+/// What is known of a launched process.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StartedProcess {
-    /// Its process.
+    /// Its process id.
     pub pid: Option<u32>,
-    /// What it goes by.
+    /// Its identity.
     pub identity: Option<String>,
-    /// What it was called when it was asked for.
+    /// The name of the program in the request.
     pub program: String,
-    /// What the start is called.
+    /// The mark of the launch.
     pub mark: String,
 }
 
-/// How far what was started has come.
+/// The progress of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Its process runs.
+    /// The launched process is running.
     Running,
-    /// It ended, or was never known; what it handed over to is looked for.
+    /// It ended, or was never known; an app that it handed over to is looked for.
     Ended,
-    /// It ended a while ago, and nothing of it runs any more: the instance that was there takes its place, and windows
-    /// that came meanwhile are what came of it.
+    /// It ended a while ago, and none of its processes is running any more: the instance that ran before takes its place, and
+    /// windows that appeared meanwhile are attributed to it.
     Over,
 }
 
-/// What has come of it.
+/// The result of a launch so far.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Detected {
     /// Nothing yet.
@@ -58,12 +58,12 @@ pub(crate) enum Detected {
     Window(RunningApp, DesktopWindow),
     /// It handed over to an app that ran already, which shows it in this window.
     HandedOver(RunningApp, DesktopWindow),
-    /// The same, as far as can be told: nothing is new about that app, or nothing but the time says that it is the one.
+    /// A hand-over, as far as can be known: nothing is new about that app, or only the timing suggests that it is the one.
     Perhaps(RunningApp, Option<DesktopWindow>),
 }
 
 impl Baseline {
-    /// How it is now, before something is started and before the event of that number.
+    /// The current state, before a launch and before the event with that number.
     pub fn of(desktop: &DesktopState, next_event: u64) -> Baseline {
         Baseline {
             apps: desktop.apps.iter().map(|app| app.pid).collect(),
@@ -73,18 +73,18 @@ impl Baseline {
         }
     }
 
-    /// Whether an app has ended since.
+    /// Whether an app has ended since the launch.
     pub fn has_ended(&self, pid: u32, log: &EventLog) -> bool {
         log.between(self.next_event, log.next())
             .any(|event| matches!(event, Event::AppTerminated(it) if it.app.pid == pid))
     }
 
-    /// Whether an app ran before.
+    /// Whether an app was running before the launch.
     pub fn ran(&self, app: &RunningApp) -> bool {
         self.apps.contains(&app.pid)
     }
 
-    /// What has come of what was started. `kin` says how a process is related to it.
+    /// The result of a launch so far. `kin` says how a process is related to it.
     pub fn detect(
         &self,
         desktop: &DesktopState,
@@ -108,7 +108,7 @@ impl Baseline {
         self.handed_over(desktop, started, phase, kin)
     }
 
-    /// A new app that is what was started: of several, one that shows a window.
+    /// A new app that results from the launch; of several, one that shows a window.
     fn new_app<'d>(
         &self,
         desktop: &'d DesktopState,
@@ -118,12 +118,12 @@ impl Baseline {
     ) -> Option<&'d RunningApp> {
         let is_it = |app: &&RunningApp| match kin(app.pid) {
             Kinship::Own => true,
-            // What came of another start is not this one, but it may have taken over.
+            // An app of another launch is not the result of this one, but may have taken over.
             Kinship::Heir | Kinship::Foreign if phase == Phase::Running => false,
             Kinship::Heir => true,
             Kinship::Foreign | Kinship::Unknown => match (&started.identity, started.pid) {
                 (Some(identity), _) if app.identity == *identity => true,
-                // Another process may be the one that was started, if it is called the same.
+                // Another process may be the launched app, if it has the same name.
                 (_, Some(_)) => is_called(app, &started.program),
                 (Some(_), None) => false,
                 (None, None) => true,
@@ -134,7 +134,7 @@ impl Baseline {
         new.iter().find(shows).or(new.first()).copied()
     }
 
-    /// What is to be seen of the instance that ran already and was handed what was started.
+    /// The effect of a hand-over on the instance that was running already.
     fn handed_over(
         &self,
         desktop: &DesktopState,
@@ -182,12 +182,12 @@ impl Baseline {
             .map_or(Detected::Nothing, |(app, window)| Detected::Perhaps(app.clone(), Some(window.clone())))
     }
 
-    /// Whether a window came since.
+    /// Whether a window appeared since the launch.
     pub fn is_new(&self, window: &DesktopWindow) -> bool {
         !self.windows.iter().any(|(number, _)| *number == window.window)
     }
 
-    /// What came besides, for whoever waited in vain.
+    /// The other apps and windows that appeared, for the error of a wait that timed out.
     pub fn describe_new(&self, desktop: &DesktopState) -> String {
         let apps = desktop.apps.iter().filter(|app| !self.ran(app));
         let mut came: Vec<String> = apps.map(|app| format!("{} ({})", app.name, app.pid)).collect();
@@ -201,7 +201,7 @@ impl Baseline {
     }
 }
 
-/// Whether an app goes by the name of a program.
+/// Whether an app has the name of a program.
 fn is_called(app: &RunningApp, program: &str) -> bool {
     let last = |text: &str| fold(text.rsplit('/').next().unwrap_or(text)).into_owned();
     let program = last(program);
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// A desktop with Mail in front and Notes behind it, and how that was.
+    /// A desktop with Mail in front and Notes behind it, and its baseline.
     fn desktop() -> (DesktopState, Baseline) {
         let mut desktop = DesktopState::default();
         desktop.apply(DesktopEvent::AppUp(app(1, "notes")));
@@ -256,7 +256,7 @@ mod tests {
         desktop.apply(DesktopEvent::AppUp(app(9, "other")));
         desktop.apply(DesktopEvent::AppUp(app(3, "maps")));
         assert_eq!(came(&before, &desktop, &it, Phase::Running), Detected::App(app(3, "maps")));
-        // What is shown while it starts is not what was started.
+        // A splash screen is not the window of the launched app.
         let splash = DesktopWindow { splash: true, ..window(30, 3) };
         desktop.apply(DesktopEvent::Windows(vec![splash.clone(), window(21, 2)]));
         assert_eq!(came(&before, &desktop, &it, Phase::Running), Detected::App(app(3, "maps")));

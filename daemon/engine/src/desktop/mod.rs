@@ -1,5 +1,5 @@
-//! The desktop as the engine knows it: `state` is what the platform has told, `call` has it do something, `launch_detect` finds out what
-//! came of a launch, `error` turns a platform's failures into errors.
+//! The desktop: `state` is its last known state, `call` sends requests to it, `launch_detect` finds the result of a launch,
+//! `error` turns a platform's failures into errors.
 
 pub(crate) mod call;
 pub(crate) mod error;

@@ -1,5 +1,5 @@
-//! What the desktop has told: apps, windows, displays, and which window is the active one. Kept so that questions
-//! about them cost no call.
+//! The last known state of the desktop: apps, windows, displays, and the active window. It is kept so that reads need no call
+//! to the platform.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,47 +10,47 @@ use tokio::time::Instant;
 
 use axd_platform::{DesktopEvent, DesktopWindow, RunningApp};
 
-/// How many processes that were started here and ended are remembered, and how many apps.
+/// The maximum number of ended processes that were launched here, and of ended apps, that are remembered.
 const MAX_ENDED_APPS: usize = 64;
 
-/// The desktop, as last told.
+/// The desktop, as last reported.
 #[derive(Debug, Default)]
 pub struct DesktopState {
-    /// The apps that run, in the order they came.
+    /// The running apps, in the order they started.
     pub apps: Vec<RunningApp>,
-    /// The windows that are open, front to back.
+    /// The open windows, front to back.
     pub windows: Vec<DesktopWindow>,
     /// The displays.
     pub displays: Vec<DisplayInfo>,
-    /// The app of the active window.
+    /// The process id of the active window's app.
     pub frontmost: Option<u32>,
     /// The active window.
     pub active_window: Option<u64>,
-    /// Processes that were started here and ended lately, and how if not well.
+    /// Processes that were launched here and ended recently, with the reason if they failed.
     processes: VecDeque<(u32, Option<String>)>,
-    /// Apps that ended lately, and when.
+    /// Apps that ended recently, and when.
     ended: VecDeque<(RunningApp, Instant)>,
 }
 
-/// What an event changed, for those who are told of it.
+/// A change caused by a desktop event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DesktopChange {
     /// An app started.
     Launched(RunningApp),
     /// An app ended.
     Terminated(RunningApp),
-    /// A window came up.
+    /// A window opened.
     Opened(DesktopWindow),
-    /// A window went away.
+    /// A window closed.
     Closed(DesktopWindow),
-    /// A window was moved, resized, renamed, minimised or restored.
+    /// A window was moved, resized, renamed, minimized or restored.
     Altered(DesktopWindow),
     /// A window became the active one.
     Focused(DesktopWindow),
 }
 
 impl DesktopState {
-    /// Takes over what was told, and says what is different now.
+    /// Applies an event and returns what changed.
     pub fn apply(&mut self, event: DesktopEvent) -> Vec<DesktopChange> {
         match event {
             DesktopEvent::AppUp(app) => {
@@ -110,7 +110,7 @@ impl DesktopState {
         changes
     }
 
-    /// Whether a process that was started here has ended; `Some` with how it was, if not well.
+    /// Whether a process that was launched here has ended; `Some` with the reason if it failed.
     pub fn end_of(&self, pid: u32) -> Option<Option<&str>> {
         self.processes.iter().rev().find(|(ended, _)| *ended == pid).map(|(_, how)| how.as_deref())
     }
@@ -127,19 +127,19 @@ impl DesktopState {
             .find(|window| !window.minimized && window.bounds.is_some_and(|bounds| bounds.contains(point)))
     }
 
-    /// An app by process.
+    /// An app by process id.
     pub fn by_pid(&self, pid: u32) -> Option<&RunningApp> {
         self.apps.iter().find(|app| app.pid == pid)
     }
 
-    /// When and how the app that goes by this ended, if it did: "mousepad ended 0.3 s ago, exit status: 1".
+    /// When and how the app with this name ended, if it did: "mousepad ended 0.3 s ago, exit status: 1".
     pub fn how_ended(&self, spec: &str) -> Option<String> {
         let (app, at) = self.latest_ended(spec)?;
         let how = self.end_of(app.pid).flatten().map(|how| format!(", {how}")).unwrap_or_default();
         Some(format!("{} ended {}{how}", app.name, ago(at.elapsed())))
     }
 
-    /// The process that the app that goes by this had, if it ended.
+    /// The former process id of the app with this name, if it ended.
     pub fn pid_of_ended(&self, spec: &str) -> Option<u32> {
         self.latest_ended(spec).map(|(app, _)| app.pid)
     }
@@ -153,7 +153,7 @@ impl DesktopState {
             .or_else(|| latest(&|app| wanted.begins(app)))
     }
 
-    /// The app that is meant by a name, pid or identity: the whole of it in any case, else the beginning.
+    /// The app with a name, pid or identity: a complete match without regard to case, else a prefix.
     pub fn named(&self, spec: &str) -> Result<&RunningApp> {
         if let Some(app) = spec.parse().ok().and_then(|pid| self.by_pid(pid)) {
             return Ok(app);
@@ -180,7 +180,7 @@ impl DesktopState {
         }
     }
 
-    /// The app of the active window, else the only one there is.
+    /// The app of the active window, else the only running app.
     pub fn frontmost(&self) -> Result<&RunningApp> {
         if let Some(app) = self.frontmost.and_then(|pid| self.by_pid(pid)) {
             return Ok(app);
@@ -201,7 +201,7 @@ impl DesktopState {
     }
 }
 
-/// What somebody calls an app.
+/// The name by which a request refers to an app.
 struct AppQuery<'a> {
     spec: &'a str,
     folded: std::borrow::Cow<'a, str>,
@@ -216,19 +216,19 @@ impl<'a> AppQuery<'a> {
         [&app.name, &app.identity].into_iter().chain(&app.aliases).any(|name| fits(&fold(name)))
     }
 
-    /// Whether the app is called so.
+    /// Whether the app has exactly this name.
     fn is(&self, app: &RunningApp) -> bool {
         app.identity == self.spec || self.any(app, |name| name == self.folded)
     }
 
-    /// Whether something that the app is called begins so. The beginning of a number is none.
+    /// Whether a name of the app begins with this. A prefix of a number does not count.
     fn begins(&self, app: &RunningApp) -> bool {
         let word = !self.folded.is_empty() && self.spec.parse::<u64>().is_err();
         word && self.any(app, |name| name.starts_with(&*self.folded))
     }
 }
 
-/// How long ago something was, for reading.
+/// How long ago something was, as a text.
 pub fn ago(time: Duration) -> String {
     match time.as_secs() {
         0..10 => format!("{:.1} s ago", time.as_secs_f64()),

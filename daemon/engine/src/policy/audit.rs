@@ -1,4 +1,4 @@
-//! Who did what to which app: a line for every action, allowed or not, whatever came of it. What was typed is not in it.
+//! The audit log: one line for every action, allowed or not, whatever its result. Typed text is not in it.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,28 +12,28 @@ use tracing::warn;
 use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 
-/// How many days are kept.
+/// The number of days that are kept.
 const DAYS: usize = 7;
-/// How many lines may wait to be written. Room for all of them is taken at the start, so it is not to be much.
+/// The maximum number of lines that wait to be written. Their buffer is allocated at the start, so it should be small.
 const LINES: usize = 4_096;
 
-/// One action.
+/// The audit line of one action.
 #[derive(Debug, Clone, Serialize)]
 pub struct Entry<'a> {
     /// The connection's number.
     pub client: u64,
-    /// The client's process.
+    /// The client's process id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_pid: Option<u32>,
-    /// The agent it works for, if it said so.
+    /// The agent that the client works for, if it gave one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<&'a str>,
     /// The command.
     pub command: &'a str,
-    /// The app.
+    /// The name of the app.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app: Option<&'a str>,
-    /// Its process.
+    /// The app's process id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// The element.
@@ -41,17 +41,17 @@ pub struct Entry<'a> {
     pub target: Option<NodeId>,
     /// How far it got.
     pub delivery: Delivery,
-    /// Why it failed, if it did.
+    /// The error, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorCode>,
 }
 
-/// Where audit lines go.
+/// The writer of audit lines.
 #[derive(Default)]
 pub struct Audit(Option<Mutex<(NonBlocking, WorkerGuard)>>);
 
 impl Audit {
-    /// Writes to a file a day in the state folder. If that cannot be, the log says so and actions go on.
+    /// Writes one file per day in the state folder. If that fails, the log says so and actions go on.
     pub fn in_folder(state: &Path) -> Audit {
         let file = RollingFileAppender::builder()
             .rotation(Rotation::DAILY)
@@ -61,7 +61,7 @@ impl Audit {
             .build(state);
         match file {
             Ok(file) => {
-                // Waits rather than drops: an action without its line is worse than one that takes a little longer.
+                // The writer waits rather than drops lines: an action without its line is worse than a slower action.
                 let writer = NonBlockingBuilder::default().lossy(false).buffered_lines_limit(LINES);
                 Audit(Some(Mutex::new(writer.thread_name("audit").finish(file))))
             }
@@ -84,7 +84,7 @@ impl Audit {
         let at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         if let Ok(mut line) = serde_json::to_vec(&Line { at_ms, entry }) {
             line.push(b'\n');
-            // Whether the disk takes it is not known here; that it does not stops no action.
+            // A failed write is not noticed here, and must not stop an action.
             let _ = writer.lock().0.write_all(&line);
         }
     }

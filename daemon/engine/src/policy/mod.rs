@@ -1,7 +1,7 @@
-//! What is allowed. Every action passes [`Policy::check`] before anything is sent, and leaves an audit line, whatever
-//! came of it.
+//! The policy on what is allowed. Every action passes [`Policy::check`] before anything is sent, and leaves an audit line,
+//! whatever its result.
 //!
-//! The policy knows what is to be done and to whom; it does not know how anything is carried out.
+//! The policy knows the action and its subject, but not how it is performed.
 
 mod audit;
 pub(crate) mod permit;
@@ -14,27 +14,27 @@ use axd_protocol::{Error, ErrorCode};
 
 use axd_platform::RunningApp;
 
-/// What somebody wants to do.
+/// An action that a client requests.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Intent<'a> {
-    /// The command.
+    /// The name of the command.
     pub command: &'a str,
-    /// The app it is about, if it is about one.
+    /// The app of the action, if it has one.
     pub app: Option<&'a RunningApp>,
     /// Whether the app's process belongs to another user.
     pub foreign: bool,
-    /// Keys that are pressed.
+    /// The keys that it presses.
     pub keys: Option<&'a Combo>,
-    /// Text that is put in.
+    /// The text that it enters.
     pub text: Option<&'a str>,
 }
 
-/// Why something is not allowed.
+/// Why an action is denied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied {
-    /// The rule, by name.
+    /// The name of the rule.
     pub rule: &'static str,
-    /// Why.
+    /// The reason.
     pub why: String,
     /// What to do instead.
     pub instead: &'static str,
@@ -47,12 +47,12 @@ impl From<Denied> for Error {
     }
 }
 
-/// The rules in force: those that are built in.
+/// The rules in force, which are the built-in ones.
 #[derive(Debug, Default)]
 pub struct Policy;
 
 impl Policy {
-    /// Whether this is allowed.
+    /// Checks whether an action is allowed.
     pub fn check(&self, intent: &Intent<'_>) -> Result<(), Denied> {
         let checked = rules::RULES.iter().try_for_each(|rule| rule(intent));
         if let Err(denied) = &checked {

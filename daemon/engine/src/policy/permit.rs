@@ -1,4 +1,4 @@
-//! Where the engine asks whether something is allowed, and where it leaves word of what was done.
+//! Where the engine asks the policy, and where it writes the audit.
 
 use axd_protocol::error::Delivery;
 use axd_protocol::keys::Combo;
@@ -9,7 +9,7 @@ use crate::policy::{Entry, Intent};
 use axd_platform::RunningApp;
 use axd_service::Call;
 
-/// What an action is about, as far as the policy and the audit care.
+/// The subject of an action, as far as the policy and the audit need it.
 #[derive(Debug, Default)]
 pub(crate) struct ActionSubject<'a> {
     pub app: Option<RunningApp>,
@@ -19,7 +19,7 @@ pub(crate) struct ActionSubject<'a> {
 }
 
 impl Engine {
-    /// Asks the policy.
+    /// Asks the policy whether an action is allowed.
     pub(crate) fn permit(&self, call: &Call, about: &ActionSubject<'_>) -> Result<()> {
         let intent = Intent {
             command: call.command.name(),
@@ -31,12 +31,12 @@ impl Engine {
         self.policy.check(&intent).map_err(Error::from)
     }
 
-    /// The same for what is about an app and nothing else.
+    /// Asks the policy about an action on an app as a whole.
     pub(crate) fn permit_on(&self, call: &Call, app: Option<RunningApp>) -> Result<()> {
         self.permit(call, &ActionSubject { app, ..ActionSubject::default() })
     }
 
-    /// Leaves word of an action.
+    /// Writes the audit line of an action.
     pub(crate) fn record(
         &self,
         call: &Call,
@@ -59,7 +59,7 @@ impl Engine {
     }
 }
 
-/// The app or window that a command about the desktop names.
+/// The app or window that a desktop command names.
 fn named(command: &Command) -> Option<&str> {
     match command {
         Command::Launch(args) => Some(&args.app),

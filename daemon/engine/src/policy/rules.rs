@@ -1,11 +1,11 @@
-//! The built-in rules: what nobody means to have done by a program.
+//! The built-in rules, which block actions that nobody wants a program to perform.
 
 use crate::policy::{Denied, Intent};
 
-/// The longest text that is typed or put in at once.
+/// The maximum length of a text that is typed or entered at once.
 const MOST_TEXT: usize = 10_000;
 
-/// Keys that end an app or the session, or lock the screen.
+/// Shortcuts that quit an app, end the session or lock the screen.
 const FATEFUL: &[(&str, &str)] = &[
     ("cmd+q", "quits the app"),
     ("alt+f4", "closes the window"),
@@ -20,7 +20,7 @@ const FATEFUL: &[(&str, &str)] = &[
     ("ctrl+alt+backspace", "ends the session"),
 ];
 
-/// Processes that hold the session together, or ask for passwords on its behalf.
+/// Processes that the session depends on, or that ask for passwords on its behalf.
 const PROTECTED: &[&str] = &[
     "axd",
     "dock",
@@ -45,7 +45,7 @@ const PROTECTED: &[&str] = &[
 
 type Rule = fn(&Intent<'_>) -> Result<(), Denied>;
 
-/// All of them, in the order they are asked.
+/// All rules, in the order they are checked.
 pub(super) const RULES: &[Rule] = &[no_fateful_keys, no_protected_app, nobody_elses_app, no_endless_text];
 
 fn no_fateful_keys(intent: &Intent<'_>) -> Result<(), Denied> {

@@ -1,18 +1,17 @@
-//! A small ring of discrete events: what happened, as opposed to what is. Bounded: who comes late to it has missed
-//! the oldest.
+//! A bounded log of events, as opposed to the state of trees. When it is full the oldest events are dropped.
 
 use std::collections::VecDeque;
 
 use axd_protocol::Tick;
 use axd_protocol::event::{Event, EventData, EventKind};
 
-/// How many events are kept.
+/// The maximum number of events that are kept.
 const MAX_EVENTS: usize = 1_024;
 
-/// The ring.
+/// The log, a ring buffer.
 #[derive(Debug, Default)]
 pub struct EventLog {
-    /// How many have been forgotten.
+    /// The number of events that were dropped.
     forgotten: u64,
     kept: VecDeque<Event>,
 }
@@ -32,19 +31,19 @@ impl EventLog {
         self.forgotten + self.kept.len() as u64
     }
 
-    /// The number of the first event that is kept and came after `tick`.
+    /// The number of the first event after `tick` that is kept.
     pub fn first_after(&self, tick: Tick) -> u64 {
         self.forgotten + self.kept.partition_point(|event| tick_of(event).is_some_and(|at| at <= tick)) as u64
     }
 
-    /// The events from number `from` on, up to and without number `to`, that are still kept.
+    /// The events from number `from` up to but not including `to` that are still kept.
     pub fn between(&self, from: u64, to: u64) -> impl Iterator<Item = &Event> {
         let from = from.max(self.forgotten);
         self.kept.iter().skip((from - self.forgotten) as usize).take(to.saturating_sub(from) as usize)
     }
 }
 
-/// What happened, and of which kind; `None` for lines that are about trees, which are not kept here.
+/// The data and the kind of an event; `None` for changes of trees, which are not kept here.
 pub fn event_data(event: &Event) -> Option<(EventKind, &EventData)> {
     Some(match event {
         Event::Focus(data) => (EventKind::Focus, data),

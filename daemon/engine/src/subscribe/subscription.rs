@@ -1,7 +1,7 @@
-//! Subscriptions: positions in the history of apps, from which lines are written when there is room.
+//! Subscriptions: positions in the history of apps, from which lines are written when the client has room.
 //!
-//! A subscription holds no queue. While its client does not read it just stands still; when there is room again it
-//! writes the difference between where it stood and now, however much happened between.
+//! A subscription has no queue. While its client does not read, its position stays where it is; when there is room again it
+//! writes the difference between its position and now, however much happened between.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -74,27 +74,27 @@ impl Engine {
 
 /// One subscription.
 struct Subscription {
-    /// Its number among those of its connection.
+    /// Its number within its connection.
     sub: u64,
-    /// Its number among all that workers are told of.
+    /// The number of its interest, unique among those sent to workers.
     interest: u64,
     engine: Arc<Engine>,
     updates: watch::Receiver<u64>,
-    /// The one app it follows, across its restarts; all of them if none.
+    /// The one app it follows, across restarts; `None` for all apps.
     identity: Option<(String, u32)>,
     within: Option<NodeId>,
     roles: Vec<Role>,
     kinds: Vec<EventKind>,
     fields: Vec<Field>,
     coalesce: Option<Duration>,
-    /// Whether an app that comes new is told whole.
+    /// Whether the whole tree of a new app is sent.
     snapshot: bool,
-    /// Where it stands, by slot.
+    /// Its position in each app, by slot.
     positions: HashMap<u32, Following>,
     next_event: u64,
 }
 
-/// Where a subscription stands with one app.
+/// The position of a subscription in one app.
 struct Following {
     app: Arc<App>,
     at: Position,
@@ -102,9 +102,9 @@ struct Following {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
-    /// Everything up to this tick has been told.
+    /// Everything up to this tick has been sent.
     Told(Tick),
-    /// It is to be told whole, for this reason.
+    /// The whole tree must be sent, for this reason.
     Whole(FreshCause),
 }
 
@@ -136,10 +136,10 @@ impl Drop for Subscription {
 }
 
 impl Subscription {
-    /// Takes its first position, and says at which clock.
+    /// Sets the first position, and returns its clock.
     fn begin(&mut self, since: Option<Clock>) -> Clock {
         let apps = self.apps();
-        // All trees hold still at once, so that one clock is true of all of them.
+        // All trees are locked at once, so that one clock is valid for all of them.
         let trees: Vec<_> = apps.iter().map(|app| (app, app.tree.read())).collect();
         let now = self.engine.clock.now();
         let position = |app: &App| match since {
@@ -159,7 +159,7 @@ impl Subscription {
             self.positions.insert(app.slot, Following::new(app, at, self.interest, self.within));
         }
         if let Some(since) = since.filter(|since| since.boot == now.boot) {
-            // What was kept of the events since then is told as well.
+            // Events since then are sent too, as far as they are kept.
             self.next_event = self.engine.event_log.lock().first_after(since.tick);
         }
         since.filter(|since| since.boot == now.boot).unwrap_or(now)
@@ -178,7 +178,7 @@ impl Subscription {
         apps
     }
 
-    /// Takes up apps that came, and lets go of those that were let go.
+    /// Adds positions for new apps, and drops those of detached apps.
     fn follow_new_apps(&mut self) {
         let apps = self.apps();
         self.positions.retain(|slot, following| {
@@ -253,14 +253,14 @@ impl Subscription {
         out.extend_from_slice(b"}\n");
     }
 
-    /// Leaves of the changes what was asked for.
+    /// Reduces the changes to what the subscription asks for.
     fn narrow(&self, tree: &Tree, changes: &mut Changes) {
         if let Some(id) = self.within {
             let scope = if let axd_tree::Resolved::Alive(ix) = tree.resolve(id) { Some(ix) } else { None };
             let inside = |ix: Ix| scope.is_some_and(|scope| tree.is_within(ix, scope));
             changes.removed.retain(|gone| tree.was_removed_within(*gone, id));
             changes.moved.retain(|(ix, _, _)| inside(*ix));
-            // What comes whole may hold what is followed, rather than be in it.
+            // An element that is sent whole may contain the followed element, rather than be inside it.
             changes
                 .added
                 .retain(|(ix, _)| inside(*ix) || scope.is_some_and(|scope| tree.is_within(scope, *ix)));
@@ -318,7 +318,7 @@ impl Feed for Subscription {
                 }
             }
             if let Some(pause) = self.coalesce {
-                // The pause is what was asked for, not a wait for anything.
+                // The client asked for this pause; it does not wait for anything.
                 tokio::time::sleep(pause).await;
             }
             true
@@ -326,7 +326,7 @@ impl Feed for Subscription {
     }
 
     fn write(&mut self, out: &mut Vec<u8>) {
-        // Events up to here only: what changed before an event is told before it, and the trees are read next.
+        // Only events up to here are written. Changes that precede an event are written before it, and the trees are read next.
         let to = self.engine.event_log.lock().next();
         let mut slots: Vec<u32> = self.positions.keys().copied().collect();
         slots.sort_unstable();

@@ -1,7 +1,8 @@
-//! What a worker has told so far, and what to tell after reading again: a pure difference of readings.
+//! The elements that a worker has sent so far, and the updates that follow from new readings: a pure difference.
 //!
-//! Apps lie: an element may claim its own ancestor as a child, two may claim the same child, and what was listed may
-//! be dead when it is read. The mirror believes one parent per element and no cycles, so what it passes on is a tree.
+//! Apps report impossible trees: an element may claim its own ancestor as a child, two may claim the same child, and a listed
+//! element may be dead when it is read. The mirror accepts one parent per element and no cycles, so its updates describe a
+//! tree.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -11,13 +12,13 @@ use axd_protocol::role::Keyed;
 
 use super::{ElementKey, Facts, Update};
 
-/// How many elements of one app are kept. What an app has beyond that is not read, and the app is degraded.
+/// The maximum number of elements that are kept of one app. Those beyond it are not read, and the app is degraded.
 pub const MOST_ELEMENTS: usize = 250_000;
 
 type KeyMap<V> = HashMap<ElementKey, V, BuildHasherDefault<KeyHasher>>;
 type KeySet = HashSet<ElementKey, BuildHasherDefault<KeyHasher>>;
 
-/// Keys are given out one by one and by ourselves; one multiplication spreads them well, and walks are all lookups.
+/// Keys are numbered one by one by axd itself, so one multiplication spreads them well; a walk consists mostly of lookups.
 #[derive(Debug, Default)]
 struct KeyHasher(u64);
 
@@ -38,22 +39,22 @@ impl Hasher for KeyHasher {
 /// One element as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// How it is.
+    /// Its facts.
     pub facts: Facts,
     /// The children it claims, in order.
     pub children: Vec<ElementKey>,
-    /// How many it has, where that is more than it lists.
+    /// How many children it has, where it lists only some of them.
     pub total: Option<u32>,
 }
 
-/// Elements that were read together, in the order they were read. `None`: it is gone.
+/// Elements that were read together, in the order they were read. `None`: the element is gone.
 #[derive(Debug, Default)]
 pub struct Readings {
     order: Vec<ElementKey>,
     found: KeyMap<Option<Found>>,
 }
 
-/// One element as far as it was read.
+/// One element, as far as it was read.
 #[derive(Debug)]
 struct Found {
     /// `None`: only its children were read.
@@ -63,14 +64,14 @@ struct Found {
 }
 
 impl Readings {
-    /// Adds what was read of an element.
+    /// Adds the reading of an element.
     pub fn add(&mut self, key: ElementKey, reading: Option<Reading>) {
         let found =
             reading.map(|Reading { facts, children, total }| Found { facts: Some(facts), children, total });
         self.insert(key, found);
     }
 
-    /// Adds the children of an element, all of them, of which nothing else was read.
+    /// Adds the complete list of children of an element of which nothing else was read.
     pub fn add_list(&mut self, key: ElementKey, children: Vec<ElementKey>) {
         self.insert(key, Some(Found { facts: None, children, total: None }));
     }
@@ -86,7 +87,7 @@ impl Readings {
         self.found.contains_key(&key)
     }
 
-    /// The children an element was read to have.
+    /// The children that were read of an element.
     pub fn children(&self, key: ElementKey) -> &[ElementKey] {
         self.found.get(&key).and_then(|reading| reading.as_ref()).map_or(&[], |reading| &reading.children)
     }
@@ -116,7 +117,7 @@ impl Readings {
         listed
     }
 
-    /// What was read, as it would be told to somebody who knows nothing.
+    /// The readings as updates for a receiver that has no earlier state.
     pub fn into_updates(mut self) -> Vec<Update> {
         let mut updates = Vec::with_capacity(2 * self.order.len());
         for key in self.order {
@@ -134,39 +135,39 @@ impl Readings {
     }
 }
 
-/// What follows from readings.
+/// The result of applying readings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AppliedReadings {
-    /// What to tell.
+    /// The updates to send.
     pub updates: Vec<Update>,
-    /// Elements that are told for the first time.
+    /// Elements that are sent for the first time.
     pub new: Vec<ElementKey>,
     /// Children listed for the first time and not read yet.
     pub unread: Vec<ElementKey>,
-    /// Claims that were not believed: cycles and second parents.
+    /// The number of claims that were rejected: cycles and second parents.
     pub cut: usize,
 }
 
-/// What has been told of an app.
+/// What has been sent of an app.
 #[derive(Debug)]
 pub struct Mirror {
     nodes: KeyMap<Node>,
-    /// Who claims an element and was not believed. When it leaves the parent that was, they are asked again.
+    /// The rejected claims: for an element, who else claims it as a child. When it leaves its parent, these are read again.
     denied: KeyMap<BTreeSet<ElementKey>>,
-    /// How many elements are kept at most.
+    /// The maximum number of elements.
     most: usize,
-    /// Elements of which not all children are kept, because there would be too many.
+    /// Elements of which not all children are kept, because the app has too many elements.
     short: KeySet,
 }
 
 #[derive(Debug, Default)]
 struct Node {
     parent: Option<ElementKey>,
-    /// A hash of the facts last told; `None` while the element is listed but not read.
+    /// A hash of the facts last sent; `None` while the element is listed but not read.
     told: Option<u64>,
-    /// The children it claims and is believed to have.
+    /// The children it claims, as far as the claims were accepted.
     listed: Vec<ElementKey>,
-    /// A hash of those of them that were told, in order, and of the total; 0 if none were.
+    /// A hash of the children that were sent, in order, and of the total; 0 if there were none.
     shown: u64,
     total: Option<u32>,
 }
@@ -178,7 +179,7 @@ impl Default for Mirror {
 }
 
 impl Mirror {
-    /// Nothing but the app is known; no more than so many elements are ever kept.
+    /// A mirror of nothing but the app element, which never keeps more than `most` elements.
     pub fn of(most: usize) -> Mirror {
         Mirror {
             nodes: KeyMap::from_iter([(ElementKey::APP, Node::default())]),
@@ -193,7 +194,7 @@ impl Mirror {
         !self.short.is_empty()
     }
 
-    /// How it is said that it has.
+    /// The text that says that the app has more elements than are kept.
     pub fn shortage(&self) -> String {
         format!("it has more than {} elements; the rest is not read", self.most)
     }
@@ -213,7 +214,7 @@ impl Mirror {
         self.nodes.get(&key)?.parent
     }
 
-    /// The children the element claims and is believed to have, read or only listed.
+    /// The children of the element, as far as its claims were accepted, read or only listed.
     pub fn children(&self, key: ElementKey) -> &[ElementKey] {
         self.nodes.get(&key).map_or(&[], |node| &node.listed)
     }
@@ -223,12 +224,12 @@ impl Mirror {
         self.nodes.len()
     }
 
-    /// Whether nothing is known, which is never so: there is always the app.
+    /// Whether nothing is known; never true, since there is always the app element.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Every element that was told.
+    /// Every element that was sent.
     pub fn keys(&self) -> Vec<ElementKey> {
         let mut keys: Vec<ElementKey> =
             self.nodes.iter().filter(|(_, node)| node.told.is_some()).map(|(key, _)| *key).collect();
@@ -251,13 +252,13 @@ impl Mirror {
         all
     }
 
-    /// What must be read too before these readings can be applied: former parents of elements that now have another
-    /// parent (moved, or claimed twice?), and new elements below what was read. With `whole`, all new elements; else
-    /// only those whose parents' ids are made from them.
+    /// What must be read too before these readings can be applied: former parents of elements that now have another parent
+    /// (were they moved, or are they claimed twice?), and new elements below those that were read. With `whole`, all new
+    /// elements; else only those that the ids of their parents are made from.
     pub fn still_to_read(&self, readings: &Readings, whole: bool) -> Vec<ElementKey> {
         let mut wanting = BTreeSet::new();
         let room = self.most.saturating_sub(self.len() + readings.len());
-        // A row's id may come from a text deep inside it. What is inside was read after it, so one pass finds it.
+        // A row's id may come from a text deep inside it. The inside was read after the row, so one pass finds it.
         let mut inside = KeySet::default();
         for (key, reading) in readings.living() {
             let by_content = |facts: &Facts| facts.role.keyed() == Keyed::ByContent;
@@ -268,7 +269,7 @@ impl Mirror {
             for child in reading.children.iter().filter(|child| !readings.has(**child)) {
                 match self.nodes.get(child) {
                     Some(node) if node.told.is_some() || node.parent != Some(key) => {}
-                    // What there is no room for would be read for nothing.
+                    // Elements beyond the limit are not kept, so reading them would be wasted.
                     _ if below && wanting.len() < room => drop(wanting.insert(*child)),
                     _ => {}
                 }
@@ -288,7 +289,7 @@ impl Mirror {
         wanting.into_iter().collect()
     }
 
-    /// What is dead by these readings, or no longer claimed by its parent.
+    /// The elements that are dead by these readings, or no longer claimed by their parent.
     fn leaving(&self, readings: &Readings) -> Vec<ElementKey> {
         let mut leaving = Vec::new();
         for key in &readings.order {
@@ -304,7 +305,7 @@ impl Mirror {
         leaving
     }
 
-    /// Takes the readings in and says what to tell.
+    /// Applies the readings and returns the updates to send.
     pub fn apply(&mut self, readings: Readings) -> AppliedReadings {
         let mut learned = AppliedReadings::default();
         let mut touched: Vec<ElementKey> = Vec::new();
@@ -327,7 +328,7 @@ impl Mirror {
             }
             self.forget(*key);
         }
-        // Only now: an element dropped by one parent may have been taken up by another.
+        // This comes last, because an element dropped by one parent may have been claimed by another.
         for (orphan, parent) in orphans.chunks_exact(2).map(|pair| (pair[0], pair[1])) {
             if self.parent(orphan) == Some(parent) {
                 self.forget(orphan);
@@ -339,7 +340,7 @@ impl Mirror {
         learned
     }
 
-    /// Takes in facts of an element whose children were not read. What to tell, if they are others than were told.
+    /// Applies the facts of an element whose children were not read. Returns an update if they differ from those last sent.
     pub fn update_facts(&mut self, key: ElementKey, facts: Facts) -> Option<Update> {
         let print = fingerprint(&facts);
         let told = self.nodes.get_mut(&key)?.told.as_mut()?;
@@ -348,7 +349,7 @@ impl Mirror {
         news.then(|| Update::Upsert { key, facts: Box::new(facts) })
     }
 
-    /// Settles which of the claimed children the element has.
+    /// Decides which of the claimed children the element has.
     fn list(
         &mut self,
         key: ElementKey,
@@ -491,7 +492,7 @@ impl Mirror {
     }
 }
 
-/// Children with the same print are the same, in the same order; no children at all have 0.
+/// A hash of a list of children: equal hashes mean the same children in the same order; without children it is 0.
 fn order_print(order: &[ElementKey], total: Option<u32>) -> u64 {
     if order.is_empty() && total.is_none() {
         return 0;
@@ -501,9 +502,9 @@ fn order_print(order: &[ElementKey], total: Option<u32>) -> u64 {
     hasher.finish()
 }
 
-/// Two facts with the same print are the same facts.
+/// A hash of facts: equal hashes mean equal facts.
 fn fingerprint(facts: &Facts) -> u64 {
-    // Taken apart by name, so that a new field cannot be forgotten here.
+    // Destructured by name, so that a new field cannot be forgotten here.
     let Facts { role, native_role, name, value, description, identifier, states, actions, row, window } =
         facts;
     let mut hasher = DefaultHasher::new();

@@ -180,7 +180,7 @@ fn what_there_is_no_room_for_is_not_kept_and_its_parent_says_how_many_it_has() {
     let learned = read(&mut mirror, &[(2, reading("b", &[])), (3, reading("c", &[]))]);
     let told = Update::Children { parent: key(1), order: vec![key(2), key(3)], total: Some(4) };
     assert!(learned.updates.contains(&told), "{learned:?}");
-    // It gets other children when there is room again.
+    // The parent gets its other children when there is room again.
     read(&mut mirror, &[(2, None)]);
     let learned = read(&mut mirror, &[(1, reading("a", &[3, 4]))]);
     assert_eq!((&learned.unread[..], mirror.is_short()), (&[key(4)][..], false));

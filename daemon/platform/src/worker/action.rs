@@ -1,4 +1,5 @@
-//! Acting on elements over a line: the app is asked, and answers when it likes; the worker goes on reading meanwhile.
+//! Performs actions on elements through an `AppHandle`. The app replies at its own pace, and the worker goes on reading
+//! meanwhile.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,10 +11,10 @@ use super::threaded::ThreadedApp;
 use super::{APP_REPLY_TIMEOUT, AppBackend, AppHandle, AppRequest, WorkerState};
 use crate::{Act, ElementKey, Failure, FailureKind, Gate, Responder, Sent};
 
-/// An app that takes longer than this to answer an act is known to be late.
+/// An app that takes longer than this to reply to an action is marked as late.
 const LATE_AFTER: Duration = Duration::from_millis(150);
 
-/// What came of an act.
+/// The result of an action that the app has replied to, or that timed out.
 #[derive(Debug)]
 pub(super) struct FinishedAction {
     reply: Responder<()>,
@@ -22,7 +23,7 @@ pub(super) struct FinishedAction {
 }
 
 impl<L: AppHandle> ThreadedApp<L> {
-    /// Asks the app to do something to an element. What comes of it is settled later.
+    /// Sends an action on an element to the app. Its result arrives later, as a `FinishedAction`.
     pub(super) fn begin(
         &mut self,
         state: &mut WorkerState,
@@ -35,7 +36,7 @@ impl<L: AppHandle> ThreadedApp<L> {
         state.count_call();
         let asked = |line: &&L| line.ask(AppRequest::Act(key, act, gate.clone(), answer));
         let Some(line) = self.line.as_ref().filter(asked) else {
-            // It never got there.
+            // The request never reached the app.
             let ended = Failure::new(FailureKind::Gone, Self::ENDED);
             return state.reply(to, Err(ended));
         };
@@ -53,15 +54,15 @@ impl<L: AppHandle> ThreadedApp<L> {
                 }
             };
             late.store(asked.elapsed() > LATE_AFTER, Ordering::Relaxed);
-            // Nobody is left to tell if the worker has ended.
+            // Sending fails only if the worker has ended, and then nobody waits for the result.
             let _ = acts.send(FinishedAction { reply: to, key, result });
         });
     }
 }
 
 impl FinishedAction {
-    /// Tells what came of an act, and has read again what it was done to, announced or not, and up to `most` of what
-    /// is beside it: a fence after the answer finds it read.
+    /// Replies to the caller and marks the element dirty, whether the app sent an event or not, together with up to `most` of
+    /// its siblings. A fence raised after the reply is reached only when they have been read.
     pub fn finish(self, state: &mut WorkerState, most: usize) {
         let FinishedAction { reply, key, result } = self;
         let may_have_changed = match &result {
@@ -72,7 +73,7 @@ impl FinishedAction {
             let mirror = &state.mirror;
             let mut parts: Vec<ElementKey> =
                 std::iter::successors(Some(key), |key| mirror.parent(*key)).collect();
-            // What is selected or checked is so instead of something beside it.
+            // Selecting or checking an element may deselect or uncheck one of its siblings.
             let beside = mirror.parent(key).map_or(&[][..], |parent| mirror.children(parent));
             parts.extend(beside.iter().copied().take(most));
             parts.retain(|key| mirror.has_sent(*key));
@@ -82,7 +83,7 @@ impl FinishedAction {
     }
 }
 
-/// No answer came. What has not passed the gate yet will not be sent any more.
+/// The failure for an action without a reply. Closing the gate makes sure that an action that was not sent yet is never sent.
 fn outcome_unknown(gate: &Gate, kind: FailureKind, text: &str) -> Failure {
     let sent = if gate.close() { Sent::No } else { Sent::Maybe };
     Failure::new(kind, text).sent(sent)

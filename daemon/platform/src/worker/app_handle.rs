@@ -1,7 +1,7 @@
-//! The line between a worker and its app: what the worker asks, and what the app tells by itself.
+//! The channel between a worker and its app: the requests of the worker and the notifications of the app.
 //!
-//! Behind it is whatever keeps the native elements: a thread with a run loop, a scripted app. It answers when it likes
-//! or not at all; how long to wait is the worker's business.
+//! Behind it is whatever owns the native elements: a thread with a run loop, or a scripted app. It may reply late or never; the
+//! timeout is up to the worker.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,50 +12,50 @@ use tokio::sync::{mpsc, oneshot};
 use crate::mirror::Reading;
 use crate::{Act, ElementKey, Failure, Gate, Measured};
 
-/// Reaches an app.
+/// A handle to an app.
 pub trait AppHandle: Clone + Send + Sync + 'static {
-    /// How many elements one question may be about, so that a healthy app answers it in time.
+    /// The maximum number of elements in one request, so that a healthy app replies in time.
     const MAX_BATCH: usize;
 
-    /// Asks; false if the app has ended.
+    /// Sends a request. False if the app has ended.
     fn ask(&self, question: AppRequest) -> bool;
 
     /// Waits until the app has ended.
     fn ended(&self) -> impl Future<Output = ()> + Send;
 
-    /// Where it is noted that the app answers acts late.
+    /// Set when the app replies to actions late.
     fn late(&self) -> &Arc<AtomicBool>;
 }
 
-/// Where an answer goes.
+/// The sender for the reply to a request.
 pub type ReplySender<T> = oneshot::Sender<Result<T, Failure>>;
 
-/// What is asked of an app.
+/// A request to an app.
 #[derive(Debug)]
 pub enum AppRequest {
-    /// To be told of what happens from now on. Asked before anything is read.
+    /// Subscribes to notifications from now on. Sent before anything is read.
     Observe(mpsc::UnboundedSender<AppNotification>, ReplySender<()>),
-    /// To put a marker into what the observer is told, after all that the app has announced so far.
+    /// Puts a marker into the notifications, after everything that the app has announced so far.
     Mark(u64, mpsc::UnboundedSender<AppNotification>),
-    /// How these are; `None` for what is gone.
+    /// Reads elements; `None` for those that are gone.
     Read(Vec<ElementKey>, ReplySender<Vec<Option<Reading>>>),
-    /// Where these are; what is gone is left out.
+    /// Reads the bounds of elements; those that are gone are left out.
     Measure(Vec<ElementKey>, ReplySender<Vec<Measured>>),
-    /// What is at a point: the app, and on down to the smallest. Empty if nothing of the app is there.
+    /// Hit test: the path from the app down to the smallest element at a point. Empty if nothing of the app is there.
     At(Point, ReplySender<Vec<ElementKey>>),
-    /// Where an element is: the app, and on down to it. Empty if it is gone.
+    /// The path from the app down to an element. Empty if it is gone.
     Path(ElementKey, ReplySender<Vec<ElementKey>>),
-    /// The window in front, to be read first.
+    /// The front window, which is read first.
     Front(ReplySender<Option<ElementKey>>),
-    /// To do something to an element. The gate is passed just before the app is told; then it is done even if nobody
-    /// waits for the answer any more.
+    /// Performs an action on an element. The gate is passed just before the app gets it; from then on it is performed even if
+    /// nobody waits for the reply any more.
     Act(ElementKey, Act, Gate, ReplySender<()>),
-    /// Whether it is awake: answered when the app answers anything, however long that takes.
+    /// A probe: replied to as soon as the app replies to anything, however long that takes.
     Awake(oneshot::Sender<()>),
 }
 
 impl AppRequest {
-    /// What is asked, for logs: without what it is asked with, which may be a secret.
+    /// The kind of request, for logs. Its arguments are left out, as they may be secret.
     pub fn name(&self) -> &'static str {
         match self {
             AppRequest::Observe(..) => "observe",
@@ -70,7 +70,7 @@ impl AppRequest {
         }
     }
 
-    /// Whether nobody waits for the answer any more, so that it need not be found.
+    /// Whether nobody waits for the reply any more, so that the request can be skipped.
     pub fn is_given_up(&self) -> bool {
         match self {
             AppRequest::Observe(_, answer) => answer.is_closed(),
@@ -80,27 +80,27 @@ impl AppRequest {
             AppRequest::At(_, answer) | AppRequest::Path(_, answer) => answer.is_closed(),
             AppRequest::Front(answer) => answer.is_closed(),
             AppRequest::Awake(answer) => answer.is_closed(),
-            // What was sent arrives, whoever still waits for the answer.
+            // An action that was sent is performed, whether or not anybody waits for the reply.
             AppRequest::Act(..) => false,
         }
     }
 }
 
-/// What an app tells those that observe it. A hint, not a fact: it says where to look, not what is there.
+/// A notification from an app to its observers. It says where to read, not what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AppNotification {
-    /// Something about the element is different.
+    /// The element changed.
     Changed(ElementKey),
-    /// The element's children are different.
+    /// The element's children changed.
     Structure(ElementKey),
-    /// The element ended.
+    /// The element was destroyed.
     Destroyed(ElementKey),
-    /// All of it must be read again: nobody knows what was missed.
+    /// Notifications were lost, and it is unknown which: everything must be read again.
     Everything,
-    /// Something for screen readers to speak.
+    /// A text for screen readers to speak.
     Announced(String),
-    /// What it cannot be observed in, and why; `None` when it can again.
+    /// Why the app cannot be observed completely; `None` when it can again.
     Refused(Option<String>),
-    /// All that was announced before this has been sent.
+    /// A marker: everything that was announced before it has been sent.
     Marker(u64),
 }

@@ -1,4 +1,5 @@
-//! An app as its worker has it: what must be had of it to read it and to have things done, and where it may do more than others.
+//! The worker's interface to its app: what every platform must implement to read the app and act on it, and optional hooks with
+//! defaults.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -12,22 +13,23 @@ use crate::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Responder};
 
 /// An app that a worker is attached to.
 ///
-/// What fails here failed because the app is silent or has ended; that an element is gone is an answer.
+/// A method fails only if the app is unresponsive or has ended. That an element is gone is a result, not a failure.
 pub trait AppBackend: Send + 'static {
     /// How many elements are read at a time.
     const STEPS: Steps;
-    /// Whether an app that lets a fence expire is silent. Where its events come another way than its answers, those tell.
+    /// Whether an app that lets a fence time out counts as unresponsive. Where events take another path than replies, the
+    /// replies decide instead.
     const SILENT_BY_FENCE: bool;
-    /// How it is said that it has ended.
+    /// The error text for an app that has ended.
     const ENDED: &'static str;
 
-    /// Has all told that happens from now on, and learns what must be known before anything is read.
+    /// Registers for the app's events, and reads what must be known before any element is read.
     fn register(&mut self, state: &mut WorkerState) -> impl Future<Output = Result<(), Failure>> + Send;
 
-    /// Takes in, without waiting, what it told since the last time, and what came of acts.
+    /// Handles, without waiting, the events and the results of actions that have arrived since the last call.
     fn drain_events(&mut self, state: &mut WorkerState);
 
-    /// Waits until there is something to take in. May be dropped while it waits.
+    /// Waits until there is something for `drain_events`. The future may be dropped while it waits.
     fn wait_for_event(&mut self) -> impl Future<Output = ()> + Send;
 
     /// Reads elements.
@@ -38,7 +40,7 @@ pub trait AppBackend: Send + 'static {
         into: &mut Readings,
     ) -> impl Future<Output = Result<(), Failure>> + Send;
 
-    /// Reads only the children of elements, where that is less; else the elements.
+    /// Reads only the children of elements where that is cheaper; else reads the elements.
     fn read_children(
         &mut self,
         state: &mut WorkerState,
@@ -48,7 +50,7 @@ pub trait AppBackend: Send + 'static {
         self.read(state, keys, into)
     }
 
-    /// What is in these rows of a container that shows only some of them.
+    /// The elements in these rows of a container that lists only some of its rows.
     fn read_rows(
         &mut self,
         _key: ElementKey,
@@ -58,38 +60,38 @@ pub trait AppBackend: Send + 'static {
         std::future::ready(Err(Failure::new(FailureKind::NotSupported, why)))
     }
 
-    /// Has these rows of a container listed with those on the screen from now on, and no others.
+    /// From now on lists these rows of a container, and no others, besides those on the screen.
     fn keep_rows(&mut self, _key: ElementKey, _rows: Vec<u32>) {}
 
-    /// The window in front, which is walked first. Asked once the windows are read.
+    /// The front window, which is walked first. Called once the windows have been read.
     fn front_window(
         &mut self,
         state: &WorkerState,
         windows: &[ElementKey],
     ) -> impl Future<Output = Result<Option<ElementKey>, Failure>> + Send;
 
-    /// Where elements are; what is gone is left out.
+    /// Reads the bounds of elements; those that are gone are left out.
     fn measure(
         &mut self,
         state: &WorkerState,
         keys: &[ElementKey],
     ) -> impl Future<Output = Result<Vec<Measured>, Failure>> + Send;
 
-    /// What is at a point: the app, and on down to the smallest. Empty if nothing of the app is there.
+    /// The path from the app down to the smallest element at a point. Empty if nothing of the app is there.
     fn hit_test(
         &mut self,
         state: &WorkerState,
         point: Point,
     ) -> impl Future<Output = Result<Vec<ElementKey>, Failure>> + Send;
 
-    /// Where an element is: the app, and on down to it. Empty if it is gone.
+    /// The path from the app down to an element. Empty if it is gone.
     fn path(
         &mut self,
         state: &WorkerState,
         key: ElementKey,
     ) -> impl Future<Output = Result<Vec<ElementKey>, Failure>> + Send;
 
-    /// Begins to do something to an element; what comes of it is taken in later.
+    /// Starts an action on an element; its result arrives later, through `drain_events`.
     fn perform(
         &mut self,
         state: &mut WorkerState,
@@ -99,21 +101,22 @@ pub trait AppBackend: Send + 'static {
         reply: Responder<()>,
     );
 
-    /// Whether it is at something that the next act must wait for.
+    /// Whether an action is running that the next one must wait for.
     fn is_acting(&self) -> bool {
         false
     }
 
-    /// Asks for a sign of life that comes after all that was announced, and passes the fence of this mark.
+    /// Sends a round trip on the path of the app's events. When it returns, after everything announced before, it passes the
+    /// fence with this mark.
     fn send_fence(&mut self, mark: u64);
 
-    /// Asks for any sign of life, however long it takes. `None`: it has ended. The receiver fails when it does.
+    /// Sends a probe, which the app may reply to at any time. `None`: it has ended. The receiver fails when the app ends.
     fn probe(&mut self) -> Option<oneshot::Receiver<()>>;
 
-    /// Whether such a failure means that it has ended.
+    /// Whether this failure means that the app has ended.
     fn is_lost(&self, failure: &Failure) -> bool;
 
-    /// Looks at what cannot wait for the next reading. False if there is nothing.
+    /// Reads the single properties that events named, which cannot wait for a full read. False if there are none.
     fn quick_read(
         &mut self,
         _books: &mut WorkerState,
@@ -122,13 +125,13 @@ pub trait AppBackend: Send + 'static {
         std::future::ready(Ok(false))
     }
 
-    /// Looks through it for what it does not announce, if it is time. False if it is not.
+    /// Rescans the app for changes that it does not announce, if a rescan is due. False if none is.
     fn rescan(&mut self, _books: &mut WorkerState) -> impl Future<Output = Result<bool, Failure>> + Send {
         std::future::ready(Ok(false))
     }
 
-    /// Has those of the elements read again that can be seen, at less cost than reading, to have changed. True if there
-    /// are any.
+    /// Marks dirty those of the elements that have visibly changed, where that can be found out at less cost than reading them.
+    /// True if there are any.
     fn diff_children(
         &mut self,
         _books: &mut WorkerState,
@@ -137,43 +140,43 @@ pub trait AppBackend: Send + 'static {
         std::future::ready(Ok(false))
     }
 
-    /// When it must be looked at again, besides what the schedule says.
+    /// When the backend must run again, besides what the schedule says.
     fn next_due(&self) -> Option<Instant> {
         None
     }
 
-    /// Takes elements that are to be read once more by now.
+    /// Takes the elements whose delayed reread is due.
     fn take_due(&mut self) -> Vec<ElementKey> {
         Vec::new()
     }
 
-    /// Hints at all that was announced before a fence and is not hinted at yet. Said as long as a fence waits.
+    /// Marks dirty all elements with pending events from before a fence. Called as long as a fence waits.
     fn flush_events(&mut self, _books: &mut WorkerState) {}
 
-    /// Whether all that happened before a fence is hinted at. `errand` is the fence's own, to note what must be done
-    /// for it before.
+    /// Whether all elements with events from before a fence are marked dirty. `errand` belongs to the fence; it records the
+    /// prerequisite that must be done for it first.
     fn is_flushed(&mut self, _complete: bool, _errand: &mut Option<u64>) -> bool {
         true
     }
 
-    /// Whether it announced something about the element that is not hinted at yet.
+    /// Whether there is a pending event for the element that has not marked it dirty yet.
     fn has_pending_event(&self, _key: ElementKey) -> bool {
         false
     }
 
-    /// Elements that were hinted at are about to be read.
+    /// Called when dirty elements are about to be read.
     fn before_read(&mut self, _hinted: &[ElementKey]) {}
 
-    /// Elements were read for the first time, in the first walk or after an event.
+    /// Called when elements were read for the first time, in the first walk or after an event.
     fn on_new_elements(&mut self, _new: &[ElementKey]) {}
 
-    /// The first walk is done.
+    /// Called when the first walk is done.
     fn on_walk_done(&mut self) {}
 
-    /// A step of the sweep is done.
+    /// Called when a step of the sweep is done.
     fn on_sweep_step(&mut self, _books: &WorkerState) {}
 
-    /// Nobody is attached to it any more.
+    /// Called when the worker is detached from the app.
     fn detach(&mut self) -> impl Future<Output = ()> + Send {
         std::future::ready(())
     }
@@ -182,10 +185,10 @@ pub trait AppBackend: Send + 'static {
 /// How many elements are read at a time.
 #[derive(Debug, Clone, Copy)]
 pub struct Steps {
-    /// Of those that were hinted at, and in the first step of the walk.
+    /// The batch size for dirty elements and for the first step of the walk.
     pub first: usize,
-    /// By how much the steps of the walk grow.
+    /// The factor by which the steps of the walk grow.
     pub growth: usize,
-    /// As far as this, so that a parent of very many is not told its children too often.
+    /// The largest step. Steps are large so that the children of a parent with very many are not sent too often.
     pub largest: usize,
 }

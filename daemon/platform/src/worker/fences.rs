@@ -1,6 +1,7 @@
-//! Fences: whoever waits for one learns that all the app had announced before has been read and told.
+//! Fences: when a fence is reached, everything that the app announced before it has been read and sent.
 //!
-//! The app's mark comes the way its events come, after all of them. Then what they hinted at is read.
+//! The fence's mark takes the path of the app's events and arrives after all of them. Then the elements that they marked dirty
+//! are read.
 
 use std::time::Instant;
 
@@ -8,19 +9,19 @@ use super::APP_REPLY_TIMEOUT;
 use crate::Responder;
 use crate::schedule::Schedule;
 
-/// Those that somebody waits for.
+/// The fences that are waited for.
 #[derive(Debug, Default)]
 pub struct Fences {
     raised: Vec<Fence>,
     last_mark: u64,
 }
 
-/// A fence that nobody waits for any more.
+/// A fence that is finished: reached, or given up.
 #[derive(Debug)]
 pub struct Settled {
-    /// Where to answer.
+    /// The responder of the caller who waits for it.
     pub reply: Responder<()>,
-    /// Whether it was reached.
+    /// Whether the fence was reached.
     pub reached: bool,
 }
 
@@ -29,16 +30,16 @@ struct Fence {
     mark: u64,
     reply: Responder<()>,
     deadline: Instant,
-    /// Whether the mark has come.
+    /// Whether the mark has arrived.
     passed: bool,
-    /// What the app must have done before.
+    /// What the app must have done before the fence is reached.
     prerequisite: Option<u64>,
-    /// The hints that must be read before the answer, once that is known.
+    /// The stamp up to which dirty elements must be read before the reply, once it is known.
     stamp: Option<u64>,
 }
 
 impl Fences {
-    /// Somebody waits. Answers the mark that passes the fence.
+    /// Adds a fence. Returns the mark that passes it.
     pub fn raise(&mut self, reply: Responder<()>, now: Instant) -> u64 {
         self.last_mark += 1;
         let (mark, deadline) = (self.last_mark, now + APP_REPLY_TIMEOUT);
@@ -46,23 +47,23 @@ impl Fences {
         mark
     }
 
-    /// The mark of this fence has come.
+    /// Records that the mark of a fence has arrived.
     pub fn pass(&mut self, mark: u64) {
         self.raised.iter_mut().filter(|fence| fence.mark == mark).for_each(|fence| fence.passed = true);
     }
 
-    /// Whether the mark of any has come.
+    /// Whether the mark of any fence has arrived.
     pub fn any_passed(&self) -> bool {
         self.raised.iter().any(|fence| fence.passed)
     }
 
-    /// When the next will be given up.
+    /// When the next fence times out.
     pub fn deadline(&self) -> Option<Instant> {
         self.raised.iter().filter(|fence| !fence.passed).map(|fence| fence.deadline).min()
     }
 
-    /// Takes out those that are reached, and with `false` those that will not be. `is_clear` says whether all that was
-    /// announced before a fence is hinted at.
+    /// Takes out the fences that are reached and, with `reached: false`, those that timed out or whose app is not `well`.
+    /// `is_clear` says whether all elements with events from before a fence are marked dirty.
     pub fn settle(
         &mut self,
         schedule: &Schedule,

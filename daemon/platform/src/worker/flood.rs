@@ -1,38 +1,38 @@
-//! How fast hints are read when they never stop: an app that changes a thousand elements a second is not read a thousand
-//! times a second.
+//! Limits how fast dirty elements are read when events never stop: an app that changes a thousand elements a second is not read
+//! a thousand times a second.
 //!
-//! A burst is read at once. Whoever goes on beyond it is read at a steady pace, until nothing is announced for a moment or
-//! somebody waits for a fence; then all that is hinted at is read at once. Only what is read again is counted: what is new is read
-//! with what it is in, however much that is.
+//! A burst is read at once. If events go on beyond it, elements are read at a steady pace until no event arrives for a moment
+//! or a caller waits for a fence; then all dirty elements are read at once. Only rereads are counted: new elements are read
+//! with their container, however many they are.
 
 use std::time::{Duration, Instant};
 
-/// How many elements are read at once.
+/// The maximum number of elements that are read without a delay.
 const BURST: f64 = 2048.0;
-/// How many a second are read beyond that.
+/// The number of elements per second that are read beyond the burst.
 const PACE: f64 = 600.0;
-/// For how long nothing is announced once a flood is over.
+/// A flood is over when no event has arrived for this long.
 const QUIET: Duration = Duration::from_millis(250);
 
-/// Whether there is a flood, and how much of it may be read.
+/// A token bucket for rereads, and whether events still arrive.
 #[derive(Debug)]
 pub(super) struct Flood {
-    /// How many elements may be read now.
+    /// How many elements may be read, as of `at`.
     room: f64,
-    /// When that was so.
+    /// When `room` was computed.
     at: Instant,
-    /// The stamp of the latest hint that was seen here, and when that came.
+    /// The latest stamp of the schedule that was seen here, and when it was first seen.
     stamp: u64,
     stirred: Instant,
 }
 
 impl Flood {
-    /// Nothing was announced yet.
+    /// A full bucket, before any event.
     pub fn new(now: Instant) -> Flood {
         Flood { room: BURST, at: now, stamp: 0, stirred: now }
     }
 
-    /// Sees whether there are new hints: `stamp` is that of the latest.
+    /// Checks whether elements were marked dirty since the last call; `stamp` is the schedule's latest.
     pub fn observe(&mut self, stamp: u64, now: Instant) {
         self.room = (self.room + PACE * (now - self.at).as_secs_f64()).min(BURST);
         self.at = now;
@@ -42,14 +42,14 @@ impl Flood {
         }
     }
 
-    /// When the next `count` elements may be read, if that is not now.
+    /// When the next `count` elements may be read; `None` if they may be read now.
     pub fn throttled_until(&self, count: usize) -> Option<Instant> {
         let missing = (count as f64).min(BURST) - self.room;
         let is_over = self.at >= self.stirred + QUIET;
         (missing > 0.0 && !is_over).then(|| self.at + Duration::from_secs_f64(missing / PACE).min(QUIET))
     }
 
-    /// So many elements are read.
+    /// Takes `count` elements out of the bucket.
     pub fn read(&mut self, count: usize) {
         self.room = (self.room - count as f64).max(0.0);
     }
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(read, 2048);
         let due = flood.throttled_until(64);
         assert!(due.is_some_and(|due| due > start + seconds(0.1) && due < start + seconds(0.11)), "{due:?}");
-        // Ten seconds of it, with something new every ten milliseconds.
+        // Ten seconds of a flood, with an event every ten milliseconds.
         for step in 1..=1000_u32 {
             flood.observe(1 + u64::from(step), start + seconds(0.01) * step);
             while flood.throttled_until(64).is_none() {

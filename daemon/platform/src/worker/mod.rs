@@ -1,13 +1,14 @@
-//! The worker of an attached app: walks it once, then reads again what events hint at, what somebody waits on and,
-//! a little at a time, everything.
+//! The worker of an attached app. It walks the app once, then reads again the elements that events marked dirty, the elements
+//! that somebody waits on and, a few at a time, all others.
 //!
-//! One loop, one thing at a time. What it has to tell waits in its state; while that cannot be sent it goes on
-//! taking in hints, which are a set and stay small, and reads nothing. So a slow listener costs no memory, and an app that
-//! hangs holds up nobody but its own worker.
+//! It is one loop that does one thing at a time. Its output waits in its state. While the output cannot be sent, the worker
+//! goes on draining events, which are a set of dirty elements and stay small, and reads nothing. So a slow consumer costs no
+//! memory, and an app that hangs blocks nobody but its own worker.
 //!
-//! It knows nothing native: `app` is all it has of the app. `state` (with `fences` and `flood`) is what it keeps, `walk` how it begins,
-//! `reading` how it goes on and how it answers. `lined` is an app that is reached over a `line`, as all are that keep
-//! their elements in a thread of their own; `acting` is how that one acts.
+//! The worker knows nothing native: a `backend` is its only access to the app. `state` (with `fences` and `flood`) is what it
+//! keeps, `walk` is the first walk, `reading` is everything after it, with the replies to requests. `threaded` is a backend for
+//! apps whose elements live in a thread of their own and are reached through an `app_handle`; `action` is how that backend
+//! acts.
 
 mod action;
 mod app_handle;
@@ -38,10 +39,10 @@ pub use state::WorkerState;
 
 use crate::{Counters, Failure, FailureKind, WorkerEvent, WorkerRequest};
 
-/// How long an app may be silent while it owes an answer.
+/// How long an app may take to reply before it counts as unresponsive.
 pub const APP_REPLY_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// Starts the worker of an app that is reached over a line; without one it only says that the app has ended.
+/// Starts the worker of an app that is reached through a handle. Without a handle it only reports that the app has ended.
 pub fn spawn<L: AppHandle>(
     line: Option<L>,
     requests: mpsc::UnboundedReceiver<WorkerRequest>,
@@ -51,7 +52,7 @@ pub fn spawn<L: AppHandle>(
     tokio::spawn(run_worker(ThreadedApp::new(line), requests, out, counters));
 }
 
-/// Is the worker of an app, until its mailbox is dropped.
+/// Runs the worker of an app until its handle is dropped.
 pub async fn run_worker<A: AppBackend>(
     app: A,
     requests: mpsc::UnboundedReceiver<WorkerRequest>,
@@ -70,17 +71,17 @@ struct Worker<A> {
     state: WorkerState,
     requests: mpsc::UnboundedReceiver<WorkerRequest>,
     out: mpsc::Sender<WorkerEvent>,
-    /// Requests that are not answered yet.
+    /// Requests without a reply yet.
     pending: VecDeque<WorkerRequest>,
     last_task: Task,
 }
 
-/// What a worker does all day.
+/// The kinds of work of a worker.
 #[derive(Debug, Clone, Copy)]
 enum Task {
-    /// Reading what events hint at.
+    /// Reading dirty elements.
     Hints,
-    /// Answering.
+    /// Replying to requests.
     Requests,
     /// The first walk.
     Walk,
@@ -89,19 +90,19 @@ enum Task {
 }
 
 impl Task {
-    /// All of them, those that come after `last` first.
+    /// All tasks, in turn, beginning with the one after `last`.
     fn from(last: Task) -> impl Iterator<Item = Task> {
         let all = [Task::Hints, Task::Requests, Task::Walk, Task::Routine];
         all.into_iter().cycle().skip(last as usize + 1).take(all.len())
     }
 }
 
-/// The runtime's clock, which tests can stop.
+/// The time of the runtime's clock, which tests can pause.
 pub fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-/// The app let a call time out.
+/// The failure for an app that let a call time out.
 pub fn unresponsive() -> Failure {
     let text = format!("the app has not answered for {} ms", APP_REPLY_TIMEOUT.as_millis());
     Failure::new(FailureKind::Unresponsive, text)
@@ -138,7 +139,7 @@ impl<A: AppBackend> Worker<A> {
         }
     }
 
-    /// Takes in, without waiting, what has come. False once nobody can ask any more.
+    /// Takes, without waiting, the events and requests that have arrived. False once no request can arrive any more.
     fn take_in(&mut self) -> bool {
         self.app.drain_events(&mut self.state);
         loop {
@@ -150,7 +151,7 @@ impl<A: AppBackend> Worker<A> {
         }
     }
 
-    /// Waits until there is something to do. False once nobody listens or asks any more.
+    /// Waits until there is something to do. False once the output is closed or no request can arrive any more.
     async fn wait(&mut self) -> bool {
         let reads = self.state.is_well() && self.state.is_complete();
         let routine = reads.then(|| self.state.schedule.next_due());
@@ -179,7 +180,7 @@ impl<A: AppBackend> Worker<A> {
         true
     }
 
-    /// Does the next thing there is to do. False if there is none.
+    /// Does the next piece of work. False if there is none.
     async fn work(&mut self) -> bool {
         if self.finish_fences() || self.take_quick_request() {
             return true;
@@ -187,7 +188,7 @@ impl<A: AppBackend> Worker<A> {
         if !self.state.is_well() {
             return false;
         }
-        // They take turns: an app that never rests holds up neither the walk nor who asks something.
+        // The tasks take turns, so that an app that never comes to rest delays neither the walk nor requests.
         for duty in Task::from(self.last_task) {
             let worked = match duty {
                 _ if matches!(self.state.walk, Walk::Registering) => self.register().await,
@@ -207,7 +208,7 @@ impl<A: AppBackend> Worker<A> {
         false
     }
 
-    /// Answers fences that are reached, or will not be. True if there were any.
+    /// Replies to fences that are reached or timed out. True if there were any.
     fn finish_fences(&mut self) -> bool {
         if self.state.fences.any_passed() {
             self.app.flush_events(&mut self.state);
@@ -231,7 +232,7 @@ impl<A: AppBackend> Worker<A> {
         any
     }
 
-    /// Handles the next request if that takes no reading, or if reading is no use now.
+    /// Handles the next request if it needs no reading, or if the app cannot be read now.
     fn take_quick_request(&mut self) -> bool {
         use WorkerRequest as To;
         let well = self.state.is_well();
@@ -256,8 +257,8 @@ impl<A: AppBackend> Worker<A> {
         true
     }
 
-    /// Something could not be had of the app. If it timed out nothing is asked of it until it answers a
-    /// probe, which may take as long as it likes.
+    /// Handles a failed call to the app. If it timed out, the app gets no more calls until it replies to a probe, which may
+    /// take any time.
     fn fail(&mut self, failure: &Failure) {
         if !self.state.is_well() {
             return;
@@ -276,7 +277,7 @@ impl<A: AppBackend> Worker<A> {
         }
     }
 
-    /// A silent app has answered, or it has ended.
+    /// Called when an unresponsive app has replied to the probe, or has ended.
     fn is_back(&mut self, answers: bool) {
         info!(answers, "the app that was silent");
         if !answers {

@@ -1,4 +1,4 @@
-//! What a worker reads and what it makes of it: hints, interests, the sweep, and questions.
+//! Reads dirty elements, interests and the sweep, turns readings into updates, and replies to requests.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use crate::schedule::{DirtySet, Due};
 use crate::{Cause, ElementKey, Failure, FailureKind, Responder, Rows, Update, WorkerRequest};
 
 impl<A: AppBackend> Worker<A> {
-    /// Looks at what was announced, or may have happened. False if there is nothing.
+    /// Does one of these: a quick read, reading dirty elements, locating an unplaced element, a rescan. False if none is due.
     pub(super) async fn process_dirty(&mut self) -> Result<bool, Failure> {
         if self.app.quick_read(&mut self.state, !self.pending.is_empty()).await? {
             return Ok(true);
@@ -34,7 +34,7 @@ impl<A: AppBackend> Worker<A> {
         Ok(true)
     }
 
-    /// When what is hinted at is read next, if that has to wait because there is too much of it.
+    /// When dirty elements are read next, if a flood of events delays that.
     pub(super) fn throttled_until(&mut self) -> Option<Instant> {
         let WorkerState { flood, schedule, fences, .. } = &mut self.state;
         flood.observe(schedule.stamp(), now());
@@ -67,10 +67,10 @@ impl<A: AppBackend> Worker<A> {
         self.read_closure_into(readings, hints.whole, true).await
     }
 
-    /// Finds out where elements are that announced something but were never listed.
+    /// Finds an element that sent an event but is listed by no parent, and marks its nearest known ancestor dirty.
     async fn locate_unplaced(&mut self) -> Result<(), Failure> {
         let Some(stranger) = self.state.unplaced.iter().next().copied() else { return Ok(()) };
-        // One that was read meanwhile may have announced it after that.
+        // If the element was read meanwhile, the event may have come after that, so it is read again.
         let known = match self.state.mirror.has_sent(stranger) {
             true => Some(stranger),
             false => {
@@ -83,7 +83,7 @@ impl<A: AppBackend> Worker<A> {
         Ok(())
     }
 
-    /// Reads again what it is time for, announced or not. False if it is time for nothing.
+    /// Reads the interests and the part of the sweep that are due, whether or not an event named them. False if none is due.
     pub(super) async fn read_routinely(&mut self) -> Result<bool, Failure> {
         if !self.state.is_complete() {
             return Ok(false);
@@ -119,14 +119,14 @@ impl<A: AppBackend> Worker<A> {
         Ok(())
     }
 
-    /// Answers the next request that can be answered now. False if there is none.
+    /// Replies to the next request that can be handled now. False if there is none.
     pub(super) async fn answer_next(&mut self) -> Result<bool, Failure> {
         let busy = self.app.is_acting();
         let can_wait = |request: &WorkerRequest| busy && matches!(request, WorkerRequest::Perform { .. });
         let at = self.pending.iter().position(|request| !can_wait(request));
         let Some(request) = at.and_then(|at| self.pending.remove(at)) else { return Ok(false) };
         match request {
-            // That an element is gone says nothing about the app.
+            // A missing element is no sign that the app is in trouble.
             WorkerRequest::Walk { key, reply } if !self.state.mirror.knows(key) => {
                 self.state.reply(reply, Err(gone()));
             }
@@ -161,14 +161,14 @@ impl<A: AppBackend> Worker<A> {
             WorkerRequest::Perform { key, act, gate, reply } => {
                 self.app.perform(&mut self.state, key, act, gate, reply);
             }
-            // Taken before it could come here.
+            // These are handled by `take_quick_request` and never get here.
             WorkerRequest::Fence { .. } | WorkerRequest::Watch { .. } | WorkerRequest::Unwatch { .. } => {}
         }
         Ok(true)
     }
 
     fn answer<T: Send + Sync + 'static>(&mut self, reply: Responder<T>, result: Result<T, Failure>) {
-        // How the app is comes before the answer that failed because of it.
+        // The app's new state is sent before the reply that failed because of it.
         if let Err(failure) = &result {
             self.fail(failure);
         }
@@ -182,7 +182,7 @@ impl<A: AppBackend> Worker<A> {
         Ok(())
     }
 
-    /// Reads rows that are not on the screen. What is in them is answered, and not told.
+    /// Reads rows that are not on the screen. They go into the reply only, not into the updates.
     async fn read_rows(&mut self, key: ElementKey, rows: Range<u32>) -> Result<Rows, Failure> {
         let order = self.app.read_rows(key, rows).await?;
         let mut readings = Readings::default();
@@ -200,20 +200,20 @@ impl<A: AppBackend> Worker<A> {
         if !self.state.mirror.has_sent(deepest)
             && let Some(known) = path.iter().rfind(|part| self.state.mirror.has_sent(**part))
         {
-            // It is on the screen and nobody announced it.
+            // The row is on the screen but was never announced.
             self.read_again(vec![*known], Cause::Reread).await?;
         }
         Ok(path.into_iter().rfind(|part| self.state.mirror.has_sent(*part)))
     }
 
-    /// Reads elements again that nobody announced anything about; answers how much is different.
+    /// Reads elements again that no event named; returns how many changes it found.
     async fn read_again(&mut self, mut keys: Vec<ElementKey>, cause: Cause) -> Result<u64, Failure> {
         keys.retain(|key| self.state.mirror.has_sent(*key));
         let readings = self.read_closure(keys, true).await?;
         Ok(self.apply_unannounced(readings, cause))
     }
 
-    /// Reads elements, and whatever must be read with them.
+    /// Reads elements, and the elements that must be read together with them.
     pub(super) async fn read_closure(
         &mut self,
         seeds: Vec<ElementKey>,
@@ -238,7 +238,7 @@ impl<A: AppBackend> Worker<A> {
         }
     }
 
-    /// Tells what follows from readings; answers what they list and is not read yet.
+    /// Sends the updates that follow from readings; returns the listed children that are not read yet.
     pub(super) fn apply_readings(&mut self, readings: Readings, cause: Cause) -> Vec<ElementKey> {
         let learned = self.state.mirror.apply(readings);
         self.state.note_room();
@@ -250,9 +250,10 @@ impl<A: AppBackend> Worker<A> {
         learned.unread
     }
 
-    /// The same for readings that nothing announced; counts what is different and answers how much that is.
+    /// Sends the updates that follow from readings that no event caused; counts the changes and returns their number.
     fn apply_unannounced(&mut self, readings: Readings, cause: Cause) -> u64 {
-        // What the app announced before it answered has mostly come by now, so it is known what it did not announce.
+        // Events that the app sent before its reply have mostly arrived by now, so draining them shows which changes were not
+        // announced.
         self.take_in();
         let AppliedReadings { updates, new, .. } = self.state.mirror.apply(readings);
         self.state.note_room();

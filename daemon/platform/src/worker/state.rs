@@ -1,4 +1,4 @@
-//! The state of a worker: what it knows of its app, what it is to read again, and what it has still to tell.
+//! The state of a worker: the mirror of its app, what to read again, and the output that is not sent yet.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -15,47 +15,47 @@ use crate::{
     Batch, Cause, Counters, ElementKey, Failure, FailureKind, Responder, Update, WorkerEvent, WorkerReply,
 };
 
-/// Announcements that wait to be sent; more are dropped.
+/// The maximum number of messages in the output queue before announcements are dropped.
 const MOST_OUTGOING: usize = 256;
 
-/// What a worker keeps of its app.
+/// The state of a worker.
 pub struct WorkerState {
-    /// What has been told.
+    /// What has been sent of the app's elements.
     pub mirror: Mirror,
-    /// What is to be read again.
+    /// What to read again, and when.
     pub schedule: Schedule,
-    /// Elements that announced something and were never listed: whoever has them did not say so.
+    /// Elements that sent events but are listed by no parent.
     pub unplaced: HashSet<ElementKey>,
-    /// What somebody waits for.
+    /// The fences that callers wait for.
     pub fences: Fences,
-    /// What is counted for `status`.
+    /// Counters for `status`.
     pub counters: Arc<Counters>,
     pub(super) flood: Flood,
     pub(super) health: Health,
     pub(super) walk: Walk,
-    /// What the app cannot be observed in, and why.
+    /// Why the app cannot be observed completely.
     refused: Option<String>,
-    /// Whether it has more elements than are kept.
+    /// Whether the app has more elements than are kept.
     short: bool,
     outgoing: VecDeque<WorkerEvent>,
     ended: &'static str,
 }
 
-/// How the app is.
+/// Whether the app replies.
 pub(super) enum Health {
     Well,
-    /// It let a call time out. The probe is answered the moment it answers anything.
+    /// The app let a call time out. The probe returns as soon as it replies to anything.
     Silent(oneshot::Receiver<()>),
     Ended,
 }
 
-/// How far the first walk is.
+/// The progress of the first walk.
 pub(super) enum Walk {
     /// Observers are registered before anything is read.
     Registering,
     /// The app and its windows come first.
     Windows,
-    /// What is listed and not read, per window, the front one first.
+    /// Elements that are listed but not read, per window, the front window first.
     Inside {
         queues: VecDeque<VecDeque<ElementKey>>,
         step: usize,
@@ -64,7 +64,7 @@ pub(super) enum Walk {
 }
 
 impl WorkerState {
-    /// Nothing is known yet. `ended` is how it is said that the app has.
+    /// The state before anything is read. `ended` is the error text for an app that has ended.
     pub(super) fn new(counters: Arc<Counters>, ended: &'static str) -> WorkerState {
         WorkerState {
             mirror: Mirror::default(),
@@ -82,7 +82,7 @@ impl WorkerState {
         }
     }
 
-    /// Whether the app answers, as far as is known.
+    /// Whether the app replies, as far as is known.
     pub fn is_well(&self) -> bool {
         matches!(self.health, Health::Well)
     }
@@ -102,19 +102,19 @@ impl WorkerState {
         self.counters.calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Has everything read again: nobody knows what was missed.
+    /// Marks all elements dirty, because events were lost.
     pub fn mark_all_dirty(&mut self) {
         self.mirror.keys().into_iter().for_each(|key| self.schedule.mark_dirty(key));
     }
 
-    /// Has those of the elements read again that are known.
+    /// Marks those of the elements dirty that are known.
     pub fn mark_known_dirty(&mut self, keys: impl IntoIterator<Item = ElementKey>) {
         for key in keys.into_iter().filter(|key| self.mirror.knows(*key)) {
             self.schedule.mark_dirty(key);
         }
     }
 
-    /// The app has ended.
+    /// Records that the app has ended.
     pub fn set_ended(&mut self) {
         if !self.has_ended() {
             self.health = Health::Ended;
@@ -122,7 +122,7 @@ impl WorkerState {
         }
     }
 
-    /// What the app cannot be observed in, and why; `None` when it can again.
+    /// Sets why the app cannot be observed completely; `None` when it can again.
     pub fn set_degraded(&mut self, why: Option<String>) {
         if self.refused != why {
             self.refused = why;
@@ -130,7 +130,7 @@ impl WorkerState {
         }
     }
 
-    /// Something was taken in: tells if the app has more elements than are kept now, or no longer has.
+    /// Called after readings were applied: sends the app's state if it now has more elements than are kept, or no longer has.
     pub(super) fn note_room(&mut self) {
         if self.short != self.mirror.is_short() {
             self.short = !self.short;
@@ -138,7 +138,7 @@ impl WorkerState {
         }
     }
 
-    /// Why nothing can be had of the app.
+    /// The failure for requests to an app that is unresponsive or has ended.
     pub fn failure(&self) -> Failure {
         match self.health {
             Health::Ended => Failure::new(FailureKind::Gone, self.ended),
@@ -146,25 +146,25 @@ impl WorkerState {
         }
     }
 
-    /// Tells what was learned.
+    /// Queues updates for the engine.
     pub fn queue_updates(&mut self, cause: Cause, updates: Vec<Update>) {
         if !updates.is_empty() {
             self.outgoing.push_back(WorkerEvent::Batch(Batch { cause, updates }));
         }
     }
 
-    /// Tells what the app said for screen readers to speak.
+    /// Queues a text that the app wants screen readers to speak.
     pub fn queue_announcement(&mut self, text: String) {
         if self.outgoing.len() < MOST_OUTGOING {
             self.outgoing.push_back(WorkerEvent::Announcement(text));
         }
     }
 
-    /// Tells how the app is.
+    /// Queues the app's state.
     pub(super) fn queue_state(&mut self) {
         let degraded = match self.health {
             Health::Well => self.refused.clone().or_else(|| self.short.then(|| self.mirror.shortage())),
-            // Why it is silent, where that is known: it may be that nobody is allowed to ask.
+            // The reason for being unresponsive, where it is known: access may not be permitted.
             Health::Silent(_) => self.refused.clone().or_else(|| Some(self.failure().native)),
             Health::Ended => Some(self.failure().native),
         };
@@ -172,7 +172,7 @@ impl WorkerState {
         self.outgoing.push_back(WorkerEvent::State { degraded, complete });
     }
 
-    /// Answers a request, after all that was learned before.
+    /// Queues the reply to a request, after all updates that were queued before.
     pub fn reply<T: Send + Sync + 'static>(&mut self, to: Responder<T>, result: Result<T, Failure>) {
         self.send_reply(to.with(result));
     }

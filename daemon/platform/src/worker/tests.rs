@@ -10,19 +10,19 @@ use super::*;
 use crate::mirror::{Reading, Readings};
 use crate::{Act, ElementKey, Facts, FailureKind, Gate, Measured, Responder, Update};
 
-/// An app whose elements are a table of names and children, and what was done to it.
+/// An app whose elements are a table of names and children, with a record of what was done to it.
 #[derive(Default)]
 struct Table {
     elements: BTreeMap<u64, (&'static str, Vec<u64>)>,
-    /// What happens when the element is read next, just after its answer: it is renamed, and says so.
+    /// Elements that are renamed just after they are read next, with an event.
     renames: BTreeMap<u64, &'static str>,
-    /// So often an element that is read says at once that it has changed again.
+    /// How many more times an element that is read sends an event at once.
     restless: usize,
-    /// How restless it was when it was measured.
+    /// The value of `restless` when the app was measured.
     measured: usize,
     notes: VecDeque<u64>,
     marks: VecDeque<u64>,
-    /// How often it was looked through, and how often it is to be.
+    /// How many rescans ran, and how many are wanted.
     looks: u64,
     wanted: u64,
     paths: usize,
@@ -152,7 +152,7 @@ impl AppBackend for Fake {
     }
 }
 
-/// The worker of an app of one window with one element, when it has walked it.
+/// The worker of an app with one window and one element in it, after the first walk.
 struct Attached {
     fake: Fake,
     requests: mpsc::UnboundedSender<WorkerRequest>,
@@ -177,7 +177,7 @@ impl Attached {
         attached
     }
 
-    /// Takes what it tells until it tells this.
+    /// Receives events until this one arrives.
     async fn until(&mut self, is_it: impl Fn(&WorkerEvent) -> bool) -> WorkerEvent {
         loop {
             let told = self.out.recv().await.expect("the worker lives");

@@ -1,4 +1,4 @@
-//! An app that is reached over a line.
+//! The backend for an app that is reached through an `AppHandle`.
 
 use axd_protocol::Point;
 use tokio::sync::{mpsc, oneshot};
@@ -12,30 +12,30 @@ use super::{
 use crate::mirror::Readings;
 use crate::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Responder};
 
-/// An app, and what it told.
+/// An app with its notifications and the results of its actions.
 pub(super) struct ThreadedApp<L> {
     /// `None`: it has ended.
     pub(super) line: Option<L>,
     observer: mpsc::UnboundedSender<AppNotification>,
     notes: mpsc::UnboundedReceiver<AppNotification>,
-    /// Notes that were waited for and are not taken in yet.
+    /// Notifications that were waited for and are not handled yet.
     heard: Vec<AppNotification>,
-    /// Where it is told what comes of acts that are under way.
+    /// Where the results of running actions are sent.
     pub(super) acts: mpsc::UnboundedSender<FinishedAction>,
     outcomes: mpsc::UnboundedReceiver<FinishedAction>,
-    /// Outcomes that were waited for and are not taken in yet.
+    /// Results that were waited for and are not handled yet.
     acted: Vec<FinishedAction>,
 }
 
 impl<L: AppHandle> ThreadedApp<L> {
-    /// An app at the other end of a line; without one, an app that has ended.
+    /// An app behind a handle; without a handle, an app that has ended.
     pub fn new(line: Option<L>) -> ThreadedApp<L> {
         let (observer, notes) = mpsc::unbounded_channel();
         let (acts, outcomes) = mpsc::unbounded_channel();
         ThreadedApp { line, observer, notes, heard: Vec::new(), acts, outcomes, acted: Vec::new() }
     }
 
-    /// Asks the app, and waits as long as it is given to answer.
+    /// Sends a request and waits for the reply until the timeout.
     async fn ask<T>(
         &mut self,
         state: &WorkerState,
@@ -101,7 +101,7 @@ impl<L: AppHandle> AppBackend for ThreadedApp<L> {
         if self.line.is_none() {
             state.set_ended();
         } else if state.has_ended() {
-            // Whatever keeps the elements at its other end may go now.
+            // Dropping the handle lets the owner of the native elements end.
             self.line = None;
         }
     }
@@ -114,7 +114,7 @@ impl<L: AppHandle> AppBackend for ThreadedApp<L> {
                 None => std::future::pending().await,
             }
         };
-        // Never closed: both senders are kept here.
+        // These channels are never closed: both senders are kept here.
         tokio::select! {
             biased;
             _ = self.notes.recv_many(&mut self.heard, 1) => {}
@@ -175,7 +175,7 @@ impl<L: AppHandle> AppBackend for ThreadedApp<L> {
 
     fn send_fence(&mut self, mark: u64) {
         if let Some(line) = &self.line {
-            // If this fails the app has ended, and the fence fails as it learns of that.
+            // If this fails the app has ended, and the fence fails when the worker notices.
             let _ = line.ask(AppRequest::Mark(mark, self.observer.clone()));
         }
     }

@@ -1,4 +1,4 @@
-//! The first walk of an app: what it says of itself, then its windows, then what is in them, the front one first.
+//! The first walk of an app: the app element, then its windows, then their contents, the front window first.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use crate::mirror::Readings;
 use crate::{Cause, ElementKey, Failure};
 
 impl<A: AppBackend> Worker<A> {
-    /// Observers are registered before anything is read.
+    /// Registers for events, before anything is read.
     pub(super) async fn register(&mut self) -> Result<bool, Failure> {
         self.app.register(&mut self.state).await?;
         self.state.walk = Walk::Windows;

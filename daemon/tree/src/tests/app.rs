@@ -1,4 +1,4 @@
-//! What the tests build trees with: elements written as indented text, and a check that a tree is one.
+//! Helpers that build trees from indented text, and a check of the tree's invariants.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use crate::store::Ix;
 use crate::{Applied, Tree, ids};
 use crate::{Batch, Cause, ElementKey, Facts, Update};
 
-/// A tree with a tick of its own, fed by hand.
+/// A tree with its own tick, for applying updates in tests.
 pub struct Fed {
     pub tree: Tree,
     pub tick: Tick,
@@ -46,14 +46,14 @@ impl Fed {
     }
 }
 
-/// The whole tree, by way of its JSON.
+/// The whole tree, through its JSON.
 pub fn whole(tree: &Tree) -> Option<Node> {
     let mut out = Vec::new();
     tree.write_whole(tree.root()?, &mut out);
     Some(serde_json::from_slice(&out).expect("a tree is written as a node"))
 }
 
-/// What changed, by way of its JSON; `None` if it is no longer known.
+/// The difference, through its JSON; `None` if it is no longer known.
 pub fn difference(tree: &Tree, since: Tick) -> Option<Difference> {
     let changes = tree.changes_since(since)?;
     let mut out = vec![b'{'];
@@ -62,7 +62,7 @@ pub fn difference(tree: &Tree, since: Tick) -> Option<Difference> {
     Some(serde_json::from_slice(&out).expect("changes are written as a difference"))
 }
 
-/// Updates for the elements in `text`: one a line, indented by two a level, `KEY role name`, the root's key being 0.
+/// Updates for the elements in `text`: one per line, indented by two spaces per level, `KEY role name`; the root's key is 0.
 /// `#word` is an identifier, `@number` a row index.
 pub fn elements(text: &str) -> Vec<Update> {
     let mut updates = Vec::new();
@@ -113,7 +113,7 @@ pub fn list(parent: u64, order: &[u64]) -> Update {
     }
 }
 
-/// Fails unless the tree is one: every link has its counterpart, every map names just the living.
+/// Fails unless the tree is consistent: every link has its counterpart, and every map refers only to living nodes.
 pub fn check(tree: &Tree) {
     let reached: Vec<Ix> = tree.root.map_or(Vec::new(), |root| tree.store.subtree(root).collect());
     let distinct: HashSet<Ix> = reached.iter().copied().collect();

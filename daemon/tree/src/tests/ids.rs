@@ -19,7 +19,7 @@ const NOTES: &str = "
         9 text Eggs
     10 textarea Body";
 
-/// The same elements under other native keys: the app, or the daemon, was restarted.
+/// The same elements with other native keys, as after a restart of the app or the daemon.
 fn restarted(text: &str) -> Fed {
     let mut fed = Fed::new(99);
     let other = |key: ElementKey| if key.0 == 0 { key } else { ElementKey(key.0 + 1_000) };
@@ -49,7 +49,7 @@ fn an_element_that_was_told_gone_on_its_way_to_another_place_keeps_its_id() {
     fed.apply(vec![Update::Gone(ElementKey(3)), list(2, &[4])]);
     fed.apply(vec![named(3, Role::Button, "New"), list(1, &[2, 5, 10, 3])]);
     assert_eq!(fed.id_of(3), id);
-    // Not under the keys of another process: there they name other elements.
+    // This does not hold for the keys of another process, which mean other elements.
     fed.apply(vec![Update::Gone(ElementKey(6)), list(5, &[8])]);
     fed.tree.begin(7);
     fed.apply(vec![named(6, Role::Row, "Bread"), list(5, &[8, 6])]);

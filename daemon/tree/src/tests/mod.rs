@@ -1,4 +1,4 @@
-//! The tree held to its word: that it stays a tree, that its stream says what it is, and that its ids keep.
+//! Tests that the tree stays a tree, that its differences are correct, and that its ids are stable.
 
 mod app;
 mod ids;

@@ -1,4 +1,4 @@
-//! Any sequence of batches, true or false, keeps the tree a tree and its stream true.
+//! Property tests: after any sequence of batches, valid or not, the tree is consistent and its differences are correct.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::{ElementKey, Facts, Update};
 
 const KEYS: u64 = 14;
 
-/// One thing said about an app, sense or nonsense.
+/// One update of an app, valid or not.
 #[derive(Debug, Clone)]
 enum Op {
     Gone(u64),
@@ -18,7 +18,7 @@ enum Op {
     Children { parent: u64, order: Vec<u64>, total: Option<u32> },
 }
 
-/// The states that a random element may have. `Secure` is one of them, whatever its place in the enum.
+/// The states that a random element may have. `Secure` is listed by name, whatever its place in the enum.
 const STATES: [State; 3] = [State::Focused, State::Disabled, State::Secure];
 
 const ROLES: [Role; 6] = [Role::Group, Role::Button, Role::Row, Role::Window, Role::List, Role::TextField];
@@ -56,7 +56,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 fn batches() -> impl Strategy<Value = Vec<Vec<Op>>> {
-    // The first batch gives the app a root, so that most of what follows has something to hang on.
+    // The first batch gives the app a root, so that most later updates have a parent.
     let root = Op::Upsert { key: 0, role: 0, name: 0, value: 0, states: 0, row: None };
     proptest::collection::vec(proptest::collection::vec(op(), 1..8), 1..24).prop_map(move |mut batches| {
         batches.insert(0, vec![root.clone()]);
@@ -72,7 +72,7 @@ proptest! {
         let mut fed = Fed::new(1);
         let mut past = vec![(0, Replica::new(None))];
         for batch in &batches {
-            // `apply` checks that the tree is one.
+            // `apply` checks that the tree is consistent.
             fed.apply(batch.iter().map(Op::update).collect());
             for (since, replica) in &past {
                 check_stream(&fed.tree, *since, replica);

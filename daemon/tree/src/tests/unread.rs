@@ -1,4 +1,4 @@
-//! What was not looked at: which containers, how much of them, and what became of what they no longer show.
+//! Containers that were only partly read: which they are, how much was read, and what became of rows that they no longer list.
 
 use axd_protocol::selector::Selector;
 use axd_protocol::{NodeId, Unread};
@@ -89,7 +89,7 @@ fn cells_of_the_same_row_are_one_row() {
 fn what_a_container_no_longer_shows_is_not_known_to_be_gone() {
     let mut fed = fed();
     let (row, text) = (id(&fed, 3), id(&fed, 4));
-    // Natively it may well end when it is scrolled away.
+    // The native element may well end when it is scrolled away.
     fed.apply(vec![Update::Gone(ElementKey(3)), children(2, &[5], Some(5000))]);
     assert!(fed.tree.is_unseen(row) && fed.tree.is_unseen(text));
     assert_eq!(fed.tree.unseen_in(text).map(|told| told.node.id), Some(id(&fed, 2)));

@@ -1,4 +1,4 @@
-//! What is shown of a tree: golden texts, one a filter.
+//! What is shown of a tree: golden texts, one per filter.
 
 use axd_protocol::selector::Selector;
 use axd_protocol::{Node, Role};
@@ -24,7 +24,7 @@ fn show(fed: &Fed, view: &View) -> String {
     let mut out = String::new();
     let showing = fed.tree.show(fed.tree.root().unwrap(), view);
     fed.tree.write_text(&showing, view, &mut out);
-    // Ids are not what these tests are about.
+    // Ids are removed, because these tests are not about them.
     let plain = |line: &str| line.split(' ').filter(|word| !is_id(word)).collect::<Vec<_>>().join(" ");
     out.lines().map(|line| plain(line) + "\n").collect()
 }

@@ -1,4 +1,4 @@
-//! When an app is idle: it is quiet, and it answers. One that hangs is quiet too.
+//! Decides when an app is idle: it is quiet, and it replies. An app that hangs is quiet too.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::commands::wait::{Condition, Test};
 use axd_platform::WorkerRequest;
 
 impl Engine {
-    /// Asks apps that have been quiet for a sign of life, which comes after all they announced. True if any answered: then it
-    /// is to be looked at again.
+    /// Sends a fence to apps that have been quiet; it returns after everything they announced. True if any fence was reached:
+    /// then the conditions must be checked again.
     pub(super) async fn fence_idle(self: &Arc<Self>, conditions: &mut [Condition], end: Instant) -> bool {
         let mut any = false;
         for condition in conditions {

@@ -1,6 +1,6 @@
-//! `wait`: conditions that are looked at whenever something changes, and never by walking an app again.
+//! `wait`: conditions that are checked whenever something changes, never by walking an app again.
 //!
-//! `unmet` is what is said of those that did not come about; `rest` is when an app is idle.
+//! `unmet` describes conditions that did not become true; `idle` decides when an app is idle.
 
 pub(crate) mod idle;
 pub(crate) mod unmet;
@@ -25,43 +25,45 @@ use crate::subscribe::event_log::event_data;
 use axd_service::Call;
 use axd_tree::{Resolved, Scope, Tree};
 
-/// How long to wait at most, if nobody says.
+/// The default timeout.
 const TIMEOUT: Duration = Duration::from_millis(10_000);
-/// How long nothing may change for an app to be idle, if nobody says.
+/// How long nothing may change until an app counts as idle, if the request does not say.
 const QUIET: Duration = Duration::from_millis(100);
-/// How many elements an answer names of one condition.
+/// The maximum number of elements that an answer lists per condition.
 const NODES: usize = 8;
 
-/// Something to wait for.
+/// A condition to wait for.
 struct Condition {
-    /// As it was given.
+    /// The condition as the request gives it.
     label: String,
-    /// The app it is about: named, or the one that was frontmost.
+    /// The app of the condition: the one that is named, or the one that was frontmost.
     app: Option<String>,
     test: Test,
 }
 
 enum Test {
-    /// A selector matches something.
+    /// A selector matches an element.
     Match(Selector),
-    /// A selector matches nothing; what it matched before.
+    /// A selector matches nothing; `seen` has its earlier matches.
     Gone { selector: Selector, seen: Vec<NodeId> },
-    /// An element has a state, or has it not.
+    /// An element has a state, or does not have it.
     State { target: Named, state: Word, on: bool },
-    /// An element's value is so.
+    /// An element's value passes a test.
     Value { target: Named, fits: Fits },
-    /// There is a window whose title has this in it; when one was first seen.
+    /// There is a window with this in its title; `came` is when one was first seen.
     Window { title: String, came: Option<Instant> },
-    /// Nothing has changed for so long.
+    /// Nothing has changed for this long.
     Idle {
         quiet: Duration,
         seen: Option<Tick>,
         since: Instant,
-        /// Up to which tick the app is known to have told all. One that hangs is not idle, however quiet it is.
+        /// The tick up to which everything the app announced is known to have been read. An app that hangs is not idle, however
+        /// quiet it is.
         fenced: Option<Tick>,
         wants_fence: bool,
     },
-    /// Something of this kind happened; the number of the first event that counts, and the tick after which.
+    /// An event of this kind occurred; `from` is the number of the first event that counts, `after` the tick after which it
+    /// must be.
     Event { kind: EventKind, from: u64, after: Tick },
 }
 
@@ -71,7 +73,7 @@ enum Named {
     Selector(Selector),
 }
 
-/// A state as waits name it.
+/// A state, as conditions name it.
 #[derive(Debug)]
 enum Word {
     State(State),
@@ -79,7 +81,7 @@ enum Word {
     Visible,
 }
 
-/// How a value is tested.
+/// A test of a value.
 enum Fits {
     Is(String),
     Contains(String),
@@ -114,7 +116,7 @@ impl Engine {
                         "give a condition, as in `ax wait --for dialog`, or a time, as in `ax wait 250`",
                     ));
             };
-            // The pause is what was asked for, not a wait for anything.
+            // The request asks for this pause; it does not wait for anything.
             sleep_until(
                 call.deadline
                     .unwrap_or(began + Duration::from_millis(ms))
@@ -159,7 +161,7 @@ impl Engine {
             if Instant::now() >= end {
                 return Err(self.not_met(&conditions, &holds, began));
             }
-            // Whether something changed or the time is over, the loop looks.
+            // The loop checks again, whether something changed or the time is over.
             let _ = timeout_at(next.min(end), updates.changed()).await;
         }
     }
@@ -261,7 +263,7 @@ impl Engine {
         Ok(conditions)
     }
 
-    /// Has what is waited on read again, announced or not.
+    /// Starts interests in the elements that are waited on, so that they are read again with or without events.
     fn watch(self: &Arc<Self>, conditions: &[Condition], watches: &mut Vec<(u32, Watch)>) {
         for condition in conditions {
             if matches!(condition.test, Test::Window { .. } | Test::Event { .. }) {
@@ -275,7 +277,7 @@ impl Engine {
         }
     }
 
-    /// The app a condition is about, if it runs.
+    /// The app of a condition, if it is running.
     fn app_of(self: &Arc<Self>, condition: &Condition) -> Option<Arc<App>> {
         if let Test::State { target: Named::Id(id), .. } | Test::Value { target: Named::Id(id), .. } =
             &condition.test
@@ -290,7 +292,7 @@ impl Engine {
         Some(self.attached(&seen))
     }
 
-    /// What makes a condition true, if it is. `next` becomes the time at which it may be true without any change.
+    /// What makes a condition true, if it is true. `next` is set to the time at which it may become true without any change.
     fn holds(self: &Arc<Self>, condition: &mut Condition, next: &mut Instant) -> Option<Holds> {
         match &mut condition.test {
             Test::Window { title, came } => {
@@ -302,7 +304,7 @@ impl Engine {
             _ => {}
         }
         let Some(app) = self.app_of(condition) else {
-            // Nothing is in an app that does not run.
+            // An app that is not running contains nothing.
             return matches!(condition.test, Test::Gone { .. }).then(Holds::default);
         };
         let tree = app.tree.read();
@@ -360,7 +362,7 @@ impl Engine {
             Test::Idle { quiet, seen, since, fenced, wants_fence } => {
                 let tick = tree.tick();
                 if *seen != Some(tick) {
-                    // The first look counts from the beginning: what was at rest before stays so.
+                    // The first check counts from the beginning of the wait: an app that was at rest before still is.
                     if seen.is_some() {
                         *since = Instant::now();
                     }
@@ -381,8 +383,8 @@ impl Engine {
         }
     }
 
-    /// The window system tells of a window before its app does. It is there when it can be acted on: when its app is known and,
-    /// if that is attached, has it in its tree. Some windows never are.
+    /// The window system reports a window before its app does. The condition holds when the window can be acted on: when its
+    /// app is known and, if the app is attached, the window is in its tree. Some windows never get there.
     fn window_holds(
         &self,
         app: Option<&str>,
@@ -444,8 +446,8 @@ impl Engine {
     }
 }
 
-/// Whether what a selector matched, and does not match now, is gone: everything was looked at that could match, or all that
-/// it matched before is known to be gone or to be something else now.
+/// Whether the elements that a selector matched before, and does not match now, are gone: all elements that could match were
+/// read, or all earlier matches are known to be gone or to have changed.
 fn is_gone(tree: &Tree, selector: &Selector, seen: &[NodeId]) -> bool {
     let Some(root) = tree.root() else { return true };
     tree.unread(selector, Scope { root }).is_empty()
@@ -478,7 +480,7 @@ fn report(conditions: &[Condition], holds: Vec<Option<Holds>>, began: Instant) -
     told
 }
 
-/// `checked`, `checked=false`, `enabled=true`.
+/// Parses `checked`, `checked=false`, `enabled=true`.
 fn parse_state(text: &str) -> Result<(Word, bool)> {
     let (name, on) = match text.split_once('=') {
         None => (text, true),

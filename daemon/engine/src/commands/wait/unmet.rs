@@ -1,4 +1,4 @@
-//! What is said of conditions that did not come about: what is there instead, and what is the matter with their apps.
+//! Describes conditions that did not become true: what is there instead, and what is wrong with their apps.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl Engine {
         not_looked_at(error, unread)
     }
 
-    /// What is the matter with the app that a condition is about: it ended, or it hangs.
+    /// What is wrong with the app of a condition: it ended, or it hangs.
     fn trouble(self: &Arc<Self>, condition: &Condition) -> Option<String> {
         if let Some(app) = self.app_of(condition) {
             let name = app.seen().name;
