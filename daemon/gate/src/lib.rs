@@ -1,7 +1,7 @@
-//! The one place where it is decided whether something was sent.
+//! The gate decides whether an action was sent or cancelled.
 //!
-//! A gate goes with everything that acts. The platform passes it just before the native call; whoever cancels closes
-//! it. One atomic step decides between them, so "was it delivered?" always has an answer.
+//! Every action has a gate. The platform passes it just before the native call; a cancellation closes
+//! it. One atomic step decides between the two, so that it is always known whether something was sent.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -15,37 +15,37 @@ use tokio::sync::Notify;
 const SENT: u8 = 1;
 const CLOSED: u8 = 2;
 
-/// The gate was closed: nothing may be sent.
+/// The error of a closed gate: nothing may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed;
 
-/// Stands before an action. Clones are the same gate.
+/// The gate of an action. Clones are the same gate.
 #[derive(Debug, Clone, Default)]
 pub struct Gate(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     state: AtomicU8,
-    /// How many characters of a text have been sent.
+    /// The number of characters of a text that have been sent.
     characters: AtomicU32,
     closing: Notify,
-    /// The gate of what this is a part of: when that is closed, so is this.
+    /// The gate of the whole action, if this is the gate of a part. When that is closed, so is this.
     whole: Option<Gate>,
 }
 
 impl Gate {
-    /// A gate that is open.
+    /// An open gate.
     pub fn new() -> Gate {
         Gate::default()
     }
 
-    /// The gate of a part of what stands before this one: closed with it, and passed through both.
+    /// The gate of a part of this action: it is closed with this one, and passing it passes both.
     pub fn part(&self) -> Gate {
         Gate(Arc::new(Inner { whole: Some(self.clone()), ..Inner::default() }))
     }
 
-    /// Passes, just before the native call. False if it has been closed: then nothing may be sent. What takes several
-    /// steps passes before each of them.
+    /// Passes the gate, just before the native call. False if it is closed: then nothing may be sent. An action of several
+    /// steps passes it before each of them.
     #[must_use]
     pub fn pass(&self) -> bool {
         if self.0.whole.as_ref().is_some_and(|whole| !whole.pass()) {
@@ -57,12 +57,12 @@ impl Gate {
             .is_ok()
     }
 
-    /// The same, with the failure to give up with.
+    /// Passes the gate like [`Gate::pass`], with an error if it is closed.
     pub fn enter(&self) -> Result<(), Closed> {
         if self.pass() { Ok(()) } else { Err(Closed) }
     }
 
-    /// Closes it. True if nothing was sent, and therefore nothing will be.
+    /// Closes the gate. True if nothing was sent, and therefore nothing will be.
     pub fn close(&self) -> bool {
         let before = self.0.state.fetch_or(CLOSED, AcqRel);
         self.0.closing.notify_waiters();
@@ -74,13 +74,13 @@ impl Gate {
         self.0.state.load(Acquire) & SENT != 0
     }
 
-    /// Whether it has been closed.
+    /// Whether the gate is closed.
     pub fn is_closed(&self) -> bool {
         let whole = self.0.whole.as_ref();
         self.0.state.load(Acquire) & CLOSED != 0 || whole.is_some_and(Gate::is_closed)
     }
 
-    /// Waits until it is closed.
+    /// Waits until the gate is closed.
     pub async fn closed(&self) {
         let closing = self.0.closing.notified();
         tokio::pin!(closing);
@@ -97,7 +97,7 @@ impl Gate {
         }
     }
 
-    /// Waits that long, on a thread that may block, or until it is closed; whether it is.
+    /// Blocks the thread for this time, or until the gate is closed; true if it is.
     pub fn closes_within(&self, time: Duration) -> bool {
         let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
         let mut closed = pin!(self.closed());
@@ -112,18 +112,18 @@ impl Gate {
         true
     }
 
-    /// Notes that so many more characters of a text have been sent.
+    /// Counts characters of a text that have been sent.
     pub fn typed(&self, characters: u32) {
         self.0.characters.fetch_add(characters, Relaxed);
     }
 
-    /// How many characters of a text have been sent.
+    /// The number of characters of a text that have been sent.
     pub fn characters(&self) -> u32 {
         self.0.characters.load(Relaxed)
     }
 }
 
-/// Wakes a thread that waits.
+/// Wakes a parked thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {

@@ -11,7 +11,7 @@ use super::socket::{ListenError, Listener};
 use crate::descriptor;
 use axd_service::write_error;
 
-/// The first descriptor systemd hands over.
+/// The first descriptor that systemd hands over.
 const FIRST_INHERITED_FD: RawFd = 3;
 
 /// The socket this process was started with, if any. systemd says so in the environment (`sd_listen_fds(3)`); launchd
@@ -24,8 +24,8 @@ pub fn inherited() -> Result<Option<Listener>, ListenError> {
     inherited_as(|name| std::env::var_os(name), std::process::id(), FIRST_INHERITED_FD)
 }
 
-/// Tells whoever waits at the socket this process was started with why it cannot serve. Otherwise the service manager would
-/// go on listening, and they would wait for ever.
+/// Answers clients that wait at the inherited socket with the reason why they cannot be served. Otherwise the service manager would
+/// keep listening, and they would wait for ever.
 pub fn refuse_waiting(platform: &'static str, error: &Error) {
     if let Ok(Some(listener)) = inherited() {
         refuse(&listener, platform, error);
@@ -37,19 +37,19 @@ pub(super) fn refuse(listener: &Listener, platform: &'static str, error: &Error)
     let mut line = Vec::new();
     write_error(platform, None, "", error, &mut line);
     while let Ok((mut stream, _)) = socket.accept() {
-        // Who has gone meanwhile does not want to know.
+        // The client may have disconnected.
         let _ = stream.write_all(&line);
     }
 }
 
-/// What [`inherited`] finds in the environment of the process `pid`.
+/// Implements [`inherited`] for the environment of the process `pid`.
 pub(super) fn inherited_as(
     env: impl Fn(&str) -> Option<OsString>,
     pid: u32,
     fd: RawFd,
 ) -> Result<Option<Listener>, ListenError> {
     let number = |name: &str| env(name)?.to_str()?.parse::<u32>().ok();
-    // The variables are inherited by children, for whom they are not meant.
+    // Child processes inherit the variables too, although they are not meant for them.
     if number("LISTEN_PID") != Some(pid) {
         return Ok(None);
     }
@@ -79,7 +79,7 @@ mod launchd {
         fn launch_activate_socket(name: *const c_char, fds: *mut *mut c_int, count: *mut usize) -> c_int;
     }
 
-    /// The socket that launchd listens at in our place; `None` if it did not start this process, or has none for it. To
+    /// The socket on which launchd listens for this process; `None` if launchd did not start it, or has no socket for it. Must
     /// be called once: launchd hands it over once.
     pub(super) fn socket() -> Option<OwnedFd> {
         let (mut fds, mut count) = (ptr::null_mut(), 0);

@@ -31,11 +31,11 @@ use axd_service::Stop;
 use axd_service::{Feed, Service, write_error};
 use axd_service::{Session, Sessions};
 
-/// After so many lines another connection gets its turn.
+/// The maximum number of lines that are served before other connections get their turn.
 const MAX_LINES_PER_TURN: usize = 64;
-/// What a client that sent an over-long line may still send, unread, before the connection is closed under it.
+/// The maximum number of bytes that are discarded after an over-long line, before the connection is closed.
 const MAX_LINGER_BYTES: usize = 16 << 20;
-/// How long that may take.
+/// How long bytes are discarded after an over-long line.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A connected client.
@@ -46,40 +46,40 @@ pub(super) struct Connection {
     pub(super) out: Outbound,
     pub(super) pending: PendingRequests,
     pub(super) running: RequestSet<Finished>,
-    /// Subscriptions that have something to tell and wait for room to tell it.
+    /// Subscriptions that have lines to write, and wait for room in the output buffer.
     pub(super) ready_feeds: VecDeque<(u64, Box<dyn Feed>)>,
     pub(super) next_key: u64,
     pub(super) next_sub: u64,
     sessions: Arc<Sessions>,
     stream: UnixStream,
     inbound: Inbound,
-    /// Reused between turns.
+    /// A buffer for finished requests, which is reused.
     done: Vec<(u64, Result<Finished, Panicked>)>,
-    /// How long requests may take once no more are read.
+    /// How long pending requests may take after the last line was read.
     grace: Duration,
     phase: Phase,
 }
 
-/// How far a connection's life has gone.
+/// The phase of a connection.
 enum Phase {
     /// Requests are read.
     Open,
     /// The client shut down its sending side and may wait for answers.
     HalfClosed(Hangup),
-    /// No more is read; what is under way may finish until then.
+    /// No more requests are read; pending ones may finish until then.
     Draining { until: Instant, why: Drain },
 }
 
-/// Why no more is read.
+/// Why a connection is draining.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Drain {
-    /// The daemon is going down.
+    /// The daemon is shutting down.
     Shutdown,
-    /// An over-long line came; where the next one begins is not known.
+    /// A line was too long, and where the next one begins is not known.
     Overlong,
 }
 
-/// The connection is over.
+/// The connection is closed.
 struct Closed;
 
 impl Connection {
@@ -111,7 +111,7 @@ impl Connection {
         }
     }
 
-    /// Serves the client until it goes, or the daemon does.
+    /// Serves the client until it disconnects or the daemon stops.
     pub(super) async fn run(mut self, stop: Stop) {
         debug!(client = self.session.client, pid = self.session.pid, "connected");
         let mut stopping = pin!(stop.wait());
@@ -130,7 +130,7 @@ impl Connection {
             if self.is_finished() || self.wait(stopping.as_mut()).await.is_err() {
                 break;
             }
-            // Subscriptions that always have something to tell would otherwise never let go of the thread.
+            // Otherwise subscriptions that always have lines to write would never yield the thread.
             tokio::task::coop::consume_budget().await;
         }
         if matches!(self.phase, Phase::Draining { why: Drain::Overlong, .. }) {
@@ -159,7 +159,7 @@ impl Connection {
         self.inbound = inbound;
     }
 
-    /// Gives every request that asked for it a turn, without waiting.
+    /// Polls the woken requests once, without waiting.
     async fn poll_running(&mut self) {
         poll_fn(|context| {
             let _ = self.running.poll(context, &mut self.done);
@@ -177,8 +177,8 @@ impl Connection {
         self.done = done;
     }
 
-    /// Whether something that was put off, for another connection's sake or for want of room, can be done now. Asked
-    /// after writing, which makes room: nothing would wake the task for it.
+    /// Whether something that was postponed, for other connections or for want of room, can be done now. It is checked
+    /// after writing, which makes room, because nothing would wake the task for it.
     fn has_more_to_do(&self) -> bool {
         (self.out.has_room() && self.inbound.has_next())
             || (self.out.has_room_for_feeds() && !self.ready_feeds.is_empty())
@@ -190,7 +190,7 @@ impl Connection {
         !reads && self.out.is_empty() && self.pending.is_empty() && !self.inbound.has_next()
     }
 
-    /// Waits until there is something to do, and does the part of it that is not done at every turn.
+    /// Waits for the next event, and handles what the main loop does not handle in every iteration.
     async fn wait(&mut self, stopping: Pin<&mut impl Future<Output = ()>>) -> Result<(), Closed> {
         let reading = matches!(self.phase, Phase::Open) && self.out.has_room();
         let interest = match (reading, self.out.is_empty()) {
@@ -228,7 +228,7 @@ impl Connection {
                     return self.read();
                 }
             }
-            // After the socket: what is under way gets a turn each time round anyway, and must not keep a request (it
+            // This comes after the socket: running requests are polled in every iteration anyway, and must not keep a request (it
             // may be the one that cancels it) from being read.
             () = poll_fn(|context| self.running.poll(context, &mut self.done)) => self.take_finished(),
         }
@@ -240,7 +240,7 @@ impl Connection {
         let Connection { stream, inbound, .. } = self;
         let room = inbound.room();
         let mut read = None;
-        // A read that does not fill the room has emptied the socket. Saying so by `WouldBlock` spares the next turn a
+        // A read that does not fill the buffer has emptied the socket. Reporting that as `WouldBlock` saves the next iteration a
         // read that would only find this out.
         let result = stream.try_io(Interest::READABLE, || {
             let n = nix::unistd::read(&*stream, room)?;
@@ -260,7 +260,7 @@ impl Connection {
         }
     }
 
-    /// The client sends no more. A last line without its end was never meant to be served.
+    /// Handles the end of input. A last line without a newline is not served, because it may be incomplete.
     fn on_end_of_input(&mut self) -> Result<(), Closed> {
         trace!(client = self.session.client, "end of input");
         let hangup = Hangup::watch(&self.stream).map_err(|_| Closed)?;
@@ -268,10 +268,10 @@ impl Connection {
         Ok(())
     }
 
-    /// The daemon is going down: what was sent before that is still served, subscriptions end.
+    /// Starts draining because the daemon is shutting down: what was sent before is still served, subscriptions end.
     fn begin_shutdown(&mut self) {
         if matches!(self.phase, Phase::Open) {
-            // Past the runtime, which on a new connection has not yet seen whether there is something to read.
+            // Reads directly, because on a new connection the runtime does not yet know whether there is something to read.
             while let Ok(n @ 1..) = nix::unistd::read(&self.stream, self.inbound.room()) {
                 self.inbound.filled(n);
                 if self.inbound.is_overlong() {
@@ -296,7 +296,7 @@ impl Connection {
         self.phase = Phase::Draining { until, why: Drain::Overlong };
     }
 
-    /// The time for draining is over: says so to whoever still waits, as far as the socket takes it.
+    /// Handles the end of the time for draining: pending requests get an error, as far as the socket accepts it.
     fn on_drain_timeout(&mut self) -> Result<(), Closed> {
         if matches!(self.phase, Phase::Draining { why: Drain::Shutdown, .. }) {
             self.fail_pending(ErrorCode::Cancelled, "the daemon is shutting down");
@@ -306,12 +306,12 @@ impl Connection {
         Err(Closed)
     }
 
-    /// Whether the daemon is going down, or the connection is for another reason about to close.
+    /// Whether no more requests are read, because the daemon is shutting down or a line was too long.
     pub(super) fn is_draining(&self) -> bool {
         matches!(self.phase, Phase::Draining { .. })
     }
 
-    /// Reads and forgets what the client still sends. Closing at once would reset the connection, and a client that
+    /// Reads and discards what the client still sends. Closing at once would reset the connection, and a client that
     /// sends all before it reads would not see why.
     async fn linger(&mut self) {
         if socket::shutdown(self.stream.as_raw_fd(), socket::Shutdown::Write).is_err() {

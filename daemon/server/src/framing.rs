@@ -1,36 +1,36 @@
-//! Bytes in, lines out: the buffer a connection reads into.
+//! The input buffer of a connection, which splits bytes into lines.
 
 use std::ops::Range;
 
 use axd_protocol::MAX_REQUEST_BYTES;
 use memchr::memchr;
 
-/// What an idle connection keeps.
+/// The initial size of the buffer.
 const MIN_BUFFER_BYTES: usize = 8 * 1024;
-/// The least room a read is given.
+/// The minimum free space for a read.
 const MIN_READ_BYTES: usize = 4 * 1024;
-/// What is kept for reuse; a buffer that one long line made larger than this is given back.
+/// A larger buffer, as a long line needs it, is freed when it is empty.
 const MAX_IDLE_BUFFER_BYTES: usize = 64 * 1024;
 
-/// What lies at the front of the buffer.
+/// What is at the front of the buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Framed<'a> {
-    /// A line, without its end; never empty.
+    /// A line without its newline; never empty.
     Line(&'a [u8]),
-    /// A line longer than the contract allows. What follows it cannot be told from it.
+    /// A line longer than the contract allows. Where it ends is not known.
     TooLong,
-    /// No whole line.
+    /// No complete line.
     Nothing,
 }
 
-/// The bytes that were read and not yet served.
+/// The bytes that were read and are not served yet.
 #[derive(Debug, Default)]
 pub(super) struct Inbound {
     /// Storage: bytes outside `start..end` mean nothing. It is not truncated, so that reading does not zero it anew.
     bytes: Vec<u8>,
     start: usize,
     end: usize,
-    /// Up to here there is no newline that has not been found.
+    /// The bytes before this index have been searched for newlines.
     scanned: usize,
 }
 
@@ -51,7 +51,7 @@ impl Inbound {
         }
     }
 
-    /// Whether [`Inbound::next_line`] might not answer that there is nothing.
+    /// Whether [`Inbound::next_line`] may return something other than [`Framed::Nothing`].
     pub(super) fn has_next(&self) -> bool {
         self.is_overlong() || memchr(b'\n', &self.bytes[self.scanned..self.end]).is_some()
     }
@@ -61,7 +61,7 @@ impl Inbound {
         self.end - self.start > MAX_REQUEST_BYTES + 1
     }
 
-    /// Room to read into; tell [`Inbound::filled`] how much of it was used.
+    /// The free space to read into. The caller reports with [`Inbound::filled`] how much of it was used.
     pub(super) fn room(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.end < MIN_READ_BYTES {
             let size = (self.bytes.len() * 2).clamp(MIN_BUFFER_BYTES, MAX_REQUEST_BYTES + 2 * MIN_READ_BYTES);
@@ -70,7 +70,7 @@ impl Inbound {
         &mut self.bytes[self.end..]
     }
 
-    /// The first `n` bytes of the room have been filled.
+    /// Reports that the first `n` bytes of the free space have been filled.
     pub(super) fn filled(&mut self, n: usize) {
         self.end = (self.end + n).min(self.bytes.len());
     }
@@ -90,7 +90,7 @@ impl Inbound {
         Some(line)
     }
 
-    /// Moves the half line that is left to the front. Runs when no whole line is left, so each byte moves once a read
+    /// Moves the incomplete line to the front. It runs when no complete line is left, so each byte moves once per read
     /// at most.
     fn make_compact(&mut self) {
         if self.start > 0 {

@@ -1,4 +1,4 @@
-//! Telling a client that will send no more from one that is gone.
+//! Distinguishes a client that has shut down its sending side from one that has disconnected.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
@@ -7,28 +7,28 @@ use std::os::unix::net;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// Watches for the client's end being closed altogether. After a client shut down its sending side, reading says
-/// nothing more, and it may well wait for answers.
+/// Watches for the client closing the connection. After a client shut down its sending side, reading reports
+/// nothing more, although it may still wait for answers.
 pub(super) struct Hangup {
-    /// A second registration of the same socket: forgetting here that it is writable, which is how one waits for the
-    /// next event, must not make the connection forget it.
+    /// A second registration of the same socket: clearing the writable flag here, which is how one waits for the
+    /// next event, must not clear it for the connection.
     socket: UnixStream,
 }
 
 impl Hangup {
-    /// Begins to watch.
+    /// Starts to watch.
     pub(super) fn watch(stream: &UnixStream) -> io::Result<Hangup> {
         let socket = net::UnixStream::from(stream.as_fd().try_clone_to_owned()?);
         Ok(Hangup { socket: UnixStream::from_std(socket)? })
     }
 
-    /// Waits until nobody can read any more what is written.
+    /// Waits until the client can no longer read what is written.
     pub(super) async fn wait(&self) {
         while let Ok(ready) = self.socket.ready(Interest::WRITABLE).await {
             if ready.is_write_closed() {
                 return;
             }
-            // That it is writable is forgotten; that it is closed cannot be.
+            // This clears the writable flag; the closed flag cannot be cleared.
             let _ = self
                 .socket
                 .try_io(Interest::WRITABLE, || -> io::Result<()> { Err(ErrorKind::WouldBlock.into()) });

@@ -1,5 +1,5 @@
 //! The server: listener, connections, request ids, cancellation, subscriptions, back-pressure. It does not know what a
-//! command means; for that it asks a [`Service`].
+//! command means; that is up to a [`Service`].
 
 mod activation;
 mod connection;
@@ -36,17 +36,17 @@ use axd_service::Service;
 use axd_service::Sessions;
 use axd_service::Stop;
 
-/// The most clients at a time.
+/// The maximum number of clients at a time.
 const MAX_CONNECTIONS: usize = 1024;
-/// How long nothing is accepted after the system refused, unless a connection closes before.
+/// How long accepting pauses after it failed, unless a connection closes before.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
-/// How a server behaves.
+/// The options of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerOptions {
-    /// After how long without a client the daemon stops; never, if absent.
+    /// How long the daemon runs without a client before it stops; `None` means for ever.
     pub idle_exit: Option<Duration>,
-    /// How long requests under way may take once the daemon is to stop.
+    /// How long pending requests may take after the daemon was told to stop.
     pub grace: Duration,
 }
 
@@ -71,7 +71,7 @@ pub async fn run(
     server.accept(&socket).await;
     server.stop.trigger();
 
-    // First the path, so that from here on clients reach the successor or start one. Who got in before that is served.
+    // The path is released first, so that new clients reach or start a successor. Clients that connected before are served.
     listener.release_path();
     while let Some(stream) = listener.accept_waiting() {
         server.admit(UnixStream::from_std(stream)?);
@@ -84,7 +84,7 @@ pub async fn run(
     Ok(())
 }
 
-/// What accepting needs.
+/// The state of the accept loop.
 struct Server {
     service: Arc<dyn Service>,
     sessions: Arc<Sessions>,
@@ -94,7 +94,7 @@ struct Server {
 }
 
 impl Server {
-    /// Accepts until the daemon is to stop.
+    /// Accepts clients until the daemon has to stop.
     async fn accept(&mut self, socket: &UnixListener) {
         let idle_end = |idle: Option<Duration>| idle.and_then(|idle| Instant::now().checked_add(idle));
         let mut idle_until = idle_end(self.options.idle_exit);
@@ -109,7 +109,7 @@ impl Server {
                 },
                 Some(closed) = self.connections.join_next() => {
                     log_panic(closed);
-                    // It may have freed the very descriptor that was missing.
+                    // The closed connection may have freed the descriptor that was missing.
                     paused_until = None;
                     idle_until = idle_end(self.options.idle_exit);
                 }
@@ -122,7 +122,7 @@ impl Server {
         }
     }
 
-    /// Serves a client, if it is to be served.
+    /// Serves a client, unless it has to be rejected.
     fn admit(&mut self, stream: UnixStream) {
         let platform = self.service.platform();
         let peer = match Peer::of(&stream) {
@@ -146,9 +146,9 @@ impl Server {
     }
 }
 
-/// Until when to accept nothing after accepting failed.
+/// The time until which accepting pauses after it failed; `None` if it need not pause.
 fn accept_retry_time(fault: &io::Error) -> Option<Instant> {
-    // The client went away before it was accepted: the next one may well be there.
+    // The client disconnected before it was accepted, so the next one can be accepted at once.
     if matches!(fault.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted) {
         return None;
     }
@@ -162,7 +162,7 @@ fn log_panic(closed: Result<(), JoinError>) {
     }
 }
 
-/// Waits until then, or for ever.
+/// Sleeps until a time, or for ever if there is none.
 async fn sleep_until_some(then: Option<Instant>) {
     match then {
         Some(then) => sleep_until(then).await,

@@ -1,27 +1,27 @@
-//! Lines on their way to the client: the buffer a connection writes from.
+//! The output buffer of a connection.
 
 use std::io::{self, ErrorKind};
 
 use tokio::net::UnixStream;
 
-/// Above this no further request is read: a client that does not read its answers may not ask for more.
+/// With more unsent bytes than this no further request is read, because the client does not read its answers.
 const HIGH_WATER: usize = 1 << 20;
-/// Above this no subscription is asked for lines. Far lower than for answers, because a subscription that waits folds
-/// what it has to tell, while lines in the buffer only grow old.
+/// With more unsent bytes than this no subscription writes lines. The limit is lower than for answers, because a subscription
+/// that waits folds its changes into one difference, while lines in the buffer become outdated.
 const FEED_HIGH_WATER: usize = 64 * 1024;
-/// What is kept for reuse once all is written.
+/// A larger buffer is freed when it is empty.
 const MAX_IDLE_BUFFER_BYTES: usize = 64 * 1024;
 
-/// The bytes that are to be written.
+/// The bytes that have to be written.
 #[derive(Debug, Default)]
 pub(super) struct Outbound {
-    /// Whole lines are appended here, by anyone.
+    /// Complete lines are appended here.
     pub(super) lines: Vec<u8>,
     sent: usize,
 }
 
 impl Outbound {
-    /// Whether all has been written.
+    /// Whether everything has been written.
     pub(super) fn is_empty(&self) -> bool {
         self.left() == 0
     }
@@ -31,12 +31,12 @@ impl Outbound {
         self.left() < HIGH_WATER
     }
 
-    /// Whether a subscription may be asked for lines.
+    /// Whether a subscription may write lines.
     pub(super) fn has_room_for_feeds(&self) -> bool {
         self.left() < FEED_HIGH_WATER
     }
 
-    /// Writes as much as the socket takes now.
+    /// Writes as much as the socket accepts now.
     pub(super) fn flush(&mut self, stream: &UnixStream) -> io::Result<()> {
         while !self.is_empty() {
             match stream.try_write(&self.lines[self.sent..]) {

@@ -1,15 +1,15 @@
-//! A panic in what the server calls, turned into something it can answer with.
+//! Turns panics of the service into errors that the server can answer with.
 
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a panic said.
+/// The message of a panic.
 #[derive(Debug)]
 pub(super) struct Panicked(String);
 
 impl Panicked {
-    /// Reads what a panic left.
+    /// Reads the message from the payload of a panic.
     pub(super) fn new(payload: Box<dyn Any + Send>) -> Panicked {
         let said = payload
             .downcast_ref::<&str>()
@@ -25,7 +25,7 @@ impl fmt::Display for Panicked {
     }
 }
 
-/// Calls something that writes lines to `out`; if it panics, what it had written is taken back.
+/// Calls a function that writes lines to `out`. If it panics, what it had written is removed.
 pub(super) fn guarded<T>(out: &mut Vec<u8>, call: impl FnOnce(&mut Vec<u8>) -> T) -> Result<T, Panicked> {
     let before = out.len();
     catch_unwind(AssertUnwindSafe(|| call(out))).map_err(|payload| {

@@ -1,4 +1,4 @@
-//! Who is at the other end: only the user the daemon runs as is served.
+//! Checks the user of a client: only the user that the daemon runs as is served.
 
 use std::io::{self, Write};
 
@@ -8,25 +8,25 @@ use tokio::net::UnixStream;
 
 use axd_service::write_error;
 
-/// The process that connected, as the system vouches for it.
+/// The process that connected, as the kernel reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Peer {
-    /// Its user.
+    /// The user id.
     pub(super) uid: u32,
-    /// Its process, where the system tells.
+    /// The process id, where the kernel reports it.
     pub(super) pid: Option<u32>,
 }
 
 impl Peer {
-    /// Asks the system.
+    /// Reads the credentials of the client from the socket.
     pub(super) fn of(stream: &UnixStream) -> io::Result<Peer> {
         let credentials = stream.peer_cred()?;
         let pid = credentials.pid().and_then(|pid| u32::try_from(pid).ok());
         Ok(Peer { uid: credentials.uid(), pid })
     }
 
-    /// Whether it may ask anything: it runs as the same user as the daemon. Root is no exception: what the daemon does
-    /// on a desktop is done in the name of the desktop's user.
+    /// Whether the client may send requests: it must run as the same user as the daemon. Root is no exception, because what the daemon does
+    /// on a desktop is done in the name of its user.
     pub(super) fn admit(self, own: Uid) -> Result<(), Error> {
         if self.uid == own.as_raw() {
             return Ok(());
@@ -37,12 +37,12 @@ impl Peer {
     }
 }
 
-/// Tells a client that it is not served, and closes the connection. A new connection's buffer takes a line without
-/// waiting; if it does not, the client learns as much from the close.
+/// Answers a client with an error and closes the connection. The buffer of a new connection accepts a line without
+/// blocking; if it does not, the client sees the connection closed.
 pub(super) fn reject(stream: UnixStream, platform: &'static str, error: &Error) {
     let mut line = Vec::new();
     write_error(platform, None, "", error, &mut line);
-    // Not `try_write`: it does nothing before the runtime has seen the socket writable, which for a new one it has not.
+    // `try_write` would do nothing, because the runtime has not yet seen a new socket writable.
     if let Ok(mut stream) = stream.into_std() {
         let _ = stream.write_all(&line);
     }

@@ -1,5 +1,5 @@
-//! What a connection has asked for and not yet been told: requests under way and subscriptions, found again by the id
-//! they were asked under.
+//! The pending requests and the subscriptions of a connection, which are found by the id of
+//! their request.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,29 +16,29 @@ use axd_gate::Gate;
 use axd_service::Session;
 use axd_service::write_error;
 
-/// The most requests a connection may have under way.
+/// The maximum number of pending requests of a connection.
 pub(super) const MAX_PENDING: usize = 256;
-/// The most subscriptions a connection may hold.
+/// The maximum number of subscriptions of a connection.
 pub(super) const MAX_SUBSCRIPTIONS: usize = 64;
 
-/// A request under way, or the subscription it became.
+/// A pending request, or the subscription that it opened.
 #[derive(Debug)]
 pub(super) struct PendingRequest {
-    /// Its id, as it was written.
+    /// The id as the client wrote it.
     pub(super) id: Option<Box<RawValue>>,
-    /// Its id, in the form ids are compared in.
+    /// The id in the form in which ids are compared.
     pub(super) normalized_id: Option<Box<str>>,
-    /// The command.
+    /// The name of the command.
     pub(super) command: &'static str,
-    /// The number its subscription goes by.
+    /// The number of its subscription.
     pub(super) sub: u64,
-    /// Whether it has been answered and lines follow.
+    /// Whether it has been answered and is now a subscription.
     pub(super) subscribed: bool,
-    /// Passed when it has sent something.
+    /// The gate of the request, which is passed once it has sent something.
     pub(super) gate: Gate,
 }
 
-/// All of them. Keeps the session's counters right, whichever way one ends.
+/// All pending requests and subscriptions of a connection. Keeps the counters of the session up to date.
 #[derive(Debug)]
 pub(super) struct PendingRequests {
     session: Arc<Session>,
@@ -47,65 +47,65 @@ pub(super) struct PendingRequests {
 }
 
 impl PendingRequests {
-    /// None yet.
+    /// No requests.
     pub(super) fn new(session: Arc<Session>) -> PendingRequests {
         PendingRequests { session, entries: HashMap::new(), subscriptions: 0 }
     }
 
-    /// Whether there is nothing to wait for.
+    /// Whether there are neither requests nor subscriptions.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// How many requests wait for their answer.
+    /// The number of requests without an answer.
     pub(super) fn requests(&self) -> usize {
         self.entries.len() - self.subscriptions
     }
 
-    /// How many subscriptions there are.
+    /// The number of subscriptions.
     pub(super) fn subscriptions(&self) -> usize {
         self.subscriptions
     }
 
-    /// Notes a request.
-    pub(super) fn insert(&mut self, key: u64, asked: PendingRequest) {
-        self.entries.insert(key, asked);
+    /// Adds a request.
+    pub(super) fn insert(&mut self, key: u64, entry: PendingRequest) {
+        self.entries.insert(key, entry);
         self.update_counters();
     }
 
-    /// The request or subscription of that key.
+    /// The request or subscription with a key.
     pub(super) fn get(&self, key: u64) -> Option<&PendingRequest> {
         self.entries.get(&key)
     }
 
-    /// A request was answered, and lines follow.
+    /// Turns an answered request into a subscription.
     pub(super) fn subscribe(&mut self, key: u64) {
-        if let Some(asked) = self.entries.get_mut(&key).filter(|asked| !asked.subscribed) {
-            asked.subscribed = true;
+        if let Some(entry) = self.entries.get_mut(&key).filter(|entry| !entry.subscribed) {
+            entry.subscribed = true;
             self.subscriptions += 1;
             self.update_counters();
         }
     }
 
-    /// Forgets a request or subscription.
+    /// Removes a request or subscription.
     pub(super) fn remove(&mut self, key: u64) -> Option<PendingRequest> {
-        let asked = self.entries.remove(&key)?;
-        self.subscriptions -= usize::from(asked.subscribed);
+        let entry = self.entries.remove(&key)?;
+        self.subscriptions -= usize::from(entry.subscribed);
         self.update_counters();
-        Some(asked)
+        Some(entry)
     }
 
-    /// The key of what was asked under that id.
-    pub(super) fn find(&self, known_as: &str) -> Option<u64> {
+    /// The key of the request or subscription with a normalized id.
+    pub(super) fn find(&self, normalized_id: &str) -> Option<u64> {
         self.entries
             .iter()
-            .find(|(_, asked)| asked.normalized_id.as_deref() == Some(known_as))
+            .find(|(_, entry)| entry.normalized_id.as_deref() == Some(normalized_id))
             .map(|(key, _)| *key)
     }
 
-    /// The keys of all subscriptions, or of all requests that wait for their answer, in the order they were asked.
+    /// The keys of all subscriptions, or of all requests without an answer, in the order of the requests.
     pub(super) fn keys(&self, subscribed: bool) -> Vec<u64> {
-        let of_kind = self.entries.iter().filter(|(_, asked)| asked.subscribed == subscribed);
+        let of_kind = self.entries.iter().filter(|(_, entry)| entry.subscribed == subscribed);
         let mut keys: Vec<u64> = of_kind.map(|(key, _)| *key).collect();
         keys.sort_unstable();
         keys
@@ -126,17 +126,17 @@ impl Drop for PendingRequests {
 }
 
 impl Drop for PendingRequest {
-    /// Whatever is still on its way to an app stays where it is: nobody waits for it any more.
+    /// Closes the gate, so that nothing more is sent to an app for a request that nobody waits for.
     fn drop(&mut self) {
         self.gate.close();
     }
 }
 
 impl PendingRequest {
-    /// Answers with an error on behalf of the engine, which was not let finish.
+    /// Answers with an error in place of the engine, which was interrupted.
     pub(super) fn fail(&self, platform: &'static str, code: ErrorCode, message: String, out: &mut Vec<u8>) {
         let mut error = Error::new(code, message);
-        // Closed first, so that this stays true.
+        // The gate is closed first, so that the disposition stays true.
         if !self.gate.close() || Self::acts_without_gate(self.command) {
             error.disposition = Disposition::of(Delivery::Uncertain);
         }
@@ -158,11 +158,11 @@ impl PendingRequest {
     }
 }
 
-/// The form in which ids are compared: `"\u0061"` and `"a"` are one id.
+/// Normalizes an id for comparison: `"\u0061"` and `"a"` are the same id.
 pub(super) fn normalize_id(id: &RawValue) -> Box<str> {
     match serde_json::from_str::<Value>(id.get()) {
         Ok(value) => value.to_string().into(),
-        // A number too large to be read is still the same as itself.
+        // A number that is too large to parse is compared as text.
         Err(_) => id.get().into(),
     }
 }
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use axd_service::Sessions;
 
-    fn asked(id: &str, command: &'static str) -> PendingRequest {
+    fn entry(id: &str, command: &'static str) -> PendingRequest {
         let id = RawValue::from_string(id.to_owned()).unwrap();
         PendingRequest {
             normalized_id: Some(normalize_id(&id)),
@@ -197,8 +197,8 @@ mod tests {
         let session = Sessions::default().open(None);
         let counters = || (session.pending.load(Relaxed), session.subscriptions.load(Relaxed));
         let mut pending = PendingRequests::new(Arc::clone(&session));
-        pending.insert(1, asked("1", "get"));
-        pending.insert(2, asked("2", "subscribe"));
+        pending.insert(1, entry("1", "get"));
+        pending.insert(2, entry("2", "subscribe"));
         assert_eq!(counters(), (2, 0));
         pending.subscribe(2);
         pending.subscribe(2);
@@ -223,10 +223,10 @@ mod tests {
         ];
         for (command, sent, delivery) in cases {
             let mut out = Vec::new();
-            let asked = asked("7", command);
-            assert!(!sent || asked.gate.pass());
-            asked.fail("sim", ErrorCode::Timeout, "late".into(), &mut out);
-            assert!(!asked.gate.pass(), "nothing more is sent");
+            let entry = entry("7", command);
+            assert!(!sent || entry.gate.pass());
+            entry.fail("sim", ErrorCode::Timeout, "late".into(), &mut out);
+            assert!(!entry.gate.pass(), "nothing more is sent");
             let line: Value = serde_json::from_slice(&out).unwrap();
             assert_eq!(line["id"], 7);
             assert_eq!(line["error"]["disposition"]["delivery"], delivery);
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn the_last_line_of_a_subscription_says_why() {
         let mut out = Vec::new();
-        asked("7", "subscribe").end(EndCause::Cancelled, &mut out);
+        entry("7", "subscribe").end(EndCause::Cancelled, &mut out);
         assert_eq!(out, b"{\"sub\":3,\"event\":\"end\",\"cause\":\"cancelled\"}\n");
     }
 }

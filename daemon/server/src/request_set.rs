@@ -1,4 +1,4 @@
-//! The futures of one connection: polled together in its task, and dropped one by one when they are cancelled.
+//! The running requests of one connection: futures that are polled together in its task, and dropped one by one on cancellation.
 //!
 //! They run in the connection's own task rather than in tasks of theirs, so that dropping one is done when the call
 //! returns: after a cancellation nothing of it can still be on its way.
@@ -14,11 +14,11 @@ use parking_lot::Mutex;
 use super::panics::Panicked;
 use axd_service::BoxFuture;
 
-/// A set of futures, each known by the key it was given.
+/// A set of futures, each with a key.
 pub(super) struct RequestSet<T> {
     futures: HashMap<u64, Running<T>>,
     woken: Arc<WakeQueue>,
-    /// Reused, so that polling allocates nothing.
+    /// The keys to poll; the buffer is reused, so that polling allocates nothing.
     to_poll: Vec<u64>,
 }
 
@@ -28,16 +28,16 @@ struct Running<T> {
     waker: Waker,
 }
 
-/// Which futures asked to be polled, and whom to tell.
+/// The keys of the futures that were woken, and the waker of the task that polls them.
 #[derive(Default)]
 struct WakeQueue {
     state: Mutex<(Vec<u64>, Option<Waker>)>,
 }
 
-/// One future's way to ask for it.
+/// The waker of one future: queues its key and wakes the task.
 struct TaskWaker {
     key: u64,
-    /// Whether it stands in the list already; keeps the list no longer than the set.
+    /// Whether the key is queued already; this keeps the queue no longer than the set.
     is_queued: AtomicBool,
     woken: Arc<WakeQueue>,
 }
@@ -63,12 +63,12 @@ impl Wake for TaskWaker {
 }
 
 impl<T> RequestSet<T> {
-    /// None yet.
+    /// An empty set.
     pub(super) fn new() -> RequestSet<T> {
         RequestSet { futures: HashMap::new(), woken: Arc::default(), to_poll: Vec::new() }
     }
 
-    /// Adds a future; it is polled at the next turn.
+    /// Adds a future; the next call of [`RequestSet::poll`] polls it.
     pub(super) fn insert(&mut self, key: u64, future: BoxFuture<'static, T>) {
         let call =
             Arc::new(TaskWaker { key, is_queued: AtomicBool::new(false), woken: Arc::clone(&self.woken) });
@@ -77,12 +77,12 @@ impl<T> RequestSet<T> {
         self.futures.insert(key, Running { future, wake_entry: call, waker });
     }
 
-    /// Drops a future, if it is still there.
+    /// Drops a future, if the set still has it.
     pub(super) fn remove(&mut self, key: u64) {
         self.futures.remove(&key);
     }
 
-    /// Polls every future that asked for it, once, and moves what is done to `done`. Ready if anything is.
+    /// Polls every woken future once, and moves the results of the finished ones to `done`. Ready if any is finished.
     pub(super) fn poll(
         &mut self,
         context: &mut Context<'_>,
@@ -94,7 +94,7 @@ impl<T> RequestSet<T> {
             std::mem::swap(&mut state.0, &mut self.to_poll);
             state.1 = Some(context.waker().clone());
         }
-        // A future that asks again while it is polled waits for the next turn: the task has been woken for it.
+        // A future that wakes itself while it is polled waits for the next call, so that it cannot starve the others.
         for &key in &self.to_poll {
             let Some(running) = self.futures.get_mut(&key) else { continue };
             running.wake_entry.is_queued.store(false, Release);

@@ -1,4 +1,4 @@
-//! From a line to its answer: how one connection's requests are begun, cancelled and settled.
+//! From a line to its answer: how the requests of one connection are started, cancelled and finished.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -18,16 +18,16 @@ use super::pending::{MAX_PENDING, MAX_SUBSCRIPTIONS, PendingRequest, normalize_i
 use axd_gate::Gate;
 use axd_service::{BoxFuture, Call, Feed, Reply, Served, write_error};
 
-/// How long past its deadline the engine may be with an answer before the server gives one itself.
+/// How long after the deadline the engine may still answer before the server answers itself.
 const ENGINE_DEADLINE_GRACE: Duration = Duration::from_millis(250);
 
-/// What a future under way comes to.
+/// The result of a running future.
 pub(super) enum Finished {
-    /// A request's answer.
+    /// The request was answered.
     Answered(Reply),
-    /// The deadline, and then some, went by without one.
+    /// The engine did not answer by the deadline, nor within the grace period after it.
     Late,
-    /// A subscription has something to tell, or, if false, never will again.
+    /// A subscription has lines to write or, if false, has ended.
     Ready(Box<dyn Feed>, bool),
 }
 
@@ -54,9 +54,9 @@ impl Connection {
     fn begin(&mut self, request: &Request<'_>) -> Result<(), Error> {
         let command = request.command(self.service.extensions())?;
         let deadline = deadline(request.deadline_ms)?;
-        // Only what waits can be waited for twice, so the common request is never compared.
-        let known_as = request.id.filter(|_| !self.pending.is_empty()).map(normalize_id);
-        if known_as.as_deref().and_then(|id| self.pending.find(id)).is_some() {
+        // Only a pending request can have the same id, so the id of the common request is not normalized.
+        let normalized_id = request.id.filter(|_| !self.pending.is_empty()).map(normalize_id);
+        if normalized_id.as_deref().and_then(|id| self.pending.find(id)).is_some() {
             let id = request.id.map_or("", RawValue::get);
             let message = format!("a request with id {id} is already in progress on this connection");
             return Err(Error::new(ErrorCode::InvalidArgs, message)
@@ -87,17 +87,17 @@ impl Connection {
                     "{MAX_PENDING} requests are in progress on this connection, which is the maximum"
                 );
                 let mut error = Error::new(ErrorCode::RateLimited, message);
-                // It had begun: what it has not sent by now it never will.
+                // The request has started. Closing its gate makes sure that it sends nothing from now on.
                 if !gate.close() {
                     error.disposition = Disposition::of(Delivery::Uncertain);
                 }
                 return Err(error);
             }
             Ok(Served::Later(answer)) => {
-                let known_as = known_as.or_else(|| request.id.map(normalize_id));
-                let asked = PendingRequest {
+                let normalized_id = normalized_id.or_else(|| request.id.map(normalize_id));
+                let entry = PendingRequest {
                     id,
-                    normalized_id: known_as,
+                    normalized_id,
                     command: name,
                     sub: self.next_sub,
                     subscribed: false,
@@ -105,12 +105,12 @@ impl Connection {
                 };
                 self.next_sub += 1;
                 self.next_key += 1;
-                self.pending.insert(self.next_key, asked);
+                self.pending.insert(self.next_key, entry);
                 self.running.insert(self.next_key, with_deadline(answer, deadline));
             }
             Err(panicked) => {
                 error!(command = name, %panicked, "a panic while serving a request");
-                let asked = PendingRequest {
+                let entry = PendingRequest {
                     id,
                     normalized_id: None,
                     command: name,
@@ -118,27 +118,27 @@ impl Connection {
                     subscribed: false,
                     gate,
                 };
-                asked.fail(self.platform, ErrorCode::Internal, panicked.to_string(), &mut self.out.lines);
+                entry.fail(self.platform, ErrorCode::Internal, panicked.to_string(), &mut self.out.lines);
             }
         }
         Ok(())
     }
 
-    /// Drops what was asked under an id: first it answers that it was cancelled, then the cancellation that it did so.
+    /// Cancels the request with an id. The cancelled request is answered first, the cancellation second.
     fn cancel(&mut self, request: &Request<'_>, cancel: &Cancel) -> Result<(), Error> {
         if !(cancel.id.is_number() || cancel.id.is_string()) {
             return Err(Error::new(ErrorCode::InvalidArgs, "cancel: id must be a number or a string"));
         }
         let found = self.pending.find(&cancel.id.to_string());
-        // What has sent something is let finish and say what came of it; its closed gate hastens that.
+        // A request that has sent something must finish and report its outcome; closing its gate makes it finish sooner.
         let key = found
-            .filter(|key| self.pending.get(*key).is_some_and(|asked| asked.subscribed || asked.gate.close()));
-        if let Some(asked) = key.and_then(|key| self.remove_request(key)) {
-            if asked.subscribed {
-                asked.end(EndCause::Cancelled, &mut self.out.lines);
+            .filter(|key| self.pending.get(*key).is_some_and(|entry| entry.subscribed || entry.gate.close()));
+        if let Some(entry) = key.and_then(|key| self.remove_request(key)) {
+            if entry.subscribed {
+                entry.end(EndCause::Cancelled, &mut self.out.lines);
             } else {
-                let message = format!("{} was cancelled", asked.command);
-                asked.fail(self.platform, ErrorCode::Cancelled, message, &mut self.out.lines);
+                let message = format!("{} was cancelled", entry.command);
+                entry.fail(self.platform, ErrorCode::Cancelled, message, &mut self.out.lines);
             }
         }
         let head = AnswerHead {
@@ -164,25 +164,25 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes what a future came to.
+    /// Handles the result of a future.
     pub(super) fn on_finished(&mut self, key: u64, outcome: Result<Finished, Panicked>) {
         match outcome {
             Ok(Finished::Answered(reply)) => self.answer(key, reply),
             Ok(Finished::Late) => {
-                if let Some(asked) = self.pending.remove(key) {
-                    let message = format!("{} timed out", asked.command);
-                    asked.fail(self.platform, ErrorCode::Timeout, message, &mut self.out.lines);
+                if let Some(entry) = self.pending.remove(key) {
+                    let message = format!("{} timed out", entry.command);
+                    entry.fail(self.platform, ErrorCode::Timeout, message, &mut self.out.lines);
                 }
             }
             Ok(Finished::Ready(feed, true)) => self.ready_feeds.push_back((key, feed)),
             Ok(Finished::Ready(_, false)) => self.end_subscription(key, EndCause::Gone),
             Err(panicked) => {
-                let Some(asked) = self.pending.get(key) else { return };
-                error!(command = asked.command, %panicked, "a panic while serving a request");
-                if asked.subscribed {
+                let Some(entry) = self.pending.get(key) else { return };
+                error!(command = entry.command, %panicked, "a panic while serving a request");
+                if entry.subscribed {
                     return self.end_subscription(key, EndCause::Gone);
                 }
-                asked.fail(self.platform, ErrorCode::Internal, panicked.to_string(), &mut self.out.lines);
+                entry.fail(self.platform, ErrorCode::Internal, panicked.to_string(), &mut self.out.lines);
                 self.pending.remove(key);
             }
         }
@@ -195,12 +195,12 @@ impl Connection {
             return;
         };
         if self.pending.subscriptions() >= MAX_SUBSCRIPTIONS {
-            if let Some(asked) = self.pending.remove(key) {
+            if let Some(entry) = self.pending.remove(key) {
                 let message =
                     format!("this connection has {MAX_SUBSCRIPTIONS} subscriptions, which is the maximum");
                 let error = Error::new(ErrorCode::RateLimited, message)
                     .suggest("cancel one of them, or use one subscription for more");
-                self.refuse(asked.id.as_deref(), asked.command, &error);
+                self.refuse(entry.id.as_deref(), entry.command, &error);
             }
             return;
         }
@@ -213,8 +213,8 @@ impl Connection {
         }
     }
 
-    /// Lets subscriptions write while there is room. What does not fit now is not kept: the feed stays where it is, and
-    /// tells it folded with what comes later.
+    /// Lets subscriptions write while there is room. Nothing is queued for want of room: the feed keeps its position, and
+    /// later writes one difference from there.
     pub(super) fn write_ready_feeds(&mut self) {
         for _ in 0..self.ready_feeds.len() {
             if !self.out.has_room_for_feeds() {
@@ -231,36 +231,36 @@ impl Connection {
         }
     }
 
-    /// Ends all subscriptions because the daemon is going down.
+    /// Ends all subscriptions because the daemon is shutting down.
     pub(super) fn end_subscriptions(&mut self) {
         for key in self.pending.keys(true) {
             self.end_subscription(key, EndCause::Shutdown);
         }
     }
 
-    /// Ends all subscriptions without a word.
+    /// Drops all subscriptions without a last line.
     pub(super) fn drop_subscriptions(&mut self) {
         for key in self.pending.keys(true) {
             self.remove_request(key);
         }
     }
 
-    /// Answers every request that is still under way with an error.
+    /// Answers every pending request with an error.
     pub(super) fn fail_pending(&mut self, code: ErrorCode, message: &str) {
         for key in self.pending.keys(false) {
-            if let Some(asked) = self.remove_request(key) {
-                asked.fail(self.platform, code, message.to_owned(), &mut self.out.lines);
+            if let Some(entry) = self.remove_request(key) {
+                entry.fail(self.platform, code, message.to_owned(), &mut self.out.lines);
             }
         }
     }
 
     fn end_subscription(&mut self, key: u64, cause: EndCause) {
-        if let Some(asked) = self.remove_request(key) {
-            asked.end(cause, &mut self.out.lines);
+        if let Some(entry) = self.remove_request(key) {
+            entry.end(cause, &mut self.out.lines);
         }
     }
 
-    /// Drops all there is of a request or subscription.
+    /// Removes a request or subscription, and drops its future.
     fn remove_request(&mut self, key: u64) -> Option<PendingRequest> {
         self.running.remove(key);
         self.ready_feeds.retain(|(other, _)| *other != key);
@@ -272,17 +272,17 @@ impl Connection {
     }
 }
 
-/// When a request is to be done.
+/// The time by which a request must be answered.
 fn deadline(ms: Option<u64>) -> Result<Option<Instant>, Error> {
     match ms {
         Some(0) => Err(Error::new(ErrorCode::InvalidArgs, "deadline_ms must be at least 1")
             .suggest("omit deadline_ms to wait without a limit")),
-        // So far ahead that the clock cannot tell it is as good as none.
+        // A deadline beyond the range of the clock is the same as none.
         ms => Ok(ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)))),
     }
 }
 
-/// The engine keeps deadlines itself; this is for when it does not.
+/// Bounds a request that the engine does not finish by its deadline. Normally the engine keeps the deadline itself.
 fn with_deadline(
     answer: BoxFuture<'static, Reply>,
     deadline: Option<Instant>,
@@ -298,7 +298,7 @@ fn with_deadline(
     }
 }
 
-/// Waits for a feed to have something to tell.
+/// Waits until a feed has lines to write.
 fn wait_for_feed(mut feed: Box<dyn Feed>) -> BoxFuture<'static, Finished> {
     Box::pin(async move {
         let more = feed.ready().await;

@@ -1,7 +1,7 @@
-//! Where the daemon listens: a socket it bound itself, or one it was started with.
+//! The socket on which the daemon listens: one that it binds itself, or an inherited one.
 //!
-//! Who may bind is decided by a lock beside the socket, never by the socket: a socket file outlives a daemon that was
-//! killed, a lock does not. Only the lock's holder removes a stale socket.
+//! A lock file beside the socket decides who may bind it, not the socket file: that outlives a daemon that was
+//! killed, a lock does not. Only the holder of the lock removes a stale socket.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read, Seek, Write};
@@ -13,9 +13,12 @@ use std::path::{Path, PathBuf};
 use axd_protocol::Paths;
 use axd_protocol::paths::{DAEMON_LOCK, MAX_SOCKET_PATH};
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, OFlag, fcntl};
-use nix::sys::socket::{self, AddressFamily, Backlog, SockFlag, SockType, UnixAddr};
+use nix::fcntl::{Flock, FlockArg, OFlag};
+use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, UnixAddr};
 use nix::unistd::Uid;
+
+/// The mode of the socket: only its owner can connect.
+const SOCKET_MODE: u32 = 0o600;
 
 /// Why the daemon cannot listen.
 #[derive(Debug, thiserror::Error)]
@@ -28,29 +31,29 @@ pub enum ListenError {
         /// The other daemon, where it is known.
         pid: Option<u32>,
     },
-    /// The socket's folder lets others in.
+    /// The folder of the socket is accessible to other users.
     #[error("{} is accessible to other users (mode {mode:o}): {}set AXD_SOCKET to a path in a folder that only you can access", .folder.display(), chmod(*.mode))]
     OpenFolder {
         /// The folder.
         folder: PathBuf,
-        /// Its mode.
+        /// The mode of the folder.
         mode: u32,
     },
-    /// The socket's folder is somebody else's.
+    /// The folder of the socket belongs to another user.
     #[error("{} belongs to user {owner}, not to user {}: set AXD_SOCKET to a path in a folder of your own", .folder.display(), Uid::effective())]
     ForeignFolder {
         /// The folder, or the link to it.
         folder: PathBuf,
-        /// Whose it is.
+        /// The user id of the owner.
         owner: u32,
     },
-    /// Something that is not a socket lies where the socket goes.
+    /// The path of the socket is taken by something that is not a socket.
     #[error("{} is not a socket: move it, or set AXD_SOCKET", .0.display())]
     NotASocket(PathBuf),
     /// The path does not fit into a socket address.
     #[error("the socket's path has {} bytes and must have at most {MAX_SOCKET_PATH}: set AXD_SOCKET to a path shorter than {}", .0.as_os_str().len(), .0.display())]
     PathTooLong(PathBuf),
-    /// The socket the daemon was started with is of no use.
+    /// The inherited socket cannot be used.
     #[error("the socket handed over by the service manager (fd {fd}) cannot be used: {reason}")]
     Inherited {
         /// The descriptor.
@@ -58,14 +61,14 @@ pub enum ListenError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The system refused.
+    /// A system call failed.
     #[error("cannot {doing} {}: {fault}", .path.display())]
     System {
-        /// What was tried.
+        /// The operation.
         doing: &'static str,
-        /// On what.
+        /// The path of the operation.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         fault: io::Error,
     },
 }
@@ -74,13 +77,13 @@ fn of(pid: Option<u32>) -> String {
     pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
 }
 
-/// A shared folder such as /tmp is open on purpose: nobody should be told to close it.
+/// The advice to change the mode; none for a shared folder such as /tmp, which is open on purpose.
 fn chmod(mode: u32) -> &'static str {
     if mode & 0o1000 == 0 { "chmod 700 it, or " } else { "" }
 }
 
 impl ListenError {
-    /// The word a starter tells this error by.
+    /// The code by which the program that started the daemon recognizes this error.
     pub fn code(&self) -> &'static str {
         match self {
             ListenError::AlreadyRunning { .. } => "ALREADY_RUNNING",
@@ -91,22 +94,22 @@ impl ListenError {
     }
 }
 
-/// A socket that listens. If the daemon bound it, dropping this removes it.
+/// A listening socket. If the daemon bound it, dropping this removes it.
 #[derive(Debug)]
 pub struct Listener {
     socket: UnixListener,
     path: PathBuf,
     inherited: bool,
-    /// Absent if it was inherited, and once the path has been given up.
+    /// `None` for an inherited socket, and after the path was released.
     bound: Option<Bound>,
 }
 
-/// What only a socket's binder has.
+/// What only the daemon that bound the socket has.
 #[derive(Debug)]
 struct Bound {
-    /// Device and inode of the socket, so that a successor's is never removed.
+    /// The device and inode of the socket, so that the socket of a successor is never removed.
     identity: (u64, u64),
-    /// Held as long as the path is ours.
+    /// The lock, which is held until the path is released.
     _lock: Flock<File>,
 }
 
@@ -120,13 +123,13 @@ impl Listener {
         prepare_folder(path.parent().unwrap_or(Path::new("/")))?;
         let lock = take_lock(&path)?;
         remove_stale(&path)?;
-        let socket = bind_private(&path).map_err(|errno| system_error("bind", &path)(errno.into()))?;
+        let socket = bind_private(&path).map_err(system_error("bind", &path))?;
         let metadata = fs::symlink_metadata(&path).map_err(system_error("look at", &path))?;
         let identity = (metadata.dev(), metadata.ino());
         Ok(Listener { socket, path, inherited: false, bound: Some(Bound { identity, _lock: lock }) })
     }
 
-    /// Takes over a socket that listens already and that somebody else will remove.
+    /// Takes over a socket that already listens, and that the service manager removes.
     pub fn adopt(fd: OwnedFd) -> Result<Listener, ListenError> {
         let raw = fd.as_raw_fd();
         let bad = |reason: &str| ListenError::Inherited { fd: raw, reason: reason.to_owned() };
@@ -136,7 +139,7 @@ impl Listener {
             return Err(bad("it is not a stream socket"));
         }
         let address: UnixAddr = socket::getsockname(raw).map_err(|_| bad("it is not a Unix socket"))?;
-        // macOS does not say whether a socket listens; there, accepting will tell.
+        // macOS does not tell whether a socket listens; there, accepting fails if it does not.
         if socket::getsockopt(&fd, socket::sockopt::AcceptConn) == Ok(false) {
             return Err(bad("it does not listen"));
         }
@@ -146,17 +149,17 @@ impl Listener {
         Ok(Listener { socket, path, inherited: true, bound: None })
     }
 
-    /// Where it listens; empty for an inherited socket without a path.
+    /// The path of the socket; empty for an inherited socket without a path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether somebody else bound it.
+    /// Whether the socket is inherited.
     pub fn is_inherited(&self) -> bool {
         self.inherited
     }
 
-    /// Gives up the path, so that a successor may bind it: removes the socket, if it is ours, and releases the lock.
+    /// Releases the path, so that a successor can bind it: removes the socket, if it is still ours, and releases the lock.
     pub(super) fn release_path(&mut self) {
         let Some(bound) = self.bound.take() else { return };
         let ours = fs::symlink_metadata(&self.path)
@@ -166,15 +169,15 @@ impl Listener {
         }
     }
 
-    /// A client that connected and was not accepted before the path was given up. There are none on a socket that
-    /// somebody else bound: those wait there for the daemon that is started next.
+    /// A client that connected before the path was released and has not been accepted. On an inherited socket there are none,
+    /// because they wait there for the next daemon.
     pub(super) fn accept_waiting(&self) -> Option<UnixStream> {
         let (stream, _) = (!self.inherited).then(|| self.socket.accept().ok())??;
         stream.set_nonblocking(true).ok()?;
         Some(stream)
     }
 
-    /// The socket for the runtime to watch.
+    /// A second descriptor of the socket, for the runtime.
     pub(super) fn socket(&self) -> io::Result<UnixListener> {
         self.socket.try_clone()
     }
@@ -191,7 +194,7 @@ fn system_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> L
     move |fault| ListenError::System { doing, path, fault }
 }
 
-/// Makes the folder, or makes sure that nobody else can do anything in it.
+/// Creates the folder, or checks that no other user can access it.
 fn prepare_folder(folder: &Path) -> Result<(), ListenError> {
     DirBuilder::new()
         .recursive(true)
@@ -199,7 +202,7 @@ fn prepare_folder(folder: &Path) -> Result<(), ListenError> {
         .create(folder)
         .map_err(system_error("create the folder", folder))?;
     let own = Uid::effective().as_raw();
-    // The link first: whoever owns it can turn it elsewhere after we looked.
+    // The link is checked first, because its owner could change its target after the check.
     for metadata in [fs::symlink_metadata(folder), fs::metadata(folder)] {
         let metadata = metadata.map_err(system_error("look at", folder))?;
         if metadata.uid() != own {
@@ -213,7 +216,7 @@ fn prepare_folder(folder: &Path) -> Result<(), ListenError> {
     Ok(())
 }
 
-/// Becomes the daemon of this socket, and leaves its pid for whoever comes too late.
+/// Takes the lock of this socket, and writes the pid into it for daemons that come later.
 fn take_lock(socket: &Path) -> Result<Flock<File>, ListenError> {
     let path = Paths::lock_of(socket, DAEMON_LOCK);
     let file = OpenOptions::new()
@@ -240,7 +243,7 @@ fn take_lock(socket: &Path) -> Result<Flock<File>, ListenError> {
     }
 }
 
-/// Removes the socket of a daemon that was killed. One that answers belongs to a daemon that inherited it, and so needs
+/// Removes the socket of a daemon that was killed. If something listens there, it is a daemon that inherited the socket and has
 /// no lock.
 fn remove_stale(path: &Path) -> Result<(), ListenError> {
     let metadata = match fs::symlink_metadata(path) {
@@ -256,7 +259,7 @@ fn remove_stale(path: &Path) -> Result<(), ListenError> {
     fs::remove_file(path).map_err(system_error("remove the stale socket", path))
 }
 
-/// Whether somebody listens there. Never waits: with a full backlog, an ordinary connect would.
+/// Whether a process listens at the path. Does not block, as an ordinary connect would with a full backlog.
 fn is_listening(path: &Path) -> nix::Result<bool> {
     let socket = socket::socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None)?;
     let socket = UnixStream::from(socket);
@@ -268,19 +271,44 @@ fn is_listening(path: &Path) -> nix::Result<bool> {
     }
 }
 
-/// Binds, then closes the socket to others, then listens: at no time can another user connect.
-fn bind_private(path: &Path) -> nix::Result<UnixListener> {
+/// Binds the socket so that at no time another user can connect: the mode is set before the socket has a name.
+#[cfg(not(target_vendor = "apple"))]
+fn bind_private(path: &Path) -> io::Result<UnixListener> {
+    use interprocess::local_socket::{GenericFilePath, ListenerNonblockingMode, ListenerOptions, prelude::*};
+    use interprocess::os::unix::local_socket::ListenerOptionsExt;
+
+    let options = ListenerOptions::new()
+        .name(path.to_fs_name::<GenericFilePath>()?)
+        .mode(SOCKET_MODE)
+        .nonblocking(ListenerNonblockingMode::Accept)
+        // Dropping the listener must not remove the socket of a successor; `release_path` removes only our own.
+        .reclaim_name(false);
+    let LocalSocketListener::UdSocket(listener) = options.create_sync()?;
+    // The umask may have cleared bits that the owner needs.
+    if let Err(fault) = fs::set_permissions(path, Permissions::from_mode(SOCKET_MODE)) {
+        let _ = fs::remove_file(path);
+        return Err(fault);
+    }
+    Ok(listener.into())
+}
+
+/// Binds, then sets the mode, then listens, so that at no time another user can connect. On Apple systems the mode of a socket
+/// cannot be set before it has a name, and `interprocess` offers nothing between binding and listening.
+#[cfg(target_vendor = "apple")]
+fn bind_private(path: &Path) -> io::Result<UnixListener> {
+    use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+    use nix::sys::socket::Backlog;
+
     let socket = socket::socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None)?;
     fcntl(&socket, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
     socket::bind(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
-    let listening = fs::set_permissions(path, Permissions::from_mode(0o600))
-        .map_err(|fault| Errno::from_raw(fault.raw_os_error().unwrap_or_default()))
-        .and_then(|()| socket::listen(&socket, Backlog::MAXCONN));
-    if let Err(errno) = listening {
+    let listening = fs::set_permissions(path, Permissions::from_mode(SOCKET_MODE))
+        .and_then(|()| Ok(socket::listen(&socket, Backlog::MAXCONN)?));
+    if let Err(fault) = listening {
         let _ = fs::remove_file(path);
-        return Err(errno);
+        return Err(fault);
     }
     let socket = UnixListener::from(socket);
-    socket.set_nonblocking(true).map_err(|_| Errno::last())?;
+    socket.set_nonblocking(true)?;
     Ok(socket)
 }

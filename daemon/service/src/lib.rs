@@ -19,9 +19,9 @@ pub use stop::Stop;
 /// A future that can be sent to another thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What answers requests.
+/// Answers requests; the engine implements it.
 pub trait Service: Send + Sync + 'static {
-    /// The platform's name, as every answer carries it.
+    /// The name of the platform, which is part of every answer.
     fn platform(&self) -> &'static str;
 
     /// The names of the commands that are answered beside those of the contract.
@@ -29,63 +29,63 @@ pub trait Service: Send + Sync + 'static {
         &[]
     }
 
-    /// A client is gone: whatever it holds is let go of.
+    /// Is called when a client has disconnected, to release what it holds.
     fn client_disconnected(self: Arc<Self>, _client: u64) {}
 
-    /// Serves one request. What can be answered from memory is written to `out` at once; nothing here may block.
+    /// Serves one request. An answer from memory is written to `out` at once; the call must not block.
     fn serve(self: Arc<Self>, call: Call, out: &mut Vec<u8>) -> Served;
 }
 
-/// A request on its way through the engine.
+/// A parsed request.
 pub struct Call {
-    /// The request's id, as it was written.
+    /// The id of the request as the client wrote it.
     pub id: Option<Box<RawValue>>,
-    /// What is asked.
+    /// The command.
     pub command: Command,
-    /// How the answer is to be written.
+    /// The format of the answer.
     pub format: Format,
-    /// Whether its data is wanted beside its text.
+    /// Whether a text answer must contain the data too, because a later command of a batch refers to it.
     pub with_data: bool,
-    /// When the client stops waiting, if it said so.
+    /// The deadline, if the client set one.
     pub deadline: Option<Instant>,
-    /// Who asks.
+    /// The session of the client.
     pub session: Arc<Session>,
-    /// The number a subscription opened by this request goes by.
+    /// The number of the subscription, if this request opens one.
     pub sub: u64,
-    /// To be passed before anything is sent to an app; closed when the request is cancelled.
+    /// The gate, which is passed before anything is sent to an app, and closed when the request is cancelled.
     pub gate: Gate,
 }
 
-/// How a request is served.
+/// How a request is answered.
 pub enum Served {
-    /// Its answer, a whole line, has been written.
+    /// The answer has been written as a complete line.
     Now,
-    /// Its answer comes when the future is done. It runs in the connection's own task, so it may not block either.
+    /// The future returns the answer. It runs in the task of the connection, so it must not block either.
     /// Dropping the future ends the request, and may happen before it was polled at all. It is only dropped while its
-    /// gate has not been passed, or with its connection: what has sent something is let finish, and say so.
+    /// gate has not been passed, or with its connection: a request that has sent something finishes and reports its outcome.
     Later(BoxFuture<'static, Reply>),
 }
 
-/// An answer that took time.
+/// An answer that was not available at once.
 pub struct Reply {
-    /// The answer, a whole line.
+    /// The answer as a complete line.
     pub line: Vec<u8>,
-    /// What follows it, if it opened a subscription.
+    /// The subscription, if the request opened one.
     pub feed: Option<Box<dyn Feed>>,
 }
 
 /// A subscription: a position in the history of some apps, from which lines are written when there is room for them.
 /// It queues nothing, so a reader that does not read costs no memory.
 pub trait Feed: Send {
-    /// Waits until there is something to tell; false if there never will be again. The subscription's last line is
-    /// the server's to write.
+    /// Waits until there are lines to write; false if the subscription has ended. Its last line is
+    /// written by the server.
     fn ready(&mut self) -> BoxFuture<'_, bool>;
 
-    /// Writes all there is to tell now, whole lines, and moves the position past it.
+    /// Writes everything up to now as complete lines, and moves the position past it.
     fn write(&mut self, out: &mut Vec<u8>);
 }
 
-/// Writes an error answer, a whole line.
+/// Writes an error answer as a complete line.
 pub fn write_error(
     platform: &'static str,
     id: Option<&RawValue>,

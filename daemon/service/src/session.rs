@@ -1,4 +1,4 @@
-//! Who is connected: one [`Session`] per connection, and the register of all of them.
+//! The connected clients: one [`Session`] per connection, and the registry of all sessions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -11,21 +11,21 @@ use tokio::time::Instant;
 /// One connected client.
 #[derive(Debug)]
 pub struct Session {
-    /// The connection's number.
+    /// The number of the connection.
     pub client: u64,
-    /// Its process, where the system tells.
+    /// The process id, where the kernel reports it.
     pub pid: Option<u32>,
-    /// When it connected.
+    /// The time at which it connected.
     pub since: Instant,
-    /// What it called itself, and the agent it works for.
+    /// The name of the client and of the agent it works for, from `hello`.
     pub names: Mutex<(Option<String>, Option<String>)>,
-    /// How many requests it sent.
+    /// The number of requests it sent.
     pub requests: AtomicU64,
-    /// How many of them are under way.
+    /// The number of requests without an answer.
     pub pending: AtomicU32,
-    /// How many subscriptions it holds.
+    /// The number of its subscriptions.
     pub subscriptions: AtomicU32,
-    /// Taken by each of its actions in turn, in the order they came.
+    /// The lock that serialises its actions. It is fair, so they run in the order they came.
     pub action_lock: tokio::sync::Mutex<()>,
 }
 
@@ -53,22 +53,22 @@ impl Sessions {
         session
     }
 
-    /// Forgets a connection.
+    /// Removes a connection.
     pub fn close(&self, session: &Session) {
         self.open.remove(&session.client);
     }
 
-    /// How many are connected.
+    /// The number of connected clients.
     pub fn len(&self) -> usize {
         self.open.len()
     }
 
-    /// Whether nobody is connected.
+    /// Whether no client is connected.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// All of them, in the order they came.
+    /// The status of all clients, in the order they connected.
     pub fn status(&self) -> Vec<ClientStatus> {
         let mut clients: Vec<ClientStatus> = self.open.iter().map(|session| session.status()).collect();
         clients.sort_by_key(|client| client.client);

@@ -1,30 +1,30 @@
-//! The one way everything in the daemon learns that it is to go down.
+//! The signal by which every part of the daemon learns that it has to stop.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// A switch that can be thrown once. Clones share it.
+/// A signal that can be triggered once. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Stop(Arc<watch::Sender<bool>>);
 
 impl Stop {
-    /// A switch that has not been thrown.
+    /// A signal that has not been triggered.
     pub fn new() -> Stop {
         Stop(Arc::new(watch::Sender::new(false)))
     }
 
-    /// Throws it; a second time does nothing.
+    /// Triggers the signal; a second time does nothing.
     pub fn trigger(&self) {
         self.0.send_if_modified(|stopping| !std::mem::replace(stopping, true));
     }
 
-    /// Whether it has been thrown.
+    /// Whether the signal has been triggered.
     pub fn is_stopping(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Waits until it is thrown; returns at once if it has been.
+    /// Waits until the signal is triggered; returns at once if it has been.
     pub async fn wait(&self) {
         // The only error is a dropped sender, and `self` holds it.
         let _ = self.0.subscribe().wait_for(|stopping| *stopping).await;

@@ -1,4 +1,4 @@
-//! What an app tells of what happens in it: all, or as little as the toolkit of its profile would.
+//! Which changes an app announces: all of them, or as few as the toolkit of its profile does.
 
 use std::time::Duration;
 
@@ -7,27 +7,27 @@ use axd_protocol::{Role, State};
 use super::model::{Change, Handle, Model};
 use super::script::Profile;
 
-/// What an app tells those that observe it. A hint, not a fact: it says where to look, not what is there.
+/// A notification to the observers of an app. It says which element to read again, not what has changed in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notification {
-    /// Something about the element is different.
+    /// A property of the element changed.
     Changed(Handle),
-    /// The element's children are different.
+    /// The children of the element changed.
     Structure(Handle),
-    /// The element ended.
+    /// The element was destroyed.
     Destroyed(Handle),
-    /// Something for screen readers to speak.
+    /// A text for screen readers to speak.
     Announced(String),
 }
 
-/// How late the `qt` profile is.
+/// How late apps with the `qt` profile announce.
 pub const QT_NOTIFICATION_DELAY: Duration = Duration::from_millis(100);
 
-/// Turns what happened into what is told of it.
+/// Turns changes into notifications.
 #[derive(Debug)]
 pub struct Announcer {
     profile: Profile,
-    /// How many ends of elements there were, for the profile that swallows every second.
+    /// The number of destroyed elements, for the profile that announces every second one.
     destroyed_count: u64,
 }
 
@@ -37,12 +37,12 @@ impl Announcer {
         Announcer { profile, destroyed_count: 0 }
     }
 
-    /// How late what is told comes.
+    /// How late notifications are sent.
     pub fn delay(&self) -> Option<Duration> {
         (self.profile == Profile::Qt).then_some(QT_NOTIFICATION_DELAY)
     }
 
-    /// What is told of a change.
+    /// The notifications of a change.
     pub fn notifications_of(&mut self, model: &Model, change: &Change) -> Vec<Notification> {
         let whole = match *change {
             Change::Name(element)
@@ -70,7 +70,7 @@ impl Announcer {
                 Change::State(_, State::Disabled) => vec![],
                 Change::Destroyed { element, .. } => {
                     self.destroyed_count += 1;
-                    // AppKit tells of the element that ended, never of the parent that lost it.
+                    // AppKit announces the element that was destroyed, never the parent that lost it.
                     if self.destroyed_count % 2 == 1 {
                         vec![Notification::Destroyed(*element)]
                     } else {

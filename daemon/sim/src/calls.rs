@@ -1,5 +1,5 @@
-//! What the desktop is asked to do that is no app's own business: windows, starting and ending apps, the clipboard
-//! and pictures.
+//! What the desktop does outside of apps: window operations, starting and ending apps, the clipboard
+//! and images.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl SimSession {
         gate.enter()?;
         let front = running.filter(|_| !script.several);
         let pid = match front {
-            // Started a second time, it hands over to itself.
+            // An app that is started a second time brings its running instance to the front.
             Some(pid) => {
                 let windows = self.windows();
                 let first = windows.iter().find(|seen| seen.pid == pid);
@@ -60,7 +60,7 @@ impl SimSession {
         if force {
             let (answer, reply) = oneshot::channel();
             process.controls.send(Control::Quit(answer)).map_err(|_| gone())?;
-            // Without an answer it has ended in the meantime, which is what was wanted.
+            // Without a reply the app has ended already, which is the wanted result.
             let _ = reply.await;
         } else {
             process.requests.send(Request::Close).map_err(|_| gone())?;
@@ -78,7 +78,7 @@ impl SimSession {
     }
 
     pub(super) async fn capture(&self, of: CaptureTarget, cursor: bool) -> Result<CapturedImage, Failure> {
-        let mut sheets = self.window_images().await;
+        let mut images = self.window_images().await;
         let area = match of {
             CaptureTarget::All => self.span(),
             CaptureTarget::Display(number) => {
@@ -96,26 +96,26 @@ impl SimSession {
                     let text = format!("window {window} is minimized and cannot be captured");
                     return Err(Failure::new(FailureKind::Refused, text));
                 }
-                sheets.retain(|sheet| sheet.window == window);
-                self.on_screen(sheets.first().ok_or_else(gone)?.bounds)?
+                images.retain(|image| image.window == window);
+                self.on_screen(images.first().ok_or_else(gone)?.bounds)?
             }
         };
         let pointer = cursor.then(|| self.input_state.lock().pointer());
-        Ok(render::draw(area, &sheets, self.active().1, pointer))
+        Ok(render::draw(area, &images, self.active().1, pointer))
     }
 
-    /// What is shown, front to back. An app that hangs still shows what it showed last.
+    /// The images of all visible windows, front to back. An app that hangs still shows what it showed last.
     async fn window_images(&self) -> Vec<WindowImage> {
-        let mut sheets = Vec::new();
+        let mut images = Vec::new();
         for (_, process) in self.visible_processes() {
-            sheets.extend(ask(&process, Control::Render).await.into_iter().flatten());
+            images.extend(ask(&process, Control::Render).await.into_iter().flatten());
         }
         let order: Vec<u64> = self.windows().iter().map(|seen| seen.window).collect();
-        sheets.sort_by_key(|sheet| order.iter().position(|window| *window == sheet.window));
-        sheets
+        images.sort_by_key(|image| order.iter().position(|window| *window == image.window));
+        images
     }
 
-    /// The displays' part of an area.
+    /// The part of an area that is on the displays.
     fn on_screen(&self, area: Bounds) -> Result<Bounds, Failure> {
         let whole = self.span();
         let nothing = || invalid(format!("{area:?} is outside the screen, which is {whole:?}"));
@@ -123,7 +123,7 @@ impl SimSession {
     }
 }
 
-/// Asks the window system's side of an app; nothing if the app has ended.
+/// Sends a control to an app and waits for the reply; `None` if the app has ended.
 pub(super) async fn ask<T>(
     process: &Process,
     control: impl FnOnce(oneshot::Sender<T>) -> Control,

@@ -1,4 +1,4 @@
-//! The built-in desktop as a platform: a desk with apps on it, and a worker for each that is attached.
+//! The built-in desktop as a platform: a session with its apps, and a worker for each attached app.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use axd_platform::{
 };
 use axd_protocol::Point;
 
-/// What the built-in desktop consists of.
+/// The options of the built-in desktop.
 #[derive(Debug, Clone)]
 pub struct SimOptions {
-    /// Whether the apps that come with axd are there.
+    /// Whether the apps that come with axd are installed.
     pub built_in: bool,
     /// Files and folders of further app scripts.
     pub apps: Vec<PathBuf>,
-    /// Further apps, ready made.
+    /// Further app scripts, already parsed.
     pub scripts: Vec<Arc<Script>>,
 }
 
@@ -37,7 +37,7 @@ impl Default for SimOptions {
 }
 
 impl SimOptions {
-    /// The built-in apps and those named by `AXD_SIM_APPS`, paths with colons between.
+    /// The built-in apps, and those in `AXD_SIM_APPS`, a list of paths separated by colons.
     pub fn from_env() -> SimOptions {
         let apps = std::env::var_os("AXD_SIM_APPS");
         let apps = apps.map(|paths| std::env::split_paths(&paths).collect()).unwrap_or_default();
@@ -51,7 +51,7 @@ pub struct SimDesktop {
 }
 
 impl SimDesktop {
-    /// A desktop; its apps start when it does.
+    /// Creates a desktop, of which the apps start in [`Platform::start`].
     pub fn new(options: SimOptions) -> SimDesktop {
         let mut scripts = library::load(options.built_in, &options.apps);
         for script in options.scripts {
@@ -65,19 +65,19 @@ impl SimDesktop {
         &self.session
     }
 
-    /// Does to an app what a person would, and tells what came of it: `ax sim` for those who link this crate.
+    /// Runs a command of `ax sim`, for programs that link this crate. The reply says what was done.
     pub fn run(&self, command: SimCommand) -> Reply<String> {
         self.begin(Arc::clone(&self.session).run_command(command))
     }
 
-    /// Lets something be done beside everything else.
+    /// Runs a future in a task of its own, and returns the receiver of its result.
     fn begin<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Failure>> + Send + 'static,
     ) -> Reply<T> {
         let (answer, reply) = oneshot::channel();
         tokio::spawn(async move {
-            // Who asked may have stopped waiting.
+            // The caller may have stopped waiting.
             let _ = answer.send(work.await);
         });
         reply
@@ -197,7 +197,7 @@ impl Platform for SimDesktop {
     }
 }
 
-/// The built-in desktop is always there.
+/// The findings of `doctor`: the built-in desktop is always available.
 pub fn examine() -> Vec<Finding> {
     vec![Finding::ok("desktop", "built-in desktop, always available")]
 }

@@ -1,17 +1,17 @@
-//! The faults an app can have on request, so that every hard behaviour can be had when it is wanted.
+//! The faults that an app can be given, so that tests can reproduce behaviour that is rare in real apps.
 
 use super::model::{Handle, Model};
 
 /// A fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The next announcements are lost; all of them without a number.
+    /// This many of the next notifications are lost, or all of them without a number.
     DropEvents(Option<u64>),
     /// The app answers nothing until it is healed.
     Hang,
     /// The app ends at once, as by a crash.
     Die,
-    /// A widget's value changes so many times at once.
+    /// The value of a widget changes this many times at once.
     Flood(Option<String>, u64),
     /// A widget moves to another parent.
     Reparent(Option<(String, String)>),
@@ -19,21 +19,21 @@ pub enum Fault {
     Cycle(Option<String>),
     /// A widget is claimed by a second parent, its window.
     DoubleParent(Option<String>),
-    /// So many elements are listed but dead when they are read.
+    /// This many elements are listed as children, but no longer exist when they are read.
     Vanish(u64),
-    /// Every call takes so many milliseconds longer.
+    /// Every call takes this many milliseconds longer.
     Slow(u64),
-    /// A list of so many items appears.
+    /// A list of this many items appears.
     Huge(u32),
-    /// What is asked of elements is answered and not done.
+    /// Actions on elements report success without doing anything.
     Deaf,
-    /// What is asked of elements is done at once and answered so many milliseconds later.
+    /// Actions on elements are done at once and answered this many milliseconds later.
     Late(u64),
-    /// What opens a modal dialog is answered when that is closed.
+    /// An action that opens a modal dialog is answered when the dialog is closed.
     Blocks,
 }
 
-/// Every fault with what its text means.
+/// The name of every fault, and the text that it takes.
 const FAULTS: [(&str, &str); 13] = [
     ("drop-events", "[COUNT]"),
     ("hang", ""),
@@ -51,7 +51,7 @@ const FAULTS: [(&str, &str); 13] = [
 ];
 
 impl Fault {
-    /// Reads a fault and its text.
+    /// Parses the name of a fault and its text.
     pub fn parse(name: Option<&str>, text: Option<&str>) -> Result<Fault, String> {
         let there = || {
             let all = FAULTS.map(|(name, takes)| format!("{name} {takes}").trim_end().to_owned());
@@ -100,7 +100,7 @@ impl Fault {
     }
 }
 
-/// The widget a fault is about: the one named, or the first that `fits`, in tree order.
+/// Finds the widget for a fault: the named one, or the first in tree order that `fits`.
 pub(super) fn find_target(
     model: &Model,
     named: Option<&str>,
@@ -122,7 +122,7 @@ pub(super) fn find_target(
     Err("the app has no widget for this fault; name one".to_owned())
 }
 
-/// Whether the widget is below a window.
+/// Whether the widget is inside a window.
 pub(super) fn is_inside(model: &Model, handle: Handle) -> bool {
     model.path(handle).is_some_and(|path| path.len() > 2)
 }

@@ -1,8 +1,8 @@
-//! The mouse and the keyboard of the built-in desktop: where the pointer is, what is held down, and which app gets
-//! what is done with them.
+//! The mouse and the keyboard of the built-in desktop: the position of the pointer, what is held down, and which app receives
+//! the input.
 //!
-//! Every step goes to its app as on a real desktop, into a queue: an app that hangs gets it when it wakes. Before the
-//! next step the app has a moment to take it in, so that what a click opens is there to be clicked on.
+//! As on a real desktop, every step goes into the queue of its app: an app that hangs gets it when it wakes. Before the
+//! next step the app has a short time to handle it, so that what a click opens exists when the next step clicks on it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,23 +18,23 @@ use super::process::{Control, Request};
 use super::session::SimSession;
 use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch, WindowOp};
 
-/// How long an app has to take in a step before the next.
+/// How long an app has to handle a step before the next one is sent.
 const STEP_REPLY_TIMEOUT: Duration = Duration::from_millis(100);
-/// Clicks that follow each other within this time, and this near to each other, belong together.
+/// The maximum time and distance between two clicks that count as a double click.
 const MULTI_CLICK_LIMITS: (Duration, i32) = (Duration::from_millis(400), 4);
 
-/// What hands do: where the pointer is and what is held down.
+/// The position of the pointer, and what is held down.
 #[derive(Debug)]
 pub(super) struct InputState {
     pointer: Point,
     buttons: BTreeSet<Button>,
     keys: BTreeSet<Key>,
-    /// The app that has the pointer for as long as a button is down.
+    /// The app that receives the pointer's events while a button is down.
     grabbed_by: Option<u32>,
     /// The app the pointer is over.
     over: Option<u32>,
     last_click: Option<Click>,
-    /// Which click in a row the next one is, if that was said.
+    /// The click count of the next press, if it was set explicitly.
     forced_click_count: Option<u32>,
 }
 
@@ -63,12 +63,12 @@ impl Default for InputState {
 }
 
 impl InputState {
-    /// Where the pointer is.
+    /// The position of the pointer.
     pub(super) fn pointer(&self) -> Point {
         self.pointer
     }
 
-    /// What is held down, for people.
+    /// Describes what is held down.
     pub(super) fn describe_held(&self) -> String {
         let keys = self.keys.iter().map(Key::to_string);
         let buttons = self.buttons.iter().map(|button| format!("{button} button"));
@@ -89,12 +89,12 @@ impl InputState {
         }
     }
 
-    /// Says which click in a row the next one is.
+    /// Sets the click count of the next press.
     pub(super) fn count_next_click(&mut self, count: u32) {
         self.forced_click_count = Some(count);
     }
 
-    /// A button goes down; answers the how many-th time in a row that is.
+    /// Records a press of a button, and returns its click count.
     fn count_click(&mut self, button: Button) -> u32 {
         let (at, when) = (self.pointer, Instant::now());
         let goes_on = self.last_click.filter(|last| {
@@ -108,17 +108,17 @@ impl InputState {
     }
 }
 
-/// What one call holds down, to be let go if it is cut short.
+/// What one call holds down, which is released if the call is interrupted.
 #[derive(Default)]
 struct HeldByCall {
     buttons: Vec<Button>,
     keys: Vec<Key>,
-    /// Whether anything was done.
+    /// Whether any step was done.
     any: bool,
 }
 
 impl SimSession {
-    /// Does the steps in turn. When the gate is closed it stops, and lets go of what it holds.
+    /// Runs the steps in order. When the gate is closed it stops, and releases what it holds.
     pub(super) async fn input(&self, input: Input, gate: &Gate) -> Result<Option<String>, Failure> {
         let mut holding = HeldByCall::default();
         let Input { steps, judge } = input;
@@ -147,7 +147,7 @@ impl SimSession {
         Ok(None)
     }
 
-    /// Does a step; nothing once the gate is closed, or where the judge says no.
+    /// Runs a step, unless the gate is closed or the judge rejects the receiver.
     async fn step(
         &self,
         step: InputStep,
@@ -200,7 +200,7 @@ impl SimSession {
                 holding.keys.extend(down.then_some(key));
                 self.key(key, down).await;
             }
-            // The wheel turns sideways where something scrolls sideways, and nothing here does.
+            // Nothing on this desktop scrolls sideways.
             InputStep::Wheel { down, .. } => {
                 let at = self.input_state.lock().pointer;
                 if let Some((pid, _)) = self.window_at(at).await {
@@ -216,7 +216,7 @@ impl SimSession {
         Ok(())
     }
 
-    /// Asks about who would receive this.
+    /// Asks the judge about the app and window that would receive the input.
     async fn check_receiver(&self, judge: &Judge, stretch: Stretch) -> Result<(), Failure> {
         let (pid, window) = match stretch {
             Stretch::Keys => self.active(),
@@ -258,7 +258,7 @@ impl SimSession {
             if self.active().1 != Some(window)
                 && let Some(process) = self.process(pid)
             {
-                // As a window manager does: what is clicked on comes forward.
+                // As with a real window manager, a window that is clicked on comes to the front.
                 ask(&process, |answer| Control::Window(window, WindowOp::Focus, answer)).await;
             }
             self.deliver(pid, Gesture::Down { at, button, clicks, modifiers }).await;
@@ -273,8 +273,8 @@ impl SimSession {
         };
         let Some(pid) = grabbed_by else { return };
         let over = self.window_at(at).await.map(|(pid, _)| pid);
-        let heard = self.deliver(pid, Gesture::Up { at, button, outside: over != Some(pid) }).await;
-        let carried = heard.and_then(|heard| heard.dragged_out);
+        let outcome = self.deliver(pid, Gesture::Up { at, button, outside: over != Some(pid) }).await;
+        let carried = outcome.and_then(|outcome| outcome.dragged_out);
         if let (Some(text), Some(over)) = (carried, over) {
             self.deliver(over, Gesture::Drop { at, text }).await;
         }
@@ -295,7 +295,7 @@ impl SimSession {
         }
     }
 
-    /// Has the keys of these steps go to one app, wherever it is. Nobody's hands hold anything meanwhile.
+    /// Sends the keys of these steps to one app, whichever is in front. The state of the real keyboard does not change.
     pub(super) async fn type_to(&self, pid: u32, steps: Vec<InputStep>) {
         let mut hands = InputState::default();
         for step in steps {
@@ -323,7 +323,7 @@ impl SimSession {
         }
     }
 
-    /// Hands a gesture to an app; answers what came of it, if that is known soon.
+    /// Sends a gesture to an app, and returns its outcome if the app handles it in time.
     async fn deliver(&self, pid: u32, gesture: Gesture) -> Option<GestureOutcome> {
         let process = self.process(pid)?;
         let (answer, reply) = oneshot::channel();
@@ -331,7 +331,7 @@ impl SimSession {
         tokio::time::timeout(STEP_REPLY_TIMEOUT, reply).await.ok()?.ok()
     }
 
-    /// The app and the window at a point: the frontmost there, menus that stick out of their windows included.
+    /// The app and the frontmost window at a point; open menus belong to their window, also outside of its bounds.
     async fn window_at(&self, point: Point) -> Option<(u32, u64)> {
         let mut found = Vec::new();
         for (pid, process) in self.visible_processes() {
@@ -344,7 +344,7 @@ impl SimSession {
     }
 }
 
-/// The place on one of the displays that is nearest to a point.
+/// The nearest point that is on one of the displays.
 fn clamp_to_displays(point: Point, displays: &[Bounds]) -> Point {
     let held = displays.iter().map(|display| Point {
         x: point.x.clamp(display.x, display.x + display.width - 1),

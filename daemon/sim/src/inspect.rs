@@ -1,5 +1,5 @@
-//! How another double reaches the scripted apps: it looks inside them in their own time, is told all that changes, and
-//! sees what the desk sees. What an app tells and answers to the outside is then the double's business.
+//! Access for other test doubles to the scripted apps: they run code inside of an app, subscribe to its changes, and
+//! read the state of the session. What an app announces and answers is then up to the double.
 
 use std::fmt;
 use std::time::Instant;
@@ -13,19 +13,19 @@ use super::process::{Control, Process, Request};
 use axd_platform::worker::{AppHandle, AppRequest};
 use axd_platform::{DesktopWindow, InputStep, RunningApp};
 
-/// What a visitor of an app sees.
+/// The inside of an app, as an inspection sees it.
 pub struct Inspection<'a> {
-    /// The app.
+    /// The model of the app.
     pub model: &'a mut Model,
-    /// What widgets claim as their children that is not: parent and child.
+    /// Children that widgets claim falsely, as pairs of parent and child.
     pub claims: &'a [(Handle, Handle)],
-    /// What is listed and dead: parent and child. Who reads one takes it out.
+    /// Children that are listed but no longer exist, as pairs of parent and child. Whoever reads one removes it from here.
     pub stale_children: &'a mut Vec<(Handle, Handle)>,
-    /// The app's time.
+    /// The current time of the app.
     pub now: Instant,
 }
 
-/// Something to be done inside an app.
+/// A function to run inside an app.
 pub(super) struct InspectFn(pub Box<dyn FnOnce(Inspection<'_>) + Send>);
 
 impl fmt::Debug for InspectFn {
@@ -34,10 +34,10 @@ impl fmt::Debug for InspectFn {
     }
 }
 
-/// What is called with all that changes.
+/// A function that is called with every change.
 type ChangeCallback = dyn FnMut(&mut Model, &Change, Instant) + Send;
 
-/// Someone who is told all that changes.
+/// A subscriber to all changes of an app.
 pub(super) struct ChangeListener(pub Box<ChangeCallback>);
 
 impl fmt::Debug for ChangeListener {
@@ -46,51 +46,51 @@ impl fmt::Debug for ChangeListener {
     }
 }
 
-/// A way to a running app.
+/// Access to a running app.
 #[derive(Debug, Clone)]
 pub struct Inspector(Process);
 
 impl Inspector {
-    /// Does something inside the app when its turn comes: an app that hangs lets nobody in until it wakes. Whatever
-    /// comes of it is told. The receiver fails if the app has ended.
+    /// Runs a function inside the app, after the requests before it: in an app that hangs it runs when that wakes. Changes
+    /// that it makes are announced. The receiver fails if the app has ended.
     pub fn inspect<T: Send + 'static>(
         &self,
-        visit: impl FnOnce(Inspection<'_>) -> T + Send + 'static,
+        inspect: impl FnOnce(Inspection<'_>) -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (answer, reply) = oneshot::channel();
-        let visit = InspectFn(Box::new(move |inside| {
-            // Whoever asked may have given up.
-            let _ = answer.send(visit(inside));
+        let inspect = InspectFn(Box::new(move |inside| {
+            // The caller may have stopped waiting.
+            let _ = answer.send(inspect(inside));
         }));
-        // If this fails the app has ended, and so does the receiver.
-        let _ = self.0.requests.send(Request::Inspect(visit));
+        // If this fails, the app has ended, and the receiver fails too.
+        let _ = self.0.requests.send(Request::Inspect(inspect));
         reply
     }
 
-    /// Has everything that changes told from now on, but for what is lost by a fault. Begins with the windows as they
-    /// are.
+    /// Subscribes to all changes from now on, except those that a fault drops. The first change stands for the windows as
+    /// they are.
     pub fn subscribe(&self, listener: impl FnMut(&mut Model, &Change, Instant) + Send + 'static) {
         let _ = self.0.controls.send(Control::Subscribe(ChangeListener(Box::new(listener))));
     }
 
-    /// Asks what a worker asks; false if the app has ended.
-    pub fn ask(&self, question: AppRequest) -> bool {
-        self.0.ask(question)
+    /// Sends a request as a worker does; false if the app has ended.
+    pub fn ask(&self, call: AppRequest) -> bool {
+        self.0.ask(call)
     }
 }
 
 impl SimDesktop {
-    /// A way to the app of this process.
+    /// Access to the app of a process.
     pub fn inspector(&self, pid: u32) -> Option<Inspector> {
         self.session().process(pid).map(Inspector)
     }
 
-    /// The apps that run, those that were started first before others.
+    /// The running apps, in the order they were started.
     pub fn apps(&self) -> Vec<RunningApp> {
         self.session().apps()
     }
 
-    /// The identities and names of the apps there are, running or not.
+    /// The identities and names of the installed apps, running or not.
     pub fn installed(&self) -> Vec<(String, String)> {
         let scripts = self.session().scripts.iter();
         scripts.map(|script| (script.identity.clone(), script.name.clone())).collect()
@@ -116,7 +116,7 @@ impl SimDesktop {
         self.session().set_displays(displays).await;
     }
 
-    /// Has the keys of these steps go to one app, whichever is in front. What else is in them goes nowhere.
+    /// Sends the keys of these steps to one app, whichever is in front. All other steps are ignored.
     pub async fn type_to(&self, pid: u32, steps: Vec<InputStep>) {
         self.session().type_to(pid, steps).await;
     }
@@ -131,7 +131,7 @@ impl SimDesktop {
         self.session().is_hidden(pid)
     }
 
-    /// Says which click in a row the next press of a button is, where that is not to be told by the time between.
+    /// Sets the click count of the next press of a button, instead of deriving it from the time between presses.
     pub fn count_next_click(&self, count: u32) {
         self.session().input_state.lock().count_next_click(count);
     }

@@ -1,10 +1,10 @@
-//! The built-in desktop: scripted apps for machines without a desktop, and for every behaviour that is hard to get
-//! from real ones: lazy announcements, hangs, deaths, floods, cycles.
+//! The built-in desktop: scripted apps for machines without a desktop, and for behaviour that is hard to reproduce
+//! with real apps: missing notifications, hangs, crashes, floods of events, cycles.
 //!
-//! `script` and `rule` say what can be written, `model` brings it to life; these are pure and serve other doubles
+//! `script` and `rule` define the format of scripts, `model` runs them; these are pure, and used by other test doubles
 //! too. `process` puts an app behind channels as a real one is behind an accessibility API; the
-//! worker of [`worker`](axd_platform::worker) keeps an attached app true over them. `desk` is what the apps share, `calls`, `input` and `picture` are what can be done
-//! with it, `sim_command` is the person at it, `reach` lets other doubles in, and `desktop` is the [`Platform`](axd_platform::Platform).
+//! [`worker`](axd_platform::worker) of an attached app talks to it over them. `session` is the state that the apps share; `calls`, `input` and `render` act on it;
+//! `sim_command` is the command `sim`, `inspect` gives access to other test doubles, and `desktop` is the [`Platform`](axd_platform::Platform).
 
 pub mod announce;
 mod calls;

@@ -1,4 +1,4 @@
-//! Which apps there are: the built-in ones, and those of files and folders that the user names.
+//! Loads the scripts of the installed apps: the built-in ones, and those in files and folders that the user names.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,8 +18,8 @@ pub const BUILT_IN: [(&str, &str); 7] = [
     ("calculator.toml", include_str!("apps/calculator.toml")),
 ];
 
-/// The built-in apps, and those found in `paths`: script files, or folders of them. A script that is broken is told
-/// in the log and left out; one that has the name of an earlier app takes its place.
+/// The built-in apps, and those in `paths`: script files, or folders of them. A script with an error is logged
+/// and left out; one with the name of an earlier app replaces it.
 pub fn load(built_in: bool, paths: &[PathBuf]) -> Vec<Arc<Script>> {
     let mut apps: Vec<Arc<Script>> = Vec::new();
     let shipped = BUILT_IN.iter().filter(|_| built_in).map(|(file, text)| Script::parse(file, text));
@@ -36,7 +36,7 @@ pub fn load(built_in: bool, paths: &[PathBuf]) -> Vec<Arc<Script>> {
     apps
 }
 
-/// The script files a path stands for: itself, or the `.toml` files of the folder in the order of their names.
+/// The script files of a path: itself, or the `.toml` files of a folder, sorted by name.
 fn files(path: &Path) -> Vec<Result<PathBuf, ScriptError>> {
     if !path.is_dir() {
         return vec![Ok(path.to_owned())];

@@ -1,4 +1,4 @@
-//! Rules: when this is done to a widget, these effects follow.
+//! The rules of a script: what triggers them, and their effects.
 
 use axd_protocol::State;
 use serde::Deserialize;
@@ -10,10 +10,10 @@ pub struct RuleScript {
     /// `verb:widget`, one or several.
     #[serde(deserialize_with = "one_or_many")]
     pub on: Vec<String>,
-    /// What must be true besides: one condition, or all of several.
+    /// The conditions, which must all be met: one, or a list.
     #[serde(default, deserialize_with = "conditions")]
     pub when: Vec<ConditionScript>,
-    /// How much later the effects follow.
+    /// The delay of the effects, in ms.
     #[serde(default)]
     pub after_ms: u64,
     /// The effects.
@@ -25,17 +25,17 @@ pub struct RuleScript {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConditionScript {
-    /// The widget it is about.
+    /// The widget that is tested.
     pub widget: String,
-    /// It has this state,
+    /// The widget has this state.
     pub is: Option<String>,
-    /// or has it not,
+    /// The widget does not have this state.
     pub is_not: Option<String>,
-    /// or holds this value,
+    /// The widget has this value.
     pub value: Option<String>,
-    /// or has this name,
+    /// The widget has this name.
     pub name: Option<String>,
-    /// or holds nothing, or something.
+    /// The value of the widget is empty, or is not.
     pub empty: Option<bool>,
 }
 
@@ -78,39 +78,39 @@ pub struct EffectScript {
     pub by: Option<f64>,
 }
 
-/// What sets a rule off.
+/// What triggers a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trigger {
-    /// The kind of happening.
+    /// The kind of event.
     pub kind: TriggerKind,
     /// The widget's id, or `*` for any.
     pub widget: String,
 }
 
-/// What can happen to a widget.
+/// The events that can trigger a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TriggerKind {
     /// The app started.
     Start,
-    /// It was pressed.
+    /// The widget was pressed.
     Press,
-    /// A person changed what it holds: value, or checked or not.
+    /// The user changed its value or whether it is checked.
     Change,
-    /// It, or something in it, was selected.
+    /// The widget, or something in it, was selected.
     Select,
-    /// It got the focus.
+    /// The widget received the focus.
     Focus,
     /// The window opened.
     Open,
     /// The window closed.
     Close,
-    /// It was double-clicked, or Return was pressed in it.
+    /// The widget was double-clicked, or Return was pressed in it.
     Activate,
-    /// Something was dropped on it, or on something in it.
+    /// Something was dropped on the widget, or on something in it.
     Drop,
-    /// The pointer came to it.
+    /// The pointer moved onto the widget.
     Hover,
-    /// It was asked for an action that only the script knows.
+    /// An action that only the script defines was requested.
     Action,
     /// The app was asked to end.
     Quit,
@@ -132,98 +132,98 @@ impl TriggerKind {
         ("quit", TriggerKind::Quit),
     ];
 
-    /// Whether it happens to the app rather than to a widget.
+    /// Whether the event is one of the app rather than of a widget.
     fn is_app_level(self) -> bool {
         matches!(self, TriggerKind::Start | TriggerKind::Quit)
     }
 }
 
-/// What a rule needs besides its trigger.
+/// A condition of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
-    /// The widget it is about.
+    /// The widget that is tested.
     pub widget: String,
-    /// What must be true of it.
+    /// The test.
     pub test: Test,
 }
 
-/// What a condition looks at.
+/// What a condition tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Test {
-    /// It has the state, or has it not.
+    /// The widget has the state, or does not have it.
     State(State, bool),
-    /// It holds the value.
+    /// The widget has the value.
     Value(String),
-    /// It has the name.
+    /// The widget has the name.
     Name(String),
-    /// It holds nothing, or something.
+    /// The value of the widget is empty, or is not.
     Empty(bool),
 }
 
-/// One thing a rule does. Widgets are named by id, or as `selected:LIST` or `last:LIST`.
+/// One effect of a rule. Widgets are named by id, or as `selected:LIST` or `last:LIST`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Gives it the value.
+    /// Sets the value.
     Set(String, String),
-    /// Puts text at the end of its value.
+    /// Appends text to the value.
     Append(String, String),
-    /// Adds to the number it holds, within its range.
+    /// Adds to the value, which is a number, within its range.
     Increase(String, f64),
-    /// Turns a state on or off.
+    /// Toggles a state.
     Toggle(String, State),
-    /// Turns a state on, or off.
+    /// Sets a state, or clears it.
     Mark(String, State, bool),
-    /// Adds a widget made from a template.
+    /// Adds a widget from a template.
     Add {
         /// The template.
         template: String,
         /// The new parent.
         into: String,
-        /// The place among its children; the end if absent.
+        /// The index among its children; the end if absent.
         index: Option<usize>,
     },
-    /// Takes it away.
+    /// Removes the widget.
     Remove(String),
     /// Opens the window, or raises it.
     Open(String),
     /// Closes the window.
     Close(String),
-    /// Puts it somewhere else.
+    /// Moves the widget.
     Move {
-        /// What.
+        /// The widget.
         widget: String,
         /// The new parent.
         into: String,
-        /// The place among its children; the end if absent.
+        /// The index among its children; the end if absent.
         index: Option<usize>,
     },
-    /// Gives it another name.
+    /// Changes the name.
     Rename(String, String),
-    /// Says something for screen readers to speak.
+    /// Announces a text for screen readers to speak.
     Announce(String),
-    /// Selects it, and nothing else beside it.
+    /// Selects the widget exclusively.
     Select(String),
-    /// Gives it the focus.
+    /// Moves the focus to the widget.
     Focus(String),
     /// Ends the app.
     Quit,
 }
 
-/// A rule, checked.
+/// A validated rule.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// What sets it off.
+    /// The triggers.
     pub on: Vec<Trigger>,
-    /// What must be true besides, all of it.
+    /// The conditions, which must all be met.
     pub when: Vec<Condition>,
-    /// How much later the effects follow.
+    /// The delay of the effects, in ms.
     pub after_ms: u64,
     /// The effects.
     pub effects: Vec<Effect>,
 }
 
 impl Rule {
-    /// Checks a rule.
+    /// Validates a rule.
     pub fn parse(script: RuleScript) -> Result<Rule, String> {
         let on = script.on.iter().map(|on| trigger(on)).collect::<Result<Vec<_>, _>>()?;
         let when = script.when.into_iter().map(condition).collect::<Result<Vec<_>, _>>()?;
@@ -236,7 +236,7 @@ impl Rule {
         Ok(Rule { on, when, after_ms: script.after_ms, effects })
     }
 
-    /// The widgets it names.
+    /// The widgets that the rule refers to.
     pub fn references(&self) -> impl Iterator<Item = &str> {
         let on = self.on.iter().map(|trigger| trigger.widget.as_str()).filter(|id| !matches!(*id, "*" | ""));
         let when = self.when.iter().map(|condition| condition.widget.as_str());
@@ -244,7 +244,7 @@ impl Rule {
         on.chain(when).chain(effects.map(|id| id.split_once(':').map_or(id, |(_, list)| list)))
     }
 
-    /// The templates it names.
+    /// The templates that the rule refers to.
     pub fn templates(&self) -> impl Iterator<Item = &str> {
         self.effects.iter().filter_map(|effect| match effect {
             Effect::Add { template, .. } => Some(template.as_str()),
@@ -346,7 +346,7 @@ impl Effect {
 }
 
 impl EffectScript {
-    /// For lists in errors.
+    /// The verbs, for error messages.
     const VERBS: &'static str = "set, append, increase, toggle, mark, unmark, enable, disable, show, hide, add, \
          remove, open, close, move, rename, announce, select, focus, quit";
 
@@ -377,7 +377,7 @@ impl EffectScript {
     }
 }
 
-/// `quit = true` has no widget to name.
+/// Parses `quit = true`, which names no widget.
 fn truth<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(bool::deserialize(deserializer)?.then(String::new))
 }

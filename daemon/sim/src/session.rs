@@ -1,4 +1,4 @@
-//! The desk: which apps run, how their windows lie, and what is on the clipboard. The apps on it share it.
+//! The state that the apps of a desktop share: the running processes, the stacking order of windows, the clipboard and the input state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use axd_platform::{
     ClipboardContent, DesktopEvent, DesktopWindow, Failure, FailureKind, LaunchPlan, RunningApp,
 };
 
-/// What the desktop and the apps on it share: who runs, and how the windows lie.
+/// The session of a built-in desktop.
 pub(super) struct SimSession {
-    /// The apps there are, running or not.
+    /// The installed apps, running or not.
     pub scripts: Vec<Arc<Script>>,
     next_pid: AtomicU32,
     state: Mutex<SessionState>,
     clipboard: Mutex<Option<ClipboardContent>>,
-    /// The main one first.
+    /// The displays, the main one first.
     displays: Mutex<Vec<DisplayInfo>>,
     pub input_state: Mutex<InputState>,
 }
@@ -33,7 +33,7 @@ pub(super) struct SimSession {
 struct SessionState {
     out: Option<mpsc::UnboundedSender<DesktopEvent>>,
     running: BTreeMap<u32, RunningProcess>,
-    /// Front to back.
+    /// The windows, front to back.
     windows: Vec<DesktopWindow>,
     frontmost: (Option<u32>, Option<u64>),
     /// The apps that are hidden with all their windows.
@@ -48,7 +48,7 @@ struct RunningProcess {
 
 impl SessionState {
     fn send_event(&self, event: DesktopEvent) {
-        // Nobody listens any more: the daemon is ending.
+        // Sending fails only while the daemon shuts down.
         let _ = self.out.as_ref().map(|out| out.send(event));
     }
 
@@ -68,7 +68,7 @@ impl SessionState {
 }
 
 impl SimSession {
-    /// A desk with these apps, none of which runs.
+    /// A session with these apps, of which none runs.
     pub(super) fn new(scripts: Vec<Arc<Script>>) -> SimSession {
         SimSession {
             scripts,
@@ -80,7 +80,7 @@ impl SimSession {
         }
     }
 
-    /// Begins telling, and starts the apps that run from the start.
+    /// Starts sending events, and starts the apps that run from the start.
     pub(super) fn open(self: &Arc<SimSession>, out: mpsc::UnboundedSender<DesktopEvent>) {
         self.state.lock().out = Some(out);
         let mut windows = Vec::new();
@@ -93,14 +93,14 @@ impl SimSession {
         state.send_event(DesktopEvent::Displays(self.displays()));
     }
 
-    /// Tells nobody any more, and lets the apps end: they do when the last way to reach them does.
+    /// Stops sending events, and ends the apps: an app ends when the last sender to it is dropped.
     pub(super) fn close(&self) {
         let mut state = self.state.lock();
         state.out = None;
         state.running.clear();
     }
 
-    /// Takes in how an app's windows lie now, front to back. What is new comes to the front, and all of the app's
+    /// Updates the windows of an app, which are given front to back. New windows come to the front, and all of the app's
     /// windows do if it is `activated`.
     pub(super) fn arrange(&self, pid: u32, theirs: Vec<DesktopWindow>, activated: bool) {
         let mut state = self.state.lock();
@@ -118,7 +118,7 @@ impl SimSession {
             windows.extend(theirs.by_ref());
         }
         for old in &state.windows {
-            // In their own order, in the places that the app's windows had.
+            // The windows of the app keep the positions that they had, in their new order.
             if old.pid != pid {
                 windows.push(old.clone());
             } else {
@@ -129,7 +129,7 @@ impl SimSession {
         state.set_windows(windows);
     }
 
-    /// An app ended.
+    /// Removes an app that has ended.
     pub(super) fn on_app_ended(&self, pid: u32) {
         let mut state = self.state.lock();
         if state.running.remove(&pid).is_some() {
@@ -140,7 +140,7 @@ impl SimSession {
         }
     }
 
-    /// Starts an app; answers its process and its windows, which are not on the desktop yet.
+    /// Starts an app; returns its pid and its windows, which are not on the desktop yet.
     pub(super) fn start_process(
         self: &Arc<SimSession>,
         script: &Arc<Script>,
@@ -157,7 +157,7 @@ impl SimSession {
             identity: script.identity.clone(),
             ..RunningApp::default()
         };
-        // One that ends at once must not be gone before it is there.
+        // The lock is held because the end of an app that ends at once must not be announced before its start.
         let mut state = self.state.lock();
         let process = process::spawn(pid, model, Arc::clone(self));
         state.send_event(DesktopEvent::AppUp(seen.clone()));
@@ -165,44 +165,44 @@ impl SimSession {
         (pid, windows)
     }
 
-    /// Starts an app, in front.
+    /// Starts an app and brings it to the front.
     pub(super) fn launch_in_front(self: &Arc<SimSession>, script: &Arc<Script>, plan: LaunchPlan) -> u32 {
         let (pid, windows) = self.start_process(script, plan);
         self.arrange(pid, windows, true);
         pid
     }
 
-    /// The process of that number.
+    /// The process with a pid.
     pub(super) fn process(&self, pid: u32) -> Option<Process> {
         self.state.lock().running.get(&pid).map(|running| running.process.clone())
     }
 
-    /// The apps that run, those that were started first before others.
+    /// The running apps, in the order they were started.
     pub(super) fn apps(&self) -> Vec<RunningApp> {
         self.state.lock().running.values().map(|running| running.app.clone()).collect()
     }
 
-    /// The processes whose windows can be seen.
+    /// The processes that are not hidden.
     pub(super) fn visible_processes(&self) -> Vec<(u32, Process)> {
         let all = self.processes();
         let state = self.state.lock();
         all.into_iter().filter(|(pid, _)| !state.hidden.contains(pid)).collect()
     }
 
-    /// All processes, those that were started first before others.
+    /// All processes, in the order they were started.
     pub(super) fn processes(&self) -> Vec<(u32, Process)> {
         let state = self.state.lock();
         state.running.iter().map(|(pid, running)| (*pid, running.process.clone())).collect()
     }
 
-    /// The process of an app, the one that was started first if it runs more than once.
+    /// The pid of an app; of the instance that was started first, if there are several.
     pub(super) fn pid_of(&self, script: &Script) -> Option<u32> {
         let state = self.state.lock();
         let found = state.running.iter().find(|(_, running)| running.app.name == script.name);
         found.map(|(pid, _)| *pid)
     }
 
-    /// The app of that name, identity or process, and its process if it runs.
+    /// Finds an app by name, identity or pid; returns its pid too if it runs.
     pub(super) fn find(&self, word: &str) -> Result<(Arc<Script>, Option<u32>), Failure> {
         if let Ok(pid) = word.parse()
             && let Some(running) = self.state.lock().running.get(&pid)
@@ -254,17 +254,17 @@ impl SimSession {
         self.displays.lock().clone()
     }
 
-    /// Where the displays are.
+    /// The bounds of the displays.
     pub(super) fn display_bounds(&self) -> Vec<Bounds> {
         self.displays.lock().iter().map(|display| display.bounds).collect()
     }
 
-    /// What the displays span.
+    /// The bounding box of the displays.
     pub(super) fn span(&self) -> Bounds {
         span(self.display_bounds().into_iter()).unwrap_or(SCREEN)
     }
 
-    /// There are other displays now, the main one first; all apps know it when this is done.
+    /// Replaces the displays, the main one first. All apps know of it when this returns.
     pub(super) async fn set_displays(&self, displays: Vec<DisplayInfo>) {
         self.displays.lock().clone_from(&displays);
         for (_, process) in self.processes() {
@@ -273,12 +273,12 @@ impl SimSession {
         self.state.lock().send_event(DesktopEvent::Displays(displays));
     }
 
-    /// What is on the clipboard.
+    /// The content of the clipboard.
     pub(super) fn clipboard(&self) -> Option<ClipboardContent> {
         self.clipboard.lock().clone()
     }
 
-    /// The text on the clipboard, if that is what is on it.
+    /// The text on the clipboard, if it has text.
     pub(super) fn clipboard_text(&self) -> Option<String> {
         match &*self.clipboard.lock() {
             Some(ClipboardContent::Text(text)) => Some(text.clone()),
@@ -286,18 +286,18 @@ impl SimSession {
         }
     }
 
-    /// Puts something on the clipboard, instead of all that is on it.
+    /// Replaces the content of the clipboard.
     pub(super) fn set_clipboard(&self, clip: impl Into<Option<ClipboardContent>>) {
         *self.clipboard.lock() = clip.into();
     }
 }
 
-/// The one display that there is unless others are given.
+/// The default display.
 fn built_in_display() -> DisplayInfo {
     DisplayInfo { display: 1, name: "Built-in".to_owned(), primary: true, bounds: SCREEN, scale: 1.0 }
 }
 
-/// What was asked makes no sense.
+/// The failure for an invalid request.
 pub(super) fn invalid(text: String) -> Failure {
     Failure::new(FailureKind::Invalid, text)
 }

@@ -168,9 +168,9 @@ impl Extension for SimExtension {
         let (answer, reply) = oneshot::channel();
         match SimCommand::parse(args) {
             Ok(command) => {
-                let desk = Arc::clone(&self.0);
+                let session = Arc::clone(&self.0);
                 tokio::spawn(async move {
-                    let outcome = desk.answer_by(deadline, command).await;
+                    let outcome = session.answer_by(deadline, command).await;
                     // The client may have stopped waiting.
                     let _ = answer.send(outcome);
                 });
@@ -248,7 +248,7 @@ impl SimSession {
             let lacking = || invalid(format!("{word} takes a text: `ax sim {name} {word} WIDGET TEXT`"));
             text.clone().ok_or_else(lacking)
         };
-        let deed = match verb {
+        let action = match verb {
             SimVerb::Press => UserAction::Press(widget()?),
             SimVerb::Set => UserAction::Set(widget()?, words()?),
             SimVerb::Type => UserAction::Type(widget()?, words()?),
@@ -269,7 +269,7 @@ impl SimSession {
                 return Ok(Box::new(Control::Quit));
             }
         };
-        Ok(Box::new(move |answer| Control::Act(deed, answer)))
+        Ok(Box::new(move |answer| Control::Act(action, answer)))
     }
 
     pub(super) async fn send_control(

@@ -1,7 +1,7 @@
-//! What is asked of a widget without mouse and keyboard, as assistive technology asks it.
+//! Actions on widgets without mouse and keyboard, as assistive technology requests them.
 //!
-//! Such acts reach windows in the background, and do not bring them forward; what a person could not use, because it
-//! is disabled, hidden or behind a modal dialog, they cannot use either.
+//! They work on windows in the background, and do not raise them. A widget that a person could not use, because it
+//! is disabled, hidden or behind a modal dialog, refuses them.
 
 use std::time::Instant;
 
@@ -13,53 +13,53 @@ use super::{Handle, Model, Widget};
 use crate::rule::TriggerKind;
 use axd_platform::{Act, Direction};
 
-/// Why something was not done. Nothing of it was, then.
+/// Why an action was refused. Nothing of it was done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct Refusal {
-    /// The kind of reason.
+    /// The kind of refusal.
     pub kind: RefusalKind,
-    /// The reason.
+    /// The reason, for people.
     pub text: String,
 }
 
 /// The kind of a [`Refusal`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// The widget is no more.
+    /// The widget no longer exists.
     Gone,
-    /// Widgets of its kind do not do that.
+    /// Widgets of this role do not support the action.
     Unable,
-    /// It does, but not now.
+    /// The widget supports the action, but not in its current state.
     Refused,
-    /// It does, but not with this value.
+    /// The widget supports the action, but not with this value.
     Invalid,
 }
 
 impl Refusal {
-    /// The widget is no more.
+    /// The widget no longer exists.
     pub fn gone() -> Refusal {
         Refusal { kind: RefusalKind::Gone, text: "the element is gone".to_owned() }
     }
 
-    /// Widgets of its kind do not do that.
+    /// Widgets of this role do not support the action.
     pub fn unable(text: impl Into<String>) -> Refusal {
         Refusal { kind: RefusalKind::Unable, text: text.into() }
     }
 
-    /// It does, but not now.
+    /// The widget supports the action, but not in its current state.
     pub fn refused(text: impl Into<String>) -> Refusal {
         Refusal { kind: RefusalKind::Refused, text: text.into() }
     }
 
-    /// It does, but not with this value.
+    /// The widget supports the action, but not with this value.
     pub fn invalid(text: impl Into<String>) -> Refusal {
         Refusal { kind: RefusalKind::Invalid, text: text.into() }
     }
 }
 
 impl Model {
-    /// Does to a widget what is asked.
+    /// Performs an action on a widget.
     pub fn perform(&mut self, handle: Handle, act: &Act, now: Instant) -> Result<(), Refusal> {
         if *act == Act::TellsChecked {
             return Ok(());
@@ -89,13 +89,13 @@ impl Model {
         }
     }
 
-    /// Whether the widget can be asked anything now.
+    /// Checks that actions can be performed on the widget now.
     fn check_usable(&self, handle: Handle, act: &Act) -> Result<(), Refusal> {
         let widget = self.widget(handle).ok_or_else(Refusal::gone)?;
         if !widget.semantic {
             return Err(Refusal::unable(format!("{} has no native actions", widget.describe())));
         }
-        // The items of a closed menu can be asked: who asks needs no pointer to get at them.
+        // The items of a closed menu can be used, because actions need no pointer to reach them.
         self.check_shown(handle, |above| is_popup(above.role))?;
         let uses = !matches!(act, Act::ScrollTo | Act::Reveal(_) | Act::Scroll(..));
         if uses && widget.states.has(State::Disabled) {
@@ -104,7 +104,7 @@ impl Model {
         self.check_modal(handle)
     }
 
-    /// Whether the widget is shown, but for what is inside of a widget that is `let_through`.
+    /// Checks that neither the widget nor an ancestor is hidden, except for children of a widget that is `let_through`.
     pub(super) fn check_shown(
         &self,
         handle: Handle,
@@ -118,20 +118,20 @@ impl Model {
         match path.iter().find(|part| self.has(**part, State::Hidden) && !is_inside(**part)) {
             Some(hidden) => {
                 let what = if *hidden == handle { "it".to_owned() } else { self.describe(*hidden) };
-                let called = self.describe(handle);
-                Err(Refusal::refused(format!("{called} cannot be reached: {what} is hidden now")))
+                let label = self.describe(handle);
+                Err(Refusal::refused(format!("{label} cannot be reached: {what} is hidden now")))
             }
             None => Ok(()),
         }
     }
 
-    /// Whether no modal dialog lies before the widget.
+    /// Checks that no modal dialog blocks the widget.
     pub(super) fn check_modal(&self, handle: Handle) -> Result<(), Refusal> {
         let window = self.window_of(handle);
         match self.modal().filter(|modal| window.is_some_and(|window| window != *modal)) {
             Some(modal) => {
-                let (called, dialog) = (self.describe(handle), self.describe(modal));
-                Err(Refusal::refused(format!("{called} is blocked by the {dialog}")))
+                let (label, dialog) = (self.describe(handle), self.describe(modal));
+                Err(Refusal::refused(format!("{label} is blocked by the {dialog}")))
             }
             None => Ok(()),
         }
@@ -146,7 +146,7 @@ impl Model {
         self.widget(handle).map(Widget::describe).unwrap_or_default()
     }
 
-    /// What a click would do, if one of its actions does that.
+    /// Does what a click would do, if the widget has an action for it.
     fn press_by_action(&mut self, handle: Handle, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
         let actions = widget.actions();
@@ -164,9 +164,9 @@ impl Model {
         let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
         let actions = widget.actions();
         if !actions.iter().any(|action| action == name) {
-            let called = widget.describe();
+            let label = widget.describe();
             return Err(Refusal::unable(format!(
-                "{called} has no '{name}'; it has {}",
+                "{label} has no '{name}'; it has {}",
                 join_actions(&actions)
             )));
         }
@@ -189,7 +189,7 @@ impl Model {
                 self.raise(handle);
                 Ok(())
             }
-            // An action that only the script knows: its rules say what it does.
+            // An action that only the script defines is handled by its rules.
             own => {
                 self.trigger(TriggerKind::Action, Some(handle), own, now);
                 Ok(())
@@ -197,7 +197,7 @@ impl Model {
         }
     }
 
-    /// Gives a widget the focus, if widgets of its kind can have it.
+    /// Moves the focus to a widget, if widgets of its role can have it.
     pub(super) fn give_focus(&mut self, handle: Handle, now: Instant) -> Result<(), Refusal> {
         match self.widget(handle) {
             None => Err(Refusal::gone()),
@@ -211,10 +211,10 @@ impl Model {
         }
     }
 
-    /// Shows, or hides, what a widget holds.
+    /// Expands or collapses a widget.
     pub(super) fn set_expanded(&mut self, handle: Handle, open: bool, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
-        let (role, called) = (widget.role, widget.describe());
+        let (role, label) = (widget.role, widget.describe());
         let is_open = widget.states.has(State::Expanded);
         if is_popup(role) {
             if open != is_open {
@@ -229,12 +229,12 @@ impl Model {
             }
         } else {
             let verb = if open { "expanded" } else { "collapsed" };
-            return Err(Refusal::unable(format!("{called} cannot be {verb}")));
+            return Err(Refusal::unable(format!("{label} cannot be {verb}")));
         }
         Ok(())
     }
 
-    /// Scrolls whatever the widget is in until it is in view.
+    /// Scrolls the ancestors of a widget until it is visible.
     pub(super) fn scroll_to(&mut self, handle: Handle) {
         let path = self.path(handle).unwrap_or_default();
         for pair in path.windows(2) {
@@ -254,15 +254,15 @@ impl Model {
 
     fn scroll_to_row(&mut self, handle: Handle, row: u32) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Err(Refusal::gone()) };
-        let called = widget.describe();
+        let label = widget.describe();
         if !scrolls(widget.role) {
-            return Err(Refusal::unable(format!("{called} does not scroll")));
+            return Err(Refusal::unable(format!("{label} does not scroll")));
         }
         let real = u32::try_from(widget.children.len()).unwrap_or(u32::MAX);
         let total = widget.total().unwrap_or(real);
         if row >= total {
             return Err(Refusal::invalid(format!(
-                "row index {row} of {called} is out of range; it has {total} rows"
+                "row index {row} of {label} is out of range; it has {total} rows"
             )));
         }
         match widget.rows_in_view() {
@@ -276,7 +276,7 @@ impl Model {
         }
     }
 
-    /// Scrolls a container by rows; at an end it stays there.
+    /// Scrolls a container by rows, at most to its end.
     pub(super) fn scroll_by(
         &mut self,
         handle: Handle,

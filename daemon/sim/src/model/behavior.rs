@@ -1,4 +1,4 @@
-//! What widgets do by themselves when something is done to them, whoever does it and however.
+//! The behaviour of each role, which is the same for actions, mouse and keyboard.
 
 use std::time::Instant;
 
@@ -8,10 +8,10 @@ use super::{Handle, Model, Refusal};
 use crate::rule::TriggerKind;
 
 impl Model {
-    /// What a click does.
+    /// Does what a click on the widget does.
     pub(super) fn press(&mut self, handle: Handle, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Ok(()) };
-        let (role, called) = (widget.role, widget.describe());
+        let (role, label) = (widget.role, widget.describe());
         match role {
             Role::Checkbox | Role::Switch | Role::MenuItemCheckbox => {
                 self.set_state(handle, State::Mixed, false);
@@ -41,7 +41,7 @@ impl Model {
             Role::TextField | Role::TextArea | Role::SearchField | Role::DateField => {
                 self.focus_on(handle, now);
             }
-            _ => return Err(Refusal::unable(format!("{called} cannot be pressed"))),
+            _ => return Err(Refusal::unable(format!("{label} cannot be pressed"))),
         }
         if role == Role::Button {
             self.toggle_disclosure(handle);
@@ -53,18 +53,18 @@ impl Model {
         Ok(())
     }
 
-    /// Puts a value in, as its role takes it.
+    /// Sets the value as a user would, within what the role accepts.
     pub(super) fn enter_value(&mut self, handle: Handle, text: &str, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Ok(()) };
-        let called = widget.describe();
+        let label = widget.describe();
         if widget.states.has(State::Readonly) {
-            return Err(Refusal::refused(format!("{called} is read-only")));
+            return Err(Refusal::refused(format!("{label} is read-only")));
         }
         match widget.role {
             Role::Slider | Role::SpinButton | Role::ScrollBar => {
                 let wanted = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
                 let wanted = wanted
-                    .ok_or_else(|| Refusal::invalid(format!("{called} takes a number, not '{text}'")))?;
+                    .ok_or_else(|| Refusal::invalid(format!("{label} takes a number, not '{text}'")))?;
                 let value = self.clamp_to_range(handle, wanted);
                 self.set_value(handle, format_number(value));
             }
@@ -73,29 +73,29 @@ impl Model {
                 let text = self.fitting(handle, text);
                 self.set_value(handle, text);
             }
-            _ => return Err(Refusal::unable(format!("{called} takes no text"))),
+            _ => return Err(Refusal::unable(format!("{label} takes no text"))),
         }
         self.on_user_change(handle, now);
         Ok(())
     }
 
-    /// A person, or who acts for one, changed what it holds.
+    /// Triggers the rules for a change of the value by the user.
     pub(super) fn on_user_change(&mut self, handle: Handle, now: Instant) {
         let held = self.widget(handle).and_then(|widget| widget.value.clone()).unwrap_or_default();
-        // What goes into a secure field must not come out by way of a rule.
+        // The value of a secure field must not leave it through a rule.
         let told = if self.has(handle, State::Secure) { "" } else { &held };
         self.trigger(TriggerKind::Change, Some(handle), told, now);
     }
 
-    /// Moves a number by so many of its steps.
+    /// Changes a number by a number of steps.
     pub(super) fn step(&mut self, handle: Handle, steps: f64, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(handle) else { return Ok(()) };
         let held: f64 = widget.value.as_deref().and_then(|held| held.trim().parse().ok()).unwrap_or(0.0);
-        let step = widget.options.as_ref().and_then(|plan| plan.step).unwrap_or(1.0);
+        let step = widget.options.as_ref().and_then(|options| options.step).unwrap_or(1.0);
         self.enter_value(handle, &format_number(held + steps * step), now)
     }
 
-    /// What Return does in a field, and a double click on an item. True if there was a rule for it.
+    /// Does what Return does in a field and a double click on an item. True if there was a rule for it.
     pub(super) fn confirm(&mut self, handle: Handle, now: Instant) -> bool {
         let name = self.widget(handle).and_then(|widget| widget.name.clone()).unwrap_or_default();
         let own = self.trigger(TriggerKind::Activate, Some(handle), &name, now);
@@ -103,16 +103,16 @@ impl Model {
         own | container.is_some_and(|list| self.trigger(TriggerKind::Activate, Some(list), &name, now))
     }
 
-    /// The number, held within the widget's range.
+    /// The number, limited to the range of the widget.
     pub(super) fn clamp_to_range(&self, handle: Handle, wanted: f64) -> f64 {
         let (min, max) = self.range(handle);
         wanted.max(min.unwrap_or(f64::MIN)).min(max.unwrap_or(f64::MAX))
     }
 
-    /// The least and the greatest number a widget takes.
+    /// The minimum and the maximum of a widget.
     pub fn range(&self, handle: Handle) -> (Option<f64>, Option<f64>) {
-        let plan = self.widget(handle).and_then(|widget| widget.options.as_ref());
-        plan.map_or((None, None), |plan| (plan.min, plan.max))
+        let options = self.widget(handle).and_then(|widget| widget.options.as_ref());
+        options.map_or((None, None), |options| (options.min, options.max))
     }
 
     /// Selects an item of a container by name or number.
@@ -123,12 +123,12 @@ impl Model {
         now: Instant,
     ) -> Result<(), Refusal> {
         let Some(widget) = self.widget(container) else { return Ok(()) };
-        let called = widget.describe();
+        let label = widget.describe();
         let ordinal = choice.trim().parse::<u32>().ok().and_then(|number| number.checked_sub(1));
         if let Some(total) = widget.total() {
             let row = ordinal.filter(|row| *row < total);
             let row =
-                row.ok_or_else(|| Refusal::invalid(format!("{called} takes a row from 1 to {total}")))?;
+                row.ok_or_else(|| Refusal::invalid(format!("{label} takes a row from 1 to {total}")))?;
             return self.select_row(container, row, now);
         }
         let named =
@@ -147,7 +147,7 @@ impl Model {
                 .take(20)
                 .collect();
             let names = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-            return Err(Refusal::invalid(format!("{called} has no '{choice}'; it has: {names}")));
+            return Err(Refusal::invalid(format!("{label} has no '{choice}'; it has: {names}")));
         };
         self.select_item(item, now)
     }
@@ -169,7 +169,7 @@ impl Model {
         }
     }
 
-    /// Selects an item, and nothing else beside it.
+    /// Selects an item exclusively.
     pub(super) fn select_item(&mut self, item: Handle, now: Instant) -> Result<(), Refusal> {
         let Some(widget) = self.widget(item) else { return Ok(()) };
         let parent = widget.parent.unwrap_or(Handle::APP);
@@ -197,7 +197,7 @@ impl Model {
         Ok(())
     }
 
-    /// What an item is an item of: its list, table or combo box; of a branch of a tree, the tree.
+    /// The list, table, combo box or tree of an item.
     pub fn container_of(&self, item: Handle) -> Option<Handle> {
         let widget = self.widget(item)?;
         match widget.role {
@@ -213,7 +213,7 @@ impl Model {
         }
     }
 
-    /// Takes the selection from whatever else in the container has it.
+    /// Unselects everything in a tree except one item.
     fn unselect_in(&mut self, container: Handle, but: Handle) {
         if self.widget(container).is_none_or(|widget| widget.role != Role::Tree) {
             return;
@@ -227,10 +227,10 @@ impl Model {
         }
     }
 
-    /// Scrolls a container until the row of this index is its first in view, as far as that goes.
+    /// Scrolls a container until the row of this index is the first visible one, as far as possible.
     pub(super) fn scroll(&mut self, handle: Handle, row: u32) -> Result<(), Refusal> {
         let Some(widget) = self.widget_mut(handle) else { return Ok(()) };
-        if let Some(rows) = widget.options.as_mut().and_then(|plan| plan.rows.as_mut()) {
+        if let Some(rows) = widget.options.as_mut().and_then(|options| options.rows.as_mut()) {
             rows.top = row.min(rows.total.saturating_sub(rows.visible));
             self.create_visible_rows(handle);
             return Ok(());
@@ -256,7 +256,7 @@ impl Model {
         self.set_state(handle, state, !on);
     }
 
-    /// Turns a state on here and off on all siblings.
+    /// Sets a state on a widget and clears it on its siblings.
     pub(super) fn set_exclusively(&mut self, handle: Handle, state: State) {
         let parent = self.widget(handle).and_then(|widget| widget.parent);
         let siblings = parent.and_then(|parent| self.widget(parent)).map(|parent| parent.children.clone());
@@ -266,7 +266,7 @@ impl Model {
         self.set_state(handle, state, true);
     }
 
-    /// Shows the page of the selected tab and hides those of its siblings.
+    /// Shows the page of the selected tab, and hides those of the other tabs.
     fn show_selected_page(&mut self, tab: Handle) {
         let parent = self.widget(tab).and_then(|widget| widget.parent);
         let tabs = parent.and_then(|parent| self.widget(parent)).map(|parent| parent.children.clone());
@@ -280,7 +280,7 @@ impl Model {
     }
 }
 
-/// A number as a widget shows it: whole where it is whole.
+/// Formats a number as a widget shows it, without decimals if it is whole.
 pub(super) fn format_number(value: f64) -> String {
     let rounded = (value * 1e10).round() / 1e10;
     if rounded.is_finite() { format!("{}", rounded + 0.0) } else { "Error".to_owned() }

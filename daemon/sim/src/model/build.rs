@@ -1,18 +1,19 @@
-//! Bringing a script to life: widgets from what is written, and the rows that come into view.
+//! Creates the widgets of a script, and the rows that become visible.
 
 use axd_protocol::{Role, State, States};
 
 use super::{Change, Handle, Model, VirtualRows, Widget, WidgetOptions};
 use crate::script::{GenerateScript, Script, WidgetScript, WindowScript};
 
-/// What a widget can do, as its toolkit would list it: what a press does first.
+/// The actions of a widget, as its toolkit would list them; the default action is the first.
 pub(super) fn actions_of(widget: &Widget) -> Vec<&'static str> {
     let mut actions = role_actions(widget.role).to_vec();
-    let plan = widget.options.as_deref();
-    if plan.is_some_and(|plan| plan.shows.is_some()) && widget.role != Role::Tab || is_branch(widget) {
+    let options = widget.options.as_deref();
+    if options.is_some_and(|options| options.shows.is_some()) && widget.role != Role::Tab || is_branch(widget)
+    {
         actions.extend(["expand", "collapse"]);
     }
-    if plan.is_some_and(|plan| plan.menu.is_some()) {
+    if options.is_some_and(|options| options.menu.is_some()) {
         actions.push("show-menu");
     }
     actions
@@ -32,12 +33,12 @@ fn role_actions(role: Role) -> &'static [&'static str] {
     }
 }
 
-/// Whether children of the role are there only while it is open.
+/// Whether children of the role are visible only while it is open.
 pub(super) fn is_popup(role: Role) -> bool {
     matches!(role, Role::Menu | Role::Combobox)
 }
 
-/// Whether it is a branch of a tree, which opens and closes.
+/// Whether the widget is a branch of a tree, which opens and closes.
 pub(super) fn is_branch(widget: &Widget) -> bool {
     widget.role == Role::TreeItem && !widget.children.is_empty()
 }
@@ -90,7 +91,7 @@ impl Model {
         }
     }
 
-    /// Opens a window of the script, in front.
+    /// Creates a window of the script, in front of the others.
     pub(super) fn build_window(&mut self, script: &WindowScript) -> Handle {
         let mut window = Widget::named(script.role, &script.title);
         window.id = Some(script.id.clone());
@@ -115,7 +116,7 @@ impl Model {
         handle
     }
 
-    /// Makes a widget from what is written; `n` stands for `{n}` in its texts.
+    /// Creates a widget of the script; `n` replaces `{n}` in its texts.
     pub(super) fn build_widget(
         &mut self,
         script: &WidgetScript,
@@ -179,7 +180,7 @@ impl Model {
         handle
     }
 
-    /// Fills a widget with real rows by the number.
+    /// Fills a widget with generated rows.
     pub fn generate(&mut self, into: Handle, role: Role, script: &GenerateScript) {
         let item = match role {
             Role::Table | Role::Grid => Role::Row,
@@ -195,7 +196,7 @@ impl Model {
         }
     }
 
-    /// Adds a list of `rows` items to the front window: an app that suddenly is huge.
+    /// Adds a list of `rows` items to the front window, to make the app huge.
     pub fn add_list(&mut self, rows: u32) {
         let Some(window) = self.stack.first().copied() else { return };
         let list = self.insert(Widget::named(Role::List, "Huge"), window, None);
@@ -213,20 +214,20 @@ impl Model {
         handle
     }
 
-    /// A handle that names nothing and never will: an element that died before it could be read.
+    /// Reserves a handle without a widget, for an element that no longer exists when it is read.
     pub fn reserve_handle(&mut self) -> Handle {
         self.widgets.push(None);
         Handle(self.widgets.len() as u64 - 1)
     }
 
-    /// Hides the pages of tabs that are not selected and what closed disclosure buttons would show.
+    /// Hides the pages of tabs that are not selected, and the content of closed disclosure buttons.
     fn hide_closed_pages(&mut self, window: Handle) {
         let mut waiting = vec![window];
         let mut shown = Vec::new();
         while let Some(handle) = waiting.pop() {
             let Some(widget) = self.widget(handle) else { continue };
             waiting.extend(&widget.children);
-            if let Some(id) = widget.options.as_ref().and_then(|plan| plan.shows.clone()) {
+            if let Some(id) = widget.options.as_ref().and_then(|options| options.shows.clone()) {
                 let open = widget.states.has(State::Selected) || widget.states.has(State::Expanded);
                 shown.push((id, open));
             }
@@ -238,10 +239,10 @@ impl Model {
         }
     }
 
-    /// Makes the rows that are in view exist, and no others. Those that stay in view stay the same.
+    /// Creates the rows that have become visible, and removes all that no longer are. Rows that stay visible keep their handles.
     pub(super) fn create_visible_rows(&mut self, container: Handle) {
         let Some(widget) = self.widget(container) else { return };
-        let Some(rows) = widget.options.as_ref().and_then(|plan| plan.rows.as_ref()) else { return };
+        let Some(rows) = widget.options.as_ref().and_then(|options| options.rows.as_ref()) else { return };
         let (top, bottom) = (rows.top, (rows.top + rows.visible).min(rows.total));
         let (cells, selected, role) = (rows.cells.clone(), rows.selected, widget.role);
         let item = if role == Role::List { Role::ListItem } else { Role::Row };
@@ -275,7 +276,7 @@ fn options_of(script: &WidgetScript) -> Option<Box<WidgetOptions>> {
         cells: rows.cells.clone(),
         selected: None,
     });
-    let plan = WidgetOptions {
+    let options = WidgetOptions {
         bounds: script.bounds,
         height: script.height,
         flow: script.layout,
@@ -285,7 +286,7 @@ fn options_of(script: &WidgetScript) -> Option<Box<WidgetOptions>> {
         step: script.step,
         shows: script.shows.clone(),
         rows,
-        // Checked when the script was read.
+        // The script has been validated, so parsing cannot fail.
         shortcut: script.shortcut.as_ref().and_then(|keys| keys.parse().ok()),
         menu: script.menu.clone(),
         floating: false,
@@ -293,5 +294,5 @@ fn options_of(script: &WidgetScript) -> Option<Box<WidgetOptions>> {
         drag: script.drag,
         reorder: script.reorder,
     };
-    (plan != WidgetOptions::default()).then(|| Box::new(plan))
+    (options != WidgetOptions::default()).then(|| Box::new(options))
 }

@@ -1,4 +1,4 @@
-//! The machines inside apps: what a list of rules would say badly.
+//! The built-in logic of apps whose behaviour cannot be written as rules: a calculator and a notebook.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use super::{Change, Handle, Model, Widget};
 use crate::rule::TriggerKind;
 use crate::script::LogicScript;
 
-/// A machine's memory.
+/// The state of the built-in logic.
 #[derive(Debug)]
 pub(super) enum BuiltinLogic {
     Calculator(Calculator),
     Notebook(Notebook),
 }
 
-/// A pocket calculator: no precedence, each operator applies to what was there.
+/// A pocket calculator without operator precedence.
 #[derive(Debug, Default)]
 pub(super) struct Calculator {
     entry: String,
     total: Option<f64>,
     pending: Option<char>,
-    /// What was keyed in since the last result, for the history.
+    /// The keys since the last result, for the history.
     line: String,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Notebook {
 }
 
 impl Calculator {
-    /// Presses a key; answers what the display shows now, and the line for the history if a result came out.
+    /// Presses a key; returns the new text of the display, and a line for the history if there is a result.
     fn key(&mut self, key: &str) -> (String, Option<String>) {
         match key {
             "C" => *self = Calculator::default(),
@@ -53,7 +53,7 @@ impl Calculator {
                     self.entry.clear();
                 }
                 if self.pending.is_none() && self.entry.is_empty() {
-                    // A digit right after a result begins a new sum.
+                    // A digit right after a result starts a new calculation.
                     self.total = None;
                     self.line.clear();
                 }
@@ -63,7 +63,7 @@ impl Calculator {
         (if self.entry.is_empty() { "0".to_owned() } else { self.entry.clone() }, None)
     }
 
-    /// Takes the entry into the total; answers the total.
+    /// Applies the pending operator to the entry, and returns the new total.
     fn apply_operator(&mut self) -> String {
         let entry = std::mem::take(&mut self.entry);
         if let Ok(value) = entry.parse::<f64>() {
@@ -116,7 +116,7 @@ impl Model {
 
     pub(super) fn run_logic(&mut self, happening: TriggerKind, id: &str, text: &str) {
         let script = Arc::clone(&self.script);
-        // Out for as long as it works on the widgets, and back in below.
+        // The logic is taken out of the model while it changes the widgets, and put back below.
         match (self.machine.take(), &script.machine) {
             (
                 Some(BuiltinLogic::Calculator(mut calculator)),

@@ -1,6 +1,6 @@
-//! Text under edit: where the caret is, what is selected, and what typing does to it.
+//! Editing text: the caret, the selection, and what typing does.
 //!
-//! Places are counted in characters. A field whose caret was never set, or whose text was put in whole, has it at
+//! Positions are counted in characters. A field whose caret was never set, or whose text was replaced, has it at
 //! the end.
 
 use std::ops::Range;
@@ -10,28 +10,28 @@ use axd_protocol::{Point, Role, State};
 
 use super::{Handle, Model, Refusal};
 
-/// How wide a character is on the built-in desktop, and how high a line.
+/// The width of a character and the height of a line.
 pub const CELL: (i32, i32) = (6, 12);
-/// How far inside its field text begins.
+/// The distance of text from the edge of its field.
 pub const PADDING: i32 = 4;
 
-/// A caret, and what is selected from it.
+/// A caret and its selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Caret {
-    /// Where the selection began; the caret itself if nothing is selected.
+    /// The other end of the selection; the position of the caret if nothing is selected.
     pub anchor: usize,
-    /// Before which character the caret is.
+    /// The index of the character after the caret.
     pub at: usize,
 }
 
 impl Caret {
-    /// What is selected.
+    /// The selected range.
     pub fn selected(self) -> Range<usize> {
         self.anchor.min(self.at)..self.anchor.max(self.at)
     }
 }
 
-/// Where a key takes the caret.
+/// A movement of the caret by a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Motion {
     Left,
@@ -77,7 +77,7 @@ impl Model {
         self.carets.remove(&handle);
     }
 
-    /// What of the text a field can hold: a single line has no second one.
+    /// The part of a text that a field accepts: a single-line field takes no line breaks.
     pub(super) fn fitting(&self, handle: Handle, text: &str) -> String {
         match self.widget(handle).map(|widget| widget.role) {
             Some(Role::TextArea) => text.to_owned(),
@@ -85,7 +85,7 @@ impl Model {
         }
     }
 
-    /// Puts text in at the caret, instead of what is selected.
+    /// Inserts text at the caret, replacing the selection.
     pub(super) fn insert_text(&mut self, handle: Handle, text: &str, now: Instant) -> Result<(), Refusal> {
         self.takes_text(handle)?;
         let text = self.fitting(handle, text);
@@ -108,7 +108,7 @@ impl Model {
         self.on_user_change(handle, now);
     }
 
-    /// Deletes what is selected, or the character before or after the caret.
+    /// Deletes the selection, or the character before or after the caret.
     pub(super) fn delete_text(&mut self, handle: Handle, forward: bool, now: Instant) {
         if self.takes_text(handle).is_err() {
             return;
@@ -123,7 +123,7 @@ impl Model {
         }
     }
 
-    /// What is selected in a field; nothing of a secure one.
+    /// The selected text of a field; none for a secure field.
     pub(super) fn selected_text(&self, handle: Handle) -> Option<String> {
         let range = self.caret(handle).selected();
         if range.is_empty() || self.has(handle, State::Secure) {
@@ -132,7 +132,7 @@ impl Model {
         Some(self.held(handle).chars().skip(range.start).take(range.len()).collect())
     }
 
-    /// Puts the caret before a character; what lies between it and where it was is selected if `extend`.
+    /// Moves the caret before a character, and extends the selection if `extend`.
     pub(super) fn set_caret(&mut self, handle: Handle, at: usize, extend: bool) {
         let anchor = if extend { self.caret(handle).anchor } else { at };
         self.carets.insert(handle, Caret { anchor, at });
@@ -164,7 +164,7 @@ impl Model {
         self.select_text(handle, line);
     }
 
-    /// Moves the caret as a key does.
+    /// Moves the caret.
     pub(super) fn move_caret(&mut self, handle: Handle, motion: Motion, extend: bool) {
         let text: Vec<char> = self.held(handle).chars().collect();
         let caret = self.caret(handle);
@@ -203,7 +203,7 @@ impl Model {
         self.set_caret(handle, at, extend);
     }
 
-    /// The place in the text nearest to a point.
+    /// The position in the text that is nearest to a point.
     pub(super) fn text_place(&mut self, handle: Handle, point: Point) -> usize {
         let Some(bounds) = self.place(handle).and_then(|place| place.bounds) else { return 0 };
         let text: Vec<char> = self.held(handle).chars().collect();
@@ -219,7 +219,7 @@ impl Model {
     }
 }
 
-/// The line that a place is in, without its end.
+/// The range of the line that contains a position, without its line break.
 fn line_of(text: &[char], at: usize) -> Range<usize> {
     let at = at.min(text.len());
     let start = text[..at].iter().rposition(|character| *character == '\n').map_or(0, |end| end + 1);

@@ -1,4 +1,4 @@
-//! What rules do.
+//! Runs the rules of a script.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use super::{Change, Handle, Model, ScheduledRule};
 use crate::rule::{Condition, Effect, Test, TriggerKind};
 
 impl Model {
-    /// Something happened: the machine acts on it, then the rules. Effects set off no further rules, so this ends.
+    /// Handles an event: first the built-in logic, then the rules. Effects do not trigger further rules, so this ends.
     /// True if there was a rule for it.
     pub(super) fn trigger(
         &mut self,
@@ -62,7 +62,7 @@ impl Model {
         }
     }
 
-    /// An effect on a widget that is not there now does nothing, as a click into the void would.
+    /// Runs an effect. On a widget that does not exist now it does nothing.
     fn run_effect(&mut self, effect: &Effect, text: &str, now: Instant) {
         match effect {
             Effect::Announce(said) => {
@@ -148,7 +148,7 @@ impl Model {
             };
             let of = |id: &str| self.find(id).and_then(|handle| self.widget(handle));
             match word.split_once(':') {
-                // What a secure field holds must not come out by way of another widget.
+                // The value of a secure field must not leave it through another widget.
                 Some(("value", id)) => {
                     let widget = of(id).filter(|widget| !widget.states.has(State::Secure));
                     filled.push_str(widget.and_then(|widget| widget.value.as_deref()).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What mouse and keyboard do to an app, as its windows get it.
+//! Mouse and keyboard events, as the windows of an app receive them.
 
 use std::time::Instant;
 
@@ -7,8 +7,8 @@ use axd_protocol::keys::{Button, Key};
 
 use super::{Handle, Model};
 
-/// The modifiers that are held. `ctrl` and `cmd` are the same to these apps, so that scripts and tests read alike
-/// everywhere.
+/// The modifiers that are held. These apps treat `ctrl` and `cmd` alike, so that scripts and tests are the same on
+/// all platforms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)]
 pub struct Modifiers {
@@ -17,79 +17,79 @@ pub struct Modifiers {
     pub alt: bool,
 }
 
-/// What an app gets of what a person does.
+/// An input event of an app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Gesture {
-    /// The pointer is here now, over the app or held down since it was.
+    /// The pointer moved over the app, or anywhere while a button is down that was pressed over the app.
     Move(Point),
-    /// The pointer is somewhere else.
+    /// The pointer left the app.
     Leave,
-    /// A button went down.
+    /// A button was pressed.
     Down {
-        /// Where.
+        /// The position of the pointer.
         at: Point,
-        /// Which.
+        /// The button.
         button: Button,
-        /// The how many-th time in a row.
+        /// The click count.
         clicks: u32,
-        /// What was held.
+        /// The modifiers that were held.
         modifiers: Modifiers,
     },
-    /// A button that went down on the app came up.
+    /// A button that was pressed over the app was released.
     Up {
-        /// Where.
+        /// The position of the pointer.
         at: Point,
-        /// Which.
+        /// The button.
         button: Button,
-        /// Whether something of another app is there.
+        /// Whether the pointer is over another app.
         outside: bool,
     },
-    /// The wheel was turned: notches down, negative up.
+    /// The wheel was turned.
     Wheel {
-        /// Where.
+        /// The position of the pointer.
         at: Point,
-        /// How far.
+        /// The number of notches down; negative for up.
         down: i32,
     },
-    /// Something that was dragged out of another app was dropped.
+    /// Something from another app was dropped.
     Drop {
-        /// Where.
+        /// The position of the pointer.
         at: Point,
         /// What it is called.
         text: String,
     },
-    /// A key went down.
+    /// A key was pressed.
     Key {
-        /// Which.
+        /// The key.
         key: Key,
-        /// What was held.
+        /// The modifiers that were held.
         modifiers: Modifiers,
     },
     /// A character was typed.
     Text(char),
 }
 
-/// What comes of it outside the app.
+/// The effects of a gesture outside of the app.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GestureOutcome {
-    /// What is to go onto the clipboard.
+    /// A text for the clipboard.
     pub copied: Option<String>,
-    /// What was dragged out of the app.
+    /// The name of the item that was dragged out of the app.
     pub dragged_out: Option<String>,
 }
 
-/// What an app remembers of the mouse.
+/// The state of the pointer in an app.
 #[derive(Debug, Default)]
 pub(super) struct PointerState {
     pub pressed: Option<PressedButton>,
     pub hovered: Option<Handle>,
-    /// The tooltip that is shown.
+    /// The open tooltip.
     pub tip: Option<Handle>,
-    /// What is being dragged.
+    /// The widget that is being dragged.
     pub dragged: Option<Handle>,
 }
 
-/// A button is down.
+/// A button that is held down.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PressedButton {
     pub handle: Handle,
@@ -98,7 +98,7 @@ pub(super) struct PressedButton {
     pub drag: DragPhase,
 }
 
-/// How far a drag is. What jumps from its source onto its target is none: the target must have seen it come.
+/// The phase of a drag. A pointer that jumps from the source to the target does not drag: it must move in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DragPhase {
     NotStarted,
@@ -107,14 +107,14 @@ pub(super) enum DragPhase {
 }
 
 impl Model {
-    /// Takes in what mouse and keyboard do; `clipboard` is the text that a paste would bring.
+    /// Handles an input event; `clipboard` is the text that a paste would insert.
     pub fn handle_gesture(
         &mut self,
         gesture: &Gesture,
         clipboard: Option<&str>,
         now: Instant,
     ) -> GestureOutcome {
-        let mut heard = GestureOutcome::default();
+        let mut outcome = GestureOutcome::default();
         match gesture {
             Gesture::Move(at) => self.pointer_moved(*at, now),
             Gesture::Leave => self.hover(None, now),
@@ -122,13 +122,13 @@ impl Model {
                 self.pointer_down(*at, *button, *clicks, *modifiers, now);
             }
             Gesture::Up { at, button, outside } => {
-                heard.dragged_out = self.pointer_up(*at, *button, *outside, now);
+                outcome.dragged_out = self.pointer_up(*at, *button, *outside, now);
             }
             Gesture::Wheel { at, down } => self.wheel(*at, *down),
             Gesture::Drop { at, text } => self.drop_from_outside(*at, text, now),
-            Gesture::Key { key, modifiers } => heard.copied = self.key(*key, *modifiers, clipboard, now),
+            Gesture::Key { key, modifiers } => outcome.copied = self.key(*key, *modifiers, clipboard, now),
             Gesture::Text(character) => self.on_character(*character, now),
         }
-        heard
+        outcome
     }
 }

@@ -9,11 +9,11 @@ use super::caret::Motion;
 use super::gesture::Modifiers;
 use super::{Handle, Model};
 
-/// How many steps or rows a page is.
+/// The number of steps or rows that PageUp and PageDown move.
 const STEPS_PER_PAGE: i32 = 10;
 
 impl Model {
-    /// A key went down; answers what it copied.
+    /// Handles a key press; returns the text that it copied.
     pub(super) fn key(
         &mut self,
         key: Key,
@@ -29,7 +29,7 @@ impl Model {
         if !(types && is_text)
             && let Some(widget) = self.shortcut(window, key, modifiers)
         {
-            // A shortcut of what cannot be pressed does nothing.
+            // The shortcut of a widget that cannot be pressed does nothing.
             let _ = self.press(widget, now);
             return None;
         }
@@ -56,7 +56,7 @@ impl Model {
         None
     }
 
-    /// A character was typed, whatever key that takes.
+    /// Handles a typed character, independent of the keyboard layout.
     pub(super) fn on_character(&mut self, character: char, now: Instant) {
         let key = match character {
             '\n' | '\r' => Key::Named(Named::Return),
@@ -65,7 +65,7 @@ impl Model {
             other => {
                 let focus = self.active_window().and_then(|window| self.focus_in(window));
                 if let Some(focus) = focus.filter(|focus| self.shows_text(*focus)) {
-                    // What is read-only takes none.
+                    // A read-only field refuses the text.
                     let _ = self.insert_text(focus, &other.to_string(), now);
                     return;
                 }
@@ -75,12 +75,12 @@ impl Model {
         self.key(key, Modifiers::default(), None, now);
     }
 
-    /// The window that keys go to.
+    /// The window that receives keys.
     fn active_window(&self) -> Option<Handle> {
         self.stack.iter().copied().find(|window| !self.frame(*window).minimized)
     }
 
-    /// What has the focus in a window, if it can be used now.
+    /// The widget that has the focus in a window, if it can be used now.
     fn focus_in(&self, window: Handle) -> Option<Handle> {
         let own = self.focus.filter(|focus| self.window_of(*focus) == Some(window));
         let focus = own.or_else(|| self.focuses.get(&window).copied())?;
@@ -88,7 +88,7 @@ impl Model {
         (self.widget(focus).is_some() && can_be_used).then_some(focus)
     }
 
-    /// The widget of a window that these keys press.
+    /// The widget of a window that has this shortcut.
     fn shortcut(&self, window: Handle, key: Key, modifiers: Modifiers) -> Option<Handle> {
         let is_pressed_by = |combo: &Combo| {
             let has = |wanted: &[Modifier]| combo.modifiers.iter().any(|other| wanted.contains(other));
@@ -98,20 +98,20 @@ impl Model {
                 && has(&[Modifier::Alt]) == modifiers.alt
         };
         let found = self.descendants_in_order(window, |_| true).into_iter().find(|handle| {
-            let plan = self.widget(*handle).and_then(|widget| widget.options.as_ref());
-            plan.and_then(|plan| plan.shortcut.as_ref()).is_some_and(is_pressed_by)
+            let options = self.widget(*handle).and_then(|widget| widget.options.as_ref());
+            options.and_then(|options| options.shortcut.as_ref()).is_some_and(is_pressed_by)
         })?;
         (!self.has(found, State::Disabled)).then_some(found)
     }
 
-    /// The widgets of a window in tree order, without what is inside of those that `enter` is false of.
+    /// The widgets of a window in tree order, without the descendants of those for which `enter` is false.
     fn descendants_in_order(&self, window: Handle, enter: impl Fn(Handle) -> bool) -> Vec<Handle> {
         let mut all = Vec::new();
         let mut waiting = vec![window];
         while let Some(handle) = waiting.pop() {
             let Some(widget) = self.widget(handle).filter(|_| enter(handle)) else { continue };
             all.push(handle);
-            // Rows by the thousand are no place for shortcuts; of each container one is a stop for the tab key.
+            // Rows have no shortcuts, and there may be thousands of them; the tab key stops at one per container.
             if !matches!(widget.role, Role::Row | Role::Cell) {
                 waiting.extend(widget.children.iter().rev());
             }
@@ -119,7 +119,7 @@ impl Model {
         all
     }
 
-    /// Moves the focus to the next control, or the one before.
+    /// Moves the focus to the next control, or to the previous one.
     fn tab(&mut self, window: Handle, back: bool, now: Instant) {
         let shown = self.descendants_in_order(window, |handle| {
             !self.has(handle, State::Hidden) && !self.has(handle, State::Disabled)
@@ -142,7 +142,7 @@ impl Model {
         }
     }
 
-    /// Whether the tab key stops there. Of items, radio buttons and tabs that is the one that counts, or the first.
+    /// Whether the tab key stops at the widget. Of items, radio buttons and tabs it stops at the selected one, or at the first.
     fn is_tab_stop(&self, handle: Handle) -> bool {
         let Some(widget) = self.widget(handle) else { return false };
         let state = match widget.role {
@@ -172,13 +172,13 @@ impl Model {
         chosen.or_else(|| siblings.iter().find(can_be)) == Some(&handle)
     }
 
-    /// Whether a tab is text there, as in areas of several lines that can be edited.
+    /// Whether the tab key inserts a tab, as in an editable text area.
     fn takes_tabs(&self, handle: Handle) -> bool {
         let is_area = self.widget(handle).is_some_and(|widget| widget.role == Role::TextArea);
         is_area && self.takes_text(handle).is_ok()
     }
 
-    /// Leaves a dialog by its button for that, or closes it.
+    /// Presses the cancel button of a dialog, or closes the dialog.
     fn escape(&mut self, window: Handle, now: Instant) {
         let Some(widget) = self.widget(window) else { return };
         let (role, id) = (widget.role, widget.id.clone().unwrap_or_default());
@@ -196,7 +196,7 @@ impl Model {
         }
     }
 
-    /// A button that the window's script names, if it can be pressed now.
+    /// A button that the script of the window names, if it can be pressed now.
     fn window_button(
         &self,
         window: Handle,
@@ -208,7 +208,7 @@ impl Model {
         (!self.has(button, State::Disabled)).then_some(button)
     }
 
-    /// A key in a field; answers what it copied.
+    /// Handles a key in a text field; returns the text that it copied.
     fn text_key(
         &mut self,
         field: Handle,
@@ -267,7 +267,7 @@ impl Model {
         None
     }
 
-    /// A key on a control that holds no text.
+    /// Handles a key on a control without text.
     fn control_key(&mut self, handle: Handle, key: Named, now: Instant) {
         let Some(widget) = self.widget(handle) else { return };
         let role = widget.role;
@@ -324,7 +324,7 @@ impl Model {
         let _ = self.step(handle, f64::from(steps), now);
     }
 
-    /// Presses a sibling of the same kind, and moves the focus there.
+    /// Presses a sibling of the same role, and moves the focus there.
     fn press_sibling(&mut self, handle: Handle, by: isize, now: Instant) {
         let role = self.widget(handle).map(|widget| widget.role);
         let parent = self.widget(handle).and_then(|widget| self.widget(widget.parent?));
@@ -341,7 +341,7 @@ impl Model {
         }
     }
 
-    /// A key on an item of a list, table or tree.
+    /// Handles a key on an item of a list, table or tree.
     fn item_key(&mut self, item: Handle, key: Named, now: Instant) {
         let by = match key {
             Named::Up => -1,
@@ -367,7 +367,7 @@ impl Model {
             let last = i64::from(total.saturating_sub(1));
             let wanted = (i64::from(row) + i64::from(by)).clamp(0, last);
             let wanted = u32::try_from(wanted).unwrap_or(0);
-            // The row is one there is.
+            // The row exists, so this is not refused.
             let _ = self.select_row(container, wanted, now);
         } else {
             let mut items = self.descendants_in_order(container, |part| !self.has(part, State::Hidden));
@@ -387,7 +387,7 @@ impl Model {
         }
     }
 
-    /// A key while a menu or combo box is open.
+    /// Handles a key while a menu or combo box is open.
     fn popup_key(&mut self, popup: Handle, key: Key, now: Instant) {
         let Key::Named(key) = key else { return };
         let mut items = self.widget(popup).map(|widget| widget.children.clone()).unwrap_or_default();
@@ -420,7 +420,7 @@ impl Model {
         }
     }
 
-    /// Opens the menu beside an open one.
+    /// Opens the next or previous menu of the menu bar.
     fn open_adjacent_menu(&mut self, menu: Handle, right: bool) {
         let siblings = self.widget(menu).and_then(|widget| self.widget(widget.parent?));
         let Some(siblings) = siblings.filter(|bar| bar.role == Role::MenuBar) else { return };
@@ -433,7 +433,7 @@ impl Model {
     }
 }
 
-/// What a key types with shift, on an American keyboard.
+/// The character that a key types with shift on a US keyboard.
 fn shifted(character: char) -> char {
     const PLAIN: &str = "`1234567890-=[]\\;',./";
     const SHIFTED: &str = "~!@#$%^&*()_+{}|:\"<>?";

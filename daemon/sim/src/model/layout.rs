@@ -1,4 +1,4 @@
-//! Where widgets are: their given place, or an automatic one in columns, rows and grids.
+//! The layout of widgets: given bounds, or automatic ones in columns, rows and grids.
 
 use std::collections::HashMap;
 
@@ -8,36 +8,41 @@ use super::build::is_popup;
 use super::{Handle, Model, Widget};
 use crate::script::Flow;
 
-/// The built-in desktop's display, unless it is given others.
+/// The bounds of the default display.
 pub const SCREEN: Bounds = Bounds { x: 0, y: 0, width: 1280, height: 800 };
 
+/// The height of the title bar of a window.
 const TITLE_BAR_HEIGHT: i32 = 28;
+/// The distance between the edge of a window and its content.
 const MARGIN: i32 = 8;
+/// The distance between widgets.
 const GAP: i32 = 4;
+/// The width of menus.
 pub(super) const POPUP_WIDTH: i32 = 180;
-/// How far the items of a branch are moved in, and how high a line of a tree is.
+/// The indentation of the items of a branch.
 const INDENT: i32 = 16;
+/// The height of a row, an item or a line of a tree.
 const LINE_HEIGHT: i32 = 20;
 
-/// Where a widget is.
+/// The position of a widget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Its place; `None` while it is hidden, and of the app itself.
+    /// The bounds; `None` while the widget is hidden, and for the app itself.
     pub bounds: Option<Bounds>,
-    /// Whether any of it can be seen: not hidden, nor scrolled or clipped away.
+    /// Whether any of it is visible: not hidden, scrolled out or clipped.
     pub visible: bool,
 }
 
-/// Whether widgets of the role show a part of what is in them.
+/// Whether widgets of the role scroll their content.
 pub(super) fn scrolls(role: Role) -> bool {
     matches!(role, Role::List | Role::Tree | Role::Table | Role::Grid | Role::ScrollArea)
 }
 
-/// The places of all widgets. It is worked out anew after anything that can move widgets, when somebody asks.
+/// The layout of all widgets. It is computed on demand, after any change that can move widgets.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     entries: HashMap<Handle, LayoutEntry>,
-    /// In the order they are painted: what is in a widget comes after it.
+    /// The widgets in painting order: children come after their parent.
     painted: Vec<PaintEntry>,
 }
 
@@ -51,12 +56,12 @@ struct LayoutEntry {
 struct PaintEntry {
     handle: Handle,
     window: Handle,
-    /// Open menus lie over what is painted later.
+    /// The layer; open menus are above widgets that are painted later.
     layer: u8,
     tip: bool,
 }
 
-/// What is the same for a widget and those in it.
+/// What a widget passes on to its children.
 #[derive(Clone, Copy)]
 struct PaintContext {
     window: Handle,
@@ -84,12 +89,12 @@ impl Layout {
         }
     }
 
-    /// Whether all of a widget can be seen.
+    /// Whether a widget is completely visible.
     pub(super) fn is_fully_visible(&self, handle: Handle) -> bool {
         self.entries.get(&handle).is_some_and(|spot| spot.seen == Some(spot.bounds))
     }
 
-    /// What a window shows, in the order it is painted: each with its place, and the part of that which is seen.
+    /// The visible widgets of a window in painting order, each with its bounds and the visible part of those.
     pub(super) fn painted(&self, window: Handle) -> Vec<(Handle, Bounds, Bounds)> {
         let mut there: Vec<&PaintEntry> =
             self.painted.iter().filter(|other| other.window == window).collect();
@@ -105,7 +110,7 @@ impl Layout {
     pub(super) fn hit_test(&self, point: Point, stack: &[Handle]) -> Option<Handle> {
         stack.iter().find_map(|window| {
             let there = self.painted.iter().enumerate().filter(|(_, painted)| painted.window == *window);
-            // A tooltip is only looked at.
+            // A tooltip does not receive clicks.
             let there = there.filter(|(_, painted)| !painted.tip);
             let hit = there.filter(|(_, painted)| {
                 let spot = self.entries.get(&painted.handle);
@@ -128,7 +133,7 @@ impl Layout {
             return self.place_popup(model, widget, Bounds { y: top, ..bounds }, canvas);
         }
         let clips = widget.role.is_window() || scrolls(widget.role);
-        // An empty clip where nothing of the widget is seen: nothing in it is seen either.
+        // If the widget is not visible the clip is empty, so that its children are not visible either.
         let nothing = Bounds { width: 0, height: 0, ..bounds };
         let clip = if clips { seen.unwrap_or(nothing) } else { canvas.clip };
         self.place_children(model, widget, bounds, PaintContext { clip, ..canvas });
@@ -198,7 +203,7 @@ fn is_shown(model: &Model, handle: Handle) -> bool {
     model.widget(handle).is_some_and(|widget| !widget.states.has(State::Hidden))
 }
 
-/// Whether it lies over the window rather than in it: a context menu or a tooltip.
+/// Whether the widget is above the layout of its window, as a context menu or tooltip is.
 fn is_floating(model: &Model, handle: Handle) -> bool {
     let is_tip = model.widget(handle).is_some_and(|widget| widget.role == Role::Tooltip);
     is_tip || model.is_floating(handle)
@@ -222,14 +227,14 @@ fn flow_of(widget: &Widget) -> Flow {
         Role::MenuBar | Role::Toolbar | Role::TabList | Role::StatusBar | Role::Row => Flow::Row,
         _ => Flow::Column,
     };
-    widget.options.as_ref().and_then(|plan| plan.flow).unwrap_or(by_role)
+    widget.options.as_ref().and_then(|options| options.flow).unwrap_or(by_role)
 }
 
 fn columns_of(widget: &Widget) -> u16 {
-    widget.options.as_ref().and_then(|plan| plan.columns).unwrap_or(2).max(1)
+    widget.options.as_ref().and_then(|options| options.columns).unwrap_or(2).max(1)
 }
 
-/// The margin at the sides, and how far down children begin.
+/// The margin at the sides and at the top of the children.
 fn insets(role: Role) -> (i32, i32) {
     match role {
         Role::Window | Role::Dialog | Role::Alert => (MARGIN, TITLE_BAR_HEIGHT + MARGIN),
@@ -242,14 +247,14 @@ fn gap(role: Role) -> i32 {
     if scrolls(role) || role == Role::TreeItem { 0 } else { GAP }
 }
 
-/// How high a widget is where nothing else is said.
+/// The height of a widget without given bounds.
 fn height_of(model: &Model, handle: Handle) -> i32 {
     let Some(widget) = model.widget(handle) else { return 0 };
-    if let Some(plan) = &widget.options {
-        if let Some(rows) = plan.rows.as_ref().filter(|_| plan.height.is_none()) {
+    if let Some(options) = &widget.options {
+        if let Some(rows) = options.rows.as_ref().filter(|_| options.height.is_none()) {
             return i32::try_from(rows.visible).unwrap_or(20) * LINE_HEIGHT;
         }
-        if let Some(height) = plan.bounds.map(|[_, _, _, height]| height).or(plan.height) {
+        if let Some(height) = options.bounds.map(|[_, _, _, height]| height).or(options.height) {
             return height;
         }
     }

@@ -1,6 +1,6 @@
-//! An app at work: its widgets, and what changes in them. Pure: no tasks, no channels, time is passed in.
+//! The model of a running app: its widgets, and what changes in them. Pure: it has no tasks and no channels, and time is passed in.
 //!
-//! Every change is noted truthfully in [`Model::take_changes`]; how much of it an app tells the world is not decided
+//! Every change is recorded for [`Model::take_changes`]; which changes the app announces is not decided
 //! here. The same model serves the built-in desktop and the double of the macOS accessibility API.
 
 mod act;
@@ -39,7 +39,7 @@ use builtin_logic::BuiltinLogic;
 use gesture::PointerState;
 use layout::Layout;
 
-/// An app's own name for a widget: never used again after it.
+/// The app's own id of a widget, which is never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle(pub u64);
 
@@ -48,41 +48,41 @@ impl Handle {
     pub const APP: Handle = Handle(0);
 }
 
-/// A widget as it is now.
+/// The current state of a widget.
 #[derive(Debug)]
 pub struct Widget {
-    /// What it is.
+    /// The role.
     pub role: Role,
-    /// Its identifier.
+    /// The id from the script.
     pub id: Option<String>,
-    /// What it is called.
+    /// The name.
     pub name: Option<String>,
-    /// What it holds. Of a secure field too: whoever passes it on must not.
+    /// The value, also of a secure field; callers must not pass that on.
     pub value: Option<String>,
-    /// More about it.
+    /// The description.
     pub description: Option<String>,
-    /// What its toolkit would call its role.
+    /// The role as a toolkit would report it.
     pub native_role: Option<String>,
-    /// What is true of it.
+    /// The states.
     pub states: States,
-    /// What it can do, if not what its role does.
+    /// The actions, if they differ from those of the role.
     pub own_actions: Option<Vec<String>>,
-    /// Whether it can be asked to act; if not, only mouse and keyboard move it.
+    /// Whether it offers actions; if not, only mouse and keyboard work on it.
     pub semantic: bool,
-    /// What it is in.
+    /// The parent.
     pub parent: Option<Handle>,
-    /// What is in it.
+    /// The children.
     pub children: Vec<Handle>,
-    /// Its index, of a row of a container that shows some of its rows.
+    /// The index of a row in a container of which only the visible rows exist.
     pub row: Option<u32>,
-    /// The window system's number, of a window.
+    /// The number of a window in the window system.
     pub window: Option<u64>,
-    /// The first child in view, of a list that scrolls.
+    /// The index of the first visible child of a list that scrolls.
     pub(crate) scroll_offset: usize,
     pub(crate) options: Option<Box<WidgetOptions>>,
 }
 
-/// What few widgets have; kept apart because trees may be large.
+/// Properties that few widgets have. They are boxed, because trees may be large.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct WidgetOptions {
     bounds: Option<[i32; 4]>,
@@ -95,16 +95,16 @@ pub(crate) struct WidgetOptions {
     shows: Option<String>,
     rows: Option<VirtualRows>,
     shortcut: Option<Combo>,
-    /// Its context menu.
+    /// The id of the context menu.
     menu: Option<String>,
-    /// Whether it is a context menu, which is nowhere until it is opened.
+    /// Whether it is a context menu, which is hidden until it is opened.
     floating: bool,
     tooltip: Option<String>,
     drag: bool,
     reorder: bool,
 }
 
-/// Rows of which only those in view exist.
+/// The rows of a container of which only the visible ones exist.
 #[derive(Debug, PartialEq)]
 struct VirtualRows {
     total: u32,
@@ -115,7 +115,7 @@ struct VirtualRows {
 }
 
 impl Widget {
-    /// What it can do, by name.
+    /// The names of its actions.
     pub fn actions(&self) -> Vec<String> {
         match &self.own_actions {
             _ if !self.semantic => vec![],
@@ -124,101 +124,101 @@ impl Widget {
         }
     }
 
-    /// How many rows there are, of a container that shows some of its rows.
+    /// The number of rows of a container of which only the visible rows exist.
     pub fn total(&self) -> Option<u32> {
         self.options.as_ref()?.rows.as_ref().map(|rows| rows.total)
     }
 
-    /// The rows in view, of a container that shows some of its rows.
+    /// The visible rows of a container of which only those exist.
     pub fn rows_in_view(&self) -> Option<std::ops::Range<u32>> {
         let rows = self.options.as_ref()?.rows.as_ref()?;
         Some(rows.top..rows.top.saturating_add(rows.visible))
     }
 
-    /// The first child in view, of a list that scrolls.
+    /// The index of the first visible child of a list that scrolls.
     pub fn first_in_view(&self) -> usize {
         self.rows_in_view().map_or(self.scroll_offset, |view| view.start as usize)
     }
 
-    /// What the cells of a row would hold, in view or not, of a container that shows some of its rows.
+    /// The texts of the cells of a row, visible or not, in a container of which only the visible rows exist.
     pub fn cells_of_row(&self, row: u32) -> Option<Vec<String>> {
         let rows = self.options.as_ref()?.rows.as_ref().filter(|rows| row < rows.total)?;
         Some(rows.cells.iter().map(|cell| cell.replace("{row}", &(row + 1).to_string())).collect())
     }
 
-    /// Where a child is among the children.
+    /// The index of a child.
     fn index_of(&self, child: Handle) -> Option<usize> {
         self.children.iter().position(|other| *other == child)
     }
 
-    /// What to call it in a message.
+    /// Describes the widget for a message.
     pub fn describe(&self) -> String {
-        let called = self.id.as_deref().or(self.name.as_deref()).unwrap_or("without a name");
-        format!("{} '{called}'", self.role)
+        let label = self.id.as_deref().or(self.name.as_deref()).unwrap_or("without a name");
+        format!("{} '{label}'", self.role)
     }
 }
 
-/// Something that changed, as the app knows it.
+/// A change in an app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// It has another name.
+    /// The name changed.
     Name(Handle),
-    /// It holds something else.
+    /// The value changed.
     Value(Handle),
-    /// A state went on or off.
+    /// A state was set or cleared.
     State(Handle, State),
-    /// Children were added, taken away or moved.
+    /// Children were added, removed or moved.
     Children(Handle),
-    /// It ended, with all in it.
+    /// A widget was removed, with all its descendants.
     Destroyed {
-        /// What ended.
+        /// The removed widget.
         element: Handle,
-        /// What it was in.
+        /// Its former parent.
         parent: Handle,
     },
-    /// It has the focus now.
+    /// The widget received the focus.
     Focus(Handle),
-    /// The app said something for screen readers to speak.
+    /// The app announced a text for screen readers to speak.
     Announced(String),
     /// Windows opened, closed, were raised or renamed.
     Windows,
 }
 
-/// An app at work.
+/// The model of a running app.
 #[derive(Debug)]
 pub struct Model {
     script: Arc<Script>,
-    /// By handle; a hole where a widget ended. Boxed, because handles are never used again and holes add up.
+    /// The widgets by handle; `None` where a widget was removed. They are boxed, because handles are never reused and empty entries add up.
     widgets: Vec<Option<Box<Widget>>>,
     ids: HashMap<String, Handle>,
     /// The open windows, front to back.
     stack: Vec<Handle>,
     focus: Option<Handle>,
-    /// What had the focus last, by window.
+    /// The widget that last had the focus, by window.
     focuses: HashMap<Handle, Handle>,
-    /// What had the focus before the keyboard went into a menu.
+    /// The widget that had the focus before a menu was opened.
     focus_before_popup: Option<Handle>,
-    /// How the window manager has windows that it has done something to.
+    /// The window manager's state of windows that it has changed.
     frames: HashMap<Handle, Frame>,
-    /// Where the caret is in fields where it is not at the end.
+    /// The carets of fields in which the caret is not at the end.
     carets: HashMap<Handle, Caret>,
     changes: Vec<Change>,
-    /// How many widgets each template has made.
+    /// The number of widgets made from each template.
     made: HashMap<String, u32>,
     scheduled: Vec<ScheduledRule>,
     machine: Option<BuiltinLogic>,
     next_window: u64,
     layout: Option<Layout>,
-    /// All that the displays show.
+    /// The bounding box of the displays.
     desktop: Bounds,
     pointer: PointerState,
-    /// How it was started.
+    /// The arguments, environment and working directory it was started with.
     started: LaunchPlan,
-    /// Whether it has ended itself.
+    /// Whether the app has ended itself.
     ended: bool,
 }
 
-/// Effects that wait for their time.
+/// A rule whose effects are delayed.
 #[derive(Debug)]
 struct ScheduledRule {
     due: Instant,
@@ -232,7 +232,7 @@ impl Model {
         Model::started(script, first_window, LaunchPlan::default(), now)
     }
 
-    /// The same, with what it is given on its command line.
+    /// Starts the app with arguments, environment and working directory.
     pub fn started(script: Arc<Script>, first_window: u64, started: LaunchPlan, now: Instant) -> Model {
         let mut model = Model {
             script: Arc::clone(&script),
@@ -262,12 +262,12 @@ impl Model {
         model
     }
 
-    /// The app's script.
+    /// The script of the app.
     pub fn script(&self) -> &Script {
         &self.script
     }
 
-    /// A widget, if it lives.
+    /// The widget of a handle, if it still exists.
     pub fn widget(&self, handle: Handle) -> Option<&Widget> {
         self.widgets.get(usize::try_from(handle.0).ok()?)?.as_deref()
     }
@@ -286,14 +286,14 @@ impl Model {
         }
     }
 
-    /// The ids there are now, sorted.
+    /// The ids of the existing widgets, sorted.
     pub fn ids(&self) -> Vec<&str> {
         let mut ids: Vec<&str> = self.ids.keys().map(String::as_str).collect();
         ids.sort_unstable();
         ids
     }
 
-    /// The widget and what it is in, the app first.
+    /// The path from the app to the widget.
     pub fn path(&self, handle: Handle) -> Option<Vec<Handle>> {
         let mut path = vec![handle];
         let mut widget = self.widget(handle)?;
@@ -305,7 +305,7 @@ impl Model {
         Some(path)
     }
 
-    /// What has the focus.
+    /// The widget that has the focus.
     pub fn focus(&self) -> Option<Handle> {
         self.focus
     }
@@ -315,22 +315,22 @@ impl Model {
         &self.stack
     }
 
-    /// The window the widget is in, or is.
+    /// The window of a widget, or the widget itself if it is one.
     pub fn window_of(&self, handle: Handle) -> Option<Handle> {
         self.path(handle)?.get(1).copied()
     }
 
-    /// What changed since this was last asked, in order.
+    /// The changes since the last call, in order.
     pub fn take_changes(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.changes)
     }
 
-    /// When something will happen by itself.
+    /// The time of the next delayed rule.
     pub fn next_due(&self) -> Option<Instant> {
         self.scheduled.iter().map(|later| later.due).min()
     }
 
-    /// Lets happen what is due.
+    /// Runs the delayed rules that are due.
     pub fn advance(&mut self, now: Instant) {
         while let Some(next) = (0..self.scheduled.len()).min_by_key(|index| self.scheduled[*index].due) {
             if self.scheduled[next].due > now {
@@ -341,7 +341,7 @@ impl Model {
         }
     }
 
-    /// Where a widget is, and whether any of it can be seen.
+    /// The bounds of a widget, and whether any of it is visible.
     pub fn place(&mut self, handle: Handle) -> Option<Place> {
         self.widget(handle)?;
         Some(self.layout().place(handle))
@@ -354,17 +354,17 @@ impl Model {
         self.path(deepest)
     }
 
-    /// Whether all of a widget can be seen.
+    /// Whether a widget is completely visible.
     fn is_fully_visible(&mut self, handle: Handle) -> bool {
         self.layout().is_fully_visible(handle)
     }
 
-    /// What a window shows, in the order it is painted: each with its place, and the part of that which is seen.
+    /// The visible widgets of a window in painting order, each with its bounds and the visible part of those.
     pub fn painted(&mut self, window: Handle) -> Vec<(Handle, Bounds, Bounds)> {
         self.layout().painted(window)
     }
 
-    /// How far the number that a widget holds is between its least and its greatest.
+    /// The position of a widget's number in its range, from 0 to 1.
     pub fn fraction(&self, handle: Handle) -> Option<f64> {
         let (min, max) = self.range(handle);
         let (min, max) = (min?, max?);
@@ -372,12 +372,12 @@ impl Model {
         (max > min).then(|| ((held - min) / (max - min)).clamp(0.0, 1.0))
     }
 
-    /// Whether it has ended itself.
+    /// Whether the app has ended itself.
     pub fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Asks it to end. It does, unless a rule has something to say first.
+    /// Asks the app to quit. It does so, unless a rule handles it.
     pub fn quit(&mut self, now: Instant) {
         self.ended = !self.trigger(TriggerKind::Quit, None, "", now);
     }
@@ -387,7 +387,7 @@ impl Model {
         self.layout.insert(layout)
     }
 
-    /// Gives a widget another value.
+    /// Sets the value of a widget.
     pub fn set_value(&mut self, handle: Handle, value: impl Into<String>) {
         let value = Some(value.into());
         if let Some(widget) = self.widget_mut(handle)
@@ -399,7 +399,7 @@ impl Model {
         }
     }
 
-    /// Gives a widget another name.
+    /// Sets the name of a widget.
     pub fn set_name(&mut self, handle: Handle, name: impl Into<String>) {
         let name = Some(name.into());
         if let Some(widget) = self.widget_mut(handle)
@@ -414,7 +414,7 @@ impl Model {
         }
     }
 
-    /// Turns a state on or off.
+    /// Sets or clears a state.
     pub fn set_state(&mut self, handle: Handle, state: State, on: bool) {
         if let Some(widget) = self.widget_mut(handle)
             && widget.states.has(state) != on
@@ -446,7 +446,7 @@ impl Model {
         self.changes.push(Change::Focus(handle));
     }
 
-    /// Puts a widget and all in it somewhere else. False of a window, and if it would come to be inside itself.
+    /// Moves a widget with its descendants. False for a window, and if the widget would become its own descendant.
     pub fn move_to(&mut self, handle: Handle, into: Handle, index: Option<usize>) -> bool {
         let inside = self.path(into).is_none_or(|path| path.contains(&handle));
         let Some(from) = self.widget(handle).and_then(|widget| widget.parent) else { return false };
@@ -461,7 +461,7 @@ impl Model {
         true
     }
 
-    /// Ends a widget and all in it.
+    /// Removes a widget and its descendants.
     pub fn remove(&mut self, handle: Handle) {
         let Some(parent) = self.widget(handle).and_then(|widget| widget.parent) else { return };
         if let Some(above) = self.widget_mut(parent) {
@@ -484,7 +484,7 @@ impl Model {
         self.changes.push(Change::Destroyed { element: handle, parent });
     }
 
-    /// What is selected in a list, or anywhere in a tree.
+    /// The selected item of a list, or anywhere in a tree.
     fn selected_in(&self, list: Handle) -> Option<Handle> {
         let children = &self.widget(list)?.children;
         let own = children.iter().copied().find(|child| self.has(*child, State::Selected));

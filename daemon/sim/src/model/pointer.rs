@@ -1,4 +1,4 @@
-//! What the mouse does in an app: clicks, drags, drops, the wheel, and being there.
+//! What the mouse does in an app: clicks, drags, drops, the wheel, and hovering.
 
 use std::time::Instant;
 
@@ -13,11 +13,11 @@ use super::{CELL, Change, Handle, Model, PADDING, Widget};
 use crate::rule::TriggerKind;
 use axd_platform::Direction;
 
-/// How far the pointer moves with its button down before that is a drag.
+/// The distance that the pointer moves with a button down before it is a drag.
 const DRAG_THRESHOLD: i32 = 3;
-/// How many rows a notch of the wheel scrolls.
+/// The number of rows that a notch of the wheel scrolls.
 const ROWS_PER_NOTCH: u32 = 3;
-/// How wide the arrow of a branch is.
+/// The width of the arrow of a branch.
 const BRANCH_ARROW_WIDTH: i32 = 14;
 
 impl Model {
@@ -33,7 +33,7 @@ impl Model {
         let Some(window) = path.get(1).copied() else { return };
         let open = self.open_popups(window);
         if !open.is_empty() && !path.iter().any(|part| open.contains(part)) {
-            // A click beside an open menu closes it, and does nothing else.
+            // A click outside of an open menu closes it, and does nothing else.
             open.into_iter().for_each(|popup| self.set_popup_open(popup, false));
             return;
         }
@@ -56,7 +56,7 @@ impl Model {
             Button::Right => {
                 let is_new = self.container_of(handle).is_some() && !self.has(handle, State::Selected);
                 if is_new && self.context_menu(handle).is_some() {
-                    // What a menu is about is what it was opened on.
+                    // A context menu is about the item on which it was opened, so that is selected.
                     let _ = self.select_item(handle, now);
                 }
                 self.show_menu(handle, Some(at));
@@ -89,7 +89,7 @@ impl Model {
         self.hover(over, now);
     }
 
-    /// The button came up; answers what was dragged out of the app.
+    /// Handles the release of a button; returns the name of what was dragged out of the app.
     pub(super) fn pointer_up(
         &mut self,
         at: Point,
@@ -119,7 +119,7 @@ impl Model {
         None
     }
 
-    /// Down and up at the same widget.
+    /// Handles a press and a release on the same widget.
     fn click(&mut self, pressed: PressedButton, at: Point, now: Instant) {
         let handle = pressed.handle;
         let left = self.place(handle).and_then(|place| place.bounds).map_or(0, |bounds| bounds.x);
@@ -131,7 +131,7 @@ impl Model {
         if is_branch && at.x < left + BRANCH_ARROW_WIDTH {
             return;
         }
-        // What cannot be pressed is not: a click on it does nothing.
+        // A click on a widget that cannot be pressed does nothing.
         let _ = self.press(handle, now);
         if pressed.clicks == 2 && !self.shows_text(handle) {
             self.confirm(handle, now);
@@ -145,7 +145,8 @@ impl Model {
             return;
         }
         let from = self.widget(dragged).and_then(|widget| widget.parent);
-        let list = from.filter(|list| path.contains(list) && self.has_option(*list, |plan| plan.reorder));
+        let list =
+            from.filter(|list| path.contains(list) && self.has_option(*list, |options| options.reorder));
         if let Some(list) = list {
             let onto = path.iter().skip_while(|part| **part != list).nth(1);
             let place = onto.and_then(|onto| self.widget(list)?.index_of(*onto));
@@ -154,7 +155,7 @@ impl Model {
         self.trigger_deepest(&path, TriggerKind::Drop, name, now);
     }
 
-    /// Something that came out of another app.
+    /// Drops something from another app.
     pub(super) fn drop_from_outside(&mut self, at: Point, text: &str, now: Instant) {
         let path = self.hit_test(at).unwrap_or_default();
         if self.target(&path).is_some() {
@@ -162,7 +163,7 @@ impl Model {
         }
     }
 
-    /// It happens to the deepest widget that has a rule for it.
+    /// Triggers the rules of the deepest widget that has any for the event.
     fn trigger_deepest(&mut self, path: &[Handle], happening: TriggerKind, text: &str, now: Instant) {
         for part in path.iter().rev() {
             if self.trigger(happening, Some(*part), text, now) {
@@ -179,12 +180,12 @@ impl Model {
         let list = path.into_iter().rev().find(|part| self.widget(*part).is_some_and(|it| scrolls(it.role)));
         let direction = if down < 0 { Direction::Up } else { Direction::Down };
         if let Some(list) = list {
-            // It scrolls, so nothing is refused.
+            // The widget scrolls, so this is not refused.
             let _ = self.scroll_by(list, direction, down.unsigned_abs().saturating_mul(ROWS_PER_NOTCH));
         }
     }
 
-    /// The pointer is on this widget now.
+    /// Handles the pointer being over another widget.
     pub(super) fn hover(&mut self, over: Option<Handle>, now: Instant) {
         if self.pointer.hovered == over {
             return;
@@ -211,7 +212,7 @@ impl Model {
         self.changes.push(Change::Children(window));
     }
 
-    /// What a click there is for: the control that is there, or what is in none. Nothing if that is disabled or
+    /// The widget that receives a click: the deepest control, or the deepest widget if there is none. `None` if it is disabled or
     /// behind a modal dialog.
     fn target(&self, path: &[Handle]) -> Option<Handle> {
         let window = path.get(1)?;
@@ -238,31 +239,31 @@ impl Model {
         }
     }
 
-    /// Moves a slider to where the pointer is; false if it is none.
+    /// Moves a slider to the pointer; false if the widget is not a slider.
     fn slide(&mut self, handle: Handle, at: Point, now: Instant) -> bool {
         let Some(widget) = self.widget(handle).filter(|widget| widget.role == Role::Slider) else {
             return false;
         };
-        let step = widget.options.as_ref().and_then(|plan| plan.step).unwrap_or(1.0);
+        let step = widget.options.as_ref().and_then(|options| options.step).unwrap_or(1.0);
         let (Some(min), Some(max)) = self.range(handle) else { return true };
         if let Some(Bounds { x, width, .. }) = self.place(handle).and_then(|place| place.bounds) {
             let part = f64::from(at.x - x) / f64::from((width - 1).max(1));
             let wanted = min + (part.clamp(0.0, 1.0) * (max - min) / step).round() * step;
-            // A slider takes any number.
+            // A slider accepts any number.
             let _ = self.enter_value(handle, &format_number(wanted), now);
         }
         true
     }
 
-    /// What moves when the button is held down here: a widget that can be dragged, or an item of a container whose
-    /// items can.
+    /// The widget that a drag from here moves: one that can be dragged, or an item of a container whose
+    /// items can be.
     fn drag_source(&self, handle: Handle) -> Option<Handle> {
         let path = self.path(handle)?;
         path.windows(2).rev().find_map(|pair| {
             let [parent, part] = pair else { return None };
             let is_list = self.widget(*parent).is_some_and(|parent| scrolls(parent.role));
-            let by_list = is_list && self.has_option(*parent, |plan| plan.drag || plan.reorder);
-            let own = self.has_option(*part, |plan| plan.drag)
+            let by_list = is_list && self.has_option(*parent, |options| options.drag || options.reorder);
+            let own = self.has_option(*part, |options| options.drag)
                 && self.widget(*part).is_some_and(|part| !scrolls(part.role));
             (own || by_list).then_some(*part)
         })
@@ -272,7 +273,7 @@ impl Model {
         self.widget(handle).and_then(|widget| widget.options.as_deref()).is_some_and(what)
     }
 
-    /// Whether it is text that a caret can be put into, to edit or to copy.
+    /// Whether the widget is a text field, which has a caret.
     pub fn shows_text(&self, handle: Handle) -> bool {
         let role = self.widget(handle).map(|widget| widget.role);
         matches!(role, Some(Role::TextField | Role::TextArea | Role::SearchField | Role::DateField))

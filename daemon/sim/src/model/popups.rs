@@ -1,4 +1,4 @@
-//! What opens and closes: menus, combo boxes, context menus, disclosure buttons and the branches of trees.
+//! Widgets that open and close: menus, combo boxes, context menus, disclosure buttons and branches of trees.
 
 use axd_protocol::{Point, Role, State};
 
@@ -17,7 +17,7 @@ impl Model {
         }
     }
 
-    /// The page of a tab, or what a disclosure button opens and closes.
+    /// The widget that a tab or a disclosure button shows.
     pub fn shown_by(&self, handle: Handle) -> Option<Handle> {
         self.find(self.widget(handle)?.options.as_ref()?.shows.as_deref()?)
     }
@@ -46,7 +46,7 @@ impl Model {
         if self.is_floating(handle) {
             self.set_state(handle, State::Hidden, !open);
         }
-        // Who used the menu goes on where the focus was before.
+        // After a menu was used, the focus returns to where it was before.
         if !open
             && self.focus.is_some_and(|focus| items.contains(&focus))
             && let Some(before) = self.focus_before_popup.take()
@@ -55,7 +55,7 @@ impl Model {
         }
     }
 
-    /// Opens the menu of a widget: a menu's or combo box's own, or the context menu, at the pointer or under it.
+    /// Opens the popup of a menu or combo box, or the context menu of another widget, at a point or below the widget.
     /// False if it has none.
     pub(super) fn show_menu(&mut self, handle: Handle, at: Option<Point>) -> bool {
         if self.widget(handle).is_some_and(|widget| is_popup(widget.role)) {
@@ -69,8 +69,8 @@ impl Model {
         let parent = self.widget(menu).and_then(|widget| widget.parent);
         let origin = parent.and_then(|parent| self.place(parent)?.bounds).unwrap_or_default();
         let at = at.unwrap_or(Point { x: origin.x, y: origin.y });
-        if let Some(plan) = self.widget_mut(menu).and_then(|menu| menu.options.as_mut()) {
-            plan.bounds = Some([at.x - origin.x, at.y - origin.y, POPUP_WIDTH, 0]);
+        if let Some(options) = self.widget_mut(menu).and_then(|menu| menu.options.as_mut()) {
+            options.bounds = Some([at.x - origin.x, at.y - origin.y, POPUP_WIDTH, 0]);
         }
         self.close_popups(menu);
         self.set_popup_open(menu, true);
@@ -78,7 +78,7 @@ impl Model {
         true
     }
 
-    /// The context menu of a widget, or of what it is in.
+    /// The context menu of a widget, or of its nearest ancestor that has one.
     pub fn context_menu(&self, handle: Handle) -> Option<Handle> {
         let path = self.path(handle)?;
         path.into_iter()
@@ -86,9 +86,10 @@ impl Model {
             .find_map(|part| self.find(self.widget(part)?.options.as_ref()?.menu.as_deref()?))
     }
 
-    /// Whether the menu is a context menu: not there until it is opened.
+    /// Whether the widget is a context menu, which is hidden until it is opened.
     pub fn is_floating(&self, handle: Handle) -> bool {
-        self.widget(handle).is_some_and(|widget| widget.options.as_ref().is_some_and(|plan| plan.floating))
+        self.widget(handle)
+            .is_some_and(|widget| widget.options.as_ref().is_some_and(|options| options.floating))
     }
 
     /// The menus and combo boxes of a window that are open, the innermost last.
@@ -100,7 +101,7 @@ impl Model {
             if is_popup(widget.role) && widget.states.has(State::Expanded) {
                 open.push(handle);
             }
-            // Rows by the thousand hold no menus.
+            // Rows have no menus, and there may be thousands of them.
             if !matches!(widget.role, Role::Table | Role::Grid) {
                 waiting.extend(&widget.children);
             }

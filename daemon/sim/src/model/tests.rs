@@ -87,12 +87,12 @@ fn menus_open_and_close() {
 
 #[test]
 fn apply_is_enabled_by_any_change_and_disabled_by_itself() {
-    for deed in ["notify", "wifi", "theme-dark", "pin"] {
+    for action in ["notify", "wifi", "theme-dark", "pin"] {
         let mut settings = app("settings");
-        press(&mut settings, deed);
-        assert!(!is(&settings, "apply", State::Disabled), "{deed}");
+        press(&mut settings, action);
+        assert!(!is(&settings, "apply", State::Disabled), "{action}");
         press(&mut settings, "apply");
-        assert!(is(&settings, "apply", State::Disabled), "{deed}");
+        assert!(is(&settings, "apply", State::Disabled), "{action}");
     }
     let refused = app("settings").act(&UserAction::Press("apply".into()), Instant::now()).unwrap_err();
     assert_eq!(refused.text, "button 'apply' is disabled");

@@ -1,4 +1,4 @@
-//! What the hand outside does: what a person would, to widgets named by their ids.
+//! What the command `sim` does to an app: the actions of a user, on widgets that are named by their ids.
 
 use std::time::Instant;
 
@@ -6,29 +6,29 @@ use axd_protocol::State;
 
 use super::{Handle, Model, Refusal};
 
-/// What a person does; widgets are named by id.
+/// An action of a user; widgets are named by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserAction {
-    /// Presses it.
+    /// Presses the widget.
     Press(String),
-    /// Puts this in, instead of what it holds.
+    /// Replaces the value.
     Set(String, String),
-    /// Types this at the end of what it holds.
+    /// Types at the end of the value.
     Type(String, String),
-    /// Selects it, or the item named or numbered (from 1) in it.
+    /// Selects the widget, or an item in it by name or by number from 1.
     Select(String, Option<String>),
-    /// Gives it the focus.
+    /// Moves the focus to the widget.
     Focus(String),
-    /// Scrolls it to a row, numbered from 1.
+    /// Scrolls to a row, numbered from 1.
     Scroll(String, u32),
-    /// Brings a window, or the app's front window, to the front.
+    /// Brings a window to the front, or the front window of the app.
     Raise(Option<String>),
 }
 
 impl Model {
-    /// Does what a person does; says what came of it.
-    pub fn act(&mut self, deed: &UserAction, now: Instant) -> Result<String, Refusal> {
-        match deed {
+    /// Does what a user would do, and describes what was done.
+    pub fn act(&mut self, action: &UserAction, now: Instant) -> Result<String, Refusal> {
+        match action {
             UserAction::Press(id) => {
                 let handle = self.find_and_raise(id)?;
                 self.press(handle, now)?;
@@ -88,7 +88,7 @@ impl Model {
         })
     }
 
-    /// The widget, if a person could use it now.
+    /// The widget with an id, if a user could use it now.
     fn find_usable(&self, id: &str) -> Result<Handle, Refusal> {
         let handle = self.find_named(id)?;
         self.check_shown(handle, |_| false)?;
@@ -99,7 +99,7 @@ impl Model {
         Ok(handle)
     }
 
-    /// The same, with its window brought forward, as a click into it would.
+    /// The widget with an id, if a user could use it now. Its window is raised, as a click into it would.
     fn find_and_raise(&mut self, id: &str) -> Result<Handle, Refusal> {
         let handle = self.find_usable(id)?;
         match self.window_of(handle) {

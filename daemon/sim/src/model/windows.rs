@@ -1,4 +1,4 @@
-//! The windows of an app: they open, close, come forward, and are moved about by the window manager.
+//! The windows of an app: opening, closing, raising, and the operations of the window manager.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,18 +10,18 @@ use super::{Change, Handle, Model};
 use crate::rule::TriggerKind;
 use axd_platform::WindowOp;
 
-/// The least size a window can be made.
+/// The minimum size of a window.
 const MIN_WINDOW_SIZE: (i32, i32) = (120, 60);
 
-/// How far from the corner of the main display a window is put whose display is gone.
+/// The distance from the corner of the main display to which a window moves when its display is removed.
 const STRANDED_WINDOW_OFFSET: i32 = 40;
 
-/// What the window manager knows of a window besides its bounds.
+/// The window manager's state of a window, apart from its bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// Whether it is put away.
+    /// Whether the window is minimized.
     pub minimized: bool,
-    /// Where it was before it filled the screen.
+    /// The bounds before it was maximized.
     pub restore_bounds: Option<[i32; 4]>,
 }
 
@@ -77,7 +77,7 @@ impl Model {
         self.refocus();
     }
 
-    /// The focus goes to where it last was in the front window, if it is not there.
+    /// Moves the focus to the widget of the front window that last had it.
     fn refocus(&mut self) {
         let Some(front) = self.stack.first().copied() else { return };
         let is_there = self.focus.is_some_and(|focus| self.window_of(focus) == Some(front));
@@ -86,18 +86,18 @@ impl Model {
         }
     }
 
-    /// The window of this number.
+    /// The window with a number.
     pub fn window_numbered(&self, number: u64) -> Option<Handle> {
         let is_it = |window: &Handle| self.widget(*window).is_some_and(|it| it.window == Some(number));
         self.stack.iter().copied().find(is_it)
     }
 
-    /// How the window manager has a window.
+    /// The window manager's state of a window.
     pub fn frame(&self, window: Handle) -> Frame {
         self.frames.get(&window).copied().unwrap_or_default()
     }
 
-    /// Does what the window manager does, whatever the app is busy with.
+    /// Runs an operation of the window manager.
     pub fn arrange(&mut self, window: Handle, op: WindowOp) {
         let mut frame = self.frame(window);
         let was_away = frame.minimized;
@@ -130,8 +130,8 @@ impl Model {
             }
         }
         self.frames.insert(window, frame);
-        if let Some(plan) = self.widget_mut(window).and_then(|widget| widget.options.as_mut()) {
-            plan.bounds = Some(bounds);
+        if let Some(options) = self.widget_mut(window).and_then(|widget| widget.options.as_mut()) {
+            options.bounds = Some(bounds);
         }
         self.layout = None;
         if was_away && !frame.minimized {
@@ -141,12 +141,12 @@ impl Model {
         self.refocus();
     }
 
-    /// All that the displays show: what lies outside of it is not seen.
+    /// The bounding box of the displays; what is outside of it is not visible.
     pub(super) fn desktop(&self) -> Bounds {
         self.desktop
     }
 
-    /// There are other displays now, the main one first. Windows that are on none of them come to the main one.
+    /// Replaces the displays, the main one first. Windows that are on none of them move to the main one.
     pub fn set_displays(&mut self, displays: &[Bounds]) {
         self.desktop = span(displays.iter().copied()).unwrap_or(SCREEN);
         self.layout = None;
@@ -166,7 +166,7 @@ impl Model {
         }
     }
 
-    /// Where a window is, put away or not.
+    /// The bounds of a window, minimized or not.
     pub fn window_bounds(&self, window: Handle) -> Option<Bounds> {
         self.widget(window)?;
         let [x, y, width, height] = self.given_window_bounds(window);
@@ -179,7 +179,7 @@ impl Model {
     }
 }
 
-/// What rectangles span.
+/// The bounding box of rectangles.
 pub fn span(all: impl Iterator<Item = Bounds> + Clone) -> Option<Bounds> {
     let (x, y) = (all.clone().map(|one| one.x).min()?, all.clone().map(|one| one.y).min()?);
     let right = all.clone().map(|one| one.x + one.width).max()?;

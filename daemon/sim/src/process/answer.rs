@@ -1,4 +1,4 @@
-//! What an app answers to who asks.
+//! How an app answers requests.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use axd_platform::worker::{AppNotification, AppRequest, ReplySender};
 use axd_platform::{Act, ClipboardContent, Facts, Failure, FailureKind, Measured};
 
 impl AppTask {
-    /// Answers a request, or begins to.
+    /// Handles a request, at once or, if the app is slow, after a delay.
     pub(super) fn accept_request(&mut self, request: Request) {
         if request.is_given_up() {
             return;
@@ -26,7 +26,7 @@ impl AppTask {
 
     pub(super) fn handle_request(&mut self, request: Request) {
         match request {
-            Request::Call(question) => self.handle_call(question),
+            Request::Call(call) => self.handle_call(call),
             Request::Input(gesture, answer) => self.handle_gesture(&gesture, answer),
             Request::Inspect(visit) => self.run_inspection(visit),
             Request::Close => {
@@ -36,11 +36,11 @@ impl AppTask {
         }
     }
 
-    fn handle_call(&mut self, question: AppRequest) {
-        // Whoever asked may have given up.
-        match question {
+    fn handle_call(&mut self, call: AppRequest) {
+        // Sending a reply fails if the caller has stopped waiting.
+        match call {
             AppRequest::Observe(observer, answer) => {
-                // Who gave up asks again, and must not be told everything twice.
+                // A caller that stopped waiting observes again, and must not get everything twice.
                 if answer.send(Ok(())).is_ok() {
                     self.observers.push(observer);
                 }
@@ -77,7 +77,7 @@ impl AppTask {
         }
     }
 
-    /// Does what it is asked to do, and says so now or later.
+    /// Does an action, and replies at once or later.
     fn act(&mut self, element: Handle, act: &Act, answer: ReplySender<()>) {
         if self.faults.deaf {
             let _ = answer.send(Ok(()));
@@ -98,19 +98,19 @@ impl AppTask {
         self.delayed_replies.push(DelayedReply { answer, result, until });
     }
 
-    /// Takes in what mouse and keyboard do.
+    /// Handles mouse and keyboard input.
     fn handle_gesture(&mut self, gesture: &Gesture, answer: oneshot::Sender<GestureOutcome>) {
         let pasted = matches!(gesture, Gesture::Key { .. }).then(|| self.session.clipboard_text()).flatten();
-        let mut heard = self.model.handle_gesture(gesture, pasted.as_deref(), now());
-        if let Some(text) = heard.copied.take() {
+        let mut outcome = self.model.handle_gesture(gesture, pasted.as_deref(), now());
+        if let Some(text) = outcome.copied.take() {
             self.session.set_clipboard(ClipboardContent::Text(text));
         }
         self.publish();
-        let _ = answer.send(heard);
+        let _ = answer.send(outcome);
     }
 
     fn read(&mut self, element: Handle) -> Option<Reading> {
-        self.faults.stale_children.retain(|(_, ghost)| *ghost != element);
+        self.faults.stale_children.retain(|(_, stale)| *stale != element);
         let widget = self.model.widget(element)?;
         let mut children = widget.children.clone();
         let claimed = self.faults.claims.iter().chain(&self.faults.stale_children);
@@ -120,7 +120,7 @@ impl AppTask {
             role: widget.role,
             native_role: widget.native_role.clone(),
             name: widget.name.clone().filter(|name| !name.is_empty()),
-            // As real toolkits do: who asks for the value of a secure field gets none.
+            // As real toolkits do, a secure field does not report its value.
             value: widget.value.clone().filter(|_| !is_secure),
             description: widget.description.clone(),
             identifier: widget.id.clone(),
@@ -135,10 +135,10 @@ impl AppTask {
 }
 
 impl Request {
-    /// Whether who asked has stopped waiting.
+    /// Whether the caller has stopped waiting.
     fn is_given_up(&self) -> bool {
         match self {
-            Request::Call(question) => question.is_given_up(),
+            Request::Call(call) => call.is_given_up(),
             Request::Input(..) | Request::Inspect(_) | Request::Close => false,
         }
     }

@@ -1,4 +1,4 @@
-//! The faults that befall an app.
+//! Injects faults into an app.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use crate::announce::Notification;
 use crate::fault::{Fault, find_target, is_inside};
 use crate::model::{Handle, Model, Widget};
 
-/// The faults an app has now.
+/// The current faults of an app.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     pub hangs: bool,
     pub slow: Duration,
-    /// How many announcements are still to be lost.
+    /// The number of notifications that will still be dropped.
     pub dropping: u64,
-    /// Whether it does nothing of what it is asked to do.
+    /// Whether actions report success without doing anything.
     pub deaf: bool,
-    /// How much later than it acts it says that it did.
+    /// How long after an action its reply is sent.
     pub late: Duration,
-    /// Whether what opens a modal dialog is answered when that is closed.
+    /// Whether an action that opens a modal dialog is answered when the dialog is closed.
     pub blocks: bool,
-    /// Children claimed beyond the true ones: cycles and second parents.
+    /// Children that are claimed in addition to the true ones, for cycles and second parents.
     pub claims: Vec<(Handle, Handle)>,
-    /// Elements that are listed under a parent and dead when they are read.
+    /// Elements that a parent lists although they no longer exist.
     pub stale_children: Vec<(Handle, Handle)>,
 }
 
@@ -38,7 +38,7 @@ impl AppTask {
             is_inside(model, handle) && model.widget(handle).is_some_and(|widget| widget.children.is_empty())
         };
         let is_deep = |model: &Model, handle: Handle| model.path(handle).is_some_and(|path| path.len() > 3);
-        let called = |model: &Model, handle| model.widget(handle).map(Widget::describe).unwrap_or_default();
+        let label = |model: &Model, handle| model.widget(handle).map(Widget::describe).unwrap_or_default();
         Ok(match fault {
             Fault::DropEvents(count) => {
                 self.faults.dropping = count.unwrap_or(u64::MAX);
@@ -72,16 +72,16 @@ impl AppTask {
                 format!("has {rows} more items in a list")
             }
             Fault::Flood(widget, count) => {
-                let victim = find_target(&self.model, widget.as_deref(), has_value)?;
+                let target = find_target(&self.model, widget.as_deref(), has_value)?;
                 for turn in 1..=count {
-                    self.model.set_value(victim, turn.to_string());
+                    self.model.set_value(target, turn.to_string());
                     self.publish();
-                    // Observers take in meanwhile what they are told, as they could of a real app.
+                    // This lets observers handle notifications meanwhile, as they could with a real app.
                     if turn % 64 == 0 {
                         tokio::task::yield_now().await;
                     }
                 }
-                format!("changed {} {count} times", called(&self.model, victim))
+                format!("changed {} {count} times", label(&self.model, target))
             }
             Fault::Reparent(names) => {
                 let (widget, into) = names.unzip();
@@ -89,34 +89,34 @@ impl AppTask {
                 let window = self.model.window_of(moved).unwrap_or(Handle::APP);
                 let into =
                     into.map_or(Ok(window), |into| find_target(&self.model, Some(&into), is_inside))?;
-                let (what, place) = (called(&self.model, moved), called(&self.model, into));
+                let (what, place) = (label(&self.model, moved), label(&self.model, into));
                 if !self.model.move_to(moved, into, None) {
                     return Err(format!("{what} cannot be moved into {place}"));
                 }
                 format!("moved {what} into {place}")
             }
             Fault::Cycle(widget) => {
-                let victim = find_target(&self.model, widget.as_deref(), is_leaf)?;
-                let window = self.model.window_of(victim).unwrap_or(Handle::APP);
-                self.claim_child(victim, window);
-                format!("{} claims its own window as a child", called(&self.model, victim))
+                let target = find_target(&self.model, widget.as_deref(), is_leaf)?;
+                let window = self.model.window_of(target).unwrap_or(Handle::APP);
+                self.claim_child(target, window);
+                format!("{} claims its own window as a child", label(&self.model, target))
             }
             Fault::DoubleParent(widget) => {
-                let victim = find_target(&self.model, widget.as_deref(), is_deep)?;
-                let window = self.model.window_of(victim).unwrap_or(Handle::APP);
-                self.claim_child(window, victim);
-                format!("{} is claimed by its window too", called(&self.model, victim))
+                let target = find_target(&self.model, widget.as_deref(), is_deep)?;
+                let window = self.model.window_of(target).unwrap_or(Handle::APP);
+                self.claim_child(window, target);
+                format!("{} is claimed by its window too", label(&self.model, target))
             }
             Fault::Vanish(count) => {
                 let window = self.model.windows().first().copied().unwrap_or(Handle::APP);
                 for _ in 0..count {
-                    let ghost = self.model.reserve_handle();
-                    self.faults.stale_children.push((window, ghost));
+                    let stale = self.model.reserve_handle();
+                    self.faults.stale_children.push((window, stale));
                 }
                 self.emit(Notification::Structure(window));
-                format!("{} lists {count} elements that no longer exist", called(&self.model, window))
+                format!("{} lists {count} elements that no longer exist", label(&self.model, window))
             }
-            // Ends the loop before it comes here.
+            // The main loop handles this and ends.
             Fault::Die => "ended".to_owned(),
         })
     }

@@ -1,8 +1,8 @@
-//! An app as a process of its own: it answers calls, tells its observers what happens, and can hang, crawl or die.
+//! An app as a process: it answers requests, notifies its observers, and can hang, be slow or die.
 //!
-//! It is a task behind channels, as a real app is a process behind an accessibility API: nothing of its model is
-//! reached any other way, and calls that it does not answer are the caller's to give up on. `answer` is what it says
-//! to who asks, `befall` what can go wrong with it.
+//! It is a task behind channels, as a real app is a process behind an accessibility API. Its model is not
+//! reachable in any other way, and callers have to give up on requests that it does not answer. `answer` handles
+//! requests, `faults` injects faults.
 
 mod answer;
 mod faults;
@@ -25,57 +25,57 @@ use axd_platform::worker::{AppHandle, AppNotification, AppRequest, ReplySender};
 use axd_platform::{DesktopWindow, ElementKey, Failure, FailureKind, WindowOp};
 use faults::Faults;
 
-/// What comes to an app, one thing after the other.
+/// A request to an app. Requests are handled one after the other, and not while the app hangs.
 #[derive(Debug)]
 pub(super) enum Request {
-    /// Somebody asks something.
+    /// A request of the worker.
     Call(AppRequest),
-    /// What mouse and keyboard do.
+    /// Mouse or keyboard input.
     Input(Gesture, oneshot::Sender<GestureOutcome>),
-    /// Somebody looks inside.
+    /// A function to run inside the app.
     Inspect(InspectFn),
-    /// To end.
+    /// A request to quit, which the app may refuse.
     Close,
 }
 
-/// What the hand outside and the window system do; it gets through to an app that hangs.
+/// A control of the window system or of the command `sim`. It reaches an app that hangs.
 #[derive(Debug)]
 pub(super) enum Control {
-    /// Does something to a window; false if there is none of that number.
+    /// Runs a window operation; the reply is false if the window does not exist.
     Window(u64, WindowOp, oneshot::Sender<bool>),
-    /// Which of the app's windows, or of their menus, is at a point.
+    /// Asks for the window at a point, open menus included.
     WindowAt(Point, oneshot::Sender<Option<u64>>),
-    /// There are other displays now, the main one first.
+    /// Replaces the displays, the main one first.
     Displays(Vec<Bounds>, oneshot::Sender<()>),
-    /// What the windows show.
+    /// Asks for the images of the windows.
     Render(oneshot::Sender<Vec<WindowImage>>),
     Act(UserAction, oneshot::Sender<Result<String, Failure>>),
     Fault(Fault, oneshot::Sender<Result<String, Failure>>),
     Heal(oneshot::Sender<Result<String, Failure>>),
-    /// Tells all that changes, from now on.
+    /// Subscribes to all changes from now on.
     Subscribe(ChangeListener),
     Quit(oneshot::Sender<Result<String, Failure>>),
 }
 
-/// The ends of an app's channels.
+/// The channels to an app.
 #[derive(Debug, Clone)]
 pub(super) struct Process {
     pub requests: mpsc::UnboundedSender<Request>,
     pub controls: mpsc::UnboundedSender<Control>,
-    /// Whether it took long to answer the last act.
+    /// Whether the app answered the last action late.
     pub delayed_notifications: Arc<AtomicBool>,
 }
 
 impl AppHandle for Process {
     const MAX_BATCH: usize = 256;
 
-    fn ask(&self, question: AppRequest) -> bool {
-        match question {
+    fn ask(&self, call: AppRequest) -> bool {
+        match call {
             AppRequest::Act(_, _, gate, answer) if !gate.pass() => {
                 let _ = answer.send(Err(Failure::closed()));
                 true
             }
-            question => self.requests.send(Request::Call(question)).is_ok(),
+            call => self.requests.send(Request::Call(call)).is_ok(),
         }
     }
 
@@ -88,7 +88,7 @@ impl AppHandle for Process {
     }
 }
 
-/// The app's side.
+/// The task of an app.
 pub(super) struct AppTask {
     pid: u32,
     model: Model,
@@ -96,47 +96,47 @@ pub(super) struct AppTask {
     announcer: Announcer,
     observers: Vec<mpsc::UnboundedSender<AppNotification>>,
     listeners: Vec<ChangeListener>,
-    /// What a late app will tell, and when.
+    /// Notifications that are sent later, each with its time.
     late: VecDeque<(Instant, Notification)>,
     faults: Faults,
-    /// What a slow app is about to answer, and when.
+    /// The request that a slow app is handling, and the time at which it is done.
     slow_request: Option<(Instant, Request)>,
-    /// Answers held back.
+    /// Replies that are sent later.
     delayed_replies: Vec<DelayedReply>,
 }
 
-/// An answer to an act that is held back.
+/// The reply to an action, which is sent later.
 struct DelayedReply {
     answer: ReplySender<()>,
     result: Result<(), Failure>,
     until: ReplyTime,
 }
 
-/// Until when an answer is held back.
+/// When a delayed reply is sent.
 enum ReplyTime {
-    /// This time.
+    /// At this time.
     Time(Instant),
-    /// The window is closed.
+    /// When this window is closed.
     Closed(Handle),
 }
 
-/// How an app ended: quit, with the answer that is owed once the desktop knows, or by itself.
+/// The reply to send once the session has removed the app; `None` if it ended by itself.
 type ExitReply = Option<oneshot::Sender<Result<String, Failure>>>;
 
 fn now() -> Instant {
-    // The runtime's clock, which tests can stop.
+    // The clock of the runtime, which tests can pause.
     tokio::time::Instant::now().into_std()
 }
 
 /// Starts an app.
-pub(super) fn spawn(pid: u32, model: Model, desk: Arc<SimSession>) -> Process {
+pub(super) fn spawn(pid: u32, model: Model, session: Arc<SimSession>) -> Process {
     let (requests, asked) = mpsc::unbounded_channel();
     let (controls, told) = mpsc::unbounded_channel();
     let announcer = Announcer::new(model.script().profile);
     let app = AppTask {
         pid,
         model,
-        session: Arc::clone(&desk),
+        session: Arc::clone(&session),
         announcer,
         observers: Vec::new(),
         listeners: Vec::new(),
@@ -146,9 +146,9 @@ pub(super) fn spawn(pid: u32, model: Model, desk: Arc<SimSession>) -> Process {
         delayed_replies: Vec::new(),
     };
     tokio::spawn(async move {
-        let farewell = app.run(asked, told).await;
-        desk.on_app_ended(pid);
-        if let Some(answer) = farewell {
+        let exit_reply = app.run(asked, told).await;
+        session.on_app_ended(pid);
+        if let Some(answer) = exit_reply {
             let _ = answer.send(Ok("ended".to_owned()));
         }
     });
@@ -184,7 +184,7 @@ impl AppTask {
         mut requests: mpsc::UnboundedReceiver<Request>,
         mut controls: mpsc::UnboundedReceiver<Control>,
     ) -> ExitReply {
-        // One may end itself as soon as it starts.
+        // A rule for the start may end the app at once.
         while !self.model.has_ended() {
             let due = self.next_due();
             let hangs = self.faults.hangs;
@@ -206,11 +206,11 @@ impl AppTask {
     fn next_due(&self) -> Option<Instant> {
         let late = self.late.front().map(|(due, _)| *due);
         let slowly = self.slow_request.as_ref().map(|(due, _)| *due);
-        let owed = self.delayed_replies.iter().filter_map(|owed| match owed.until {
+        let delayed = self.delayed_replies.iter().filter_map(|delayed| match delayed.until {
             ReplyTime::Time(due) => Some(due),
             ReplyTime::Closed(_) => None,
         });
-        late.into_iter().chain(slowly).chain(owed).chain(self.model.next_due()).min()
+        late.into_iter().chain(slowly).chain(delayed).chain(self.model.next_due()).min()
     }
 
     fn tick(&mut self) {
@@ -228,10 +228,10 @@ impl AppTask {
         self.flush_replies(|until| matches!(until, ReplyTime::Time(due) if *due <= now));
     }
 
-    /// Gives the answers that were held back until now.
+    /// Sends the delayed replies that are due.
     fn flush_replies(&mut self, is_due: impl Fn(&ReplyTime) -> bool) {
         for DelayedReply { answer, result, .. } in
-            self.delayed_replies.extract_if(.., |owed| is_due(&owed.until))
+            self.delayed_replies.extract_if(.., |delayed| is_due(&delayed.until))
         {
             let _ = answer.send(result);
         }
@@ -239,7 +239,7 @@ impl AppTask {
 
     async fn handle_control(&mut self, control: Control) {
         match control {
-            Control::Act(deed, answer) => {
+            Control::Act(action, answer) => {
                 let done = if self.faults.hangs {
                     let name = &self.model.script().name;
                     let text = format!("{name} hangs; end that with `ax sim {name} heal`");
@@ -247,9 +247,9 @@ impl AppTask {
                 } else {
                     let refused =
                         |refusal: super::model::Refusal| Failure::new(FailureKind::Invalid, refusal.text);
-                    self.model.act(&deed, now()).map_err(refused)
+                    self.model.act(&action, now()).map_err(refused)
                 };
-                if done.is_ok() && !matches!(deed, UserAction::Scroll(..)) {
+                if done.is_ok() && !matches!(action, UserAction::Scroll(..)) {
                     self.session.arrange(self.pid, windows_of(self.pid, &self.model), true);
                 }
                 self.publish();
@@ -301,12 +301,12 @@ impl AppTask {
                 (listener.0)(&mut self.model, &Change::Windows, now());
                 self.listeners.push(listener);
             }
-            // Ends the loop before it comes here.
+            // The main loop handles this and ends.
             Control::Quit(_) => {}
         }
     }
 
-    /// Tells of what changed, as far as this app tells anything.
+    /// Notifies observers of what changed, as far as the profile of the app announces it.
     fn publish(&mut self) {
         let changes = self.model.take_changes();
         if changes.contains(&Change::Windows) {
@@ -315,7 +315,7 @@ impl AppTask {
         let model = &self.model;
         for DelayedReply { answer, result, .. } in self.delayed_replies.extract_if(
             ..,
-            |owed| matches!(owed.until, ReplyTime::Closed(window) if model.widget(window).is_none()),
+            |delayed| matches!(delayed.until, ReplyTime::Closed(window) if model.widget(window).is_none()),
         ) {
             let _ = answer.send(result);
         }
@@ -334,10 +334,10 @@ impl AppTask {
         }
     }
 
-    /// Lets somebody look inside.
-    fn run_inspection(&mut self, visit: InspectFn) {
-        let Faults { claims, stale_children: ghosts, .. } = &mut self.faults;
-        (visit.0)(Inspection { model: &mut self.model, claims, stale_children: ghosts, now: now() });
+    /// Runs a function inside the app.
+    fn run_inspection(&mut self, inspect: InspectFn) {
+        let Faults { claims, stale_children, .. } = &mut self.faults;
+        (inspect.0)(Inspection { model: &mut self.model, claims, stale_children, now: now() });
         self.publish();
     }
 
@@ -356,7 +356,7 @@ impl AppTask {
     }
 }
 
-/// The app's own handles are never used again, which is all that is asked of a key.
+/// Converts a handle to a key, which is possible because handles are never reused.
 fn key(handle: Handle) -> ElementKey {
     ElementKey(handle.0)
 }

@@ -1,4 +1,4 @@
-//! A surface to draw on.
+//! A pixel buffer to draw on.
 
 use axd_protocol::{Bounds, Point};
 
@@ -9,20 +9,20 @@ use axd_platform::CapturedImage;
 /// Red, green, blue.
 pub type Colour = [u8; 3];
 
-/// A part of the desktop, in pixels; places are those of the desktop.
+/// A part of the desktop, in pixels, addressed by the coordinates of the desktop.
 pub struct Canvas {
     area: Bounds,
     rgb: Vec<u8>,
 }
 
 impl Canvas {
-    /// A canvas of one colour. The area has a size above 0.
+    /// A canvas of one colour. The area must not be empty.
     pub fn new(area: Bounds, colour: Colour) -> Canvas {
         let pixels = usize::try_from(i64::from(area.width) * i64::from(area.height)).unwrap_or(0);
         Canvas { area, rgb: colour.repeat(pixels) }
     }
 
-    /// What has been drawn.
+    /// The image that has been drawn.
     pub fn finish(self) -> CapturedImage {
         let Canvas { area, rgb } = self;
         CapturedImage {
@@ -34,14 +34,14 @@ impl Canvas {
         }
     }
 
-    /// Fills what of a rectangle is inside the clip.
+    /// Fills the part of a rectangle that is inside the clip.
     pub fn fill(&mut self, bounds: Bounds, colour: Colour, clip: Bounds) {
         let Some(part) = bounds.intersection(&clip).and_then(|part| part.intersection(&self.area)) else {
             return;
         };
         let index = |x: i32, y: i32| {
             let place = i64::from(y - self.area.y) * i64::from(self.area.width) + i64::from(x - self.area.x);
-            // Inside the area, so it is neither negative nor too large.
+            // The pixel is inside the area, so the index is neither negative nor too large.
             usize::try_from(place * 3).unwrap_or(0)
         };
         for y in part.y..part.y + part.height {
@@ -64,7 +64,7 @@ impl Canvas {
         edges.into_iter().for_each(|edge| self.fill(edge, colour, clip));
     }
 
-    /// Writes a line of text; its top left corner is given.
+    /// Draws a line of text with its top left corner at a point.
     pub fn write(&mut self, text: &str, at: Point, colour: Colour, clip: Bounds) {
         for (place, character) in (0..).zip(text.chars()) {
             let left = at.x + place * CELL.0;

@@ -1,12 +1,12 @@
-//! The one font of the built-in desktop: five pixels by seven, and one for what hangs below the line.
+//! The only font of the built-in desktop: five by seven pixels, and one more row for descenders.
 //!
-//! A character it does not have is shown as a box with the bits of its number in it, so that different texts look
+//! A character that it does not have is shown as a box with the bits of its code point, so that different texts look
 //! different.
 
-/// A character: its rows from the top, of five bits each, the leftmost first.
+/// The rows of a character from the top, of five bits each, the leftmost pixel in the highest bit.
 pub type Glyph = [u8; 8];
 
-/// How a character looks.
+/// The glyph of a character.
 pub fn glyph(character: char) -> Glyph {
     let code = u32::from(character);
     let plain = code.checked_sub(32).and_then(|index| ASCII.get(usize::try_from(index).ok()?));
@@ -25,7 +25,7 @@ fn boxed(code: u32) -> Glyph {
     glyph
 }
 
-/// From the space to the tilde.
+/// The glyphs from space to tilde.
 #[rustfmt::skip]
 const ASCII: [Glyph; 95] = [
     [0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b00000], // space
@@ -145,7 +145,7 @@ mod tests {
     fn no_two_characters_look_alike() {
         let characters: Vec<char> = (' '..='~').chain("…•÷×−▸▾✓éäüß日本語€".chars()).collect();
         for (index, one) in characters.iter().enumerate() {
-            // Which a minus is, and a hyphen.
+            // Hyphen and minus look alike on purpose.
             let others = characters[index + 1..].iter().filter(|other| (*one, **other) != ('-', '−'));
             for other in others {
                 assert_ne!(glyph(*one), glyph(*other), "{one} and {other}");

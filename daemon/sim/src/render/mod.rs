@@ -1,7 +1,7 @@
-//! Pictures of the built-in desktop: plain, and true. Whatever an element shows is in them, and nothing else is, so
-//! a picture changes when what is shown does, and only then.
+//! Images of the built-in desktop. They contain what elements show and nothing else, so that
+//! an image changes if, and only if, what is shown changes.
 //!
-//! Apps say what their windows show as [`Sheet`]s; `paint` draws those on a `canvas`, in the one `font` there is.
+//! Apps describe their windows as [`WindowImage`]s; `paint` draws those on a `canvas`, with the only `font`.
 
 mod canvas;
 mod font;
@@ -16,45 +16,45 @@ use canvas::Canvas;
 /// What a window shows.
 #[derive(Debug)]
 pub(super) struct WindowImage {
-    /// The window system's number of it.
+    /// The number of the window in the window system.
     pub window: u64,
-    /// Where it is.
+    /// The bounds of the window.
     pub bounds: Bounds,
-    /// What is in it and around it, in the order it is painted; the window itself first.
+    /// The elements of the window and its popups, in painting order; the window itself is the first.
     items: Vec<DrawItem>,
 }
 
-/// What is shown of one element.
+/// What one element shows.
 #[derive(Debug)]
 struct DrawItem {
     role: Role,
     bounds: Bounds,
-    /// The part of it that can be seen.
+    /// The visible part of the bounds.
     seen: Bounds,
     name: String,
-    /// What it holds; dots, if it is secure.
+    /// The value; dots, if the element is secure.
     value: String,
     states: States,
     caret: Option<Caret>,
-    /// How far a number is between its least and its greatest.
+    /// The position of a number in its range, from 0 to 1.
     fraction: Option<f64>,
-    /// Whether what is in it says all there is to say.
+    /// Whether its children show everything, so that it has nothing to draw itself.
     is_shown_by_children: bool,
 }
 
-/// What the windows of an app show, but for those that are put away.
+/// The images of the windows of an app, without minimized ones.
 pub(super) fn window_images(model: &mut Model) -> Vec<WindowImage> {
     let shown: Vec<Handle> =
         model.windows().iter().copied().filter(|window| !model.frame(*window).minimized).collect();
-    let sheets = shown.into_iter().filter_map(|window| {
+    let images = shown.into_iter().filter_map(|window| {
         let painted = model.painted(window);
-        let marks =
+        let items =
             painted.into_iter().filter_map(|(handle, bounds, seen)| draw_item(model, handle, bounds, seen));
-        let marks = marks.collect();
+        let items = items.collect();
         let bounds = model.window_bounds(window)?;
-        Some(WindowImage { window: model.widget(window)?.window?, bounds, items: marks })
+        Some(WindowImage { window: model.widget(window)?.window?, bounds, items })
     });
-    sheets.collect()
+    images.collect()
 }
 
 fn draw_item(model: &Model, handle: Handle, bounds: Bounds, seen: Bounds) -> Option<DrawItem> {
@@ -77,17 +77,17 @@ fn draw_item(model: &Model, handle: Handle, bounds: Bounds, seen: Bounds) -> Opt
     })
 }
 
-/// Draws a part of the desktop: the sheets, front to back, and the pointer.
+/// Draws a part of the desktop: the windows, given front to back, and the pointer.
 pub(super) fn draw(
     area: Bounds,
-    sheets: &[WindowImage],
+    images: &[WindowImage],
     active: Option<u64>,
     pointer: Option<Point>,
 ) -> CapturedImage {
     let mut canvas = Canvas::new(area, paint::BACKGROUND);
-    for sheet in sheets.iter().rev() {
-        let is_active = active == Some(sheet.window);
-        sheet.items.iter().for_each(|mark| paint::paint(&mut canvas, mark, is_active));
+    for image in images.iter().rev() {
+        let is_active = active == Some(image.window);
+        image.items.iter().for_each(|item| paint::paint(&mut canvas, item, is_active));
     }
     if let Some(pointer) = pointer {
         paint::pointer(&mut canvas, pointer);

@@ -1,4 +1,4 @@
-//! What a script must be before it can be used: every id once, and nothing named that is not there.
+//! Validates a script: ids are unique, and all widgets that it refers to exist.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -7,7 +7,7 @@ use axd_protocol::keys::Combo;
 
 use super::{LogicScript, WidgetScript, WindowScript};
 
-/// A template may be used more than once, so what it makes needs ids of its own each time.
+/// Checks that the ids of a template contain `{n}`, because a template may be used more than once.
 pub(super) fn check_numbered(widget: &WidgetScript, place: &str) -> Result<(), String> {
     if let Some(id) = widget.id.as_ref().filter(|id| !id.contains("{n}")) {
         return Err(format!("{place}: id '{id}' would be used twice; put {{n}} in it, as in '{id}-{{n}}'"));
@@ -43,10 +43,10 @@ impl LogicScript {
     }
 }
 
-/// The ids of a script, as they are checked.
+/// The ids of a script.
 #[derive(Default)]
 pub(super) struct Ids {
-    /// In the order they appear, for lists in errors.
+    /// The ids in the order of the script, for error messages.
     all: Vec<String>,
     seen: HashSet<String>,
 }
@@ -82,8 +82,8 @@ impl Ids {
     }
 
     pub(super) fn widget(&mut self, widget: &WidgetScript, inside: &str) -> Result<(), String> {
-        let called = widget.id.as_deref().or(widget.name.as_deref()).unwrap_or("without id");
-        let place = format!("{inside}, {} '{called}'", widget.role);
+        let label = widget.id.as_deref().or(widget.name.as_deref()).unwrap_or("without id");
+        let place = format!("{inside}, {} '{label}'", widget.role);
         if let Some(id) = &widget.id {
             self.add(id, &place)?;
         }
@@ -108,7 +108,7 @@ impl Ids {
         widget.children.iter().try_for_each(|child| self.widget(child, inside))
     }
 
-    /// Whether the widgets that widgets and windows name are there.
+    /// Checks that the widgets to which widgets and windows refer exist.
     pub(super) fn check_named(
         &self,
         windows: &[WindowScript],
@@ -126,14 +126,14 @@ impl Ids {
         for widget in widgets(windows, templates) {
             let named = [("shows", &widget.shows), ("menu", &widget.menu)];
             for (key, named) in named.iter().filter_map(|(key, named)| Some((key, named.as_ref()?))) {
-                let called = widget.id.as_deref().or(widget.name.as_deref()).unwrap_or("without id");
-                self.check(named).map_err(|what| format!("{} '{called}' {key}: {what}", widget.role))?;
+                let label = widget.id.as_deref().or(widget.name.as_deref()).unwrap_or("without id");
+                self.check(named).map_err(|what| format!("{} '{label}' {key}: {what}", widget.role))?;
             }
         }
         Ok(())
     }
 
-    /// Whether the word can name a widget: an id of the script, or one a template will make.
+    /// Checks that a word refers to a widget: by an id of the script, or one that a template will have.
     pub(super) fn check(&self, reference: &str) -> Result<(), String> {
         let made = |id: &String| id.split_once("{n}").is_some_and(|(stem, _)| reference.starts_with(stem));
         if reference == "dragged" || self.seen.contains(reference) || self.all.iter().any(made) {
@@ -143,7 +143,7 @@ impl Ids {
     }
 }
 
-/// All widgets that are written, wherever they are.
+/// All widgets of a script, including those of templates.
 fn widgets<'a>(
     windows: &'a [WindowScript],
     templates: &'a BTreeMap<String, WidgetScript>,
@@ -158,7 +158,7 @@ fn widgets<'a>(
     all
 }
 
-/// The menus that widgets open beside themselves.
+/// The ids of the context menus of all widgets.
 pub(super) fn context_menus(
     windows: &[WindowScript],
     templates: &BTreeMap<String, WidgetScript>,

@@ -1,7 +1,7 @@
-//! The app scripts: what an app of the built-in desktop is made of and how it behaves, as TOML.
+//! The scripts of apps: their widgets and their behaviour, as TOML.
 //!
-//! `docs/sim.md` describes the format for people who write their own. Reading one only checks it; [`super::model`]
-//! brings it to life.
+//! `docs/sim.md` describes the format for people who write their own. Here a script is only validated; [`super::model`]
+//! runs it.
 
 mod check;
 
@@ -14,47 +14,47 @@ use serde::Deserialize;
 use super::rule::{Rule, RuleScript};
 use check::{Ids, check_numbered, context_menus};
 
-/// A whole app.
+/// The script of an app.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// What people call it.
+    /// The name.
     pub name: String,
-    /// What stays the same when it restarts.
+    /// The identity, which stays the same when the app restarts.
     pub identity: String,
-    /// How badly it announces what happens in it.
+    /// Which changes it announces.
     pub profile: Profile,
     /// Whether it runs when the desktop starts.
     pub running: bool,
     /// Whether it can run more than once at a time.
     pub several: bool,
-    /// Whether its widgets can be asked to act, where they do not say so themselves.
+    /// Whether its widgets offer actions, unless they specify it themselves.
     pub semantic: bool,
     /// Its windows and dialogs, back to front.
     pub windows: Vec<WindowScript>,
     /// Widgets that rules can add, by name.
     pub templates: BTreeMap<String, WidgetScript>,
-    /// What happens when something is done to it.
+    /// The rules.
     pub rules: Vec<Rule>,
-    /// The machine inside, for what rules cannot say.
+    /// The built-in logic, for behaviour that cannot be written as rules.
     pub machine: Option<LogicScript>,
-    /// The menus that are there only when they are opened beside something.
+    /// The ids of the context menus.
     pub context_menus: BTreeSet<String>,
 }
 
-/// How badly an app announces what happens in it, after the toolkits that do it so.
+/// Which changes an app announces; the profiles are named after the toolkits that behave like this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// Everything, at once.
+    /// Everything is announced at once.
     #[default]
     Full,
     /// Rows that come and go are not announced.
     Gtk4,
-    /// As `gtk4`, and the rest comes late.
+    /// As `gtk4`, and all other changes are announced late.
     Qt,
-    /// Enabled and disabled is never announced, and every second end of an element is swallowed.
+    /// Whether an element is enabled is never announced, and only every second destroyed element is.
     Appkit,
-    /// Nothing.
+    /// Nothing is announced.
     Silent,
 }
 
@@ -84,16 +84,16 @@ struct File {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WindowScript {
-    /// Names it in rules; its identifier.
+    /// The id, which names it in rules and is its identifier.
     pub id: String,
     /// Its title.
     pub title: String,
     /// `window`, `dialog` or `alert`.
     #[serde(default = "window_role")]
     pub role: Role,
-    /// Left, top, width, height on the desktop.
+    /// The bounds on the desktop: left, top, width, height.
     pub bounds: Option<[i32; 4]>,
-    /// Whether it is there from the start.
+    /// Whether it is open from the start.
     #[serde(default = "default_true")]
     pub open: bool,
     /// Whether it blocks the app's other windows.
@@ -103,104 +103,104 @@ pub struct WindowScript {
     pub default: Option<String>,
     /// The button that Escape presses; without one, Escape closes a dialog.
     pub cancel: Option<String>,
-    /// How its children are laid out.
+    /// The layout of its children.
     pub layout: Option<Flow>,
-    /// The columns of a grid layout.
+    /// The number of columns of a grid layout.
     pub columns: Option<u16>,
-    /// What is in it.
+    /// The children.
     #[serde(default)]
     pub children: Vec<WidgetScript>,
 }
 
-/// Anything in a window.
+/// The script of a widget.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WidgetScript {
-    /// What it is.
+    /// The role.
     pub role: Role,
-    /// Names it in rules and to `ax sim`; its identifier. Once per app.
+    /// The id, which names it in rules and for `ax sim`, and is its identifier. It is unique in an app.
     pub id: Option<String>,
-    /// What it is called.
+    /// The name.
     pub name: Option<String>,
-    /// What it holds.
+    /// The value.
     pub value: Option<String>,
-    /// More about it.
+    /// The description.
     pub description: Option<String>,
-    /// What its toolkit would call its role.
+    /// The role as a toolkit would report it.
     pub native_role: Option<String>,
-    /// What is true of it at the start.
+    /// The initial states.
     #[serde(default)]
     pub states: States,
-    /// What it can do, instead of what its role does.
+    /// The actions, instead of those of its role.
     pub actions: Option<Vec<String>>,
-    /// Whether it can be asked to act; if not, only mouse and keyboard move it.
+    /// Whether it offers actions; if not, only mouse and keyboard work on it.
     pub semantic: Option<bool>,
-    /// The keys that press it, as in `ctrl+s`.
+    /// The shortcut, as in `ctrl+s`.
     pub shortcut: Option<String>,
-    /// The menu that a right click on it, or on anything in it, opens.
+    /// The id of the context menu.
     pub menu: Option<String>,
-    /// What pops up when the pointer is on it.
+    /// The tooltip.
     pub tooltip: Option<String>,
-    /// Whether it, or what is in it, can be dragged.
+    /// Whether the widget or, for a list, its items can be dragged.
     #[serde(default)]
     pub drag: bool,
-    /// Whether items dragged onto each other in it change places.
+    /// Whether its items can be reordered by dragging.
     #[serde(default)]
     pub reorder: bool,
-    /// Left, top, width, height inside its parent, instead of the automatic place.
+    /// The bounds inside its parent, instead of the automatic layout: left, top, width, height.
     pub bounds: Option<[i32; 4]>,
-    /// Its height, instead of its role's.
+    /// The height, instead of that of its role.
     pub height: Option<i32>,
-    /// How its children are laid out.
+    /// The layout of its children.
     pub layout: Option<Flow>,
-    /// The columns of a grid layout.
+    /// The number of columns of a grid layout.
     pub columns: Option<u16>,
-    /// The least value of a slider or spin button.
+    /// The minimum of a slider or spin button.
     pub min: Option<f64>,
-    /// The greatest.
+    /// The maximum of a slider or spin button.
     pub max: Option<f64>,
-    /// By how much its arrows move it.
+    /// The step of a slider or spin button.
     pub step: Option<f64>,
-    /// The page that a tab shows, or what a disclosure button opens and closes.
+    /// The id of the widget that a tab or a disclosure button shows.
     pub shows: Option<String>,
-    /// Short for children: the items of a list or combo box.
+    /// The names of the items of a list, menu or combo box; a short form of `children`.
     #[serde(default)]
     pub items: Vec<String>,
-    /// Makes it a container that has many rows and shows some.
+    /// Makes it a container of which only the visible rows exist.
     pub rows: Option<RowsScript>,
-    /// Fills it with real children by the number.
+    /// Fills it with generated rows.
     pub generate: Option<GenerateScript>,
-    /// What is in it.
+    /// The children.
     #[serde(default)]
     pub children: Vec<WidgetScript>,
 }
 
-/// Rows of which only those in view exist.
+/// The rows of a container of which only the visible ones exist.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowsScript {
-    /// How many there are.
+    /// The number of rows.
     pub total: u32,
-    /// How many are in view.
+    /// The number of visible rows.
     #[serde(default = "default_visible_rows")]
     pub visible: u32,
-    /// What the cells hold; `{row}` is the row's number, from 1. None: the row has a name and no cells.
+    /// The texts of the cells; `{row}` is the number of the row, from 1. Without texts, rows have a name and no cells.
     #[serde(default)]
     pub cells: Vec<String>,
 }
 
-/// Real children by the number, for tests and benches.
+/// Generated rows, for tests and benchmarks.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GenerateScript {
-    /// How many rows (or items, in a list).
+    /// The number of rows, or of items in a list.
     pub rows: u32,
-    /// How many cells each has.
+    /// The number of cells per row.
     #[serde(default)]
     pub columns: u32,
 }
 
-/// How children are laid out.
+/// The layout of children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Flow {
@@ -208,11 +208,11 @@ pub enum Flow {
     Column,
     /// Side by side.
     Row,
-    /// In rows of as many as `columns` says.
+    /// In rows of `columns` each.
     Grid,
 }
 
-/// The machine inside an app, for what rules cannot say.
+/// The built-in logic of an app, for behaviour that cannot be written as rules.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum LogicScript {
@@ -222,7 +222,7 @@ pub enum LogicScript {
         display: String,
         /// The list that gets a line for every result.
         history: Option<String>,
-        /// What pressing a widget enters: a digit, `.`, `+ - * / =`, `C` (clear), `CH` (clear the history).
+        /// The keys by the widgets that enter them: a digit, `.`, `+ - * / =`, `C` (clear), `CH` (clear the history).
         keys: BTreeMap<String, String>,
     },
     /// Notes in a list, one of which is shown and edited.
@@ -231,13 +231,13 @@ pub enum LogicScript {
         list: String,
         /// The text area.
         body: String,
-        /// Widgets that begin a new note.
+        /// The widgets that create a note.
         new: Vec<String>,
-        /// Widgets that delete the selected one.
+        /// The widgets that delete the selected note.
         delete: Vec<String>,
-        /// The field that hides the notes that do not hold its text.
+        /// The search field, which hides the notes that do not contain its text.
         search: Option<String>,
-        /// The notes at the start.
+        /// The initial notes.
         notes: Vec<String>,
     },
 }
@@ -252,7 +252,7 @@ fn window_role() -> Role {
     Role::Window
 }
 
-/// Why a script cannot be used.
+/// The error of a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {what}")]
 pub struct ScriptError {

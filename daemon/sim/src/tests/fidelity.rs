@@ -1,10 +1,10 @@
-//! Whatever is done to an app, by whoever and however, and whatever befalls it: after a fence the tree is what a fresh walk finds.
+//! After any sequence of actions, input and faults, the tree after a fence is what a fresh walk finds.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Something done to an app. Much of it is refused by the app as it is then, which is as good as not done.
+/// An action on an app. Many are refused in the state in which the app is then, which is fine.
 fn words(app: &'static str) -> impl Strategy<Value = String> {
     let ids: &[&str] = match app {
         "Calculator" => &["seven", "plus", "minus", "divide", "equals", "clear", "clear-history", "history"],
@@ -127,7 +127,7 @@ const KEYS: [&str; 20] = [
     "f1",
 ];
 
-/// Does something: by the hand outside, by asking the element, or with mouse and keyboard wherever it is.
+/// Does an action: by the command `sim`, on the element, or with mouse and keyboard.
 async fn live(rig: &mut Rig, app: &mut Attached, words: &str) {
     let parts: Vec<&str> = words.split(' ').collect();
     let place = |app: &Attached, id: &str| app.has(id).then(|| app.key(id));

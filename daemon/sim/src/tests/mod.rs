@@ -295,7 +295,7 @@ impl Attached {
         self.ask(|reply| WorkerRequest::Perform { key, act, gate: Gate::new(), reply }).await
     }
 
-    /// The same, and what came of it has been told.
+    /// Performs an action on an element, and waits until its effects have been sent.
     async fn done(&mut self, id: &str, act: Act) {
         assert_eq!(self.perform(id, act).await, Ok(()), "{id}");
         self.fence().await;

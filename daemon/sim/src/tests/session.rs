@@ -1,4 +1,4 @@
-//! The desktop: apps and windows that come and go, places, and the hand outside.
+//! The session: apps and windows that come and go, geometry, and the command `sim`.
 
 use super::*;
 
