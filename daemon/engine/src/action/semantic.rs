@@ -222,11 +222,15 @@ impl ActionContext<'_> {
         let is_so =
             self.before.as_ref().is_some_and(|before| before.checked == on) && !self.has(State::Mixed);
         if is_so {
-            return Ok(Outcome::already(if on {
-                "it was already checked"
-            } else {
-                "it was already unchecked"
-            }));
+            if on {
+                return Ok(Outcome::already("it was already checked"));
+            }
+            if self.tells_checked().await {
+                return Ok(Outcome::already("it was already unchecked"));
+            }
+            // Some toolkits report only that something is checked, and of some elements not even that.
+            let unknown = Outcome::already("it was not pressed: the app does not report it as checked");
+            return Ok(Outcome { delivery: Delivery::DeliveredUnverified, ..unknown });
         }
         let done = match self.try_semantic(Act::Press).await? {
             Some(done) => done,
