@@ -8,7 +8,7 @@ use axd::run::{Desktops, MainLoop};
 use axd_linux::LinuxDesktop;
 #[cfg(target_os = "macos")]
 use axd_macos::MacDesktop;
-use axd_platform::Platform;
+use axd_platform::OpenDesktop;
 use axd_protocol::command::Finding;
 use axd_sim::{SimDesktop, SimOptions};
 use clap::Parser;
@@ -24,19 +24,23 @@ fn main() -> ExitCode {
 }
 
 /// The desktop that is meant, or what is missing for it.
-fn open(choice: PlatformChoice, runtime: &Runtime) -> Result<Box<dyn Platform>, String> {
+fn open(choice: PlatformChoice, runtime: &Runtime) -> Result<OpenDesktop, String> {
     // Not every desktop needs it to be opened.
     let _ = runtime;
     match choice {
-        PlatformChoice::Sim => Ok(Box::new(SimDesktop::new(SimOptions::from_env()))),
+        PlatformChoice::Sim => {
+            let desktop = SimDesktop::new(SimOptions::from_env());
+            let extensions = vec![desktop.extension()];
+            Ok(OpenDesktop { extensions, ..desktop.into() })
+        }
         #[cfg(target_os = "linux")]
         PlatformChoice::Auto | PlatformChoice::Linux => match runtime.block_on(LinuxDesktop::connect()) {
             // The running program by this name is there also when its file has been replaced.
-            Ok(desktop) => Ok(Box::new(desktop.kept_by("/proc/self/exe".into()))),
+            Ok(desktop) => Ok(desktop.kept_by("/proc/self/exe".into()).into()),
             Err(missing) => Err(missing.to_string()),
         },
         #[cfg(target_os = "macos")]
-        PlatformChoice::Auto | PlatformChoice::Macos => Ok(Box::new(MacDesktop::connect())),
+        PlatformChoice::Auto | PlatformChoice::Macos => Ok(MacDesktop::connect().into()),
         #[allow(unreachable_patterns, reason = "each system has desktops it cannot serve")]
         PlatformChoice::Macos => Err("this build does not support macOS desktops".to_owned()),
         #[allow(unreachable_patterns, reason = "each system has desktops it cannot serve")]

@@ -18,7 +18,7 @@ use crate::options::{Options, PlatformChoice};
 use crate::ready::Ready;
 use axd_engine::memory;
 use axd_engine::{DaemonInfo, Engine};
-use axd_platform::Platform;
+use axd_platform::OpenDesktop;
 use axd_server::{self as server, ListenError, Listener, ServerOptions};
 use axd_service::{Sessions, Stop};
 
@@ -26,7 +26,7 @@ use axd_service::{Sessions, Stop};
 const ALREADY_RUNNING: u8 = 75;
 
 /// Opens a desktop, or says what is missing for it.
-pub type Open = fn(PlatformChoice, &Runtime) -> Result<Box<dyn Platform>, String>;
+pub type Open = fn(PlatformChoice, &Runtime) -> Result<OpenDesktop, String>;
 
 /// The desktops that a program can serve.
 #[derive(Debug, Clone, Copy)]
@@ -131,7 +131,7 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
     let places = options.places(Uid::effective().as_raw(), env);
     let choice = options.platform(env).map_err(|message| Failure::new(ErrorCode::InvalidArgs, message))?;
     let runtime = runtime()?;
-    let platform = (desktops.open)(choice, &runtime).map_err(|missing| {
+    let desktop = (desktops.open)(choice, &runtime).map_err(|missing| {
         let said = format!("{missing}; use `--platform sim` for the built-in desktop");
         server::refuse_waiting(
             "none",
@@ -145,19 +145,19 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
     };
     // Only the daemon that serves the socket writes the log.
     let log = logging::start(&places.state, &options.log_level(env));
-    info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), platform = platform.name(), log = ?log.folder, "starting");
+    info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), platform = desktop.platform.name(), log = ?log.folder, "starting");
 
     let outcome = runtime.block_on(async {
         let stop = Stop::new();
         let sessions = Arc::new(Sessions::default());
         stop_on_signals(&stop)?;
-        let about = DaemonInfo {
+        let info = DaemonInfo {
             socket: listener.path().to_owned(),
             log: log.folder.clone(),
             state: Some(places.state.clone()),
             idle_exit: options.idle_exit(),
         };
-        let engine = Engine::start(platform, about, Arc::clone(&sessions), stop.clone());
+        let engine = Engine::start(desktop, info, Arc::clone(&sessions), stop.clone());
         ready.listening(listener.path());
         let options = ServerOptions { idle_exit: options.idle_exit(), ..ServerOptions::default() };
         let served = server::run(listener, engine.clone(), sessions, stop, options).await;

@@ -31,7 +31,7 @@ use crate::policy::{Audit, Policy};
 use action::input_lock::InputLock;
 use answer::Answer;
 use apps::app::App;
-use axd_platform::{DesktopEvent, Platform};
+use axd_platform::{DesktopEvent, OpenDesktop, Platform};
 use axd_service::Sessions;
 use axd_service::Stop;
 use axd_service::{BoxFuture, Call, Reply, Served, Service};
@@ -85,18 +85,14 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Starts an engine on this platform. Returns when the platform has reported the current desktop.
-    pub fn start(
-        platform: Box<dyn Platform>,
-        about: DaemonInfo,
-        sessions: Arc<Sessions>,
-        stop: Stop,
-    ) -> Arc<Engine> {
-        let audit = about.state.as_deref().map(Audit::in_folder).unwrap_or_default();
+    /// Starts an engine on this desktop. Returns when the platform has reported the current desktop.
+    pub fn start(desktop: OpenDesktop, info: DaemonInfo, sessions: Arc<Sessions>, stop: Stop) -> Arc<Engine> {
+        let OpenDesktop { platform, extensions } = desktop;
+        let audit = info.state.as_deref().map(Audit::in_folder).unwrap_or_default();
         let engine = Arc::new(Engine {
-            extensions: Extensions::new(platform.extensions()),
+            extensions: Extensions::new(extensions),
             platform,
-            info: about,
+            info,
             started: Instant::now(),
             clock: Ticker::new(),
             sessions,

@@ -52,7 +52,7 @@ pub trait Platform: Send + Sync + 'static {
     /// The platform's name, which is in every answer.
     fn name(&self) -> &'static str;
 
-    /// What the platform supports, for `hello`; the names of its extensions are added to these.
+    /// What the platform supports, for `hello`; the names of extensions are added to these.
     fn capabilities(&self) -> Vec<&'static str>;
 
     /// Starts sending events about apps, windows and displays. Those that exist already are sent before this returns.
@@ -149,10 +149,19 @@ pub trait Platform: Send + Sync + 'static {
         let _ = answer.send(Ok(()));
         reply
     }
+}
 
-    /// The commands that this desktop answers beside those of the contract. Most have none.
-    fn extensions(&self) -> Vec<Arc<dyn Extension>> {
-        Vec::new()
+/// A desktop that a daemon serves.
+pub struct OpenDesktop {
+    /// What the contract's commands work on.
+    pub platform: Box<dyn Platform>,
+    /// The commands that this daemon answers beside those of the contract. Most have none.
+    pub extensions: Vec<Arc<dyn Extension>>,
+}
+
+impl<P: Platform> From<P> for OpenDesktop {
+    fn from(platform: P) -> OpenDesktop {
+        OpenDesktop { platform: Box::new(platform), extensions: Vec::new() }
     }
 }
 

@@ -70,6 +70,11 @@ impl SimDesktop {
         self.begin(Arc::clone(&self.session).run_command(command))
     }
 
+    /// The command `sim`, which acts on the scripted apps as a user would.
+    pub fn extension(&self) -> Arc<dyn Extension> {
+        Arc::new(SimExtension(Arc::clone(&self.session)))
+    }
+
     /// Runs a future in a task of its own, and returns the receiver of its result.
     fn begin<T: Send + 'static>(
         &self,
@@ -190,10 +195,6 @@ impl Platform for SimDesktop {
     fn capture(&self, target: CaptureTarget, cursor: bool) -> Reply<CapturedImage> {
         let session = Arc::clone(&self.session);
         self.begin(async move { session.capture(target, cursor).await })
-    }
-
-    fn extensions(&self) -> Vec<Arc<dyn Extension>> {
-        vec![Arc::new(SimExtension(Arc::clone(&self.session)))]
     }
 }
 

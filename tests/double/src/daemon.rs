@@ -9,117 +9,18 @@ use axd::run::{Desktops, MainLoop};
 use axd_double::cg::LostKeys;
 use axd_double::{Settings, World, appkit};
 use axd_macos::MacDesktop;
-use axd_platform::{
-    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Extension,
-    ExtensionReply, Failure, Gate, Input, LaunchPlan, Launched, Platform, Reply, RunningApp, WindowOp,
-    WorkerEvent, WorkerHandle,
-};
-use axd_protocol::command::{Finding, Permission};
-use axd_protocol::{Error, Point};
+use axd_platform::{Extension, ExtensionReply, OpenDesktop};
+use axd_protocol::Error;
+use axd_protocol::command::Finding;
 use axd_sim::SimOptions;
 use clap::Parser;
 use serde_json::value::RawValue;
 use tokio::runtime::Runtime;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
-
-/// The backend, with `ax sim` for the scripted apps.
-struct OnDouble {
-    mac: MacDesktop,
-    world: Arc<World>,
-}
 
 /// How long input may take to arrive.
 const INPUT_ARRIVAL_TIMEOUT: Duration = Duration::from_secs(5);
-
-impl Platform for OnDouble {
-    fn name(&self) -> &'static str {
-        self.mac.name()
-    }
-
-    fn capabilities(&self) -> Vec<&'static str> {
-        self.mac.capabilities()
-    }
-
-    fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
-        self.mac.start(out);
-    }
-
-    fn attach(
-        &self,
-        app: &RunningApp,
-        out: mpsc::Sender<WorkerEvent>,
-        counters: Arc<Counters>,
-    ) -> WorkerHandle {
-        self.mac.attach(app, out, counters)
-    }
-
-    fn diagnose(&self) -> Reply<Vec<Finding>> {
-        self.mac.diagnose()
-    }
-
-    fn permissions(&self, request: bool) -> Reply<Vec<Permission>> {
-        self.mac.permissions(request)
-    }
-
-    fn access_error(&self) -> Option<Failure> {
-        self.mac.access_error()
-    }
-
-    fn input(&self, input: Input, gate: Gate) -> Reply<Option<String>> {
-        self.mac.input(input, gate)
-    }
-
-    fn pointer(&self) -> Reply<Point> {
-        self.mac.pointer()
-    }
-
-    fn window_op(&self, window: u64, op: WindowOp, gate: Gate) -> Reply<()> {
-        self.mac.window_op(window, op, gate)
-    }
-
-    fn launch(&self, plan: LaunchPlan, gate: Gate) -> Reply<Launched> {
-        self.mac.launch(plan, gate)
-    }
-
-    fn close_app(&self, pid: u32, force: bool, gate: Gate) -> Reply<()> {
-        self.mac.close_app(pid, force, gate)
-    }
-
-    fn clipboard(&self, kind: ClipboardKind) -> Reply<Option<ClipboardContent>> {
-        self.mac.clipboard(kind)
-    }
-
-    fn set_clipboard(&self, content: Option<ClipboardContent>, gate: Gate) -> Reply<()> {
-        self.mac.set_clipboard(content, gate)
-    }
-
-    fn capture(&self, target: CaptureTarget, cursor: bool) -> Reply<CapturedImage> {
-        self.mac.capture(target, cursor)
-    }
-
-    fn semantic_method(&self) -> &'static str {
-        self.mac.semantic_method()
-    }
-
-    fn input_method(&self) -> &'static str {
-        self.mac.input_method()
-    }
-
-    fn is_ours(&self, pid: u32) -> bool {
-        self.mac.is_ours(pid)
-    }
-
-    fn acts_late(&self, pid: u32) -> bool {
-        self.mac.acts_late(pid)
-    }
-
-    fn extensions(&self) -> Vec<Arc<dyn Extension>> {
-        let scripted = self.world.sim().extensions();
-        let behind = |extension| AfterInput { extension, world: Arc::clone(&self.world) };
-        scripted.into_iter().map(|extension| Arc::new(behind(extension)) as Arc<dyn Extension>).collect()
-    }
-}
 
 /// An extension of the scripted desktop, called after the input that is on its way has arrived: a person acts on what the screen
 /// shows.
@@ -157,13 +58,15 @@ pub fn main() -> ExitCode {
     axd::run::run(Options::parse(), Desktops { open, examine, main_loop })
 }
 
-fn open(_: PlatformChoice, runtime: &Runtime) -> Result<Box<dyn Platform>, String> {
+fn open(_: PlatformChoice, runtime: &Runtime) -> Result<OpenDesktop, String> {
     let world = World::start(SimOptions::from_env());
     for word in std::env::var("AXD_DOUBLE").unwrap_or_default().split(',').filter(|word| !word.is_empty()) {
         world.settings(|settings| set(&world, settings, word))?;
     }
     let _inside = runtime.enter();
-    Ok(Box::new(OnDouble { mac: MacDesktop::connect(), world: Arc::new(world) }))
+    let extension = world.sim().extension();
+    let sim = AfterInput { extension, world: Arc::new(world) };
+    Ok(OpenDesktop { extensions: vec![Arc::new(sim)], ..MacDesktop::connect().into() })
 }
 
 fn number(word: &str) -> Result<u32, String> {
