@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use axd_client::protocol::command::{Command, Family, family};
+use axd_client::protocol::command::{Command, CommandKind};
 use axd_client::protocol::error::{Delivery, Disposition};
 use axd_client::protocol::{Answer, ErrorCode, Format};
 use axd_client::{ClientError, Connection, RequestOptions, is_ok, request_line};
@@ -152,7 +152,7 @@ pub fn read(line: &[u8]) -> Result<Answer<'_>, ClientError> {
 /// Marks the error of a lost answer as safe to retry if the command only reads. Of other commands it is unknown whether they
 /// were executed.
 fn with_retry_safety(fault: ClientError, command: &Command) -> ClientError {
-    if fault.is_unavailable() || family(command.name()) != Some(Family::Observe) {
+    if fault.is_unavailable() || command.kind() != CommandKind::Reads {
         return fault;
     }
     let mut error = fault.to_error();

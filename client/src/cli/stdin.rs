@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::Read;
 
-use axd_client::protocol::command::{Command, Invocation};
+use axd_client::protocol::command::{ActCommand, Command, Invocation};
 use axd_client::protocol::{Error, ErrorCode, MAX_REQUEST_BYTES};
 
 use super::output::Mode;
@@ -43,8 +43,8 @@ pub fn fill_in_text(invocation: &mut Invocation, args: &[OsString]) -> Result<()
 fn stdin_text<'a>(invocation: &'a mut Invocation, args: &[OsString]) -> Option<&'a mut String> {
     let Invocation::Wire(command) = invocation else { return None };
     let text = match &mut **command {
-        Command::Type(args) => &mut args.text.0,
-        Command::SetValue(args) => &mut args.value.0,
+        Command::Act(ActCommand::Type(args)) => &mut args.text.0,
+        Command::Act(ActCommand::SetValue(args)) => &mut args.value.0,
         _ => return None,
     };
     let is_stdin = text == STDIN && !args.iter().any(|arg| arg == "--");

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use axd_protocol::command::{Family, family};
+use axd_protocol::command::CommandKind;
 use axd_protocol::error::Delivery;
 use axd_protocol::{Command, Error, ErrorCode};
 use dashmap::DashMap;
@@ -123,11 +123,8 @@ impl Engine {
         call.deadline.unwrap_or_else(|| Instant::now() + DEFAULT_DEADLINE)
     }
 
-    /// Runs a request. A command that acts waits for earlier actions of the same connection; all others overtake them.
+    /// Runs a request that acts. It waits for earlier actions of the same connection; requests that do not act overtake them.
     async fn run_in_turn(self: Arc<Self>, call: Call) -> Reply {
-        if !takes_turn(&call.command) {
-            return self.carry_out(call).await;
-        }
         let session = Arc::clone(&call.session);
         let turn = match call.deadline {
             Some(deadline) => tokio::time::timeout_at(deadline, session.action_lock.lock()).await.ok(),
@@ -187,39 +184,12 @@ impl Engine {
             Command::ClipboardClear(_) => self.clipboard_clear(&call, &mut answer).await,
             Command::Wait(args) => self.wait(&call, args, &mut answer).await,
             Command::Batch(args) => self.batch(&call, args, &mut answer).await,
-            Command::Click(_)
-            | Command::DoubleClick(_)
-            | Command::TripleClick(_)
-            | Command::RightClick(_)
-            | Command::Type(_)
-            | Command::SetValue(_)
-            | Command::Clear(_)
-            | Command::Focus(_)
-            | Command::Select(_)
-            | Command::Menu(_)
-            | Command::Toggle(_)
-            | Command::Check(_)
-            | Command::Uncheck(_)
-            | Command::Expand(_)
-            | Command::Collapse(_)
-            | Command::Scroll(_)
-            | Command::ScrollTo(_)
-            | Command::Drag(_)
-            | Command::Hover(_)
-            | Command::Perform(_)
-            | Command::Press(_)
-            | Command::KeyDown(_)
-            | Command::KeyUp(_)
-            | Command::MouseMove(_)
-            | Command::MouseClick(_)
-            | Command::MouseDown(_)
-            | Command::MouseUp(_)
-            | Command::MouseWheel(_) => self.act(&call, &mut answer).await,
+            Command::Act(command) => self.act(&call, command, &mut answer).await,
             // The server knows the running requests, so it handles this itself.
             Command::Cancel(_) => Err(Error::new(ErrorCode::Internal, "cancel reached the engine")),
         };
-        if takes_turn(&call.command)
-            && !matches!(family(call.command.name()), Some(Family::Act | Family::Many))
+        if call.command.kind() == CommandKind::Acts
+            && !matches!(call.command, Command::Act(_) | Command::Batch(_))
         {
             let delivery = done
                 .as_ref()
@@ -244,8 +214,10 @@ impl Service for Engine {
     }
 
     fn serve(self: Arc<Self>, call: Call, out: &mut Vec<u8>) -> Served {
-        let mut running: BoxFuture<'static, Reply> =
-            if takes_turn(&call.command) { Box::pin(self.run_in_turn(call)) } else { self.carry_out(call) };
+        let mut running: BoxFuture<'static, Reply> = match call.command.kind() {
+            CommandKind::Acts => Box::pin(self.run_in_turn(call)),
+            CommandKind::Reads | CommandKind::Manages => self.carry_out(call),
+        };
         // The next poll registers the real waker; this first poll without one does no harm.
         match running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Reply { line, feed: None }) if out.is_empty() => {
@@ -259,31 +231,6 @@ impl Service for Engine {
             Poll::Ready(reply) => Served::Later(Box::pin(std::future::ready(reply))),
             Poll::Pending => Served::Later(running),
         }
-    }
-}
-
-/// Whether a command acts: the acting commands of one connection run one after the other.
-fn takes_turn(command: &Command) -> bool {
-    use Command::{
-        ClipboardClear, ClipboardSet, CloseApp, FocusWindow, Launch, Maximize, Minimize, MousePosition,
-        MoveWindow, ResizeWindow, Restore,
-    };
-    match family(command.name()) {
-        Some(Family::Act) => !matches!(command, MousePosition(_)),
-        Some(Family::Many) => true,
-        _ => matches!(
-            command,
-            Launch(_)
-                | CloseApp(_)
-                | FocusWindow(_)
-                | MoveWindow(_)
-                | ResizeWindow(_)
-                | Minimize(_)
-                | Maximize(_)
-                | Restore(_)
-                | ClipboardSet(_)
-                | ClipboardClear(_)
-        ),
     }
 }
 

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use axd_protocol::command::Direction;
 use axd_protocol::keys::{Button, Key};
 use axd_protocol::{Bounds, Point};
 
@@ -40,19 +41,6 @@ pub enum Act {
     Reveal(u32),
     /// Scrolls a container by this many steps of its own.
     Scroll(Direction, u32),
-}
-
-/// A direction to scroll in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// Towards the top.
-    Up,
-    /// Towards the bottom.
-    Down,
-    /// Towards the left.
-    Left,
-    /// Towards the right.
-    Right,
 }
 
 /// A step of mouse or keyboard input.

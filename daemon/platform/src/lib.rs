@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use axd_protocol::command::{Finding, Permission};
+use axd_protocol::keys::Modifier;
 use axd_protocol::{Bounds, DisplayInfo, Point};
 use tokio::sync::{mpsc, oneshot};
 
@@ -54,6 +55,11 @@ pub trait Platform: Send + Sync + 'static {
 
     /// What the platform supports, for `hello`; the names of extensions are added to these.
     fn capabilities(&self) -> Vec<&'static str>;
+
+    /// The modifier of the usual shortcuts, such as the one that selects everything.
+    fn shortcut_modifier(&self) -> Modifier {
+        Modifier::Ctrl
+    }
 
     /// Starts sending events about apps, windows and displays. Those that exist already are sent before this returns.
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>);

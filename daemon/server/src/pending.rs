@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use axd_protocol::command::{Family, family};
+use axd_protocol::command::CommandKind;
 use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::event::{EndCause, Event, Push};
 use axd_protocol::{Error, ErrorCode};
@@ -30,6 +30,8 @@ pub(super) struct PendingRequest {
     pub(super) normalized_id: Option<Box<str>>,
     /// The name of the command.
     pub(super) command: &'static str,
+    /// What the command does besides answering.
+    pub(super) kind: CommandKind,
     /// The number of its subscription.
     pub(super) sub: u64,
     /// Whether it has been answered and is now a subscription.
@@ -137,16 +139,10 @@ impl PendingRequest {
     pub(super) fn fail(&self, platform: &'static str, code: ErrorCode, message: String, out: &mut Vec<u8>) {
         let mut error = Error::new(code, message);
         // The gate is closed first, so that the disposition stays true.
-        if !self.gate.close() || Self::acts_without_gate(self.command) {
+        if !self.gate.close() || self.kind == CommandKind::Manages {
             error.disposition = Disposition::of(Delivery::Uncertain);
         }
         write_error(platform, self.id.as_deref(), self.command, &error, out);
-    }
-
-    /// Whether a command does something without passing its gate, as those about the daemon and all extensions do. Nobody knows
-    /// how far such a command got.
-    fn acts_without_gate(command: &str) -> bool {
-        matches!(family(command), Some(Family::Daemon) | None)
     }
 
     /// Writes the last line of a subscription.
@@ -178,6 +174,7 @@ mod tests {
             normalized_id: Some(normalize_id(&id)),
             id: Some(id),
             command,
+            kind: CommandKind::Reads,
             sub: 3,
             subscribed: false,
             gate: Gate::new(),
@@ -215,15 +212,15 @@ mod tests {
     #[test]
     fn what_was_cut_off_is_safe_to_repeat_only_if_nothing_was_sent() {
         let cases = [
-            ("get", false, "not_delivered"),
-            ("click", false, "not_delivered"),
-            ("click", true, "uncertain"),
-            ("status", false, "uncertain"),
-            ("an-extension", false, "uncertain"),
+            (CommandKind::Reads, false, "not_delivered"),
+            (CommandKind::Acts, false, "not_delivered"),
+            (CommandKind::Acts, true, "uncertain"),
+            (CommandKind::Manages, false, "uncertain"),
         ];
-        for (command, sent, delivery) in cases {
+        for (kind, sent, delivery) in cases {
             let mut out = Vec::new();
-            let entry = entry("7", command);
+            let mut entry = entry("7", "a-command");
+            entry.kind = kind;
             assert!(!sent || entry.gate.pass());
             entry.fail("sim", ErrorCode::Timeout, "late".into(), &mut out);
             assert!(!entry.gate.pass(), "nothing more is sent");

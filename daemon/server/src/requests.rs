@@ -66,7 +66,7 @@ impl Connection {
             Command::Cancel(cancel) => return self.cancel(request, &cancel),
             command => command,
         };
-        let name = command.name();
+        let (name, kind) = (command.name(), command.kind());
         let id = request.id.map(ToOwned::to_owned);
         let gate = Gate::new();
         let call = Call {
@@ -99,6 +99,7 @@ impl Connection {
                     id,
                     normalized_id,
                     command: name,
+                    kind,
                     sub: self.next_sub,
                     subscribed: false,
                     gate,
@@ -114,6 +115,7 @@ impl Connection {
                     id,
                     normalized_id: None,
                     command: name,
+                    kind,
                     sub: 0,
                     subscribed: false,
                     gate,

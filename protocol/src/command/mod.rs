@@ -1,8 +1,8 @@
 //! The commands: one documented struct for each, from which the wire form, the command line, the JSON Schema and the
 //! reference page are derived.
 //!
-//! To add a command: write its struct (and its answer) in the file of its family, list it in `commands!` below (as
-//! `ActArgs<…>` if it acts), and give it an arm in the daemon's engine.
+//! To add a command: write its struct (and its answer) in the file of its family, list it in `commands!` below, and implement
+//! it in the daemon's engine.
 
 mod act;
 mod act_answer;
@@ -69,27 +69,82 @@ pub enum Family {
     Client,
 }
 
-/// Lists the commands: the variant, its arguments, its name and its family. It declares nothing but the enums and the functions that
-/// need all commands.
+/// What a command does besides answering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommandKind {
+    /// Nothing that it would harm to repeat.
+    Reads,
+    /// It acts on the desktop. It passes the gate of its request first, so it is known whether anything was sent.
+    Acts,
+    /// It changes the daemon or the session. Nobody knows how far it got if it is interrupted.
+    Manages,
+}
+
+/// Lists the commands: the struct of its arguments, which is its variant too, its name, its family and its kind. The commands under
+/// `act` also take the options of [`ActArgs`]. The macro declares nothing but the enums and the functions that need all commands.
 macro_rules! commands {
-    (wire { $($variant:ident($args:ty) = $name:literal in $family:ident;)+ } local { $($local:ident($local_args:ty) = $local_name:literal;)+ }) => {
+    (
+        wire { $($variant:ident = $name:literal in $family:ident, $kind:ident;)+ }
+        act { $($act:ident = $act_name:literal;)+ }
+        local { $($local:ident = $local_name:literal;)+ }
+    ) => {
         /// A command that the daemon answers.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Command {
-            $(#[doc = concat!("`", $name, "`")] $variant($args),)+
+            $(#[doc = concat!("`", $name, "`")] $variant($variant),)+
+            /// A command of the family [`Family::Act`].
+            Act(ActCommand),
             /// A command that is no part of the contract, and that only some daemons answer.
             Extension(ExtensionCommand),
         }
 
+        /// A command that acts on an element, or uses the mouse and the keyboard.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum ActCommand {
+            $(#[doc = concat!("`", $act_name, "`")] $act(ActArgs<$act>),)+
+        }
+
+        impl ActCommand {
+            /// The command's name, on the wire and on the command line.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(ActCommand::$act(_) => $act_name,)+
+                }
+            }
+
+            /// The options that every action takes.
+            pub fn options(&self) -> ActOptions<'_> {
+                match self {
+                    $(ActCommand::$act(args) => args.options(),)+
+                }
+            }
+        }
+
+        /// Calls another macro with the names of all structs of commands that act.
+        #[macro_export]
+        macro_rules! with_act_commands {
+            ($then:ident) => { $then! { $($act)+ } };
+        }
+
         impl Command {
             /// The names of all commands that every daemon answers.
-            pub const NAMES: &'static [&'static str] = &[$($name,)+];
+            pub const NAMES: &'static [&'static str] = &[$($name,)+ $($act_name,)+];
 
             /// The command's name, on the wire and on the command line.
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Command::$variant(_) => $name,)+
+                    Command::Act(command) => command.name(),
                     Command::Extension(extension) => extension.name,
+                }
+            }
+
+            /// What the command does besides answering.
+            pub const fn kind(&self) -> CommandKind {
+                match self {
+                    $(Command::$variant(_) => CommandKind::$kind,)+
+                    Command::Act(_) => CommandKind::Acts,
+                    Command::Extension(_) => CommandKind::Manages,
                 }
             }
 
@@ -106,6 +161,7 @@ macro_rules! commands {
             ) -> Result<Command> {
                 match name {
                     $($name => parse_args($name, args).map(Command::$variant),)+
+                    $($act_name => parse_args($act_name, args).map(ActCommand::$act).map(Command::Act),)+
                     _ => match extensions.iter().find(|extension| **extension == name) {
                         Some(name) => Ok(Command::Extension(ExtensionCommand::new(name, args))),
                         None => Err(unknown_command(name)),
@@ -117,6 +173,7 @@ macro_rules! commands {
             pub fn args(&self) -> serde_json::Result<Box<RawValue>> {
                 match self {
                     $(Command::$variant(args) => serde_json::value::to_raw_value(args),)+
+                    $(Command::Act(ActCommand::$act(args)) => serde_json::value::to_raw_value(args),)+
                     Command::Extension(extension) => serde_json::value::to_raw_value(&extension.args),
                 }
             }
@@ -126,13 +183,14 @@ macro_rules! commands {
         pub fn family(name: &str) -> Option<Family> {
             match name {
                 $($name => Some(Family::$family),)+
+                $($act_name => Some(Family::Act),)+
                 $($local_name => Some(Family::Client),)+
                 _ => None,
             }
         }
 
         /// The names of all commands of `ax`: those that the daemon answers, then those of the client.
-        pub const ALL_NAMES: &[&str] = &[$($name,)+ $($local_name,)+];
+        pub const ALL_NAMES: &[&str] = &[$($name,)+ $($act_name,)+ $($local_name,)+];
 
         /// A command of `ax`, with its arguments.
         #[cfg(feature = "cli")]
@@ -140,7 +198,7 @@ macro_rules! commands {
         pub enum Invocation {
             /// A command to send to the daemon.
             Wire(Box<Command>),
-            $(#[doc = concat!("`", $local_name, "`, which `ax` runs without the daemon.")] $local($local_args),)+
+            $(#[doc = concat!("`", $local_name, "`, which `ax` runs without the daemon.")] $local($local),)+
         }
 
         #[cfg(feature = "cli")]
@@ -149,8 +207,9 @@ macro_rules! commands {
             /// than a call to the daemon.
             pub fn clap_command(name: &str) -> Option<clap::Command> {
                 match name {
-                    $($name => Some(<$args as clap::Args>::augment_args(clap::Command::new($name))),)+
-                    $($local_name => Some(<$local_args as clap::Args>::augment_args(clap::Command::new($local_name))),)+
+                    $($name => Some(<$variant as clap::Args>::augment_args(clap::Command::new($name))),)+
+                    $($act_name => Some(<ActArgs<$act> as clap::Args>::augment_args(clap::Command::new($act_name))),)+
+                    $($local_name => Some(<$local as clap::Args>::augment_args(clap::Command::new($local_name))),)+
                     _ => None,
                 }
             }
@@ -158,8 +217,12 @@ macro_rules! commands {
             /// Makes the command of that name from clap's matches.
             pub fn from_matches(name: &str, matches: &clap::ArgMatches) -> std::result::Result<Invocation, clap::Error> {
                 match name {
-                    $($name => <$args as clap::FromArgMatches>::from_arg_matches(matches).map(|args| Invocation::Wire(Box::new(Command::$variant(args)))),)+
-                    $($local_name => <$local_args as clap::FromArgMatches>::from_arg_matches(matches).map(Invocation::$local),)+
+                    $($name => clap::FromArgMatches::from_arg_matches(matches).map(|args| Invocation::Wire(Box::new(Command::$variant(args)))),)+
+                    $($act_name => {
+                        let wire = |args| Invocation::Wire(Box::new(Command::Act(ActCommand::$act(args))));
+                        clap::FromArgMatches::from_arg_matches(matches).map(wire)
+                    })+
+                    $($local_name => clap::FromArgMatches::from_arg_matches(matches).map(Invocation::$local),)+
                     _ => Err(clap::Error::new(clap::error::ErrorKind::InvalidSubcommand)),
                 }
             }
@@ -169,8 +232,9 @@ macro_rules! commands {
         #[cfg(feature = "schema")]
         pub fn args_schema(name: &str) -> Option<schemars::Schema> {
             match name {
-                $($name => Some(schemars::schema_for!($args)),)+
-                $($local_name => Some(schemars::schema_for!($local_args)),)+
+                $($name => Some(schemars::schema_for!($variant)),)+
+                $($act_name => Some(schemars::schema_for!(ActArgs<$act>)),)+
+                $($local_name => Some(schemars::schema_for!($local)),)+
                 _ => None,
             }
         }
@@ -179,75 +243,77 @@ macro_rules! commands {
 
 commands! {
     wire {
-        Snapshot(Snapshot) = "snapshot" in Observe;
-        Changes(Changes) = "changes" in Observe;
-        Find(Find) = "find" in Observe;
-        Get(Get) = "get" in Observe;
-        Is(Is) = "is" in Observe;
-        ElementAt(ElementAt) = "element-at" in Observe;
-        Focused(Focused) = "focused" in Observe;
-        Screenshot(Screenshot) = "screenshot" in Observe;
-        Click(ActArgs<Click>) = "click" in Act;
-        DoubleClick(ActArgs<DoubleClick>) = "double-click" in Act;
-        TripleClick(ActArgs<TripleClick>) = "triple-click" in Act;
-        RightClick(ActArgs<RightClick>) = "right-click" in Act;
-        Type(ActArgs<Type>) = "type" in Act;
-        SetValue(ActArgs<SetValue>) = "set-value" in Act;
-        Clear(ActArgs<Clear>) = "clear" in Act;
-        Focus(ActArgs<Focus>) = "focus" in Act;
-        Select(ActArgs<Select>) = "select" in Act;
-        Menu(ActArgs<Menu>) = "menu" in Act;
-        Toggle(ActArgs<Toggle>) = "toggle" in Act;
-        Check(ActArgs<Check>) = "check" in Act;
-        Uncheck(ActArgs<Uncheck>) = "uncheck" in Act;
-        Expand(ActArgs<Expand>) = "expand" in Act;
-        Collapse(ActArgs<Collapse>) = "collapse" in Act;
-        Scroll(ActArgs<Scroll>) = "scroll" in Act;
-        ScrollTo(ActArgs<ScrollTo>) = "scroll-to" in Act;
-        Drag(ActArgs<Drag>) = "drag" in Act;
-        Hover(ActArgs<Hover>) = "hover" in Act;
-        Perform(ActArgs<Perform>) = "perform" in Act;
-        Press(ActArgs<Press>) = "press" in Act;
-        KeyDown(ActArgs<KeyDown>) = "key-down" in Act;
-        KeyUp(ActArgs<KeyUp>) = "key-up" in Act;
-        MouseMove(ActArgs<MouseMove>) = "mouse-move" in Act;
-        MouseClick(ActArgs<MouseClick>) = "mouse-click" in Act;
-        MouseDown(ActArgs<MouseDown>) = "mouse-down" in Act;
-        MouseUp(ActArgs<MouseUp>) = "mouse-up" in Act;
-        MouseWheel(ActArgs<MouseWheel>) = "mouse-wheel" in Act;
-        MousePosition(MousePosition) = "mouse-position" in Act;
-        ListApps(ListApps) = "list-apps" in Desktop;
-        ListWindows(ListWindows) = "list-windows" in Desktop;
-        ListDisplays(ListDisplays) = "list-displays" in Desktop;
-        Attach(Attach) = "attach" in Desktop;
-        Detach(Detach) = "detach" in Desktop;
-        Launch(Launch) = "launch" in Desktop;
-        CloseApp(CloseApp) = "close-app" in Desktop;
-        FocusWindow(FocusWindow) = "focus-window" in Desktop;
-        MoveWindow(MoveWindow) = "move-window" in Desktop;
-        ResizeWindow(ResizeWindow) = "resize-window" in Desktop;
-        Minimize(Minimize) = "minimize" in Desktop;
-        Maximize(Maximize) = "maximize" in Desktop;
-        Restore(Restore) = "restore" in Desktop;
-        ClipboardGet(ClipboardGet) = "clipboard-get" in Desktop;
-        ClipboardSet(ClipboardSet) = "clipboard-set" in Desktop;
-        ClipboardClear(ClipboardClear) = "clipboard-clear" in Desktop;
-        Wait(Wait) = "wait" in Listen;
-        Subscribe(Subscribe) = "subscribe" in Listen;
-        Batch(Batch) = "batch" in Many;
-        Status(Status) = "status" in Daemon;
-        Doctor(Doctor) = "doctor" in Daemon;
-        Permissions(Permissions) = "permissions" in Daemon;
-        Version(Version) = "version" in Daemon;
-        Hello(Hello) = "hello" in Daemon;
-        Cancel(Cancel) = "cancel" in Daemon;
-        Shutdown(Shutdown) = "shutdown" in Daemon;
+        Snapshot = "snapshot" in Observe, Reads;
+        Changes = "changes" in Observe, Reads;
+        Find = "find" in Observe, Reads;
+        Get = "get" in Observe, Reads;
+        Is = "is" in Observe, Reads;
+        ElementAt = "element-at" in Observe, Reads;
+        Focused = "focused" in Observe, Reads;
+        Screenshot = "screenshot" in Observe, Reads;
+        MousePosition = "mouse-position" in Observe, Reads;
+        ListApps = "list-apps" in Desktop, Reads;
+        ListWindows = "list-windows" in Desktop, Reads;
+        ListDisplays = "list-displays" in Desktop, Reads;
+        Attach = "attach" in Desktop, Reads;
+        Detach = "detach" in Desktop, Reads;
+        Launch = "launch" in Desktop, Acts;
+        CloseApp = "close-app" in Desktop, Acts;
+        FocusWindow = "focus-window" in Desktop, Acts;
+        MoveWindow = "move-window" in Desktop, Acts;
+        ResizeWindow = "resize-window" in Desktop, Acts;
+        Minimize = "minimize" in Desktop, Acts;
+        Maximize = "maximize" in Desktop, Acts;
+        Restore = "restore" in Desktop, Acts;
+        ClipboardGet = "clipboard-get" in Desktop, Reads;
+        ClipboardSet = "clipboard-set" in Desktop, Acts;
+        ClipboardClear = "clipboard-clear" in Desktop, Acts;
+        Wait = "wait" in Listen, Reads;
+        Subscribe = "subscribe" in Listen, Reads;
+        Batch = "batch" in Many, Acts;
+        Status = "status" in Daemon, Reads;
+        Doctor = "doctor" in Daemon, Reads;
+        Permissions = "permissions" in Daemon, Manages;
+        Version = "version" in Daemon, Reads;
+        Hello = "hello" in Daemon, Manages;
+        Cancel = "cancel" in Daemon, Manages;
+        Shutdown = "shutdown" in Daemon, Manages;
+    }
+    act {
+        Click = "click";
+        DoubleClick = "double-click";
+        TripleClick = "triple-click";
+        RightClick = "right-click";
+        Type = "type";
+        SetValue = "set-value";
+        Clear = "clear";
+        Focus = "focus";
+        Select = "select";
+        Menu = "menu";
+        Toggle = "toggle";
+        Check = "check";
+        Uncheck = "uncheck";
+        Expand = "expand";
+        Collapse = "collapse";
+        Scroll = "scroll";
+        ScrollTo = "scroll-to";
+        Drag = "drag";
+        Hover = "hover";
+        Perform = "perform";
+        Press = "press";
+        KeyDown = "key-down";
+        KeyUp = "key-up";
+        MouseMove = "mouse-move";
+        MouseClick = "mouse-click";
+        MouseDown = "mouse-down";
+        MouseUp = "mouse-up";
+        MouseWheel = "mouse-wheel";
     }
     local {
-        Pipe(Pipe) = "pipe";
-        Schema(Schema) = "schema";
-        Demo(Demo) = "demo";
-        Service(Service) = "service";
+        Pipe = "pipe";
+        Schema = "schema";
+        Demo = "demo";
+        Service = "service";
     }
 }
 

@@ -74,7 +74,7 @@ impl ActionContext<'_> {
     pub async fn point_at(&self) -> Result<Point> {
         match self.point {
             Some(point) => {
-                self.take_hands().await?;
+                self.take_input_lock().await?;
                 // If the request names an app, its window at the point comes to the front first: some window managers swallow
                 // the first click into a window that is behind others.
                 if let (Some(app), Some(_)) = (&self.app, self.options.app) {
@@ -135,7 +135,7 @@ impl ActionContext<'_> {
         let mut tries = Tries::default();
         loop {
             updates.mark_unchanged();
-            let taken = self.take_hands().await?;
+            let taken = self.take_input_lock().await?;
             let why = match self.check_actionability(app, id, &mut tries).await? {
                 Actionability::At(point) => return Ok(point),
                 Actionability::Not(why) => why,
@@ -146,7 +146,7 @@ impl ActionContext<'_> {
             };
             // Other clients need not wait while this action waits.
             if taken {
-                self.give_back_hands();
+                self.release_input_lock();
             }
             if Instant::now() >= end {
                 let mut what = String::new();
@@ -390,7 +390,7 @@ impl ActionContext<'_> {
         if is_active() && !again {
             return Ok(());
         }
-        self.take_hands().await?;
+        self.take_input_lock().await?;
         let op = if again { WindowOp::Insist } else { WindowOp::Focus };
         let asked = self.engine.platform.window_op(window, op, Gate::new());
         if let Ok(Ok(Ok(_))) = timeout_at(self.deadline, asked).await {

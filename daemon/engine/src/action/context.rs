@@ -13,7 +13,7 @@ use crate::Engine;
 use crate::action::input_lock::InputGuard;
 use crate::action::receiver::Received;
 use crate::action::settle::{Pace, Watch, Within};
-use crate::action::spec::Action;
+use crate::action::spec::ActionSpec;
 use crate::apps::app::App;
 use crate::apps::target::alive;
 use crate::desktop::error::permission_error;
@@ -276,10 +276,10 @@ impl<'c> ActionContext<'c> {
     }
 
     /// Waits until the app has settled, and for the conditions that the request names.
-    pub async fn settle_and_wait(&self, action: &Action<'_>) -> Result<Settle> {
+    pub async fn settle_and_wait(&self, spec: &ActionSpec<'_>) -> Result<Settle> {
         let began = Instant::now();
         let asked = self.options.settle_ms.is_some() || self.options.quiet_ms.is_some();
-        let waits = asked || !action.is_small();
+        let waits = asked || spec.settles;
         let mut settled = self.settle(waits).await;
         for (selector, gone) in [(self.options.wait_for, false), (self.options.wait_for_gone, true)] {
             if let Some(selector) = selector {

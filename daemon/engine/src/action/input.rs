@@ -1,4 +1,4 @@
-//! Actions with mouse and keyboard.
+//! The route with mouse and keyboard: the steps that make up clicks, keys and the wheel, and how they are sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,18 +6,19 @@ use std::time::Duration;
 use axd_protocol::command::Route;
 use axd_protocol::error::Delivery;
 use axd_protocol::keys::{Button, Combo, Key, Modifier, Named};
-use axd_protocol::{NodeId, Point, Result, Role, State};
+use axd_protocol::{Error, ErrorCode, NodeId, Point, Result, Role, State};
 
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::input_lock::HeldInput;
 use crate::action::receiver::Expected;
-use axd_platform::{Act, Direction, Input, InputStep, Stretch};
+use axd_platform::{Act, Direction, Input, InputStep};
 
-/// A drag consists of this many moves with this pause between them: apps do not recognize a drag that jumps.
-const DRAG_MOVES: i32 = 10;
-const DRAG_PAUSE: Duration = Duration::from_millis(16);
 /// The pause between the clicks of a double or triple click: some apps occasionally miss one of several clicks without a pause.
 const CLICK_PAUSE: Duration = Duration::from_millis(30);
+/// The maximum number of wheel notches in one request.
+const MAX_NOTCHES: u32 = 1_000;
+/// The maximum time for which a request holds a key or button, in milliseconds.
+const MAX_HOLD_MS: u64 = 600_000;
 
 impl ActionContext<'_> {
     /// Sends input to the point or the element that this action is about.
@@ -48,39 +49,6 @@ impl ActionContext<'_> {
         self.send(clicks(at, Button::Left, 1, &[]), expected).await
     }
 
-    /// Moves the pointer over the target.
-    pub async fn hover(&self) -> Result<Outcome> {
-        let at = self.point_at().await?;
-        self.input(vec![InputStep::Expect(Stretch::Pointer(at)), InputStep::Move(at)]).await
-    }
-
-    /// Drags the target to another element or point.
-    pub async fn drag(&self, to: &str) -> Result<Outcome> {
-        // Reaching the destination may scroll or cover the starting point, so the starting point is determined last.
-        self.click_point().await?;
-        let to = self.click_point_of(to).await?;
-        let from = self.point_at().await?;
-        let mut steps = vec![
-            InputStep::Expect(Stretch::Pointer(to)),
-            InputStep::Move(from),
-            InputStep::Button(Button::Left, true),
-        ];
-        for step in 1..=DRAG_MOVES {
-            let part = |from: i32, to: i32| from + (to - from) * step / DRAG_MOVES;
-            steps.push(InputStep::Pause(DRAG_PAUSE));
-            steps.push(InputStep::Move(Point { x: part(from.x, to.x), y: part(from.y, to.y) }));
-        }
-        steps.push(InputStep::Pause(DRAG_PAUSE));
-        steps.push(InputStep::Button(Button::Left, false));
-        self.input(steps).await
-    }
-
-    /// Turns the wheel over the target.
-    pub async fn wheel(&self, direction: Direction, amount: u32) -> Result<Outcome> {
-        let at = self.point_at().await?;
-        self.input(vec![InputStep::Move(at), turn(direction, amount)]).await
-    }
-
     /// Types a text: into the target, which has the focus, or into the app that the request names.
     pub async fn keys(&self, text: &str) -> Result<Outcome> {
         self.by_keys(vec![InputStep::Text(text.to_owned())]).await
@@ -99,7 +67,7 @@ impl ActionContext<'_> {
     /// taken first, so that no other client moves the focus between this and the typing.
     pub async fn focus_to_type(&self) -> Result<()> {
         let Ok(id) = self.id() else { return Ok(()) };
-        self.take_hands().await?;
+        self.take_input_lock().await?;
         let in_front = self.is_in_front(id);
         if self.holds_focus(id) && in_front {
             return Ok(());
@@ -141,48 +109,21 @@ impl ActionContext<'_> {
 
     /// Empties the field that has the focus.
     pub async fn erase(&self) -> Result<Outcome> {
-        let all = if self.engine.platform.name() == "macos" { Modifier::Cmd } else { Modifier::Ctrl };
-        let mut steps = press(&Combo { modifiers: vec![all], key: Key::Char('a') });
+        let all = Combo { modifiers: vec![self.engine.platform.shortcut_modifier()], key: Key::Char('a') };
+        let mut steps = press(&all);
         steps.extend(press(&Combo { modifiers: Vec::new(), key: Key::Named(Named::Backspace) }));
         self.by_keys(steps).await
     }
 
-    /// Presses and releases keys.
-    pub async fn press(&self, combo: &Combo) -> Result<Outcome> {
-        self.by_keys(press(combo)).await
-    }
-
-    /// Presses keys and holds them.
-    pub async fn hold_keys(&self, combo: &Combo, lease: Option<Duration>) -> Result<Outcome> {
-        self.take_hands().await?;
-        self.raise(self.window_to_front()?, false).await?;
-        self.hold(Vec::new(), self.expected_by_name()?, &held(combo), lease).await
-    }
-
-    /// Releases keys.
-    pub async fn release_keys(&self, combo: &Combo) -> Result<Outcome> {
-        self.release(Vec::new(), &held(combo)).await
-    }
-
-    /// Presses a mouse button at a point and holds it.
-    pub async fn hold_button(&self, at: Point, button: Button, lease: Option<Duration>) -> Result<Outcome> {
-        let expected = self.expected_at_spot()?;
-        self.hold(vec![InputStep::Move(at)], expected, &[HeldInput::Button(button)], lease).await
-    }
-
-    /// Releases a mouse button at a point.
-    pub async fn release_button(&self, at: Point, button: Button) -> Result<Outcome> {
-        self.release(vec![InputStep::Move(at)], &[HeldInput::Button(button)]).await
-    }
-
-    async fn hold(
+    /// Presses keys or buttons after other steps, and holds them.
+    pub async fn hold(
         &self,
         before: Vec<InputStep>,
         expected: Expected,
         what: &[HeldInput],
         lease: Option<Duration>,
     ) -> Result<Outcome> {
-        self.take_hands().await?;
+        self.take_input_lock().await?;
         let gate = self.call.gate.part();
         let client = self.call.session.client;
         let before = Input { steps: before, judge: self.judge(expected) };
@@ -190,33 +131,30 @@ impl ActionContext<'_> {
         held.map(|doubt| self.input_outcome(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
     }
 
-    async fn release(&self, before: Vec<InputStep>, what: &[HeldInput]) -> Result<Outcome> {
-        self.take_hands().await?;
+    /// Releases keys or buttons after other steps.
+    pub async fn release(&self, before: Vec<InputStep>, what: &[HeldInput]) -> Result<Outcome> {
+        self.take_input_lock().await?;
         let gate = self.call.gate.part();
         let released = self.engine.release(before, what, &gate, self.deadline).await;
         released.map(|doubt| self.input_outcome(doubt)).map_err(|failure| self.failed(&failure))
     }
+}
 
-    /// The window to bring to the front for keys without a target element: that of the window or app that the request names.
-    fn window_to_front(&self) -> Result<Option<u64>> {
-        match (&self.app, self.expected_by_name()?) {
-            (_, Expected::Window(_, window)) => Ok(Some(window)),
-            (Some(app), Expected::App(pid)) => {
-                // Any window of the app will do, so if one has the keyboard it keeps it.
-                let active = {
-                    let desktop = self.engine.desktop.read();
-                    desktop.active_window.filter(|_| desktop.frontmost == Some(pid))
-                };
-                let tree = app.tree.read();
-                let focused = || self.engine.focused_window(&tree).and_then(|ix| tree.window_number(ix));
-                let first = || {
-                    let desktop = self.engine.desktop.read();
-                    desktop.windows.iter().find(|seen| seen.pid == pid).map(|seen| seen.window)
-                };
-                Ok(active.or_else(focused).or_else(first))
-            }
-            _ => Ok(None),
+/// The time for which a key or button is held, if the request limits it.
+pub(crate) fn lease(hold_ms: Option<u64>) -> Result<Option<Duration>> {
+    match hold_ms {
+        Some(ms) if !(1..=MAX_HOLD_MS).contains(&ms) => {
+            Err(Error::new(ErrorCode::InvalidArgs, format!("hold_ms must be between 1 and {MAX_HOLD_MS}")))
         }
+        ms => Ok(ms.map(Duration::from_millis)),
+    }
+}
+
+/// The number of wheel notches of a request.
+pub(crate) fn notches(amount: Option<u32>) -> Result<u32> {
+    match amount.unwrap_or(3) {
+        amount @ 1..=MAX_NOTCHES => Ok(amount),
+        _ => Err(Error::new(ErrorCode::InvalidArgs, format!("amount must be between 1 and {MAX_NOTCHES}"))),
     }
 }
 
@@ -256,11 +194,6 @@ pub(crate) fn press(combo: &Combo) -> Vec<InputStep> {
     with(&combo.modifiers, vec![InputStep::Key(combo.key, true), InputStep::Key(combo.key, false)])
 }
 
-fn held(combo: &Combo) -> Vec<HeldInput> {
-    let modifiers = combo.modifiers.iter().map(|modifier| HeldInput::Key(Key::Modifier(*modifier)));
-    modifiers.chain([HeldInput::Key(combo.key)]).collect()
-}
-
 /// Whether elements of this role reliably report that they have the focus.
 fn takes_focus(role: Role) -> bool {
     matches!(role, Role::TextField | Role::TextArea | Role::SearchField | Role::SpinButton | Role::Combobox)
@@ -289,7 +222,16 @@ mod tests {
     }
 
     #[test]
-    fn the_wheel_turns_the_way_it_is_told() {
+    fn amounts_have_bounds() {
+        assert_eq!(notches(None).unwrap(), 3);
+        assert!(notches(Some(0)).is_err());
+        assert!(notches(Some(MAX_NOTCHES + 1)).is_err());
+        assert!(lease(Some(0)).is_err());
+        assert!(lease(None).unwrap().is_none());
+    }
+
+    #[test]
+    fn the_wheel_turns_in_the_given_direction() {
         assert_eq!(turn(Direction::Up, 2), InputStep::Wheel { right: 0, down: -2 });
         assert_eq!(turn(Direction::Right, 1), InputStep::Wheel { right: 1, down: 0 });
     }

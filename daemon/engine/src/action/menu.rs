@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axd_protocol::command::Route;
+use axd_protocol::command::{Menu, Route};
 use axd_protocol::error::Delivery;
 use axd_protocol::selector::fold;
 use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
@@ -10,14 +10,26 @@ use axd_protocol::{Error, ErrorCode, NodeId, Result, Role, State};
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::popup::is_shown;
 use crate::action::select::MAX_CANDIDATES;
+use crate::action::spec::{Action, ActionSpec, TargetKind};
 use crate::apps::target::CANDIDATES_HINT;
 use axd_platform::{Act, Sent};
 use axd_tree::{Ix, Resolved, Tree};
 
+impl Action for Menu {
+    fn spec(&self) -> Result<ActionSpec<'_>> {
+        menu_path(&self.path)?;
+        Ok(ActionSpec::on(TargetKind::App))
+    }
+
+    async fn run(&self, context: &mut ActionContext<'_>) -> Result<Outcome> {
+        context.menu(&menu_path(&self.path)?).await
+    }
+}
+
 impl ActionContext<'_> {
     /// Picks a menu item: directly if the app allows it, else by opening one menu after the other. If that fails, the opened
     /// menus are closed again, because an open menu grabs the pointer and the keyboard.
-    pub async fn menu(&mut self, path: &[&str]) -> Result<Outcome> {
+    async fn menu(&mut self, path: &[&str]) -> Result<Outcome> {
         let mut opened = None;
         let done = self.walk_menus(path, &mut opened).await;
         if let (Some(menu), Err(_)) = (opened, &done) {
@@ -188,4 +200,26 @@ fn nearest(tree: &Tree, above: Ix, fits: &impl Fn(&Ix) -> bool) -> Option<Ix> {
         level = passed.flat_map(|ix| tree.children(*ix).iter().copied()).collect();
     }
     None
+}
+
+fn menu_path(path: &str) -> Result<Vec<&str>> {
+    let names: Vec<&str> = path.split('>').map(str::trim).collect();
+    if names.iter().any(|name| name.is_empty()) {
+        return Err(Error::new(ErrorCode::InvalidArgs, format!("path: '{path}' has an empty name in it"))
+            .suggest("give the names from the menu bar down, as in 'File > Save'"));
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_menu_path_has_a_name_at_every_step() {
+        assert_eq!(menu_path("View > Zoom>200%").unwrap(), ["View", "Zoom", "200%"]);
+        for wrong in ["", "File >", "> Save", "File > > Save"] {
+            assert_eq!(menu_path(wrong).unwrap_err().code, ErrorCode::InvalidArgs, "{wrong}");
+        }
+    }
 }

@@ -1,23 +1,31 @@
 //! Actions: resolve the target, check the policy, read the target again, perform, settle, answer with what changed.
 //!
-//! The modules in the order of an action: `spec` turns a command into an action, `context` is a running action, `semantic` and
-//! `input` are the two routes, `settle` waits until the app has come to rest, `report` writes the answer. On the way,
-//! `actionability` waits until an element can be reached with the mouse, `receiver` makes sure that input reaches the right
-//! window, `typing` enters text and `typed_text` compares it with the field afterwards, `select`, `menu`, `popup` and `scroll`
-//! find elements that are not in view, `resolve_again` finds elements that were replaced. `queue` allows one action at a time
-//! per app, `input_lock` one at a time with mouse and keyboard.
+//! `spec` says what an action is. Every command that acts is one in its home: `click`, `typing`, `focus`, `check`, `expand`,
+//! `select`, `menu`, `scroll`, `keyboard`, `mouse`, and `semantic` for the native ones.
+//!
+//! The rest is what they have in common, in the order of an action: `context` is a running action, `semantic` and `input` are the
+//! two routes, `settle` waits until the app has come to rest, `report` writes the answer. On the way, `actionability` waits until
+//! an element can be reached with the mouse, `receiver` makes sure that input reaches the right window, `typed_text` compares
+//! typed text with the field afterwards, `popup` opens and closes popups, `resolve_again` finds elements that were replaced.
+//! `queue` allows one action at a time per app, `input_lock` one at a time with mouse and keyboard.
 
 pub(crate) mod actionability;
+mod check;
+mod click;
 pub(crate) mod context;
+mod expand;
+mod focus;
 pub(crate) mod input;
 pub(crate) mod input_lock;
-pub(crate) mod menu;
+mod keyboard;
+mod menu;
+mod mouse;
 pub(crate) mod popup;
 pub(crate) mod queue;
 pub(crate) mod receiver;
 pub(crate) mod report;
 pub(crate) mod resolve_again;
-pub(crate) mod scroll;
+mod scroll;
 pub(crate) mod select;
 pub(crate) mod semantic;
 pub(crate) mod settle;
@@ -30,7 +38,7 @@ pub(crate) use settle::Watch;
 
 use std::sync::Arc;
 
-use axd_protocol::command::ActOptions;
+use axd_protocol::command::{ActCommand, ActOptions};
 use axd_protocol::error::Delivery;
 use axd_protocol::{Error, NodeId, Result};
 use tokio::time::Instant;
@@ -43,28 +51,30 @@ use crate::policy::permit::ActionSubject;
 use axd_protocol::selector::Target;
 use axd_service::Call;
 use context::ActionContext;
-use spec::{Action, TargetKind};
+use spec::{ActionSpec, DynAction, TargetKind, action_of};
 
 /// The deadline of an action if the request has none.
 const DEFAULT_ACTION_DEADLINE: std::time::Duration = std::time::Duration::from_secs(30);
 
 impl Engine {
     /// Runs a command that acts.
-    pub(crate) async fn act(self: &Arc<Self>, call: &Call, answer: &mut Answer<'_>) -> Result<()> {
-        let Some((action, options)) = spec::of(&call.command)? else {
-            let what = format!("{} is not an action", call.command.name());
-            return Err(Error::new(axd_protocol::ErrorCode::Internal, what));
-        };
+    pub(crate) async fn act(
+        self: &Arc<Self>,
+        call: &Call,
+        command: &ActCommand,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
+        let (action, options) = (action_of(command), command.options());
+        let spec = action.spec_of()?;
         let deadline = call.deadline.unwrap_or_else(|| Instant::now() + DEFAULT_ACTION_DEADLINE);
-        let mut about =
-            ActionSubject { keys: action.keys(), text: action.text(), ..ActionSubject::default() };
-        let mut tries = 0;
+        let mut subject = ActionSubject { keys: spec.keys, text: spec.text, ..ActionSubject::default() };
+        let mut searches = 0;
         let done = loop {
-            let done = self.act_on(call, &action, options, deadline, &mut about, answer).await;
+            let done = self.act_on(call, (action, &spec), options, deadline, &mut subject, answer).await;
             match &done {
-                Err(error) if action.is_lost(error, tries) && !call.gate.is_sent() => {
-                    self.find_again(about.app.as_ref(), tries, deadline).await;
-                    tries += 1;
+                Err(error) if spec.is_target_replaced(error, searches) && !call.gate.is_sent() => {
+                    self.find_again(subject.app.as_ref(), searches, deadline).await;
+                    searches += 1;
                 }
                 _ => break done,
             }
@@ -73,26 +83,26 @@ impl Engine {
             Ok(delivery) => *delivery,
             Err(error) => error.disposition.delivery,
         };
-        self.record(call, &about, delivery, done.as_ref().err());
+        self.record(call, &subject, delivery, done.as_ref().err());
         done.map(drop)
     }
 
     async fn act_on(
         self: &Arc<Self>,
         call: &Call,
-        action: &Action<'_>,
+        (action, spec): (&dyn DynAction, &ActionSpec<'_>),
         options: ActOptions<'_>,
         deadline: Instant,
-        about: &mut ActionSubject<'_>,
+        subject: &mut ActionSubject<'_>,
         answer: &mut Answer<'_>,
     ) -> Result<Delivery> {
-        let (app, target, point) = self.aim(action, options, deadline).await?;
-        about.app = app.as_ref().map(|app| app.seen());
-        about.target = target;
-        self.permit(call, about)?;
+        let (app, target, point) = self.find_target(spec, options, deadline).await?;
+        subject.app = app.as_ref().map(|app| app.seen());
+        subject.target = target;
+        self.permit(call, subject)?;
         // An action that needs mouse and keyboard waits for them here, before its turn in the app's queue. If it waited in its
         // turn, and their holder waited for that turn, the two would deadlock.
-        if action.needs_hands(options, point) {
+        if spec.takes_input_lock(options, point.is_some()) {
             self.input_lock.wait_until_free(call.session.client, deadline).await.map_err(|failure| {
                 Error::new(
                     axd_protocol::ErrorCode::ActionFailed,
@@ -103,7 +113,7 @@ impl Engine {
         }
         let turn = match &app {
             // Releasing a key or button needs no turn: the action that has the turn may be waiting for just that.
-            Some(app) if !action.lets_go() => {
+            Some(app) if !spec.releases => {
                 Some(app.queue.take(call.session.client, call.command.name(), deadline).await)
             }
             _ => None,
@@ -117,19 +127,22 @@ impl Engine {
         }
         let mut context = ActionContext::new(self, call, options, deadline, app.clone(), target, point);
         context.begin().await?;
-        let done = if options.dry_run { Ok(context.dry_run(action)) } else { action.run(&mut context).await };
-        context.give_back_hands();
+        let done = match options.dry_run {
+            true => Ok(context.dry_run(spec)),
+            false => context.run(action, spec).await,
+        };
+        context.release_input_lock();
         // The action is attributed to the app that received the input, whatever the request names.
         if let Some(received) = context.received.last().and_then(|receiver| receiver.pid)
-            && about.app.as_ref().is_none_or(|app| app.pid != received)
+            && subject.app.as_ref().is_none_or(|app| app.pid != received)
         {
-            about.app =
+            subject.app =
                 Some(self.desktop.read().by_pid(received).cloned().unwrap_or_else(|| unknown(received)));
         }
         let done = done?;
         let settled =
-            if options.dry_run { context.unsettled() } else { context.settle_and_wait(action).await? };
-        if action.is_single_click() {
+            if options.dry_run { context.unsettled() } else { context.settle_and_wait(spec).await? };
+        if spec.checks_hit {
             context.check_hit(&done)?;
         }
         context.report(&done, settled, answer)?;
@@ -137,14 +150,14 @@ impl Engine {
     }
 
     /// Resolves the subject of an action: an app, an element of it, a point.
-    async fn aim(
+    async fn find_target(
         self: &Arc<Self>,
-        action: &Action<'_>,
+        spec: &ActionSpec<'_>,
         options: ActOptions<'_>,
         deadline: Instant,
     ) -> Result<(Option<Arc<App>>, Option<NodeId>, Option<axd_protocol::Point>)> {
         let place = Where { app: options.app, window: options.window };
-        match action.aim() {
+        match spec.target {
             TargetKind::Element(target) => match parse_target(target)? {
                 Target::Point { x, y } => {
                     let point = self.place_of(axd_protocol::Point { x, y }, options, deadline).await?;
@@ -158,7 +171,7 @@ impl Engine {
                     match located {
                         Ok(located) => Ok((Some(located.app), Some(located.id), Some(point))),
                         // A point can be clicked even if no element is known there.
-                        Err(_) if action.takes_bare_point() => {
+                        Err(_) if spec.takes_bare_point => {
                             Ok((self.app(options.app, deadline).await.ok(), None, Some(point)))
                         }
                         Err(error) => Err(error),

@@ -65,7 +65,7 @@ impl Received {
 impl ActionContext<'_> {
     /// Takes the input lock, unless this action holds it already. True if it was taken now: then the caller must release it
     /// before it waits for something.
-    pub async fn take_hands(&self) -> Result<bool> {
+    pub async fn take_input_lock(&self) -> Result<bool> {
         if self.input_guard.lock().is_some() {
             return Ok(false);
         }
@@ -78,7 +78,7 @@ impl ActionContext<'_> {
     }
 
     /// Releases the input lock.
-    pub fn give_back_hands(&self) {
+    pub fn release_input_lock(&self) {
         *self.input_guard.lock() = None;
     }
 
@@ -125,7 +125,7 @@ impl ActionContext<'_> {
         gate: &Gate,
     ) -> std::result::Result<Option<String>, Failure> {
         let refused = |error: Error| Failure::new(FailureKind::Refused, error.message);
-        self.take_hands().await.map_err(refused)?;
+        self.take_input_lock().await.map_err(refused)?;
         let input = Input { steps, judge: self.judge(expected) };
         self.engine.input(input, gate, self.deadline).await
     }
@@ -154,7 +154,7 @@ impl ActionContext<'_> {
     ) -> Result<Outcome> {
         let end = self.deadline.min(Instant::now() + RAISE);
         let mut updates = self.engine.changed.subscribe();
-        self.take_hands().await?;
+        self.take_input_lock().await?;
         for again in [false, true].into_iter().chain(std::iter::repeat(true)) {
             updates.mark_unchanged();
             self.raise(window, again).await?;

@@ -5,7 +5,7 @@ use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::{Difference, Result};
 
 use crate::action::context::{ActionContext, Outcome, Settle};
-use crate::action::spec::Action;
+use crate::action::spec::ActionSpec;
 use crate::answer::Answer;
 use crate::apps::modal::{described, in_words, modals};
 use axd_tree::{Changes, Ix, Resolved, Tree};
@@ -15,8 +15,8 @@ const MAX_CHANGES: usize = 5_000;
 
 impl ActionContext<'_> {
     /// The outcome of a dry run: what would be done.
-    pub fn dry_run(&self, action: &Action<'_>) -> Outcome {
-        let by_input = action.is_physical(self) || self.options.route == Some(Route::Input);
+    pub fn dry_run(&self, spec: &ActionSpec<'_>) -> Outcome {
+        let by_input = spec.uses_input(self.point.is_some()) || self.options.route == Some(Route::Input);
         let (method, route) = if by_input {
             (self.engine.platform.input_method(), Route::Input)
         } else {

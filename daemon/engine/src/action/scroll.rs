@@ -1,27 +1,60 @@
 //! Scrolls until an element, or a row of it, is in view.
 
-use axd_protocol::command::Route;
+use axd_protocol::command::{Route, Scroll, ScrollTo};
 use axd_protocol::error::Delivery;
-use axd_protocol::{Bounds, Point, Result};
+use axd_protocol::{Bounds, Error, ErrorCode, Point, Result};
 
 use crate::action::context::{ActionContext, Outcome};
-use crate::action::input::turn;
+use crate::action::input::{notches, turn};
 use crate::action::select::row_of;
+use crate::action::spec::{Action, ActionSpec, NeedsInput};
 use crate::apps::measure::Measurements;
 use axd_platform::{Act, Direction, InputStep, WorkerRequest};
 use axd_tree::Ix;
 
 /// The maximum number of wheel turns to bring an element into view.
-const MOST_TURNS: u32 = 400;
+const MAX_TURNS: u32 = 400;
 /// The minimum and maximum number of notches in one turn of the wheel.
-const FEWEST_NOTCHES: u32 = 2;
-const MOST_NOTCHES: u32 = 60;
+const MIN_TURN: u32 = 2;
+const MAX_TURN: u32 = 60;
 /// How many siblings on each side of an element are examined to find out where it lies.
-const MOST_BESIDE: usize = 256;
+const MAX_SIBLINGS: usize = 256;
+
+impl Action for Scroll {
+    fn spec(&self) -> Result<ActionSpec<'_>> {
+        notches(self.amount)?;
+        let spec = ActionSpec::on_element(&self.target);
+        Ok(ActionSpec { needs_input: NeedsInput::AtPoint, takes_bare_point: true, ..spec })
+    }
+
+    async fn run(&self, context: &mut ActionContext<'_>) -> Result<Outcome> {
+        let amount = notches(self.amount)?;
+        if context.point.is_none()
+            && let Some(done) = context.try_semantic(Act::Scroll(self.direction, amount)).await?
+        {
+            return Ok(done);
+        }
+        let at = context.point_at().await?;
+        context.input(vec![InputStep::Move(at), turn(self.direction, amount)]).await
+    }
+}
+
+impl Action for ScrollTo {
+    fn spec(&self) -> Result<ActionSpec<'_>> {
+        if self.row == Some(0) {
+            return Err(Error::new(ErrorCode::InvalidArgs, "row must be at least 1"));
+        }
+        Ok(ActionSpec::on_element(&self.target))
+    }
+
+    async fn run(&self, context: &mut ActionContext<'_>) -> Result<Outcome> {
+        context.scroll_to(self.row).await
+    }
+}
 
 impl ActionContext<'_> {
     /// Scrolls until the target, or a row of it, is in view.
-    pub async fn scroll_to(&mut self, row: Option<u32>) -> Result<Outcome> {
+    async fn scroll_to(&mut self, row: Option<u32>) -> Result<Outcome> {
         if let Some(row) = row {
             let row = row - 1;
             let holder = self.id()?;
@@ -63,18 +96,18 @@ impl ActionContext<'_> {
     async fn wheel_to(&self) -> Result<Outcome> {
         let mut still = 0;
         let mut before = None;
-        for _ in 0..MOST_TURNS {
+        for _ in 0..MAX_TURNS {
             let Some((at, frame)) = self.holder_in_sight().await else {
                 return Err(self.not_actionable("is not in a scrollable container"));
             };
-            let mut notches = FEWEST_NOTCHES;
+            let mut notches = MIN_TURN;
             let now = match self.in_sight().await {
                 Some((Some(bounds), _)) => (toward(bounds, frame), Progress::At(bounds)),
                 // Some toolkits do not report the bounds of elements that are scrolled away, but their order is known.
                 Some((None, _)) | None => match self.way_by_order().await {
                     Some((direction, first, rows)) => {
                         // A notch is about three rows. Only half the distance is scrolled, so as not to pass the target.
-                        notches = (rows / 6).clamp(FEWEST_NOTCHES, MOST_NOTCHES);
+                        notches = (rows / 6).clamp(MIN_TURN, MAX_TURN);
                         (direction, Progress::Past(first, rows))
                     }
                     None => return Err(self.not_actionable("has no position to scroll to")),
@@ -105,8 +138,8 @@ impl ActionContext<'_> {
             .read_node(self.id().ok()?, |tree, ix| {
                 let beside = tree.children(tree.parent(ix)?);
                 let own = beside.iter().position(|other| *other == ix)?;
-                let from = own.saturating_sub(MOST_BESIDE);
-                let some = beside.iter().enumerate().skip(from).take(2 * MOST_BESIDE);
+                let from = own.saturating_sub(MAX_SIBLINGS);
+                let some = beside.iter().enumerate().skip(from).take(2 * MAX_SIBLINGS);
                 let rows = |other: Ix| tree.row(ix).unwrap_or(0).abs_diff(tree.row(other).unwrap_or(0));
                 let placed = some.filter_map(|(place, ix)| Some((place, tree.key(*ix)?, rows(*ix))));
                 Some((own, placed.collect::<Vec<_>>()))

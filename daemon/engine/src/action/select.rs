@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axd_protocol::command::Route;
+use axd_protocol::command::{Route, Select};
 use axd_protocol::error::Delivery;
 use axd_protocol::keys::{Combo, Key, Named};
 use axd_protocol::selector::fold;
@@ -14,6 +14,7 @@ use crate::action::context::{ActionContext, Outcome};
 use crate::action::input::press;
 use crate::action::popup::{COMES, is_shown, twin};
 use crate::action::settle::Watch;
+use crate::action::spec::{Action, ActionSpec};
 use crate::apps::target::not_looked_at;
 use axd_platform::{Act, FailureKind, InputStep};
 use axd_tree::{Ix, Tree};
@@ -24,9 +25,19 @@ pub(crate) const MAX_CANDIDATES: usize = 8;
 /// An item at most this many steps away is reached with the arrow keys rather than by a click.
 const MAX_KEY_STEPS: usize = 30;
 
+impl Action for Select {
+    fn spec(&self) -> Result<ActionSpec<'_>> {
+        Ok(ActionSpec::on_element(&self.target))
+    }
+
+    async fn run(&self, context: &mut ActionContext<'_>) -> Result<Outcome> {
+        context.select(self.value.as_ref().map(|value| value.0.as_str())).await
+    }
+}
+
 impl ActionContext<'_> {
     /// Selects an item of the target, or the target itself.
-    pub async fn select(&mut self, item: Option<&str>) -> Result<Outcome> {
+    async fn select(&mut self, item: Option<&str>) -> Result<Outcome> {
         let holder = self.id()?;
         let pops_up = self.role() == Some(Role::Combobox) || self.has(State::Collapsed);
         if let Some(name) = item.filter(|_| pops_up) {

@@ -3,22 +3,54 @@
 //! Line ends and tabs are keys wherever a user would press them: in single-line fields, and in cells and documents of office
 //! programs. Only a multi-line text area takes them as text. This holds for both routes.
 
-use axd_protocol::command::{ElementState, Route};
+use axd_protocol::command::{Clear, ElementState, Route, SetValue, Type};
 use axd_protocol::error::Delivery;
 use axd_protocol::{AppState, Error, ErrorCode, NodeId, Result, Role, State};
 use tokio::time::Instant;
 
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::semantic::is_text;
+use crate::action::spec::{Action, ActionSpec, TargetKind};
 use crate::action::typed_text::{Came, came};
 use axd_platform::{Act, FailureKind, Sent, Stretch};
 
 /// The note on typed text that the field shows differently.
 const OTHERWISE: &str = "the field's text differs from what was typed; the app may have changed it";
 
+impl Action for Type {
+    fn spec(&self) -> Result<ActionSpec<'_>> {
+        let target = self.target.as_deref().map_or(TargetKind::Focus, TargetKind::Element);
+        Ok(ActionSpec { text: Some(&self.text.0), ..ActionSpec::on(target) })
+    }
+
+    async fn run(&self, context: &mut ActionContext<'_>) -> Result<Outcome> {
+        context.type_text(&self.text.0, self.target.is_some()).await
+    }
+}
+
+impl Action for SetValue {
+    fn spec(&self) -> Result<ActionSpec<'_>> {
+        Ok(ActionSpec { text: Some(&self.value.0), ..ActionSpec::on_element(&self.target) })
+    }
+
+    async fn run(&self, context: &mut ActionContext<'_>) -> Result<Outcome> {
+        context.set_value(&self.value.0).await
+    }
+}
+
+impl Action for Clear {
+    fn spec(&self) -> Result<ActionSpec<'_>> {
+        Ok(ActionSpec::on_element(&self.target))
+    }
+
+    async fn run(&self, context: &mut ActionContext<'_>) -> Result<Outcome> {
+        context.clear().await
+    }
+}
+
 impl ActionContext<'_> {
     /// Types into the target; `aimed` says that the request names the target, rather than using whatever has the focus.
-    pub async fn type_text(&mut self, text: &str, aimed: bool) -> Result<Outcome> {
+    async fn type_text(&mut self, text: &str, aimed: bool) -> Result<Outcome> {
         if !aimed {
             self.turn_to_focus();
         }
@@ -59,7 +91,7 @@ impl ActionContext<'_> {
             _ => self.keys(text).await?,
         };
         // Other clients need not wait while the effect is verified.
-        self.give_back_hands();
+        self.release_input_lock();
         // The effect of keys does not show in the field they were pressed in.
         match is_secure || with_keys {
             true => Ok(done),
@@ -222,7 +254,7 @@ impl ActionContext<'_> {
         }
     }
 
-    pub async fn set_value(&mut self, value: &str) -> Result<Outcome> {
+    async fn set_value(&mut self, value: &str) -> Result<Outcome> {
         self.turn_to_field();
         let role = self.role().unwrap_or(Role::Unknown);
         if value.contains(['\n', '\r'])
@@ -269,7 +301,7 @@ impl ActionContext<'_> {
         Ok(done)
     }
 
-    pub async fn clear(&mut self) -> Result<Outcome> {
+    async fn clear(&mut self) -> Result<Outcome> {
         self.turn_to_field();
         let is_empty = |now: &ElementState| now.value.as_deref().unwrap_or("").is_empty();
         if !self.has(State::Secure) && self.now().is_some_and(|now| is_empty(&now)) {

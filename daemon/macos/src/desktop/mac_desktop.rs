@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axd_protocol::command::{Finding, Permission};
+use axd_protocol::keys::Modifier;
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
@@ -190,6 +191,10 @@ impl Platform for MacDesktop {
 
     fn access_error(&self) -> Option<Failure> {
         permissions::require_accessibility().err()
+    }
+
+    fn shortcut_modifier(&self) -> Modifier {
+        Modifier::Cmd
     }
 
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
