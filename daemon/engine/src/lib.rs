@@ -6,9 +6,11 @@
 mod action;
 mod answer;
 mod apps;
+mod change_wait;
 mod clock;
 mod commands;
 mod desktop;
+mod failure;
 pub mod memory;
 mod policy;
 mod subscribe;

@@ -15,6 +15,7 @@ use crate::action::receiver::Expected;
 use crate::apps::app::App;
 use crate::apps::measure::Measurements;
 use crate::apps::target::{Where, alive, parse_target};
+use crate::change_wait::Next;
 use axd_platform::{
     Act, DesktopWindow, ElementKey, Gate, InputStep, Receiver, Stretch, WindowOp, WorkerRequest,
 };
@@ -131,10 +132,9 @@ impl ActionContext<'_> {
     /// be reached only as long as its window stays in front.
     pub async fn wait_until_actionable(&self, app: &Arc<App>, id: NodeId) -> Result<Point> {
         let end = self.action_deadline();
-        let mut updates = self.engine.changed.subscribe();
+        let mut wait = self.engine.change_wait(end, &self.call.gate);
         let mut tries = Tries::default();
         loop {
-            updates.mark_unchanged();
             let taken = self.take_input_lock().await?;
             let why = match self.check_actionability(app, id, &mut tries).await? {
                 Actionability::At(point) => return Ok(point),
@@ -148,18 +148,17 @@ impl ActionContext<'_> {
             if taken {
                 self.release_input_lock();
             }
-            if Instant::now() >= end {
-                let mut what = String::new();
-                let node = app.tree.read().resolve(id);
-                if let axd_tree::Resolved::Alive(ix) = node {
-                    axd_protocol::text::write_ref(&app.tree.read().node_ref(ix), &mut what);
+            match wait.next_within(RECHECK_INTERVAL).await {
+                Next::Check => {}
+                Next::TimedOut => {
+                    let mut what = String::new();
+                    let tree = app.tree.read();
+                    if let axd_tree::Resolved::Alive(ix) = tree.resolve(id) {
+                        axd_protocol::text::write_ref(&tree.node_ref(ix), &mut what);
+                    }
+                    return Err(axd_protocol::Error::new(ErrorCode::NotActionable, format!("{what} {why}")));
                 }
-                return Err(axd_protocol::Error::new(ErrorCode::NotActionable, format!("{what} {why}")));
-            }
-            tokio::select! {
-                biased;
-                () = self.call.gate.closed() => return Err(self.cancelled()),
-                _ = timeout_at(end.min(Instant::now() + RECHECK_INTERVAL), updates.changed()) => {}
+                Next::Cancelled => return Err(self.cancelled()),
             }
         }
     }

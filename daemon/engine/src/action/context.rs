@@ -7,7 +7,7 @@ use axd_protocol::command::{ActOptions, ElementState, Route, Settled};
 use axd_protocol::error::Delivery;
 use axd_protocol::{AppState, Clock, Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, State};
 use parking_lot::Mutex;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::Engine;
 use crate::action::input_lock::InputGuard;
@@ -16,7 +16,8 @@ use crate::action::settle::{Pace, Watch, Within};
 use crate::action::spec::ActionSpec;
 use crate::apps::app::App;
 use crate::apps::target::alive;
-use crate::desktop::error::permission_error;
+use crate::change_wait::{Next, Waited};
+use crate::failure::{MAYBE_DONE, Subject, error_of};
 use axd_platform::{ElementKey, Failure, FailureKind, Sent, WorkerRequest};
 use axd_service::Call;
 use axd_tree::{Ix, Tree};
@@ -132,13 +133,15 @@ impl<'c> ActionContext<'c> {
     /// Reads an element again, and waits for an app that is busy: nothing has been sent yet, so waiting is safe.
     async fn read_once_it_answers(&self, id: NodeId) -> Result<()> {
         let (app, end) = (self.app()?, self.action_deadline());
-        let mut updates = self.engine.changed.subscribe();
+        let mut wait = self.engine.change_wait(end, &self.call.gate);
         loop {
-            updates.mark_unchanged();
             match self.read_again(id).await {
-                Err(error) if error.code == ErrorCode::AppUnresponsive && Instant::now() < end => {
-                    let _ = timeout_at(end.min(Instant::now() + RECHECK_INTERVAL), updates.changed()).await;
-                    self.until(end, || app.state() != AppState::Degraded).await?;
+                Err(error) if error.code == ErrorCode::AppUnresponsive => {
+                    match wait.next_within(RECHECK_INTERVAL).await {
+                        Next::Check => self.until(end, || app.state() != AppState::Degraded).await?,
+                        Next::TimedOut => return Err(error),
+                        Next::Cancelled => return Err(self.cancelled()),
+                    };
                 }
                 read => return read,
             }
@@ -214,20 +217,10 @@ impl<'c> ActionContext<'c> {
 
     /// Waits until a condition holds; checks it whenever anything changes. False if it does not hold by the end.
     pub async fn until(&self, end: Instant, so: impl Fn() -> bool) -> Result<bool> {
-        let mut updates = self.engine.changed.subscribe();
-        loop {
-            updates.mark_unchanged();
-            if so() {
-                return Ok(true);
-            }
-            if Instant::now() >= end {
-                return Ok(false);
-            }
-            tokio::select! {
-                biased;
-                () = self.call.gate.closed() => return Err(self.cancelled()),
-                _ = timeout_at(end, updates.changed()) => {}
-            }
+        match self.engine.until(end, &self.call.gate, || so().then_some(())).await {
+            Waited::Held(()) => Ok(true),
+            Waited::TimedOut => Ok(false),
+            Waited::Cancelled => Err(self.cancelled()),
         }
     }
 
@@ -359,30 +352,18 @@ impl<'c> ActionContext<'c> {
 
     /// The error of this action for a platform failure.
     pub fn failed(&self, failure: &Failure) -> Error {
-        let what = self.target_label();
+        let general = || error_of(failure, Subject::Target(&self.target_label()));
         let error = match failure.kind {
-            FailureKind::Gone => match self.id().and_then(|id| self.key(id)) {
-                Err(gone) => gone,
-                Ok(_) => Error::new(ErrorCode::StaleRef, format!("{what} is gone: {failure}")),
-            },
-            FailureKind::NotSupported => {
-                Error::new(ErrorCode::ActionNotSupported, format!("{what}: {failure}"))
-            }
-            FailureKind::Refused => Error::new(ErrorCode::ActionFailed, format!("{what}: {failure}")),
-            FailureKind::Unresponsive => Error::new(ErrorCode::AppUnresponsive, format!("{what}: {failure}")),
-            FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, format!("{what}: {failure}")),
             FailureKind::Closed if Instant::now() >= self.deadline => {
                 crate::action::out_of_time("the deadline was exceeded")
             }
             FailureKind::Closed => self.cancelled(),
-            FailureKind::NotAllowed => permission_error(failure.native.clone()),
-            FailureKind::Elsewhere => Error::new(ErrorCode::NotActionable, format!("{what}: {failure}")),
+            FailureKind::Gone => self.id().and_then(|id| self.key(id)).err().unwrap_or_else(general),
+            _ => return general(),
         };
         match failure.sent {
             Sent::No => error,
-            Sent::Maybe | Sent::Yes => error
-                .delivered(Delivery::Uncertain)
-                .suggest("it may have been done; check with `ax snapshot` before trying again"),
+            Sent::Maybe | Sent::Yes => error.delivered(Delivery::Uncertain).suggest(MAYBE_DONE),
         }
     }
 }

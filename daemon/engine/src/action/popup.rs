@@ -8,7 +8,7 @@ use axd_protocol::command::Route;
 use axd_protocol::error::Delivery;
 use axd_protocol::keys::{Combo, Key, Named};
 use axd_protocol::{Bounds, NodeId, Point, Result, Role, State};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::input::press;
@@ -16,19 +16,20 @@ use crate::action::receiver::Expected;
 use crate::action::select::{is_item, items, label};
 use crate::apps::app::App;
 use crate::apps::measure::Measurements;
+use crate::change_wait::Next;
 use axd_platform::{Act, FailureKind, Gate, Sent};
 use axd_tree::{Ix, Tree};
 
 /// How long a popup may take to open or close.
-pub(crate) const COMES: Duration = Duration::from_millis(1_500);
-/// How often the windows on the screen are examined. The window system sends no events about popups.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+pub(crate) const POPUP_TIMEOUT: Duration = Duration::from_millis(1_500);
+/// The maximum wait before the windows on the screen are examined again. The window system sends no events about popups.
+const RECHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// How far the items of a popup may be from its edges: its frame, and the shadow that some toolkits draw around it.
 const FRAME: i32 = 40;
 /// The maximum number of items of a popup that are measured.
-const MOST_BESIDE: usize = 64;
+const MAX_SIBLINGS: usize = 64;
 /// The maximum number of nested popups that are closed.
-const MOST_LEVELS: usize = 8;
+const MAX_LEVELS: usize = 8;
 
 impl ActionContext<'_> {
     /// Whether the popup of an element is open, as far as can be known.
@@ -87,7 +88,7 @@ impl ActionContext<'_> {
         let beside = self.read_node(id, |tree, ix| {
             let parent = tree.parent(ix);
             let all = parent.map_or(&[][..], |parent| tree.children(parent));
-            all.iter().filter_map(|at| tree.key(*at)).take(MOST_BESIDE).collect::<Vec<_>>()
+            all.iter().filter_map(|at| tree.key(*at)).take(MAX_SIBLINGS).collect::<Vec<_>>()
         })?;
         let places = Measurements::to_act(app, beside.clone(), self.deadline).await;
         let bounds: Vec<Bounds> = beside.iter().filter_map(|key| places.bounds(*key)).collect();
@@ -105,20 +106,16 @@ impl ActionContext<'_> {
 
     /// Waits until a popup is open, or closed. Returns whether it is known to be.
     async fn until_open(&self, holder: NodeId, open: bool) -> Result<bool> {
-        let end = self.deadline.min(Instant::now() + COMES);
-        let mut updates = self.engine.changed.subscribe();
+        let end = self.deadline.min(Instant::now() + POPUP_TIMEOUT);
+        let mut wait = self.engine.change_wait(end, &self.call.gate);
         loop {
-            updates.mark_unchanged();
             if self.is_open(holder).await == Some(open) {
                 return Ok(true);
             }
-            if Instant::now() >= end {
-                return Ok(false);
-            }
-            tokio::select! {
-                biased;
-                () = self.call.gate.closed() => return Err(self.cancelled()),
-                _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), updates.changed()) => {}
+            match wait.next_within(RECHECK_INTERVAL).await {
+                Next::Check => {}
+                Next::TimedOut => return Ok(false),
+                Next::Cancelled => return Err(self.cancelled()),
             }
         }
     }
@@ -162,7 +159,7 @@ impl ActionContext<'_> {
     /// a popup is known to be open, so that nothing else gets it.
     pub async fn close(&self, holder: NodeId) -> Result<Option<Outcome>> {
         let mut done = None;
-        for level in 0..MOST_LEVELS {
+        for level in 0..MAX_LEVELS {
             if self.is_open(holder).await != Some(true) {
                 break;
             }
@@ -174,7 +171,7 @@ impl ActionContext<'_> {
                 && let (Ok(app), Ok(key)) = (self.app(), self.key(holder))
             {
                 // The popup is closed even if the caller has cancelled the request.
-                let end = Instant::now() + COMES;
+                let end = Instant::now() + POPUP_TIMEOUT;
                 if app.perform(key, Act::Collapse, Gate::new(), end).await.is_ok()
                     && self.until_open(holder, false).await?
                 {

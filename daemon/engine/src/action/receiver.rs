@@ -10,17 +10,18 @@ use std::time::Duration;
 use axd_protocol::error::Delivery;
 use axd_protocol::{Error, ErrorCode, NodeId, Result};
 use parking_lot::Mutex;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::Engine;
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::input_lock::InputGuard;
+use crate::change_wait::Next;
 use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch};
 
 /// How long a window that must receive keys may take to get the input focus.
-const RAISE: Duration = Duration::from_millis(3_000);
+const RAISE_TIMEOUT: Duration = Duration::from_millis(3_000);
 /// The maximum wait before the input focus is checked again.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+const RECHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The receiver that input must reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,28 +153,28 @@ impl ActionContext<'_> {
         window: Option<u64>,
         expected: Expected,
     ) -> Result<Outcome> {
-        let end = self.deadline.min(Instant::now() + RAISE);
-        let mut updates = self.engine.changed.subscribe();
+        let end = self.deadline.min(Instant::now() + RAISE_TIMEOUT);
+        let mut wait = self.engine.change_wait(end, &self.call.gate);
         self.take_input_lock().await?;
-        for again in [false, true].into_iter().chain(std::iter::repeat(true)) {
-            updates.mark_unchanged();
+        let mut again = false;
+        loop {
             self.raise(window, again).await?;
             let gate = self.call.gate.part();
-            match self.try_to_send(steps.clone(), expected, &gate).await {
+            let failure = match self.try_to_send(steps.clone(), expected, &gate).await {
                 Ok(doubt) => return Ok(self.input_outcome(doubt)),
-                Err(failure)
-                    if failure.kind == FailureKind::Elsewhere
-                        && failure.sent == Sent::No
-                        && Instant::now() < end =>
-                {
-                    // Waits for an event of the desktop, but only for a moment: changes of the focus are announced late.
-                    let _ = timeout_at(end.min(Instant::now() + LOOK_AGAIN), updates.changed()).await;
-                }
-                Err(failure) => return Err(self.not_sent(&failure, &gate)),
+                Err(failure) => failure,
+            };
+            // Changes of the focus are announced late, so it is checked again after a moment in any case.
+            let is_elsewhere = failure.kind == FailureKind::Elsewhere && failure.sent == Sent::No;
+            match is_elsewhere {
+                true => match wait.next_within(RECHECK_INTERVAL).await {
+                    Next::Check => again = true,
+                    Next::TimedOut => return Err(self.not_sent(&failure, &gate)),
+                    Next::Cancelled => return Err(self.cancelled()),
+                },
+                false => return Err(self.not_sent(&failure, &gate)),
             }
         }
-        // Not reached: the loop above never ends by itself.
-        Err(self.not_actionable("did not receive the keys"))
     }
 
     /// The judge for the input of this action.

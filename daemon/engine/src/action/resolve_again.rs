@@ -10,7 +10,7 @@ use crate::Engine;
 use axd_platform::{ElementKey, RunningApp, WorkerRequest};
 
 /// How long updating the tree may take.
-const LOOKS: Duration = Duration::from_millis(2_000);
+const REFRESH_TIMEOUT: Duration = Duration::from_millis(2_000);
 
 impl Engine {
     /// Updates the tree of an app: with the changes it announced on the first try, with a full walk after that. Failures are
@@ -22,7 +22,7 @@ impl Engine {
         deadline: Instant,
     ) {
         let Some(app) = seen.and_then(|seen| self.by_pid(seen.pid)) else { return };
-        let until = deadline.min(Instant::now() + LOOKS);
+        let until = deadline.min(Instant::now() + REFRESH_TIMEOUT);
         let _ = match tries {
             0 => app.ask(until, |reply| WorkerRequest::Fence { reply }).await,
             _ => app.ask(until, |reply| WorkerRequest::Walk { key: ElementKey::APP, reply }).await,

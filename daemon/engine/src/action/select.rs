@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::input::press;
-use crate::action::popup::{COMES, is_shown, twin};
+use crate::action::popup::{POPUP_TIMEOUT, is_shown, twin};
 use crate::action::settle::Watch;
 use crate::action::spec::{Action, ActionSpec};
 use crate::apps::target::not_looked_at;
@@ -138,7 +138,7 @@ impl ActionContext<'_> {
         let called = known.and_then(|choice| self.read_node(choice, label).ok().flatten());
         let wanted = called.clone().unwrap_or_else(|| name.to_owned());
         let find = || self.find_choice(holder, &wanted).or(known);
-        let end = self.action_deadline().min(Instant::now() + COMES);
+        let end = self.action_deadline().min(Instant::now() + POPUP_TIMEOUT);
         self.until(end, || self.find_choice(holder, &wanted).is_some()).await?;
         let Some(choice) = find() else { return Err(self.no_such_choice(holder, name)) };
         let called = called.or_else(|| self.read_node(choice, label).ok().flatten());

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use axd_protocol::command::Settled;
 use axd_protocol::{AppState, Tick};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::Engine;
 use crate::apps::app::App;
+use crate::change_wait::Next;
 use axd_platform::{ElementKey, FailureKind, Gate, WorkerRequest};
 
 /// How long nothing may change until the app counts as quiet, if the request does not say.
@@ -22,7 +23,7 @@ const NO_CHANGE_TIMEOUT: Duration = Duration::from_millis(150);
 /// Like `NO_CHANGE_TIMEOUT`, for toolkits that are known to reply late.
 const NO_CHANGE_TIMEOUT_LATE: Duration = Duration::from_millis(400);
 /// How long to wait for one change while the app is busy.
-const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(50);
+const BUSY_RECHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The timing of a wait until the app settles.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +71,7 @@ impl Engine {
         let end = deadline.min(start + pace.at_most);
         let is_late = self.platform.acts_late(app.pid());
         let no_change = start + if is_late { NO_CHANGE_TIMEOUT_LATE } else { NO_CHANGE_TIMEOUT };
-        let mut updates = self.changed.subscribe();
+        let mut wait = self.change_wait(end, gate);
         tokio::select! {
             biased;
             () = gate.closed() => return Settled::CutShort,
@@ -86,7 +87,6 @@ impl Engine {
         let mut last = Instant::now();
         let mut fenced = !is_late;
         loop {
-            updates.mark_unchanged();
             if enough() {
                 return Settled::Quiet;
             }
@@ -109,7 +109,9 @@ impl Engine {
             }
             if now >= rest && is_busy() {
                 // Checked again when something changes; if nothing does, the wait lasts until its end.
-                let _ = timeout_at(end.min(now + BUSY_POLL_INTERVAL), updates.changed()).await;
+                if wait.next_within(BUSY_RECHECK_INTERVAL).await == Next::Cancelled {
+                    return Settled::CutShort;
+                }
                 continue;
             }
             if now >= rest {
@@ -121,11 +123,8 @@ impl Engine {
                 }
                 return if changed { Settled::Quiet } else { Settled::NoChange };
             }
-            tokio::select! {
-                biased;
-                () = gate.closed() => return Settled::CutShort,
-                // The loop checks again, whether something changed or the time is over.
-                _ = timeout_at(rest.min(end), updates.changed()) => {}
+            if wait.next_until(rest).await == Next::Cancelled {
+                return Settled::CutShort;
             }
         }
     }

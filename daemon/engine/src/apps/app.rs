@@ -12,8 +12,8 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::action::ActionQueue;
 use crate::clock::{Ticker, random};
-use crate::desktop::error::permission_error;
 use crate::desktop::state::ago;
+use crate::failure::{Subject, error_of};
 use axd_platform::{
     Act, Cause, Counters, ElementKey, Failure, FailureKind, Gate, Reply, Responder, RunningApp, Sent,
     WorkerHandle, WorkerRequest,
@@ -343,26 +343,7 @@ impl App {
         if matches!(self.state(), AppState::Gone | AppState::Detached) {
             return self.ended();
         }
-        let name = &self.seen.read().name;
-        match failure.kind {
-            FailureKind::Gone => {
-                Error::new(ErrorCode::StaleRef, format!("the element is gone from {name}: {failure}"))
-            }
-            FailureKind::Unresponsive => self.unresponsive(&failure.native),
-            FailureKind::NotSupported => Error::new(ErrorCode::PlatformNotSupported, failure.native.clone()),
-            FailureKind::Refused => Error::new(ErrorCode::ActionFailed, format!("{name} refused: {failure}")),
-            FailureKind::Invalid => Error::new(ErrorCode::InvalidArgs, failure.native.clone()),
-            FailureKind::Closed => Error::new(ErrorCode::Cancelled, failure.native.clone()),
-            FailureKind::NotAllowed => permission_error(failure.native.clone()),
-            FailureKind::Elsewhere => Error::new(ErrorCode::NotActionable, failure.native.clone()),
-        }
-    }
-
-    fn unresponsive(&self, how: &str) -> Error {
-        let name = &self.seen.read().name;
-        Error::new(ErrorCode::AppUnresponsive, format!("{name}: {how}")).suggest(format!(
-            "wait until it answers with `ax wait --idle --app '{name}'`, or kill it with `ax close-app '{name}' --force`; reads without --sync, --verify, --bounds and --visible still work"
-        ))
+        error_of(failure, Subject::Elements(&self.seen.read().name))
     }
 
     /// When it ended, if it did, as a text: "ended 0.3 s ago".

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::Engine;
 use crate::apps::app::App;
-use crate::desktop::error::desktop_error;
+use crate::failure::{Subject, error_of};
 use axd_platform::WorkerRequest;
 use axd_tree::{Ix, Resolved, Scope, Tree};
 
@@ -46,7 +46,7 @@ impl Engine {
             return Ok(true);
         }
         match self.platform.access_error() {
-            Some(failure) => Err(desktop_error(failure)),
+            Some(failure) => Err(error_of(&failure, Subject::Desktop)),
             None => Ok(app.completed(deadline).await),
         }
     }

@@ -14,6 +14,7 @@ use tracing::warn;
 
 use crate::Engine;
 use crate::answer::Answer;
+use crate::failure::Subject;
 use axd_platform::{ClipboardContent, ClipboardKind};
 use axd_service::Call;
 
@@ -48,7 +49,9 @@ impl Engine {
             ClipKind::Files => ClipboardKind::Files,
         };
         let deadline = Engine::deadline(call);
-        let clip = self.call_desktop(&call.gate, deadline, |platform, _| platform.clipboard(kind)).await?;
+        let clip = self
+            .call_desktop(Subject::Desktop, &call.gate, deadline, |platform, _| platform.clipboard(kind))
+            .await?;
         let mut told =
             ClipboardGetAnswer { kind: clip.as_ref().map(kind_of), ..ClipboardGetAnswer::default() };
         match clip {
@@ -102,7 +105,10 @@ impl Engine {
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         let kind = clip.as_ref().map(kind_of);
-        self.call_desktop(&call.gate, deadline, |platform, gate| platform.set_clipboard(clip, gate)).await?;
+        self.call_desktop(Subject::Desktop, &call.gate, deadline, |platform, gate| {
+            platform.set_clipboard(clip, gate)
+        })
+        .await?;
         answer.value(Some(self.clock.now()), None, &ClipboardSetAnswer { kind });
         Ok(())
     }

@@ -12,7 +12,7 @@ use tokio::time::timeout_at;
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
-use crate::desktop::error::desktop_error;
+use crate::failure::{Subject, error_of};
 use axd_service::Call;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -84,7 +84,7 @@ impl Engine {
     ) -> Result<()> {
         let asked = timeout_at(Engine::deadline(call), self.platform.permissions(args.request)).await;
         let permissions = match asked {
-            Ok(Ok(told)) => told.map_err(desktop_error)?,
+            Ok(Ok(told)) => told.map_err(|failure| error_of(&failure, Subject::Desktop))?,
             Ok(Err(_)) | Err(_) => {
                 return Err(Error::new(ErrorCode::Timeout, "the desktop does not report its permissions"));
             }

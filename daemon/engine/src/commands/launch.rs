@@ -15,9 +15,9 @@ use tokio::time::Instant;
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::modal::{described, in_words, modals};
-use crate::desktop::call::WaitResult;
-use crate::desktop::error::about_an_app;
+use crate::change_wait::Waited;
 use crate::desktop::launch_detect::{Baseline, Detected, Phase, StartedProcess};
+use crate::failure::Subject;
 use axd_platform::{DesktopWindow, LaunchPlan, Launched, Platform, RunningApp};
 use axd_service::Call;
 
@@ -70,8 +70,9 @@ impl Engine {
         let before = Baseline::of(&self.desktop.read(), self.event_log.lock().next());
         let mark = plan.mark.clone();
         let deadline = Engine::deadline(call);
-        let launched =
-            self.call_desktop(&call.gate, deadline, |platform, gate| platform.launch(plan, gate)).await;
+        let launched = self
+            .call_desktop(Subject::App, &call.gate, deadline, |platform, gate| platform.launch(plan, gate))
+            .await;
         let Launched { pid, identity } = launched.map_err(no_such_app)?;
         let started = StartedProcess { pid, identity, program: args.app.clone(), mark };
         self.drain_desktop_events();
@@ -144,8 +145,8 @@ impl Engine {
                 })
                 .await;
             match waited {
-                WaitResult::Late if Instant::now() < until => {}
-                WaitResult::Seen(false) => {}
+                Waited::TimedOut if Instant::now() < until => {}
+                Waited::Held(false) => {}
                 waited => break waited,
             }
             let mark = started.mark.clone();
@@ -158,14 +159,14 @@ impl Engine {
         };
         let name = &args.app;
         let (code, message) = match (waited, came) {
-            (WaitResult::Seen(_) | WaitResult::Late, Detected::Window(seen, window)) => {
+            (Waited::Held(_) | Waited::TimedOut, Detected::Window(seen, window)) => {
                 return Ok(self.arrived(call, until, Arrived::with(seen, window)).await);
             }
-            (WaitResult::Seen(_) | WaitResult::Late, Detected::HandedOver(seen, window)) => {
+            (Waited::Held(_) | Waited::TimedOut, Detected::HandedOver(seen, window)) => {
                 let arrived = Arrived { handed_over: true, ..Arrived::with(seen, window) };
                 return Ok(self.arrived(call, until, arrived).await);
             }
-            (WaitResult::Seen(_), Detected::Perhaps(seen, window)) if how.is_none() => {
+            (Waited::Held(_), Detected::Perhaps(seen, window)) if how.is_none() => {
                 let is_new = window.as_ref().is_some_and(|window| before.is_new(window));
                 let note = match is_new {
                     true => "its window appeared during the start; nothing else connects the two",
@@ -175,18 +176,18 @@ impl Engine {
                 let arrived = Arrived { seen, window, handed_over: true, verified: false, note: Some(note) };
                 return Ok(self.arrived(call, until, arrived).await);
             }
-            (WaitResult::Seen(_), _) => {
+            (Waited::Held(_), _) => {
                 let how = how.map(|how| format!(" with {how}")).unwrap_or_default();
                 (ErrorCode::ActionFailed, format!("{name} ended{how} before it opened a window"))
             }
-            (WaitResult::Cancelled, _) => {
+            (Waited::Cancelled, _) => {
                 (ErrorCode::Cancelled, format!("{name} was started; waiting for its window was cancelled"))
             }
-            (WaitResult::Late, Detected::App(seen)) => (
+            (Waited::TimedOut, Detected::App(seen)) => (
                 ErrorCode::Timeout,
                 format!("{} ({}) is running, but has no window yet", seen.name, seen.pid),
             ),
-            (WaitResult::Late, _) => (
+            (Waited::TimedOut, _) => (
                 ErrorCode::Timeout,
                 format!("{name} was started, but {}", before.describe_new(&self.desktop.read())),
             ),
@@ -229,7 +230,7 @@ impl Engine {
         let before = self.modals_of(seen.pid);
         let deadline = Engine::deadline(call);
         let close = |platform: &dyn Platform, gate| platform.close_app(seen.pid, args.force, gate);
-        self.call_desktop(&call.gate, deadline, close).await.map_err(about_an_app)?;
+        self.call_desktop(Subject::App, &call.gate, deadline, close).await?;
         let until = Engine::within(call, args.timeout_ms, CLOSE_MS);
         // An app with an open modal dialog seldom quits, and may not report why.
         let until = if before.is_empty() || args.force { until } else { until.min(began + BLOCKED) };
@@ -242,13 +243,13 @@ impl Engine {
             if is_gone { Some(None) } else { asks().map(Some) }
         };
         match self.until(until, &call.gate, outcome).await {
-            WaitResult::Seen(None) => {}
-            WaitResult::Seen(Some(modal)) => return Err(asks_first(&seen, &modal)),
-            WaitResult::Late if !before.is_empty() && !args.force => {
+            Waited::Held(None) => {}
+            Waited::Held(Some(modal)) => return Err(asks_first(&seen, &modal)),
+            Waited::TimedOut if !before.is_empty() && !args.force => {
                 return Err(asks_first(&seen, &before[0]));
             }
-            WaitResult::Late => return Err(self.still_there(&seen, args.force)),
-            WaitResult::Cancelled => {
+            Waited::TimedOut => return Err(self.still_there(&seen, args.force)),
+            Waited::Cancelled => {
                 let message = format!("{} was asked to quit; the wait was cancelled", seen.name);
                 return Err(
                     Error::new(ErrorCode::Cancelled, message).delivered(Delivery::DeliveredUnverified)
@@ -320,7 +321,6 @@ fn asks_first(seen: &RunningApp, modal: &Modal) -> Error {
 
 /// The error for a launch of an app that does not exist.
 fn no_such_app(error: Error) -> Error {
-    let error = about_an_app(error);
     match error.code {
         ErrorCode::ApplicationNotFound => {
             error.suggest("use a name the desktop knows, or the absolute path of a program")

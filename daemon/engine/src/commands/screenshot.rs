@@ -14,6 +14,7 @@ use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::measure::Measurements;
 use crate::apps::target::{Located, Where, alive};
+use crate::failure::Subject;
 use axd_platform::{CaptureTarget, CapturedImage, DesktopWindow};
 use axd_service::Call;
 
@@ -23,15 +24,15 @@ const QUALITY: u8 = 80;
 const JPEG_MOST: u32 = 65_535;
 
 /// What to capture.
-struct Subject {
+struct CaptureSubject {
     of: CaptureTarget,
     /// The part of the captured image that is wanted.
     part: Option<Bounds>,
 }
 
-impl From<CaptureTarget> for Subject {
-    fn from(of: CaptureTarget) -> Subject {
-        Subject { of, part: None }
+impl From<CaptureTarget> for CaptureSubject {
+    fn from(of: CaptureTarget) -> CaptureSubject {
+        CaptureSubject { of, part: None }
     }
 }
 
@@ -52,9 +53,12 @@ impl Engine {
         let deadline = Engine::deadline(call);
         only_one(args)?;
         let form = form(args)?;
-        let Subject { of, part } = self.subject(args, deadline).await?;
-        let captured =
-            self.call_desktop(&call.gate, deadline, |platform, _| platform.capture(of, args.cursor)).await;
+        let CaptureSubject { of, part } = self.subject(args, deadline).await?;
+        let captured = self
+            .call_desktop(Subject::Desktop, &call.gate, deadline, |platform, _| {
+                platform.capture(of, args.cursor)
+            })
+            .await;
         let picture = captured.map_err(|error| of_picture(error, of))?;
         let known = args.if_changed.clone();
         let in_base_64 = !answer.is_text();
@@ -71,7 +75,7 @@ impl Engine {
         Ok(())
     }
 
-    async fn subject(self: &Arc<Self>, args: &Screenshot, deadline: Instant) -> Result<Subject> {
+    async fn subject(self: &Arc<Self>, args: &Screenshot, deadline: Instant) -> Result<CaptureSubject> {
         if args.all {
             return Ok(CaptureTarget::All.into());
         }
@@ -106,7 +110,7 @@ impl Engine {
     }
 
     /// An element is captured as a part of the screen or, if another window covers it, as a part of its window.
-    async fn element(&self, located: &Located, deadline: Instant) -> Result<Subject> {
+    async fn element(&self, located: &Located, deadline: Instant) -> Result<CaptureSubject> {
         let app = &located.app;
         let (key, window) = {
             let tree = app.tree.read();
@@ -148,7 +152,7 @@ impl Engine {
         let desktop = self.desktop.read();
         let covered = window.as_ref().filter(|window| is_covered(&desktop.windows, window.window, shown));
         Ok(match covered {
-            Some(window) => Subject { of: CaptureTarget::Window(window.window), part: Some(bounds) },
+            Some(window) => CaptureSubject { of: CaptureTarget::Window(window.window), part: Some(bounds) },
             None => CaptureTarget::Region(shown).into(),
         })
     }

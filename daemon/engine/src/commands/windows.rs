@@ -13,8 +13,9 @@ use tokio::time::Instant;
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::target::Where;
-use crate::desktop::call::WaitResult;
+use crate::change_wait::Waited;
 use crate::desktop::state::DesktopState;
+use crate::failure::Subject;
 use axd_platform::{DesktopWindow, WindowOp};
 use axd_service::Call;
 use axd_tree::Resolved;
@@ -70,8 +71,10 @@ impl Engine {
         let before = self.window_info(&window);
         let number = window.window;
         self.permit_on(call, self.desktop.read().by_pid(window.pid).cloned())?;
-        self.call_desktop(&call.gate, deadline, |platform, gate| platform.window_op(number, args.op, gate))
-            .await?;
+        self.call_desktop(Subject::Desktop, &call.gate, deadline, |platform, gate| {
+            platform.window_op(number, args.op, gate)
+        })
+        .await?;
         let until = Engine::within(call, args.timeout_ms, TIMEOUT_MS);
         let waited = self.until(until, &call.gate, || {
             let desktop = self.desktop.read();
@@ -80,7 +83,7 @@ impl Engine {
                 Some(window) => is_done(args.op, window, desktop.active_window).then_some(true),
             }
         });
-        let is_seen = matches!(waited.await, WaitResult::Seen(true));
+        let is_seen = matches!(waited.await, Waited::Held(true));
         let after = self.desktop.read().window(number).cloned();
         let delivery = if is_seen { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
         let told = WindowAnswer {

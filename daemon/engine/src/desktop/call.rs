@@ -1,31 +1,19 @@
-//! Sends requests to the desktop, and waits until their effect is seen: by the desktop's events, never by polling.
+//! Sends requests to the desktop.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axd_protocol::command::MousePositionAnswer;
 use axd_protocol::{Error, ErrorCode, Result};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::Engine;
 use crate::answer::Answer;
-use crate::desktop::error::{delivery, desktop_error};
+use crate::failure::{Subject, delivery, error_of};
 use axd_platform::{Gate, Platform, Reply, Sent};
 use axd_service::Call;
 
 /// A deadline that is never reached; some clocks cannot represent times further ahead.
 const FAR_FUTURE: Duration = Duration::from_secs(365 * 24 * 3600);
-
-/// How a wait ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WaitResult<T> {
-    /// The condition holds.
-    Seen(T),
-    /// The condition does not hold, and the time is over.
-    Late,
-    /// The condition does not hold, and the request was cancelled.
-    Cancelled,
-}
 
 impl Engine {
     /// The time `ms` milliseconds from now, or `unless_said` if the request has none, but not beyond the request's own
@@ -40,6 +28,7 @@ impl Engine {
     /// Sends a request to the desktop, and waits for its reply until the deadline.
     pub(crate) async fn call_desktop<T>(
         &self,
+        subject: Subject<'_>,
         gate: &Gate,
         deadline: Instant,
         call: impl FnOnce(&dyn Platform, Gate) -> Reply<T>,
@@ -47,7 +36,7 @@ impl Engine {
         let gate = gate.part();
         let result = timeout_at(deadline, call(&*self.platform, gate.clone())).await;
         let error = match result {
-            Ok(Ok(answered)) => return answered.map_err(desktop_error),
+            Ok(Ok(answered)) => return answered.map_err(|failure| error_of(&failure, subject)),
             Ok(Err(_)) => Error::new(ErrorCode::Internal, "the desktop did not answer"),
             Err(_) => Error::new(ErrorCode::Timeout, "the desktop timed out"),
         };
@@ -56,37 +45,13 @@ impl Engine {
         Err(error.delivered(delivery(sent)))
     }
 
-    /// Checks a condition after each change until it holds.
-    pub(crate) async fn until<T>(
-        self: &Arc<Self>,
-        deadline: Instant,
-        gate: &Gate,
-        mut look: impl FnMut() -> Option<T>,
-    ) -> WaitResult<T> {
-        let mut updates = self.changed.subscribe();
-        let mut ended = None;
-        self.drain_desktop_events();
-        loop {
-            updates.mark_unchanged();
-            if let Some(seen) = look() {
-                return WaitResult::Seen(seen);
-            }
-            if let Some(ended) = ended {
-                return ended;
-            }
-            tokio::select! {
-                // This cannot fail: the engine, which is borrowed here, holds the sender.
-                _ = updates.changed() => {}
-                () = gate.closed() => ended = Some(WaitResult::Cancelled),
-                () = sleep_until(deadline) => ended = Some(WaitResult::Late),
-            }
-        }
-    }
-
     /// `mouse-position`.
     pub(crate) async fn mouse_position(&self, call: &Call, answer: &mut Answer<'_>) -> Result<()> {
-        let at =
-            self.call_desktop(&call.gate, Engine::deadline(call), |platform, _| platform.pointer()).await?;
+        let at = self
+            .call_desktop(Subject::Desktop, &call.gate, Engine::deadline(call), |platform, _| {
+                platform.pointer()
+            })
+            .await?;
         answer.value(Some(self.clock.now()), None, &MousePositionAnswer { x: at.x, y: at.y });
         Ok(())
     }

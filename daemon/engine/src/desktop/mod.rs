@@ -1,7 +1,5 @@
-//! The desktop: `state` is its last known state, `call` sends requests to it, `launch_detect` finds the result of a launch,
-//! `error` turns a platform's failures into errors.
+//! The desktop: `state` is its last known state, `call` sends requests to it, `launch_detect` finds the result of a launch.
 
 pub(crate) mod call;
-pub(crate) mod error;
 pub(crate) mod launch_detect;
 pub(crate) mod state;

@@ -13,13 +13,14 @@ use axd_protocol::event::{Event, EventKind, Observed};
 use axd_protocol::selector::{Selector, Target};
 use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick, WindowInfo};
 use regex_lite::{Regex, RegexBuilder};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use crate::Engine;
 use crate::action::Watch;
 use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::apps::target::{parse_selector, parse_target};
+use crate::change_wait::Next;
 use crate::commands::launch::IN_TREE;
 use crate::subscribe::event_log::event_data;
 use axd_service::Call;
@@ -141,10 +142,9 @@ impl Engine {
             )
             .suggest("limit the wait for a condition with --timeout"));
         }
-        let mut updates = self.changed.subscribe();
+        let mut wait = self.change_wait(end, &call.gate);
         let mut watches: Vec<(u32, Watch)> = Vec::new();
         loop {
-            updates.mark_unchanged();
             self.watch(&conditions, &mut watches);
             let mut next = end;
             let holds: Vec<Option<Holds>> =
@@ -158,11 +158,9 @@ impl Engine {
                 answer.value(Some(self.clock.now()), None, &told);
                 return Ok(());
             }
-            if Instant::now() >= end {
+            if wait.next_until(next).await != Next::Check {
                 return Err(self.not_met(&conditions, &holds, began));
             }
-            // The loop checks again, whether something changed or the time is over.
-            let _ = timeout_at(next.min(end), updates.changed()).await;
         }
     }
 
