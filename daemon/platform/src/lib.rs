@@ -7,6 +7,7 @@
 mod action;
 pub mod children;
 mod extension;
+pub mod input_script;
 pub mod input_thread;
 pub mod mirror;
 mod receiver;

@@ -16,7 +16,11 @@ use super::calls::ask;
 use super::model::{Gesture, GestureOutcome, Modifiers, SCREEN};
 use super::process::{Control, Request};
 use super::session::SimSession;
-use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch, WindowOp};
+use axd_platform::input_script::{self, InputBackend, InputPace, KeyOrButton, WheelTurn};
+use axd_platform::{Failure, Gate, Input, InputStep, Receiver, Stretch, WindowOp};
+
+/// An app handles what it gets before the next is sent, and may bring another window to the front: the judge is asked each time.
+const PACE: InputPace = InputPace { keys_per_stretch: 1, text_pieces_per_stretch: 1, ..InputPace::IMMEDIATE };
 
 /// How long an app has to handle a step before the next one is sent.
 const STEP_REPLY_TIMEOUT: Duration = Duration::from_millis(100);
@@ -108,123 +112,89 @@ impl InputState {
     }
 }
 
-/// What one call holds down, which is released if the call is interrupted.
-#[derive(Default)]
-struct HeldByCall {
-    buttons: Vec<Button>,
-    keys: Vec<Key>,
-    /// Whether any step was done.
-    any: bool,
+/// The mouse and the keyboard, as a script uses them.
+struct SimInput<'a>(&'a SimSession);
+
+impl InputBackend for SimInput<'_> {
+    type TextPiece = char;
+
+    fn pace(&self) -> InputPace {
+        PACE
+    }
+
+    fn text_pieces(&self, text: &str) -> Result<Vec<(char, u32)>, Failure> {
+        Ok(text.chars().map(|character| (character, 1)).collect())
+    }
+
+    fn pointer(&mut self) -> Result<Point, Failure> {
+        Ok(self.0.input_state.lock().pointer)
+    }
+
+    async fn receiver(&mut self, stretch: Stretch) -> Result<Receiver, Failure> {
+        Ok(self.0.receiver_of(stretch).await)
+    }
+
+    async fn type_text(&mut self, character: &char) -> Result<(), Failure> {
+        self.0.deliver_to_active(Gesture::Text(*character)).await;
+        Ok(())
+    }
+
+    async fn move_pointer(&mut self, to: Point) -> Result<(), Failure> {
+        self.0.move_to(to).await;
+        Ok(())
+    }
+
+    async fn press(&mut self, what: KeyOrButton) -> Result<(), Failure> {
+        self.0.press_or_release(what, true).await;
+        Ok(())
+    }
+
+    async fn release(&mut self, what: KeyOrButton) -> Result<(), Failure> {
+        self.0.press_or_release(what, false).await;
+        Ok(())
+    }
+
+    async fn turn_wheel(&mut self, turn: WheelTurn) -> Result<(), Failure> {
+        self.0.turn_wheel(turn).await;
+        Ok(())
+    }
+
+    async fn pause(&mut self, time: Duration, gate: &Gate) -> bool {
+        tokio::time::timeout(time, gate.closed()).await.is_ok()
+    }
 }
 
 impl SimSession {
     /// Runs the steps in order. When the gate is closed it stops, and releases what it holds.
     pub(super) async fn input(&self, input: Input, gate: &Gate) -> Result<Option<String>, Failure> {
-        let mut holding = HeldByCall::default();
-        let Input { steps, judge } = input;
-        let count = steps.len();
-        for (done, step) in steps.into_iter().enumerate() {
-            if let Err(failure) = self.step(step, &judge, gate, &mut holding).await {
-                if !holding.any {
-                    return Err(failure);
-                }
-                for key in holding.keys.into_iter().rev() {
-                    self.key(key, false).await;
-                }
-                for button in holding.buttons.into_iter().rev() {
-                    self.button(button, false).await;
-                }
-                return Err(match failure.kind {
-                    FailureKind::Closed => {
-                        let text = format!("it was cancelled after {done} of {count} steps of input");
-                        Failure::new(FailureKind::Closed, text)
-                    }
-                    _ => failure,
-                }
-                .sent(Sent::Yes));
-            }
-        }
+        input_script::run(&mut SimInput(self), &input, gate).await?;
         Ok(None)
     }
 
-    /// Runs a step, unless the gate is closed or the judge rejects the receiver.
-    async fn step(
-        &self,
-        step: InputStep,
-        judge: &Judge,
-        gate: &Gate,
-        holding: &mut HeldByCall,
-    ) -> Result<(), Failure> {
-        match step {
-            InputStep::Pause(time) => {
-                return tokio::select! {
-                    biased;
-                    () = gate.closed() => Err(Failure::closed()),
-                    () = tokio::time::sleep(time) => Ok(()),
-                };
-            }
-            InputStep::Text(text) => {
-                for character in text.chars() {
-                    self.check_receiver(judge, Stretch::Keys).await?;
-                    gate.enter()?;
-                    holding.any = true;
-                    self.deliver_to_active(Gesture::Text(character)).await;
-                    gate.typed(1);
-                }
-                return Ok(());
-            }
-            InputStep::Move(_) if gate.is_closed() => return Err(Failure::closed()),
-            InputStep::Move(point) => {
-                self.move_to(point).await;
-                return Ok(());
-            }
-            InputStep::Arrive => return Ok(()),
-            InputStep::Expect(stretch) => return self.check_receiver(judge, stretch).await,
-            InputStep::Key(_, true) => self.check_receiver(judge, Stretch::Keys).await?,
-            InputStep::Button(_, true) | InputStep::Wheel { .. } => {
-                let at = self.input_state.lock().pointer;
-                self.check_receiver(judge, Stretch::Pointer(at)).await?;
-            }
-            InputStep::Key(_, false) | InputStep::Button(_, false) => {}
-        }
-        gate.enter()?;
-        holding.any = true;
-        match step {
-            InputStep::Button(button, down) => {
-                holding.buttons.retain(|other| *other != button);
-                holding.buttons.extend(down.then_some(button));
-                self.button(button, down).await;
-            }
-            InputStep::Key(key, down) => {
-                holding.keys.retain(|other| *other != key);
-                holding.keys.extend(down.then_some(key));
-                self.key(key, down).await;
-            }
-            // Nothing on this desktop scrolls sideways.
-            InputStep::Wheel { down, .. } => {
-                let at = self.input_state.lock().pointer;
-                if let Some((pid, _)) = self.window_at(at).await {
-                    self.deliver(pid, Gesture::Wheel { at, down }).await;
-                }
-            }
-            InputStep::Move(_)
-            | InputStep::Text(_)
-            | InputStep::Pause(_)
-            | InputStep::Arrive
-            | InputStep::Expect(_) => {}
-        }
-        Ok(())
-    }
-
-    /// Asks the judge about the app and window that would receive the input.
-    async fn check_receiver(&self, judge: &Judge, stretch: Stretch) -> Result<(), Failure> {
+    /// The app and window that would receive the input.
+    async fn receiver_of(&self, stretch: Stretch) -> Receiver {
         let (pid, window) = match stretch {
             Stretch::Keys => self.active(),
             Stretch::Pointer(point) => self.window_at(point).await.unzip(),
         };
         let title = self.windows().into_iter().find(|seen| Some(seen.window) == window);
         let title = title.map(|seen| seen.title).unwrap_or_default();
-        judge.decide(stretch, &Receiver { pid, window, title, ..Receiver::default() })
+        Receiver { pid, window, title, ..Receiver::default() }
+    }
+
+    async fn press_or_release(&self, what: KeyOrButton, down: bool) {
+        match what {
+            KeyOrButton::Key(key) => self.key(key, down).await,
+            KeyOrButton::Button(button) => self.button(button, down).await,
+        }
+    }
+
+    async fn turn_wheel(&self, turn: WheelTurn) {
+        let at = self.input_state.lock().pointer;
+        if let Some((pid, _)) = self.window_at(at).await {
+            // Nothing on this desktop scrolls sideways.
+            self.deliver(pid, Gesture::Wheel { at, down: turn.down }).await;
+        }
     }
 
     async fn move_to(&self, point: Point) {

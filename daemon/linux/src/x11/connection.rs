@@ -165,18 +165,17 @@ impl Display {
         Ok(())
     }
 
-    /// Runs `work` while the server is grabbed, so that no other client can change anything. It must not wait for an
-    /// app: no app is served.
-    pub fn with_server_grabbed<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-        let lost = |error: ConnectionError| Failure::from(XError::from(error));
-        self.connection.grab_server().map_err(lost)?;
-        let result = work();
-        // Also if it failed. If the connection is lost, the server has ended the grab by itself.
-        let let_go = self.connection.ungrab_server().and_then(|_| self.connection.flush());
-        match result {
-            Ok(done) => let_go.map(|()| done).map_err(lost),
-            Err(failure) => Err(failure),
-        }
+    /// Grabs the server, so that no other client can change anything. Until it is ungrabbed no app is served, so nothing must wait
+    /// for one.
+    pub fn grab_server(&self) -> XResult<()> {
+        self.connection.grab_server()?;
+        Ok(())
+    }
+
+    /// Ends a grab. If the connection is lost, the server has ended it by itself.
+    pub fn ungrab_server(&self) -> XResult<()> {
+        self.connection.ungrab_server()?;
+        Ok(self.connection.flush()?)
     }
 
     /// The next event; `None` if none comes until then, or when `also` becomes readable.

@@ -13,16 +13,13 @@ use x11rb::protocol::xtest::ConnectionExt as _;
 use crate::x11::connection::{Display, XError, XResult};
 use crate::x11::input::keymap::{Keymap, Stroke, bits};
 use crate::x11::input::keys;
-use crate::x11::input::receiver;
 use crate::x11::input::spare_keys::SpareKeys;
 use crate::x11::input::text::plan_stretch;
 use crate::x11::input::wm_ping::{self, PingReply};
-use axd_platform::{Failure, FailureKind, Gate, Judge, Stretch};
+use axd_platform::{Failure, FailureKind, Gate};
 
 /// How long an app may take to read what was typed before the map it needs is changed.
 const TYPED_READ_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long an app may take to read what the mouse and the keyboard do before something else is done.
-pub(crate) const INPUT_READ_TIMEOUT: Duration = Duration::from_millis(300);
 /// How long to wait for an app that does not answer pings.
 const NO_PING_DELAY: Duration = Duration::from_millis(60);
 
@@ -50,15 +47,8 @@ struct HeldKey {
     helpers: Vec<u8>,
 }
 
-/// Whether keys may be pressed now.
-pub(crate) enum TypePermission {
-    /// /// They may be pressed.
-    Yes,
-    /// Only after the app of this window has read the new key map.
-    AfterPing(Window),
-}
-
 /// The modifiers as they were before text was typed, to be restored.
+#[derive(Default)]
 pub(crate) struct SavedModifiers {
     /// Those that were locked.
     locked: u8,
@@ -134,15 +124,19 @@ impl Keyboard {
         Err(Failure::new(FailureKind::NotSupported, message))
     }
 
-    /// Waits until the app of this window has read all input, if it answers pings, for at most [`INPUT_READ_TIMEOUT`]
-    /// each.
+    /// Waits until the app of this window has read all input, if it answers pings, for at most this long each.
     ///
     /// It is pinged twice: while GTK 4 paints it reads ahead, and answers for what it has not handed on yet. By the
     /// second ping it has.
-    pub fn wait_until_input_read(&mut self, display: &Display, window: Window) -> XResult<()> {
+    pub fn wait_until_input_read(
+        &mut self,
+        display: &Display,
+        window: Window,
+        timeout: Duration,
+    ) -> XResult<()> {
         for _ in 0..2 {
             self.token = self.token.wrapping_add(1);
-            match wm_ping::ping(display, window, self.token, INPUT_READ_TIMEOUT)? {
+            match wm_ping::ping(display, window, self.token, timeout)? {
                 PingReply::Read => {}
                 PingReply::Unsupported => break,
                 PingReply::TimedOut => {
@@ -154,22 +148,17 @@ impl Keyboard {
         Ok(())
     }
 
-    /// Finds out which window would receive keys now; fails if the judge refuses it.
-    pub fn check_receiver(&mut self, display: &Display, judge: &Judge) -> Result<TypePermission, Failure> {
-        let receiver = receiver::find_receiver(display, Stretch::Keys)?;
-        judge.decide(Stretch::Keys, &receiver)?;
-        let Some(window) = receiver.window.and_then(|window| Window::try_from(window).ok()) else {
-            return Ok(TypePermission::Yes);
-        };
-        if self.spare_keys.is_lent() {
-            if !self.informed.contains(&window) {
-                return Ok(TypePermission::AfterPing(window));
-            }
-            if !self.readers.contains(&window) {
-                self.readers.push(window);
-            }
+    /// Whether the app of this window has read how keys are lent now, so that keys can be pressed; then it is noted as one that
+    /// has to read them.
+    pub fn is_informed(&mut self, window: Window) -> bool {
+        if !self.spare_keys.is_lent() {
+            return true;
         }
-        Ok(TypePermission::Yes)
+        let informed = self.informed.contains(&window);
+        if informed && !self.readers.contains(&window) {
+            self.readers.push(window);
+        }
+        informed
     }
 
     /// Waits until the app of a window has read how keys are lent now.

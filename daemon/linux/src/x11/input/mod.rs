@@ -1,14 +1,14 @@
 //! Mouse and keyboard through XTEST, on a thread of its own with a connection of its own: a drag pauses on its way.
 //!
-//! `script` runs the steps, and `receiver` says who would receive them. `keymap` and `keys` are pure: which key gives what. `keyboard` presses keys, `text` types
+//! `devices` is what a script runs on, and `receiver` says who would receive it. `keymap` and `keys` are pure: which key gives what. `keyboard` presses keys, `text` types
 //! with it, `spare_keys` lends keys to characters that have none, and `wm_ping` asks apps whether they have read them.
 
+mod devices;
 mod keyboard;
 mod keymap;
 mod keys;
 pub(crate) mod pointer;
 mod receiver;
-mod script;
 mod spare_keys;
 mod text;
 mod wm_ping;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use tracing::debug;
 
-use crate::x11::input::script::InputDevices;
+use crate::x11::input::devices::InputDevices;
 use axd_platform::input_thread::Job;
 use axd_platform::{Failure, Sent};
 

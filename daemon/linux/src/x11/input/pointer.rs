@@ -10,6 +10,7 @@ use x11rb::protocol::xproto::{
 use x11rb::protocol::xtest::ConnectionExt as _;
 
 use crate::x11::connection::{Display, XResult};
+use axd_platform::input_script::WheelTurn;
 
 /// Where the pointer is.
 pub(crate) fn position(display: &Display) -> XResult<Point> {
@@ -54,7 +55,7 @@ pub(crate) fn wait_until_up(display: &Display, buttons: &[u8], patience: Duratio
 }
 
 /// The buttons that a turn of the wheel is, one a notch.
-pub(crate) fn notches(right: i32, down: i32) -> impl Iterator<Item = u8> {
+pub(crate) fn notches(turn: WheelTurn) -> impl Iterator<Item = u8> {
     const UP: u8 = 4;
     const DOWN: u8 = 5;
     const LEFT: u8 = 6;
@@ -63,7 +64,7 @@ pub(crate) fn notches(right: i32, down: i32) -> impl Iterator<Item = u8> {
         let number = count.unsigned_abs() as usize;
         std::iter::repeat_n(if count < 0 { back } else { forth }, number)
     };
-    of(down, DOWN, UP).chain(of(right, RIGHT, LEFT))
+    of(turn.down, DOWN, UP).chain(of(turn.right, RIGHT, LEFT))
 }
 
 #[cfg(test)]
@@ -72,9 +73,10 @@ mod tests {
 
     #[test]
     fn a_turn_of_the_wheel_is_one_button_a_notch() {
-        assert_eq!(notches(0, 2).collect::<Vec<_>>(), [5, 5]);
-        assert_eq!(notches(1, -1).collect::<Vec<_>>(), [4, 7]);
-        assert_eq!(notches(-2, 0).collect::<Vec<_>>(), [6, 6]);
-        assert_eq!(notches(0, 0).count(), 0);
+        let notches = |right, down| notches(WheelTurn { right, down }).collect::<Vec<_>>();
+        assert_eq!(notches(0, 2), [5, 5]);
+        assert_eq!(notches(1, -1), [4, 7]);
+        assert_eq!(notches(-2, 0), [6, 6]);
+        assert!(notches(0, 0).is_empty());
     }
 }

@@ -3,13 +3,10 @@
 use axd_protocol::keys::{Key, Named};
 
 use crate::x11::connection::{Display, XError, XResult};
-use crate::x11::input::keyboard::{Keyboard, TypePermission, key_event};
+use crate::x11::input::keyboard::{Keyboard, SavedModifiers, key_event};
 use crate::x11::input::keymap::Stroke;
 use crate::x11::input::keys;
-use axd_platform::{Failure, FailureKind, Gate, Judge, Sent};
-
-/// How many characters are typed before the receiver is checked again; the server is grabbed meanwhile.
-const MAX_STRETCH: usize = 32;
+use axd_platform::{Failure, FailureKind, Gate};
 
 /// What is typed: keys, each with how many characters of the text it stands for.
 pub(crate) fn taps(text: &str) -> Result<Vec<(Key, u32)>, Failure> {
@@ -33,129 +30,93 @@ pub(crate) fn taps(text: &str) -> Result<Vec<(Key, u32)>, Failure> {
     Ok(taps)
 }
 
-/// Types. What was sent is counted at the gate; the modifiers are as before afterwards, whatever happened.
-pub(crate) fn type_taps(
-    display: &Display,
-    keyboard: &mut Keyboard,
-    taps: &[(Key, u32)],
-    judge: &Judge,
-    gate: &Gate,
-) -> Result<(), Failure> {
-    if !keyboard.wait_for_modifiers(display, gate)? {
-        if gate.is_closed() {
-            return Err(Failure::closed());
-        }
-        let message =
-            "a modifier key is held on the keyboard, which would change the text; release it and try again";
-        return Err(Failure::new(FailureKind::Refused, message));
-    }
-    gate.enter()?;
-    let before = keyboard.release_modifiers(display)?;
-    let mut typing = TextTyper { display, keyboard, holding: Vec::new(), sent: false };
-    let result = typing.type_all(taps, judge, gate);
-    let sent = if typing.sent { Sent::Yes } else { Sent::No };
-    let put_back = typing.hold(0).and_then(|()| keyboard.restore(display, &before));
-    result.map_err(|failure| failure.sent(sent))?;
-    Ok(put_back?)
-}
-
-struct TextTyper<'a> {
-    display: &'a Display,
-    keyboard: &'a mut Keyboard,
+/// Types a text. The modifiers that are held are lifted meanwhile.
+#[derive(Default)]
+pub(crate) struct TextTyper {
+    /// The modifiers as they were before the text.
+    before: SavedModifiers,
     /// Modifier keys that are down for the character typed last.
     holding: Vec<u8>,
-    sent: bool,
 }
 
-impl TextTyper<'_> {
-    fn type_all(&mut self, taps: &[(Key, u32)], judge: &Judge, gate: &Gate) -> Result<(), Failure> {
-        let mut rest = taps;
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(self.prepare(rest)?);
-            now.chunks(MAX_STRETCH).try_for_each(|taps| self.type_stretch(taps, judge, gate))?;
-            rest = later;
-        }
-        Ok(())
-    }
-
-    /// Types a few characters, all to the receiver that the judge was asked about.
-    fn type_stretch(&mut self, taps: &[(Key, u32)], judge: &Judge, gate: &Gate) -> Result<(), Failure> {
-        let display = self.display;
-        loop {
-            let may = display.with_server_grabbed(|| {
-                let may = self.keyboard.check_receiver(display, judge)?;
-                if let TypePermission::Yes = may {
-                    for (key, characters) in taps {
-                        gate.enter()?;
-                        self.tap(*key)?;
-                        gate.typed(*characters);
-                    }
-                }
-                Ok(may)
-            })?;
-            match may {
-                TypePermission::Yes => return Ok(()),
-                TypePermission::AfterPing(window) => self.keyboard.wait_for_keymap(display, window)?,
+impl TextTyper {
+    /// Waits until the user holds no modifier, and lifts those that axd holds.
+    pub fn begin(display: &Display, keyboard: &mut Keyboard, gate: &Gate) -> Result<TextTyper, Failure> {
+        if !keyboard.wait_for_modifiers(display, gate)? {
+            if gate.is_closed() {
+                return Err(Failure::closed());
             }
+            let message = "a modifier key is held on the keyboard, which would change the text; release it and try again";
+            return Err(Failure::new(FailureKind::Refused, message));
         }
+        gate.enter()?;
+        Ok(TextTyper { before: keyboard.release_modifiers(display)?, holding: Vec::new() })
     }
 
-    /// Puts the next taps on spare keys where needed. Returns how many can be typed then; at least one.
-    fn prepare(&mut self, taps: &[(Key, u32)]) -> Result<usize, Failure> {
-        let ready = taps.iter().take_while(|(key, _)| self.stroke(*key).is_some()).count();
-        if ready > 0 {
-            return Ok(ready);
-        }
-        let held = self.keyboard.held_keycodes();
-        let room = self.keyboard.spare_keys.room(&held);
-        // What is lent now may be taken back for what follows, so only the keyboard's own keys count.
-        let lacking = taps.iter().map(|(key, _)| match self.own_stroke(*key) {
-            Some(_) => None,
-            None => Some(keys::symbol(*key)),
-        });
-        let (count, symbols) = plan_stretch(lacking, room);
-        if count == 0 {
-            let message =
-                "the keyboard has no key for a character of the text, and no unused key to assign it to";
-            return Err(Failure::new(FailureKind::NotSupported, message));
-        }
-        self.keyboard.lend(self.display, &symbols)?;
-        Ok(count)
+    /// Taps a key, with the modifiers that it needs.
+    pub fn tap(&mut self, display: &Display, keyboard: &Keyboard, key: Key) -> XResult<()> {
+        let stroke = stroke(keyboard, key).ok_or(XError::Missing("a key for a character"))?;
+        self.hold(display, keyboard, stroke.modifiers)?;
+        key_event(display, stroke.keycode, true)?;
+        key_event(display, stroke.keycode, false)
     }
 
-    fn tap(&mut self, key: Key) -> XResult<()> {
-        let stroke = self.stroke(key).ok_or(XError::Missing("a key for a character"))?;
-        self.hold(stroke.modifiers)?;
-        self.sent = true;
-        key_event(self.display, stroke.keycode, true)?;
-        key_event(self.display, stroke.keycode, false)
+    /// Restores the modifiers.
+    pub fn end(mut self, display: &Display, keyboard: &mut Keyboard) -> XResult<()> {
+        self.hold(display, keyboard, 0)?;
+        keyboard.restore(display, &self.before)
     }
 
     /// Holds these modifiers, and no others.
-    fn hold(&mut self, modifiers: u8) -> XResult<()> {
-        let wanted = self.keyboard.modifier_keys(modifiers);
+    fn hold(&mut self, display: &Display, keyboard: &Keyboard, modifiers: u8) -> XResult<()> {
+        let wanted = keyboard.modifier_keys(modifiers);
         for keycode in self.holding.iter().filter(|keycode| !wanted.contains(keycode)) {
-            key_event(self.display, *keycode, false)?;
+            key_event(display, *keycode, false)?;
         }
         for keycode in wanted.iter().filter(|keycode| !self.holding.contains(keycode)) {
-            key_event(self.display, *keycode, true)?;
+            key_event(display, *keycode, true)?;
         }
         self.holding = wanted;
         Ok(())
     }
+}
 
-    /// How to press a key, on a spare key if it is on one.
-    fn stroke(&self, key: Key) -> Option<Stroke> {
-        let lent = self.keyboard.spare_keys.key_of(keys::symbol(key));
-        lent.map(|keycode| Stroke { keycode, modifiers: 0 }).or_else(|| self.own_stroke(key))
+/// Puts the next taps on spare keys where needed. Returns how many can be typed then; at least one.
+pub(crate) fn prepare(
+    display: &Display,
+    keyboard: &mut Keyboard,
+    taps: &[(Key, u32)],
+) -> Result<usize, Failure> {
+    let ready = taps.iter().take_while(|(key, _)| stroke(keyboard, *key).is_some()).count();
+    if ready > 0 {
+        return Ok(ready);
     }
+    let room = keyboard.spare_keys.room(&keyboard.held_keycodes());
+    // What is lent now may be taken back for what follows, so only the keyboard's own keys count.
+    let lacking = taps.iter().map(|(key, _)| match own_stroke(keyboard, *key) {
+        Some(_) => None,
+        None => Some(keys::symbol(*key)),
+    });
+    let (count, symbols) = plan_stretch(lacking, room);
+    if count == 0 {
+        let message =
+            "the keyboard has no key for a character of the text, and no unused key to assign it to";
+        return Err(Failure::new(FailureKind::NotSupported, message));
+    }
+    keyboard.lend(display, &symbols)?;
+    Ok(count)
+}
 
-    fn own_stroke(&self, key: Key) -> Option<Stroke> {
-        let Keyboard { map, group, .. } = &*self.keyboard;
-        match key {
-            Key::Char(character) => map.character(character, *group),
-            _ => map.symbol(keys::symbol(key), *group),
-        }
+/// How to press a key, on a spare key if it is on one.
+fn stroke(keyboard: &Keyboard, key: Key) -> Option<Stroke> {
+    let lent = keyboard.spare_keys.key_of(keys::symbol(key));
+    lent.map(|keycode| Stroke { keycode, modifiers: 0 }).or_else(|| own_stroke(keyboard, key))
+}
+
+fn own_stroke(keyboard: &Keyboard, key: Key) -> Option<Stroke> {
+    match key {
+        Key::Char(character) => keyboard.map.character(character, keyboard.group),
+        _ => keyboard.map.symbol(keys::symbol(key), keyboard.group),
     }
 }
 

@@ -1,18 +1,18 @@
 //! Mouse and keyboard by CGEvent, on a thread of its own, because a script may contain pauses.
 //!
-//! Read `script` first, which runs the steps; `receiver` finds who would receive them, `events` creates and posts events. `keys`
-//! and `text` are pure: key codes, and how much text one event carries.
+//! Read `device` first, which is what a script runs on; `receiver` finds who would receive it, `events` creates and posts events.
+//! `keys` and `text` are pure: key codes, and how much text one event carries.
 
+mod device;
 pub mod events;
 pub mod keys;
 mod receiver;
-mod script;
 pub mod text;
 
 use std::sync::mpsc::Receiver;
 
+use self::device::InputDevice;
 use self::keys::Keymap;
-use self::script::InputDevice;
 use crate::appkit;
 use crate::appkit::host;
 use crate::desktop::permissions;
@@ -42,6 +42,6 @@ fn run(device: &mut Option<InputDevice>, job: &Job) -> Result<Option<String>, Fa
     let layout = if presses { host::run_on_main_blocking(appkit::keyboard) } else { None };
     let types = presses || job.input.steps.iter().any(|step| matches!(step, InputStep::Text(_)));
     let held = if types { secure_input() } else { None };
-    device.run(&job.input, &Keymap::new(layout.unwrap_or_default()), &job.gate)?;
+    device.run(&job.input, Keymap::new(layout.unwrap_or_default()), &job.gate)?;
     Ok(held.map(|held| held.warning()))
 }
