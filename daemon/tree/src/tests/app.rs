@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use axd_protocol::{Difference, Node, Replica, Role, Tick};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::store::Ix;
 use crate::{Applied, Tree, ids};
@@ -50,7 +52,7 @@ impl Fed {
 pub fn whole(tree: &Tree) -> Option<Node> {
     let mut out = Vec::new();
     tree.write_whole(tree.root()?, &mut out);
-    Some(serde_json::from_slice(&out).expect("a tree is written as a node"))
+    Some(read_back(&out))
 }
 
 /// The difference, through its JSON; `None` if it is no longer known.
@@ -59,7 +61,15 @@ pub fn difference(tree: &Tree, since: Tick) -> Option<Difference> {
     let mut out = vec![b'{'];
     tree.write_changes(&changes, &mut out);
     out.push(b'}');
-    Some(serde_json::from_slice(&out).expect("changes are written as a difference"))
+    Some(read_back(&out))
+}
+
+/// What was written by hand, as the struct that defines it. Fails if serde would write the struct otherwise.
+fn read_back<T: DeserializeOwned + Serialize>(written: &[u8]) -> T {
+    let read: T = serde_json::from_slice(written).expect("it is the struct's JSON");
+    let again = serde_json::to_string(&read).expect("it was read from JSON");
+    assert_eq!(String::from_utf8_lossy(written), again);
+    read
 }
 
 /// Updates for the elements in `text`: one per line, indented by two spaces per level, `KEY role name`; the root's key is 0.
