@@ -72,7 +72,7 @@ fn what_the_daemon_refuses_is_its_error_and_a_lost_connection_is_ours() {
     let fake =
         Fake::saying(&format!(r#"{{"id":1,"ok":false,"error":{}}}"#, serde_json::to_string(&error).unwrap()));
     let refused = Connection::open(&fake.socket()).unwrap().request(&status(), RequestOptions::default());
-    assert!(matches!(refused, Err(ClientError::Daemon(told)) if told == error));
+    assert!(matches!(refused, Err(ClientError::Daemon(refusal)) if refusal == error));
     let fake = Fake::answering(|_| Vec::new());
     let lost = Connection::open(&fake.socket()).unwrap().request(&status(), RequestOptions::default());
     assert!(matches!(lost, Err(ClientError::Io(_))));

@@ -85,7 +85,7 @@ const BOOTSTRAP: &str = "bootstrap gui Library/LaunchAgents/dev.axd.axd.plist";
 fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_twice() {
     let home = home();
     assert_eq!(flags(&home.data("status")), [false, false, false, false]);
-    for (line, told, expected) in [
+    for (line, expected_log, expected) in [
         ("install", BOOTSTRAP, [true, true, true, false]),
         ("stop", "bootout gui/dev.axd.axd", [true, true, false, false]),
         ("start", BOOTSTRAP, [true, true, true, false]),
@@ -94,7 +94,7 @@ fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_t
         // The stand-in's process is a number that belongs to nobody who ends.
         let _ = fs::remove_file(home.at("running-dev.axd.axd"));
         assert_eq!(flags(&home.data(line)), expected, "{line}");
-        assert_eq!(home.log(), [told], "{line}");
+        assert_eq!(home.log(), [expected_log], "{line}");
         let again = home.data(line);
         assert_eq!(flags(&again), expected, "{line} again");
         assert_eq!((again["steps"].clone(), home.log()), (Value::Null, vec![]), "{line} again");
@@ -106,15 +106,15 @@ fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_t
 fn the_file_names_axd_as_it_was_found_and_the_folders_are_made() {
     let home = home();
     home.data("install --platform sim --socket-activation");
-    let told = plist::Value::from_file(file(&home)).unwrap().into_dictionary().unwrap();
+    let plist = plist::Value::from_file(file(&home)).unwrap().into_dictionary().unwrap();
     let words: Vec<&str> =
-        told["ProgramArguments"].as_array().unwrap().iter().map(|word| word.as_string().unwrap()).collect();
+        plist["ProgramArguments"].as_array().unwrap().iter().map(|word| word.as_string().unwrap()).collect();
     assert_eq!(words, [home.at("bin/axd").to_str().unwrap(), "--platform", "sim"]);
-    assert_eq!(told["RunAtLoad"].as_boolean(), Some(false));
-    let socket = told["Sockets"].as_dictionary().unwrap()["axd"].as_dictionary().unwrap();
+    assert_eq!(plist["RunAtLoad"].as_boolean(), Some(false));
+    let socket = plist["Sockets"].as_dictionary().unwrap()["axd"].as_dictionary().unwrap();
     let folder = Path::new(socket["SockPathName"].as_string().unwrap()).parent().unwrap();
     assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
-    assert!(Path::new(told["StandardErrorPath"].as_string().unwrap()).parent().unwrap().is_dir());
+    assert!(Path::new(plist["StandardErrorPath"].as_string().unwrap()).parent().unwrap().is_dir());
     assert_eq!(file(&home).metadata().unwrap().permissions().mode() & 0o777, 0o644);
 }
 
@@ -180,11 +180,11 @@ fn a_missing_daemon_is_started_by_launchd_once_a_session() {
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     }
     assert_eq!(home.log(), ["bootstrap gui run/axd/dev.axd.axd.plist"]);
-    let told =
+    let plist =
         plist::Value::from_file(home.at("run/axd/dev.axd.axd.plist")).unwrap().into_dictionary().unwrap();
-    let words = told["ProgramArguments"].as_array().unwrap();
+    let words = plist["ProgramArguments"].as_array().unwrap();
     assert_eq!(words[1..], ["--idle-exit", "900"].map(plist::Value::from));
-    assert_eq!(told["EnvironmentVariables"].as_dictionary().unwrap()["AXD_LOG"].as_string(), Some("debug"));
+    assert_eq!(plist["EnvironmentVariables"].as_dictionary().unwrap()["AXD_LOG"].as_string(), Some("debug"));
     assert!(!file(&home).exists(), "nothing stays after the session");
     assert!(home.data("status")["notes"][0].as_str().unwrap().contains("for this session"));
     end(&home.at("run/axd/axd.sock"));
@@ -197,8 +197,8 @@ fn another_socket_has_an_agent_of_its_own() {
     let socket = home.at("other/axd.sock");
     let ran = Ran::of(home.ax("get x").env("AXD_SOCKET", &socket).output().unwrap());
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let told = home.log();
-    assert!(told[0].starts_with("bootstrap gui other/dev.axd.axd.") && told.len() == 1, "{told:?}");
+    let log = home.log();
+    assert!(log[0].starts_with("bootstrap gui other/dev.axd.axd.") && log.len() == 1, "{log:?}");
     end(&socket);
 }
 
@@ -302,8 +302,8 @@ fn the_doctor_asks_the_daemon_that_launchd_starts() {
 #[test]
 fn a_doctor_without_a_daemon_says_whose_permissions_it_tells() {
     let home = home();
-    let told = r#"{"healthy":true,"checks":[{"what":"accessibility","verdict":"ok","found":"allowed"}]}"#;
-    write_program(&home.at("bin/axd"), &format!("#!/bin/sh\necho '{told}'\n"));
+    let answer = r#"{"healthy":true,"checks":[{"what":"accessibility","verdict":"ok","found":"allowed"}]}"#;
+    write_program(&home.at("bin/axd"), &format!("#!/bin/sh\necho '{answer}'\n"));
     let ran = home.run("doctor --no-autostart");
     assert_eq!((ran.code, found(&ran, "accessibility")), (Some(3), Some("allowed".to_owned())), "{ran:?}");
     assert!(found(&ran, "permissions").unwrap().contains("not of the daemon that launchd starts"), "{ran:?}");

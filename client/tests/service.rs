@@ -64,7 +64,7 @@ fn unit(home: &Home, name: &str) -> PathBuf {
 fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_twice() {
     let home = home();
     assert_eq!(flags(&home.data("status")), [false, false, false, false]);
-    for (line, told, expected) in [
+    for (line, expected_log, expected) in [
         ("install", vec!["daemon-reload", "enable --now axd.service"], [true, true, true, false]),
         ("stop", vec!["stop axd.service"], [true, true, false, false]),
         ("start", vec!["start axd.service"], [true, true, true, false]),
@@ -74,7 +74,7 @@ fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_t
             assert!(unit(&home, "axd.service").exists(), "{line}");
         }
         assert_eq!(flags(&home.data(line)), expected, "{line}");
-        assert_eq!(home.log(), told, "{line}");
+        assert_eq!(home.log(), expected_log, "{line}");
         let again = home.data(line);
         assert_eq!(flags(&again), expected, "{line} again");
         assert_eq!((again["steps"].clone(), home.log()), (Value::Null, vec![]), "{line} again");

@@ -28,10 +28,10 @@ fn a_watch_in_text_calls_things_by_name() {
     let ran = fake.run("watch --app Notes --text");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let lines: Vec<&str> = ran.out.lines().collect();
-    let told: Vec<&str> = lines[1..].iter().map(|line| line.split_once(' ').unwrap().1).collect();
+    let printed: Vec<&str> = lines[1..].iter().map(|line| line.split_once(' ').unwrap().1).collect();
     assert_eq!(lines[0], "watching Notes; Ctrl-C ends it");
     assert_eq!(
-        told,
+        printed,
         [
             "Notes  2 elements",
             "Notes  ~ textfield \"Body\" value = \"Buy milk\" txt_000000",

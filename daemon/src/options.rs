@@ -64,18 +64,18 @@ pub enum PlatformChoice {
 impl Options {
     /// Where things live: what the command line says, else the environment, else the system's habit.
     pub fn places(&self, uid: u32, env: impl Fn(&str) -> Option<OsString>) -> Paths {
-        let told = Paths::resolve(System::CURRENT, uid, env);
+        let defaults = Paths::resolve(System::CURRENT, uid, env);
         Paths {
-            socket: self.socket.clone().unwrap_or(told.socket),
-            config: self.config.clone().unwrap_or(told.config),
-            state: self.state.clone().unwrap_or(told.state),
+            socket: self.socket.clone().unwrap_or(defaults.socket),
+            config: self.config.clone().unwrap_or(defaults.config),
+            state: self.state.clone().unwrap_or(defaults.state),
         }
     }
 
     /// The desktop to serve. A name in the environment that is none is an error, as it is on the command line.
     pub fn platform(&self, env: impl Fn(&str) -> Option<OsString>) -> Result<PlatformChoice, String> {
-        let told = env("AXD_PLATFORM").filter(|value| !value.is_empty());
-        match (self.platform, told) {
+        let from_env = env("AXD_PLATFORM").filter(|value| !value.is_empty());
+        match (self.platform, from_env) {
             (Some(choice), _) => Ok(choice),
             (None, None) => Ok(PlatformChoice::Auto),
             (None, Some(name)) => PlatformChoice::from_str(&name.to_string_lossy(), true).map_err(|_| {
@@ -86,10 +86,10 @@ impl Options {
 
     /// What to log.
     pub fn log_level(&self, env: impl Fn(&str) -> Option<OsString>) -> String {
-        let told = || env("AXD_LOG").and_then(|value| value.into_string().ok());
+        let from_env = || env("AXD_LOG").and_then(|value| value.into_string().ok());
         self.log_level
             .clone()
-            .or_else(told)
+            .or_else(from_env)
             .filter(|level| !level.is_empty())
             .unwrap_or_else(|| "info".to_owned())
     }
@@ -127,12 +127,12 @@ mod tests {
         assert_eq!(plain.places(1, env).socket, Path::new("/env/axd.sock"));
         assert_eq!(plain.platform(env), Ok(PlatformChoice::Sim));
         assert_eq!(plain.log_level(env), "debug");
-        let told =
+        let given =
             options(&["--socket", "/s", "--platform", "auto", "--log-level", "warn", "--idle-exit", "9"]);
-        assert_eq!(told.places(1, env).socket, Path::new("/s"));
-        assert_eq!(told.platform(env), Ok(PlatformChoice::Auto));
-        assert_eq!(told.log_level(env), "warn");
-        assert_eq!(told.idle_exit(), Some(Duration::from_secs(9)));
+        assert_eq!(given.places(1, env).socket, Path::new("/s"));
+        assert_eq!(given.platform(env), Ok(PlatformChoice::Auto));
+        assert_eq!(given.log_level(env), "warn");
+        assert_eq!(given.idle_exit(), Some(Duration::from_secs(9)));
     }
 
     #[test]

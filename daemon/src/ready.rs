@@ -103,18 +103,18 @@ mod tests {
         let (mut ready, mut reader) = ready();
         ready.listening(Path::new("/run/axd.sock"));
         ready.failed("INTERNAL", "not told: the pipe is closed");
-        let mut told = String::new();
-        reader.read_to_string(&mut told).unwrap();
-        assert_eq!(told, format!("ready {} /run/axd.sock\n", std::process::id()));
+        let mut written = String::new();
+        reader.read_to_string(&mut written).unwrap();
+        assert_eq!(written, format!("ready {} /run/axd.sock\n", std::process::id()));
     }
 
     #[test]
     fn a_failure_is_one_line_whatever_its_message() {
         let (mut ready, mut reader) = ready();
         ready.failed("INVALID_ARGS", "two\nlines  of it");
-        let mut told = String::new();
-        reader.read_to_string(&mut told).unwrap();
-        assert_eq!(told, "error INVALID_ARGS two lines of it\n");
+        let mut written = String::new();
+        reader.read_to_string(&mut written).unwrap();
+        assert_eq!(written, "error INVALID_ARGS two lines of it\n");
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub struct MainLoop {
 
 /// Runs the daemon. Called on thread 0.
 pub fn run(options: Options, desktops: Desktops) -> ExitCode {
-    memory::keep_little();
+    memory::limit_arenas();
     let choice = options.platform(|name| std::env::var_os(name));
     let main_loop = choice.ok().and_then(desktops.main_loop).filter(|_| !options.doctor);
     let Some(MainLoop { run, stop }) = main_loop else { return start(&options, desktops) };
@@ -162,7 +162,7 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
         let options = ServerOptions { idle_exit: options.idle_exit(), ..ServerOptions::default() };
         let served = server::run(listener, engine.clone(), sessions, stop, options).await;
         engine.release_all_input().await;
-        engine.say_farewell().await;
+        engine.shut_down_platform().await;
         served.map_err(Failure::from)
     });
     // Not waited for: whatever still runs belongs to no client.

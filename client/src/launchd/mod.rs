@@ -137,11 +137,11 @@ mod tests {
         for (said, expected) in
             [("(never exited)", None), ("1", Some(1)), ("78: EX_CONFIG", Some(78)), ("-9", Some(-9))]
         {
-            let told = RUNNING
+            let printed = RUNNING
                 .replace("\tpid = 4711\n", "")
                 .replace("\tstate = running", "\tstate = not running")
                 .replace("exit code = 0", &format!("exit code = {said}"));
-            let loaded = Loaded::parse(&told);
+            let loaded = Loaded::parse(&printed);
             assert_eq!(
                 (loaded.pid, loaded.is_running(), loaded.last_exit),
                 (None, false, expected),
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn an_agent_that_is_turned_off_is_known_by_either_word() {
-        for (told, expected) in [
+        for (printed, expected) in [
             ("\tdisabled services = {\n\t\t\"dev.axd.axd\" => disabled\n\t}\n", true),
             ("\t\t\"dev.axd.axd\" => true\n", true),
             ("\t\t\"dev.axd.axd\" => enabled\n", false),
@@ -160,7 +160,7 @@ mod tests {
             ("\t\t\"dev.axd.axd.other\" => disabled\n", false),
             ("", false),
         ] {
-            assert_eq!(is_disabled(told, LABEL), expected, "{told}");
+            assert_eq!(is_disabled(printed, LABEL), expected, "{printed}");
         }
     }
 }

@@ -5,7 +5,7 @@
 /// glibc gives each thread an arena of its own. A first walk is read by one thread and applied by another, so kept and freed
 /// memory would be mixed in several arenas, and little could be returned to the system. Small allocations come from a cache per
 /// thread anyway, so threads hardly wait for each other.
-pub fn keep_little() {
+pub fn limit_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: it takes two numbers, and changes nothing but where memory is taken from.
     unsafe {

@@ -105,8 +105,8 @@ impl InputState {
             let far = (last.at.x - at.x).abs().max((last.at.y - at.y).abs());
             last.button == button && far <= MULTI_CLICK_LIMITS.1 && when - last.when <= MULTI_CLICK_LIMITS.0
         });
-        let told = self.forced_click_count.take();
-        let count = told.unwrap_or_else(|| goes_on.map_or(1, |last| last.count + 1));
+        let forced = self.forced_click_count.take();
+        let count = forced.unwrap_or_else(|| goes_on.map_or(1, |last| last.count + 1));
         self.last_click = Some(Click { button, at, when, count });
         count
     }
@@ -202,9 +202,9 @@ impl SimSession {
         self.input_state.lock().pointer = at;
         let over = self.window_at(at).await.map(|(pid, _)| pid);
         let (left, grabbed_by) = {
-            let mut hands = self.input_state.lock();
-            let before = std::mem::replace(&mut hands.over, over);
-            (before.filter(|before| Some(*before) != over), hands.grabbed_by)
+            let mut state = self.input_state.lock();
+            let before = std::mem::replace(&mut state.over, over);
+            (before.filter(|before| Some(*before) != over), state.grabbed_by)
         };
         if let Some(left) = left.filter(|left| Some(*left) != grabbed_by) {
             self.deliver(left, Gesture::Leave).await;
@@ -219,10 +219,10 @@ impl SimSession {
         if down {
             let there = self.window_at(at).await;
             let (clicks, modifiers) = {
-                let mut hands = self.input_state.lock();
-                hands.buttons.insert(button);
-                hands.grabbed_by = hands.grabbed_by.or(there.map(|(pid, _)| pid));
-                (hands.count_click(button), hands.modifiers())
+                let mut state = self.input_state.lock();
+                state.buttons.insert(button);
+                state.grabbed_by = state.grabbed_by.or(there.map(|(pid, _)| pid));
+                (state.count_click(button), state.modifiers())
             };
             let Some((pid, window)) = there else { return };
             if self.active().1 != Some(window)
@@ -235,10 +235,10 @@ impl SimSession {
             return;
         }
         let grabbed_by = {
-            let mut hands = self.input_state.lock();
-            let was_down = hands.buttons.remove(&button);
-            let last = hands.buttons.is_empty();
-            let holder = if last { hands.grabbed_by.take() } else { hands.grabbed_by };
+            let mut state = self.input_state.lock();
+            let was_down = state.buttons.remove(&button);
+            let last = state.buttons.is_empty();
+            let holder = if last { state.grabbed_by.take() } else { state.grabbed_by };
             holder.filter(|_| was_down)
         };
         let Some(pid) = grabbed_by else { return };
@@ -252,13 +252,13 @@ impl SimSession {
 
     async fn key(&self, key: Key, down: bool) {
         let modifiers = {
-            let mut hands = self.input_state.lock();
+            let mut state = self.input_state.lock();
             if down {
-                hands.keys.insert(key)
+                state.keys.insert(key)
             } else {
-                hands.keys.remove(&key)
+                state.keys.remove(&key)
             };
-            hands.modifiers()
+            state.modifiers()
         };
         if down && !matches!(key, Key::Modifier(_)) {
             self.deliver_to_active(Gesture::Key { key, modifiers }).await;
@@ -267,7 +267,7 @@ impl SimSession {
 
     /// Sends the keys of these steps to one app, whichever is in front. The state of the real keyboard does not change.
     pub(super) async fn type_to(&self, pid: u32, steps: Vec<InputStep>) {
-        let mut hands = InputState::default();
+        let mut state = InputState::default();
         for step in steps {
             match step {
                 InputStep::Text(text) => {
@@ -276,12 +276,12 @@ impl SimSession {
                     }
                 }
                 InputStep::Key(key, true) => {
-                    hands.keys.insert(key);
+                    state.keys.insert(key);
                     if !matches!(key, Key::Modifier(_)) {
-                        self.deliver(pid, Gesture::Key { key, modifiers: hands.modifiers() }).await;
+                        self.deliver(pid, Gesture::Key { key, modifiers: state.modifiers() }).await;
                     }
                 }
-                InputStep::Key(key, false) => drop(hands.keys.remove(&key)),
+                InputStep::Key(key, false) => drop(state.keys.remove(&key)),
                 _ => {}
             }
         }

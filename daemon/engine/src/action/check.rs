@@ -59,8 +59,8 @@ impl ActionContext<'_> {
     /// Whether the app reports if the target is checked.
     async fn tells_checked(&self) -> bool {
         let Ok(id) = self.id() else { return true };
-        let told = self.perform(id, Act::TellsChecked).await;
-        !matches!(told, Err(failure) if failure.kind == FailureKind::NotSupported)
+        let reported = self.perform(id, Act::TellsChecked).await;
+        !matches!(reported, Err(failure) if failure.kind == FailureKind::NotSupported)
     }
 
     /// Adds a note if the effect of a press cannot be seen, so that the caller does not press again and undo it.

@@ -116,12 +116,12 @@ impl InputLock {
     /// The held keys and buttons, for `status`.
     pub fn status(&self) -> Vec<HeldInputStatus> {
         let now = Instant::now();
-        let told = |held: &HeldEntry| HeldInputStatus {
+        let status = |held: &HeldEntry| HeldInputStatus {
             what: held.what.name(),
             client: held.client,
             left_ms: held.until.saturating_duration_since(now).as_millis() as u64,
         };
-        self.held.lock().1.iter().map(told).collect()
+        self.held.lock().1.iter().map(status).collect()
     }
 
     /// Whether anything is held down.

@@ -34,28 +34,28 @@ const MAX_LEVELS: usize = 8;
 impl ActionContext<'_> {
     /// Whether the popup of an element is open, as far as can be known.
     pub async fn is_open(&self, holder: NodeId) -> Option<bool> {
-        let told = self.read_node(holder, |tree, ix| {
+        let reported = self.read_node(holder, |tree, ix| {
             let states = tree.states(ix);
             if states.has(State::Expanded) || twin(tree, ix).is_some() {
-                return Told::Open(true);
+                return Reported::Open(true);
             }
             if states.has(State::Collapsed) {
-                return Told::Open(false);
+                return Reported::Open(false);
             }
             let is_part = |at: &Ix| *at != ix && (is_item(tree.role(*at)) || tree.role(*at) == Role::Menu);
             let parts = || tree.subtree(ix).filter(is_part);
             match parts().find(|at| is_item(tree.role(*at)) && is_shown(tree, *at)) {
                 // The choices of some combo boxes report that they are shown whether the popup is open or not.
-                Some(first) if tree.role(ix) == Role::Combobox => Told::Choice(tree.id(first)),
-                Some(_) => Told::Open(true),
-                None if parts().next().is_none() => Told::Nothing,
-                None => Told::Open(parts().any(|at| is_shown(tree, at))),
+                Some(first) if tree.role(ix) == Role::Combobox => Reported::Choice(tree.id(first)),
+                Some(_) => Reported::Open(true),
+                None if parts().next().is_none() => Reported::Nothing,
+                None => Reported::Open(parts().any(|at| is_shown(tree, at))),
             }
         });
-        match told.ok()? {
-            Told::Open(open) => Some(open),
-            Told::Nothing => None,
-            Told::Choice(first) => self.is_in_popup(first).await,
+        match reported.ok()? {
+            Reported::Open(open) => Some(open),
+            Reported::Nothing => None,
+            Reported::Choice(first) => self.is_in_popup(first).await,
         }
     }
 
@@ -190,7 +190,7 @@ impl ActionContext<'_> {
 }
 
 /// What the tree reports about whether a popup is open.
-enum Told {
+enum Reported {
     Open(bool),
     /// It depends on whether this choice lies in a popup.
     Choice(NodeId),

@@ -40,7 +40,7 @@ impl ActionContext<'_> {
             None => matches!(rest.settled, Settled::Quiet | Settled::Busy | Settled::Ended),
         };
         let doubt = done.doubt.as_ref().filter(|_| !came_of_it);
-        let mut told = ActAnswer {
+        let mut data = ActAnswer {
             method: done.method.to_owned(),
             route: done.route,
             before: self.before.clone(),
@@ -60,26 +60,26 @@ impl ActionContext<'_> {
             answer.either(
                 Some(clock),
                 None,
-                || text_of(&told, None, None),
-                |out| write(&told, None, None, out),
+                || text_of(&data, None, None),
+                |out| write(&data, None, None, out),
             );
             return Ok(());
         };
         let info = app.info();
         let tree = app.tree.read();
-        told.modal = self.modal(&tree);
+        data.modal = self.modal(&tree);
         let clock = self.engine.clock.now();
         let changes = tree.changes_since(self.since.tick).filter(|changes| size(changes) <= MAX_CHANGES);
         if !self.options.no_effects {
             let (since, truncated) = (self.since, changes.is_none());
-            told.effects = Some(Effects { since, clock, difference: Difference::default(), truncated });
+            data.effects = Some(Effects { since, clock, difference: Difference::default(), truncated });
         }
         let changes = changes.as_ref().filter(|_| !self.options.no_effects);
         answer.either(
             Some(clock),
             Some(&info),
-            || text_of(&told, changes, Some(&tree)),
-            |out| write(&told, changes, Some(&tree), out),
+            || text_of(&data, changes, Some(&tree)),
+            |out| write(&data, changes, Some(&tree), out),
         );
         Ok(())
     }
@@ -115,12 +115,12 @@ fn size(changes: &Changes) -> usize {
 }
 
 /// Writes the answer as JSON, with the difference straight from the tree.
-fn write(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>, out: &mut Vec<u8>) {
-    let (Some(changes), Some(tree), Some(effects)) = (changes, tree, &told.effects) else {
-        let _ = serde_json::to_writer(out, told);
+fn write(data: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>, out: &mut Vec<u8>) {
+    let (Some(changes), Some(tree), Some(effects)) = (changes, tree, &data.effects) else {
+        let _ = serde_json::to_writer(out, data);
         return;
     };
-    let without = ActAnswer { effects: None, ..told.clone() };
+    let without = ActAnswer { effects: None, ..data.clone() };
     // Writing to a `Vec` cannot fail, and these fields always serialize.
     let _ = serde_json::to_writer(&mut *out, &without);
     out.pop();
@@ -134,19 +134,19 @@ fn write(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>, out: 
 }
 
 /// The answer as text: how the action was done, then what changed.
-fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> String {
+fn text_of(data: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> String {
     let mut out = String::new();
-    let delivery = match told.disposition.delivery {
+    let delivery = match data.disposition.delivery {
         Delivery::NotDelivered => "not done",
         Delivery::Uncertain => "outcome unknown",
         Delivery::DeliveredUnverified => "done",
         Delivery::DeliveredVerified => "done, verified",
     };
-    out.push_str(&format!("{delivery} (by {})", told.method));
-    let settled = match told.settled {
-        Settled::Quiet => format!(", quiet after {} ms", told.waited_ms),
-        Settled::NoChange => format!(", nothing changed in {} ms", told.waited_ms),
-        Settled::Busy => format!(", still changing after {} ms", told.waited_ms),
+    out.push_str(&format!("{delivery} (by {})", data.method));
+    let settled = match data.settled {
+        Settled::Quiet => format!(", quiet after {} ms", data.waited_ms),
+        Settled::NoChange => format!(", nothing changed in {} ms", data.waited_ms),
+        Settled::Busy => format!(", still changing after {} ms", data.waited_ms),
         Settled::Unresponsive => ", the app does not answer".to_owned(),
         Settled::Ended => ", the app ended".to_owned(),
         Settled::CutShort => ", interrupted".to_owned(),
@@ -154,21 +154,21 @@ fn text_of(told: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
     };
     out.push_str(&settled);
     out.push('\n');
-    if let Some(note) = &told.note {
+    if let Some(note) = &data.note {
         out.push_str(&format!("  {note}\n"));
     }
     // The receiver is named only if the request did not determine it.
-    if let Some(receiver) = told.receiver.as_ref().filter(|_| told.before.is_none()) {
+    if let Some(receiver) = data.receiver.as_ref().filter(|_| data.before.is_none()) {
         let app = receiver.app.as_deref().unwrap_or("an unknown app");
         out.push_str(&format!("  received by {app}: {:?}\n", receiver.title));
     }
-    if let Some(modal) = &told.modal {
+    if let Some(modal) = &data.modal {
         out.push_str(&format!("  modal: {}\n", in_words(modal)));
     }
     if let Some(tree) = tree {
         match changes {
             Some(changes) => tree.write_changes_text(changes, &mut out),
-            None if told.effects.as_ref().is_some_and(|effects| effects.truncated) => {
+            None if data.effects.as_ref().is_some_and(|effects| effects.truncated) => {
                 out.push_str("  more changed than is listed here; `ax snapshot` shows it\n");
             }
             None => {}

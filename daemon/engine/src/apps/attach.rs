@@ -42,8 +42,8 @@ impl Engine {
         let app = self.attached(&seen);
         let complete = self.wait_for_walk(&app, Engine::deadline(call)).await?;
         let tree = app.tree.read();
-        let told = AttachAnswer { complete, nodes: tree.len() as u32 };
-        answer.value(Some(self.clock.now()), Some(&app.info()), &told);
+        let data = AttachAnswer { complete, nodes: tree.len() as u32 };
+        answer.value(Some(self.clock.now()), Some(&app.info()), &data);
         Ok(())
     }
 
@@ -140,19 +140,19 @@ impl Engine {
 
     /// Starts applying the events of the desktop. Those that are available at once are applied when this returns.
     pub(crate) fn listen_to_desktop(self: &Arc<Self>) {
-        let (out, mut told) = mpsc::unbounded_channel();
+        let (out, mut events) = mpsc::unbounded_channel();
         self.platform.start(out);
-        while let Ok(event) = told.try_recv() {
+        while let Ok(event) = events.try_recv() {
             self.desktop.write().apply(event);
         }
-        *self.desktop_events.lock() = Some(told);
+        *self.desktop_events.lock() = Some(events);
         let engine = Arc::downgrade(self);
         // The task ends with the engine, or with the platform.
         tokio::spawn(poll_fn(move |context| {
             let Some(engine) = engine.upgrade() else { return Poll::Ready(()) };
-            let mut told = engine.desktop_events.lock();
-            let Some(told) = &mut *told else { return Poll::Ready(()) };
-            while let Some(event) = ready!(told.poll_recv(context)) {
+            let mut events = engine.desktop_events.lock();
+            let Some(events) = &mut *events else { return Poll::Ready(()) };
+            while let Some(event) = ready!(events.poll_recv(context)) {
                 engine.desktop_changed(event);
             }
             Poll::Ready(())
@@ -163,8 +163,8 @@ impl Engine {
     /// follows must not miss an app that the client knows to be running.
     pub(crate) fn drain_desktop_events(self: &Arc<Self>) {
         // The lock is held while events are applied, so that they are applied in order.
-        if let Some(told) = &mut *self.desktop_events.lock() {
-            while let Ok(event) = told.try_recv() {
+        if let Some(events) = &mut *self.desktop_events.lock() {
+            while let Ok(event) = events.try_recv() {
                 self.desktop_changed(event);
             }
         }
@@ -306,14 +306,14 @@ async fn pump_worker(
     pid: u32,
     mut from_worker: mpsc::Receiver<WorkerEvent>,
 ) {
-    while let Some(told) = from_worker.recv().await {
+    while let Some(event) = from_worker.recv().await {
         let Some(engine) = engine.upgrade() else { return };
         // What the worker of an ended app still had in the queue is about a process that is gone.
         let is_current = || app.pid() == pid && app.state() != AppState::Gone;
         if !is_current() {
             return;
         }
-        match told {
+        match event {
             // Checked again under the lock: meanwhile the app may have ended and its successor may have been read.
             WorkerEvent::Batch(batch) => engine.apply_if(&app, batch, is_current),
             WorkerEvent::Announcement(text) => {

@@ -7,7 +7,7 @@ use crate::apps::app::App;
 use axd_tree::{Ix, Tree};
 
 /// The maximum number of buttons that are listed of a dialog.
-const MOST_BUTTONS: usize = 8;
+const MAX_BUTTONS: usize = 8;
 
 /// The modal dialogs that are open and do not contain the target.
 pub(crate) fn modals(tree: &Tree, target: Option<Ix>) -> impl Iterator<Item = Ix> {
@@ -23,7 +23,7 @@ pub(crate) fn described(tree: &Tree, window: Ix) -> Modal {
     let buttons = tree
         .subtree(window)
         .filter(|ix| tree.role(*ix) == Role::Button && !tree.states(*ix).has(State::Hidden));
-    let names = buttons.filter_map(|ix| tree.name(ix).map(str::to_owned)).take(MOST_BUTTONS);
+    let names = buttons.filter_map(|ix| tree.name(ix).map(str::to_owned)).take(MAX_BUTTONS);
     Modal { node: tree.node_ref(window), buttons: names.collect() }
 }
 

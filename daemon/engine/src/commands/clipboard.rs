@@ -19,15 +19,15 @@ use axd_platform::{ClipboardContent, ClipboardKind};
 use axd_service::Call;
 
 /// How long passing on the clipboard's content may delay the daemon's exit.
-const FAREWELL: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 /// The maximum size of an image file for the clipboard.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;
 
 impl Engine {
     /// Called when the daemon shuts down: the content it has put on the clipboard should stay there, where another process can
     /// keep it.
-    pub async fn say_farewell(&self) {
-        match timeout(FAREWELL, self.platform.shutdown()).await {
+    pub async fn shut_down_platform(&self) {
+        match timeout(SHUTDOWN_TIMEOUT, self.platform.shutdown()).await {
             Ok(Ok(Ok(_))) => {}
             Ok(Ok(Err(failure))) => warn!(%failure, "what is on the clipboard goes with axd"),
             Ok(Err(_)) | Err(_) => {
@@ -52,17 +52,17 @@ impl Engine {
         let clip = self
             .call_desktop(Subject::Desktop, &call.gate, deadline, |platform, _| platform.clipboard(kind))
             .await?;
-        let mut told =
+        let mut data =
             ClipboardGetAnswer { kind: clip.as_ref().map(kind_of), ..ClipboardGetAnswer::default() };
         match clip {
-            Some(ClipboardContent::Text(text)) => told.text = Some(text),
-            Some(ClipboardContent::Files(files)) => told.files = files,
+            Some(ClipboardContent::Text(text)) => data.text = Some(text),
+            Some(ClipboardContent::Files(files)) => data.files = files,
             Some(ClipboardContent::Image(png)) => {
-                told.bytes = Some(crate::block_if_large(png.len() / 64, || BASE_64.encode(png)))
+                data.bytes = Some(crate::block_if_large(png.len() / 64, || BASE_64.encode(png)))
             }
             None => {}
         }
-        answer.value(Some(self.clock.now()), None, &told);
+        answer.value(Some(self.clock.now()), None, &data);
         Ok(())
     }
 

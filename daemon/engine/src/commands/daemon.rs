@@ -19,7 +19,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 impl Engine {
     pub(crate) fn status(&self, answer: &mut Answer<'_>) -> Result<()> {
-        let told = StatusAnswer {
+        let data = StatusAnswer {
             pid: std::process::id(),
             daemon: VERSION.into(),
             socket: self.info.socket.display().to_string(),
@@ -30,7 +30,7 @@ impl Engine {
             clients: self.sessions.status(),
             held: self.input_lock.status(),
         };
-        answer.value(Some(self.clock.now()), None, &told);
+        answer.value(Some(self.clock.now()), None, &data);
         Ok(())
     }
 
@@ -84,7 +84,7 @@ impl Engine {
     ) -> Result<()> {
         let asked = timeout_at(Engine::deadline(call), self.platform.permissions(args.request)).await;
         let permissions = match asked {
-            Ok(Ok(told)) => told.map_err(|failure| error_of(&failure, Subject::Desktop))?,
+            Ok(Ok(data)) => data.map_err(|failure| error_of(&failure, Subject::Desktop))?,
             Ok(Err(_)) | Err(_) => {
                 return Err(Error::new(ErrorCode::Timeout, "the desktop does not report its permissions"));
             }
@@ -107,14 +107,14 @@ impl Engine {
         *call.session.names.lock() = (Some(args.client.clone()), args.agent.clone());
         let capabilities =
             self.platform.capabilities().into_iter().chain(self.extensions.names().iter().copied());
-        let told = HelloAnswer {
+        let data = HelloAnswer {
             protocol: PROTOCOL,
             version: VERSION.into(),
             pid: std::process::id(),
             platform: self.platform.name().into(),
             capabilities: capabilities.map(str::to_owned).collect(),
         };
-        answer.value(Some(self.clock.now()), None, &told);
+        answer.value(Some(self.clock.now()), None, &data);
         Ok(())
     }
 

@@ -102,8 +102,8 @@ impl Engine {
             Target::Id(_) | Target::Point { .. } => Vec::new(),
         };
         let complete = app.is_complete() && unread.is_empty();
-        let told = IsAnswer { node: tree.node_ref(ix), property: args.property, value, complete, unread };
-        answer.value(Some(self.clock.now()), Some(&app.info_about(&tree, Some(ix))), &told);
+        let data = IsAnswer { node: tree.node_ref(ix), property: args.property, value, complete, unread };
+        answer.value(Some(self.clock.now()), Some(&app.info_about(&tree, Some(ix))), &data);
         Ok(())
     }
 

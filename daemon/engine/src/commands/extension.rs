@@ -60,12 +60,12 @@ impl Engine {
         // What the extension did may have opened windows or ended apps, and the next request must see that.
         self.drain_desktop_events();
         let lost = |_| Error::new(ErrorCode::Internal, format!("{} ended without a reply", command.name));
-        let told = reply.map_err(lost)??;
+        let reply = reply.map_err(lost)??;
         answer.either(
             Some(self.clock.now()),
             None,
-            || told.text,
-            |out| out.extend_from_slice(told.data.get().as_bytes()),
+            || reply.text,
+            |out| out.extend_from_slice(reply.data.get().as_bytes()),
         );
         Ok(())
     }

@@ -24,8 +24,8 @@ use axd_service::Call;
 /// The default time to wait for an app's first window.
 const LAUNCH_MS: u64 = 30_000;
 /// How long after the end of all launched processes the effect of a hand-over to another app may still appear.
-const HANDS_OVER: Duration = Duration::from_millis(2_500);
-/// Like `HANDS_OVER`, after the process failed, which few processes that hand over do.
+const HAND_OVER_TIMEOUT: Duration = Duration::from_millis(2_500);
+/// Like `HAND_OVER_TIMEOUT`, after the process failed, which few processes that hand over do.
 const FAILED: Duration = Duration::from_millis(400);
 /// How long an app with an open modal dialog may take to quit.
 const BLOCKED: Duration = Duration::from_millis(1_000);
@@ -85,7 +85,7 @@ impl Engine {
         let info = arrived.seen.as_ref().map(|seen| self.info_of(seen));
         let delivery =
             if arrived.verified { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
-        let told = LaunchAnswer {
+        let data = LaunchAnswer {
             pid: started.pid.or(info.as_ref().map(|app| app.pid)),
             handed_over_to: info.as_ref().map(|app| app.pid).filter(|_| arrived.handed_over),
             launched: info.clone(),
@@ -94,7 +94,7 @@ impl Engine {
             disposition: Disposition::of(delivery),
             note: arrived.note.map(str::to_owned),
         };
-        answer.value(Some(self.clock.now()), info.as_ref(), &told);
+        answer.value(Some(self.clock.now()), info.as_ref(), &data);
         Ok(())
     }
 
@@ -125,7 +125,7 @@ impl Engine {
                     how = end.flatten().map(str::to_owned);
                     ended |= end.is_some();
                     ended |= app_pid.is_some_and(|pid| before.has_ended(pid, &self.event_log.lock()));
-                    let while_idle = if how.is_some() { FAILED } else { HANDS_OVER };
+                    let while_idle = if how.is_some() { FAILED } else { HAND_OVER_TIMEOUT };
                     let phase = match idle_since {
                         Some(since) if ended && Instant::now() >= since + while_idle => Phase::Over,
                         _ if ended || Instant::now() >= until => Phase::Ended,
@@ -256,13 +256,13 @@ impl Engine {
                 );
             }
         }
-        let told = CloseAppAnswer {
+        let data = CloseAppAnswer {
             closed: true,
             waited_ms: began.elapsed().as_millis() as u64,
             disposition: Disposition::of(Delivery::DeliveredVerified),
         };
         let info = axd_protocol::AppInfo { state: axd_protocol::AppState::Gone, ..self.info_of(&seen) };
-        answer.value(Some(self.clock.now()), Some(&info), &told);
+        answer.value(Some(self.clock.now()), Some(&info), &data);
         Ok(())
     }
 

@@ -64,14 +64,14 @@ impl Engine {
         let in_base_64 = !answer.is_text();
         let made =
             tokio::task::spawn_blocking(move || make(picture, part, form, known.as_deref(), in_base_64));
-        let told = match timeout_at(deadline, made).await {
+        let data = match timeout_at(deadline, made).await {
             Ok(Ok(made)) => made?,
             Ok(Err(fault)) => {
                 return Err(Error::new(ErrorCode::Internal, format!("writing the image failed: {fault}")));
             }
             Err(_) => return Err(Error::new(ErrorCode::Timeout, "writing the image timed out")),
         };
-        answer.value(Some(self.clock.now()), None, &told);
+        answer.value(Some(self.clock.now()), None, &data);
         Ok(())
     }
 

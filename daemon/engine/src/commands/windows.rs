@@ -86,7 +86,7 @@ impl Engine {
         let is_seen = matches!(waited.await, Waited::Held(true));
         let after = self.desktop.read().window(number).cloned();
         let delivery = if is_seen { Delivery::DeliveredVerified } else { Delivery::DeliveredUnverified };
-        let told = WindowAnswer {
+        let data = WindowAnswer {
             before,
             after: after.map(|window| self.window_info(&window)),
             waited_ms: began.elapsed().as_millis() as u64,
@@ -94,7 +94,7 @@ impl Engine {
         };
         let app = self.desktop.read().by_pid(window.pid).cloned();
         let app = app.map(|seen| self.info_of(&seen));
-        answer.value(Some(self.clock.now()), app.as_ref(), &told);
+        answer.value(Some(self.clock.now()), app.as_ref(), &data);
         Ok(())
     }
 

@@ -302,8 +302,8 @@ mod tests {
         assert_eq!(error.message, "app 'notes' not found: Notes ended 0.0 s ago, signal: 9 (SIGKILL)");
         assert_eq!(desktop.how_ended("7").as_deref(), Some("Notes ended 0.0 s ago, signal: 9 (SIGKILL)"));
         assert_eq!(desktop.how_ended("Mail"), None);
-        for (seconds, told) in [(0, "0.0 s ago"), (12, "12 s ago"), (125, "2 min ago")] {
-            assert_eq!(ago(Duration::from_secs(seconds)), told);
+        for (seconds, expected) in [(0, "0.0 s ago"), (12, "12 s ago"), (125, "2 min ago")] {
+            assert_eq!(ago(Duration::from_secs(seconds)), expected);
         }
     }
 

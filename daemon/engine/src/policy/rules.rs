@@ -3,7 +3,7 @@
 use crate::policy::{Denied, Intent};
 
 /// The maximum length of a text that is typed or entered at once.
-const MOST_TEXT: usize = 10_000;
+const MAX_TEXT: usize = 10_000;
 
 /// Shortcuts that quit an app, end the session or lock the screen.
 const FATEFUL: &[(&str, &str)] = &[
@@ -89,10 +89,10 @@ fn nobody_elses_app(intent: &Intent<'_>) -> Result<(), Denied> {
 
 fn no_endless_text(intent: &Intent<'_>) -> Result<(), Denied> {
     let length = intent.text.map_or(0, |text| text.chars().count());
-    if length > MOST_TEXT {
+    if length > MAX_TEXT {
         return Err(Denied {
             rule: "text-too-long",
-            why: format!("the text has {length} characters; at most {MOST_TEXT} are allowed at once"),
+            why: format!("the text has {length} characters; at most {MAX_TEXT} are allowed at once"),
             instead: "send it in parts, or put it on the clipboard and paste it",
         });
     }
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn text_has_an_end() {
-        let text = "ä".repeat(MOST_TEXT);
+        let text = "ä".repeat(MAX_TEXT);
         let intent = |text| Intent { command: "type", text: Some(text), ..Intent::default() };
         assert_eq!(rule(&intent(&text)), None);
         let longer = text.clone() + "x";

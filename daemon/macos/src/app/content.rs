@@ -350,8 +350,8 @@ mod tests {
 
     #[test]
     fn numbers_are_told_plainly() {
-        for (number, told) in [(50.0, "50"), (0.1 + 0.2, "0.3"), (-0.0, "0"), (-2.5, "-2.5")] {
-            assert_eq!(format_number(number), told);
+        for (number, expected) in [(50.0, "50"), (0.1 + 0.2, "0.3"), (-0.0, "0"), (-2.5, "-2.5")] {
+            assert_eq!(format_number(number), expected);
         }
     }
 }

@@ -203,11 +203,11 @@ impl Platform for MacDesktop {
         displays::observe_changes(Arc::downgrade(&self.hints));
         let (ready, looked) = std::sync::mpsc::channel();
         let (shared, hints) = (Arc::clone(&self.shared), Arc::clone(&self.hints));
-        let told = Arc::downgrade(&self.hints);
+        let weak_hints = Arc::downgrade(&self.hints);
         let started = std::thread::Builder::new().name("axd-desktop".to_owned()).spawn(move || {
             let listened = host::run_on_main_blocking(move || {
                 appkit::observe(Box::new(move |event| {
-                    if let Some(hints) = told.upgrade() {
+                    if let Some(hints) = weak_hints.upgrade() {
                         // Nobody follows any more when the daemon stops.
                         let _ = hints.send(MonitorEvent::Host(event));
                     }

@@ -198,11 +198,11 @@ fn who_waits_at_an_inherited_socket_learns_why_nobody_serves_it() {
     let error = axd_protocol::Error::new(axd_protocol::ErrorCode::PlatformNotSupported, "no display here");
     crate::activation::refuse(&listener, "none", &error);
     for client in clients {
-        let mut told = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(client), &mut told).unwrap();
-        let told: Value = serde_json::from_str(&told).unwrap();
+        let mut answer = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(client), &mut answer).unwrap();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(
-            (code(&told), &told["error"]["message"]),
+            (code(&answer), &answer["error"]["message"]),
             ("PLATFORM_NOT_SUPPORTED", &"no display here".into())
         );
     }

@@ -89,7 +89,7 @@ impl Service for Stub {
                 let feed = StubFeed {
                     sub: call.sub,
                     news: self.news.subscribe(),
-                    told: 0,
+                    sent_up_to: 0,
                     tellings: Arc::clone(&self.tellings),
                     bytes: self.telling_bytes,
                 };
@@ -147,7 +147,7 @@ impl Drop for Waiting {
 struct StubFeed {
     sub: u64,
     news: watch::Receiver<u64>,
-    told: u64,
+    sent_up_to: u64,
     tellings: Arc<AtomicU64>,
     bytes: usize,
 }
@@ -155,8 +155,8 @@ struct StubFeed {
 impl Feed for StubFeed {
     fn ready(&mut self) -> BoxFuture<'_, bool> {
         Box::pin(async {
-            let told = self.told;
-            let news = *self.news.wait_for(|news| *news > told).await.unwrap();
+            let sent_up_to = self.sent_up_to;
+            let news = *self.news.wait_for(|news| *news > sent_up_to).await.unwrap();
             news != u64::MAX
         })
     }
@@ -165,10 +165,9 @@ impl Feed for StubFeed {
         let news = *self.news.borrow();
         assert!(news != u64::MAX - 1, "a bug in a subscription");
         self.tellings.fetch_add(1, SeqCst);
-        let push =
-            json!({ "sub": self.sub, "from": self.told, "to": news, "padding": "x".repeat(self.bytes) });
+        let push = json!({ "sub": self.sub, "from": self.sent_up_to, "to": news, "padding": "x".repeat(self.bytes) });
         out.extend_from_slice(format!("{push}\n").as_bytes());
-        self.told = news;
+        self.sent_up_to = news;
     }
 }
 

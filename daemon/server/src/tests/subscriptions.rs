@@ -62,11 +62,11 @@ async fn a_slow_reader_is_told_everything_folded_into_few_lines() {
     }
     let tellings = rig.stub.tellings.load(SeqCst);
     assert!(tellings < 100, "{tellings} lines of 10 kB were written for a client that reads none");
-    let mut told = 0;
-    while told < NEWS {
+    let mut read_up_to = 0;
+    while read_up_to < NEWS {
         let line = slow.line().await.unwrap();
-        assert_eq!(line["from"], told, "a gap");
-        told = line["to"].as_u64().unwrap();
+        assert_eq!(line["from"], read_up_to, "a gap");
+        read_up_to = line["to"].as_u64().unwrap();
     }
     assert!(rig.stub.tellings.load(SeqCst) <= tellings + 2);
 }

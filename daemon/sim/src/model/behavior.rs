@@ -83,8 +83,8 @@ impl Model {
     pub(super) fn on_user_change(&mut self, handle: Handle, now: Instant) {
         let held = self.widget(handle).and_then(|widget| widget.value.clone()).unwrap_or_default();
         // The value of a secure field must not leave it through a rule.
-        let told = if self.has(handle, State::Secure) { "" } else { &held };
-        self.trigger(TriggerKind::Change, Some(handle), told, now);
+        let shown = if self.has(handle, State::Secure) { "" } else { &held };
+        self.trigger(TriggerKind::Change, Some(handle), shown, now);
     }
 
     /// Changes a number by a number of steps.

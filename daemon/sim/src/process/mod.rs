@@ -131,7 +131,7 @@ fn now() -> Instant {
 /// Starts an app.
 pub(super) fn spawn(pid: u32, model: Model, session: Arc<SimSession>) -> Process {
     let (requests, asked) = mpsc::unbounded_channel();
-    let (controls, told) = mpsc::unbounded_channel();
+    let (controls, control_receiver) = mpsc::unbounded_channel();
     let announcer = Announcer::new(model.script().profile);
     let app = AppTask {
         pid,
@@ -146,7 +146,7 @@ pub(super) fn spawn(pid: u32, model: Model, session: Arc<SimSession>) -> Process
         delayed_replies: Vec::new(),
     };
     tokio::spawn(async move {
-        let exit_reply = app.run(asked, told).await;
+        let exit_reply = app.run(asked, control_receiver).await;
         session.on_app_ended(pid);
         if let Some(answer) = exit_reply {
             let _ = answer.send(Ok("ended".to_owned()));

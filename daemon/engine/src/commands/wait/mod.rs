@@ -124,7 +124,7 @@ impl Engine {
                     .min(began + Duration::from_millis(ms)),
             )
             .await;
-            let told = WaitAnswer {
+            let data = WaitAnswer {
                 met: vec![format!("{ms} ms")],
                 waited_ms: began.elapsed().as_millis() as u64,
                 observed: Observed::Event,
@@ -132,7 +132,7 @@ impl Engine {
                 windows: Vec::new(),
                 events: Vec::new(),
             };
-            answer.value(Some(self.clock.now()), None, &told);
+            answer.value(Some(self.clock.now()), None, &data);
             return Ok(());
         }
         if args.ms.is_some() {
@@ -154,8 +154,8 @@ impl Engine {
             }
             let met = holds.iter().filter(|holds| holds.is_some()).count();
             if met == conditions.len() || (args.any && met > 0) {
-                let told = report(&conditions, holds, began);
-                answer.value(Some(self.clock.now()), None, &told);
+                let data = report(&conditions, holds, began);
+                answer.value(Some(self.clock.now()), None, &data);
                 return Ok(());
             }
             if wait.next_until(next).await != Next::Check {
@@ -435,8 +435,8 @@ impl Engine {
         });
         let log = self.event_log.lock();
         let fits = |event: &&Event| {
-            event_data(event).is_some_and(|(other, told)| {
-                other == kind && wanted.is_none_or(|pid| pid == Some(told.app.pid))
+            event_data(event).is_some_and(|(other, data)| {
+                other == kind && wanted.is_none_or(|pid| pid == Some(data.app.pid))
             })
         };
         let event = log.between(from, log.next()).find(fits)?.clone();
@@ -456,7 +456,7 @@ fn is_gone(tree: &Tree, selector: &Selector, seen: &[NodeId]) -> bool {
 }
 
 fn report(conditions: &[Condition], holds: Vec<Option<Holds>>, began: Instant) -> WaitAnswer {
-    let mut told = WaitAnswer {
+    let mut data = WaitAnswer {
         met: Vec::new(),
         waited_ms: began.elapsed().as_millis() as u64,
         observed: Observed::Event,
@@ -466,16 +466,16 @@ fn report(conditions: &[Condition], holds: Vec<Option<Holds>>, began: Instant) -
     };
     for (condition, holds) in conditions.iter().zip(holds) {
         if let Some(holds) = holds {
-            told.met.push(condition.label.clone());
-            told.nodes.extend(holds.nodes);
-            told.windows.extend(holds.windows);
-            told.events.extend(holds.events);
+            data.met.push(condition.label.clone());
+            data.nodes.extend(holds.nodes);
+            data.windows.extend(holds.windows);
+            data.events.extend(holds.events);
             if holds.reread {
-                told.observed = Observed::Reread;
+                data.observed = Observed::Reread;
             }
         }
     }
-    told
+    data
 }
 
 /// Parses `checked`, `checked=false`, `enabled=true`.
