@@ -59,21 +59,41 @@ pub struct Readings {
 struct Found {
     /// `None`: only its children were read.
     facts: Option<Facts>,
-    children: Vec<ElementKey>,
+    /// `None`: only its facts were read.
+    list: Option<ChildList>,
+}
+
+/// The children that an element claims.
+#[derive(Debug)]
+struct ChildList {
+    order: Vec<ElementKey>,
     total: Option<u32>,
+}
+
+impl Found {
+    fn children(&self) -> &[ElementKey] {
+        self.list.as_ref().map_or(&[], |list| &list.order)
+    }
 }
 
 impl Readings {
     /// Adds the reading of an element.
     pub fn add(&mut self, key: ElementKey, reading: Option<Reading>) {
-        let found =
-            reading.map(|Reading { facts, children, total }| Found { facts: Some(facts), children, total });
+        let found = reading.map(|Reading { facts, children: order, total }| Found {
+            facts: Some(facts),
+            list: Some(ChildList { order, total }),
+        });
         self.insert(key, found);
     }
 
+    /// Adds the facts of an element whose children were not read.
+    pub fn add_facts(&mut self, key: ElementKey, facts: Facts) {
+        self.insert(key, Some(Found { facts: Some(facts), list: None }));
+    }
+
     /// Adds the complete list of children of an element of which nothing else was read.
-    pub fn add_list(&mut self, key: ElementKey, children: Vec<ElementKey>) {
-        self.insert(key, Some(Found { facts: None, children, total: None }));
+    pub fn add_list(&mut self, key: ElementKey, order: Vec<ElementKey>) {
+        self.insert(key, Some(Found { facts: None, list: Some(ChildList { order, total: None }) }));
     }
 
     fn insert(&mut self, key: ElementKey, found: Option<Found>) {
@@ -89,7 +109,7 @@ impl Readings {
 
     /// The children that were read of an element.
     pub fn children(&self, key: ElementKey) -> &[ElementKey] {
-        self.found.get(&key).and_then(|reading| reading.as_ref()).map_or(&[], |reading| &reading.children)
+        self.found.get(&key).and_then(Option::as_ref).map_or(&[], Found::children)
     }
 
     /// The elements that were read.
@@ -112,7 +132,7 @@ impl Readings {
         let mut listed = Vec::new();
         let mut seen = KeySet::default();
         for (_, found) in self.living() {
-            listed.extend(found.children.iter().filter(|child| !self.has(**child) && seen.insert(**child)));
+            listed.extend(found.children().iter().filter(|child| !self.has(**child) && seen.insert(**child)));
         }
         listed
     }
@@ -121,11 +141,14 @@ impl Readings {
     pub fn into_updates(mut self) -> Vec<Update> {
         let mut updates = Vec::with_capacity(2 * self.order.len());
         for key in self.order {
-            let Some(Some(Found { facts, children, total })) = self.found.remove(&key) else { continue };
+            let Some(Some(Found { facts, list })) = self.found.remove(&key) else { continue };
             updates.extend(facts.map(|facts| Update::Upsert { key, facts: Box::new(facts) }));
-            if !children.is_empty() {
-                updates.push(Update::Children { parent: key, order: children, total });
-            }
+            let list = list.filter(|list| !list.order.is_empty());
+            updates.extend(list.map(|ChildList { order, total }| Update::Children {
+                parent: key,
+                order,
+                total,
+            }));
         }
         updates
     }
@@ -264,9 +287,9 @@ impl Mirror {
             let by_content = |facts: &Facts| facts.role.keyed() == Keyed::ByContent;
             let below = whole || reading.facts.as_ref().is_some_and(by_content) || inside.contains(&key);
             if below && !whole {
-                inside.extend(reading.children.iter().copied());
+                inside.extend(reading.children().iter().copied());
             }
-            for child in reading.children.iter().filter(|child| !readings.has(**child)) {
+            for child in reading.children().iter().filter(|child| !readings.has(**child)) {
                 match self.nodes.get(child) {
                     Some(node) if node.told.is_some() || node.parent != Some(key) => {}
                     // Elements beyond the limit are not kept, so reading them would be wasted.
@@ -274,7 +297,7 @@ impl Mirror {
                     _ => {}
                 }
             }
-            for child in &reading.children {
+            for child in reading.children() {
                 match self.parent(*child) {
                     Some(former) if former != key && !readings.has(former) => drop(wanting.insert(former)),
                     _ => {}
@@ -294,12 +317,12 @@ impl Mirror {
         let mut leaving = Vec::new();
         for key in &readings.order {
             match (&readings.found[key], self.nodes.get(key)) {
-                (Some(reading), Some(node)) => {
-                    let claimed: HashSet<&ElementKey> = reading.children.iter().collect();
+                (Some(Found { list: Some(list), .. }), Some(node)) => {
+                    let claimed: HashSet<&ElementKey> = list.order.iter().collect();
                     leaving.extend(node.listed.iter().filter(|child| !claimed.contains(child)));
                 }
                 (None, _) => leaving.push(*key),
-                (Some(_), None) => {}
+                (Some(_), _) => {}
             }
         }
         leaving
@@ -311,8 +334,8 @@ impl Mirror {
         let mut touched: Vec<ElementKey> = Vec::new();
         let mut orphans: Vec<ElementKey> = Vec::new();
         for (key, reading) in readings.living() {
-            if self.knows(key) {
-                self.list(key, reading, &readings, &mut touched, &mut orphans, &mut learned);
+            if let Some(list) = reading.list.as_ref().filter(|_| self.knows(key)) {
+                self.list(key, list, &readings, &mut touched, &mut orphans, &mut learned);
             }
         }
         for key in readings.order.iter().filter(|key| readings.found[*key].is_none()) {
@@ -340,20 +363,11 @@ impl Mirror {
         learned
     }
 
-    /// Applies the facts of an element whose children were not read. Returns an update if they differ from those last sent.
-    pub fn update_facts(&mut self, key: ElementKey, facts: Facts) -> Option<Update> {
-        let print = fingerprint(&facts);
-        let told = self.nodes.get_mut(&key)?.told.as_mut()?;
-        let news = *told != print;
-        *told = print;
-        news.then(|| Update::Upsert { key, facts: Box::new(facts) })
-    }
-
     /// Decides which of the claimed children the element has.
     fn list(
         &mut self,
         key: ElementKey,
-        reading: &Found,
+        list: &ChildList,
         readings: &Readings,
         touched: &mut Vec<ElementKey>,
         orphans: &mut Vec<ElementKey>,
@@ -363,11 +377,10 @@ impl Mirror {
             parents.remove(&key);
             !parents.is_empty()
         });
-        let mut believed = Vec::with_capacity(reading.children.len());
+        let mut believed = Vec::with_capacity(list.order.len());
         let mut is_short = false;
-        let mut seen =
-            KeySet::with_capacity_and_hasher(reading.children.len(), BuildHasherDefault::default());
-        for child in reading.children.iter().copied() {
+        let mut seen = KeySet::with_capacity_and_hasher(list.order.len(), BuildHasherDefault::default());
+        for child in list.order.iter().copied() {
             if !seen.insert(child) || child == key || child == ElementKey::APP {
                 learned.cut += 1;
                 continue;
@@ -407,8 +420,8 @@ impl Mirror {
             node.listed = believed;
         }
         node.total = match is_short {
-            true => reading.total.max(u32::try_from(reading.children.len()).ok()),
-            false => reading.total,
+            true => list.total.max(u32::try_from(list.order.len()).ok()),
+            false => list.total,
         };
         match is_short {
             true => self.short.insert(key),
@@ -419,9 +432,9 @@ impl Mirror {
 
     fn claims(&self, parent: ElementKey, child: ElementKey, readings: &Readings) -> bool {
         match readings.found.get(&parent) {
-            Some(Some(reading)) => reading.children.contains(&child),
+            Some(Some(Found { list: Some(list), .. })) => list.order.contains(&child),
             Some(None) => false,
-            None => self.nodes.get(&parent).is_some_and(|node| node.listed.contains(&child)),
+            Some(Some(_)) | None => self.nodes.get(&parent).is_some_and(|node| node.listed.contains(&child)),
         }
     }
 
@@ -464,6 +477,10 @@ impl Mirror {
                 continue;
             }
             if node.told.is_none() {
+                // What is sent for the first time is sent with its children.
+                if reading.list.is_none() {
+                    continue;
+                }
                 touched.extend(node.parent);
                 learned.new.push(key);
             }

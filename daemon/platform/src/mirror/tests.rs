@@ -75,14 +75,21 @@ fn reading_the_same_again_tells_nothing() {
 }
 
 #[test]
-fn facts_are_restated_of_what_was_told_and_only_if_they_are_others() {
+fn facts_that_were_read_without_children_are_sent_of_known_elements_and_only_if_they_differ() {
     let mut mirror = two_groups();
+    read(&mut mirror, &[(2, reading("b", &[5]))]);
     let facts = |name: &str| Facts { name: Some(name.to_owned()), ..Facts::new(Role::Group) };
-    assert_eq!(mirror.update_facts(key(3), facts("c")), None);
+    let mut restate = |n, name| {
+        let mut readings = Readings::default();
+        readings.add_facts(key(n), facts(name));
+        mirror.apply(readings)
+    };
+    assert_eq!(restate(3, "c"), AppliedReadings::default());
     let update = Update::Upsert { key: key(3), facts: Box::new(facts("z")) };
-    assert_eq!(mirror.update_facts(key(3), facts("z")), Some(update));
+    assert_eq!(restate(3, "z").updates, [update]);
+    assert_eq!(restate(5, "listed and not read"), AppliedReadings::default());
+    assert_eq!(restate(9, "unknown"), AppliedReadings::default());
     assert_eq!(read(&mut mirror, &[(3, reading("z", &[4]))]), AppliedReadings::default());
-    assert_eq!(mirror.update_facts(key(9), facts("never told")), None);
 }
 
 #[test]

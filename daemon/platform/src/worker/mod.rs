@@ -5,10 +5,10 @@
 //! goes on draining events, which are a set of dirty elements and stay small, and reads nothing. So a slow consumer costs no
 //! memory, and an app that hangs blocks nobody but its own worker.
 //!
-//! The worker knows nothing native: a `backend` is its only access to the app. `state` (with `fences` and `flood`) is what it
-//! keeps, `walk` is the first walk, `reading` is everything after it, with the replies to requests. `threaded` is a backend for
-//! apps whose elements live in a thread of their own and are reached through an `app_handle`; `action` is how that backend
-//! acts.
+//! The worker knows nothing native: a `backend` is its only access to the app, and a `strategy` is what it does only for some
+//! apps. `state` (with `fences` and `flood`) is what it keeps, `walk` is the first walk, `reading` is everything after it, with
+//! the replies to requests. `threaded` is a backend for apps whose elements live in a thread of their own and are reached
+//! through an `app_handle`; `action` is how that backend acts.
 
 mod action;
 mod app_handle;
@@ -17,6 +17,7 @@ mod fences;
 mod flood;
 mod reading;
 mod state;
+mod strategy;
 #[cfg(test)]
 mod tests;
 mod threaded;
@@ -36,6 +37,7 @@ use threaded::ThreadedApp;
 pub use app_handle::{AppHandle, AppNotification, AppRequest, ReplySender};
 pub use backend::{AppBackend, Steps};
 pub use state::WorkerState;
+pub use strategy::{Progress, ReadStrategy, Turn};
 
 use crate::{Counters, Failure, FailureKind, WorkerEvent, WorkerRequest};
 
@@ -60,14 +62,23 @@ pub async fn run_worker<A: AppBackend>(
     counters: Arc<Counters>,
 ) {
     let state = WorkerState::new(counters, A::ENDED);
-    let mut worker = Worker { app, state, requests, out, pending: VecDeque::new(), last_task: Task::Routine };
+    let mut worker = Worker {
+        app,
+        strategies: A::Strategies::default(),
+        state,
+        requests,
+        out,
+        pending: VecDeque::new(),
+        last_task: Task::Routine,
+    };
     worker.run().await;
     worker.app.detach().await;
     debug!("the worker ends");
 }
 
-struct Worker<A> {
+struct Worker<A: AppBackend> {
     app: A,
+    strategies: A::Strategies,
     state: WorkerState,
     requests: mpsc::UnboundedReceiver<WorkerRequest>,
     out: mpsc::Sender<WorkerEvent>,
@@ -141,7 +152,7 @@ impl<A: AppBackend> Worker<A> {
 
     /// Takes, without waiting, the events and requests that have arrived. False once no request can arrive any more.
     fn take_in(&mut self) -> bool {
-        self.app.drain_events(&mut self.state);
+        self.app.drain_events(&mut self.strategies, &mut self.state);
         loop {
             match self.requests.try_recv() {
                 Ok(request) => self.pending.push_back(request),
@@ -155,7 +166,7 @@ impl<A: AppBackend> Worker<A> {
     async fn wait(&mut self) -> bool {
         let reads = self.state.is_well() && self.state.is_complete();
         let routine = reads.then(|| self.state.schedule.next_due());
-        let more = if reads { self.app.next_due() } else { None };
+        let more = if reads { self.strategies.next_due(&self.app) } else { None };
         let held_up = if self.state.is_well() { self.throttled_until() } else { None };
         let fence = self.state.fences.deadline();
         let due = [fence, routine, more, held_up].into_iter().flatten().min();
@@ -210,16 +221,15 @@ impl<A: AppBackend> Worker<A> {
 
     /// Replies to fences that are reached or timed out. True if there were any.
     fn finish_fences(&mut self) -> bool {
-        if self.state.fences.any_passed() {
-            self.app.flush_events(&mut self.state);
-        }
-        let (well, complete) = (self.state.is_well(), self.state.is_complete());
-        let (app, WorkerState { fences, schedule, unplaced: strangers, .. }) =
-            (&mut self.app, &mut self.state);
-        let settled = fences.settle(schedule, well, now(), |errand| {
-            let clear = app.is_flushed(complete, errand);
-            clear && (strangers.is_empty() || !complete)
+        let (app, state, strategies) = (&self.app, &mut self.state, &mut self.strategies);
+        let mut fences = std::mem::take(&mut state.fences);
+        fences.flush(|prerequisite| {
+            let is_flushed = strategies.flush(app, state, prerequisite);
+            let is_placed = state.unplaced.is_empty() || !state.is_complete();
+            (is_flushed && is_placed).then(|| state.schedule.stamp())
         });
+        let settled = fences.settle(&state.schedule, state.is_well(), now());
+        state.fences = fences;
         let failure = self.state.failure();
         if A::SILENT_BY_FENCE && settled.iter().any(|fence| !fence.reached) {
             self.fail(&failure);

@@ -65,7 +65,7 @@ pub(super) enum Walk {
 
 impl WorkerState {
     /// The state before anything is read. `ended` is the error text for an app that has ended.
-    pub(super) fn new(counters: Arc<Counters>, ended: &'static str) -> WorkerState {
+    pub fn new(counters: Arc<Counters>, ended: &'static str) -> WorkerState {
         WorkerState {
             mirror: Mirror::default(),
             schedule: Schedule::new(Pace::default(), now()),
@@ -147,7 +147,7 @@ impl WorkerState {
     }
 
     /// Queues updates for the engine.
-    pub fn queue_updates(&mut self, cause: Cause, updates: Vec<Update>) {
+    pub(super) fn queue_updates(&mut self, cause: Cause, updates: Vec<Update>) {
         if !updates.is_empty() {
             self.outgoing.push_back(WorkerEvent::Batch(Batch { cause, updates }));
         }

@@ -80,6 +80,8 @@ impl<L: AppHandle> ThreadedApp<L> {
 }
 
 impl<L: AppHandle> AppBackend for ThreadedApp<L> {
+    type Strategies = ();
+
     const STEPS: Steps = Steps { first: L::MAX_BATCH, growth: 4, largest: 4_096 };
     const SILENT_BY_FENCE: bool = true;
     const ENDED: &'static str = "the app has ended";
@@ -89,7 +91,7 @@ impl<L: AppHandle> AppBackend for ThreadedApp<L> {
         self.ask(state, |answer| AppRequest::Observe(observer, answer)).await
     }
 
-    fn drain_events(&mut self, state: &mut WorkerState) {
+    fn drain_events(&mut self, (): &mut (), state: &mut WorkerState) {
         std::mem::take(&mut self.heard).into_iter().for_each(|note| self.on_notification(note, state));
         while let Ok(note) = self.notes.try_recv() {
             self.on_notification(note, state);
