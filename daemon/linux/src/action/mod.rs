@@ -46,7 +46,7 @@ const MAX_ANCESTORS: usize = 10;
 /// How many neighbours of the target are read again afterwards.
 const MAX_NEIGHBOURS: usize = 256;
 
-/// /// An action that is under way.
+/// An action that is under way.
 pub(crate) struct RunningAction {
     reply: Responder<()>,
     key: ElementKey,

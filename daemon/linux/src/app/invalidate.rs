@@ -39,7 +39,7 @@ impl BusApp {
             state.mark_all_dirty();
         }
         events.announcements.into_iter().for_each(|text| state.queue_announcement(text));
-        events.passed_fences.into_iter().for_each(|ticket| state.fences.pass(ticket));
+        events.passed_fences.into_iter().for_each(|mark| state.fences.pass(mark));
         if events.closed {
             state.set_ended();
         }

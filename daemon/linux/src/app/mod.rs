@@ -139,7 +139,7 @@ impl AppBackend for BusApp {
     type Strategies = Strategies;
 
     const STEPS: Steps = Steps { first: 64, growth: 2, largest: 512 };
-    const SILENT_BY_FENCE: bool = false;
+    const FENCE_TIMEOUT_MEANS_UNRESPONSIVE: bool = false;
     const ENDED: &'static str = "the app has left the accessibility bus";
 
     async fn register(&mut self, state: &mut WorkerState) -> Result<(), Failure> {

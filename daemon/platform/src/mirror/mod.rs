@@ -13,7 +13,7 @@ use axd_protocol::role::Keyed;
 use super::{ElementKey, Facts, Update};
 
 /// The maximum number of elements that are kept of one app. Those beyond it are not read, and the app is degraded.
-pub const MOST_ELEMENTS: usize = 250_000;
+pub const MAX_ELEMENTS: usize = 250_000;
 
 type KeyMap<V> = HashMap<ElementKey, V, BuildHasherDefault<KeyHasher>>;
 type KeySet = HashSet<ElementKey, BuildHasherDefault<KeyHasher>>;
@@ -178,7 +178,7 @@ pub struct Mirror {
     /// The rejected claims: for an element, who else claims it as a child. When it leaves its parent, these are read again.
     denied: KeyMap<BTreeSet<ElementKey>>,
     /// The maximum number of elements.
-    most: usize,
+    max_elements: usize,
     /// Elements of which not all children are kept, because the app has too many elements.
     short: KeySet,
 }
@@ -187,27 +187,27 @@ pub struct Mirror {
 struct Node {
     parent: Option<ElementKey>,
     /// A hash of the facts last sent; `None` while the element is listed but not read.
-    told: Option<u64>,
+    sent_facts: Option<u64>,
     /// The children it claims, as far as the claims were accepted.
     listed: Vec<ElementKey>,
     /// A hash of the children that were sent, in order, and of the total; 0 if there were none.
-    shown: u64,
+    sent_children: u64,
     total: Option<u32>,
 }
 
 impl Default for Mirror {
     fn default() -> Mirror {
-        Mirror::of(MOST_ELEMENTS)
+        Mirror::with_limit(MAX_ELEMENTS)
     }
 }
 
 impl Mirror {
-    /// A mirror of nothing but the app element, which never keeps more than `most` elements.
-    pub fn of(most: usize) -> Mirror {
+    /// A mirror of nothing but the app element, which never keeps more than `max_elements` elements.
+    pub fn with_limit(max_elements: usize) -> Mirror {
         Mirror {
             nodes: KeyMap::from_iter([(ElementKey::APP, Node::default())]),
             denied: KeyMap::default(),
-            most,
+            max_elements,
             short: KeySet::default(),
         }
     }
@@ -219,7 +219,7 @@ impl Mirror {
 
     /// The text that says that the app has more elements than are kept.
     pub fn shortage(&self) -> String {
-        format!("it has more than {} elements; the rest is not read", self.most)
+        format!("it has more than {} elements; the rest is not read", self.max_elements)
     }
 
     /// Whether the element is known, read or only listed.
@@ -229,7 +229,7 @@ impl Mirror {
 
     /// Whether the element is known and was read.
     pub fn has_sent(&self, key: ElementKey) -> bool {
-        self.nodes.get(&key).is_some_and(|node| node.told.is_some())
+        self.nodes.get(&key).is_some_and(|node| node.sent_facts.is_some())
     }
 
     /// The element's parent.
@@ -255,7 +255,7 @@ impl Mirror {
     /// Every element that was sent.
     pub fn keys(&self) -> Vec<ElementKey> {
         let mut keys: Vec<ElementKey> =
-            self.nodes.iter().filter(|(_, node)| node.told.is_some()).map(|(key, _)| *key).collect();
+            self.nodes.iter().filter(|(_, node)| node.sent_facts.is_some()).map(|(key, _)| *key).collect();
         keys.sort_unstable();
         keys
     }
@@ -280,7 +280,7 @@ impl Mirror {
     /// elements; else only those that the ids of their parents are made from.
     pub fn still_to_read(&self, readings: &Readings, whole: bool) -> Vec<ElementKey> {
         let mut wanting = BTreeSet::new();
-        let room = self.most.saturating_sub(self.len() + readings.len());
+        let room = self.max_elements.saturating_sub(self.len() + readings.len());
         // A row's id may come from a text deep inside it. The inside was read after the row, so one pass finds it.
         let mut inside = KeySet::default();
         for (key, reading) in readings.living() {
@@ -291,7 +291,7 @@ impl Mirror {
             }
             for child in reading.children().iter().filter(|child| !readings.has(**child)) {
                 match self.nodes.get(child) {
-                    Some(node) if node.told.is_some() || node.parent != Some(key) => {}
+                    Some(node) if node.sent_facts.is_some() || node.parent != Some(key) => {}
                     // Elements beyond the limit are not kept, so reading them would be wasted.
                     _ if below && wanting.len() < room => drop(wanting.insert(*child)),
                     _ => {}
@@ -330,18 +330,18 @@ impl Mirror {
 
     /// Applies the readings and returns the updates to send.
     pub fn apply(&mut self, readings: Readings) -> AppliedReadings {
-        let mut learned = AppliedReadings::default();
+        let mut applied = AppliedReadings::default();
         let mut touched: Vec<ElementKey> = Vec::new();
         let mut orphans: Vec<ElementKey> = Vec::new();
         for (key, reading) in readings.living() {
             if let Some(list) = reading.list.as_ref().filter(|_| self.knows(key)) {
-                self.list(key, list, &readings, &mut touched, &mut orphans, &mut learned);
+                self.list(key, list, &readings, &mut touched, &mut orphans, &mut applied);
             }
         }
         for key in readings.order.iter().filter(|key| readings.found[*key].is_none()) {
             let Some(node) = self.nodes.get_mut(key) else { continue };
-            if node.told.is_some() {
-                learned.updates.push(Update::Gone(*key));
+            if node.sent_facts.is_some() {
+                applied.updates.push(Update::Gone(*key));
             }
             if let Some(parent) = node.parent.take()
                 && let Some(above) = self.nodes.get_mut(&parent)
@@ -357,10 +357,10 @@ impl Mirror {
                 self.forget(orphan);
             }
         }
-        self.push_facts(readings, &mut touched, &mut learned);
-        self.push_children(touched, &mut learned);
-        learned.unread.retain(|key| self.nodes.get(key).is_some_and(|node| node.told.is_none()));
-        learned
+        self.push_facts(readings, &mut touched, &mut applied);
+        self.push_children(touched, &mut applied);
+        applied.unread.retain(|key| self.nodes.get(key).is_some_and(|node| node.sent_facts.is_none()));
+        applied
     }
 
     /// Decides which of the claimed children the element has.
@@ -371,7 +371,7 @@ impl Mirror {
         readings: &Readings,
         touched: &mut Vec<ElementKey>,
         orphans: &mut Vec<ElementKey>,
-        learned: &mut AppliedReadings,
+        applied: &mut AppliedReadings,
     ) {
         self.denied.retain(|_, parents| {
             parents.remove(&key);
@@ -382,24 +382,24 @@ impl Mirror {
         let mut seen = KeySet::with_capacity_and_hasher(list.order.len(), BuildHasherDefault::default());
         for child in list.order.iter().copied() {
             if !seen.insert(child) || child == key || child == ElementKey::APP {
-                learned.cut += 1;
+                applied.cut += 1;
                 continue;
             }
             match self.parent(child) {
-                None if !self.knows(child) && self.nodes.len() >= self.most => {
+                None if !self.knows(child) && self.nodes.len() >= self.max_elements => {
                     is_short = true;
                     continue;
                 }
                 None if !self.knows(child) => {
                     self.nodes.insert(child, Node { parent: Some(key), ..Node::default() });
-                    learned.unread.push(child);
+                    applied.unread.push(child);
                 }
                 Some(parent) if parent == key => {}
                 former => {
                     let held = former.is_some_and(|former| self.claims(former, child, readings));
                     if held || self.is_above(child, key) {
                         self.denied.entry(child).or_default().insert(key);
-                        learned.cut += 1;
+                        applied.cut += 1;
                         continue;
                     }
                     if let Some(above) = former.and_then(|former| self.nodes.get_mut(&former)) {
@@ -464,7 +464,7 @@ impl Mirror {
         &mut self,
         readings: Readings,
         touched: &mut Vec<ElementKey>,
-        learned: &mut AppliedReadings,
+        applied: &mut AppliedReadings,
     ) {
         let Readings { order, mut found } = readings;
         for key in order {
@@ -473,23 +473,23 @@ impl Mirror {
             };
             let Some(facts) = reading.facts else { continue };
             let print = fingerprint(&facts);
-            if node.told == Some(print) {
+            if node.sent_facts == Some(print) {
                 continue;
             }
-            if node.told.is_none() {
+            if node.sent_facts.is_none() {
                 // What is sent for the first time is sent with its children.
                 if reading.list.is_none() {
                     continue;
                 }
                 touched.extend(node.parent);
-                learned.new.push(key);
+                applied.new.push(key);
             }
-            node.told = Some(print);
-            learned.updates.push(Update::Upsert { key, facts: Box::new(facts) });
+            node.sent_facts = Some(print);
+            applied.updates.push(Update::Upsert { key, facts: Box::new(facts) });
         }
     }
 
-    fn push_children(&mut self, touched: Vec<ElementKey>, learned: &mut AppliedReadings) {
+    fn push_children(&mut self, touched: Vec<ElementKey>, applied: &mut AppliedReadings) {
         let mut done = KeySet::default();
         for parent in touched {
             if !done.insert(parent) || !self.has_sent(parent) {
@@ -499,10 +499,10 @@ impl Mirror {
             let order: Vec<ElementKey> =
                 node.listed.iter().filter(|child| self.has_sent(**child)).copied().collect();
             let (total, print) = (node.total, order_print(&order, node.total));
-            if print != node.shown {
-                learned.updates.push(Update::Children { parent, order, total });
+            if print != node.sent_children {
+                applied.updates.push(Update::Children { parent, order, total });
                 if let Some(node) = self.nodes.get_mut(&parent) {
-                    node.shown = print;
+                    node.sent_children = print;
                 }
             }
         }

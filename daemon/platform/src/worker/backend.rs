@@ -20,7 +20,7 @@ pub trait AppBackend: Sized + Send + 'static {
     const STEPS: Steps;
     /// Whether an app that lets a fence time out counts as unresponsive. Where events take another path than replies, the
     /// replies decide instead.
-    const SILENT_BY_FENCE: bool;
+    const FENCE_TIMEOUT_MEANS_UNRESPONSIVE: bool;
     /// The error text for an app that has ended.
     const ENDED: &'static str;
 

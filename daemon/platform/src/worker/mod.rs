@@ -46,12 +46,12 @@ pub const APP_REPLY_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// Starts the worker of an app that is reached through a handle. Without a handle it only reports that the app has ended.
 pub fn spawn<L: AppHandle>(
-    line: Option<L>,
+    handle: Option<L>,
     requests: mpsc::UnboundedReceiver<WorkerRequest>,
     out: mpsc::Sender<WorkerEvent>,
     counters: Arc<Counters>,
 ) {
-    tokio::spawn(run_worker(ThreadedApp::new(line), requests, out, counters));
+    tokio::spawn(run_worker(ThreadedApp::new(handle), requests, out, counters));
 }
 
 /// Runs the worker of an app until its handle is dropped.
@@ -91,7 +91,7 @@ struct Worker<A: AppBackend> {
 #[derive(Debug, Clone, Copy)]
 enum Task {
     /// Reading dirty elements.
-    Hints,
+    Dirty,
     /// Replying to requests.
     Requests,
     /// The first walk.
@@ -103,7 +103,7 @@ enum Task {
 impl Task {
     /// All tasks, in turn, beginning with the one after `last`.
     fn from(last: Task) -> impl Iterator<Item = Task> {
-        let all = [Task::Hints, Task::Requests, Task::Walk, Task::Routine];
+        let all = [Task::Dirty, Task::Requests, Task::Walk, Task::Routine];
         all.into_iter().cycle().skip(last as usize + 1).take(all.len())
     }
 }
@@ -164,16 +164,16 @@ impl<A: AppBackend> Worker<A> {
 
     /// Waits until there is something to do. False once the output is closed or no request can arrive any more.
     async fn wait(&mut self) -> bool {
-        let reads = self.state.is_well() && self.state.is_complete();
-        let routine = reads.then(|| self.state.schedule.next_due());
-        let more = if reads { self.strategies.next_due(&self.app) } else { None };
-        let held_up = if self.state.is_well() { self.throttled_until() } else { None };
+        let can_read = self.state.is_well() && self.state.is_complete();
+        let routine = can_read.then(|| self.state.schedule.next_due());
+        let strategies = if can_read { self.strategies.next_due(&self.app) } else { None };
+        let throttled = if self.state.is_well() { self.throttled_until() } else { None };
         let fence = self.state.fences.deadline();
-        let due = [fence, routine, more, held_up].into_iter().flatten().min();
+        let due = [fence, routine, strategies, throttled].into_iter().flatten().min();
         let health = &mut self.state.health;
-        let back = async {
+        let probe = async {
             match health {
-                Health::Silent(probe) => probe.await.is_ok(),
+                Health::Unresponsive(reply) => reply.await.is_ok(),
                 Health::Well | Health::Ended => std::future::pending().await,
             }
         };
@@ -184,7 +184,7 @@ impl<A: AppBackend> Worker<A> {
                 None => return false,
             },
             () = self.app.wait_for_event() => {}
-            answers = back => self.is_back(answers),
+            replied = probe => self.on_probe_result(replied),
             () = tokio::time::sleep_until(due.unwrap_or_else(now).into()), if due.is_some() => {}
             () = self.out.closed() => return false,
         }
@@ -200,10 +200,10 @@ impl<A: AppBackend> Worker<A> {
             return false;
         }
         // The tasks take turns, so that an app that never comes to rest delays neither the walk nor requests.
-        for duty in Task::from(self.last_task) {
-            let worked = match duty {
+        for task in Task::from(self.last_task) {
+            let worked = match task {
                 _ if matches!(self.state.walk, Walk::Registering) => self.register().await,
-                Task::Hints => self.process_dirty().await,
+                Task::Dirty => self.process_dirty().await,
                 Task::Requests => self.answer_next().await,
                 Task::Walk => self.step_walk().await,
                 Task::Routine => self.read_routinely().await,
@@ -213,7 +213,7 @@ impl<A: AppBackend> Worker<A> {
                 Ok(false) => continue,
                 Err(failure) => self.fail(&failure),
             }
-            self.last_task = duty;
+            self.last_task = task;
             return true;
         }
         false
@@ -231,7 +231,7 @@ impl<A: AppBackend> Worker<A> {
         let settled = fences.settle(&state.schedule, state.is_well(), now());
         state.fences = fences;
         let failure = self.state.failure();
-        if A::SILENT_BY_FENCE && settled.iter().any(|fence| !fence.reached) {
+        if A::FENCE_TIMEOUT_MEANS_UNRESPONSIVE && settled.iter().any(|fence| !fence.reached) {
             self.fail(&failure);
         }
         let any = !settled.is_empty();
@@ -276,8 +276,8 @@ impl<A: AppBackend> Worker<A> {
         if failure.kind == FailureKind::Unresponsive {
             self.state.count_call();
             let Some(probe) = self.app.probe() else { return self.state.set_ended() };
-            warn!(%failure, "the app is silent");
-            self.state.health = Health::Silent(probe);
+            warn!(%failure, "the app is unresponsive");
+            self.state.health = Health::Unresponsive(probe);
             self.state.queue_state();
         } else if self.app.is_lost(failure) {
             warn!(%failure, "the app is lost");
@@ -288,9 +288,9 @@ impl<A: AppBackend> Worker<A> {
     }
 
     /// Called when an unresponsive app has replied to the probe, or has ended.
-    fn is_back(&mut self, answers: bool) {
-        info!(answers, "the app that was silent");
-        if !answers {
+    fn on_probe_result(&mut self, replied: bool) {
+        info!(replied, "the probe of the unresponsive app has returned");
+        if !replied {
             return self.state.set_ended();
         }
         self.state.health = Health::Well;

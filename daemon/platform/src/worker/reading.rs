@@ -54,9 +54,9 @@ impl<A: AppBackend> Worker<A> {
     }
 
     async fn read_dirty(&mut self) -> Result<(), Failure> {
-        let hinted = self.state.schedule.take_dirty(A::STEPS.first);
-        self.state.flood.read(hinted.whole.len() + hinted.lists.len());
-        let mut known = hinted.clone();
+        let taken = self.state.schedule.take_dirty(A::STEPS.first);
+        self.state.flood.read(taken.whole.len() + taken.lists.len());
+        let mut known = taken.clone();
         known.whole.retain(|key| self.state.mirror.has_sent(*key));
         known.lists.retain(|key| self.state.mirror.has_sent(*key));
         self.strategies.on_dirty_read(&known.whole);
@@ -66,30 +66,30 @@ impl<A: AppBackend> Worker<A> {
                 Ok(())
             }
             Err(failure) => {
-                self.state.schedule.put_back(hinted);
+                self.state.schedule.put_back(taken);
                 Err(failure)
             }
         }
     }
 
-    async fn read_dirty_closure(&mut self, hints: DirtySet) -> Result<Readings, Failure> {
+    async fn read_dirty_closure(&mut self, dirty: DirtySet) -> Result<Readings, Failure> {
         let mut readings = Readings::default();
-        self.app.read_children(&mut self.state, &hints.lists, &mut readings).await?;
-        self.read_closure_into(readings, hints.whole, true).await
+        self.app.read_children(&mut self.state, &dirty.lists, &mut readings).await?;
+        self.read_closure_into(readings, dirty.whole, true).await
     }
 
     /// Finds an element that sent an event but is listed by no parent, and marks its nearest known ancestor dirty.
     async fn locate_unplaced(&mut self) -> Result<(), Failure> {
-        let Some(stranger) = self.state.unplaced.iter().next().copied() else { return Ok(()) };
+        let Some(unplaced) = self.state.unplaced.iter().next().copied() else { return Ok(()) };
         // If the element was read meanwhile, the event may have come after that, so it is read again.
-        let known = match self.state.mirror.has_sent(stranger) {
-            true => Some(stranger),
+        let known = match self.state.mirror.has_sent(unplaced) {
+            true => Some(unplaced),
             false => {
-                let path = self.app.path(&self.state, stranger).await?;
+                let path = self.app.path(&self.state, unplaced).await?;
                 path.into_iter().rfind(|part| self.state.mirror.has_sent(*part))
             }
         };
-        self.state.unplaced.remove(&stranger);
+        self.state.unplaced.remove(&unplaced);
         known.into_iter().for_each(|known| self.state.schedule.mark_dirty(known));
         Ok(())
     }
@@ -258,7 +258,7 @@ impl<A: AppBackend> Worker<A> {
     /// Applies readings to the mirror. What follows from them is to be sent.
     fn apply(&mut self, readings: Readings) -> AppliedReadings {
         let applied = self.state.mirror.apply(readings);
-        self.state.note_room();
+        self.state.check_shortage();
         if applied.cut > 0 {
             debug!(cut = applied.cut, "the app claims cycles or second parents; they are left out");
         }
@@ -276,10 +276,10 @@ impl<A: AppBackend> Worker<A> {
         for update in &updates {
             let (Update::Gone(key) | Update::Upsert { key, .. } | Update::Children { parent: key, .. }) =
                 update;
-            let is_hinted = |key| self.state.schedule.is_dirty(key);
-            let announced = is_hinted(*key)
+            let is_dirty = |key| self.state.schedule.is_dirty(key);
+            let announced = is_dirty(*key)
                 || self.strategies.has_pending_event(*key)
-                || self.state.mirror.parent(*key).is_some_and(is_hinted);
+                || self.state.mirror.parent(*key).is_some_and(is_dirty);
             if !announced {
                 missed += 1;
                 trace!(?cause, ?update, "nobody announced");

@@ -121,7 +121,7 @@ impl AppBackend for Fake {
     type Strategies = FakeStrategies;
 
     const STEPS: Steps = Steps { first: 2, growth: 2, largest: 4 };
-    const SILENT_BY_FENCE: bool = false;
+    const FENCE_TIMEOUT_MEANS_UNRESPONSIVE: bool = false;
     const ENDED: &'static str = "it ended";
 
     async fn register(&mut self, _: &mut WorkerState) -> Result<(), Failure> {
