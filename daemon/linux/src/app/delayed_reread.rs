@@ -7,8 +7,8 @@ use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use crate::app::BusApp;
-use axd_platform::worker::{Progress, ReadStrategy, Turn, WorkerState, now};
-use axd_platform::{ElementKey, Failure};
+use axd_platform::ElementKey;
+use axd_platform::worker::{Progress, ReadStrategy, StepResult, Turn, WorkerState, now};
 
 /// An app is at rest when it has announced nothing for so long.
 const REST_TIME: Duration = Duration::from_millis(250);
@@ -185,12 +185,7 @@ impl DelayedRereads {
 }
 
 impl ReadStrategy<BusApp> for DelayedRereads {
-    async fn step(
-        &mut self,
-        turn: Turn<'_>,
-        app: &mut BusApp,
-        state: &mut WorkerState,
-    ) -> Result<Progress, Failure> {
+    async fn step(&mut self, turn: Turn<'_>, app: &mut BusApp, state: &mut WorkerState) -> StepResult {
         let all = app.reader.handles.len();
         match turn {
             Turn::Idle => {

@@ -20,7 +20,7 @@ use crate::read::details::Details;
 use crate::read::outline::Outline;
 use crate::read::reader::Reader;
 use axd_platform::mirror::Readings;
-use axd_platform::worker::{Progress, ReadStrategy, Turn, WorkerState, now};
+use axd_platform::worker::{Progress, ReadStrategy, StepResult, Turn, WorkerState, now};
 use axd_platform::{ElementKey, Facts, Failure};
 
 /// The kinds of changes that a quick read can serve.
@@ -154,12 +154,7 @@ impl QuickReads {
 }
 
 impl ReadStrategy<BusApp> for QuickReads {
-    async fn step(
-        &mut self,
-        turn: Turn<'_>,
-        app: &mut BusApp,
-        state: &mut WorkerState,
-    ) -> Result<Progress, Failure> {
+    async fn step(&mut self, turn: Turn<'_>, app: &mut BusApp, state: &mut WorkerState) -> StepResult {
         let Turn::First { requests_wait } = turn else { return Ok(Progress::None) };
         if self.full_read_due.is_some_and(|due| due <= now()) {
             self.mark_for_full_read(state);

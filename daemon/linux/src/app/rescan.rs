@@ -19,7 +19,7 @@ use crate::atspi::toolkit::Toolkit;
 use crate::read::geometry::window_of;
 use crate::read::reader::Reader;
 use axd_platform::mirror::Mirror;
-use axd_platform::worker::{Progress, ReadStrategy, Turn, WorkerState, now};
+use axd_platform::worker::{Progress, ReadStrategy, StepResult, Turn, WorkerState, now};
 use axd_platform::{ElementKey, Failure};
 
 /// The pause between an event and the rescan of its window: one cause often leads to several events.
@@ -119,12 +119,7 @@ impl Rescan {
 }
 
 impl ReadStrategy<BusApp> for Rescan {
-    async fn step(
-        &mut self,
-        turn: Turn<'_>,
-        app: &mut BusApp,
-        state: &mut WorkerState,
-    ) -> Result<Progress, Failure> {
+    async fn step(&mut self, turn: Turn<'_>, app: &mut BusApp, state: &mut WorkerState) -> StepResult {
         let did_work = match turn {
             _ if !app.reader.toolkit.needs_rescan() => false,
             Turn::Idle if self.is_due(now(), state.fences.any_passed()) => {

@@ -6,8 +6,8 @@ use crate::app::BusApp;
 use crate::app::delayed_reread::DelayedRereads;
 use crate::app::quick_read::QuickReads;
 use crate::app::rescan::Rescan;
-use axd_platform::worker::{Progress, ReadStrategy, Turn, WorkerState};
-use axd_platform::{ElementKey, Failure};
+use axd_platform::ElementKey;
+use axd_platform::worker::{Progress, ReadStrategy, StepResult, Turn, WorkerState};
 
 /// What is read of an app besides dirty elements, interests and the sweep.
 #[derive(Debug, Default)]
@@ -18,12 +18,7 @@ pub(crate) struct Strategies {
 }
 
 impl ReadStrategy<BusApp> for Strategies {
-    async fn step(
-        &mut self,
-        turn: Turn<'_>,
-        app: &mut BusApp,
-        state: &mut WorkerState,
-    ) -> Result<Progress, Failure> {
+    async fn step(&mut self, turn: Turn<'_>, app: &mut BusApp, state: &mut WorkerState) -> StepResult {
         match self.quick_reads.step(turn, app, state).await? {
             Progress::None => {}
             progress => return Ok(progress),

@@ -37,7 +37,7 @@ use threaded::ThreadedApp;
 pub use app_handle::{AppHandle, AppNotification, AppRequest, ReplySender};
 pub use backend::{AppBackend, Steps};
 pub use state::WorkerState;
-pub use strategy::{Progress, ReadStrategy, Turn};
+pub use strategy::{Progress, ReadStrategy, StepResult, Turn};
 
 use crate::{Counters, Failure, FailureKind, WorkerEvent, WorkerRequest};
 

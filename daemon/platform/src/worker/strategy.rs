@@ -40,15 +40,18 @@ pub enum Progress {
     Read(Vec<ElementKey>),
 }
 
+/// The result of a step. It fails only if the app is unresponsive or has ended.
+pub type StepResult = Result<Progress, Failure>;
+
 /// A way to keep up with the app `A`; or several, polled in order.
 pub trait ReadStrategy<A>: Send {
-    /// Does what is due in this turn. Fails only if the app is unresponsive or has ended.
+    /// Does what is due in this turn.
     fn step(
         &mut self,
-        _turn: Turn<'_>,
-        _app: &mut A,
-        _state: &mut WorkerState,
-    ) -> impl Future<Output = Result<Progress, Failure>> + Send {
+        _: Turn<'_>,
+        _: &mut A,
+        _: &mut WorkerState,
+    ) -> impl Future<Output = StepResult> + Send {
         std::future::ready(Ok(Progress::None))
     }
 

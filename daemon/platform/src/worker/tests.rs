@@ -67,12 +67,7 @@ impl Fake {
 struct FakeStrategies;
 
 impl ReadStrategy<Fake> for FakeStrategies {
-    async fn step(
-        &mut self,
-        turn: Turn<'_>,
-        app: &mut Fake,
-        _: &mut WorkerState,
-    ) -> Result<Progress, Failure> {
+    async fn step(&mut self, turn: Turn<'_>, app: &mut Fake, _: &mut WorkerState) -> StepResult {
         let table = &mut *app.0.0.lock();
         match turn {
             Turn::First { .. } if !table.quick_reads.is_empty() => {
