@@ -29,7 +29,7 @@ pub(super) struct Calls {
     display: Arc<Shared>,
     /// What was started.
     pub starts: Arc<LaunchHistory>,
-    /// Where it is told what becomes of what was started.
+    /// Where the end of what was started is reported.
     out: OnceLock<mpsc::UnboundedSender<DesktopEvent>>,
 }
 
@@ -47,8 +47,8 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Says where to tell what becomes of what is started.
-    pub fn tell(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
+    /// Sets where the end of what is started is reported.
+    pub fn report_to(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
         // The desktop starts once.
         let _ = self.out.set(out);
     }
@@ -60,7 +60,7 @@ impl Calls {
         reply
     }
 
-    /// Whether a popup of the window's app covers the point; `None` if the X server cannot tell.
+    /// Whether a popup of the window's app covers the point; `None` if the X server cannot be asked.
     pub fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
         self.display.ask(|display| popups::is_popup_at(display, window, point)).ok()
     }

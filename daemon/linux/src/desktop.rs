@@ -44,11 +44,11 @@ impl LinuxDesktop {
     pub async fn connect() -> Result<LinuxDesktop, BusUnavailable> {
         // The X server's own thread answers while this one waits; it takes a few milliseconds, once.
         let x11 = ScreenMonitor::connect().map_err(|error| info!(%error, "no X server")).ok();
-        let told = x11.as_ref().and_then(ScreenMonitor::accessibility_bus);
+        let display_address = x11.as_ref().and_then(ScreenMonitor::accessibility_bus);
         let screen = x11.and_then(|x11| {
-            x11.spawn().map_err(|error| warn!(%error, "the X server does not tell its windows")).ok()
+            x11.spawn().map_err(|error| warn!(%error, "the X server does not report its windows")).ok()
         });
-        let (session, traffic) = BusSession::open(told.clone(), screen.is_none()).await?;
+        let (session, traffic) = BusSession::open(display_address.clone(), screen.is_none()).await?;
         let roots = registry::list_apps(&session.calls).await;
         let mut state = DesktopState::default();
         for listed in registry::describe_apps(&session.calls, roots).await {
@@ -60,7 +60,7 @@ impl LinuxDesktop {
             shared,
             calls: Calls::default(),
             direct: Arc::default(),
-            startup: Mutex::new(Some(Startup { bus_events: traffic, display_address: told })),
+            startup: Mutex::new(Some(Startup { bus_events: traffic, display_address })),
         })
     }
 
@@ -160,7 +160,7 @@ impl Platform for LinuxDesktop {
 
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
         let Some(beginning) = self.startup.lock().take() else { return };
-        self.calls.tell(out.clone());
+        self.calls.report_to(out.clone());
         for listed in &self.shared.state.lock().apps {
             let _ = out.send(DesktopEvent::AppUp(listed.app.clone()));
         }
@@ -202,7 +202,7 @@ impl Platform for LinuxDesktop {
             let work = worker::run_worker(attached, inbox, out, counters);
             tokio::spawn(work.instrument(info_span!("app", pid = app.pid)));
         } else {
-            // It ended between being asked for and being attached: its mailbox is closed, and the desktop tells the rest.
+            // It ended between being asked for and being attached: its mailbox is closed, and the desktop reports that.
             drop(inbox);
         }
         WorkerHandle::new(move |request| requests.send(request).is_ok())

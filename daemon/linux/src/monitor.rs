@@ -1,4 +1,4 @@
-//! Follows which apps, windows and displays come and go, and tells the engine: the registry's list of apps, the names on the
+//! Follows which apps, windows and displays come and go, and reports that to the engine: the registry's list of apps, the names on the
 //! bus, and the screen; where there is no screen, the windows that apps list themselves. A lost bus is looked for again.
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) struct SharedDesktop {
     pub screen: Option<watch::Receiver<Arc<Screen>>>,
 }
 
-/// /// The connection to the bus, and the apps on it.
+/// The connection to the bus, and the apps on it.
 #[derive(Default)]
 pub(crate) struct DesktopState {
     pub session: Option<BusSession>,

@@ -11,7 +11,7 @@ pub fn reap(mut child: Child, ended: impl FnOnce(u32, Option<String>) + Send + '
         let bad = child.wait().ok().filter(|status| !status.success());
         ended(child.id(), bad.map(|status| status.to_string()));
     };
-    if let Err(fault) = waiting.spawn(wait) {
-        debug!(%fault, "nobody waits for the end of an app");
+    if let Err(error) = waiting.spawn(wait) {
+        debug!(%error, "nobody waits for the end of an app");
     }
 }

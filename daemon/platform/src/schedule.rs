@@ -42,7 +42,7 @@ impl Default for Pace {
 pub enum Due {
     /// Read the elements of this interest again.
     Reread(u64),
-    /// To read the next few elements of the sweep.
+    /// Read the next few elements of the sweep.
     Sweep,
 }
 
@@ -60,7 +60,7 @@ pub struct DirtySet {
 pub struct Schedule {
     pace: Pace,
     /// Dirty elements, each with the stamp of the event that marked it first; `queue` has them in order.
-    hinted: HashMap<ElementKey, u64>,
+    dirty: HashMap<ElementKey, u64>,
     queue: VecDeque<ElementKey>,
     /// Dirty elements of which only the children are to be read.
     lists: HashSet<ElementKey>,
@@ -85,7 +85,7 @@ impl Schedule {
     pub fn new(pace: Pace, now: Instant) -> Schedule {
         Schedule {
             pace,
-            hinted: HashMap::new(),
+            dirty: HashMap::new(),
             queue: VecDeque::new(),
             lists: HashSet::new(),
             stamp: 0,
@@ -117,7 +117,7 @@ impl Schedule {
     /// Adds an element to the dirty set. True if it was not in it.
     fn put(&mut self, key: ElementKey) -> bool {
         self.stamp += 1;
-        let Entry::Vacant(entry) = self.hinted.entry(key) else { return false };
+        let Entry::Vacant(entry) = self.dirty.entry(key) else { return false };
         entry.insert(self.stamp);
         self.queue.push_back(key);
         true
@@ -131,12 +131,12 @@ impl Schedule {
     /// Whether every dirty element up to `stamp` has been taken. They are taken in order, so a fence is reached even while
     /// events keep coming.
     pub fn taken(&self, stamp: u64) -> bool {
-        self.queue.front().is_none_or(|key| self.hinted[key] > stamp)
+        self.queue.front().is_none_or(|key| self.dirty[key] > stamp)
     }
 
     /// Whether the element is dirty and not taken yet.
     pub fn is_dirty(&self, key: ElementKey) -> bool {
-        self.hinted.contains_key(&key)
+        self.dirty.contains_key(&key)
     }
 
     /// Whether any element is dirty.
@@ -149,7 +149,7 @@ impl Schedule {
         let count = limit.min(self.queue.len());
         let mut taken = DirtySet::default();
         for key in self.queue.drain(..count) {
-            self.hinted.remove(&key);
+            self.dirty.remove(&key);
             match self.lists.remove(&key) {
                 true => taken.lists.push(key),
                 false => taken.whole.push(key),
@@ -159,9 +159,9 @@ impl Schedule {
     }
 
     /// Puts back elements that were taken and could not be read.
-    pub fn put_back(&mut self, hints: DirtySet) {
-        hints.whole.into_iter().for_each(|key| self.mark_dirty(key));
-        hints.lists.into_iter().for_each(|key| self.mark_children_dirty(key));
+    pub fn put_back(&mut self, taken: DirtySet) {
+        taken.whole.into_iter().for_each(|key| self.mark_dirty(key));
+        taken.lists.into_iter().for_each(|key| self.mark_children_dirty(key));
     }
 
     /// Starts an interest in these elements.
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_about_one_element_is_one_reading() {
+    fn a_flood_of_events_of_one_element_is_one_reading() {
         let mut schedule = Schedule::new(Pace::default(), Instant::now());
         for _ in 0..10_000 {
             schedule.mark_dirty(key(7));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hinted_at_for_more_than_its_children_is_read() {
+    fn an_element_of_which_more_than_the_children_changed_is_read_whole() {
         let mut schedule = Schedule::new(Pace::default(), Instant::now());
         schedule.mark_children_dirty(key(1));
         schedule.mark_children_dirty(key(2));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_is_reached_while_hints_keep_coming() {
+    fn a_fence_is_reached_while_events_keep_coming() {
         let mut schedule = Schedule::new(Pace::default(), Instant::now());
         schedule.mark_dirty(key(1));
         schedule.mark_dirty(key(2));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn at_another_pace_what_is_watched_and_hinted_at_stays() {
+    fn at_another_pace_interests_and_dirty_elements_stay() {
         let start = Instant::now();
         let mut schedule = Schedule::new(Pace::default(), start);
         schedule.watch(9, vec![key(1)], start);

@@ -74,12 +74,12 @@ impl Actor {
         }
         // Menus and the choices of GTK 3 and Qt are there all the time, and shown when they are open. A combo box of Qt 5 says of its
         // choices that they are shown, open or not; one of Qt 6 says itself whether it is open.
-        let tells = match target.role {
+        let is_shown_when_open = match target.role {
             Role::Menu | Role::MenuItem => self.toolkit.showing_is_content(),
             Role::Combobox => self.toolkit == Toolkit::Gtk3,
             _ => false,
         };
-        if !tells {
+        if !is_shown_when_open {
             return Ok(None);
         }
         let first = call(&self.at.bus, &self.at.path, ACCESSIBLE, "GetChildAtIndex", &(0,));

@@ -26,13 +26,13 @@ use zbus::Message;
 
 use crate::app::BusApp;
 use crate::app::event_queue::EventQueue;
+use crate::app::strategies::Strategies;
 use crate::atspi::dbus::{BusConnection, BusReply, call, get};
 use crate::atspi::direct::DirectConnections;
 use crate::atspi::protocol::{ACCESSIBLE, APPLICATION, Interfaces, ObjectRef, body};
 use crate::atspi::roles::{self, PASSWORD_TEXT};
 use crate::atspi::states::{self, NativeState, NativeStates};
 use crate::atspi::toolkit::Toolkit;
-use crate::read::geometry::window_of;
 use crate::read::handles::Handle;
 use axd_platform::worker::{APP_REPLY_TIMEOUT, WorkerState, now, unresponsive};
 use axd_platform::{Act, Counters, ElementKey, Failure, FailureKind, Gate, Responder, Sent};
@@ -46,7 +46,7 @@ const MAX_ANCESTORS: usize = 10;
 /// How many neighbours of the target are read again afterwards.
 const MAX_NEIGHBOURS: usize = 256;
 
-/// /// An action that is under way.
+/// An action that is under way.
 pub(crate) struct RunningAction {
     reply: Responder<()>,
     key: ElementKey,
@@ -97,7 +97,7 @@ impl BusApp {
     }
 
     /// Replies with the result of the running action, if it is known by now.
-    pub(crate) fn finish_action(&mut self, state: &mut WorkerState) {
+    pub(crate) fn finish_action(&mut self, strategies: &mut Strategies, state: &mut WorkerState) {
         let Some(action) = &mut self.running_action else { return };
         let result = match action.outcome.try_recv() {
             Ok(result) => result,
@@ -107,13 +107,19 @@ impl BusApp {
             }
         };
         if let Some(action) = self.running_action.take() {
-            self.mark_neighbours_dirty(action.key, &action.act, state);
+            self.mark_neighbours_dirty(action.key, &action.act, strategies, state);
             state.reply(action.reply, result);
         }
     }
 
     /// Marks all elements dirty that an action is likely to have changed, announced or not.
-    fn mark_neighbours_dirty(&mut self, key: ElementKey, act: &Act, state: &mut WorkerState) {
+    fn mark_neighbours_dirty(
+        &mut self,
+        key: ElementKey,
+        act: &Act,
+        strategies: &mut Strategies,
+        state: &mut WorkerState,
+    ) {
         let mut around = vec![key];
         around.extend(state.mirror.parent(key));
         if *act == Act::Select {
@@ -123,11 +129,9 @@ impl BusApp {
         around.extend(self.focus.iter().copied());
         state.mark_known_dirty(around);
         let toolkit = self.reader.toolkit;
-        if toolkit.needs_rescan() {
-            self.rescan.mark_window(window_of(key, &state.mirror).unwrap_or(ElementKey::APP), now());
-        }
+        strategies.rescan.mark_window_of(key, toolkit, &state.mirror);
         if toolkit.acts_late() {
-            self.delayed_rereads.add(key, now());
+            strategies.delayed_rereads.add(key, now());
         }
     }
 }
@@ -138,7 +142,7 @@ struct Actor {
     counters: Arc<Counters>,
     toolkit: Toolkit,
     gate: Gate,
-    /// /// Wakes it when an event arrives.
+    /// Wakes it when an event arrives.
     queue: Arc<EventQueue>,
     /// The connection that this action is sent over, once it is known; see [`Actor::action_connection`].
     direct: OnceCell<BusConnection>,

@@ -192,7 +192,7 @@ impl Actor {
         if grown == halves { halves } else { self.length_of(text) }
     }
 
-    /// The length of a text as `InsertText` wants it told: ATK and GTK 4 count bytes, Qt its characters, of which it makes
+    /// The length of a text as `InsertText` wants it: ATK and GTK 4 count bytes, Qt its characters, of which it makes
     /// up those that are missing.
     fn insert_length(&self, text: &str) -> i32 {
         match self.toolkit.counts_utf16() {

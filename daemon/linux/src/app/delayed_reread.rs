@@ -6,7 +6,9 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
+use crate::app::BusApp;
 use axd_platform::ElementKey;
+use axd_platform::worker::{Progress, ReadStrategy, StepResult, Turn, WorkerState, now};
 
 /// An app is at rest when it has announced nothing for so long.
 const REST_TIME: Duration = Duration::from_millis(250);
@@ -43,6 +45,8 @@ pub(crate) struct DelayedRereads {
     last_event: Option<Instant>,
     /// Elements whose change follows another one, with when to read them.
     follow_ups: Queue,
+    /// Until when a dialog may follow a focus that moved. Fences wait for that.
+    dialog_may_open_until: Option<Instant>,
 }
 
 impl DelayedRereads {
@@ -55,7 +59,7 @@ impl DelayedRereads {
     }
 
     /// Queues a new element that announces all of its changes: it is read once more at rest only.
-    pub fn add_at_rest_only(&mut self, key: ElementKey, now: Instant) {
+    fn add_at_rest_only(&mut self, key: ElementKey, now: Instant) {
         if self.make_room() {
             self.at_rest_only.push_back(key);
         }
@@ -80,6 +84,11 @@ impl DelayedRereads {
         }
     }
 
+    /// Has fences wait until then, because a dialog may open, unannounced until it is there.
+    pub fn expect_dialog(&mut self, until: Option<Instant>) {
+        self.dialog_may_open_until = until;
+    }
+
     /// The app announced something, so it is not at rest.
     pub fn on_event(&mut self, now: Instant) {
         if self.len() > 0 {
@@ -98,7 +107,7 @@ impl DelayedRereads {
     }
 
     /// When the next elements are due.
-    pub fn next_due(&self) -> Option<Instant> {
+    fn elements_due(&self) -> Option<Instant> {
         if let Some((since, _)) = self.due.front() {
             // Many elements wait for the comparison with the cache, for a limited time.
             let patience = if !self.filtered && self.due.len() >= MIN_FOR_CACHE_CHECK {
@@ -117,13 +126,13 @@ impl DelayedRereads {
 
     /// The elements that are due, if they are so many among `all` of the app that it is cheaper to compare them with
     /// the cache first.
-    pub fn cache_check_candidates(&mut self, all: usize, now: Instant) -> Option<Vec<ElementKey>> {
+    fn cache_check_candidates(&mut self, all: usize, now: Instant) -> Option<Vec<ElementKey>> {
         self.needs_cache_check(all, now).then(|| self.due.iter().map(|(_, key)| *key).collect())
     }
 
     /// Whether so many elements are due that the cache should be compared first. An app that announces without pause
     /// leaves no time for that; after [`REST_TIME`] they are read as if they were few.
-    pub fn needs_cache_check(&mut self, all: usize, now: Instant) -> bool {
+    fn needs_cache_check(&mut self, all: usize, now: Instant) -> bool {
         self.collect_due(now);
         let count = self.due.len();
         let is_early = self.due.front().is_some_and(|(since, _)| now < *since + REST_TIME);
@@ -131,14 +140,14 @@ impl DelayedRereads {
     }
 
     /// Keeps only these of the elements that are due: the others are as they were.
-    pub fn keep_due(&mut self, worth: &HashSet<ElementKey>) {
+    fn keep_due(&mut self, worth: &HashSet<ElementKey>) {
         self.due.retain(|(_, key)| worth.contains(key));
         self.due_keys.retain(|key| worth.contains(key));
         self.filtered = !self.due.is_empty();
     }
 
     /// Takes up to [`BATCH_SIZE`] elements that are due.
-    pub fn take(&mut self, now: Instant) -> Vec<ElementKey> {
+    fn take(&mut self, now: Instant) -> Vec<ElementKey> {
         self.collect_due(now);
         let count = BATCH_SIZE.min(self.due.len());
         let taken: Vec<ElementKey> = self.due.drain(..count).map(|(_, key)| key).collect();
@@ -175,6 +184,45 @@ impl DelayedRereads {
     }
 }
 
+impl ReadStrategy<BusApp> for DelayedRereads {
+    async fn step(&mut self, turn: Turn<'_>, app: &mut BusApp, state: &mut WorkerState) -> StepResult {
+        let all = app.reader.handles.len();
+        match turn {
+            Turn::Idle => {
+                let Some(many) = self.cache_check_candidates(all, now()) else { return Ok(Progress::None) };
+                let changed = app.reader.changed_in_cache(&many, &state.mirror).await?;
+                self.keep_due(&changed.unwrap_or_else(|| many.into_iter().collect()));
+                Ok(Progress::Made)
+            }
+            Turn::Routine => {
+                self.dialog_may_open_until = self.dialog_may_open_until.filter(|until| *until > now());
+                let taken = if self.needs_cache_check(all, now()) { Vec::new() } else { self.take(now()) };
+                Ok(if taken.is_empty() { Progress::None } else { Progress::Read(taken) })
+            }
+            Turn::First { .. } | Turn::Interest(_) => Ok(Progress::None),
+        }
+    }
+
+    fn next_due(&self, _: &BusApp) -> Option<Instant> {
+        [self.elements_due(), self.dialog_may_open_until].into_iter().flatten().min()
+    }
+
+    fn flush(&mut self, _: &BusApp, _: &mut WorkerState, _: &mut Option<u64>) -> bool {
+        self.dialog_may_open_until.is_none_or(|until| until <= now())
+    }
+
+    fn on_new_elements(&mut self, new: &[ElementKey], app: &BusApp, state: &WorkerState) {
+        for key in new {
+            // An app that has just started does not announce anything yet.
+            let role = app.reader.elements.role(*key).filter(|_| state.is_complete());
+            match role.is_some_and(|role| app.reader.toolkit.announces_all_of(role)) {
+                true => self.add_at_rest_only(*key, now()),
+                false => self.add(*key, now()),
+            }
+        }
+    }
+}
+
 /// Takes the first element of a queue if `wait` has passed since its time.
 fn pop_due(queue: &mut Queue, wait: Duration, now: Instant) -> Option<(Instant, ElementKey)> {
     queue.front().filter(|(time, _)| *time + wait <= now)?;
@@ -194,14 +242,14 @@ mod tests {
         let start = Instant::now();
         let mut rereads = DelayedRereads::default();
         (0..60).for_each(|n| rereads.add(ElementKey(n), start));
-        assert_eq!(rereads.next_due(), Some(start + REST_TIME));
+        assert_eq!(rereads.elements_due(), Some(start + REST_TIME));
         rereads.on_event(start + REST_TIME / 2);
         assert_eq!(rereads.take(start + REST_TIME), []);
         let calm = start + REST_TIME + REST_TIME / 2;
         assert_eq!(rereads.take(calm).len(), BATCH_SIZE);
-        assert!(rereads.next_due().is_some_and(|due| due <= calm));
+        assert!(rereads.elements_due().is_some_and(|due| due <= calm));
         assert_eq!(all(&mut rereads, calm), 60 - BATCH_SIZE);
-        assert_eq!(rereads.next_due(), None);
+        assert_eq!(rereads.elements_due(), None);
     }
 
     #[test]
@@ -224,7 +272,7 @@ mod tests {
                 && reads[1] >= LAST_REREAD_DELAY
                 && reads[1] < LAST_REREAD_DELAY + REST_TIME
         );
-        assert_eq!(rereads.next_due(), None);
+        assert_eq!(rereads.elements_due(), None);
     }
 
     #[test]
@@ -263,7 +311,7 @@ mod tests {
         rereads.on_event(start + FIRST_REREAD_DELAY);
         let aged = start + FIRST_REREAD_DELAY;
         assert!(rereads.needs_cache_check(100, aged));
-        let due = rereads.next_due();
+        let due = rereads.elements_due();
         assert_eq!(due, Some(aged + REST_TIME));
         rereads.on_event(aged + REST_TIME);
         assert!(!rereads.needs_cache_check(100, aged + REST_TIME));
@@ -280,11 +328,14 @@ mod tests {
         rereads.on_event(start + FIRST_REREAD_DELAY);
         assert_eq!(rereads.take(start + FIRST_REREAD_DELAY), [ElementKey(3)]);
         rereads.retain(|_| false);
-        assert_eq!(rereads.next_due(), None);
+        assert_eq!(rereads.elements_due(), None);
         rereads.add(ElementKey(5), start + LAST_REREAD_DELAY);
         assert_eq!(rereads.cache_check_candidates(1, start + LAST_REREAD_DELAY + REST_TIME), None);
         rereads.retain(|_| false);
-        assert_eq!((rereads.take(start + LAST_REREAD_DELAY + REST_TIME), rereads.next_due()), (vec![], None));
+        assert_eq!(
+            (rereads.take(start + LAST_REREAD_DELAY + REST_TIME), rereads.elements_due()),
+            (vec![], None)
+        );
     }
 
     #[test]
@@ -294,7 +345,7 @@ mod tests {
         rereads.add_follow_up(ElementKey(7), start);
         assert_eq!(rereads.take(start + REST_TIME), []);
         assert_eq!(rereads.take(start + FIRST_REREAD_DELAY), [ElementKey(7)]);
-        assert_eq!(rereads.next_due(), None);
+        assert_eq!(rereads.elements_due(), None);
     }
 
     #[test]
@@ -305,7 +356,7 @@ mod tests {
         rereads.on_event(start + FIRST_REREAD_DELAY);
         assert_eq!(rereads.take(start + FIRST_REREAD_DELAY), [ElementKey(7)]);
         assert_eq!(rereads.take(start + FIRST_REREAD_DELAY + REST_TIME), [ElementKey(7)]);
-        assert_eq!(rereads.next_due(), None);
+        assert_eq!(rereads.elements_due(), None);
     }
 
     #[test]
@@ -319,9 +370,9 @@ mod tests {
             rereads.on_event(now);
             assert_eq!(rereads.take(now), []);
         }
-        assert_eq!(rereads.next_due(), Some(now + REST_TIME));
+        assert_eq!(rereads.elements_due(), Some(now + REST_TIME));
         assert_eq!(rereads.take(now + REST_TIME), [ElementKey(7)]);
-        assert_eq!(rereads.next_due(), None);
+        assert_eq!(rereads.elements_due(), None);
     }
 
     #[test]
@@ -356,7 +407,7 @@ mod tests {
         rereads.add_follow_up(ElementKey(4), later - FIRST_REREAD_DELAY);
         assert_eq!(rereads.take(later), [ElementKey(4)], "a follow-up does not wait for rest");
         assert_eq!(rereads.take(later + REST_TIME), [3, 1, 2].map(ElementKey));
-        assert_eq!(rereads.next_due(), None);
+        assert_eq!(rereads.elements_due(), None);
     }
 
     #[test]

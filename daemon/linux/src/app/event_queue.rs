@@ -162,8 +162,8 @@ impl EventQueue {
     }
 
     /// Notes that a fence was passed.
-    pub fn pass_fence(&self, ticket: u64) {
-        self.pending.lock().passed_fences.push(ticket);
+    pub fn pass_fence(&self, mark: u64) {
+        self.pending.lock().passed_fences.push(mark);
         self.notify.notify_one();
     }
 
@@ -186,8 +186,8 @@ impl EventQueue {
     /// Takes everything that is pending.
     pub fn take(&self) -> PendingEvents {
         let mut events = self.pending.lock();
-        let lost = events.closed;
-        std::mem::replace(&mut *events, PendingEvents { closed: lost, ..PendingEvents::default() })
+        let closed = events.closed;
+        std::mem::replace(&mut *events, PendingEvents { closed, ..PendingEvents::default() })
     }
 
     /// Returns when something may be pending.
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_heard_last_is_kept() {
+    fn the_name_of_the_last_event_is_kept() {
         let queue = EventQueue::default();
         let named =
             |name: &str| Change { kinds: ChangeKinds::NAME, name: Some(name.to_owned()), focus_order: 0 };

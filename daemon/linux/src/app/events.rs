@@ -24,7 +24,7 @@ pub(crate) struct EventConnection {
 #[derive(Default)]
 struct EventRouter {
     queues: Mutex<HashMap<String, Arc<EventQueue>>>,
-    /// Calls whose replies pass a fence, by serial number: the app's queue, and the fence's ticket.
+    /// Calls whose replies pass a fence, by serial number: the app's queue, and the fence's mark.
     fences: Mutex<HashMap<u64, (Arc<EventQueue>, u64)>>,
 }
 
@@ -80,10 +80,10 @@ impl EventConnection {
 
     /// Pings the app over this connection: the reply comes after all events that it sent before, and then the fence has been
     /// passed.
-    pub async fn send_fence(&self, app: &str, queue: &Arc<EventQueue>, ticket: u64) {
+    pub async fn send_fence(&self, app: &str, queue: &Arc<EventQueue>, mark: u64) {
         let Ok(message) = call(app, ROOT, "org.freedesktop.DBus.Peer", "Ping", &()) else { return };
         let serial = u64::from(message.primary_header().serial_num().get());
-        self.router.fences.lock().insert(serial, (Arc::clone(queue), ticket));
+        self.router.fences.lock().insert(serial, (Arc::clone(queue), mark));
         if !self.connection.send(&message).await {
             self.router.fences.lock().remove(&serial);
         }
@@ -95,8 +95,8 @@ impl EventRouter {
         match delivery {
             Delivery::Signal(message) => self.route(&message),
             Delivery::FenceReply(serial) => {
-                if let Some((queue, ticket)) = self.fences.lock().remove(&serial) {
-                    queue.pass_fence(ticket);
+                if let Some((queue, mark)) = self.fences.lock().remove(&serial) {
+                    queue.pass_fence(mark);
                 }
             }
             Delivery::Closed => {

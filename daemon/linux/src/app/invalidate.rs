@@ -9,6 +9,7 @@ use tracing::debug;
 use crate::app::BusApp;
 use crate::app::event_queue::{Change, ChangeKinds, PendingEvents};
 use crate::app::relations::{Mark, Relations};
+use crate::app::strategies::Strategies;
 use crate::atspi::protocol::ObjectRef;
 use crate::read::geometry::window_of;
 use axd_platform::worker::{WorkerState, now};
@@ -19,21 +20,26 @@ const MAX_UNPLACED: usize = 64;
 
 impl BusApp {
     /// Takes in everything that is pending.
-    pub(crate) fn on_events(&mut self, events: PendingEvents, state: &mut WorkerState) {
+    pub(crate) fn on_events(
+        &mut self,
+        events: PendingEvents,
+        strategies: &mut Strategies,
+        state: &mut WorkerState,
+    ) {
         state.counters.events.fetch_add(events.events, Relaxed);
         if events.events > 0 {
-            self.delayed_rereads.on_event(now());
+            strategies.delayed_rereads.on_event(now());
         }
         self.record_focus_changes(&events);
         for (path, change) in events.changes {
-            self.on_change(&path, change, state);
+            self.on_change(&path, change, strategies, state);
         }
         if events.overflowed {
             debug!("so many events that everything is read again");
             state.mark_all_dirty();
         }
         events.announcements.into_iter().for_each(|text| state.queue_announcement(text));
-        events.passed_fences.into_iter().for_each(|ticket| state.fences.pass(ticket));
+        events.passed_fences.into_iter().for_each(|mark| state.fences.pass(mark));
         if events.closed {
             state.set_ended();
         }
@@ -58,7 +64,13 @@ impl BusApp {
     }
 
     /// Marks dirty what a change of the element at this path concerns.
-    fn on_change(&mut self, path: &str, change: Change, state: &mut WorkerState) {
+    fn on_change(
+        &mut self,
+        path: &str,
+        change: Change,
+        strategies: &mut Strategies,
+        state: &mut WorkerState,
+    ) {
         let kinds = change.kinds;
         if kinds.has(ChangeKinds::WINDOW) {
             state.schedule.mark_dirty(ElementKey::APP);
@@ -77,10 +89,14 @@ impl BusApp {
             // Its parent's list of children is read below.
             true if kinds == ChangeKinds::GONE && parent.is_some() => {}
             true if kinds == ChangeKinds::CHILDREN => state.schedule.mark_children_dirty(key),
-            _ => self.quick_read_or_mark_dirty(key, change, state),
+            _ => {
+                let last_reads = &mut self.reader.last_reads;
+                strategies.quick_reads.add_or_mark_dirty(key, change, last_reads, state);
+            }
         }
         if kinds.has(ChangeKinds::FOCUS) {
-            self.focus_settles_at = self.reader.toolkit.dialog_delay_after_focus().map(|time| now() + time);
+            let delay = self.reader.toolkit.dialog_delay_after_focus();
+            strategies.delayed_rereads.expect_dialog(delay.map(|delay| now() + delay));
         }
         let related = self.relations(state).related(key, kinds, self.focus.iter().copied());
         related.into_iter().for_each(|mark| mark.apply(state));
@@ -88,11 +104,9 @@ impl BusApp {
         if parent == Some(ElementKey::APP) {
             let pages = self.reader.elements.pages().filter(|page| state.mirror.knows(*page));
             // The page itself follows a little later.
-            pages.for_each(|page| self.delayed_rereads.add_follow_up(page, now()));
+            pages.for_each(|page| strategies.delayed_rereads.add_follow_up(page, now()));
         }
-        if self.reader.toolkit.needs_rescan() {
-            self.rescan.mark_window(window_of(key, &state.mirror).unwrap_or(ElementKey::APP), now());
-        }
+        strategies.rescan.mark_window_of(key, self.reader.toolkit, &state.mirror);
     }
 
     /// What decides which elements change together.

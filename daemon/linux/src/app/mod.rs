@@ -1,9 +1,12 @@
 //! An app on the accessibility bus, as its worker has it.
 //!
-//! The worker is the same on every platform; [`BusApp`] is what it has of an app here (`AppBackend`). An event goes this way: `events`
-//! receives it, `event_table` says what it means, and it goes into the app's `event_queue`; `invalidate` marks the elements dirty that it concerns, by the rules of `relations`; the worker reads
-//! those. `quick_read` reads a single announced property sooner; `rescan` and `rescan_states` find what was never announced, and
-//! `delayed_reread` reads new elements once more. `focus` decides which element has the focus.
+//! The worker is the same on every platform; [`BusApp`] is what it has of an app here (`AppBackend`). An event goes this way:
+//! `events` receives it, `event_table` says what it means, and it goes into the app's `event_queue`; `invalidate` marks the
+//! elements dirty that it concerns, by the rules of `relations`; the worker reads those. `focus` decides which element has the
+//! focus.
+//!
+//! What the worker reads besides is up to three `strategies`: `quick_read` reads a single announced property sooner,
+//! `delayed_reread` reads new elements once more, `rescan` finds what was never announced.
 
 mod delayed_reread;
 pub(crate) mod event_queue;
@@ -14,24 +17,22 @@ mod invalidate;
 pub(crate) mod quick_read;
 mod relations;
 mod rescan;
-mod rescan_states;
+pub(crate) mod strategies;
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axd_protocol::Point;
 use tokio::sync::{oneshot, watch};
 
 use crate::action::RunningAction;
-use crate::app::delayed_reread::DelayedRereads;
 use crate::app::event_queue::EventQueue;
 use crate::app::events::EventConnection;
 use crate::app::focus::FocusTracker;
-use crate::app::quick_read::QuickReads;
-use crate::app::rescan::Rescan;
+use crate::app::strategies::Strategies;
 use crate::atspi::dbus::call;
 use crate::atspi::direct::DirectConnections;
 use crate::atspi::windows;
@@ -48,32 +49,25 @@ use axd_platform::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Respon
 pub(crate) struct BusApp {
     /// Its process.
     pub(crate) pid: u32,
-    /// /// Reads its elements.
+    /// Reads its elements.
     pub(crate) reader: Reader,
-    /// /// Its unique name on the bus, and the path of its root element.
+    /// Its unique name on the bus, and the path of its root element.
     pub(crate) root: Handle,
-    /// /// The connection its events come over.
+    /// The connection its events come over.
     events: Arc<EventConnection>,
     pub(crate) queue: Arc<EventQueue>,
-    /// /// Shared with the desktop: whether its actions take effect late.
+    /// Shared with the desktop: whether its actions take effect late.
     acts_late: Arc<AtomicBool>,
-    /// /// The windows on the screen, if there is an X server.
+    /// The windows on the screen, if there is an X server.
     screen: Option<watch::Receiver<Arc<Screen>>>,
-    pub(crate) rescan: Rescan,
-    pub(crate) quick_reads: QuickReads,
-    pub(crate) delayed_rereads: DelayedRereads,
-    /// /// Connections to apps themselves, for actions.
+    /// Connections to apps themselves, for actions.
     pub(crate) direct: Arc<DirectConnections>,
-    /// /// The action that is under way; the next waits for it.
+    /// The action that is under way; the next waits for it.
     pub(crate) running_action: Option<RunningAction>,
-    /// /// Which element has the focus; those that lose it may not announce that.
+    /// Which element has the focus; those that lose it may not announce that.
     pub(crate) focus: FocusTracker,
-    /// Until when a dialog may follow a focus that moved. Fences wait for that.
-    pub(crate) focus_settles_at: Option<Instant>,
     /// The last known titles of the app's windows on the screen.
     titles: HashMap<ElementKey, String>,
-    /// Whether the first walk is done: an app that has just started does not announce anything yet.
-    walk_done: bool,
 }
 
 impl BusApp {
@@ -95,15 +89,10 @@ impl BusApp {
             queue: Arc::default(),
             acts_late: late,
             screen,
-            rescan: Rescan::new(now()),
-            quick_reads: QuickReads::default(),
-            delayed_rereads: DelayedRereads::default(),
             direct,
             running_action: None,
             focus: FocusTracker::default(),
-            focus_settles_at: None,
             titles: HashMap::new(),
-            walk_done: false,
         }
     }
 
@@ -147,8 +136,10 @@ impl BusApp {
 }
 
 impl AppBackend for BusApp {
+    type Strategies = Strategies;
+
     const STEPS: Steps = Steps { first: 64, growth: 2, largest: 512 };
-    const SILENT_BY_FENCE: bool = false;
+    const FENCE_TIMEOUT_MEANS_UNRESPONSIVE: bool = false;
     const ENDED: &'static str = "the app has left the accessibility bus";
 
     async fn register(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
@@ -157,17 +148,16 @@ impl AppBackend for BusApp {
         self.acts_late.store(self.reader.toolkit.acts_late(), Relaxed);
         self.reader.load_cache().await?;
         state.schedule.pace(pace(!self.reader.toolkit.announces_children()), now());
-        self.rescan.enabled = self.reader.toolkit.needs_rescan();
         Ok(())
     }
 
-    fn drain_events(&mut self, state: &mut WorkerState) {
+    fn drain_events(&mut self, strategies: &mut Strategies, state: &mut WorkerState) {
         let events = self.queue.take();
-        self.on_events(events, state);
+        self.on_events(events, strategies, state);
         if self.screen.as_ref().is_some_and(|screen| screen.has_changed().unwrap_or(false)) {
             self.match_windows(state);
         }
-        self.finish_action(state);
+        self.finish_action(strategies, state);
     }
 
     async fn wait_for_event(&mut self) {
@@ -195,6 +185,9 @@ impl AppBackend for BusApp {
         keys: &[ElementKey],
         into: &mut Readings,
     ) -> Result<(), Failure> {
+        if state.is_complete() {
+            self.reader.drop_cache();
+        }
         for some in keys.chunks(Self::STEPS.largest) {
             let mut read = self.reader.read(some).await?;
             if read.iter().any(|(_, reading)| reading.as_ref().is_some_and(|r| r.facts.role.is_window())) {
@@ -306,98 +299,10 @@ impl AppBackend for BusApp {
         failure.kind != FailureKind::Unresponsive
     }
 
-    async fn quick_read(&mut self, state: &mut WorkerState, requests_wait: bool) -> Result<bool, Failure> {
-        self.schedule_full_reads(state, false);
-        let is_time = self.quick_reads.take_turn(requests_wait || state.schedule.has_dirty());
-        if is_time {
-            self.run_quick_reads(state).await?;
-        }
-        Ok(is_time)
-    }
-
-    async fn rescan(&mut self, state: &mut WorkerState) -> Result<bool, Failure> {
-        if let Some(many) = self.delayed_rereads.cache_check_candidates(self.reader.handles.len(), now()) {
-            let worth = self.reader.changed_in_cache(&many, &state.mirror).await?;
-            self.delayed_rereads.keep_due(&worth.unwrap_or_else(|| many.into_iter().collect()));
-            return Ok(true);
-        }
-        let is_due = self.rescan.is_due(now(), state.fences.any_passed());
-        if is_due {
-            self.run_rescan(state).await?;
-        }
-        Ok(is_due)
-    }
-
-    async fn diff_children(&mut self, state: &mut WorkerState, keys: &[ElementKey]) -> Result<bool, Failure> {
-        match self.rescan.enabled {
-            true => Ok(self.compare_children(state, keys).await? | self.compare_states(state, keys).await?),
-            false => Ok(false),
-        }
-    }
-
-    fn next_due(&self) -> Option<Instant> {
-        let due = [
-            self.rescan.next_due(),
-            self.delayed_rereads.next_due(),
-            self.quick_reads.next_due(),
-            self.focus_settles_at,
-        ];
-        due.into_iter().flatten().min()
-    }
-
-    fn take_due(&mut self) -> Vec<ElementKey> {
-        self.focus_settles_at = self.focus_settles_at.filter(|until| *until > now());
-        // Many are compared with the cache first, by `rescan`.
-        if self.delayed_rereads.needs_cache_check(self.reader.handles.len(), now()) {
-            return Vec::new();
-        }
-        self.delayed_rereads.take(now())
-    }
-
-    fn flush_events(&mut self, state: &mut WorkerState) {
-        self.schedule_full_reads(state, true);
-    }
-
-    /// A fence also waits for a rescan, in an app that does not announce its children.
-    fn is_flushed(&mut self, complete: bool, rescan: &mut Option<u64>) -> bool {
-        if self.focus_settles_at.is_some_and(|until| until > now()) {
-            return false;
-        }
-        if !complete || !self.reader.toolkit.needs_rescan() {
-            return rescan.is_none_or(|number| self.rescan.is_done(number));
-        }
-        let number = *rescan.get_or_insert_with(|| self.rescan.mark_all(now()));
-        self.rescan.is_done(number)
-    }
-
-    fn has_pending_event(&self, key: ElementKey) -> bool {
-        self.quick_reads.contains(key)
-    }
-
-    fn before_read(&mut self, dirty: &[ElementKey]) {
-        dirty.iter().for_each(|key| self.quick_reads.on_full_read(*key));
-    }
-
-    fn on_new_elements(&mut self, new: &[ElementKey]) {
-        let now = now();
-        for key in new {
-            let role = self.reader.elements.role(*key).filter(|_| self.walk_done);
-            match role.is_some_and(|role| self.reader.toolkit.announces_all_of(role)) {
-                true => self.delayed_rereads.add_at_rest_only(*key, now),
-                false => self.delayed_rereads.add(*key, now),
-            }
-        }
-    }
-
-    fn on_walk_done(&mut self) {
-        self.walk_done = true;
-        self.reader.drop_cache();
-    }
-
-    fn on_sweep_step(&mut self, state: &WorkerState) {
+    fn forget_removed(&mut self, strategies: &mut Strategies, state: &WorkerState) {
         let keep = |key: ElementKey| state.mirror.knows(key) || state.unplaced.contains(&key);
         self.titles.retain(|key, _| keep(*key));
-        self.delayed_rereads.retain(|key| state.mirror.has_sent(key));
+        strategies.delayed_rereads.retain(|key| state.mirror.has_sent(key));
         self.reader.prune(state.mirror.len(), keep);
     }
 

@@ -19,8 +19,9 @@ use crate::read::content::{TextUse, format_number, has_number, text_use};
 use crate::read::details::Details;
 use crate::read::outline::Outline;
 use crate::read::reader::Reader;
-use axd_platform::worker::{WorkerState, now};
-use axd_platform::{Cause, ElementKey, Facts, Failure};
+use axd_platform::mirror::Readings;
+use axd_platform::worker::{Progress, ReadStrategy, StepResult, Turn, WorkerState, now};
+use axd_platform::{ElementKey, Facts, Failure};
 
 /// The kinds of changes that a quick read can serve.
 const QUICK_KINDS: [ChangeKinds; 10] = [
@@ -85,62 +86,44 @@ impl LastReads {
 pub(crate) struct QuickReads {
     pending: HashMap<ElementKey, Change>,
     awaiting_full_read: HashSet<ElementKey>,
-    due: Option<Instant>,
+    full_read_due: Option<Instant>,
     /// Whether the last turn was a quick read.
     had_last_turn: bool,
 }
 
 impl QuickReads {
+    /// Queues a quick read of a changed element if that is enough, else marks it dirty.
+    pub fn add_or_mark_dirty(
+        &mut self,
+        key: ElementKey,
+        change: Change,
+        last_reads: &mut LastReads,
+        state: &mut WorkerState,
+    ) {
+        let kinds = change.kinds;
+        let quick = QUICK_KINDS.into_iter().reduce(|all, kind| all | kind).unwrap_or_default();
+        let is_enough = kinds.is_within(quick) && !kinds.is_within(ChangeKinds::VISIBLE_DATA);
+        let is_known = is_enough && last_reads.track(key);
+        let has_room = self.pending.len() < MAX_QUICK_READS || self.pending.contains_key(&key);
+        if is_known && has_room && !state.schedule.is_dirty(key) && state.mirror.has_sent(key) {
+            self.pending.entry(key).or_default().merge(change);
+        } else {
+            self.pending.remove(&key);
+            state.schedule.mark_dirty(key);
+        }
+    }
+
     /// Whether it is the turn of quick reads: they come first, but only every other time if there is other work.
-    pub fn take_turn(&mut self, other_work: bool) -> bool {
+    fn take_turn(&mut self, other_work: bool) -> bool {
         let waits_its_turn = self.had_last_turn && other_work;
         self.had_last_turn = !self.pending.is_empty() && !waits_its_turn;
         self.had_last_turn
     }
 
-    /// When the next full reads are due.
-    pub fn next_due(&self) -> Option<Instant> {
-        self.due
-    }
-
-    /// Whether an element changed and has not been read in full since.
-    pub fn contains(&self, key: ElementKey) -> bool {
-        self.pending.contains_key(&key) || self.awaiting_full_read.contains(&key)
-    }
-
-    /// An element is being read in full.
-    pub fn on_full_read(&mut self, key: ElementKey) {
-        self.awaiting_full_read.remove(&key);
-    }
-}
-
-impl BusApp {
-    /// Queues a quick read of a changed element if that is enough, else marks it dirty.
-    pub(crate) fn quick_read_or_mark_dirty(
-        &mut self,
-        key: ElementKey,
-        change: Change,
-        state: &mut WorkerState,
-    ) {
-        let kinds = change.kinds;
-        let plain = QUICK_KINDS.into_iter().reduce(|all, kind| all | kind).unwrap_or_default();
-        let telling = kinds.is_within(plain) && !kinds.is_within(ChangeKinds::VISIBLE_DATA);
-        let known = telling && self.reader.last_reads.track(key);
-        let wanted = &mut self.quick_reads.pending;
-        let room = wanted.len() < MAX_QUICK_READS || wanted.contains_key(&key);
-        if known && room && !state.schedule.is_dirty(key) && state.mirror.has_sent(key) {
-            wanted.entry(key).or_default().merge(change);
-        } else {
-            wanted.remove(&key);
-            state.schedule.mark_dirty(key);
-        }
-    }
-
-    /// Runs the pending quick reads, and sends the differences.
-    pub(crate) async fn run_quick_reads(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
-        let wanted: Vec<(ElementKey, Change)> =
-            std::mem::take(&mut self.quick_reads.pending).into_iter().collect();
-        let mut seen = match self.reader.quick_read(&wanted).await {
+    /// Runs the pending quick reads.
+    async fn run(&mut self, app: &mut BusApp, state: &mut WorkerState) -> Result<Readings, Failure> {
+        let wanted: Vec<(ElementKey, Change)> = self.pending.drain().collect();
+        let mut seen = match app.reader.quick_read(&wanted).await {
             Ok(seen) => seen,
             Err(failure) => {
                 wanted.into_iter().for_each(|(key, _)| state.schedule.mark_dirty(key));
@@ -148,32 +131,58 @@ impl BusApp {
             }
         };
         let read = wanted.iter().zip(&mut seen);
-        self.resolve_focus(state, read.filter_map(|((key, _), facts)| Some((*key, facts.as_mut()?))));
-        let mut updates = Vec::new();
+        app.resolve_focus(state, read.filter_map(|((key, _), facts)| Some((*key, facts.as_mut()?))));
+        let mut readings = Readings::default();
         for ((key, _), facts) in wanted.into_iter().zip(seen) {
             match facts {
                 Some(facts) => {
-                    updates.extend(state.mirror.update_facts(key, facts));
-                    self.quick_reads.awaiting_full_read.insert(key);
+                    readings.add_facts(key, facts);
+                    self.awaiting_full_read.insert(key);
                 }
                 None => state.schedule.mark_dirty(key),
             }
         }
-        self.quick_reads.due = self.quick_reads.due.or(Some(now() + FULL_READ_DELAY));
-        state.queue_updates(Cause::Event, updates);
-        Ok(())
+        self.full_read_due = self.full_read_due.or(Some(now() + FULL_READ_DELAY));
+        Ok(readings)
     }
 
-    /// Marks elements dirty that were read quickly, if their full read is due or somebody waits for it.
-    pub(crate) fn schedule_full_reads(&mut self, state: &mut WorkerState, waited_for: bool) {
-        if waited_for || self.quick_reads.due.is_some_and(|due| due <= now()) {
-            self.quick_reads.due = None;
-            let mut read = std::mem::take(&mut self.quick_reads.awaiting_full_read);
-            if waited_for {
-                // A quick read would only delay whoever waits.
-                read.extend(self.quick_reads.pending.drain().map(|(key, _)| key));
-            }
-            state.mark_known_dirty(read);
+    /// Marks the elements dirty that were read quickly.
+    fn mark_for_full_read(&mut self, state: &mut WorkerState) {
+        self.full_read_due = None;
+        state.mark_known_dirty(self.awaiting_full_read.drain());
+    }
+}
+
+impl ReadStrategy<BusApp> for QuickReads {
+    async fn step(&mut self, turn: Turn<'_>, app: &mut BusApp, state: &mut WorkerState) -> StepResult {
+        let Turn::First { requests_wait } = turn else { return Ok(Progress::None) };
+        if self.full_read_due.is_some_and(|due| due <= now()) {
+            self.mark_for_full_read(state);
+        }
+        match self.take_turn(requests_wait || state.schedule.has_dirty()) {
+            true => Ok(Progress::Found(self.run(app, state).await?)),
+            false => Ok(Progress::None),
+        }
+    }
+
+    fn next_due(&self, _: &BusApp) -> Option<Instant> {
+        self.full_read_due
+    }
+
+    /// Elements are read in full at once: a quick read would only delay whoever waits for the fence.
+    fn flush(&mut self, _: &BusApp, state: &mut WorkerState, _: &mut Option<u64>) -> bool {
+        self.mark_for_full_read(state);
+        state.mark_known_dirty(self.pending.drain().map(|(key, _)| key));
+        true
+    }
+
+    fn has_pending_event(&self, key: ElementKey) -> bool {
+        self.pending.contains_key(&key) || self.awaiting_full_read.contains(&key)
+    }
+
+    fn on_dirty_read(&mut self, dirty: &[ElementKey]) {
+        for key in dirty {
+            self.awaiting_full_read.remove(key);
         }
     }
 }
@@ -277,5 +286,75 @@ impl LastRead {
             }
         }
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use axd_platform::mirror::Reading;
+    use axd_protocol::Role;
+
+    use super::*;
+
+    const LABEL: ElementKey = ElementKey(1);
+
+    fn outline() -> Outline {
+        Outline {
+            key: LABEL,
+            native_role: 29,
+            role: Role::Text,
+            native_states: NativeStates::default(),
+            name: "before".to_owned(),
+            description: String::new(),
+            identifier: None,
+            value_text: None,
+            role_from_page: false,
+            in_page: false,
+            interfaces: Default::default(),
+            child_count: 0,
+            children: None,
+        }
+    }
+
+    /// A worker that has read an app with one label.
+    fn worker_state() -> WorkerState {
+        let mut state = WorkerState::new(Arc::default(), "it ended");
+        let mut readings = Readings::default();
+        let reading = |role, children| Some(Reading { facts: Facts::new(role), children, total: None });
+        readings.add(ElementKey::APP, reading(Role::Application, vec![LABEL]));
+        readings.add(LABEL, reading(Role::Text, vec![]));
+        state.mirror.apply(readings);
+        state
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_known_element_of_which_one_property_changed_is_not_dirty_until_it_was_read_quickly() {
+        let (mut quick_reads, mut last_reads, mut state) =
+            (QuickReads::default(), LastReads::default(), worker_state());
+        let mut on_change = |quick_reads: &mut QuickReads, state: &mut WorkerState, kinds: ChangeKinds| {
+            quick_reads.add_or_mark_dirty(LABEL, kinds.into(), &mut last_reads, state);
+            last_reads.store(&outline(), &Details::default());
+            let is_pending = ReadStrategy::<BusApp>::has_pending_event(quick_reads, LABEL);
+            (is_pending, !state.schedule.take_dirty(9).whole.is_empty())
+        };
+        let first = on_change(&mut quick_reads, &mut state, ChangeKinds::NAME);
+        assert_eq!(first, (false, true), "its last reading is kept only from now on");
+        assert_eq!(on_change(&mut quick_reads, &mut state, ChangeKinds::NAME), (true, false));
+        assert_eq!(on_change(&mut quick_reads, &mut state, ChangeKinds::CHILDREN), (false, true));
+        quick_reads.awaiting_full_read.insert(LABEL);
+        quick_reads.mark_for_full_read(&mut state);
+        assert_eq!(state.schedule.take_dirty(9).whole, [LABEL]);
+        assert!(!ReadStrategy::<BusApp>::has_pending_event(&quick_reads, LABEL));
+    }
+
+    #[test]
+    fn quick_reads_come_first_and_take_turns_with_other_work() {
+        let mut quick_reads = QuickReads::default();
+        assert!(!quick_reads.take_turn(false), "nothing is pending");
+        quick_reads.pending.insert(LABEL, ChangeKinds::NAME.into());
+        let turns = [true, true, true, false, false].map(|other_work| quick_reads.take_turn(other_work));
+        assert_eq!(turns, [true, false, true, true, true]);
     }
 }

@@ -165,7 +165,7 @@ mod tests {
                     .add(ElementKey(*key), Some(Reading { facts: Facts::new(*role), children, total: None }));
                 elements.store(ElementKey(*key), last(*role));
             }
-            let mut mirror = Mirror::of(1000);
+            let mut mirror = Mirror::with_limit(1000);
             mirror.apply(readings);
             Fixture { mirror, elements, focused: Vec::new() }
         }

@@ -3,7 +3,8 @@
 //!
 //! Usually something else in the same window is announced: a focus, a name, a text. That marks the window, and its
 //! containers are asked for their children only, one call each; those that differ are read as if they had been
-//! announced. The pauses between rescans grow with what they cost.
+//! announced. In Qt, which does not announce that an item was selected or that an entry of a menu was enabled, states are
+//! read too. The pauses between rescans grow with what they cost.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -12,8 +13,13 @@ use axd_protocol::Role;
 use tracing::trace;
 
 use crate::app::BusApp;
+use crate::atspi::protocol::{ACCESSIBLE, body};
+use crate::atspi::states::NativeStates;
+use crate::atspi::toolkit::Toolkit;
+use crate::read::geometry::window_of;
+use crate::read::reader::Reader;
 use axd_platform::mirror::Mirror;
-use axd_platform::worker::{WorkerState, now};
+use axd_platform::worker::{Progress, ReadStrategy, StepResult, Turn, WorkerState, now};
 use axd_platform::{ElementKey, Failure};
 
 /// The pause between an event and the rescan of its window: one cause often leads to several events.
@@ -29,10 +35,9 @@ const PERIODIC_TIME_SHARE: u32 = 50;
 /// When to rescan which windows.
 #[derive(Debug)]
 pub(crate) struct Rescan {
-    /// Whether the app's toolkit needs rescans.
-    pub enabled: bool,
     marked: BTreeSet<ElementKey>,
-    due: Instant,
+    /// When the marked windows are rescanned.
+    next_marked: Instant,
     next_periodic: Instant,
     /// The next rescan starts no sooner than this.
     not_before: Instant,
@@ -40,48 +45,57 @@ pub(crate) struct Rescan {
     completed: u64,
 }
 
+impl Default for Rescan {
+    fn default() -> Rescan {
+        Rescan::new(now())
+    }
+}
+
 impl Rescan {
     /// No window is marked.
-    pub fn new(now: Instant) -> Rescan {
+    fn new(now: Instant) -> Rescan {
         Rescan {
-            enabled: false,
             marked: BTreeSet::new(),
-            due: now,
+            next_marked: now,
             next_periodic: now + MIN_PERIOD,
             not_before: now,
             completed: 0,
         }
     }
 
-    /// Has this window rescanned, because of an event in it.
-    pub fn mark_window(&mut self, window: ElementKey, now: Instant) {
+    /// Has the window of an element rescanned, because it announced something or was acted on, if the toolkit needs that.
+    pub fn mark_window_of(&mut self, key: ElementKey, toolkit: Toolkit, mirror: &Mirror) {
+        if toolkit.needs_rescan() {
+            self.mark_window(window_of(key, mirror).unwrap_or(ElementKey::APP), now());
+        }
+    }
+
+    fn mark_window(&mut self, window: ElementKey, now: Instant) {
         if self.marked.is_empty() {
-            self.due = (now + DEBOUNCE).max(self.not_before);
+            self.next_marked = (now + DEBOUNCE).max(self.not_before);
         }
         self.marked.insert(window);
     }
 
     /// Has the whole app rescanned. Returns the number of the rescan that will cover it.
-    pub fn mark_all(&mut self, now: Instant) -> u64 {
+    fn mark_all(&mut self, now: Instant) -> u64 {
         self.mark_window(ElementKey::APP, now);
         self.completed + 1
     }
 
     /// Whether the rescan of this number is done.
-    pub fn is_done(&self, number: u64) -> bool {
+    fn is_done(&self, number: u64) -> bool {
         self.completed >= number
     }
 
     /// Whether a rescan is due; at once, if somebody waits for it.
-    pub fn is_due(&self, now: Instant, waited_for: bool) -> bool {
-        let suspected = !self.marked.is_empty() && (waited_for || self.due <= now);
-        self.enabled && (suspected || self.next_periodic <= now)
+    fn is_due(&self, now: Instant, waited_for: bool) -> bool {
+        self.due() <= now || (waited_for && !self.marked.is_empty())
     }
 
     /// When the next rescan is due.
-    pub fn next_due(&self) -> Option<Instant> {
-        let suspected = (!self.marked.is_empty()).then_some(self.due);
-        self.enabled.then(|| suspected.map_or(self.next_periodic, |due| due.min(self.next_periodic)))
+    fn due(&self) -> Instant {
+        if self.marked.is_empty() { self.next_periodic } else { self.next_marked.min(self.next_periodic) }
     }
 
     /// Starts a rescan. Returns the elements whose subtrees it covers.
@@ -97,30 +111,51 @@ impl Rescan {
     fn finish(&mut self, began: Instant, whole: bool, now: Instant) {
         self.completed += 1;
         self.not_before = now + (now - began) * (EVENT_TIME_SHARE - 1);
-        self.due = self.due.max(self.not_before);
+        self.next_marked = self.next_marked.max(self.not_before);
         if whole {
             self.next_periodic = now + ((now - began) * PERIODIC_TIME_SHARE).clamp(MIN_PERIOD, MAX_PERIOD);
         }
     }
 }
 
-impl BusApp {
-    /// Runs a rescan.
-    pub(crate) async fn run_rescan(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
-        let began = now();
-        let windows = self.rescan.start(began);
-        let whole = windows.contains(&ElementKey::APP);
-        let all = state.mirror.below(&windows);
-        let mut outcome = self.compare_children(state, &all).await;
-        if outcome.is_ok() {
-            outcome = self.compare_states(state, &all).await;
+impl ReadStrategy<BusApp> for Rescan {
+    async fn step(&mut self, turn: Turn<'_>, app: &mut BusApp, state: &mut WorkerState) -> StepResult {
+        let did_work = match turn {
+            _ if !app.reader.toolkit.needs_rescan() => false,
+            Turn::Idle if self.is_due(now(), state.fences.any_passed()) => {
+                let began = now();
+                let windows = self.start(began);
+                let outcome = app.compare(state, &state.mirror.below(&windows)).await;
+                self.finish(began, windows.contains(&ElementKey::APP), now());
+                outcome.map(|_| true)?
+            }
+            Turn::Interest(keys) => app.compare(state, keys).await?,
+            Turn::First { .. } | Turn::Idle | Turn::Routine => false,
+        };
+        Ok(if did_work { Progress::Made } else { Progress::None })
+    }
+
+    fn next_due(&self, app: &BusApp) -> Option<Instant> {
+        app.reader.toolkit.needs_rescan().then(|| self.due())
+    }
+
+    /// A fence waits for a rescan that begins after it.
+    fn flush(&mut self, app: &BusApp, state: &mut WorkerState, rescan: &mut Option<u64>) -> bool {
+        if state.is_complete() && app.reader.toolkit.needs_rescan() {
+            rescan.get_or_insert_with(|| self.mark_all(now()));
         }
-        self.rescan.finish(began, whole, now());
-        outcome.map(|_| ())
+        rescan.is_none_or(|number| self.is_done(number))
+    }
+}
+
+impl BusApp {
+    /// Marks those elements dirty that differ from what was last read, unannounced. True if there are any.
+    async fn compare(&mut self, state: &mut WorkerState, keys: &[ElementKey]) -> Result<bool, Failure> {
+        Ok(self.compare_children(state, keys).await? | self.compare_states(state, keys).await?)
     }
 
     /// Marks those elements dirty whose children, number or name differ from what was last read. True if there are any.
-    pub(crate) async fn compare_children(
+    async fn compare_children(
         &mut self,
         state: &mut WorkerState,
         all: &[ElementKey],
@@ -150,6 +185,17 @@ impl BusApp {
         Ok(any)
     }
 
+    /// Marks those elements dirty whose states differ from what was last read. True if there are any.
+    async fn compare_states(&mut self, state: &mut WorkerState, all: &[ElementKey]) -> Result<bool, Failure> {
+        if !self.reader.toolkit.changes_states_silently() {
+            return Ok(false);
+        }
+        let others = self.reader.with_other_states(all).await?;
+        let any = !others.is_empty();
+        state.mark_known_dirty(others);
+        Ok(any)
+    }
+
     /// Whether the element has children or is of a kind that has: labels and the like are not worth a call.
     fn may_have_children(&self, key: ElementKey, mirror: &Mirror) -> bool {
         // A view that is read in part is left to the sweep.
@@ -162,6 +208,21 @@ impl BusApp {
             return role.is_some_and(|role| self.reader.toolkit.adds_children_silently(role));
         }
         !role.is_some_and(is_leaf) || !mirror.children(key).is_empty()
+    }
+}
+
+impl Reader {
+    /// Those of the elements whose states differ from what was last read.
+    async fn with_other_states(&self, keys: &[ElementKey]) -> Result<Vec<ElementKey>, Failure> {
+        let known: Vec<(ElementKey, NativeStates)> = keys
+            .iter()
+            .filter_map(|key| Some((*key, self.elements.last(*key)?.silent.as_ref()?.native_states?)))
+            .collect();
+        let calls = known.iter().map(|(key, _)| self.build_call(*key, ACCESSIBLE, "GetState", &()));
+        let answers = self.call_all(calls.collect()).await?;
+        let now = |answer| body::<Vec<u32>>(answer).map(|words| NativeStates::from_words(&words));
+        let others = known.iter().zip(&answers).filter(|((_, was), answer)| now(answer) != Some(*was));
+        Ok(others.map(|((key, _), _)| *key).collect())
     }
 }
 
@@ -191,11 +252,10 @@ mod tests {
     }
 
     #[test]
-    fn suspicions_are_gathered_and_surveys_keep_their_distance() {
+    fn one_rescan_covers_events_that_come_together_and_the_next_keeps_its_distance() {
         let start = Instant::now();
         let mut rescan = Rescan::new(start);
-        rescan.enabled = true;
-        assert!(!rescan.is_due(start, true));
+        assert!(!rescan.is_due(start, true), "nothing is marked");
         rescan.mark_window(ElementKey(3), start);
         rescan.mark_window(ElementKey(4), start + ms(10));
         assert!(!rescan.is_due(start + ms(10), false));
@@ -204,11 +264,11 @@ mod tests {
         assert_eq!(rescan.start(start + ms(20)), [ElementKey(3), ElementKey(4)]);
         rescan.finish(start + ms(20), false, start + ms(70));
         rescan.mark_window(ElementKey(3), start + ms(71));
-        assert_eq!(rescan.next_due(), Some(start + ms(220)));
+        assert_eq!(rescan.due(), start + ms(220));
     }
 
     #[test]
-    fn a_fence_waits_for_the_survey_that_began_after_it() {
+    fn a_rescan_for_a_fence_is_done_when_one_that_began_after_it_is() {
         let start = Instant::now();
         let mut rescan = Rescan::new(start);
         let number = rescan.mark_all(start);

@@ -25,7 +25,7 @@ pub enum BusUnavailable {
     /// The session bus cannot start it.
     #[error("the session bus has no accessibility bus ({0}): install at-spi2-core")]
     AccessibilityBus(String),
-    /// /// It refuses the connection.
+    /// It refuses the connection.
     #[error("the accessibility bus at {address} cannot be reached: {why}")]
     Unreachable {
         /// Where it should be.
@@ -39,7 +39,7 @@ pub enum BusUnavailable {
 pub(crate) struct BusSession {
     /// For calls.
     pub calls: BusConnection,
-    /// /// For the events of apps.
+    /// For the events of apps.
     pub events: Arc<EventConnection>,
 }
 

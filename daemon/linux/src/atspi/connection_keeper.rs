@@ -1,6 +1,6 @@
 //! A process that keeps connections open when axd ends.
 //!
-//! A connection over which an app was told to act must not be closed while the app may still be acting
+//! A connection over which an act was sent to an app must not be closed while the app may still be acting
 //! ([`crate::atspi::direct`] says why), not even by the end of axd. So a copy of its descriptor is given to a small process
 //! before anything is sent over it. The process never reads or writes: it lets go of a copy when axd says so, or when
 //! the app has closed its end, and ends when axd is gone and nothing is left to keep.

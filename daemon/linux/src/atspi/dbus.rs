@@ -110,8 +110,8 @@ impl BusConnection {
         Ok(answers.pop().unwrap_or_else(|| Err(String::new())))
     }
 
-    /// Makes calls, several at a time; the answers come in the order of the calls. Fails as soon as the receiver is
-    /// silent for too long, or the connection lost.
+    /// Makes calls, several at a time; the answers come in the order of the calls. Fails as soon as the receiver does not
+    /// reply in time, or the connection is lost.
     pub async fn call_all(&self, calls: Vec<zbus::Result<Message>>) -> Result<Vec<BusReply>, Failure> {
         let count = calls.len();
         let mut answers = Vec::with_capacity(count);

@@ -3,7 +3,7 @@
 //! A GTK 3 app performs an action while it dispatches the message that asks for it, and replies before. A dialog that
 //! runs a main loop of its own (`gtk_dialog_run`) is then still inside that dispatch. Two things follow:
 //!
-//! - The app hears nothing more over this connection until the dialog is closed. So each act has a connection of its own.
+//! - The app reads nothing more from this connection until the dialog is closed. So each act has a connection of its own.
 //! - While the dialog is open, nothing may arrive over this connection, its end included: the next key would freeze the
 //!   app for good. (For every key atk-bridge runs a loop in another context, in which it dispatches all connections that
 //!   have something pending; dispatching one that is being dispatched waits for itself.)
@@ -57,7 +57,7 @@ impl DirectConnections {
         DirectConnections { keeper, ..DirectConnections::default() }
     }
 
-    /// A new connection to an app, at the address it tells, for one act. `windows` are those it has now.
+    /// A new connection to an app, at the address it reports, for one act. `windows` are those it has now.
     pub async fn connect(
         self: &Arc<DirectConnections>,
         app: &Arc<str>,
@@ -114,7 +114,7 @@ pub(crate) struct ReadConnection {
 }
 
 impl ReadConnection {
-    /// Connects to an app at the address it tells.
+    /// Connects to an app at the address it reports.
     pub async fn connect(address: &str) -> zbus::Result<ReadConnection> {
         let stream = connect(address).await?;
         let lost = Arc::new(AtomicBool::new(false));

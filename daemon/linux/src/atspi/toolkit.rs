@@ -25,7 +25,7 @@ pub(crate) enum Toolkit {
 }
 
 impl Toolkit {
-    /// /// The toolkit by the name and version that an app reports.
+    /// The toolkit by the name and version that an app reports.
     pub fn named(name: &str, version: &str) -> Toolkit {
         let plain = name.to_ascii_lowercase();
         match plain.as_str() {
@@ -76,7 +76,7 @@ impl Toolkit {
     }
 
     /// How many children an element of this role has at least if there are more of them than it has elements for. List views of
-    /// GTK 4 have elements for 205 rows, grid views for a bit more than 30 times as many as go into a row, and none of them tells how many
+    /// GTK 4 have elements for 205 rows, grid views for a bit more than 30 times as many as go into a row, and none of them reports how many
     /// rows there are.
     pub fn shows_at_most(self, number: u32) -> Option<usize> {
         match number {
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_two_gtks_are_told_apart_by_version() {
+    fn the_two_gtks_are_distinguished_by_version() {
         assert_eq!(Toolkit::named("gtk", "3.24.38"), Toolkit::Gtk3);
         assert_eq!(Toolkit::named("GTK", "4.8.3"), Toolkit::Gtk4);
         assert_eq!(Toolkit::named("Qt", "6.4.2"), Toolkit::Qt);

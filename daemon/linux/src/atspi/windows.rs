@@ -1,5 +1,5 @@
 //! Windows without a window system to ask: the frames that apps themselves list, for Wayland and for machines without
-//! a display. Only places and order are missing, which Wayland tells nobody.
+//! a display. Only places and order are missing, which Wayland reports to nobody.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};

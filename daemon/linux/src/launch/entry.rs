@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_understood_is_said() {
+    fn an_entry_that_cannot_be_parsed_is_an_error() {
         let message = |exec: &str| entry(exec).command(&[], Path::new("x")).unwrap_err();
         assert!(message("app %z").contains("%z"));
         assert!(message("app \"x").contains("quote"));

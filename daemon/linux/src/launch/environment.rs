@@ -1,4 +1,4 @@
-//! What an app is started with so that it can be seen: its environment, and what browsers must be told. Pure.
+//! What an app is started with so that it can be seen: its environment, and the options that browsers need. Pure.
 
 use std::path::Path;
 
@@ -24,8 +24,8 @@ pub(super) const ALWAYS: (&str, &str) = ("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1"
 /// Makes Chromium, and what is made of it, show its pages without being asked first.
 const FORCED: &str = "--force-renderer-accessibility";
 
-/// Adds what a program must be told on its command line.
-pub(super) fn tell(program: &Path, line: &mut Vec<String>) {
+/// Adds the options that a program needs on its command line.
+pub(super) fn add_options(program: &Path, line: &mut Vec<String>) {
     let has_option = line.iter().any(|word| word.starts_with(FORCED));
     if !has_option && is_chromium(program) {
         line.insert(1.min(line.len()), FORCED.to_owned());
@@ -69,12 +69,12 @@ mod tests {
 
     fn has_option(program: &str, words: &[&str]) -> Vec<String> {
         let mut line = words.iter().map(|word| (*word).to_owned()).collect();
-        tell(Path::new(program), &mut line);
+        add_options(Path::new(program), &mut line);
         line
     }
 
     #[test]
-    fn browsers_are_told_to_show_their_pages_and_others_nothing() {
+    fn browsers_get_the_option_to_show_their_pages_and_others_none() {
         assert_eq!(has_option("/usr/bin/chromium", &["chromium", "a"]), ["chromium", FORCED, "a"]);
         assert_eq!(has_option("/usr/bin/electron28", &["electron28"]), ["electron28", FORCED]);
         let own = ["code", "--force-renderer-accessibility=complete"];

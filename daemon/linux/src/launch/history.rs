@@ -25,7 +25,7 @@ const MAX_PARENTS: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct LaunchHistory(Mutex<VecDeque<LaunchRecord>>);
 
-/// /// A launch.
+/// A launch.
 #[derive(Debug, Clone)]
 pub(crate) struct LaunchRecord {
     pub mark: String,

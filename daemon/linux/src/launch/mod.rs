@@ -144,7 +144,7 @@ fn of_entry(
     let program = catalog
         .program(&line[0])
         .ok_or_else(|| absent(format!("{name} is not installed: program {} not found", line[0])))?;
-    environment::tell(&program, &mut line);
+    environment::add_options(&program, &mut line);
     let cwd =
         plan.cwd.clone().or_else(|| entry.path.as_ref().map(PathBuf::from).filter(|path| path.is_dir()));
     Ok(LaunchCommand { program, line, env: plan.env.clone(), cwd: cwd.or_else(home) })
@@ -153,7 +153,7 @@ fn of_entry(
 fn of_program(program: PathBuf, called: &str, plan: &LaunchPlan) -> LaunchCommand {
     let mut line = vec![called.to_owned()];
     line.extend_from_slice(&plan.args);
-    environment::tell(&program, &mut line);
+    environment::add_options(&program, &mut line);
     LaunchCommand { program, line, env: plan.env.clone(), cwd: plan.cwd.clone().or_else(home) }
 }
 
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_started_is_said_with_what_could() {
+    fn what_cannot_be_started_is_refused_with_similar_names() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = catalog(folder.path(), &ENTRIES);
         for (name, kind, message) in [

@@ -16,7 +16,7 @@ use crate::launch::environment::{ALWAYS, KEPT_BACK};
 use axd_platform::children::reap;
 use axd_platform::{Failure, FailureKind, Sent};
 
-/// /// A command to start.
+/// A command to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LaunchCommand {
     pub program: PathBuf,
@@ -106,7 +106,7 @@ fn detached(start: &LaunchCommand) -> io::Result<Child> {
 }
 
 /// Marks every descriptor but the first three to be closed when the program starts: some that axd was given by whoever
-/// started it may not be. They are not closed at once, because one of them tells whether the start succeeded.
+/// started it may not be. They are not closed at once, because one of them reports whether the start succeeded.
 fn close_on_exec() {
     // SAFETY: no memory is involved. A kernel that does not know the call leaves things as they are.
     unsafe {
@@ -118,7 +118,7 @@ fn close_on_exec() {
 enum Refusal {
     /// It cannot be reached.
     Absent(String),
-    /// /// It tried and failed.
+    /// It tried and failed.
     Failed(String),
 }
 
@@ -171,7 +171,7 @@ fn unit(program: &Path, pid: u32, now: std::time::SystemTime) -> String {
     format!("app-axd-{name}-{pid}-{since:x}.service")
 }
 
-/// What `systemd-run` is told.
+/// The arguments of `systemd-run`.
 fn arguments(unit: &str, start: &LaunchCommand, env: impl Fn(&str) -> Option<OsString>) -> Vec<OsString> {
     /// What the user's systemd may not know, or know otherwise.
     const HANDED_ON: [&str; 9] = [
@@ -186,7 +186,7 @@ fn arguments(unit: &str, start: &LaunchCommand, env: impl Fn(&str) -> Option<OsS
         "XDG_SESSION_TYPE",
     ];
     let mut words: Vec<OsString> = Vec::new();
-    // A start that fails is told (exec), what the app leaves running stays (process), and nothing is left (collect).
+    // A start that fails is reported (exec), what the app leaves running stays (process), and nothing is left (collect).
     let fixed = ["--user", "--quiet", "--collect", "--service-type=exec", "--property=KillMode=process"];
     words.extend(fixed.map(OsString::from));
     words.extend([format!("--unit={unit}").into(), "--slice=app.slice".into()]);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn systemd_is_told_everything_in_its_own_words() {
+    fn systemd_gets_everything_as_its_own_options() {
         let start = start_of("/usr/bin/app", &["app", "--x", "a b"]);
         let words = arguments("u.service", &start, |name| (name == "DISPLAY").then(|| ":7".into()));
         let words: Vec<String> = words.into_iter().map(|word| word.into_string().unwrap()).collect();
@@ -292,26 +292,26 @@ mod tests {
     }
 
     #[test]
-    fn how_one_ended_is_told() {
-        let (tell, told) = std::sync::mpsc::channel();
+    fn how_a_process_ended_is_reported() {
+        let (sender, receiver) = std::sync::mpsc::channel();
         let start = LaunchCommand { cwd: None, ..start_of("/bin/sh", &["sh", "-c", "exit 3"]) };
-        let pid = start_directly(&start, move |pid, how| tell.send((pid, how)).unwrap()).unwrap();
-        assert_eq!(told.recv().unwrap(), (pid, Some("exit status: 3".to_owned())));
+        let pid = start_directly(&start, move |pid, how| sender.send((pid, how)).unwrap()).unwrap();
+        assert_eq!(receiver.recv().unwrap(), (pid, Some("exit status: 3".to_owned())));
         // One that ends well may have handed over to another.
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let start = LaunchCommand { line: vec!["sh".into(), "-c".into(), "true".into()], ..start };
-        let pid = start_directly(&start, move |pid, how| tell.send((pid, how)).unwrap()).unwrap();
-        assert_eq!(told.recv().unwrap(), (pid, None));
+        let pid = start_directly(&start, move |pid, how| sender.send((pid, how)).unwrap()).unwrap();
+        assert_eq!(receiver.recv().unwrap(), (pid, None));
     }
 
     #[test]
-    fn the_end_of_a_process_that_is_not_ours_to_wait_for_is_told() {
+    fn the_end_of_a_process_that_is_no_child_is_reported() {
         let mut child = Command::new("/bin/sh").args(["-c", "read x"]).stdin(Stdio::piped()).spawn().unwrap();
-        let (tell, told) = std::sync::mpsc::channel();
-        follow(child.id(), move |pid| tell.send(pid).unwrap());
-        assert!(told.try_recv().is_err(), "it runs");
+        let (sender, receiver) = std::sync::mpsc::channel();
+        follow(child.id(), move |pid| sender.send(pid).unwrap());
+        assert!(receiver.try_recv().is_err(), "it runs");
         drop(child.stdin.take());
-        assert_eq!(told.recv().unwrap(), child.id());
+        assert_eq!(receiver.recv().unwrap(), child.id());
         child.wait().unwrap();
     }
 
@@ -327,9 +327,9 @@ mod tests {
             cwd: Some(folder.path().to_owned()),
             ..start_of("/bin/sh", &["sh", "-c", &format!("{script}; mv env done")])
         };
-        let (tell, told) = std::sync::mpsc::channel();
-        let pid = start_directly(&start, move |_, how| tell.send(how).unwrap()).unwrap();
-        assert_eq!(told.recv().unwrap(), None);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let pid = start_directly(&start, move |_, how| sender.send(how).unwrap()).unwrap();
+        assert_eq!(receiver.recv().unwrap(), None);
         assert!(!PathBuf::from(format!("/proc/{pid}")).exists(), "it stayed as a zombie");
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert!(!read("fds").contains("/open"), "{}", read("fds"));

@@ -12,7 +12,7 @@ use crate::read::content::format_number;
 use crate::read::elements::SilentContent;
 use crate::read::outline::Outline;
 use crate::read::reader::Reader;
-use axd_platform::mirror::MOST_ELEMENTS;
+use axd_platform::mirror::MAX_ELEMENTS;
 use axd_platform::{ElementKey, Failure};
 
 /// A virtual container with more children than this is not read whole.
@@ -148,7 +148,7 @@ impl Reader {
 /// Whether a container of so many children is read in part: it is a view of a model, whose children are created when
 /// they are asked for, or it has more than an app may have. Everything else is read whole.
 fn is_read_in_part(count: i32, is_view: bool) -> bool {
-    (is_view && count > MAX_VIEW_CHILDREN) || usize::try_from(count).is_ok_and(|count| count > MOST_ELEMENTS)
+    (is_view && count > MAX_VIEW_CHILDREN) || usize::try_from(count).is_ok_and(|count| count > MAX_ELEMENTS)
 }
 
 #[cfg(test)]

@@ -10,15 +10,15 @@ const EMBEDDED_OBJECT: char = '\u{fffc}';
 
 /// How an element's text is used.
 pub(crate) enum TextUse {
-    /// /// It is the value.
+    /// It is the value.
     Value,
-    /// /// It is the value, and may be long.
+    /// It is the value, and may be long.
     Long,
-    /// /// It is the name, where there is no other.
+    /// It is the name, where there is no other.
     Name,
-    /// /// It is the name, where there is no other; else the value. A cell of a spreadsheet is named by its place.
+    /// It is the name, where there is no other; else the value. A cell of a spreadsheet is named by its place.
     NameOrValue,
-    /// /// It is the value, as far as the name does not contain it.
+    /// It is the value, as far as the name does not contain it.
     Own,
     Nothing,
 }
@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn what_stands_for_elements_is_no_text() {
-        for (text, told) in
+        for (text, expected) in
             [(" a b\n", " a b\n"), ("\u{fffc} count 0 \u{fffc}", "count 0"), ("See \u{fffc}.", "See .")]
         {
-            assert_eq!(without_elements(text), told);
+            assert_eq!(without_elements(text), expected);
         }
     }
 
@@ -116,9 +116,9 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_told_plainly() {
-        for (number, told) in [(50.0, "50"), (0.1 + 0.2, "0.3"), (-0.0, "0"), (-2.5, "-2.5")] {
-            assert_eq!(format_number(number), told);
+    fn numbers_are_formatted_plainly() {
+        for (number, expected) in [(50.0, "50"), (0.1 + 0.2, "0.3"), (-0.0, "0"), (-2.5, "-2.5")] {
+            assert_eq!(format_number(number), expected);
         }
     }
 }

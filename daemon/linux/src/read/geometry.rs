@@ -1,7 +1,7 @@
 //! Where elements are, measured when it is asked for, and what is at a point.
 //!
 //! Screen coordinates are asked for: Qt's window coordinates are wrong. Only GTK 4 knows none, and the place of its X
-//! window is added to what it tells.
+//! window is added to what it reports.
 
 use std::ops::Range;
 
@@ -212,7 +212,7 @@ impl Reader {
         window.map_or((0, 0), |window| window.origin)
     }
 
-    /// The indices of the children of a very large container that are on the screen, as far as it tells.
+    /// The indices of the children of a very large container that are on the screen, as far as it reports them.
     pub async fn shown_children(
         &mut self,
         key: ElementKey,

@@ -19,7 +19,7 @@ use crate::read::page::PageAttributes;
 use crate::read::reader::Reader;
 use axd_platform::{ElementKey, Failure};
 
-/// What `GetAll` tells of an element.
+/// What `GetAll` returns of an element.
 #[derive(Debug, Default, DeserializeDict, Type)]
 #[zbus(signature = "a{sv}", rename_all = "PascalCase")]
 struct Properties {

@@ -1,7 +1,7 @@
 //! Reading elements of an app: what they are, what they hold, where they are.
 //!
 //! Read in this order: `reader` has what is known of an app and makes readings of replies; `handles` maps keys to native
-//! elements, and `elements` remembers what was last read of each. The first round of calls is `outline` (`get_all` where an app tells all properties at once, `cache` where it serves
+//! elements, and `elements` remembers what was last read of each. The first round of calls is `outline` (`get_all` where an app sends all properties at once, `cache` where it serves
 //! one), the others are `details`, with `children`, `rows`, `combo_value` and `page` for what needs more than one call. `content`
 //! and `names` are pure: what of an element's text is its value, what its name. `geometry` measures.
 

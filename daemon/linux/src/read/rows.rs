@@ -1,7 +1,7 @@
 //! The rows of views that show only some of them: which number each has, those that somebody looks for, and those that are
 //! kept because somebody found them.
 //!
-//! A view that is a table tells its rows by number, and each is as many cells as it has columns; in any other view a row is a child.
+//! A view that is a table has its rows by number, and each is as many cells as it has columns; in any other view a row is a child.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

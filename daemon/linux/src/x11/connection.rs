@@ -18,10 +18,10 @@ use x11rb::x11_utils::X11Error;
 
 use axd_platform::{Failure, FailureKind, Gate};
 
-/// /// The result of requests to the X server.
+/// The result of requests to the X server.
 pub(crate) type XResult<T> = Result<T, XError>;
 
-/// /// Why a request to the X server failed.
+/// Why a request to the X server failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum XError {
     /// The connection is broken; another one may work.

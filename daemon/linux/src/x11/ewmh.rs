@@ -37,7 +37,7 @@ impl WindowManager {
     }
 }
 
-/// Sends the window manager a request about a window.
+/// Sends the window manager a request for a window.
 pub(crate) fn send_request(display: &Display, window: Window, what: u32, data: [u32; 5]) -> XResult<()> {
     let message = ClientMessageEvent::new(32, window, what, data);
     let those_who_manage = EventMask::SUBSTRUCTURE_REDIRECT | EventMask::SUBSTRUCTURE_NOTIFY;

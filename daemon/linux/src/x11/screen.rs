@@ -1,8 +1,8 @@
-//! Windows, displays and the active window, as X11 tells them. A thread follows them and publishes the whole state
+//! Windows, displays and the active window, as X11 reports them. A thread follows them and publishes the whole state
 //! whenever it changes. Nothing semantic depends on it.
 //!
 //! Bounds are those of the client's own area without the window manager's frame and without the shadow that GTK
-//! draws itself: what accessibility coordinates are about.
+//! draws itself: what accessibility coordinates refer to.
 
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ impl ScreenMonitor {
         let (publish, receive) = watch::channel(Arc::new(self.read_screen()?));
         std::thread::Builder::new().name("axd-x11".to_owned()).spawn(move || {
             if let Err(error) = self.run(&publish) {
-                warn!(%error, "the X server is gone: windows and displays are no longer told");
+                warn!(%error, "the X server is gone: windows and displays are no longer reported");
             }
         })?;
         Ok(receive)

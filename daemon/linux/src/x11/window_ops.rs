@@ -18,7 +18,7 @@ const ICONIC: u32 = 3;
 const REMOVE: u32 = 0;
 const ADD: u32 = 1;
 
-/// Requests an operation, and waits until the server has processed the request. The desktop's events tell whether it
+/// Requests an operation, and waits until the server has processed the request. The desktop's events say whether it
 /// was carried out.
 pub(crate) fn apply(display: &Display, window: u64, op: WindowOp, gate: &Gate) -> Result<(), Failure> {
     let gone = || Failure::new(FailureKind::Gone, format!("window {window} not found"));
@@ -41,7 +41,7 @@ pub(crate) fn apply(display: &Display, window: u64, op: WindowOp, gate: &Gate) -
     Ok(display.sync()?)
 }
 
-/// A window, and what is needed for requests about it.
+/// A window, and what is needed for requests for it.
 struct WindowRequest<'a> {
     display: &'a Display,
     window: Window,

@@ -65,8 +65,8 @@ async fn an_installed_app_is_started_by_its_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_app_without_windows_is_told_to_end() {
-    if !inside("apps::an_app_without_windows_is_told_to_end", &[]) {
+async fn an_app_without_windows_gets_sigterm() {
+    if !inside("apps::an_app_without_windows_gets_sigterm", &[]) {
         return;
     }
     let mut desk = Desk::new().await;

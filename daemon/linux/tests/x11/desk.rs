@@ -57,10 +57,10 @@ pub fn inside(test: &str, options: &[&str]) -> bool {
             output = run();
         }
     }
-    let (said, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    eprintln!("{told}");
-    assert!(output.status.success(), "{said}\n{told}");
-    assert!(said.contains("1 passed"), "the test did not run: {said}");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    eprintln!("{stderr}");
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.contains("1 passed"), "the test did not run: {stdout}");
     false
 }
 
@@ -194,7 +194,7 @@ impl Desk {
         }
     }
 
-    /// Waits until something that the desktop does not tell is so.
+    /// Waits until something that the desktop does not report is so.
     pub async fn until_true(&mut self, what: &str, condition: impl Fn() -> bool) {
         let limit = std::time::Instant::now() + Duration::from_secs(30);
         while !condition() {

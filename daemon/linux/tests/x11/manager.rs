@@ -27,7 +27,7 @@ pub enum Manner {
 
 /// A manager that runs until it is dropped.
 pub struct Manager {
-    /// Its window, by which it is told to end.
+    /// Its window, by which it is asked to end.
     window: Window,
     thread: Option<JoinHandle<()>>,
 }
@@ -35,9 +35,9 @@ pub struct Manager {
 impl Manager {
     /// Returns when it is the desktop's clipboard manager.
     pub fn start(manner: Manner) -> Manager {
-        let (tell, told) = channel();
-        let thread = std::thread::spawn(move || serve(manner, &tell));
-        Manager { window: told.recv().unwrap(), thread: Some(thread) }
+        let (sender, receiver) = channel();
+        let thread = std::thread::spawn(move || serve(manner, &sender));
+        Manager { window: receiver.recv().unwrap(), thread: Some(thread) }
     }
 }
 
@@ -61,7 +61,7 @@ struct Desk {
     saved: Vec<u8>,
 }
 
-fn serve(manner: Manner, tell: &Sender<Window>) {
+fn serve(manner: Manner, sender: &Sender<Window>) {
     let (connection, screen) = x11rb::connect(None).unwrap();
     let atoms = Atoms::new(&connection).unwrap().reply().unwrap();
     let (window, root) = (connection.generate_id().unwrap(), connection.setup().roots[screen].root);
@@ -69,7 +69,7 @@ fn serve(manner: Manner, tell: &Sender<Window>) {
     connection.create_window(0, window, root, -1, -1, 1, 1, 0, WindowClass::INPUT_ONLY, 0, &how).unwrap();
     connection.set_selection_owner(window, atoms.CLIPBOARD_MANAGER, x11rb::CURRENT_TIME).unwrap();
     connection.sync().unwrap();
-    tell.send(window).unwrap();
+    sender.send(window).unwrap();
     let mut desk = Desk { connection, atoms, window, saved: Vec::new() };
     loop {
         match desk.connection.wait_for_event().unwrap() {

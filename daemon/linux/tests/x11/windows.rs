@@ -1,4 +1,4 @@
-//! What is done to windows happens, and the desktop tells it.
+//! What is done to windows happens, and the desktop reports it.
 
 use axd_platform::{FailureKind, WindowOp};
 use axd_protocol::{Bounds, Point};

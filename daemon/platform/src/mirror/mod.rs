@@ -4,6 +4,8 @@
 //! element may be dead when it is read. The mirror accepts one parent per element and no cycles, so its updates describe a
 //! tree.
 
+mod readings;
+
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -11,9 +13,12 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use axd_protocol::role::Keyed;
 
 use super::{ElementKey, Facts, Update};
+use readings::{ChildList, Found};
+
+pub use readings::{Reading, Readings};
 
 /// The maximum number of elements that are kept of one app. Those beyond it are not read, and the app is degraded.
-pub const MOST_ELEMENTS: usize = 250_000;
+pub const MAX_ELEMENTS: usize = 250_000;
 
 type KeyMap<V> = HashMap<ElementKey, V, BuildHasherDefault<KeyHasher>>;
 type KeySet = HashSet<ElementKey, BuildHasherDefault<KeyHasher>>;
@@ -33,105 +38,6 @@ impl Hasher for KeyHasher {
 
     fn write_u64(&mut self, number: u64) {
         self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-/// One element as it was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
-    /// Its facts.
-    pub facts: Facts,
-    /// The children it claims, in order.
-    pub children: Vec<ElementKey>,
-    /// How many children it has, where it lists only some of them.
-    pub total: Option<u32>,
-}
-
-/// Elements that were read together, in the order they were read. `None`: the element is gone.
-#[derive(Debug, Default)]
-pub struct Readings {
-    order: Vec<ElementKey>,
-    found: KeyMap<Option<Found>>,
-}
-
-/// One element, as far as it was read.
-#[derive(Debug)]
-struct Found {
-    /// `None`: only its children were read.
-    facts: Option<Facts>,
-    children: Vec<ElementKey>,
-    total: Option<u32>,
-}
-
-impl Readings {
-    /// Adds the reading of an element.
-    pub fn add(&mut self, key: ElementKey, reading: Option<Reading>) {
-        let found =
-            reading.map(|Reading { facts, children, total }| Found { facts: Some(facts), children, total });
-        self.insert(key, found);
-    }
-
-    /// Adds the complete list of children of an element of which nothing else was read.
-    pub fn add_list(&mut self, key: ElementKey, children: Vec<ElementKey>) {
-        self.insert(key, Some(Found { facts: None, children, total: None }));
-    }
-
-    fn insert(&mut self, key: ElementKey, found: Option<Found>) {
-        if self.found.insert(key, found).is_none() {
-            self.order.push(key);
-        }
-    }
-
-    /// Whether the element was read.
-    pub fn has(&self, key: ElementKey) -> bool {
-        self.found.contains_key(&key)
-    }
-
-    /// The children that were read of an element.
-    pub fn children(&self, key: ElementKey) -> &[ElementKey] {
-        self.found.get(&key).and_then(|reading| reading.as_ref()).map_or(&[], |reading| &reading.children)
-    }
-
-    /// The elements that were read.
-    pub fn keys(&self) -> impl Iterator<Item = ElementKey> {
-        self.order.iter().copied()
-    }
-
-    /// How many were read.
-    pub fn len(&self) -> usize {
-        self.order.len()
-    }
-
-    /// Whether none was read.
-    pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
-    }
-
-    /// Children that are listed and were not read.
-    pub fn listed(&self) -> Vec<ElementKey> {
-        let mut listed = Vec::new();
-        let mut seen = KeySet::default();
-        for (_, found) in self.living() {
-            listed.extend(found.children.iter().filter(|child| !self.has(**child) && seen.insert(**child)));
-        }
-        listed
-    }
-
-    /// The readings as updates for a receiver that has no earlier state.
-    pub fn into_updates(mut self) -> Vec<Update> {
-        let mut updates = Vec::with_capacity(2 * self.order.len());
-        for key in self.order {
-            let Some(Some(Found { facts, children, total })) = self.found.remove(&key) else { continue };
-            updates.extend(facts.map(|facts| Update::Upsert { key, facts: Box::new(facts) }));
-            if !children.is_empty() {
-                updates.push(Update::Children { parent: key, order: children, total });
-            }
-        }
-        updates
-    }
-
-    fn living(&self) -> impl Iterator<Item = (ElementKey, &Found)> {
-        self.order.iter().filter_map(|key| Some((*key, self.found.get(key)?.as_ref()?)))
     }
 }
 
@@ -155,7 +61,7 @@ pub struct Mirror {
     /// The rejected claims: for an element, who else claims it as a child. When it leaves its parent, these are read again.
     denied: KeyMap<BTreeSet<ElementKey>>,
     /// The maximum number of elements.
-    most: usize,
+    max_elements: usize,
     /// Elements of which not all children are kept, because the app has too many elements.
     short: KeySet,
 }
@@ -164,27 +70,27 @@ pub struct Mirror {
 struct Node {
     parent: Option<ElementKey>,
     /// A hash of the facts last sent; `None` while the element is listed but not read.
-    told: Option<u64>,
+    sent_facts: Option<u64>,
     /// The children it claims, as far as the claims were accepted.
     listed: Vec<ElementKey>,
     /// A hash of the children that were sent, in order, and of the total; 0 if there were none.
-    shown: u64,
+    sent_children: u64,
     total: Option<u32>,
 }
 
 impl Default for Mirror {
     fn default() -> Mirror {
-        Mirror::of(MOST_ELEMENTS)
+        Mirror::with_limit(MAX_ELEMENTS)
     }
 }
 
 impl Mirror {
-    /// A mirror of nothing but the app element, which never keeps more than `most` elements.
-    pub fn of(most: usize) -> Mirror {
+    /// A mirror of nothing but the app element, which never keeps more than `max_elements` elements.
+    pub fn with_limit(max_elements: usize) -> Mirror {
         Mirror {
             nodes: KeyMap::from_iter([(ElementKey::APP, Node::default())]),
             denied: KeyMap::default(),
-            most,
+            max_elements,
             short: KeySet::default(),
         }
     }
@@ -196,7 +102,7 @@ impl Mirror {
 
     /// The text that says that the app has more elements than are kept.
     pub fn shortage(&self) -> String {
-        format!("it has more than {} elements; the rest is not read", self.most)
+        format!("it has more than {} elements; the rest is not read", self.max_elements)
     }
 
     /// Whether the element is known, read or only listed.
@@ -206,7 +112,7 @@ impl Mirror {
 
     /// Whether the element is known and was read.
     pub fn has_sent(&self, key: ElementKey) -> bool {
-        self.nodes.get(&key).is_some_and(|node| node.told.is_some())
+        self.nodes.get(&key).is_some_and(|node| node.sent_facts.is_some())
     }
 
     /// The element's parent.
@@ -232,7 +138,7 @@ impl Mirror {
     /// Every element that was sent.
     pub fn keys(&self) -> Vec<ElementKey> {
         let mut keys: Vec<ElementKey> =
-            self.nodes.iter().filter(|(_, node)| node.told.is_some()).map(|(key, _)| *key).collect();
+            self.nodes.iter().filter(|(_, node)| node.sent_facts.is_some()).map(|(key, _)| *key).collect();
         keys.sort_unstable();
         keys
     }
@@ -257,24 +163,24 @@ impl Mirror {
     /// elements; else only those that the ids of their parents are made from.
     pub fn still_to_read(&self, readings: &Readings, whole: bool) -> Vec<ElementKey> {
         let mut wanting = BTreeSet::new();
-        let room = self.most.saturating_sub(self.len() + readings.len());
+        let room = self.max_elements.saturating_sub(self.len() + readings.len());
         // A row's id may come from a text deep inside it. The inside was read after the row, so one pass finds it.
         let mut inside = KeySet::default();
         for (key, reading) in readings.living() {
             let by_content = |facts: &Facts| facts.role.keyed() == Keyed::ByContent;
             let below = whole || reading.facts.as_ref().is_some_and(by_content) || inside.contains(&key);
             if below && !whole {
-                inside.extend(reading.children.iter().copied());
+                inside.extend(reading.children().iter().copied());
             }
-            for child in reading.children.iter().filter(|child| !readings.has(**child)) {
+            for child in reading.children().iter().filter(|child| !readings.has(**child)) {
                 match self.nodes.get(child) {
-                    Some(node) if node.told.is_some() || node.parent != Some(key) => {}
+                    Some(node) if node.sent_facts.is_some() || node.parent != Some(key) => {}
                     // Elements beyond the limit are not kept, so reading them would be wasted.
                     _ if below && wanting.len() < room => drop(wanting.insert(*child)),
                     _ => {}
                 }
             }
-            for child in &reading.children {
+            for child in reading.children() {
                 match self.parent(*child) {
                     Some(former) if former != key && !readings.has(former) => drop(wanting.insert(former)),
                     _ => {}
@@ -294,12 +200,12 @@ impl Mirror {
         let mut leaving = Vec::new();
         for key in &readings.order {
             match (&readings.found[key], self.nodes.get(key)) {
-                (Some(reading), Some(node)) => {
-                    let claimed: HashSet<&ElementKey> = reading.children.iter().collect();
+                (Some(Found { list: Some(list), .. }), Some(node)) => {
+                    let claimed: HashSet<&ElementKey> = list.order.iter().collect();
                     leaving.extend(node.listed.iter().filter(|child| !claimed.contains(child)));
                 }
                 (None, _) => leaving.push(*key),
-                (Some(_), None) => {}
+                (Some(_), _) => {}
             }
         }
         leaving
@@ -307,18 +213,18 @@ impl Mirror {
 
     /// Applies the readings and returns the updates to send.
     pub fn apply(&mut self, readings: Readings) -> AppliedReadings {
-        let mut learned = AppliedReadings::default();
+        let mut applied = AppliedReadings::default();
         let mut touched: Vec<ElementKey> = Vec::new();
         let mut orphans: Vec<ElementKey> = Vec::new();
         for (key, reading) in readings.living() {
-            if self.knows(key) {
-                self.list(key, reading, &readings, &mut touched, &mut orphans, &mut learned);
+            if let Some(list) = reading.list.as_ref().filter(|_| self.knows(key)) {
+                self.list(key, list, &readings, &mut touched, &mut orphans, &mut applied);
             }
         }
         for key in readings.order.iter().filter(|key| readings.found[*key].is_none()) {
             let Some(node) = self.nodes.get_mut(key) else { continue };
-            if node.told.is_some() {
-                learned.updates.push(Update::Gone(*key));
+            if node.sent_facts.is_some() {
+                applied.updates.push(Update::Gone(*key));
             }
             if let Some(parent) = node.parent.take()
                 && let Some(above) = self.nodes.get_mut(&parent)
@@ -334,59 +240,49 @@ impl Mirror {
                 self.forget(orphan);
             }
         }
-        self.push_facts(readings, &mut touched, &mut learned);
-        self.push_children(touched, &mut learned);
-        learned.unread.retain(|key| self.nodes.get(key).is_some_and(|node| node.told.is_none()));
-        learned
-    }
-
-    /// Applies the facts of an element whose children were not read. Returns an update if they differ from those last sent.
-    pub fn update_facts(&mut self, key: ElementKey, facts: Facts) -> Option<Update> {
-        let print = fingerprint(&facts);
-        let told = self.nodes.get_mut(&key)?.told.as_mut()?;
-        let news = *told != print;
-        *told = print;
-        news.then(|| Update::Upsert { key, facts: Box::new(facts) })
+        self.push_facts(readings, &mut touched, &mut applied);
+        self.push_children(touched, &mut applied);
+        applied.unread.retain(|key| self.nodes.get(key).is_some_and(|node| node.sent_facts.is_none()));
+        applied
     }
 
     /// Decides which of the claimed children the element has.
     fn list(
         &mut self,
         key: ElementKey,
-        reading: &Found,
+        list: &ChildList,
         readings: &Readings,
         touched: &mut Vec<ElementKey>,
         orphans: &mut Vec<ElementKey>,
-        learned: &mut AppliedReadings,
+        applied: &mut AppliedReadings,
     ) {
         self.denied.retain(|_, parents| {
             parents.remove(&key);
             !parents.is_empty()
         });
-        let mut believed = Vec::with_capacity(reading.children.len());
+        let mut believed = Vec::with_capacity(list.order.len());
         let mut is_short = false;
-        let mut seen =
-            KeySet::with_capacity_and_hasher(reading.children.len(), BuildHasherDefault::default());
-        for child in reading.children.iter().copied() {
+        let mut seen = KeySet::with_capacity_and_hasher(list.order.len(), BuildHasherDefault::default());
+        for child in list.order.iter().copied() {
             if !seen.insert(child) || child == key || child == ElementKey::APP {
-                learned.cut += 1;
+                applied.cut += 1;
                 continue;
             }
             match self.parent(child) {
-                None if !self.knows(child) && self.nodes.len() >= self.most => {
+                None if !self.knows(child) && self.nodes.len() >= self.max_elements => {
                     is_short = true;
                     continue;
                 }
                 None if !self.knows(child) => {
                     self.nodes.insert(child, Node { parent: Some(key), ..Node::default() });
-                    learned.unread.push(child);
+                    applied.unread.push(child);
                 }
                 Some(parent) if parent == key => {}
                 former => {
                     let held = former.is_some_and(|former| self.claims(former, child, readings));
                     if held || self.is_above(child, key) {
                         self.denied.entry(child).or_default().insert(key);
-                        learned.cut += 1;
+                        applied.cut += 1;
                         continue;
                     }
                     if let Some(above) = former.and_then(|former| self.nodes.get_mut(&former)) {
@@ -407,8 +303,8 @@ impl Mirror {
             node.listed = believed;
         }
         node.total = match is_short {
-            true => reading.total.max(u32::try_from(reading.children.len()).ok()),
-            false => reading.total,
+            true => list.total.max(u32::try_from(list.order.len()).ok()),
+            false => list.total,
         };
         match is_short {
             true => self.short.insert(key),
@@ -419,9 +315,9 @@ impl Mirror {
 
     fn claims(&self, parent: ElementKey, child: ElementKey, readings: &Readings) -> bool {
         match readings.found.get(&parent) {
-            Some(Some(reading)) => reading.children.contains(&child),
+            Some(Some(Found { list: Some(list), .. })) => list.order.contains(&child),
             Some(None) => false,
-            None => self.nodes.get(&parent).is_some_and(|node| node.listed.contains(&child)),
+            Some(Some(_)) | None => self.nodes.get(&parent).is_some_and(|node| node.listed.contains(&child)),
         }
     }
 
@@ -451,7 +347,7 @@ impl Mirror {
         &mut self,
         readings: Readings,
         touched: &mut Vec<ElementKey>,
-        learned: &mut AppliedReadings,
+        applied: &mut AppliedReadings,
     ) {
         let Readings { order, mut found } = readings;
         for key in order {
@@ -460,19 +356,23 @@ impl Mirror {
             };
             let Some(facts) = reading.facts else { continue };
             let print = fingerprint(&facts);
-            if node.told == Some(print) {
+            if node.sent_facts == Some(print) {
                 continue;
             }
-            if node.told.is_none() {
+            if node.sent_facts.is_none() {
+                // What is sent for the first time is sent with its children.
+                if reading.list.is_none() {
+                    continue;
+                }
                 touched.extend(node.parent);
-                learned.new.push(key);
+                applied.new.push(key);
             }
-            node.told = Some(print);
-            learned.updates.push(Update::Upsert { key, facts: Box::new(facts) });
+            node.sent_facts = Some(print);
+            applied.updates.push(Update::Upsert { key, facts: Box::new(facts) });
         }
     }
 
-    fn push_children(&mut self, touched: Vec<ElementKey>, learned: &mut AppliedReadings) {
+    fn push_children(&mut self, touched: Vec<ElementKey>, applied: &mut AppliedReadings) {
         let mut done = KeySet::default();
         for parent in touched {
             if !done.insert(parent) || !self.has_sent(parent) {
@@ -482,10 +382,10 @@ impl Mirror {
             let order: Vec<ElementKey> =
                 node.listed.iter().filter(|child| self.has_sent(**child)).copied().collect();
             let (total, print) = (node.total, order_print(&order, node.total));
-            if print != node.shown {
-                learned.updates.push(Update::Children { parent, order, total });
+            if print != node.sent_children {
+                applied.updates.push(Update::Children { parent, order, total });
                 if let Some(node) = self.nodes.get_mut(&parent) {
-                    node.shown = print;
+                    node.sent_children = print;
                 }
             }
         }

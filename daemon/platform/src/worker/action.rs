@@ -34,15 +34,15 @@ impl<L: AppHandle> ThreadedApp<L> {
     ) {
         let (answer, reply) = oneshot::channel();
         state.count_call();
-        let asked = |line: &&L| line.ask(AppRequest::Act(key, act, gate.clone(), answer));
-        let Some(line) = self.line.as_ref().filter(asked) else {
+        let asked = |handle: &&L| handle.ask(AppRequest::Act(key, act, gate.clone(), answer));
+        let Some(handle) = self.handle.as_ref().filter(asked) else {
             // The request never reached the app.
             let ended = Failure::new(FailureKind::Gone, Self::ENDED);
             return state.reply(to, Err(ended));
         };
-        let (acts, late) = (self.acts.clone(), Arc::clone(line.late()));
+        let (finished_sender, late) = (self.finished_sender.clone(), Arc::clone(handle.late()));
         tokio::spawn(async move {
-            let asked = tokio::time::Instant::now();
+            let sent_at = tokio::time::Instant::now();
             let result = match tokio::time::timeout(APP_REPLY_TIMEOUT, reply).await {
                 Ok(Ok(result)) => result,
                 Ok(Err(_)) => {
@@ -53,17 +53,17 @@ impl<L: AppHandle> ThreadedApp<L> {
                     Err(outcome_unknown(&gate, FailureKind::Unresponsive, &text))
                 }
             };
-            late.store(asked.elapsed() > LATE_AFTER, Ordering::Relaxed);
+            late.store(sent_at.elapsed() > LATE_AFTER, Ordering::Relaxed);
             // Sending fails only if the worker has ended, and then nobody waits for the result.
-            let _ = acts.send(FinishedAction { reply: to, key, result });
+            let _ = finished_sender.send(FinishedAction { reply: to, key, result });
         });
     }
 }
 
 impl FinishedAction {
-    /// Replies to the caller and marks the element dirty, whether the app sent an event or not, together with up to `most` of
-    /// its siblings. A fence raised after the reply is reached only when they have been read.
-    pub fn finish(self, state: &mut WorkerState, most: usize) {
+    /// Replies to the caller and marks the element dirty, whether the app sent an event or not, together with its parents and up
+    /// to `max_siblings` of its siblings. A fence raised after the reply is reached only when they have been read.
+    pub fn finish(self, state: &mut WorkerState, max_siblings: usize) {
         let FinishedAction { reply, key, result } = self;
         let may_have_changed = match &result {
             Ok(_) => true,
@@ -74,8 +74,8 @@ impl FinishedAction {
             let mut parts: Vec<ElementKey> =
                 std::iter::successors(Some(key), |key| mirror.parent(*key)).collect();
             // Selecting or checking an element may deselect or uncheck one of its siblings.
-            let beside = mirror.parent(key).map_or(&[][..], |parent| mirror.children(parent));
-            parts.extend(beside.iter().copied().take(most));
+            let siblings = mirror.parent(key).map_or(&[][..], |parent| mirror.children(parent));
+            parts.extend(siblings.iter().copied().take(max_siblings));
             parts.retain(|key| mirror.has_sent(*key));
             parts.into_iter().for_each(|key| state.schedule.mark_dirty(key));
         }

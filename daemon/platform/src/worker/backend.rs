@@ -1,25 +1,26 @@
-//! The worker's interface to its app: what every platform must implement to read the app and act on it, and optional hooks with
-//! defaults.
+//! The worker's interface to its app: what a platform must implement to read the app and act on it.
 
 use std::ops::Range;
-use std::time::Instant;
 
 use axd_protocol::Point;
 use tokio::sync::oneshot;
 
-use super::WorkerState;
+use super::{ReadStrategy, WorkerState};
 use crate::mirror::Readings;
 use crate::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Responder};
 
 /// An app that a worker is attached to.
 ///
 /// A method fails only if the app is unresponsive or has ended. That an element is gone is a result, not a failure.
-pub trait AppBackend: Send + 'static {
+pub trait AppBackend: Sized + Send + 'static {
+    /// What is read besides, and when; `()` if nothing is.
+    type Strategies: ReadStrategy<Self> + Default + 'static;
+
     /// How many elements are read at a time.
     const STEPS: Steps;
     /// Whether an app that lets a fence time out counts as unresponsive. Where events take another path than replies, the
     /// replies decide instead.
-    const SILENT_BY_FENCE: bool;
+    const FENCE_TIMEOUT_MEANS_UNRESPONSIVE: bool;
     /// The error text for an app that has ended.
     const ENDED: &'static str;
 
@@ -27,7 +28,7 @@ pub trait AppBackend: Send + 'static {
     fn register(&mut self, state: &mut WorkerState) -> impl Future<Output = Result<(), Failure>> + Send;
 
     /// Handles, without waiting, the events and the results of actions that have arrived since the last call.
-    fn drain_events(&mut self, state: &mut WorkerState);
+    fn drain_events(&mut self, strategies: &mut Self::Strategies, state: &mut WorkerState);
 
     /// Waits until there is something for `drain_events`. The future may be dropped while it waits.
     fn wait_for_event(&mut self) -> impl Future<Output = ()> + Send;
@@ -116,65 +117,8 @@ pub trait AppBackend: Send + 'static {
     /// Whether this failure means that the app has ended.
     fn is_lost(&self, failure: &Failure) -> bool;
 
-    /// Reads the single properties that events named, which cannot wait for a full read. False if there are none.
-    fn quick_read(
-        &mut self,
-        _books: &mut WorkerState,
-        _requests_wait: bool,
-    ) -> impl Future<Output = Result<bool, Failure>> + Send {
-        std::future::ready(Ok(false))
-    }
-
-    /// Rescans the app for changes that it does not announce, if a rescan is due. False if none is.
-    fn rescan(&mut self, _books: &mut WorkerState) -> impl Future<Output = Result<bool, Failure>> + Send {
-        std::future::ready(Ok(false))
-    }
-
-    /// Marks dirty those of the elements that have visibly changed, where that can be found out at less cost than reading them.
-    /// True if there are any.
-    fn diff_children(
-        &mut self,
-        _books: &mut WorkerState,
-        _keys: &[ElementKey],
-    ) -> impl Future<Output = Result<bool, Failure>> + Send {
-        std::future::ready(Ok(false))
-    }
-
-    /// When the backend must run again, besides what the schedule says.
-    fn next_due(&self) -> Option<Instant> {
-        None
-    }
-
-    /// Takes the elements whose delayed reread is due.
-    fn take_due(&mut self) -> Vec<ElementKey> {
-        Vec::new()
-    }
-
-    /// Marks dirty all elements with pending events from before a fence. Called as long as a fence waits.
-    fn flush_events(&mut self, _books: &mut WorkerState) {}
-
-    /// Whether all elements with events from before a fence are marked dirty. `errand` belongs to the fence; it records the
-    /// prerequisite that must be done for it first.
-    fn is_flushed(&mut self, _complete: bool, _errand: &mut Option<u64>) -> bool {
-        true
-    }
-
-    /// Whether there is a pending event for the element that has not marked it dirty yet.
-    fn has_pending_event(&self, _key: ElementKey) -> bool {
-        false
-    }
-
-    /// Called when dirty elements are about to be read.
-    fn before_read(&mut self, _hinted: &[ElementKey]) {}
-
-    /// Called when elements were read for the first time, in the first walk or after an event.
-    fn on_new_elements(&mut self, _new: &[ElementKey]) {}
-
-    /// Called when the first walk is done.
-    fn on_walk_done(&mut self) {}
-
-    /// Called when a step of the sweep is done.
-    fn on_sweep_step(&mut self, _books: &WorkerState) {}
+    /// Forgets elements that are gone. Called after each step of the sweep.
+    fn forget_removed(&mut self, _strategies: &mut Self::Strategies, _state: &WorkerState) {}
 
     /// Called when the worker is detached from the app.
     fn detach(&mut self) -> impl Future<Output = ()> + Send {

@@ -62,20 +62,19 @@ impl Fences {
         self.raised.iter().filter(|fence| !fence.passed).map(|fence| fence.deadline).min()
     }
 
+    /// Calls `flush`, with its prerequisite, for every fence whose mark has arrived. Once all elements with events from before the
+    /// fence are marked dirty, `flush` returns the latest stamp.
+    pub fn flush(&mut self, mut flush: impl FnMut(&mut Option<u64>) -> Option<u64>) {
+        for fence in self.raised.iter_mut().filter(|fence| fence.passed) {
+            let stamp = flush(&mut fence.prerequisite);
+            fence.stamp = fence.stamp.or(stamp);
+        }
+    }
+
     /// Takes out the fences that are reached and, with `reached: false`, those that timed out or whose app is not `well`.
-    /// `is_clear` says whether all elements with events from before a fence are marked dirty.
-    pub fn settle(
-        &mut self,
-        schedule: &Schedule,
-        well: bool,
-        now: Instant,
-        mut is_clear: impl FnMut(&mut Option<u64>) -> bool,
-    ) -> Vec<Settled> {
+    pub fn settle(&mut self, schedule: &Schedule, well: bool, now: Instant) -> Vec<Settled> {
         let mut settled = Vec::new();
         self.raised.retain_mut(|fence| {
-            if fence.passed && fence.stamp.is_none() && is_clear(&mut fence.prerequisite) {
-                fence.stamp = Some(schedule.stamp());
-            }
             let reached = fence.stamp.is_some_and(|stamp| schedule.taken(stamp));
             let waits = !reached && well && (fence.passed || now < fence.deadline);
             if !waits {
@@ -107,37 +106,45 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_is_reached_when_its_mark_has_come_and_what_was_hinted_at_is_read() {
+    fn a_fence_is_reached_when_its_mark_has_come_and_what_was_dirty_is_read() {
         let (mut schedule, mut fences, mark, now) = fence();
+        let settle = |fences: &mut Fences, schedule: &Schedule| {
+            fences.flush(|_| Some(schedule.stamp()));
+            reached(fences.settle(schedule, true, now))
+        };
         schedule.mark_dirty(ElementKey(1));
-        assert!(reached(fences.settle(&schedule, true, now, |_| true)).is_empty());
+        assert!(settle(&mut fences, &schedule).is_empty());
         fences.pass(mark + 1);
         assert!(!fences.any_passed(), "that is another fence's");
         fences.pass(mark);
         assert!(fences.any_passed());
-        assert!(reached(fences.settle(&schedule, true, now, |_| true)).is_empty());
+        assert!(settle(&mut fences, &schedule).is_empty());
+        schedule.mark_dirty(ElementKey(2));
         schedule.take_dirty(1);
-        assert_eq!(reached(fences.settle(&schedule, true, now, |_| true)), [true]);
-        assert!(reached(fences.settle(&schedule, true, now, |_| true)).is_empty());
+        assert_eq!(settle(&mut fences, &schedule), [true], "the second was not dirty yet when the mark came");
+        assert!(settle(&mut fences, &schedule).is_empty());
     }
 
     #[test]
-    fn a_fence_waits_for_its_errand_however_long_that_takes() {
+    fn a_fence_waits_for_its_prerequisite_however_long_that_takes() {
         let (schedule, mut fences, mark, now) = fence();
         fences.pass(mark);
         assert_eq!(fences.deadline(), None);
-        let errand = |errand: &mut Option<u64>| errand.replace(3).is_some();
-        assert!(reached(fences.settle(&schedule, true, now + 2 * APP_REPLY_TIMEOUT, errand)).is_empty());
-        assert_eq!(reached(fences.settle(&schedule, true, now + 2 * APP_REPLY_TIMEOUT, errand)), [true]);
+        let mut settle = || {
+            fences.flush(|prerequisite| prerequisite.replace(3).map(|_| 0));
+            reached(fences.settle(&schedule, true, now + 2 * APP_REPLY_TIMEOUT))
+        };
+        assert!(settle().is_empty());
+        assert_eq!(settle(), [true]);
     }
 
     #[test]
     fn a_fence_is_given_up_when_its_mark_does_not_come_or_the_app_is_not_well() {
         let (schedule, mut fences, _, now) = fence();
         assert_eq!(fences.deadline(), Some(now + APP_REPLY_TIMEOUT));
-        assert_eq!(reached(fences.settle(&schedule, true, now + APP_REPLY_TIMEOUT, |_| true)), [false]);
+        assert_eq!(reached(fences.settle(&schedule, true, now + APP_REPLY_TIMEOUT)), [false]);
         let mark = fences.raise(Responder::ignored(), now);
         fences.pass(mark);
-        assert_eq!(reached(fences.settle(&schedule, false, now, |_| false)), [false]);
+        assert_eq!(reached(fences.settle(&schedule, false, now)), [false]);
     }
 }

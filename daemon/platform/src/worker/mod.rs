@@ -5,10 +5,10 @@
 //! goes on draining events, which are a set of dirty elements and stay small, and reads nothing. So a slow consumer costs no
 //! memory, and an app that hangs blocks nobody but its own worker.
 //!
-//! The worker knows nothing native: a `backend` is its only access to the app. `state` (with `fences` and `flood`) is what it
-//! keeps, `walk` is the first walk, `reading` is everything after it, with the replies to requests. `threaded` is a backend for
-//! apps whose elements live in a thread of their own and are reached through an `app_handle`; `action` is how that backend
-//! acts.
+//! The worker knows nothing native: a `backend` is its only access to the app, and a `strategy` is what it does only for some
+//! apps. `state` (with `fences` and `flood`) is what it keeps, `walk` is the first walk, `reading` is everything after it, with
+//! the replies to requests. `threaded` is a backend for apps whose elements live in a thread of their own and are reached
+//! through an `app_handle`; `action` is how that backend acts.
 
 mod action;
 mod app_handle;
@@ -17,6 +17,7 @@ mod fences;
 mod flood;
 mod reading;
 mod state;
+mod strategy;
 #[cfg(test)]
 mod tests;
 mod threaded;
@@ -36,6 +37,7 @@ use threaded::ThreadedApp;
 pub use app_handle::{AppHandle, AppNotification, AppRequest, ReplySender};
 pub use backend::{AppBackend, Steps};
 pub use state::WorkerState;
+pub use strategy::{Progress, ReadStrategy, StepResult, Turn};
 
 use crate::{Counters, Failure, FailureKind, WorkerEvent, WorkerRequest};
 
@@ -44,12 +46,12 @@ pub const APP_REPLY_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// Starts the worker of an app that is reached through a handle. Without a handle it only reports that the app has ended.
 pub fn spawn<L: AppHandle>(
-    line: Option<L>,
+    handle: Option<L>,
     requests: mpsc::UnboundedReceiver<WorkerRequest>,
     out: mpsc::Sender<WorkerEvent>,
     counters: Arc<Counters>,
 ) {
-    tokio::spawn(run_worker(ThreadedApp::new(line), requests, out, counters));
+    tokio::spawn(run_worker(ThreadedApp::new(handle), requests, out, counters));
 }
 
 /// Runs the worker of an app until its handle is dropped.
@@ -60,14 +62,23 @@ pub async fn run_worker<A: AppBackend>(
     counters: Arc<Counters>,
 ) {
     let state = WorkerState::new(counters, A::ENDED);
-    let mut worker = Worker { app, state, requests, out, pending: VecDeque::new(), last_task: Task::Routine };
+    let mut worker = Worker {
+        app,
+        strategies: A::Strategies::default(),
+        state,
+        requests,
+        out,
+        pending: VecDeque::new(),
+        last_task: Task::Routine,
+    };
     worker.run().await;
     worker.app.detach().await;
     debug!("the worker ends");
 }
 
-struct Worker<A> {
+struct Worker<A: AppBackend> {
     app: A,
+    strategies: A::Strategies,
     state: WorkerState,
     requests: mpsc::UnboundedReceiver<WorkerRequest>,
     out: mpsc::Sender<WorkerEvent>,
@@ -80,7 +91,7 @@ struct Worker<A> {
 #[derive(Debug, Clone, Copy)]
 enum Task {
     /// Reading dirty elements.
-    Hints,
+    Dirty,
     /// Replying to requests.
     Requests,
     /// The first walk.
@@ -92,7 +103,7 @@ enum Task {
 impl Task {
     /// All tasks, in turn, beginning with the one after `last`.
     fn from(last: Task) -> impl Iterator<Item = Task> {
-        let all = [Task::Hints, Task::Requests, Task::Walk, Task::Routine];
+        let all = [Task::Dirty, Task::Requests, Task::Walk, Task::Routine];
         all.into_iter().cycle().skip(last as usize + 1).take(all.len())
     }
 }
@@ -141,7 +152,7 @@ impl<A: AppBackend> Worker<A> {
 
     /// Takes, without waiting, the events and requests that have arrived. False once no request can arrive any more.
     fn take_in(&mut self) -> bool {
-        self.app.drain_events(&mut self.state);
+        self.app.drain_events(&mut self.strategies, &mut self.state);
         loop {
             match self.requests.try_recv() {
                 Ok(request) => self.pending.push_back(request),
@@ -153,16 +164,16 @@ impl<A: AppBackend> Worker<A> {
 
     /// Waits until there is something to do. False once the output is closed or no request can arrive any more.
     async fn wait(&mut self) -> bool {
-        let reads = self.state.is_well() && self.state.is_complete();
-        let routine = reads.then(|| self.state.schedule.next_due());
-        let more = if reads { self.app.next_due() } else { None };
-        let held_up = if self.state.is_well() { self.throttled_until() } else { None };
+        let can_read = self.state.is_well() && self.state.is_complete();
+        let routine = can_read.then(|| self.state.schedule.next_due());
+        let strategies = if can_read { self.strategies.next_due(&self.app) } else { None };
+        let throttled = if self.state.is_well() { self.throttled_until() } else { None };
         let fence = self.state.fences.deadline();
-        let due = [fence, routine, more, held_up].into_iter().flatten().min();
+        let due = [fence, routine, strategies, throttled].into_iter().flatten().min();
         let health = &mut self.state.health;
-        let back = async {
+        let probe = async {
             match health {
-                Health::Silent(probe) => probe.await.is_ok(),
+                Health::Unresponsive(reply) => reply.await.is_ok(),
                 Health::Well | Health::Ended => std::future::pending().await,
             }
         };
@@ -173,7 +184,7 @@ impl<A: AppBackend> Worker<A> {
                 None => return false,
             },
             () = self.app.wait_for_event() => {}
-            answers = back => self.is_back(answers),
+            replied = probe => self.on_probe_result(replied),
             () = tokio::time::sleep_until(due.unwrap_or_else(now).into()), if due.is_some() => {}
             () = self.out.closed() => return false,
         }
@@ -189,10 +200,10 @@ impl<A: AppBackend> Worker<A> {
             return false;
         }
         // The tasks take turns, so that an app that never comes to rest delays neither the walk nor requests.
-        for duty in Task::from(self.last_task) {
-            let worked = match duty {
+        for task in Task::from(self.last_task) {
+            let worked = match task {
                 _ if matches!(self.state.walk, Walk::Registering) => self.register().await,
-                Task::Hints => self.process_dirty().await,
+                Task::Dirty => self.process_dirty().await,
                 Task::Requests => self.answer_next().await,
                 Task::Walk => self.step_walk().await,
                 Task::Routine => self.read_routinely().await,
@@ -202,7 +213,7 @@ impl<A: AppBackend> Worker<A> {
                 Ok(false) => continue,
                 Err(failure) => self.fail(&failure),
             }
-            self.last_task = duty;
+            self.last_task = task;
             return true;
         }
         false
@@ -210,18 +221,17 @@ impl<A: AppBackend> Worker<A> {
 
     /// Replies to fences that are reached or timed out. True if there were any.
     fn finish_fences(&mut self) -> bool {
-        if self.state.fences.any_passed() {
-            self.app.flush_events(&mut self.state);
-        }
-        let (well, complete) = (self.state.is_well(), self.state.is_complete());
-        let (app, WorkerState { fences, schedule, unplaced: strangers, .. }) =
-            (&mut self.app, &mut self.state);
-        let settled = fences.settle(schedule, well, now(), |errand| {
-            let clear = app.is_flushed(complete, errand);
-            clear && (strangers.is_empty() || !complete)
+        let (app, state, strategies) = (&self.app, &mut self.state, &mut self.strategies);
+        let mut fences = std::mem::take(&mut state.fences);
+        fences.flush(|prerequisite| {
+            let is_flushed = strategies.flush(app, state, prerequisite);
+            let is_placed = state.unplaced.is_empty() || !state.is_complete();
+            (is_flushed && is_placed).then(|| state.schedule.stamp())
         });
+        let settled = fences.settle(&state.schedule, state.is_well(), now());
+        state.fences = fences;
         let failure = self.state.failure();
-        if A::SILENT_BY_FENCE && settled.iter().any(|fence| !fence.reached) {
+        if A::FENCE_TIMEOUT_MEANS_UNRESPONSIVE && settled.iter().any(|fence| !fence.reached) {
             self.fail(&failure);
         }
         let any = !settled.is_empty();
@@ -266,8 +276,8 @@ impl<A: AppBackend> Worker<A> {
         if failure.kind == FailureKind::Unresponsive {
             self.state.count_call();
             let Some(probe) = self.app.probe() else { return self.state.set_ended() };
-            warn!(%failure, "the app is silent");
-            self.state.health = Health::Silent(probe);
+            warn!(%failure, "the app is unresponsive");
+            self.state.health = Health::Unresponsive(probe);
             self.state.queue_state();
         } else if self.app.is_lost(failure) {
             warn!(%failure, "the app is lost");
@@ -278,9 +288,9 @@ impl<A: AppBackend> Worker<A> {
     }
 
     /// Called when an unresponsive app has replied to the probe, or has ended.
-    fn is_back(&mut self, answers: bool) {
-        info!(answers, "the app that was silent");
-        if !answers {
+    fn on_probe_result(&mut self, replied: bool) {
+        info!(replied, "the probe of the unresponsive app has returned");
+        if !replied {
             return self.state.set_ended();
         }
         self.state.health = Health::Well;

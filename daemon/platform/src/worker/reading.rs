@@ -7,19 +7,19 @@ use std::time::Instant;
 use axd_protocol::Point;
 use tracing::{debug, trace};
 
-use super::{AppBackend, Worker, WorkerState, now};
+use super::{AppBackend, Progress, ReadStrategy, Turn, Worker, WorkerState, now};
 use crate::mirror::{AppliedReadings, Readings};
 use crate::schedule::{DirtySet, Due};
 use crate::{Cause, ElementKey, Failure, FailureKind, Responder, Rows, Update, WorkerRequest};
 
 impl<A: AppBackend> Worker<A> {
-    /// Does one of these: a quick read, reading dirty elements, locating an unplaced element, a rescan. False if none is due.
+    /// Does one of these: a step of a strategy that comes first, reading dirty elements, locating an unplaced element, a step of a
+    /// strategy for which the app must be idle. False if none is due.
     pub(super) async fn process_dirty(&mut self) -> Result<bool, Failure> {
-        if self.app.quick_read(&mut self.state, !self.pending.is_empty()).await? {
+        if self.poll_strategies(Turn::First { requests_wait: !self.pending.is_empty() }).await? {
             return Ok(true);
         }
-        let has_hints = self.state.schedule.has_dirty();
-        if has_hints {
+        if self.state.schedule.has_dirty() {
             if self.throttled_until().is_some() {
                 return Ok(false);
             }
@@ -29,7 +29,18 @@ impl<A: AppBackend> Worker<A> {
         } else if !self.state.unplaced.is_empty() {
             self.locate_unplaced().await?;
         } else {
-            return self.app.rescan(&mut self.state).await;
+            return self.poll_strategies(Turn::Idle).await;
+        }
+        Ok(true)
+    }
+
+    /// Polls the strategies. False if nothing was due.
+    async fn poll_strategies(&mut self, turn: Turn<'_>) -> Result<bool, Failure> {
+        match self.strategies.step(turn, &mut self.app, &mut self.state).await? {
+            Progress::None => return Ok(false),
+            Progress::Made => {}
+            Progress::Found(readings) => drop(self.apply_readings(readings, Cause::Event)),
+            Progress::Read(keys) => drop(self.read_again(keys, Cause::Sweep).await?),
         }
         Ok(true)
     }
@@ -43,54 +54,53 @@ impl<A: AppBackend> Worker<A> {
     }
 
     async fn read_dirty(&mut self) -> Result<(), Failure> {
-        let hinted = self.state.schedule.take_dirty(A::STEPS.first);
-        self.state.flood.read(hinted.whole.len() + hinted.lists.len());
-        let mut known = hinted.clone();
+        let taken = self.state.schedule.take_dirty(A::STEPS.first);
+        self.state.flood.read(taken.whole.len() + taken.lists.len());
+        let mut known = taken.clone();
         known.whole.retain(|key| self.state.mirror.has_sent(*key));
         known.lists.retain(|key| self.state.mirror.has_sent(*key));
-        self.app.before_read(&known.whole);
+        self.strategies.on_dirty_read(&known.whole);
         match self.read_dirty_closure(known).await {
             Ok(readings) => {
                 self.apply_readings(readings, Cause::Event);
                 Ok(())
             }
             Err(failure) => {
-                self.state.schedule.put_back(hinted);
+                self.state.schedule.put_back(taken);
                 Err(failure)
             }
         }
     }
 
-    async fn read_dirty_closure(&mut self, hints: DirtySet) -> Result<Readings, Failure> {
+    async fn read_dirty_closure(&mut self, dirty: DirtySet) -> Result<Readings, Failure> {
         let mut readings = Readings::default();
-        self.app.read_children(&mut self.state, &hints.lists, &mut readings).await?;
-        self.read_closure_into(readings, hints.whole, true).await
+        self.app.read_children(&mut self.state, &dirty.lists, &mut readings).await?;
+        self.read_closure_into(readings, dirty.whole, true).await
     }
 
     /// Finds an element that sent an event but is listed by no parent, and marks its nearest known ancestor dirty.
     async fn locate_unplaced(&mut self) -> Result<(), Failure> {
-        let Some(stranger) = self.state.unplaced.iter().next().copied() else { return Ok(()) };
+        let Some(unplaced) = self.state.unplaced.iter().next().copied() else { return Ok(()) };
         // If the element was read meanwhile, the event may have come after that, so it is read again.
-        let known = match self.state.mirror.has_sent(stranger) {
-            true => Some(stranger),
+        let known = match self.state.mirror.has_sent(unplaced) {
+            true => Some(unplaced),
             false => {
-                let path = self.app.path(&self.state, stranger).await?;
+                let path = self.app.path(&self.state, unplaced).await?;
                 path.into_iter().rfind(|part| self.state.mirror.has_sent(*part))
             }
         };
-        self.state.unplaced.remove(&stranger);
+        self.state.unplaced.remove(&unplaced);
         known.into_iter().for_each(|known| self.state.schedule.mark_dirty(known));
         Ok(())
     }
 
-    /// Reads the interests and the part of the sweep that are due, whether or not an event named them. False if none is due.
+    /// Does one of these, whether or not an event named the elements: a step of a strategy, an interest, a step of the sweep.
+    /// False if none is due.
     pub(super) async fn read_routinely(&mut self) -> Result<bool, Failure> {
         if !self.state.is_complete() {
             return Ok(false);
         }
-        let some = self.app.take_due();
-        if !some.is_empty() {
-            self.read_again(some, Cause::Sweep).await?;
+        if self.poll_strategies(Turn::Routine).await? {
             return Ok(true);
         }
         match self.state.schedule.due(now()) {
@@ -103,7 +113,7 @@ impl<A: AppBackend> Worker<A> {
 
     async fn reread(&mut self, interest: u64) -> Result<(), Failure> {
         let all = self.state.mirror.below(self.state.schedule.watched(interest));
-        let mut found = self.app.diff_children(&mut self.state, &all).await?;
+        let mut found = self.poll_strategies(Turn::Interest(&all)).await?;
         let turn = self.state.schedule.turn(interest, all);
         let readings = self.read_closure(turn, true).await?;
         found |= self.apply_unannounced(readings, Cause::Reread) > 0;
@@ -115,7 +125,7 @@ impl<A: AppBackend> Worker<A> {
         let mirror = &self.state.mirror;
         let some = self.state.schedule.sweep(|| mirror.keys(), now());
         self.read_again(some, Cause::Sweep).await?;
-        self.app.on_sweep_step(&self.state);
+        self.app.forget_removed(&mut self.strategies, &self.state);
         Ok(())
     }
 
@@ -240,14 +250,20 @@ impl<A: AppBackend> Worker<A> {
 
     /// Sends the updates that follow from readings; returns the listed children that are not read yet.
     pub(super) fn apply_readings(&mut self, readings: Readings, cause: Cause) -> Vec<ElementKey> {
-        let learned = self.state.mirror.apply(readings);
-        self.state.note_room();
-        if learned.cut > 0 {
-            debug!(cut = learned.cut, "the app claims cycles or second parents; they are left out");
+        let AppliedReadings { updates, unread, .. } = self.apply(readings);
+        self.state.queue_updates(cause, updates);
+        unread
+    }
+
+    /// Applies readings to the mirror. What follows from them is to be sent.
+    fn apply(&mut self, readings: Readings) -> AppliedReadings {
+        let applied = self.state.mirror.apply(readings);
+        self.state.check_shortage();
+        if applied.cut > 0 {
+            debug!(cut = applied.cut, "the app claims cycles or second parents; they are left out");
         }
-        self.app.on_new_elements(&learned.new);
-        self.state.queue_updates(cause, learned.updates);
-        learned.unread
+        self.strategies.on_new_elements(&applied.new, &self.app, &self.state);
+        applied
     }
 
     /// Sends the updates that follow from readings that no event caused; counts the changes and returns their number.
@@ -255,17 +271,15 @@ impl<A: AppBackend> Worker<A> {
         // Events that the app sent before its reply have mostly arrived by now, so draining them shows which changes were not
         // announced.
         self.take_in();
-        let AppliedReadings { updates, new, .. } = self.state.mirror.apply(readings);
-        self.state.note_room();
-        self.app.on_new_elements(&new);
+        let updates = self.apply(readings).updates;
         let mut missed = 0;
         for update in &updates {
             let (Update::Gone(key) | Update::Upsert { key, .. } | Update::Children { parent: key, .. }) =
                 update;
-            let is_hinted = |key| self.state.schedule.is_dirty(key);
-            let announced = is_hinted(*key)
-                || self.app.has_pending_event(*key)
-                || self.state.mirror.parent(*key).is_some_and(is_hinted);
+            let is_dirty = |key| self.state.schedule.is_dirty(key);
+            let announced = is_dirty(*key)
+                || self.strategies.has_pending_event(*key)
+                || self.state.mirror.parent(*key).is_some_and(is_dirty);
             if !announced {
                 missed += 1;
                 trace!(?cause, ?update, "nobody announced");

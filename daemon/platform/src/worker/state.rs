@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The maximum number of messages in the output queue before announcements are dropped.
-const MOST_OUTGOING: usize = 256;
+const MAX_OUTGOING: usize = 256;
 
 /// The state of a worker.
 pub struct WorkerState {
@@ -36,7 +36,7 @@ pub struct WorkerState {
     /// Why the app cannot be observed completely.
     refused: Option<String>,
     /// Whether the app has more elements than are kept.
-    short: bool,
+    is_short: bool,
     outgoing: VecDeque<WorkerEvent>,
     ended: &'static str,
 }
@@ -45,7 +45,7 @@ pub struct WorkerState {
 pub(super) enum Health {
     Well,
     /// The app let a call time out. The probe returns as soon as it replies to anything.
-    Silent(oneshot::Receiver<()>),
+    Unresponsive(oneshot::Receiver<()>),
     Ended,
 }
 
@@ -65,7 +65,7 @@ pub(super) enum Walk {
 
 impl WorkerState {
     /// The state before anything is read. `ended` is the error text for an app that has ended.
-    pub(super) fn new(counters: Arc<Counters>, ended: &'static str) -> WorkerState {
+    pub fn new(counters: Arc<Counters>, ended: &'static str) -> WorkerState {
         WorkerState {
             mirror: Mirror::default(),
             schedule: Schedule::new(Pace::default(), now()),
@@ -76,7 +76,7 @@ impl WorkerState {
             health: Health::Well,
             walk: Walk::Registering,
             refused: None,
-            short: false,
+            is_short: false,
             outgoing: VecDeque::new(),
             ended,
         }
@@ -130,10 +130,10 @@ impl WorkerState {
         }
     }
 
-    /// Called after readings were applied: sends the app's state if it now has more elements than are kept, or no longer has.
-    pub(super) fn note_room(&mut self) {
-        if self.short != self.mirror.is_short() {
-            self.short = !self.short;
+    /// Sends the app's state if it now has more elements than are kept, or no longer has.
+    pub(super) fn check_shortage(&mut self) {
+        if self.is_short != self.mirror.is_short() {
+            self.is_short = !self.is_short;
             self.queue_state();
         }
     }
@@ -142,12 +142,12 @@ impl WorkerState {
     pub fn failure(&self) -> Failure {
         match self.health {
             Health::Ended => Failure::new(FailureKind::Gone, self.ended),
-            Health::Well | Health::Silent(_) => unresponsive(),
+            Health::Well | Health::Unresponsive(_) => unresponsive(),
         }
     }
 
     /// Queues updates for the engine.
-    pub fn queue_updates(&mut self, cause: Cause, updates: Vec<Update>) {
+    pub(super) fn queue_updates(&mut self, cause: Cause, updates: Vec<Update>) {
         if !updates.is_empty() {
             self.outgoing.push_back(WorkerEvent::Batch(Batch { cause, updates }));
         }
@@ -155,7 +155,7 @@ impl WorkerState {
 
     /// Queues a text that the app wants screen readers to speak.
     pub fn queue_announcement(&mut self, text: String) {
-        if self.outgoing.len() < MOST_OUTGOING {
+        if self.outgoing.len() < MAX_OUTGOING {
             self.outgoing.push_back(WorkerEvent::Announcement(text));
         }
     }
@@ -163,9 +163,9 @@ impl WorkerState {
     /// Queues the app's state.
     pub(super) fn queue_state(&mut self) {
         let degraded = match self.health {
-            Health::Well => self.refused.clone().or_else(|| self.short.then(|| self.mirror.shortage())),
+            Health::Well => self.refused.clone().or_else(|| self.is_short.then(|| self.mirror.shortage())),
             // The reason for being unresponsive, where it is known: access may not be permitted.
-            Health::Silent(_) => self.refused.clone().or_else(|| Some(self.failure().native)),
+            Health::Unresponsive(_) => self.refused.clone().or_else(|| Some(self.failure().native)),
             Health::Ended => Some(self.failure().native),
         };
         let complete = self.is_complete();

@@ -5,10 +5,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use axd_protocol::{Point, Role};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::timeout;
 
 use super::*;
 use crate::mirror::{Reading, Readings};
-use crate::{Act, ElementKey, Facts, FailureKind, Gate, Measured, Responder, Update};
+use crate::{Act, Cause, ElementKey, Facts, FailureKind, Gate, Measured, Responder, Update};
+
+/// How long tests wait for what does not come.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An app whose elements are a table of names and children, with a record of what was done to it.
 #[derive(Default)]
@@ -20,14 +24,31 @@ struct Table {
     restless: usize,
     /// The value of `restless` when the app was measured.
     measured: usize,
-    notes: VecDeque<u64>,
+    events: VecDeque<u64>,
     marks: VecDeque<u64>,
+    /// Elements that wait for a quick read.
+    quick_reads: Vec<u64>,
+    /// Elements whose delayed reread is due, and from when on; at once, if that is `None`.
+    delayed_rereads: Vec<u64>,
+    rereads_due: Option<Instant>,
     /// How many rescans ran, and how many are wanted.
-    looks: u64,
-    wanted: u64,
+    rescans: u64,
+    wanted_rescans: u64,
     paths: usize,
-    silent: bool,
+    is_unresponsive: bool,
     probe: Option<oneshot::Sender<()>>,
+    /// What was done, in order, once it is wanted.
+    log: Option<Vec<String>>,
+    logged: Arc<Notify>,
+}
+
+impl Table {
+    fn record(&mut self, entry: impl Into<String>) {
+        if let Some(log) = &mut self.log {
+            log.push(entry.into());
+            self.logged.notify_one();
+        }
+    }
 }
 
 #[derive(Clone, Default)]
@@ -41,24 +62,76 @@ impl Fake {
     }
 }
 
+/// A quick read, a rescan and a delayed reread, as the table has them due.
+#[derive(Default)]
+struct FakeStrategies;
+
+impl ReadStrategy<Fake> for FakeStrategies {
+    async fn step(&mut self, turn: Turn<'_>, app: &mut Fake, _: &mut WorkerState) -> StepResult {
+        let table = &mut *app.0.0.lock();
+        match turn {
+            Turn::First { .. } if !table.quick_reads.is_empty() => {
+                let mut readings = Readings::default();
+                for key in std::mem::take(&mut table.quick_reads) {
+                    table.record(format!("quick read {key}"));
+                    let facts = Facts { name: Some("quick".to_owned()), ..Facts::new(Role::Group) };
+                    readings.add_facts(ElementKey(key), facts);
+                }
+                Ok(Progress::Found(readings))
+            }
+            Turn::Idle if table.rescans < table.wanted_rescans => {
+                table.record("rescan");
+                table.rescans = table.wanted_rescans;
+                Ok(Progress::Made)
+            }
+            Turn::Routine
+                if !table.delayed_rereads.is_empty() && table.rereads_due.is_none_or(|due| due <= now()) =>
+            {
+                table.record("delayed reread");
+                let keys = std::mem::take(&mut table.delayed_rereads);
+                Ok(Progress::Read(keys.into_iter().map(ElementKey).collect()))
+            }
+            Turn::Interest(_) => {
+                table.record("interest");
+                Ok(Progress::None)
+            }
+            _ => Ok(Progress::None),
+        }
+    }
+
+    fn next_due(&self, app: &Fake) -> Option<Instant> {
+        let table = app.0.0.lock();
+        table.rereads_due.filter(|_| !table.delayed_rereads.is_empty())
+    }
+
+    fn flush(&mut self, app: &Fake, state: &mut WorkerState, prerequisite: &mut Option<u64>) -> bool {
+        let table = &mut *app.0.0.lock();
+        state.mark_known_dirty(table.quick_reads.drain(..).map(ElementKey));
+        table.wanted_rescans = *prerequisite.get_or_insert(table.rescans + 1);
+        table.rescans >= table.wanted_rescans
+    }
+}
+
 impl AppBackend for Fake {
+    type Strategies = FakeStrategies;
+
     const STEPS: Steps = Steps { first: 2, growth: 2, largest: 4 };
-    const SILENT_BY_FENCE: bool = false;
+    const FENCE_TIMEOUT_MEANS_UNRESPONSIVE: bool = false;
     const ENDED: &'static str = "it ended";
 
     async fn register(&mut self, _: &mut WorkerState) -> Result<(), Failure> {
         Ok(())
     }
 
-    fn drain_events(&mut self, state: &mut WorkerState) {
+    fn drain_events(&mut self, _: &mut FakeStrategies, state: &mut WorkerState) {
         let table = &mut *self.0.0.lock();
-        for key in table.notes.drain(..).map(ElementKey) {
+        for key in table.events.drain(..).map(ElementKey) {
             match state.mirror.knows(key) {
                 true => state.schedule.mark_dirty(key),
                 false => drop(state.unplaced.insert(key)),
             }
         }
-        table.marks.drain(..).for_each(|ticket| state.fences.pass(ticket));
+        table.marks.drain(..).for_each(|mark| state.fences.pass(mark));
     }
 
     async fn wait_for_event(&mut self) {
@@ -72,10 +145,11 @@ impl AppBackend for Fake {
         into: &mut Readings,
     ) -> Result<(), Failure> {
         let table = &mut *self.0.0.lock();
-        if table.silent {
+        if table.is_unresponsive {
             return Err(unresponsive());
         }
         for key in keys {
+            table.record(format!("read {}", key.0));
             into.add(
                 *key,
                 table.elements.get(&key.0).map(|(name, children)| Reading {
@@ -86,13 +160,13 @@ impl AppBackend for Fake {
             );
             if table.restless > 0 {
                 table.restless -= 1;
-                table.notes.push_back(key.0);
+                table.events.push_back(key.0);
             }
             if let Some(name) = table.renames.remove(&key.0)
                 && let Some(element) = table.elements.get_mut(&key.0)
             {
                 element.0 = name;
-                table.notes.push_back(key.0);
+                table.events.push_back(key.0);
             }
         }
         Ok(())
@@ -137,19 +211,6 @@ impl AppBackend for Fake {
     fn is_lost(&self, failure: &Failure) -> bool {
         failure.kind == FailureKind::Gone
     }
-
-    async fn rescan(&mut self, _: &mut WorkerState) -> Result<bool, Failure> {
-        let table = &mut *self.0.0.lock();
-        let is_due = table.looks < table.wanted;
-        table.looks = table.wanted;
-        Ok(is_due)
-    }
-
-    fn is_flushed(&mut self, _: bool, errand: &mut Option<u64>) -> bool {
-        let table = &mut *self.0.0.lock();
-        table.wanted = *errand.get_or_insert(table.looks + 1);
-        table.looks >= table.wanted
-    }
 }
 
 /// The worker of an app with one window and one element in it, after the first walk.
@@ -169,27 +230,28 @@ impl Attached {
                 BTreeMap::from([(0, ("app", vec![1])), (1, ("window", vec![2])), (2, ("a", vec![]))]);
         });
         let (requests, inbox) = mpsc::unbounded_channel();
-        let (told, out) = mpsc::channel(16);
+        let (sender, out) = mpsc::channel(16);
         let counters = Arc::<Counters>::default();
-        tokio::spawn(run_worker(fake.clone(), inbox, told, Arc::clone(&counters)));
+        tokio::spawn(run_worker(fake.clone(), inbox, sender, Arc::clone(&counters)));
         let mut attached = Attached { fake, requests, out, counters, names: BTreeMap::new() };
-        attached.until(|told| matches!(told, WorkerEvent::State { complete: true, .. })).await;
+        attached.until(|event| matches!(event, WorkerEvent::State { complete: true, .. })).await;
         attached
     }
 
     /// Receives events until this one arrives.
     async fn until(&mut self, is_it: impl Fn(&WorkerEvent) -> bool) -> WorkerEvent {
         loop {
-            let told = self.out.recv().await.expect("the worker lives");
-            if let WorkerEvent::Batch(batch) = &told {
+            let event =
+                timeout(PATIENCE, self.out.recv()).await.expect("it comes").expect("the worker lives");
+            if let WorkerEvent::Batch(batch) = &event {
                 for update in &batch.updates {
                     if let Update::Upsert { key, facts } = update {
                         self.names.insert(key.0, facts.name.clone().unwrap_or_default());
                     }
                 }
             }
-            if is_it(&told) {
-                return told;
+            if is_it(&event) {
+                return event;
             }
         }
     }
@@ -204,9 +266,18 @@ impl Attached {
         reply.await.expect("it was delivered")
     }
 
+    /// Waits until the log has that many entries, and takes it.
+    async fn log_of(&mut self, count: usize) -> Vec<String> {
+        let logged = self.fake.with(|table| Arc::clone(&table.logged));
+        while self.fake.0.0.lock().log.as_ref().is_none_or(|log| log.len() < count) {
+            timeout(PATIENCE, logged.notified()).await.expect("there is more");
+        }
+        self.fake.with(|table| table.log.replace(Vec::new())).unwrap_or_default()
+    }
+
     /// Delivers the next reply.
     async fn deliver(&mut self) {
-        match self.until(|told| matches!(told, WorkerEvent::Reply(_))).await {
+        match self.until(|event| matches!(event, WorkerEvent::Reply(_))).await {
             WorkerEvent::Reply(reply) => reply.deliver(),
             _ => unreachable!("it was a reply"),
         }
@@ -214,7 +285,7 @@ impl Attached {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_element_announces_just_before_it_is_known_is_not_lost() {
+async fn an_event_of_an_element_that_is_just_being_read_is_not_lost() {
     let mut app = Attached::new().await;
     app.fake.with(|table| {
         table.elements.insert(3, ("old", vec![]));
@@ -225,37 +296,100 @@ async fn what_an_element_announces_just_before_it_is_known_is_not_lost() {
     assert_eq!((walked, app.names[&3].as_str()), (Ok(()), "old"));
     let fenced = app.ask(|reply| WorkerRequest::Fence { reply }).await;
     assert_eq!((fenced, app.names[&3].as_str()), (Ok(()), "new"));
-    assert_eq!(app.fake.with(|table| table.paths), 0, "it was known where it is");
+    assert_eq!(app.fake.with(|table| table.paths), 0, "its place was known");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_app_that_never_rests_does_not_hold_up_who_asks() {
+async fn an_app_that_never_rests_does_not_delay_requests() {
     let mut app = Attached::new().await;
     app.fake.with(|table| {
         table.restless = 10_000;
-        table.notes.extend([1, 2]);
+        table.events.extend([1, 2]);
     });
     let measured = app.ask(|reply| WorkerRequest::Measure { keys: vec![ElementKey(2)], reply }).await;
     assert_eq!(measured, Ok(Vec::new()));
     let left = app.fake.with(|table| table.measured);
-    assert!(left > 9_000, "it was asked when it had nearly come to rest: {left}");
+    assert!(left > 9_000, "it was measured when it had nearly come to rest: {left}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fence_waits_for_what_the_app_must_be_looked_through_for() {
+async fn quick_reads_come_before_dirty_elements_and_a_rescan_waits_until_none_is_dirty() {
     let mut app = Attached::new().await;
-    let fenced = app.ask(|reply| WorkerRequest::Fence { reply }).await;
-    assert_eq!((fenced, app.fake.with(|table| table.looks)), (Ok(()), 1));
+    app.fake.with(|table| {
+        table.log = Some(Vec::new());
+        table.wanted_rescans = 1;
+        table.events.extend([2, 1, 0]);
+        table.quick_reads.push(2);
+    });
+    // Three dirty elements are read in two batches.
+    assert_eq!(app.log_of(5).await, ["quick read 2", "read 2", "read 1", "read 0", "rescan"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn that_an_app_is_silent_is_told_before_the_answer_that_failed_and_nothing_is_asked_until_it_is_back() {
+async fn delayed_rereads_come_before_interests_and_take_turns_with_dirty_elements() {
     let mut app = Attached::new().await;
-    app.fake.with(|table| table.silent = true);
+    let watch = WorkerRequest::Watch { interest: 1, keys: vec![ElementKey(2)] };
+    app.requests.send(watch).expect("the worker lives");
+    let (start, every) = (now(), crate::schedule::Pace::default().watch_first);
+    app.fake.with(|table| {
+        table.log = Some(Vec::new());
+        table.delayed_rereads.push(1);
+        table.rereads_due = Some(start + every);
+    });
+    assert_eq!(app.log_of(4).await, ["delayed reread", "read 1", "interest", "read 2"]);
+    app.fake.with(|table| {
+        table.restless = 10_000;
+        table.events.push_back(2);
+        table.delayed_rereads.push(1);
+        table.rereads_due = None;
+    });
+    let log = app.log_of(8).await;
+    assert!(log.iter().any(|entry| entry == "delayed reread"), "{log:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_strategy_is_polled_when_it_is_due_and_what_it_reads_counts_as_unannounced() {
+    let mut app = Attached::new().await;
+    let (start, delay) = (now(), Duration::from_millis(30));
+    app.fake.with(|table| {
+        table.log = Some(Vec::new());
+        table.elements.insert(2, ("renamed", vec![]));
+        table.delayed_rereads.extend([9, 2]);
+        table.rereads_due = Some(start + delay);
+    });
+    assert_eq!(app.log_of(2).await, ["delayed reread", "read 2"], "there is no element 9");
+    assert_eq!(now() - start, delay);
+    app.until(|event| matches!(event, WorkerEvent::Batch(batch) if batch.cause == Cause::Sweep)).await;
+    assert_eq!((app.names[&2].as_str(), app.counters.missed.load(Relaxed)), ("renamed", 1));
+    app.fake.with(|table| table.quick_reads.push(2));
+    app.until(|event| matches!(event, WorkerEvent::Batch(batch) if batch.cause == Cause::Event)).await;
+    assert_eq!((app.names[&2].as_str(), app.counters.missed.load(Relaxed)), ("quick", 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fence_has_elements_read_in_full_instead_of_quickly_and_waits_for_its_rescan() {
+    let mut app = Attached::new().await;
+    app.fake.with(|table| {
+        table.log = Some(Vec::new());
+        table.elements.insert(2, ("full", vec![]));
+    });
+    let (reply, reached) = Responder::new();
+    app.requests.send(WorkerRequest::Fence { reply }).expect("the worker lives");
+    // The event is drained together with the mark of the fence.
+    app.fake.0.0.lock().quick_reads.push(2);
+    app.deliver().await;
+    assert_eq!((reached.await, app.names[&2].as_str()), (Ok(Ok(())), "full"));
+    assert_eq!(app.log_of(2).await, ["read 2", "rescan"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unresponsive_app_is_reported_before_the_failed_reply_and_gets_no_calls_until_it_replies() {
+    let mut app = Attached::new().await;
+    app.fake.with(|table| table.is_unresponsive = true);
     let (reply, walked) = Responder::new();
     app.requests.send(WorkerRequest::Walk { key: ElementKey::APP, reply }).expect("the worker lives");
-    let told = app.until(|told| !matches!(told, WorkerEvent::Batch(_))).await;
-    assert!(matches!(told, WorkerEvent::State { degraded: Some(_), complete: true }), "{told:?}");
+    let event = app.until(|event| !matches!(event, WorkerEvent::Batch(_))).await;
+    assert!(matches!(event, WorkerEvent::State { degraded: Some(_), complete: true }), "{event:?}");
     app.deliver().await;
     assert!(walked.await.expect("it was delivered").is_err());
     let calls = app.counters.calls.load(Relaxed);
@@ -263,9 +397,9 @@ async fn that_an_app_is_silent_is_told_before_the_answer_that_failed_and_nothing
     assert_eq!(failed.map_err(|failure| failure.kind), Err(FailureKind::Unresponsive));
     assert_eq!(app.counters.calls.load(Relaxed), calls);
     app.fake.with(|table| {
-        table.silent = false;
-        table.probe.take().expect("it is probed").send(()).expect("somebody waits");
+        table.is_unresponsive = false;
+        table.probe.take().expect("it is probed").send(()).expect("the worker waits for it");
     });
-    app.until(|told| matches!(told, WorkerEvent::State { degraded: None, .. })).await;
+    app.until(|event| matches!(event, WorkerEvent::State { degraded: None, .. })).await;
     assert_eq!(app.ask(|reply| WorkerRequest::Fence { reply }).await, Ok(()));
 }

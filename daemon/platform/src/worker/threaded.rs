@@ -15,24 +15,32 @@ use crate::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Responder};
 /// An app with its notifications and the results of its actions.
 pub(super) struct ThreadedApp<L> {
     /// `None`: it has ended.
-    pub(super) line: Option<L>,
+    pub(super) handle: Option<L>,
     observer: mpsc::UnboundedSender<AppNotification>,
-    notes: mpsc::UnboundedReceiver<AppNotification>,
+    notifications: mpsc::UnboundedReceiver<AppNotification>,
     /// Notifications that were waited for and are not handled yet.
-    heard: Vec<AppNotification>,
+    received: Vec<AppNotification>,
     /// Where the results of running actions are sent.
-    pub(super) acts: mpsc::UnboundedSender<FinishedAction>,
-    outcomes: mpsc::UnboundedReceiver<FinishedAction>,
+    pub(super) finished_sender: mpsc::UnboundedSender<FinishedAction>,
+    finished: mpsc::UnboundedReceiver<FinishedAction>,
     /// Results that were waited for and are not handled yet.
-    acted: Vec<FinishedAction>,
+    received_finished: Vec<FinishedAction>,
 }
 
 impl<L: AppHandle> ThreadedApp<L> {
     /// An app behind a handle; without a handle, an app that has ended.
-    pub fn new(line: Option<L>) -> ThreadedApp<L> {
-        let (observer, notes) = mpsc::unbounded_channel();
-        let (acts, outcomes) = mpsc::unbounded_channel();
-        ThreadedApp { line, observer, notes, heard: Vec::new(), acts, outcomes, acted: Vec::new() }
+    pub fn new(handle: Option<L>) -> ThreadedApp<L> {
+        let (observer, notifications) = mpsc::unbounded_channel();
+        let (finished_sender, finished) = mpsc::unbounded_channel();
+        ThreadedApp {
+            handle,
+            observer,
+            notifications,
+            received: Vec::new(),
+            finished_sender,
+            finished,
+            received_finished: Vec::new(),
+        }
     }
 
     /// Sends a request and waits for the reply until the timeout.
@@ -43,21 +51,21 @@ impl<L: AppHandle> ThreadedApp<L> {
     ) -> Result<T, Failure> {
         let (answer, reply) = oneshot::channel();
         state.count_call();
-        let asked = self.line.as_ref().is_some_and(|line| line.ask(question(answer)));
+        let asked = self.handle.as_ref().is_some_and(|handle| handle.ask(question(answer)));
         match tokio::time::timeout(APP_REPLY_TIMEOUT, reply).await {
             Ok(Ok(Err(failure))) if failure.kind == FailureKind::Unresponsive => Err(unresponsive()),
             Ok(Ok(answer)) => answer,
             Err(_) if asked => Err(unresponsive()),
             Ok(Err(_)) | Err(_) => {
-                self.line = None;
+                self.handle = None;
                 Err(Failure::new(FailureKind::Gone, Self::ENDED))
             }
         }
     }
 
-    fn on_notification(&mut self, note: AppNotification, state: &mut WorkerState) {
-        trace!(?note, "the app announced");
-        match note {
+    fn on_notification(&mut self, notification: AppNotification, state: &mut WorkerState) {
+        trace!(?notification, "the app announced");
+        match notification {
             AppNotification::Marker(mark) => return state.fences.pass(mark),
             AppNotification::Refused(why) => return state.set_degraded(why),
             AppNotification::Changed(element) | AppNotification::Structure(element)
@@ -80,8 +88,10 @@ impl<L: AppHandle> ThreadedApp<L> {
 }
 
 impl<L: AppHandle> AppBackend for ThreadedApp<L> {
+    type Strategies = ();
+
     const STEPS: Steps = Steps { first: L::MAX_BATCH, growth: 4, largest: 4_096 };
-    const SILENT_BY_FENCE: bool = true;
+    const FENCE_TIMEOUT_MEANS_UNRESPONSIVE: bool = true;
     const ENDED: &'static str = "the app has ended";
 
     async fn register(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
@@ -89,37 +99,41 @@ impl<L: AppHandle> AppBackend for ThreadedApp<L> {
         self.ask(state, |answer| AppRequest::Observe(observer, answer)).await
     }
 
-    fn drain_events(&mut self, state: &mut WorkerState) {
-        std::mem::take(&mut self.heard).into_iter().for_each(|note| self.on_notification(note, state));
-        while let Ok(note) = self.notes.try_recv() {
-            self.on_notification(note, state);
+    fn drain_events(&mut self, (): &mut (), state: &mut WorkerState) {
+        std::mem::take(&mut self.received)
+            .into_iter()
+            .for_each(|notification| self.on_notification(notification, state));
+        while let Ok(notification) = self.notifications.try_recv() {
+            self.on_notification(notification, state);
         }
-        std::mem::take(&mut self.acted).into_iter().for_each(|acted| acted.finish(state, L::MAX_BATCH));
-        while let Ok(acted) = self.outcomes.try_recv() {
-            acted.finish(state, L::MAX_BATCH);
+        std::mem::take(&mut self.received_finished)
+            .into_iter()
+            .for_each(|action| action.finish(state, L::MAX_BATCH));
+        while let Ok(action) = self.finished.try_recv() {
+            action.finish(state, L::MAX_BATCH);
         }
-        if self.line.is_none() {
+        if self.handle.is_none() {
             state.set_ended();
         } else if state.has_ended() {
             // Dropping the handle lets the owner of the native elements end.
-            self.line = None;
+            self.handle = None;
         }
     }
 
     async fn wait_for_event(&mut self) {
-        let line = self.line.as_ref();
+        let handle = self.handle.as_ref();
         let ended = async {
-            match line {
-                Some(line) => line.ended().await,
+            match handle {
+                Some(handle) => handle.ended().await,
                 None => std::future::pending().await,
             }
         };
         // These channels are never closed: both senders are kept here.
         tokio::select! {
             biased;
-            _ = self.notes.recv_many(&mut self.heard, 1) => {}
-            _ = self.outcomes.recv_many(&mut self.acted, 1) => {}
-            () = ended => self.line = None,
+            _ = self.notifications.recv_many(&mut self.received, 1) => {}
+            _ = self.finished.recv_many(&mut self.received_finished, 1) => {}
+            () = ended => self.handle = None,
         }
     }
 
@@ -174,18 +188,18 @@ impl<L: AppHandle> AppBackend for ThreadedApp<L> {
     }
 
     fn send_fence(&mut self, mark: u64) {
-        if let Some(line) = &self.line {
+        if let Some(handle) = &self.handle {
             // If this fails the app has ended, and the fence fails when the worker notices.
-            let _ = line.ask(AppRequest::Mark(mark, self.observer.clone()));
+            let _ = handle.ask(AppRequest::Mark(mark, self.observer.clone()));
         }
     }
 
     fn probe(&mut self) -> Option<oneshot::Receiver<()>> {
         let (answer, probe) = oneshot::channel();
-        self.line.as_ref()?.ask(AppRequest::Awake(answer)).then_some(probe)
+        self.handle.as_ref()?.ask(AppRequest::Awake(answer)).then_some(probe)
     }
 
     fn is_lost(&self, _failure: &Failure) -> bool {
-        self.line.is_none()
+        self.handle.is_none()
     }
 }

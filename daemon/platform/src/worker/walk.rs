@@ -55,7 +55,6 @@ impl<A: AppBackend> Worker<A> {
     ) -> Result<(), Failure> {
         let Some(queue) = queues.front_mut() else {
             self.state.walk = Walk::Done;
-            self.app.on_walk_done();
             self.state.queue_state();
             return Ok(());
         };

@@ -25,7 +25,7 @@ const REDRAW_QUIET: Duration = Duration::from_millis(40);
 pub(crate) struct WindowPixels {
     /// The server can keep them.
     composite: bool,
-    /// The server tells when an app draws.
+    /// The server reports when an app draws.
     damage: bool,
     /// The selection whose owner is the compositing manager.
     manager: u32,

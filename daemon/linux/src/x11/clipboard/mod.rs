@@ -132,7 +132,7 @@ fn serve(jobs: &Receiver<ClipboardRequest>, wakeup: &EventFd) {
     let mut seat = match ClipboardWindow::new() {
         Ok(seat) => seat,
         Err(failure) => {
-            // The one that made the thread start is told why; a later one starts another.
+            // The call that made the thread start gets the reason; a later one starts another.
             if let Ok(request) = jobs.recv() {
                 request.fail(failure);
             }

@@ -24,13 +24,13 @@ const TRANSFER_TIMEOUT: Duration = Duration::from_secs(10);
 /// The content that axd has put on the clipboard.
 pub(crate) struct OwnedContent {
     pub content: ClipboardContent,
-    /// /// When axd became the owner.
+    /// When axd became the owner.
     pub since: Timestamp,
-    /// /// The forms in which it is offered.
+    /// The forms in which it is offered.
     pub forms: Vec<Representation>,
 }
 
-/// /// The content in the form of one target.
+/// The content in the form of one target.
 pub(crate) struct Representation {
     pub target: Atom,
     pub bytes: Vec<u8>,

@@ -143,7 +143,7 @@ impl ClipboardWindow {
         self.receive_chunks().map(Some)
     }
 
-    /// Receives content in chunks. That the property with the size was deleted has told the owner to begin.
+    /// Receives content in chunks. The owner begins once the property with the size is deleted.
     fn receive_chunks(&mut self) -> Result<Vec<u8>, Failure> {
         let (window, property) = (self.window, self.atoms._AXD_CLIPBOARD);
         let mut whole = Vec::new();
