@@ -43,6 +43,13 @@ pub enum Act {
     Scroll(Direction, u32),
 }
 
+impl Act {
+    /// Whether the element must be enabled: a disabled one can still be scrolled.
+    pub fn needs_enabled(&self) -> bool {
+        !matches!(self, Act::ScrollTo | Act::Reveal(_) | Act::Scroll(..))
+    }
+}
+
 /// A step of mouse or keyboard input.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InputStep {

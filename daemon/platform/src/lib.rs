@@ -7,6 +7,7 @@
 mod action;
 pub mod children;
 mod extension;
+mod failure;
 pub mod input_script;
 pub mod input_thread;
 pub mod mirror;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use axd_protocol::command::{Finding, Permission};
-use axd_protocol::keys::Modifier;
+use axd_protocol::keys::{Combo, Key, Modifier, Named};
 use axd_protocol::{Bounds, DisplayInfo, Point};
 use tokio::sync::{mpsc, oneshot};
 
@@ -30,6 +31,7 @@ pub use action::{
 pub use axd_gate::Gate;
 pub use axd_tree::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};
 pub use extension::{Extension, ExtensionAnswer, ExtensionReply};
+pub use failure::{Failure, FailureKind, Sent};
 pub use receiver::{Input, Judge, Receiver, Stretch};
 pub use request::{Responder, Rows, WorkerReply, WorkerRequest};
 
@@ -60,6 +62,11 @@ pub trait Platform: Send + Sync + 'static {
     /// The modifier of the usual shortcuts, such as the one that selects everything.
     fn shortcut_modifier(&self) -> Modifier {
         Modifier::Ctrl
+    }
+
+    /// The keys that put the caret at the end of a text.
+    fn end_of_text_keys(&self) -> Combo {
+        Combo { modifiers: vec![Modifier::Ctrl], key: Key::Named(Named::End) }
     }
 
     /// Starts sending events about apps, windows and displays. Those that exist already are sent before this returns.
@@ -291,74 +298,4 @@ pub struct Counters {
     pub calls: AtomicU64,
     /// Changes without a notification, found by reading again.
     pub missed: AtomicU64,
-}
-
-/// Why a platform call failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{native}")]
-pub struct Failure {
-    /// The kind.
-    pub kind: FailureKind,
-    /// The platform's own error text.
-    pub native: String,
-    /// Whether an action had been sent by then.
-    pub sent: Sent,
-}
-
-impl From<axd_gate::Closed> for Failure {
-    fn from(_: axd_gate::Closed) -> Failure {
-        Failure::closed()
-    }
-}
-
-impl Failure {
-    /// A failure before anything was sent.
-    pub fn new(kind: FailureKind, native: impl Into<String>) -> Failure {
-        Failure { kind, native: native.into(), sent: Sent::No }
-    }
-
-    /// This failure, with whether something was sent before it.
-    #[must_use]
-    pub fn sent(mut self, sent: Sent) -> Failure {
-        self.sent = sent;
-        self
-    }
-
-    /// The failure of an action whose gate was closed before anything was sent.
-    pub fn closed() -> Failure {
-        Failure::new(FailureKind::Closed, "it was cancelled before it was sent")
-    }
-}
-
-/// Whether something was sent before a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sent {
-    /// Nothing was sent.
-    #[default]
-    No,
-    /// Something may have been sent.
-    Maybe,
-    /// Something was sent.
-    Yes,
-}
-
-/// The kind of a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureKind {
-    /// The element is gone.
-    Gone,
-    /// The app timed out; it is busy, not gone.
-    Unresponsive,
-    /// The app or the platform does not support it.
-    NotSupported,
-    /// It was refused.
-    Refused,
-    /// The request is invalid.
-    Invalid,
-    /// The gate was closed before anything was sent.
-    Closed,
-    /// The user has not granted permission.
-    NotAllowed,
-    /// The input would have reached the wrong receiver.
-    Elsewhere,
 }

@@ -11,7 +11,7 @@ use axd_protocol::{Error, ErrorCode, NodeId, Point, Result, Role, State};
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::input_lock::HeldInput;
 use crate::action::receiver::Expected;
-use axd_platform::{Act, Direction, Input, InputStep};
+use axd_platform::{Act, Direction, FailureKind, Input, InputStep, Sent};
 
 /// The pause between the clicks of a double or triple click: some apps occasionally miss one of several clicks without a pause.
 const CLICK_PAUSE: Duration = Duration::from_millis(30);
@@ -88,14 +88,29 @@ impl ActionContext<'_> {
             self.click(Button::Left, 1).await?;
             self.wait_for_effect(|| self.holds_focus(id)).await;
         }
-        // A field that gets the focus may select its text, and typing would replace it. Where the caret cannot be set, the
-        // field is left as it is.
-        let _ = self.perform(id, Act::CaretToEnd).await;
         let role = self.role().unwrap_or(Role::Unknown);
-        if self.holds_focus(id) || !takes_focus(role) {
-            return Ok(());
+        if !self.holds_focus(id) && takes_focus(role) {
+            return Err(self.not_actionable("did not take the keyboard focus"));
         }
-        Err(self.not_actionable("did not take the keyboard focus"))
+        self.put_caret_at_end(id).await
+    }
+
+    /// Puts the caret behind what a field holds: one that gets the focus may select its text, and typing would replace it. Where
+    /// the app cannot do it, keys do; what is no field is left as it is.
+    async fn put_caret_at_end(&self, id: NodeId) -> Result<()> {
+        let by_keys = match self.perform(id, Act::CaretToEnd).await {
+            Err(failure) => failure.kind == FailureKind::NotSupported && failure.sent == Sent::No,
+            Ok(()) => false,
+        };
+        let is_field = match self.role() {
+            Some(Role::TextField | Role::TextArea | Role::SearchField) => true,
+            Some(Role::SpinButton) | None => false,
+            Some(_) => self.has(State::Editable),
+        };
+        if by_keys && is_field {
+            self.by_keys(press(&self.engine.platform.end_of_text_keys())).await?;
+        }
+        Ok(())
     }
 
     /// Whether the element, or one inside it, has the focus.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axd_protocol::{Role, State};
 
 use crate::action::action_names::{self, NativeAction};
-use crate::action::{Actor, Target, not_effective, unsupported};
+use crate::action::{Actor, Target};
 use crate::atspi::dbus::call;
 use crate::atspi::protocol::{ACCESSIBLE, ACTION, COMPONENT, ObjectRef, body};
 use crate::atspi::states::{NativeState, NativeStates};
@@ -21,7 +21,9 @@ impl Actor {
         let actions = self.actions(target).await?;
         match action_names::press_action(target.role, &actions) {
             Some(action) => self.do_action_and_wait(target, action).await,
-            None => Err(unsupported(format!("it has no press action; {}", describe_offered(&actions)))),
+            None => {
+                Err(Failure::unsupported(format!("it has no press action; {}", describe_offered(&actions))))
+            }
         }
     }
 
@@ -30,7 +32,10 @@ impl Actor {
         let actions = self.actions(target).await?;
         match action_names::action_by_name(name, &actions) {
             Some(action) => self.do_action_and_wait(target, action).await,
-            None => Err(unsupported(format!("it has no action {name:?}; {}", describe_offered(&actions)))),
+            None => Err(Failure::unsupported(format!(
+                "it has no action {name:?}; {}",
+                describe_offered(&actions)
+            ))),
         }
     }
 
@@ -44,7 +49,7 @@ impl Actor {
         let action = action_names::expand_action(target.role, open, is_open.is_some(), &actions);
         let Some(action) = action else {
             let what = if open { "expands" } else { "collapses" };
-            return Err(unsupported(format!(
+            return Err(Failure::unsupported(format!(
                 "it has no action that {what} it; {}",
                 describe_offered(&actions)
             )));
@@ -61,9 +66,10 @@ impl Actor {
             .await?;
         match came {
             true => Ok(()),
-            false => {
-                Err(not_effective(format!("it did not change, although the app performed {:?}", action.name)))
-            }
+            false => Err(Failure::not_effective(format!(
+                "it did not change, although the app performed {:?}",
+                action.name
+            ))),
         }
     }
 
@@ -97,7 +103,7 @@ impl Actor {
             [NativeState::Checkable, NativeState::Checked, NativeState::Pressed, NativeState::Indeterminate];
         match self.toolkit != Toolkit::Gtk3 || states.iter().any(|state| target.native_states.has(*state)) {
             true => Ok(()),
-            false => Err(unsupported("the app does not report whether it is checked")),
+            false => Err(Failure::unsupported("the app does not report whether it is checked")),
         }
     }
 
@@ -138,7 +144,7 @@ impl Actor {
         let done = call(&self.at.bus, &self.at.path, ACTION, "DoAction", &(action.index,));
         match self.send_and_confirm(done).await? {
             true => Ok(()),
-            false => Err(not_effective(format!("the app reports that {:?} failed", action.name))),
+            false => Err(Failure::not_effective(format!("the app reports that {:?} failed", action.name))),
         }
     }
 
@@ -146,7 +152,7 @@ impl Actor {
     /// app that did not give it counts as not having been asked.
     pub(crate) async fn focus(&self, target: &Target) -> Result<(), Failure> {
         if !target.interfaces.component {
-            return Err(unsupported("it cannot be focused"));
+            return Err(Failure::unsupported("it cannot be focused"));
         }
         let given =
             self.send_and_confirm(call(&self.at.bus, &self.at.path, COMPONENT, "GrabFocus", &())).await?;

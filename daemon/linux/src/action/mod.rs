@@ -91,7 +91,7 @@ impl BusApp {
                     actor.queue.wake();
                 });
             }
-            None => drop(done.send(Err(gone()))),
+            None => drop(done.send(Err(Failure::gone()))),
         }
         self.running_action = Some(RunningAction { reply, key, act, outcome });
     }
@@ -167,9 +167,8 @@ struct Target {
 
 impl Actor {
     async fn act(&self, act: &Act) -> Result<(), Failure> {
-        let target = self.read_target(&self.at).await?.ok_or_else(gone)?;
-        let scrolls = matches!(act, Act::ScrollTo | Act::Reveal(_) | Act::Scroll(..));
-        if target.states.has(State::Disabled) && !scrolls {
+        let target = self.read_target(&self.at).await?.ok_or_else(Failure::gone)?;
+        if target.states.has(State::Disabled) && act.needs_enabled() {
             return Err(Failure::new(FailureKind::Refused, "the element is disabled"));
         }
         match act {
@@ -185,7 +184,7 @@ impl Actor {
             Act::TellsChecked => self.require_checkable(&target),
             Act::ScrollTo => self.scroll_to(&self.at, &target).await,
             Act::Reveal(row) => self.scroll_row_into_view(&target, *row).await,
-            Act::Scroll(..) => Err(unsupported("AT-SPI cannot scroll by steps")),
+            Act::Scroll(..) => Err(Failure::unsupported("AT-SPI cannot scroll by steps")),
         }
     }
 
@@ -323,31 +322,18 @@ impl Actor {
     }
 }
 
-fn gone() -> Failure {
-    Failure::new(FailureKind::Gone, "the element is gone")
-}
-
-fn unsupported(why: impl Into<String>) -> Failure {
-    Failure::new(FailureKind::NotSupported, why)
-}
-
-/// The app took the action and did not perform it.
-fn not_effective(why: impl Into<String>) -> Failure {
-    Failure::new(FailureKind::Refused, why).sent(Sent::Yes)
-}
-
 /// Translates the name of a D-Bus error into a failure, with whether something was sent.
 fn failure_of(error: &str) -> Failure {
     match error.rsplit('.').next().unwrap_or_default() {
         // Nothing was there that could have performed it.
         "UnknownMethod" | "UnknownInterface" | "UnknownObject" | "UnknownProperty" | "InvalidArgs"
-        | "NotSupported" | "PropertyReadOnly" => unsupported(format!("the app answered {error}")),
-        "ServiceUnknown" | "NameHasNoOwner" => gone(),
+        | "NotSupported" | "PropertyReadOnly" => Failure::unsupported(format!("the app answered {error}")),
+        "ServiceUnknown" | "NameHasNoOwner" => Failure::gone(),
         // The app left without a reply, perhaps because of this action.
         "NoReply" | "Disconnected" => {
             Failure::new(FailureKind::Gone, "the app ended before it answered").sent(Sent::Maybe)
         }
-        _ => not_effective(format!("the app answered {error}")),
+        _ => Failure::not_effective(format!("the app answered {error}")),
     }
 }
 

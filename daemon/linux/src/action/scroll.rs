@@ -2,7 +2,7 @@
 
 use axd_protocol::Role;
 
-use crate::action::{Actor, Target, unsupported};
+use crate::action::{Actor, Target};
 use crate::atspi::dbus::{call, get, set};
 use crate::atspi::protocol::{
     ACCESSIBLE, COMPONENT, ObjectRef, TABLE, VALUE, body, number_property, ref_property,
@@ -18,7 +18,7 @@ impl Actor {
     /// Scrolls an element into view. An app that says that it did not has not moved anything.
     pub(crate) async fn scroll_to(&self, at: &Handle, target: &Target) -> Result<(), Failure> {
         if !target.interfaces.component {
-            return Err(unsupported("it has no position"));
+            return Err(Failure::unsupported("it has no position"));
         }
         match self.send_and_confirm(call(&at.bus, &at.path, COMPONENT, "ScrollTo", &(SCROLL_ANYWHERE,))).await
         {
@@ -32,7 +32,7 @@ impl Actor {
     /// Scrolls to a cell of a table by the scroll bar beside the table: as far down as its row is among all rows, which shows it if
     /// all are of the same height.
     async fn scroll_by_bar(&self, cell: &Handle) -> Result<(), Failure> {
-        let refused = || unsupported("the app does not scroll it into view");
+        let refused = || Failure::unsupported("the app does not scroll it into view");
         let parent = |of: Option<ObjectRef>| {
             of.filter(ObjectRef::is_element).map(|at| handle(&at)).ok_or_else(refused)
         };
@@ -72,7 +72,7 @@ impl Actor {
     /// Scrolls a table to a row.
     pub(crate) async fn scroll_row_into_view(&self, target: &Target, row: u32) -> Result<(), Failure> {
         if !target.interfaces.table {
-            return Err(unsupported("it is not a table that reports its rows"));
+            return Err(Failure::unsupported("it is not a table that reports its rows"));
         }
         let rows = self.call(get(&self.at.bus, &self.at.path, TABLE, "NRows")).await?;
         let row = i32::try_from(row).unwrap_or(i32::MAX);
@@ -81,12 +81,12 @@ impl Actor {
         }
         let cell = call(&self.at.bus, &self.at.path, TABLE, "GetAccessibleAt", &(row, 0));
         let Some(cell) = body::<ObjectRef>(&self.call(cell).await?).filter(ObjectRef::is_element) else {
-            return Err(unsupported("the app does not report its rows"));
+            return Err(Failure::unsupported("the app does not report its rows"));
         };
         let cell = handle(&cell);
         match self.read_target(&cell).await? {
             Some(target) => self.scroll_to(&cell, &target).await,
-            None => Err(unsupported("the app does not report its rows")),
+            None => Err(Failure::unsupported("the app does not report its rows")),
         }
     }
 }

@@ -5,7 +5,7 @@ use axd_protocol::{Role, State};
 
 use crate::action::action_names;
 use crate::action::actions::as_unsent;
-use crate::action::{Actor, Target, unsupported};
+use crate::action::{Actor, Target};
 use crate::atspi::dbus::{call, get};
 use crate::atspi::protocol::{ACCESSIBLE, SELECTION, TABLE, body, number_property};
 use crate::atspi::states::NativeState;
@@ -48,8 +48,8 @@ impl Actor {
         }
         match target.role {
             R::Tab => self.press(target).await,
-            _ if in_menu => Err(unsupported("items of a menu cannot be selected, only pressed")),
-            _ => Err(unsupported("the app does not support selecting it")),
+            _ if in_menu => Err(Failure::unsupported("items of a menu cannot be selected, only pressed")),
+            _ => Err(Failure::unsupported("the app does not support selecting it")),
         }
     }
 
@@ -68,7 +68,7 @@ impl Actor {
         let actions = self.actions(target).await?;
         match action_names::select_action(&actions) {
             Some(action) => self.do_action(action).await.map_err(as_unsent),
-            None => Err(unsupported("the app does not support selecting an item of this field")),
+            None => Err(Failure::unsupported("the app does not support selecting an item of this field")),
         }
     }
 

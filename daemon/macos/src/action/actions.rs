@@ -2,7 +2,7 @@
 
 use axd_protocol::Role;
 
-use super::{ActionContext, as_not_sent, not_effective, unsupported};
+use super::{ActionContext, as_not_sent};
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
 use crate::ax::value::from_bool;
@@ -15,7 +15,7 @@ impl ActionContext<'_> {
         let actions = self.actions(&self.element)?;
         match press_action(self.target.role, &self.target.native, &actions) {
             Some(action) => self.perform(&self.element, action),
-            None => Err(unsupported(format!("it has no press action; {}", list_actions(&actions)))),
+            None => Err(Failure::unsupported(format!("it has no press action; {}", list_actions(&actions)))),
         }
     }
 
@@ -24,7 +24,9 @@ impl ActionContext<'_> {
         let actions = self.actions(&self.element)?;
         match find_action(name, &actions) {
             Some(action) => self.perform(&self.element, action),
-            None => Err(unsupported(format!("it has no action {name:?}; {}", list_actions(&actions)))),
+            None => {
+                Err(Failure::unsupported(format!("it has no action {name:?}; {}", list_actions(&actions))))
+            }
         }
     }
 
@@ -36,7 +38,7 @@ impl ActionContext<'_> {
     /// that did not give it counts as not asked.
     pub(super) fn focus(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXFocusedAttribute)? {
-            return Err(unsupported("it cannot be focused"));
+            return Err(Failure::unsupported("it cannot be focused"));
         }
         self.set(&self.element, n::kAXFocusedAttribute, &from_bool(true)).map_err(as_not_sent)?;
         let has = || Ok(self.element.boolean(n::kAXFocusedAttribute)?.unwrap_or_default());
@@ -61,7 +63,7 @@ impl ActionContext<'_> {
             return if came {
                 Ok(())
             } else {
-                Err(not_effective("it did not change, although the app accepted it"))
+                Err(Failure::not_effective("it did not change, although the app accepted it"))
             };
         }
         let actions = self.actions(&self.element)?;
@@ -75,8 +77,9 @@ impl ActionContext<'_> {
             return Ok(());
         }
         let what = if open { "expands" } else { "collapses" };
-        let none =
-            || Err(unsupported(format!("it has no action that {what} it; {}", list_actions(&actions))));
+        let none = || {
+            Err(Failure::unsupported(format!("it has no action that {what} it; {}", list_actions(&actions))))
+        };
         match (self.target.role, is_open) {
             // The action that opens a menu does not close it.
             (Role::Menu | Role::Combobox, _) | (_, None) if !open => {

@@ -50,10 +50,9 @@ struct TargetInfo {
 impl AttachedApp {
     /// Performs an action on an element.
     pub(super) fn act(&mut self, key: ElementKey, act: &Act, gate: &Gate) -> Result<(), Failure> {
-        let element = self.reader.handles.get(key).cloned().ok_or_else(gone)?;
+        let element = self.reader.handles.get(key).cloned().ok_or_else(Failure::gone)?;
         let (target, enabled) = self.inspect_target(key, &element)?;
-        let scrolls = matches!(act, Act::ScrollTo | Act::Reveal(_) | Act::Scroll(..));
-        if !enabled && !scrolls {
+        if !enabled && act.needs_enabled() {
             return Err(Failure::new(FailureKind::Refused, "the element is disabled"));
         }
         let mut context = ActionContext { app: self, key, element, gate, target };
@@ -157,19 +156,6 @@ impl ActionContext<'_> {
         }
         Ok(above)
     }
-}
-
-fn gone() -> Failure {
-    Failure::new(FailureKind::Gone, "the element is gone")
-}
-
-fn unsupported(why: impl Into<String>) -> Failure {
-    Failure::new(FailureKind::NotSupported, why)
-}
-
-/// The app accepted the action, and it had no effect.
-fn not_effective(why: impl Into<String>) -> Failure {
-    Failure::new(FailureKind::Refused, why).sent(Sent::Yes)
 }
 
 /// A failure of an action that has no effect if it fails, so that another way may be tried.

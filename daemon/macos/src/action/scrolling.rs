@@ -2,7 +2,7 @@
 
 use axd_protocol::{Bounds, Role};
 
-use super::{ActionContext, not_effective, unsupported};
+use super::ActionContext;
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
 use crate::ax::value::from_number;
@@ -33,8 +33,9 @@ impl ActionContext<'_> {
             return self.perform(element, n::AXScrollToVisible);
         }
         let place = |element: &Element| self.read(self.app.reader.attributes.read_bounds(element));
-        let nowhere = || unsupported("it has no position to scroll to");
-        let area = self.scroll_area()?.ok_or_else(|| unsupported("none of its containers scrolls"))?;
+        let nowhere = || Failure::unsupported("it has no position to scroll to");
+        let area =
+            self.scroll_area()?.ok_or_else(|| Failure::unsupported("none of its containers scrolls"))?;
         let (item, view) = (place(element)?.ok_or_else(nowhere)?, place(&area)?.ok_or_else(nowhere)?);
         if item.intersection(&view) == Some(item) {
             return Ok(());
@@ -52,14 +53,14 @@ impl ActionContext<'_> {
             }
         }
         if !moved {
-            return Err(unsupported("its container has no scroll bars"));
+            return Err(Failure::unsupported("its container has no scroll bars"));
         }
         let attributes = &self.app.reader.attributes;
         let seen = self.wait_until(|| {
             let (item, view) = (attributes.read_bounds(element)?, attributes.read_bounds(&area)?);
             Ok(item.zip(view).is_some_and(|(item, view)| item.intersection(&view).is_some()))
         })?;
-        if seen { Ok(()) } else { Err(not_effective("the app scrolled, but not to it")) }
+        if seen { Ok(()) } else { Err(Failure::not_effective("the app scrolled, but not to it")) }
     }
 
     /// Scrolls a container to one of its rows.
@@ -75,7 +76,7 @@ impl ActionContext<'_> {
             let Some(found) = found else { continue };
             return self.scroll_into_view(&found);
         }
-        Err(unsupported("it has no rows"))
+        Err(Failure::unsupported("it has no rows"))
     }
 
     /// Scrolls by steps, which are rows where there are rows.
@@ -86,17 +87,17 @@ impl ActionContext<'_> {
             Direction::Left => (n::kAXHorizontalScrollBarAttribute, -1.0),
             Direction::Right => (n::kAXHorizontalScrollBarAttribute, 1.0),
         };
-        let area = self.scroll_area()?.ok_or_else(|| unsupported("it does not scroll"))?;
+        let area = self.scroll_area()?.ok_or_else(|| Failure::unsupported("it does not scroll"))?;
         let upright = matches!(direction, Direction::Up | Direction::Down);
         let track = self.track(&area, attribute, upright)?;
-        let track = track.ok_or_else(|| unsupported("it has no scroll bar for that"))?;
+        let track = track.ok_or_else(|| Failure::unsupported("it has no scroll bar for that"))?;
         let (rows, height) = if upright { self.rows()? } else { (0.0, None) };
         let step = height.unwrap_or(SCROLL_STEP_POINTS);
         let now = self.read(track.bar.number(n::kAXValueAttribute))?.unwrap_or_default();
         // Some areas report only the visible part as their content; then the number of rows says more.
         let range = track.all.max(rows * step) - track.shown;
         if range <= 0.0 {
-            return Err(unsupported("according to the app, all of it is in view"));
+            return Err(Failure::unsupported("according to the app, all of it is in view"));
         }
         let value = (now + sign * f64::from(steps) * step / range).clamp(0.0, 1.0);
         self.set(&track.bar, n::kAXValueAttribute, &from_number(value))

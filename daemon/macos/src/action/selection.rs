@@ -5,7 +5,7 @@ use axd_protocol::Role;
 use core_foundation::array::CFArray;
 use core_foundation::base::{CFType, TCFType};
 
-use super::{ActionContext, as_not_sent, not_effective, unsupported};
+use super::{ActionContext, as_not_sent};
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
 use crate::ax::value::from_bool;
@@ -20,7 +20,7 @@ impl ActionContext<'_> {
             R::Radio | R::Tab => self.press_unselected(),
             R::MenuItem | R::MenuItemCheckbox | R::MenuItemRadio => match self.target.parent {
                 Some(R::Combobox) => self.press(),
-                _ => Err(unsupported("items of a menu cannot be selected, only pressed")),
+                _ => Err(Failure::unsupported("items of a menu cannot be selected, only pressed")),
             },
             _ => self.select_in_container(),
         }
@@ -56,9 +56,9 @@ impl ActionContext<'_> {
             if self.wait_until(|| is_selected(item, None))? {
                 return self.deselect_others(item, containers);
             }
-            return Err(not_effective("the app accepted the request and did not select it"));
+            return Err(Failure::not_effective("the app accepted the request and did not select it"));
         }
-        Err(unsupported("the app does not support selecting it"))
+        Err(Failure::unsupported("the app does not support selecting it"))
     }
 
     /// Sets the selection of a container; false if the container does not accept that.

@@ -5,7 +5,7 @@
 
 use axd_protocol::Role;
 
-use super::{ActionContext, as_not_sent, not_effective, unsupported};
+use super::{ActionContext, as_not_sent};
 use crate::app::attributes::element_value;
 use crate::app::content::ElementValue;
 use crate::ax::error::AxError;
@@ -20,13 +20,13 @@ impl ActionContext<'_> {
     /// Replaces the element's value.
     pub(super) fn set_value(&self, value: &str) -> Result<(), Failure> {
         if matches!(self.target.role, Role::ProgressBar | Role::Meter) {
-            return Err(unsupported("it only shows its value"));
+            return Err(Failure::unsupported("it only shows its value"));
         }
         if !self.can_set(&self.element, n::kAXValueAttribute)? {
             let read_only = matches!(self.target.role, Role::TextField | Role::TextArea | Role::SearchField);
             return Err(match read_only {
                 true => Failure::new(FailureKind::Refused, "it is read-only"),
-                false => unsupported("the app does not support setting its value"),
+                false => Failure::unsupported("the app does not support setting its value"),
             });
         }
         if self.target.secure {
@@ -39,7 +39,7 @@ impl ActionContext<'_> {
                 self.set_number(value, None)
             }
             // A date or a colour cannot be made from a text safely.
-            None if now.is_some() => Err(unsupported("its value is neither text nor a number")),
+            None if now.is_some() => Err(Failure::unsupported("its value is neither text nor a number")),
             _ => self.set_text(value),
         }
     }
@@ -60,7 +60,7 @@ impl ActionContext<'_> {
         })?;
         match came {
             true => Ok(()),
-            false => Err(not_effective("the app accepted the number and did not set it")),
+            false => Err(Failure::not_effective("the app accepted the number and did not set it")),
         }
     }
 
@@ -72,7 +72,7 @@ impl ActionContext<'_> {
             Ok(now.is(text) || now != before)
         })?;
         if !came {
-            return Err(not_effective("the app accepted the text and did not insert it"));
+            return Err(Failure::not_effective("the app accepted the text and did not insert it"));
         }
         // The caret goes to the end, as after typing. If that fails, the text is set all the same.
         let _ = self.put_caret(length(text));
@@ -92,7 +92,7 @@ impl ActionContext<'_> {
             // Fields of AppKit have a caret only while they are focused.
             self.focus_to_insert()?;
             if !self.can_set(&self.element, n::kAXSelectedTextAttribute)? {
-                return Err(unsupported("the app does not support inserting text"));
+                return Err(Failure::unsupported("the app does not support inserting text"));
             }
         }
         let before = self.read(self.content())?;
@@ -106,13 +106,13 @@ impl ActionContext<'_> {
         }
         match self.wait_until(|| Ok(self.content()? != before))? {
             true => Ok(()),
-            false => Err(not_effective("the app accepted the text and did not insert it")),
+            false => Err(Failure::not_effective("the app accepted the text and did not insert it")),
         }
     }
 
     fn focus_to_insert(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXFocusedAttribute)? {
-            return Err(unsupported("the app does not support inserting text"));
+            return Err(Failure::unsupported("the app does not support inserting text"));
         }
         // Focus does not change the content, and typing by keys needs it too.
         self.set(&self.element, n::kAXFocusedAttribute, &from_bool(true)).map_err(as_not_sent)?;
@@ -124,12 +124,14 @@ impl ActionContext<'_> {
     /// Moves the caret to the end and selects nothing, because a field may select everything when it gets the focus.
     pub(super) fn caret_to_end(&self) -> Result<(), Failure> {
         if !self.can_set(&self.element, n::kAXSelectedTextRangeAttribute)? {
-            return Err(unsupported("the app does not support moving the caret"));
+            return Err(Failure::unsupported("the app does not support moving the caret"));
         }
         let count = self.read(self.element.number(n::kAXNumberOfCharactersAttribute))?;
         let end = match count {
             Some(count) => count as usize,
-            None if self.target.secure => return Err(unsupported("the length of its text is unknown")),
+            None if self.target.secure => {
+                return Err(Failure::unsupported("the length of its text is unknown"));
+            }
             None => self.read(self.element.text(n::kAXValueAttribute))?.as_deref().map_or(0, length),
         };
         self.put_caret(end)
@@ -138,7 +140,7 @@ impl ActionContext<'_> {
     fn put_caret(&self, at: usize) -> Result<(), Failure> {
         let location = isize::try_from(at).unwrap_or(isize::MAX);
         let range = from_range(TextRange { location, length: 0 })
-            .ok_or_else(|| unsupported("the caret position is out of range"))?;
+            .ok_or_else(|| Failure::unsupported("the caret position is out of range"))?;
         self.set(&self.element, n::kAXSelectedTextRangeAttribute, &range)
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axd_protocol::command::{Finding, Permission};
-use axd_protocol::keys::Modifier;
+use axd_protocol::keys::{Combo, Key, Modifier, Named};
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
@@ -195,6 +195,10 @@ impl Platform for MacDesktop {
 
     fn shortcut_modifier(&self) -> Modifier {
         Modifier::Cmd
+    }
+
+    fn end_of_text_keys(&self) -> Combo {
+        Combo { modifiers: vec![Modifier::Cmd], key: Key::Named(Named::Down) }
     }
 
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {

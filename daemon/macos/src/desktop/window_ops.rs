@@ -56,9 +56,9 @@ pub fn apply(
         WindowOp::Minimize => target.set(n::kAXMinimizedAttribute, &from_bool(true)),
         WindowOp::Maximize => {
             let now = frame(&target.window).map_err(AxError::read_failure)?;
-            let now = now.ok_or_else(|| unsupported("the window does not report its position"))?;
-            let on =
-                displays::display_of(now, displays).ok_or_else(|| unsupported("no display contains it"))?;
+            let now = now.ok_or_else(|| Failure::unsupported("the window does not report its position"))?;
+            let on = displays::display_of(now, displays)
+                .ok_or_else(|| Failure::unsupported("no display contains it"))?;
             let usable = on.usable;
             target.unhide()?;
             target.without_animation(|target| target.set_frame(usable))?;
@@ -126,9 +126,8 @@ impl WindowTarget<'_> {
             .is_settable(attribute)
             .map_err(|error| self.with_sent(error.read_failure(), before))?
         {
-            return Err(
-                self.with_sent(unsupported(format!("the window's {attribute} cannot be set")), before)
-            );
+            return Err(self
+                .with_sent(Failure::unsupported(format!("the window's {attribute} cannot be set")), before));
         }
         self.pass_gate()?;
         self.window.set(attribute, to).map_err(|error| self.with_sent(error.action_failure(), before))
@@ -177,7 +176,8 @@ impl WindowTarget<'_> {
     }
 
     fn move_to(&mut self, to: Point) -> Result<(), Failure> {
-        let place = from_point(to_cg_point(to)).ok_or_else(|| unsupported("the position is out of range"))?;
+        let place = from_point(to_cg_point(to))
+            .ok_or_else(|| Failure::unsupported("the position is out of range"))?;
         self.set(n::kAXPositionAttribute, &place)?;
         self.wait_for_animation(|now| (now.x, now.y) == (to.x, to.y));
         Ok(())
@@ -185,7 +185,10 @@ impl WindowTarget<'_> {
 
     fn resize(&mut self, width: u32, height: u32) -> Result<(), Failure> {
         let size = from_size(CGSize { width: f64::from(width), height: f64::from(height) });
-        self.set(n::kAXSizeAttribute, &size.ok_or_else(|| unsupported("the size is out of range"))?)?;
+        self.set(
+            n::kAXSizeAttribute,
+            &size.ok_or_else(|| Failure::unsupported("the size is out of range"))?,
+        )?;
         self.wait_for_animation(|now| {
             (now.width.unsigned_abs(), now.height.unsigned_abs()) == (width, height)
         });
@@ -266,8 +269,4 @@ impl WindowTarget<'_> {
             run_loop::wait(Some(left.min(ANIMATION_POLL_INTERVAL)));
         }
     }
-}
-
-fn unsupported(why: impl Into<String>) -> Failure {
-    Failure::new(FailureKind::NotSupported, why)
 }

@@ -10,7 +10,7 @@ use tracing::{debug, trace};
 use super::{AppBackend, Progress, ReadStrategy, Turn, Worker, WorkerState, now};
 use crate::mirror::{AppliedReadings, Readings};
 use crate::schedule::{DirtySet, Due};
-use crate::{Cause, ElementKey, Failure, FailureKind, Responder, Rows, Update, WorkerRequest};
+use crate::{Cause, ElementKey, Failure, Responder, Rows, Update, WorkerRequest};
 
 impl<A: AppBackend> Worker<A> {
     /// Does one of these: a step of a strategy that comes first, reading dirty elements, locating an unplaced element, a step of a
@@ -138,10 +138,10 @@ impl<A: AppBackend> Worker<A> {
         match request {
             // A missing element is no sign that the app is in trouble.
             WorkerRequest::Walk { key, reply } if !self.state.mirror.knows(key) => {
-                self.state.reply(reply, Err(gone()));
+                self.state.reply(reply, Err(Failure::gone()));
             }
             WorkerRequest::Perform { key, reply, .. } if !self.state.mirror.has_sent(key) => {
-                self.state.reply(reply, Err(gone()));
+                self.state.reply(reply, Err(Failure::gone()));
             }
             WorkerRequest::Walk { key, reply } => {
                 let result = self.walk_again(key).await;
@@ -289,8 +289,4 @@ impl<A: AppBackend> Worker<A> {
         self.state.queue_updates(if missed == 0 { Cause::Event } else { cause }, updates);
         missed
     }
-}
-
-fn gone() -> Failure {
-    Failure::new(FailureKind::Gone, "the element is gone")
 }
