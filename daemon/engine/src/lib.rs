@@ -245,3 +245,6 @@ fn block_if_large<T>(elements: usize, work: impl FnOnce() -> T) -> T {
         work()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! One running action: its target, the target's state before, and its deadlines.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axd_protocol::command::{ActOptions, ElementState, Route, Settled};
@@ -48,6 +49,8 @@ pub(crate) struct ActionContext<'c> {
     pub since: Clock,
     /// The input lock, while this action holds it.
     pub input_guard: Mutex<Option<InputGuard>>,
+    /// Whether the action failed only because another client holds something down, and is to wait for that without its turn.
+    pub starts_again: AtomicBool,
     /// Who received the action's input.
     pub received: Received,
     /// The element that was under the pointer just before the button was pressed.
@@ -109,6 +112,7 @@ impl<'c> ActionContext<'c> {
             before: None,
             since,
             input_guard: Mutex::default(),
+            starts_again: AtomicBool::new(false),
             received: Received::default(),
             hit: Mutex::default(),
             focused: None,

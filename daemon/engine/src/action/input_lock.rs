@@ -78,8 +78,14 @@ pub(crate) struct InputGuard {
 }
 
 impl InputLock {
-    /// Waits until no other action uses mouse and keyboard and no client but `client` holds anything down.
-    async fn take(&self, client: u64, deadline: Instant) -> Result<InputGuard, Failure> {
+    /// Waits until no other action uses mouse and keyboard and no client but `client` holds anything down. Unless it
+    /// `waits_for_release`, it fails at once in the second case.
+    async fn take(
+        &self,
+        client: u64,
+        deadline: Instant,
+        waits_for_release: bool,
+    ) -> Result<InputGuard, Failure> {
         loop {
             let let_go = self.let_go.notified();
             tokio::pin!(let_go);
@@ -90,7 +96,7 @@ impl InputLock {
             let turn = InputGuard { _turn: timeout_at(deadline, turn).await.map_err(|_| busy())? };
             let Some(other) = self.held_by_another(client) else { return Ok(turn) };
             drop(turn);
-            if timeout_at(deadline, let_go).await.is_err() {
+            if !waits_for_release || timeout_at(deadline, let_go).await.is_err() {
                 return Err(other.in_the_way());
             }
         }
@@ -131,9 +137,15 @@ impl InputLock {
 }
 
 impl Engine {
-    /// Takes the input lock for a client.
-    pub(crate) async fn lock_input(&self, client: u64, deadline: Instant) -> Result<InputGuard, Failure> {
-        self.input_lock.take(client, deadline).await
+    /// Takes the input lock for a client. If another client holds something down, it waits or fails with
+    /// `FailureKind::Refused`.
+    pub(crate) async fn lock_input(
+        &self,
+        client: u64,
+        deadline: Instant,
+        waits_for_release: bool,
+    ) -> Result<InputGuard, Failure> {
+        self.input_lock.take(client, deadline, waits_for_release).await
     }
 
     /// Sends input; the caller holds the input lock. Returns a warning if the input may have been lost.

@@ -37,6 +37,7 @@ pub(crate) use queue::ActionQueue;
 pub(crate) use settle::Watch;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use axd_protocol::command::{ActCommand, ActOptions};
 use axd_protocol::error::Delivery;
@@ -51,6 +52,7 @@ use crate::policy::permit::ActionSubject;
 use axd_protocol::selector::Target;
 use axd_service::Call;
 use context::ActionContext;
+use queue::QueueGuard;
 use spec::{ActionSpec, DynAction, TargetKind, action_of};
 
 /// The deadline of an action if the request has none.
@@ -100,38 +102,26 @@ impl Engine {
         subject.app = app.as_ref().map(|app| app.seen());
         subject.target = target;
         self.permit(call, subject)?;
-        // An action that needs mouse and keyboard waits for them here, before its turn in the app's queue. If it waited in its
-        // turn, and their holder waited for that turn, the two would deadlock.
-        if spec.takes_input_lock(options, point.is_some()) {
-            self.input_lock.wait_until_free(call.session.client, deadline).await.map_err(|failure| {
-                Error::new(
-                    axd_protocol::ErrorCode::ActionFailed,
-                    format!("{}: {failure}", call.command.name()),
-                )
-                .suggest("wait until it is released; `ax status` shows who holds it")
-            })?;
-        }
-        let turn = match &app {
-            // Releasing a key or button needs no turn: the action that has the turn may be waiting for just that.
-            Some(app) if !spec.releases => {
-                Some(app.queue.take(call.session.client, call.command.name(), deadline).await)
+        let mut needs_input = spec.takes_input_lock(options, point.is_some());
+        let (_turn, context, done) = loop {
+            let queues_in = app.as_ref().filter(|_| !spec.releases);
+            let turn = self.take_turn(call, queues_in, needs_input, deadline).await?;
+            if let Some(app) = &app {
+                app.until_finished(deadline).await;
             }
-            _ => None,
+            let mut context = ActionContext::new(self, call, options, deadline, app.clone(), target, point);
+            context.begin().await?;
+            let done = match options.dry_run {
+                true => Ok(context.dry_run(spec)),
+                false => context.run(action, spec).await,
+            };
+            context.release_input_lock();
+            // Another client holds something down: the turn is given back, and the wait is without it.
+            needs_input = done.is_err() && !call.gate.is_sent() && context.starts_again.load(Relaxed);
+            if !needs_input {
+                break (turn, context, done);
+            }
         };
-        let _turn = match turn {
-            Some(None) => return Err(out_of_time("another action on this app is still in progress")),
-            turn => turn.flatten(),
-        };
-        if let Some(app) = &app {
-            app.until_finished(deadline).await;
-        }
-        let mut context = ActionContext::new(self, call, options, deadline, app.clone(), target, point);
-        context.begin().await?;
-        let done = match options.dry_run {
-            true => Ok(context.dry_run(spec)),
-            false => context.run(action, spec).await,
-        };
-        context.release_input_lock();
         // The action is attributed to the app that received the input, whatever the request names.
         if let Some(received) = context.received.last().and_then(|receiver| receiver.pid)
             && subject.app.as_ref().is_none_or(|app| app.pid != received)
@@ -147,6 +137,32 @@ impl Engine {
         }
         context.report(&done, settled, answer)?;
         Ok(done.delivery)
+    }
+
+    /// Waits for the turn of an action in the queue of its app. Releasing a key or button needs none: the action that has the
+    /// turn may be waiting for just that.
+    ///
+    /// An action that needs mouse and keyboard first waits until no other client holds anything down. If it waited in its turn,
+    /// and the holder waited for that turn, the two would deadlock.
+    async fn take_turn<'a>(
+        &self,
+        call: &Call,
+        app: Option<&'a Arc<App>>,
+        needs_input: bool,
+        deadline: Instant,
+    ) -> Result<Option<QueueGuard<'a>>> {
+        let (client, command) = (call.session.client, call.command.name());
+        if needs_input {
+            self.input_lock.wait_until_free(client, deadline).await.map_err(|failure| {
+                Error::new(axd_protocol::ErrorCode::ActionFailed, format!("{command}: {failure}"))
+                    .suggest("wait until it is released; `ax status` shows who holds it")
+            })?;
+        }
+        let Some(app) = app else { return Ok(None) };
+        match app.queue.take(client, command, deadline).await {
+            None => Err(out_of_time("another action on this app is still in progress")),
+            turn => Ok(turn),
+        }
     }
 
     /// Resolves the subject of an action: an app, an element of it, a point.

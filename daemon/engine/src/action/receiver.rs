@@ -5,6 +5,7 @@
 //! If it is not, nothing more is sent.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axd_protocol::error::Delivery;
@@ -65,13 +66,16 @@ impl Received {
 
 impl ActionContext<'_> {
     /// Takes the input lock, unless this action holds it already. True if it was taken now: then the caller must release it
-    /// before it waits for something.
+    /// before it waits for something. Fails if another client holds something down and nothing was sent yet: that client may
+    /// be waiting for this action's turn, so the action gives it back and starts again.
     pub async fn take_input_lock(&self) -> Result<bool> {
         if self.input_guard.lock().is_some() {
             return Ok(false);
         }
-        let taken = self.engine.lock_input(self.call.session.client, self.deadline).await;
+        let is_sent = self.call.gate.is_sent();
+        let taken = self.engine.lock_input(self.call.session.client, self.deadline, is_sent).await;
         let turn: InputGuard = taken.map_err(|failure| {
+            self.starts_again.store(!is_sent && failure.kind == FailureKind::Refused, Relaxed);
             self.failed(&failure).suggest("wait until it is released; `ax status` shows who holds it")
         })?;
         *self.input_guard.lock() = Some(turn);

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::Engine;
 use crate::apps::app::App;
 use crate::change_wait::Next;
-use axd_platform::{ElementKey, FailureKind, Gate, WorkerRequest};
+use axd_platform::{ElementKey, Failure, FailureKind, Gate, WorkerRequest};
 
 /// How long nothing may change until the app counts as quiet, if the request does not say.
 const DEFAULT_QUIET: Duration = Duration::from_millis(25);
@@ -72,16 +72,16 @@ impl Engine {
         let is_late = self.platform.acts_late(app.pid());
         let no_change = start + if is_late { NO_CHANGE_TIMEOUT_LATE } else { NO_CHANGE_TIMEOUT };
         let mut wait = self.change_wait(end, gate);
-        tokio::select! {
-            biased;
-            () = gate.closed() => return Settled::CutShort,
-            fence = app.ask_raw(end, |reply| WorkerRequest::Fence { reply }) => if let Err(failure) = fence {
+        match fence(app, end, gate).await {
+            None => return Settled::CutShort,
+            Some(Ok(())) => {}
+            Some(Err(failure)) => {
                 return match failure.kind {
                     FailureKind::Gone => Settled::Ended,
                     _ if Instant::now() >= deadline => Settled::CutShort,
                     _ => Settled::Unresponsive,
                 };
-            },
+            }
         }
         let mut seen = app.tree.read().tick();
         let mut last = Instant::now();
@@ -118,7 +118,9 @@ impl Engine {
                 if !fenced {
                     // A fence makes the worker read what such a toolkit does not announce; a late effect is read by this one.
                     fenced = true;
-                    let _ = app.ask_raw(end, |reply| WorkerRequest::Fence { reply }).await;
+                    if fence(app, end, gate).await.is_none() {
+                        return Settled::CutShort;
+                    }
                     continue;
                 }
                 return if changed { Settled::Quiet } else { Settled::NoChange };
@@ -127,6 +129,15 @@ impl Engine {
                 return Settled::CutShort;
             }
         }
+    }
+}
+
+/// Waits until all that the app has announced is applied; `None` if the gate is closed first.
+async fn fence(app: &App, end: Instant, gate: &Gate) -> Option<Result<(), Failure>> {
+    tokio::select! {
+        biased;
+        () = gate.closed() => None,
+        fence = app.ask_raw(end, |reply| WorkerRequest::Fence { reply }) => Some(fence),
     }
 }
 
