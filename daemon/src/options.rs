@@ -19,7 +19,7 @@ pub struct Options {
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
 
-    /// The policy and settings to follow [env: AXD_CONFIG]
+    /// The policy file, which this version does not read yet [env: AXD_CONFIG]
     #[arg(long, value_name = "PATH")]
     pub config: Option<PathBuf>,
 
