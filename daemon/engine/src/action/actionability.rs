@@ -38,6 +38,8 @@ enum Actionability {
     Not(String),
     /// It cannot be reached, because another window covers it.
     Covered(String),
+    /// It cannot be reached at this point, where its app says that another element is.
+    CoveredInside(Point, String),
 }
 
 /// The attempts that were made to reach an element.
@@ -47,6 +49,8 @@ struct Tries {
     scrolled: bool,
     /// Its window was brought to the front, and another window still covered it.
     covered: bool,
+    /// The pointer was moved to where it is said to be.
+    pointed: bool,
 }
 
 /// What is known of a target before it is reached.
@@ -134,8 +138,9 @@ impl ActionContext<'_> {
         let end = self.action_deadline();
         let mut wait = self.engine.change_wait(end, &self.call.gate);
         let mut tries = Tries::default();
+        let mut taken = false;
         loop {
-            let taken = self.take_input_lock().await?;
+            taken |= self.take_input_lock().await?;
             let why = match self.check_actionability(app, id, &mut tries).await? {
                 Actionability::At(point) => return Ok(point),
                 Actionability::Not(why) => why,
@@ -143,9 +148,17 @@ impl ActionContext<'_> {
                     tries.covered = true;
                     why
                 }
+                Actionability::CoveredInside(point, why) => {
+                    // Some apps report where their elements are only once the pointer has been in their window.
+                    if !std::mem::replace(&mut tries.pointed, true) {
+                        self.send(vec![InputStep::Move(point), InputStep::Arrive], Expected::Anyone).await?;
+                        continue;
+                    }
+                    why
+                }
             };
             // Other clients need not wait while this action waits.
-            if taken {
+            if std::mem::take(&mut taken) {
                 self.release_input_lock();
             }
             match wait.next_within(RECHECK_INTERVAL).await {
@@ -166,7 +179,7 @@ impl ActionContext<'_> {
     /// Whether an element can be reached now.
     pub async fn can_reach(&self, app: &Arc<App>, id: NodeId) -> Result<bool> {
         Ok(matches!(
-            self.check_actionability(app, id, &mut Tries { scrolled: true, covered: false }).await?,
+            self.check_actionability(app, id, &mut Tries { scrolled: true, ..Tries::default() }).await?,
             Actionability::At(_)
         ))
     }
@@ -278,7 +291,7 @@ impl ActionContext<'_> {
         }
         let mut what = String::new();
         axd_protocol::text::write_ref(&cover, &mut what);
-        Ok(Some(Actionability::Not(format!("is covered by {what}"))))
+        Ok(Some(Actionability::CoveredInside(point, format!("is covered by {what}"))))
     }
 
     /// Whether the popup that an element is in has the bounds of the popup that the desktop shows. Then the bounds that the app

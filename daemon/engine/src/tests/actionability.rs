@@ -224,6 +224,17 @@ async fn an_action_that_had_the_lock_before_does_not_lose_it_to_the_wait() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_pointer_goes_into_a_window_whose_app_reports_places_only_then() {
+    let rig = Rig::new();
+    rig.desktop.state().hit = LABEL;
+    rig.desktop.state().hit_after_move = Some(BUTTON);
+    let call = rig.call(&rig.client(), RIGHT_CLICK);
+    let context = context(&rig, &call).await;
+    assert_eq!(reach(&rig, &context).await, (Ok(BUTTON_CENTER), 0));
+    assert!(!call.gate.is_sent());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cancellation_ends_the_wait_at_once_and_frees_the_lock() {
     let rig = Rig::new();
     rig.desktop.state().hit = LABEL;

@@ -49,6 +49,8 @@ pub(crate) struct FakeState {
     pub scrolls: bool,
     /// The element that hit tests find.
     pub hit: ElementKey,
+    /// What is there once the pointer has been moved.
+    pub hit_after_move: Option<ElementKey>,
     /// Whether the apps are known to act late.
     pub acts_late: bool,
     /// From this number of fences on, none is answered.
@@ -84,6 +86,7 @@ impl FakeDesktop {
             place: FakeDesktop::PLACE,
             scrolls: false,
             hit: BUTTON,
+            hit_after_move: None,
             acts_late: false,
             answered_fences: usize::MAX,
             fence_with_change: None,
@@ -201,8 +204,13 @@ impl FakeDesktop {
                 }
                 InputStep::Arrive | InputStep::Pause(_) => continue,
                 InputStep::Move(to) => {
+                    // As on every platform, a move is not noted as sent.
+                    if gate.is_closed() {
+                        return Err(Failure::closed());
+                    }
                     at = to;
-                    gate.enter()?;
+                    let mut state = self.state();
+                    state.hit = state.hit_after_move.unwrap_or(state.hit);
                     continue;
                 }
                 InputStep::Key(key, down) => (Stretch::Keys, format!("{key} {}", direction(down))),
