@@ -149,9 +149,13 @@ impl ActionContext<'_> {
                     why
                 }
                 Actionability::CoveredInside(point, why) => {
-                    // Some apps report where their elements are only once the pointer has been in their window.
+                    // Some apps report where their elements are only once the pointer has moved in their window. That it has
+                    // come into the window is not enough, so it is moved twice.
                     if !std::mem::replace(&mut tries.pointed, true) {
-                        self.send(vec![InputStep::Move(point), InputStep::Arrive], Expected::Anyone).await?;
+                        let beside = InputStep::Move(Point { x: point.x - 1, ..point });
+                        let steps =
+                            vec![beside, InputStep::Arrive, InputStep::Move(point), InputStep::Arrive];
+                        self.send(steps, Expected::Anyone).await?;
                         continue;
                     }
                     why
