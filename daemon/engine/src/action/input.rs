@@ -96,7 +96,7 @@ impl ActionContext<'_> {
     }
 
     /// Puts the caret behind what a field holds: one that gets the focus may select its text, and typing would replace it. Where
-    /// the app cannot do it, keys do; what is no field is left as it is.
+    /// the app cannot do it, keys do, unless a key is held: with Shift they would select the text. What is no field is left as it is.
     async fn put_caret_at_end(&self, id: NodeId) -> Result<()> {
         let by_keys = match self.perform(id, Act::CaretToEnd).await {
             Err(failure) => failure.kind == FailureKind::NotSupported && failure.sent == Sent::No,
@@ -107,7 +107,7 @@ impl ActionContext<'_> {
             Some(Role::SpinButton) | None => false,
             Some(_) => self.has(State::Editable),
         };
-        if by_keys && is_field {
+        if by_keys && is_field && !self.engine.input_lock.is_holding() {
             self.by_keys(press(&self.engine.platform.end_of_text_keys())).await?;
         }
         Ok(())
