@@ -158,8 +158,10 @@ impl Engine {
                 answer.value(Some(self.clock.now()), None, &data);
                 return Ok(());
             }
-            if wait.next_until(next).await != Next::Check {
-                return Err(self.not_met(&conditions, &holds, began));
+            match wait.next_until(next).await {
+                Next::Check => {}
+                Next::TimedOut => return Err(self.not_met(&conditions, &holds, began)),
+                Next::Cancelled => return Err(Error::new(ErrorCode::Cancelled, "wait was cancelled")),
             }
         }
     }
