@@ -6,12 +6,16 @@
 //! Only the default depends on the system, so that everything here is tested on every system.
 
 mod agent;
+mod load;
+mod slow_start;
 mod start;
 
 use std::io;
 use std::process::{Command as Process, Stdio};
 
 pub use agent::{Agent, MARK};
+pub use load::{OnMessage, kickstart, load, unload};
+pub use slow_start::tell_if_throttled;
 pub(crate) use start::start;
 
 /// The label of the agent for the default socket.
