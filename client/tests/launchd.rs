@@ -411,3 +411,32 @@ fn a_doctor_without_a_daemon_says_whose_permissions_it_tells() {
     assert!(found(&ran, "daemon").unwrap().contains("Bootstrap failed"), "{ran:?}");
     assert!(found(&ran, "permissions").is_some(), "{ran:?}");
 }
+
+/// Has axd.app in the user's folder of applications, and no `AXD_BIN`.
+fn with_bundle(home: &Home) -> PathBuf {
+    let program = home.at("Applications/axd.app/Contents/MacOS/axd");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    write_program(&program, "#!/bin/sh\n");
+    program
+}
+
+#[test]
+fn launchd_runs_the_program_in_the_bundle_and_the_user_is_told_to_allow_the_bundle() {
+    let home = home();
+    let program = with_bundle(&home);
+    let install = home.ax("service install --socket-activation").env_remove("AXD_BIN").output().unwrap();
+    let ran = Ran::of(install);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let plist = plist::Value::from_file(file(&home)).unwrap().into_dictionary().unwrap();
+    assert_eq!(plist["ProgramArguments"].as_array().unwrap()[0].as_string(), program.to_str());
+    let note = ran.json()["data"]["notes"][0].as_str().unwrap().to_owned();
+    let bundle = home.at("Applications/axd.app");
+    assert!(note.contains(&format!("allow {} in System Settings", bundle.display())), "{note}");
+}
+
+#[test]
+fn a_program_that_is_in_no_bundle_is_said_not_to_be_listed_by_newer_systems() {
+    let home = home();
+    let note = home.data("install")["notes"][0].as_str().unwrap().to_owned();
+    assert!(note.contains("bin/axd (not in axd.app") && note.contains("26.1"), "{note}");
+}

@@ -13,7 +13,7 @@ use axd_protocol::{Command, Paths};
 
 use super::load::{OnMessage, load, query, unload};
 use super::slow_start::THROTTLED;
-use super::{Agent, LABEL, Loaded, STARTER, target};
+use super::{Agent, LABEL, Loaded, STARTER, target, to_allow};
 use crate::start::IDLE_EXIT_S;
 use crate::{ClientError, Connection, DaemonStart, RequestOptions, request_line};
 
@@ -54,8 +54,8 @@ pub(crate) fn start(socket: &Path, binary: &Path, how: &DaemonStart) -> Result<C
     load(&target, &file.to_string_lossy(), on_message)?;
     if let Some(on_message) = how.on_message {
         on_message(&format!(
-            "launchd starts axd as {target} in this session; `ax service install` makes that permanent.\nIf axd lacks the Accessibility permission, grant it to {} in System Settings › Privacy & Security › Accessibility.",
-            binary.display()
+            "launchd starts axd as {target} in this session; `ax service install` makes that permanent.\nIf axd lacks the Accessibility permission, allow {} in System Settings › Privacy & Security › Accessibility.",
+            to_allow(binary)
         ));
     }
     // The connection starts the daemon, whatever the agent's file says.

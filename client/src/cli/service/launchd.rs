@@ -6,8 +6,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use axd_client::BUNDLE;
 use axd_client::launchd::{
-    Agent, LABEL, Loaded, MARK, argv, domain, is_disabled, is_unknown, launchctl, target,
+    Agent, LABEL, Loaded, MARK, argv, domain, is_disabled, is_unknown, launchctl, target, to_allow,
 };
 use axd_client::protocol::command::{ServiceFile, ServiceState};
 use axd_client::protocol::paths::System;
@@ -166,10 +167,10 @@ impl Manager for Launchd {
             (None, Some(_)) => notes.push(
                 "not installed; launchd starts axd for this session only. `ax service install` makes it permanent".into(),
             ),
-            (Some(_), _) => notes.push(
-                "axd needs the Accessibility permission once (System Settings › Privacy & Security › Accessibility); `ax permissions --request` makes macOS ask for it"
-                    .into(),
-            ),
+            (Some(text), _) => notes.push(format!(
+                "axd needs the Accessibility permission once: allow {} in System Settings › Privacy & Security › Accessibility; `ax permissions --request` makes macOS ask for it",
+                Agent::program_in(text).map_or_else(|| BUNDLE.to_owned(), |program| to_allow(&program))
+            )),
         }
         if status.text.is_some() && status.disabled {
             notes.push(
