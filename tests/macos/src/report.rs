@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::Value;
+
 /// What came of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
@@ -42,6 +44,8 @@ pub struct Report {
     pub costs: Vec<Cost>,
     /// What `ax doctor` found.
     pub doctor: Vec<String>,
+    /// What `ax selftest` measured, which needs no permission.
+    pub selftest: Value,
     is_complete: bool,
 }
 
@@ -56,6 +60,7 @@ impl Report {
             heard: BTreeMap::new(),
             costs: Vec::new(),
             doctor: Vec::new(),
+            selftest: Value::Null,
             is_complete: false,
         };
         report.write();
@@ -129,7 +134,8 @@ impl Report {
             };
             text.push_str(&format!("| {name} | {state} | {:.1} s | {} |\n", time.as_secs_f64(), line(why)));
         }
-        text.push_str("\n## Which notifications were heard\n\nThe scope is where axd had registered for it; `any` if its log does not say.\n\n");
+        self.add_selftest(&mut text);
+        text.push_str("\n## Which notifications apps sent\n\nThe scope is where axd had registered for it; `any` if its log does not say.\n\n");
         text.push_str("| notification | scope | heard |\n| --- | --- | --- |\n");
         for ((name, scope), count) in &self.heard {
             text.push_str(&format!("| {name} | {scope} | {count} |\n"));
@@ -148,6 +154,34 @@ impl Report {
             text.push_str(&format!("- {}\n", line(finding)));
         }
         text
+    }
+}
+
+impl Report {
+    /// Adds what was measured with a window of axd's own.
+    fn add_selftest(&self, text: &mut String) {
+        let list = |name: &str| self.selftest[name].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut table = |title: &str, columns: &[&str], rows: &[Value]| {
+            let line_of = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+            text.push_str(&format!("\n## {title}\n\n"));
+            text.push_str(&line_of(columns.iter().map(|column| column.replace('_', " ")).collect()));
+            text.push_str(&line_of(columns.iter().map(|_| "---".to_owned()).collect()));
+            for row in rows {
+                let cell = |column: &&str| match &row[*column] {
+                    Value::String(told) => line(told),
+                    told => line(&told.to_string()),
+                };
+                text.push_str(&line_of(columns.iter().map(cell).collect()));
+            }
+        };
+        table(
+            "Which notifications arrive, by where they are registered for",
+            &["notification", "change", "app", "window", "element"],
+            list("notifications"),
+        );
+        table("What a call costs", &["call", "count", "median_us", "worst_us"], list("round_trips"));
+        table("Which texts arrive", &["text", "received", "intact"], list("texts"));
+        table("What a press does", &["performed", "error"], std::slice::from_ref(&self.selftest["press"]));
     }
 }
 
