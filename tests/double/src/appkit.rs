@@ -14,10 +14,11 @@ use axd_protocol::{Bounds, DisplayInfo};
 use axd_sim::SimDesktop;
 use parking_lot::{Condvar, Mutex};
 
-use crate::cg::{ANSI, shot as shot_of};
+use crate::cg::shot as shot_of;
 use crate::world::{Inner, WaitResult, current, wait};
 use axd_macos::appkit::host::{
-    HostApp, HostAppKind, HostCapture, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, LaunchCallback,
+    HostApp, HostAppKind, HostCapture, HostEvent, HostItem, HostKeyboard, HostLaunch, HostScreen,
+    LaunchCallback,
 };
 use axd_macos::cg::image::Image;
 
@@ -363,14 +364,9 @@ pub fn pasteboard_write_files(files: Vec<PathBuf>) -> bool {
     put(Some(ClipboardContent::Files(files)))
 }
 
-/// The keys of the layout: an ANSI keyboard's.
-pub fn keyboard() -> Vec<HostKey> {
-    let key = |(code, plain, shifted): &(u16, char, char)| HostKey {
-        code: *code,
-        plain: Some(*plain),
-        shifted: Some(*shifted),
-    };
-    ANSI.iter().map(key).collect()
+/// The keyboard layouts, as the settings have them.
+pub fn keyboard() -> HostKeyboard {
+    current().map(|world| world.settings.lock().keyboard.clone()).unwrap_or_default()
 }
 
 /// The displays.

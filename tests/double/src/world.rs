@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use axd_macos::appkit::host::HostKeyboard;
 use axd_platform::{DesktopEvent, Platform};
 use axd_sim::{Inspection, Inspector, SimCommand, SimDesktop, SimOptions, SimVerb};
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -20,7 +21,8 @@ use tokio::sync::{mpsc, oneshot};
 use crate::appkit::AppKitState;
 use crate::ax::notify::NotificationSource;
 use crate::ax::{self, AppState, EnabledBy, Enhanced, Error, Graft, Observer, Pages};
-use crate::cg::{InputLog, LostKeys};
+use crate::cg::{InputLog, LostKeys, ansi_keyboard};
+
 use crate::clock::Clock;
 use crate::faults::Faults;
 use crate::trace::Trace;
@@ -66,6 +68,10 @@ pub struct Settings {
     pub may_capture: bool,
     /// Which synthetic keys are lost while secure input is on.
     pub secure_input_swallows: LostKeys,
+    /// Whether a click arrives though its events come too soon after one another.
+    pub takes_hurried_clicks: bool,
+    /// The keyboard layouts: ANSI's, unless a test has others.
+    pub keyboard: HostKeyboard,
     /// Whether ScreenCaptureKit exists.
     pub screen_capture_kit: bool,
     /// The number of prompts after which the user grants the accessibility permission.
@@ -80,6 +86,8 @@ impl Default for Settings {
             trusted: true,
             may_capture: true,
             secure_input_swallows: LostKeys::Nothing,
+            takes_hurried_clicks: false,
+            keyboard: ansi_keyboard(),
             screen_capture_kit: false,
             says_yes_after: None,
             timeout: None,

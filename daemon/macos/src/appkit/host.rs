@@ -129,7 +129,16 @@ pub struct HostScreen {
     pub usable: crate::ffi::cg::CGRect,
 }
 
-/// A key of the current keyboard layout.
+/// The keyboard layouts that keys are looked up in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostKeyboard {
+    /// The keys of the current layout; empty if it is not known, as with an input method.
+    pub current: Vec<HostKey>,
+    /// The keys of the layout that the system uses for shortcuts while the current one has no Latin letters.
+    pub latin: Vec<HostKey>,
+}
+
+/// A key of a keyboard layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostKey {
     /// Its virtual key code.
@@ -138,6 +147,8 @@ pub struct HostKey {
     pub plain: Option<char>,
     /// What it types with shift.
     pub shifted: Option<char>,
+    /// What it stands for with command: some layouts have another arrangement then.
+    pub with_command: Option<char>,
 }
 
 /// Runs something on thread 0 and returns its result. `None` if the loop there has ended.

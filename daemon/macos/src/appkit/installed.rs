@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::host::{
-    HostApp, HostCapture, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, LaunchCallback,
+    HostApp, HostCapture, HostEvent, HostItem, HostKeyboard, HostLaunch, HostScreen, LaunchCallback,
 };
 use crate::cg::image::Image;
 
@@ -68,8 +68,8 @@ appkit! {
     fn pasteboard_write(items: Vec<HostItem>) -> bool;
     /// Replaces what is on the pasteboard with files.
     fn pasteboard_write_files(files: Vec<PathBuf>) -> bool;
-    /// The keys of the current layout.
-    fn keyboard() -> Vec<HostKey>;
+    /// The keyboard layouts.
+    fn keyboard() -> HostKeyboard;
     /// The displays.
     fn screens() -> Vec<HostScreen>;
     /// An image by ScreenCaptureKit; `None` where that does not exist.
