@@ -83,9 +83,29 @@ fn without_permission_everything_says_which_program_to_allow_and_where() {
 }
 
 #[test]
+fn a_permission_of_another_build_is_told_as_such() {
+    let daemon = Setup::new().platform("macos").app(APP).env("AXD_DOUBLE", "other-build").start();
+    let mut client = daemon.client();
+    let told = client.data("permissions", json!({}));
+    let accessibility = &told["permissions"][0];
+    assert_eq!(
+        (&accessibility["granted"], &accessibility["state"]),
+        (&json!(false), &json!("other_build")),
+        "{told}"
+    );
+    for (command, args) in [("snapshot", json!({ "app": "Notes" })), ("press", json!({ "combo": "a" }))] {
+        let error = client.fails("PERMISSION_DENIED", command, args);
+        let said = error["message"].as_str().unwrap_or_default();
+        assert!(said.contains("another build") && said.contains("remove it"), "{command}: {error}");
+    }
+    let text = daemon.ax(&["permissions", "--text"]).run();
+    assert!(text.out.contains("INVALID  accessibility"), "{text:?}");
+}
+
+#[test]
 fn what_is_allowed_later_works_without_a_restart() {
-    // The daemon asks once when it comes up.
-    let words = "untrusted,says-yes-after=2";
+    // The system goes on saying no to this process. The daemon does not ask by itself when it comes up.
+    let words = "untrusted,says-yes-after=1";
     let daemon = Setup::new().platform("macos").app(APP).env("AXD_DOUBLE", words).start();
     let mut client = daemon.client();
     client.fails("PERMISSION_DENIED", "snapshot", json!({ "app": "Notes" }));

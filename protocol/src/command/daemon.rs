@@ -229,13 +229,28 @@ pub struct Permission {
     pub name: String,
     /// Whether it is granted.
     pub granted: bool,
-    /// The program that needs it.
+    /// Whether it is granted, missing, or granted to another build of the program.
+    pub state: PermissionState,
+    /// The program or app that needs it.
     pub program: String,
     /// What it is needed for.
     pub needed_for: String,
     /// What to do, if it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+}
+
+/// The state of a permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum PermissionState {
+    /// It is granted.
+    Granted,
+    /// It is not granted.
+    Missing,
+    /// It is granted, but to another build of the program, so that it has no effect.
+    OtherBuild,
 }
 
 /// Show the daemon's version.

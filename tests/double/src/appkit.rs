@@ -17,8 +17,8 @@ use parking_lot::{Condvar, Mutex};
 use crate::cg::shot as shot_of;
 use crate::world::{Inner, WaitResult, current, wait};
 use axd_macos::appkit::host::{
-    HostApp, HostAppKind, HostCapture, HostEvent, HostItem, HostKeyboard, HostLaunch, HostScreen,
-    LaunchCallback,
+    HostApp, HostAppKind, HostCapture, HostCaptureError, HostEvent, HostItem, HostKeyboard, HostLaunch,
+    HostScreen, LaunchCallback,
 };
 use axd_macos::cg::image::Image;
 
@@ -156,6 +156,7 @@ pub static APPKIT: axd_macos::appkit::AppKit = axd_macos::appkit::AppKit {
     activate,
     unhide,
     terminate,
+    pasteboard_denied,
     pasteboard_types,
     pasteboard_read,
     pasteboard_files,
@@ -309,6 +310,18 @@ fn content(world: &Inner) -> Option<ClipboardContent> {
     call(world, |sim| sim.clipboard(ClipboardKind::Any)).flatten()
 }
 
+/// Whether the user has forbidden programs to read the pasteboard.
+pub fn pasteboard_denied() -> bool {
+    current().is_some_and(|world| world.settings.lock().pasteboard_denied)
+}
+
+/// Waits for the app that has promised the content, as long as that hangs.
+fn await_promised_content() {
+    while current().is_some_and(|world| world.settings.lock().pasteboard_hangs) {
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
 /// How often the pasteboard has changed.
 pub fn pasteboard_count() -> i64 {
     current().map_or(0, |world| *world.host.changes.lock())
@@ -327,6 +340,7 @@ pub fn pasteboard_types() -> Vec<String> {
 
 /// The pasteboard's content of this type.
 pub fn pasteboard_read(kind: &str) -> Option<Vec<u8>> {
+    await_promised_content();
     match (kind, content(current()?.as_ref())?) {
         (TEXT, ClipboardContent::Text(text)) => Some(text.into_bytes()),
         (PNG, ClipboardContent::Image(png)) => Some(png),
@@ -385,8 +399,13 @@ pub fn screens() -> Vec<HostScreen> {
 }
 
 /// An image by ScreenCaptureKit, in the requested size; `None` where the settings say that it does not exist.
-pub fn capture_image(shot: HostCapture, cursor: bool) -> Option<Result<Image, String>> {
+pub fn capture_image(shot: HostCapture, cursor: bool) -> Option<Result<Image, HostCaptureError>> {
     let world = current().filter(|world| world.settings.lock().screen_capture_kit)?;
+    if !world.settings.lock().may_capture {
+        // To try is to ask.
+        world.settings.lock().dialogs += 1;
+        return Some(Err(HostCaptureError::Denied));
+    }
     let (of, scale) = match shot {
         HostCapture::Window { window, scale } => (CaptureTarget::Window(u64::from(window)), scale),
         HostCapture::Display { display, part: None, scale } => (CaptureTarget::Display(display), scale),
@@ -400,5 +419,5 @@ pub fn capture_image(shot: HostCapture, cursor: bool) -> Option<Result<Image, St
     };
     // SAFETY: what is returned is a picture, and ours; nothing is if it is null.
     let image = unsafe { Image::from_owned(shot_of(&world, of, scale, cursor).cast_mut().cast()) };
-    Some(image.ok_or_else(|| "there is nothing to take a picture of".to_owned()))
+    Some(image.ok_or_else(|| HostCaptureError::Failed("there is nothing to take a picture of".to_owned())))
 }

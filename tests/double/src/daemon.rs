@@ -77,6 +77,7 @@ fn number(word: &str) -> Result<u32, String> {
 fn set(world: &World, settings: &mut Settings, word: &str) -> Result<(), String> {
     match word.split_once('=').unwrap_or((word, "")) {
         ("untrusted", "") => settings.trusted = false,
+        ("other-build", "") => (settings.trusted, settings.says_trusted) = (false, Some(true)),
         ("no-capture", "") => settings.may_capture = false,
         ("says-yes-after", times) => settings.says_yes_after = Some(number(times)?),
         ("secure-input", pid) => {

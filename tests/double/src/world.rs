@@ -64,8 +64,18 @@ pub(crate) struct Inner {
 pub struct Settings {
     /// Whether this process may use the accessibility API.
     pub trusted: bool,
-    /// Whether it may capture the screen, and read the titles of windows.
+    /// What `AXIsProcessTrusted` says. Unless a test has it otherwise, that is what was so when it was asked first, as many have found.
+    pub says_trusted: Option<bool>,
+    /// Whether this process may capture the screen, and read the titles of windows.
     pub may_capture: bool,
+    /// What `CGPreflightScreenCaptureAccess` says, if that is not so.
+    pub says_may_capture: Option<bool>,
+    /// How often the system's dialogs were shown.
+    pub dialogs: u32,
+    /// Whether the pasteboard's content is promised by an app that hangs.
+    pub pasteboard_hangs: bool,
+    /// Whether the user has forbidden programs to read the pasteboard.
+    pub pasteboard_denied: bool,
     /// Which synthetic keys are lost while secure input is on.
     pub secure_input_swallows: LostKeys,
     /// Whether a click arrives though its events come too soon after one another.
@@ -84,7 +94,12 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             trusted: true,
+            says_trusted: None,
             may_capture: true,
+            says_may_capture: None,
+            dialogs: 0,
+            pasteboard_hangs: false,
+            pasteboard_denied: false,
             secure_input_swallows: LostKeys::Nothing,
             takes_hurried_clicks: false,
             keyboard: ansi_keyboard(),

@@ -34,6 +34,9 @@ use axd_protocol::Point;
 
 /// How long the first reading of the desktop may take.
 const FIRST_READ_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a daemon without permission stays while nobody is connected. The system may keep telling a process what it told it first,
+/// so that only a new one learns of a grant. launchd delays the next start of a job that ran for less than ten seconds.
+const UNPERMITTED_IDLE_LIMIT: Duration = Duration::from_secs(11);
 
 /// The macOS desktop.
 pub struct MacDesktop {
@@ -114,9 +117,10 @@ fn seen(app: &HostApp) -> RunningApp {
 impl MacDesktop {
     /// The desktop of the session we run in. Thread 0's loop must run, or be about to.
     pub fn connect() -> MacDesktop {
-        if let Err(failure) = permissions::require_accessibility() {
-            warn!("{failure}");
-            permissions::request_accessibility();
+        // The system's dialog is shown only on request: a daemon may start many times a day.
+        let accessibility = permissions::accessibility();
+        if !accessibility.granted {
+            warn!("{}", permissions::message(&accessibility));
         }
         // For all elements that have no time of their own: what hangs is not waited for.
         if let Some(all) = Element::system_wide() {
@@ -191,6 +195,10 @@ impl Platform for MacDesktop {
 
     fn access_error(&self) -> Option<Failure> {
         permissions::require_accessibility().err()
+    }
+
+    fn idle_limit(&self) -> Option<Duration> {
+        permissions::require_accessibility().is_err().then_some(UNPERMITTED_IDLE_LIMIT)
     }
 
     fn shortcut_modifier(&self) -> Modifier {

@@ -150,7 +150,11 @@ fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Res
 /// `AXIsProcessTrusted`.
 #[unsafe(no_mangle)]
 pub extern "C" fn AXIsProcessTrusted() -> bool {
-    current().is_some_and(|world| world.settings.lock().trusted)
+    current().is_some_and(|world| {
+        let mut settings = world.settings.lock();
+        let now = settings.trusted;
+        *settings.says_trusted.get_or_insert(now)
+    })
 }
 
 /// `AXIsProcessTrustedWithOptions`: the user is asked if that is wanted, and answers after this has.
@@ -164,6 +168,7 @@ pub extern "C" fn AXIsProcessTrustedWithOptions(options: CFTypeRef) -> bool {
             .is_some_and(|wanted| cf::truth_of(wanted, NAME) == Some(true));
     if let Some(world) = current().filter(|_| asks) {
         let mut settings = world.settings.lock();
+        settings.dialogs += 1;
         settings.says_yes_after = settings.says_yes_after.map(|times| times.saturating_sub(1));
         settings.trusted |= settings.says_yes_after == Some(0);
     }

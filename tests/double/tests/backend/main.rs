@@ -11,6 +11,7 @@ mod keyboard;
 mod observing;
 #[path = "../common/backend.rs"]
 mod on;
+mod permissions;
 mod processes;
 mod reading;
 #[path = "../common/scripts.rs"]

@@ -43,6 +43,11 @@ impl Desktop {
         Desktop { runtime, mac: Some(mac), events, seen: Vec::new() }
     }
 
+    /// The backend itself.
+    pub fn platform(&self) -> &dyn Platform {
+        self.mac()
+    }
+
     fn mac(&self) -> &MacDesktop {
         self.mac.as_ref().expect("it runs")
     }

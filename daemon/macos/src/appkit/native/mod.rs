@@ -1,6 +1,6 @@
 //! AppKit and ScreenCaptureKit, behind plain types. No other module uses Objective-C.
 //!
-//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main` and `capture_image`.
+//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main`, `capture_image` and those of the pasteboard.
 
 mod keyboard;
 mod pasteboard;
@@ -26,7 +26,8 @@ use objc2_app_kit::{
     NSWorkspaceOpenConfiguration, NSWorkspaceWillSleepNotification,
 };
 use objc2_foundation::{
-    NSArray, NSBundle, NSDictionary, NSError, NSNotification, NSNotificationName, NSPoint, NSString, NSURL,
+    NSActivityOptions, NSArray, NSBundle, NSDictionary, NSError, NSNotification, NSNotificationName, NSPoint,
+    NSProcessInfo, NSString, NSURL,
 };
 use parking_lot::Mutex;
 
@@ -34,7 +35,8 @@ use crate::appkit::host::{HostApp, HostAppKind, HostEvent, HostLaunch, LaunchCal
 
 pub use keyboard::keyboard;
 pub use pasteboard::{
-    pasteboard_files, pasteboard_read, pasteboard_types, pasteboard_write, pasteboard_write_files,
+    pasteboard_denied, pasteboard_files, pasteboard_read, pasteboard_types, pasteboard_write,
+    pasteboard_write_files,
 };
 pub use screens::{capture_image, screens};
 
@@ -49,6 +51,11 @@ pub fn run_main() {
     let Some(thread) = MainThreadMarker::new() else { return };
     autoreleasepool(|_| {
         let app = NSApplication::sharedApplication(thread);
+        // Otherwise the system slows down a program without windows: timers and sockets would take seconds.
+        let options =
+            NSActivityOptions::UserInitiatedAllowingIdleSystemSleep | NSActivityOptions::LatencyCritical;
+        let reason = NSString::from_str("axd answers at once");
+        let _activity = NSProcessInfo::processInfo().beginActivityWithOptions_reason(options, &reason);
         // No Dock icon, no menu bar.
         app.setActivationPolicy(NSApplicationActivationPolicy::Accessory);
         if !STOPPED.load(Ordering::Acquire) {
