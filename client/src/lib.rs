@@ -20,6 +20,7 @@
 pub mod r#async;
 mod connection;
 mod error;
+mod find;
 pub mod launchd;
 mod live;
 mod start;
@@ -28,10 +29,10 @@ mod wire;
 pub use axd_protocol as protocol;
 pub use connection::{Connection, Subscription};
 pub use error::ClientError;
+pub use find::{BUNDLE, bundle_of, find_daemon, is_program};
 pub use live::{Live, LiveApp, Update};
 pub use start::{
-    DaemonStart, IDLE_EXIT_S, connect_or_start, find_daemon, is_program, restart_if_idle, stop,
-    wait_for_exit, wait_until_stopped,
+    DaemonStart, IDLE_EXIT_S, connect_or_start, restart_if_idle, stop, wait_for_exit, wait_until_stopped,
 };
 pub use wire::{Reply, RequestOptions, is_ok, push_of, request_line};
 

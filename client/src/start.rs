@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, PipeReader};
 #[cfg(target_os = "linux")]
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
@@ -25,7 +25,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Deserialize;
 
 use crate::connection::unavailable;
-use crate::{ClientError, Connection, RequestOptions, Result, launchd};
+use crate::{ClientError, Connection, RequestOptions, Result, find_daemon, launchd};
 
 /// The time without a client after which an auto-started daemon exits, in seconds.
 pub const IDLE_EXIT_S: u64 = 900;
@@ -101,24 +101,6 @@ pub fn restart_if_idle(socket: &Path, start: &DaemonStart) -> Result<Option<Conn
     drop(connection);
     stop(socket)?;
     connect_or_start(socket, start).map(Some)
-}
-
-/// The path of `axd`: `AXD_BIN`, otherwise beside the running program, otherwise on the `PATH`.
-pub fn find_daemon() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("AXD_BIN").filter(|named| !named.is_empty()) {
-        return Some(named.into());
-    }
-    let beside = std::env::current_exe().ok().map(|own| own.with_file_name("axd"));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    beside
-        .into_iter()
-        .chain(std::env::split_paths(&path).map(|folder| folder.join("axd")))
-        .find(|candidate| is_program(candidate))
-}
-
-/// Whether the path is an executable file.
-pub fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 /// Whether nobody listens: there is no socket, or a killed daemon left it behind.

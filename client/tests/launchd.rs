@@ -10,6 +10,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use axd_client::{Connection, RequestOptions};
 use axd_protocol::Command as AxdCommand;
@@ -22,21 +24,34 @@ const SOCKET_OF_DAEMON: &str = "TEST_IS_AXD_AT";
 
 /// What is loaded is a link `loaded-LABEL` to its file in the stand-in's folder; a file `running-LABEL` holds a pid. To
 /// load starts what the file names, if it is to run from the start or auto-start waits for it.
+///
+/// It lets go of a label as launchd was measured to (macOS 26.5): `bootout` returns at once, the label is there for a while
+/// (here: for two questions), and after that `bootstrap` is still refused (here: once), with 5. What is loaded again does not
+/// start by itself. A file `at-once` makes it polite.
 const LAUNCHCTL: &str = r#"#!/bin/sh
 cd "$FOLDER" || exit 9
 verb=$1
 shift
 label=${1##*/}
+# One less in the file of this name; fails if there is none left.
+countdown() {
+  left=$(cat "$1" 2>/dev/null || echo 0)
+  [ "$left" -gt 0 ] || return 1
+  echo $((left - 1)) > "$1"
+}
 case $verb in
   print)
-    if [ ! -e "loaded-$label" ]; then
+    if [ -e "leaving-$label" ] && ! countdown "questions-$label"; then rm "leaving-$label"; fi
+    if [ ! -e "loaded-$label" ] && [ ! -h "leaving-$label" ]; then
       echo "Bad request."
       echo "Could not find service \"$label\" in domain for user gui: 501" >&2
       exit 113
     fi
     state="not running" pid=
     if [ -e "running-$label" ]; then state=running pid=$(cat "running-$label"); fi
-    printf '%s = {\n\tactive count = 1\n\tpath = %s\n\ttype = LaunchAgent\n\tstate = %s\n\n' "$1" "$(readlink "loaded-$label")" "$state"
+    if [ -e scheduled ]; then state="spawn scheduled"; fi
+    file=$(readlink "loaded-$label" || readlink "leaving-$label")
+    printf '%s = {\n\tactive count = 1\n\tpath = %s\n\ttype = LaunchAgent\n\tstate = %s\n\n' "$1" "$file" "$state"
     if [ -n "$pid" ]; then printf '\tpid = %s\n' "$pid"; fi
     printf '\tlast exit code = %s\n}\n' "$(cat exit 2>/dev/null || echo '(never exited)')"
     exit ;;
@@ -45,12 +60,19 @@ case $verb in
     if [ -e disabled ]; then printf '\t\t"%s" => disabled\n' "$(cat disabled)"; fi
     printf '\t}\n'
     exit ;;
-esac
-echo "$verb" "$@" | sed "s#gui/$(id -u)#gui#; s#$FOLDER/##g" >> log
-if [ -e broken ]; then echo "Bootstrap failed: 5: Input/output error" >&2; exit 5; fi
-case $verb in
   bootstrap)
     label=$(basename "$2" .plist)
+    if [ -h "leaving-$label" ] || countdown "refusals-$label"; then
+      echo "$verb" >> refused
+      echo "Bootstrap failed: 5: Input/output error" >&2
+      echo "Try re-running the command as root for richer errors." >&2
+      exit 5
+    fi ;;
+esac
+echo "$verb" "$@" | sed "s#gui/$(id -u)#gui#; s#$FOLDER/##g" >> log
+if [ -e broken ]; then echo "Bootstrap failed: 125: Domain does not support specified action" >&2; exit 125; fi
+case $verb in
+  bootstrap)
     if [ "$(cat disabled 2>/dev/null)" = "$label" ]; then echo "Bootstrap failed: 5: Input/output error" >&2; exit 5; fi
     if [ -e "loaded-$label" ]; then echo "Bootstrap failed: 37: Operation already in progress" >&2; exit 37; fi
     ln -s "$2" "loaded-$label"
@@ -59,11 +81,20 @@ case $verb in
       TEST_IS_AXD_AT=$socket ./daemon > daemon.out 2>&1 &
       echo $! > "running-$label"
       while [ ! -S "$socket" ] && [ ! -e ended ]; do :; done
-    elif grep -A1 RunAtLoad "$2" | grep -q true; then
+    elif grep -A1 RunAtLoad "$2" | grep -q true && [ ! -e "known-$label" ]; then
       echo 1 > "running-$label"
-    fi ;;
-  kickstart) echo 1 > "running-$label" ;;
-  bootout) rm -f "loaded-$label" "running-$label" ;;
+    fi
+    touch "known-$label" ;;
+  kickstart)
+    if [ -e "running-$label" ]; then echo "Could not kickstart service: 37: Operation already in progress" >&2; exit 37; fi
+    echo 1 > "running-$label" ;;
+  bootout)
+    if [ ! -e at-once ]; then
+      ln -s "$(readlink "loaded-$label")" "leaving-$label"
+      echo 2 > "questions-$label"
+      echo 1 > "refusals-$label"
+    fi
+    rm -f "loaded-$label" "running-$label" ;;
   enable) rm -f disabled ;;
 esac
 "#;
@@ -80,21 +111,23 @@ fn file(home: &Home) -> PathBuf {
 }
 
 const BOOTSTRAP: &str = "bootstrap gui Library/LaunchAgents/dev.axd.axd.plist";
+const KICKSTART: &str = "kickstart gui/dev.axd.axd";
+const BOOTOUT: &str = "bootout gui/dev.axd.axd";
 
 #[test]
 fn a_service_is_installed_started_stopped_and_uninstalled_and_each_may_be_said_twice() {
     let home = home();
     assert_eq!(flags(&home.data("status")), [false, false, false, false]);
     for (line, expected_log, expected) in [
-        ("install", BOOTSTRAP, [true, true, true, false]),
-        ("stop", "bootout gui/dev.axd.axd", [true, true, false, false]),
-        ("start", BOOTSTRAP, [true, true, true, false]),
-        ("uninstall", "bootout gui/dev.axd.axd", [false, false, false, false]),
+        ("install", &[BOOTSTRAP, KICKSTART][..], [true, true, true, false]),
+        ("stop", &[BOOTOUT], [true, true, false, false]),
+        ("start", &[BOOTSTRAP, KICKSTART], [true, true, true, false]),
+        ("uninstall", &[BOOTOUT], [false, false, false, false]),
     ] {
         // The stand-in's process is a number that belongs to nobody who ends.
         let _ = fs::remove_file(home.at("running-dev.axd.axd"));
         assert_eq!(flags(&home.data(line)), expected, "{line}");
-        assert_eq!(home.log(), [expected_log], "{line}");
+        assert_eq!(home.log(), expected_log, "{line}");
         let again = home.data(line);
         assert_eq!(flags(&again), expected, "{line} again");
         assert_eq!((again["steps"].clone(), home.log()), (Value::Null, vec![]), "{line} again");
@@ -123,7 +156,68 @@ fn an_agent_that_is_turned_off_is_turned_on_first() {
     let home = home();
     fs::write(home.at("disabled"), "dev.axd.axd").unwrap();
     home.data("install");
-    assert_eq!(home.log(), ["enable gui/dev.axd.axd", BOOTSTRAP]);
+    assert_eq!(home.log(), ["enable gui/dev.axd.axd", BOOTSTRAP, KICKSTART]);
+}
+
+/// How often the stand-in refused to load a label that it had not let go of, since the last time this was asked.
+fn refusals(home: &Home) -> usize {
+    let refused = fs::read_to_string(home.at("refused")).unwrap_or_default();
+    let _ = fs::remove_file(home.at("refused"));
+    refused.lines().count()
+}
+
+#[test]
+fn an_agent_that_launchd_has_not_let_go_of_yet_is_loaded_when_it_has() {
+    let home = home();
+    with_daemon(&home);
+    // The usual first session: a command, which has launchd load an agent, then the service.
+    assert_eq!(home.run("get x").code, Some(0));
+    home.log();
+    end(&home.at("run/axd/axd.sock"));
+    let _ = fs::remove_file(home.at("run/axd/axd.sock"));
+    let _ = fs::remove_file(home.at("daemon"));
+    let _ = fs::remove_file(home.at("running-dev.axd.axd"));
+    assert_eq!(flags(&home.data("install")), [true, true, true, false]);
+    assert_eq!(home.log(), [BOOTOUT, BOOTSTRAP, KICKSTART]);
+    assert_eq!(refusals(&home), 1, "only what cannot be known beforehand is tried in vain");
+    assert!(!home.at("leaving-dev.axd.axd").exists());
+}
+
+#[test]
+fn what_is_stopped_and_started_at_once_runs_though_launchd_does_not_start_it_by_itself() {
+    let home = home();
+    home.data("install");
+    let _ = fs::remove_file(home.at("running-dev.axd.axd"));
+    home.data("stop");
+    let started = home.data("start");
+    assert_eq!(flags(&started), [true, true, true, false], "{started}");
+    assert!(home.at("running-dev.axd.axd").exists());
+    assert_eq!(home.log(), [BOOTSTRAP, KICKSTART, BOOTOUT, BOOTSTRAP, KICKSTART]);
+}
+
+#[test]
+fn a_start_that_launchd_delays_is_explained_on_a_terminal() {
+    let home = home();
+    // launchd listens, and starts the daemon when it will: here, when the user has been told that it takes a while.
+    fs::create_dir_all(home.at("run/axd")).unwrap();
+    let listener = UnixListener::bind(home.at("run/axd/axd.sock")).unwrap();
+    let (was_told, await_told) = mpsc::channel();
+    std::thread::spawn(move || {
+        let stream = listener.accept().unwrap().0;
+        let _ = await_told.recv_timeout(Duration::from_secs(20));
+        answer(stream);
+    });
+    fs::write(home.at("other.plist"), "").unwrap();
+    std::os::unix::fs::symlink(home.at("other.plist"), home.at("loaded-dev.axd.axd")).unwrap();
+    fs::write(home.at("exit"), "0").unwrap();
+    fs::write(home.at("scheduled"), "").unwrap();
+    let terminal = nix::pty::openpty(None, None).unwrap();
+    let mut child = home.ax("get x").stdout(Stdio::null()).stderr(terminal.slave).spawn().unwrap();
+    let mut told = String::new();
+    let _ = BufReader::new(fs::File::from(terminal.master)).read_line(&mut told);
+    let _ = was_told.send(());
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{told}");
+    assert!(told.contains("only 10 s after its last start"), "{told}");
 }
 
 #[test]
@@ -145,7 +239,10 @@ fn what_launchctl_says_when_it_fails_is_told_with_what_to_do() {
     fs::write(home.at("broken"), "").unwrap();
     let error = home.error("install");
     assert!(
-        error["message"].as_str().unwrap().ends_with("failed: Bootstrap failed: 5: Input/output error"),
+        error["message"]
+            .as_str()
+            .unwrap()
+            .ends_with("failed: Bootstrap failed: 125: Domain does not support specified action"),
         "{error}"
     );
     assert!(error["suggestion"].as_str().unwrap().contains("stderr.log"), "{error}");
@@ -211,7 +308,8 @@ fn an_agent_whose_socket_is_gone_is_loaded_again() {
     std::os::unix::fs::symlink(home.at("other.plist"), home.at("loaded-dev.axd.axd")).unwrap();
     let ran = home.run("get x");
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(home.log(), ["bootout gui/dev.axd.axd", "bootstrap gui run/axd/dev.axd.axd.plist"]);
+    assert_eq!(home.log(), [BOOTOUT, "bootstrap gui run/axd/dev.axd.axd.plist"]);
+    assert_eq!(refusals(&home), 1);
     end(&home.at("run/axd/axd.sock"));
 }
 
@@ -312,4 +410,33 @@ fn a_doctor_without_a_daemon_says_whose_permissions_it_tells() {
     assert_eq!(ran.code, Some(3));
     assert!(found(&ran, "daemon").unwrap().contains("Bootstrap failed"), "{ran:?}");
     assert!(found(&ran, "permissions").is_some(), "{ran:?}");
+}
+
+/// Has axd.app in the user's folder of applications, and no `AXD_BIN`.
+fn with_bundle(home: &Home) -> PathBuf {
+    let program = home.at("Applications/axd.app/Contents/MacOS/axd");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    write_program(&program, "#!/bin/sh\n");
+    program
+}
+
+#[test]
+fn launchd_runs_the_program_in_the_bundle_and_the_user_is_told_to_allow_the_bundle() {
+    let home = home();
+    let program = with_bundle(&home);
+    let install = home.ax("service install --socket-activation").env_remove("AXD_BIN").output().unwrap();
+    let ran = Ran::of(install);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let plist = plist::Value::from_file(file(&home)).unwrap().into_dictionary().unwrap();
+    assert_eq!(plist["ProgramArguments"].as_array().unwrap()[0].as_string(), program.to_str());
+    let note = ran.json()["data"]["notes"][0].as_str().unwrap().to_owned();
+    let bundle = home.at("Applications/axd.app");
+    assert!(note.contains(&format!("allow {} in System Settings", bundle.display())), "{note}");
+}
+
+#[test]
+fn a_program_that_is_in_no_bundle_is_said_not_to_be_listed_by_newer_systems() {
+    let home = home();
+    let note = home.data("install")["notes"][0].as_str().unwrap().to_owned();
+    assert!(note.contains("bin/axd (not in axd.app") && note.contains("26.1"), "{note}");
 }

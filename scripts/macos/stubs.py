@@ -34,6 +34,8 @@ BY_HAND = {
         "method_getImplementation", "method_getNumberOfArguments", "method_copyReturnType", "method_copyArgumentType",
         "method_exchangeImplementations", "object_getIvarLayout", "property_copyAttributeList", "protocol_isEqual",
         "protocol_copyProtocolList", "class_getImageName", "objc_getClassList", "objc_setHook_getClass",
+        # On Intel, for what is too large for a register, and for long doubles.
+        "objc_msgSend_stret", "objc_msgSendSuper_stret", "objc_msgSend_fpret",
     ],
 }
 # Under this name in the SDK; the framework's umbrella exports what its parts have.
@@ -46,12 +48,14 @@ def imports(pyobjc):
     for path in sorted(pyobjc.rglob("*.so")):
         if ".dSYM" in path.parts or any(part.endswith(".dSYM") for part in path.parts):
             continue
-        binary = lief.MachO.parse(str(path)).take(lief.MachO.Header.CPU_TYPE.ARM64)
-        for library in binary.libraries:
-            found.setdefault(library.name, set())
-        for symbol in binary.imported_symbols:
-            if symbol.has_binding_info and symbol.binding_info.has_library and symbol.name.startswith("_"):
-                found[symbol.binding_info.library.name].add(symbol.name[1:])
+        # Kept in a name: its slices do not outlive it.
+        fat = lief.MachO.parse(str(path))
+        for binary in fat:
+            for library in binary.libraries:
+                found.setdefault(library.name, set())
+            for symbol in binary.imported_symbols:
+                if symbol.has_binding_info and symbol.binding_info.has_library and symbol.name.startswith("_"):
+                    found[symbol.binding_info.library.name].add(symbol.name[1:])
     return found
 
 

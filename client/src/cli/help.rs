@@ -21,7 +21,10 @@ const VARIABLES: &[(&str, &str)] = &[
     ("AXD_SOCKET", "The socket, as with --socket"),
     ("AXD_PLATFORM", "The platform of a daemon that is started, as with --platform"),
     (NO_AUTOSTART, "1: do not start a missing daemon"),
-    ("AXD_BIN", "The axd to start [default: the one beside ax, otherwise the one on the PATH]"),
+    (
+        "AXD_BIN",
+        "The axd to start [default: the one beside ax, otherwise the one on the PATH; on macOS axd.app first]",
+    ),
     ("AXD_STATE", "The folder for the logs of a daemon that is started"),
     ("NO_COLOR", "Set: no colours"),
 ];

@@ -76,7 +76,13 @@ pub fn run(args: Vec<OsString>) -> Exit {
 fn connect(options: &Options) -> Result<Connection, ClientError> {
     let socket = options.socket();
     match options.start() {
-        Some(start) => axd_client::connect_or_start(&socket, &start),
+        Some(start) => {
+            let connection = axd_client::connect_or_start(&socket, &start)?;
+            if let Some(on_message) = start.on_message.filter(|_| start.uses_launchd()) {
+                axd_client::launchd::tell_if_throttled(&socket, on_message);
+            }
+            Ok(connection)
+        }
         None => Connection::open(&socket),
     }
 }

@@ -28,6 +28,12 @@ impl Mode {
     }
 }
 
+/// Prints remarks while something is waited for. It does so on a terminal only, because a program may take output on standard
+/// error for a failure.
+pub fn on_message() -> Option<fn(&str)> {
+    io::stderr().is_terminal().then_some(|message| eprintln!("{message}"))
+}
+
 /// Standard output without a buffer, so that a line is written at once and with one call.
 pub struct Stdout;
 

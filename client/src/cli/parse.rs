@@ -2,7 +2,6 @@
 //! to the daemon.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use axd_client::protocol::command::{ALL_NAMES, Invocation};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::output::Mode;
+use super::output::{self, Mode};
 use super::{extension, help};
 
 /// Another name of `subscribe`.
@@ -51,10 +50,11 @@ impl Options {
 
     /// How to start a missing daemon; `None` if it must not be started.
     pub fn start(&self) -> Option<DaemonStart> {
-        // The message is printed only on a terminal, because a program may take output on standard error for a failure.
-        let on_message =
-            std::io::stderr().is_terminal().then_some((|message| eprintln!("{message}")) as fn(&str));
-        let start = DaemonStart { platform: self.platform.clone(), on_message, ..DaemonStart::default() };
+        let start = DaemonStart {
+            platform: self.platform.clone(),
+            on_message: output::on_message(),
+            ..DaemonStart::default()
+        };
         (!self.no_autostart).then_some(start)
     }
 }

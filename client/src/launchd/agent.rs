@@ -72,6 +72,13 @@ impl Agent {
         )
     }
 
+    /// The program in the text of a file that `ax` wrote.
+    pub fn program_in(text: &str) -> Option<PathBuf> {
+        let program =
+            value_in(text, "ProgramArguments")?.split_once("<string>")?.1.split_once("</string>")?.0;
+        Some(unescaped(program).into())
+    }
+
     /// Whether the text of a file that `ax` wrote starts axd when it is loaded.
     pub fn runs_at_load_in(text: &str) -> bool {
         value_in(text, "RunAtLoad").is_some_and(|value| value.starts_with("<true/>"))
@@ -176,6 +183,7 @@ mod tests {
         assert_eq!(socket["SockPathName"].as_string(), Some(format!("{odd}s").as_str()));
         assert_eq!(plist["RunAtLoad"].as_boolean(), Some(false));
         assert_eq!(Agent::socket_in(&text), Some(agent.socket.clone()));
+        assert_eq!(Agent::program_in(&text), Some(agent.program.clone()));
         assert!(!Agent::runs_at_load_in(&text) && Agent::runs_at_load_in(&self::agent().plist().unwrap()));
         assert!(plist["EnvironmentVariables"].as_dictionary().unwrap().is_empty());
     }

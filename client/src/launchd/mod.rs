@@ -6,13 +6,20 @@
 //! Only the default depends on the system, so that everything here is tested on every system.
 
 mod agent;
+mod load;
+mod slow_start;
 mod start;
 
 use std::io;
+use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
 pub use agent::{Agent, MARK};
+pub use load::{OnMessage, kickstart, load, unload};
+pub use slow_start::tell_if_throttled;
 pub(crate) use start::start;
+
+use crate::BUNDLE;
 
 /// The label of the agent for the default socket.
 pub const LABEL: &str = "dev.axd.axd";
@@ -42,6 +49,17 @@ pub fn domain() -> String {
 /// The name of an agent in that domain.
 pub fn target(label: &str) -> String {
     format!("{}/{label}", domain())
+}
+
+/// What the user has to allow in System Settings, for a daemon that is this program; and what is wrong if that cannot be done.
+pub fn to_allow(program: &Path) -> String {
+    match crate::bundle_of(program) {
+        Some(bundle) => bundle.display().to_string(),
+        None => format!(
+            "{} (not in {BUNDLE}: macOS 26.1 and later do not list it; put {BUNDLE} beside ax or in ~/Applications)",
+            program.display()
+        ),
+    }
 }
 
 /// The command line of `launchctl` with these arguments.

@@ -11,7 +11,9 @@ use axd_protocol::command::Status;
 use axd_protocol::paths::System;
 use axd_protocol::{Command, Paths};
 
-use super::{Agent, LABEL, Loaded, STARTER, domain, is_unknown, launchctl, target};
+use super::load::{OnMessage, load, query, unload};
+use super::slow_start::THROTTLED;
+use super::{Agent, LABEL, Loaded, STARTER, target, to_allow};
 use crate::start::IDLE_EXIT_S;
 use crate::{ClientError, Connection, DaemonStart, RequestOptions, request_line};
 
@@ -30,6 +32,7 @@ pub(crate) fn start(socket: &Path, binary: &Path, how: &DaemonStart) -> Result<C
     let default = Paths::resolve(System::CURRENT, uid, |name| env(name).filter(|_| name != "AXD_SOCKET"));
     let label = label_of(socket, &default.socket);
     let target = target(&label);
+    let on_message = how.on_message.as_ref().map(|tell| tell as &dyn Fn(&str));
     let known = query(&target)?;
     // An installed agent is used unchanged. An agent for the session is written again, because axd may have moved.
     let installed = known.as_ref().map(|known| PathBuf::from(&known.path)).filter(|path| {
@@ -46,21 +49,21 @@ pub(crate) fn start(socket: &Path, binary: &Path, how: &DaemonStart) -> Result<C
     };
     if let Some(known) = known {
         // The agent is loaded, but nobody listens, because its socket was removed. Loading it again creates the socket.
-        run(&["bootout", &target])?;
-        let _ = known.pid.is_none_or(crate::wait_for_exit);
+        unload(&target, known.pid, on_message)?;
     }
-    run(&["bootstrap", &domain(), &file.to_string_lossy()])?;
+    load(&target, &file.to_string_lossy(), on_message)?;
     if let Some(on_message) = how.on_message {
         on_message(&format!(
-            "launchd starts axd as {target} in this session; `ax service install` makes that permanent.\nIf axd lacks the Accessibility permission, grant it to {} in System Settings › Privacy & Security › Accessibility.",
-            binary.display()
+            "launchd starts axd as {target} in this session; `ax service install` makes that permanent.\nIf axd lacks the Accessibility permission, allow {} in System Settings › Privacy & Security › Accessibility.",
+            to_allow(binary)
         ));
     }
-    wait_for_answer(socket, &target, &log)
+    // The connection starts the daemon, whatever the agent's file says.
+    wait_for_answer(socket, &target, &log, on_message)
 }
 
 /// The label of the agent for a socket. Sockets other than the default have a hash in it.
-fn label_of(socket: &Path, default: &Path) -> String {
+pub(super) fn label_of(socket: &Path, default: &Path) -> String {
     if socket == default {
         return LABEL.to_owned();
     }
@@ -109,31 +112,14 @@ fn write(agent: &Agent, socket: &Path) -> Result<PathBuf, String> {
     Ok(file)
 }
 
-/// The agent, if it is loaded.
-fn query(target: &str) -> Result<Option<Loaded>, String> {
-    match launchctl(&["print", target]) {
-        Ok(Ok(output)) => Ok(Some(Loaded::parse(&output))),
-        Ok(Err(said)) if is_unknown(&said) => Ok(None),
-        Ok(Err(said)) => Err(format!(
-            "launchd has no graphical session for this user ({said}); log in at the screen, or set AXD_START=spawn"
-        )),
-        Err(fault) => Err(format!("cannot run launchctl: {fault}")),
-    }
-}
-
-fn run(words: &[&str]) -> Result<(), String> {
-    match launchctl(words) {
-        Ok(Ok(_)) => Ok(()),
-        // The agent is unloaded when its process has ended, which is waited for.
-        Ok(Err(said)) if words[0] == "bootout" && said.contains("in progress") => Ok(()),
-        Ok(Err(said)) => Err(format!("launchctl {} failed: {said}", words.join(" "))),
-        Err(fault) => Err(format!("cannot run launchctl: {fault}")),
-    }
-}
-
 /// Waits until the daemon answers a request. A connection alone proves nothing, because launchd accepts it; and that the daemon
 /// cannot run is only known from its exit code.
-fn wait_for_answer(socket: &Path, target: &str, log: &Path) -> Result<Connection, String> {
+fn wait_for_answer(
+    socket: &Path,
+    target: &str,
+    log: &Path,
+    mut on_message: OnMessage<'_>,
+) -> Result<Connection, String> {
     let lost = |fault: io::Error| {
         format!("launchd listens at {}, but the connection failed: {fault}", socket.display())
     };
@@ -147,8 +133,15 @@ fn wait_for_answer(socket: &Path, target: &str, log: &Path) -> Result<Connection
             Err(ClientError::Io(fault)) if fault.kind() == io::ErrorKind::TimedOut => {}
             Ok(None) | Err(_) => break,
         }
-        if query(target)?.is_some_and(|known| known.pid.is_none() && known.last_exit.is_some()) {
+        let Some(known) = query(target)? else { break };
+        if has_failed(&known) {
             break;
+        }
+        if !known.is_running()
+            && known.last_exit.is_some()
+            && let Some(on_message) = on_message.take()
+        {
+            on_message(THROTTLED);
         }
     }
     let ended = query(target)?.and_then(|known| known.last_exit);
@@ -161,9 +154,24 @@ fn wait_for_answer(socket: &Path, target: &str, log: &Path) -> Result<Connection
     ))
 }
 
+/// Whether the daemon ended with an error. One that ended without is started again for the connection, after a while.
+fn has_failed(known: &Loaded) -> bool {
+    known.pid.is_none() && known.last_exit.is_some_and(|code| code != 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_daemon_that_ended_without_an_error_is_waited_for() {
+        for (pid, last_exit, expected) in
+            [(None, None, false), (None, Some(0), false), (None, Some(1), true), (Some(7), Some(1), false)]
+        {
+            let known = Loaded { pid, last_exit, ..Loaded::default() };
+            assert_eq!(has_failed(&known), expected, "{known:?}");
+        }
+    }
 
     #[test]
     fn only_the_default_socket_has_the_plain_label() {

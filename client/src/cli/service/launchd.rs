@@ -6,8 +6,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use axd_client::BUNDLE;
 use axd_client::launchd::{
-    Agent, LABEL, Loaded, MARK, argv, domain, is_disabled, is_unknown, launchctl, target,
+    Agent, LABEL, Loaded, MARK, argv, domain, is_disabled, is_unknown, launchctl, target, to_allow,
 };
 use axd_client::protocol::command::{ServiceFile, ServiceState};
 use axd_client::protocol::paths::System;
@@ -15,9 +16,6 @@ use axd_client::protocol::{Error, ErrorCode, Paths};
 
 use super::step::Step;
 use super::{Manager, ServiceSpec};
-
-/// What to do when launchctl fails.
-const ADVICE: &str = "run `ax service status`; axd's error output is in stderr.log in its log folder";
 
 /// The user's own launchd.
 #[derive(Debug)]
@@ -76,11 +74,15 @@ impl Launchd {
             .suggest("check the file; if it is not needed, add --force"))
     }
 
-    /// The steps that load the agent; a disabled agent is enabled first.
-    fn load(&self, status: &LaunchdStatus) -> Vec<Step> {
-        let enable = status.disabled.then(|| run(&["enable", &target(LABEL)]));
-        let bootstrap = run(&["bootstrap", &domain(), &self.file().to_string_lossy()]);
-        enable.into_iter().chain([bootstrap]).collect()
+    /// The steps that load the agent; a disabled agent is enabled first. One that is to run is started too, because launchd may
+    /// not do so itself if it had the agent before.
+    fn load(&self, status: &LaunchdStatus, start: bool) -> Vec<Step> {
+        let enable = status.disabled.then(|| Step::Run {
+            argv: argv(&["enable", &target(LABEL)]),
+            advice: "run `ax service status` to see its state",
+        });
+        let load = Step::Load { target: target(LABEL), file: self.file() };
+        enable.into_iter().chain([load]).chain(start.then(kickstart)).collect()
     }
 }
 
@@ -165,10 +167,10 @@ impl Manager for Launchd {
             (None, Some(_)) => notes.push(
                 "not installed; launchd starts axd for this session only. `ax service install` makes it permanent".into(),
             ),
-            (Some(_), _) => notes.push(
-                "axd needs the Accessibility permission once (System Settings › Privacy & Security › Accessibility); `ax permissions --request` makes macOS ask for it"
-                    .into(),
-            ),
+            (Some(text), _) => notes.push(format!(
+                "axd needs the Accessibility permission once: allow {} in System Settings › Privacy & Security › Accessibility; `ax permissions --request` makes macOS ask for it",
+                Agent::program_in(text).map_or_else(|| BUNDLE.to_owned(), |program| to_allow(&program))
+            )),
         }
         if status.text.is_some() && status.disabled {
             notes.push(
@@ -197,9 +199,9 @@ impl Manager for Launchd {
         let is_loaded = status.loaded.as_ref().is_some_and(|loaded| Path::new(&loaded.path) == self.file());
         if is_written && is_loaded && !status.disabled {
             let starts = Agent::runs_at_load_in(text) && !status.is_running();
-            return Ok(starts.then(|| run(&["kickstart", &target(LABEL)])).into_iter().collect());
+            return Ok(starts.then(kickstart).into_iter().collect());
         }
-        let mut steps = boot_out(status);
+        let mut steps = unload(status);
         // launchd does not create the folders of the socket and the log.
         let folders = [Agent::socket_in(text), Some(self.log())];
         steps.extend(
@@ -212,46 +214,42 @@ impl Manager for Launchd {
         if !is_written {
             steps.push(Step::Write { path: self.file(), text: text.clone() });
         }
-        steps.extend(self.load(status));
+        steps.extend(self.load(status, Agent::runs_at_load_in(text)));
         Ok(steps)
     }
 
     fn uninstall(&self, status: &LaunchdStatus, force: bool) -> Result<Vec<Step>, Error> {
         self.refuse_foreign(status, force)?;
-        let mut steps = boot_out(status);
+        let mut steps = unload(status);
         steps.extend(status.text.as_ref().map(|_| Step::Remove(self.file())));
         Ok(steps)
     }
 
     fn start(&self, status: &LaunchdStatus) -> Result<Vec<Step>, Error> {
-        let Some(text) = &status.text else {
+        if status.text.is_none() {
             return Err(Error::new(ErrorCode::ActionFailed, "the service is not installed")
                 .suggest("install and start it with `ax service install`")
                 .retry("service install"));
-        };
+        }
         if status.is_running() {
             return Ok(Vec::new());
         }
-        let mut steps = if status.loaded.is_some() { Vec::new() } else { self.load(status) };
-        if status.loaded.is_some() || !Agent::runs_at_load_in(text) {
-            steps.push(run(&["kickstart", &target(LABEL)]));
-        }
-        Ok(steps)
+        Ok(if status.loaded.is_some() { vec![kickstart()] } else { self.load(status, true) })
     }
 
     fn stop(&self, status: &LaunchdStatus) -> Result<Vec<Step>, Error> {
         // The agent is unloaded, because as long as launchd listens, a connection would start the process again.
-        Ok(boot_out(status))
+        Ok(unload(status))
     }
 }
 
-fn boot_out(status: &LaunchdStatus) -> Vec<Step> {
+fn unload(status: &LaunchdStatus) -> Vec<Step> {
     let loaded = status.loaded.iter();
-    loaded.map(|loaded| Step::BootOut { argv: argv(&["bootout", &target(LABEL)]), pid: loaded.pid }).collect()
+    loaded.map(|loaded| Step::Unload { target: target(LABEL), pid: loaded.pid }).collect()
 }
 
-fn run(words: &[&str]) -> Step {
-    Step::Run { argv: argv(words), advice: ADVICE }
+fn kickstart() -> Step {
+    Step::Kickstart { target: target(LABEL) }
 }
 
 fn no_launchctl(fault: &std::io::Error) -> Error {

@@ -39,9 +39,10 @@ fn a_first_install_makes_the_folders_writes_and_loads() {
         "create the folder /l",
         "write /a/dev.axd.axd.plist",
         "bootstrap gui /a/dev.axd.axd.plist",
+        "kickstart gui/dev.axd.axd",
     ];
     assert_eq!(install(&LaunchdStatus::default(), false), steps);
-    assert_eq!(install(&LaunchdStatus::default(), true), steps);
+    assert_eq!(install(&LaunchdStatus::default(), true), steps[..4], "it starts when somebody asks");
     assert_ne!(files(false), files(true));
 }
 
@@ -63,7 +64,7 @@ fn an_agent_that_changed_or_was_loaded_from_elsewhere_is_loaded_anew() {
     let of_session =
         LaunchdStatus { text: None, loaded: loaded("/s/dev.axd.axd.plist", Some(7)), disabled: false };
     let steps = install(&of_session, false);
-    assert_eq!((steps[0].as_str(), steps.len()), ("bootout gui/dev.axd.axd", 5));
+    assert_eq!((steps[0].as_str(), steps.len()), ("bootout gui/dev.axd.axd", 6));
     let changed = LaunchdStatus {
         text: Some(format!("{MARK} once -->")),
         loaded: loaded(FILE, Some(7)),
@@ -71,11 +72,11 @@ fn an_agent_that_changed_or_was_loaded_from_elsewhere_is_loaded_anew() {
     };
     assert_eq!(install(&changed, false), steps);
     let elsewhere = LaunchdStatus { text: Some(text.clone()), ..of_session };
-    assert_eq!(install(&elsewhere, false).len(), 4, "the file is right as it is");
+    assert_eq!(install(&elsewhere, false).len(), 5, "the file is right as it is");
     let off = LaunchdStatus { text: Some(text), loaded: None, disabled: true };
     assert_eq!(
         install(&off, false)[2..],
-        ["enable gui/dev.axd.axd".to_owned(), "bootstrap gui /a/dev.axd.axd.plist".to_owned()]
+        ["enable gui/dev.axd.axd", "bootstrap gui /a/dev.axd.axd.plist", "kickstart gui/dev.axd.axd"]
     );
 }
 
@@ -105,7 +106,7 @@ fn uninstalling_and_stopping_have_launchd_let_go() {
     );
     assert_eq!(steps_of(launchd().stop(&up)), ["bootout gui/dev.axd.axd"]);
     assert!(
-        matches!(&launchd().stop(&up).unwrap()[0], Step::BootOut { pid: Some(7), .. }),
+        matches!(&launchd().stop(&up).unwrap()[0], Step::Unload { pid: Some(7), .. }),
         "and wait for its end"
     );
 }
@@ -116,11 +117,12 @@ fn starting_loads_and_runs_what_does_not_run_by_itself() {
     assert_eq!(error.retry_command.as_deref(), Some("service install"));
     let status =
         |socket, loaded| LaunchdStatus { text: Some(files(socket)[0].text.clone()), loaded, disabled: false };
-    assert_eq!(steps_of(launchd().start(&status(false, None))), ["bootstrap gui /a/dev.axd.axd.plist"]);
-    assert_eq!(
-        steps_of(launchd().start(&status(true, None))),
-        ["bootstrap gui /a/dev.axd.axd.plist", "kickstart gui/dev.axd.axd"]
-    );
+    for socket_activation in [false, true] {
+        assert_eq!(
+            steps_of(launchd().start(&status(socket_activation, None))),
+            ["bootstrap gui /a/dev.axd.axd.plist", "kickstart gui/dev.axd.axd"]
+        );
+    }
     assert_eq!(steps_of(launchd().start(&status(true, loaded(FILE, None)))), ["kickstart gui/dev.axd.axd"]);
     assert!(steps_of(launchd().start(&status(true, loaded(FILE, Some(7))))).is_empty());
 }

@@ -7,7 +7,13 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
+use axd_client::launchd;
 use axd_client::protocol::{Error, ErrorCode};
+
+use crate::cli::output;
+
+/// What to do when launchctl fails.
+const LAUNCHD_ADVICE: &str = "run `ax service status`; axd's error output is in stderr.log in its log folder";
 
 /// A change to the system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +36,24 @@ pub enum Step {
     Remove(PathBuf),
     /// Create a folder that only the user can access, with its parents.
     Folder(PathBuf),
-    /// Unload an agent from launchd, and wait for the end of its process.
-    BootOut {
-        /// The program and its args.
-        argv: Vec<String>,
+    /// Unload an agent from launchd, and wait for the end of its process and until launchd has forgotten it.
+    Unload {
+        /// The agent, as launchctl takes it.
+        target: String,
         /// The process, if there is one.
         pid: Option<u32>,
+    },
+    /// Load an agent into launchd.
+    Load {
+        /// The agent, as launchctl takes it.
+        target: String,
+        /// Its file.
+        file: PathBuf,
+    },
+    /// Start the process of an agent.
+    Kickstart {
+        /// The agent, as launchctl takes it.
+        target: String,
     },
     /// Run a program, which must succeed.
     Run {
@@ -53,7 +71,12 @@ impl fmt::Display for Step {
             Step::Write { path, .. } => write!(out, "write {}", path.display()),
             Step::Remove(path) => write!(out, "remove {}", path.display()),
             Step::Folder(path) => write!(out, "create the folder {}", path.display()),
-            Step::Run { argv, .. } | Step::BootOut { argv, .. } => write!(out, "run {}", argv.join(" ")),
+            Step::Unload { target, .. } => write!(out, "run launchctl bootout {target}"),
+            Step::Load { file, .. } => {
+                write!(out, "run launchctl bootstrap {} {}", launchd::domain(), file.display())
+            }
+            Step::Kickstart { target } => write!(out, "run launchctl kickstart {target}"),
+            Step::Run { argv, .. } => write!(out, "run {}", argv.join(" ")),
         }
     }
 }
@@ -74,17 +97,11 @@ impl Step {
                 let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
                 made.map_err(|fault| cannot("create the folder", path, &fault))
             }
-            Step::BootOut { argv, pid } => match output_of(argv) {
-                // launchd says "in progress" if the process has not ended yet.
-                Ok(Err(said)) if !said.contains("in progress") => {
-                    Err(failed(&format!("{} failed: {said}", argv.join(" ")))
-                        .suggest("run `ax service status` to see its state"))
-                }
-                Ok(_) if pid.is_none_or(axd_client::wait_for_exit) => Ok(()),
-                Ok(_) => Err(failed("the daemon was asked to stop, and is still running")
-                    .suggest("run `ax service status` to see its process")),
-                Err(fault) => Err(failed(&format!("cannot run {}: {fault}", argv.join(" ")))),
-            },
+            Step::Unload { target, pid } => by_launchd(|tell| launchd::unload(target, *pid, tell)),
+            Step::Load { target, file } => {
+                by_launchd(|tell| launchd::load(target, &file.to_string_lossy(), tell))
+            }
+            Step::Kickstart { target } => by_launchd(|_| launchd::kickstart(target)),
             Step::Run { argv, advice } => match output_of(argv) {
                 Ok(Ok(_)) => Ok(()),
                 Ok(Err(said)) => Err(failed(&format!("{} failed: {said}", argv.join(" "))).suggest(*advice)),
@@ -92,6 +109,13 @@ impl Step {
             },
         }
     }
+}
+
+/// Runs a step of launchd, which may take seconds and then says so.
+fn by_launchd(step: impl FnOnce(launchd::OnMessage<'_>) -> Result<(), String>) -> Result<(), Error> {
+    let tell = output::on_message();
+    step(tell.as_ref().map(|tell| tell as &dyn Fn(&str)))
+        .map_err(|message| failed(&message).suggest(LAUNCHD_ADVICE))
 }
 
 /// The output of a program; `Ok(Err)` is its error output if it failed.

@@ -22,8 +22,12 @@ pub fn pasteboard_denied() -> bool {
     let pasteboard = NSPasteboard::generalPasteboard();
     // SAFETY: any object may be asked.
     let is_told: bool = unsafe { msg_send![&*pasteboard, respondsToSelector: sel!(accessBehavior)] };
+    if !is_told {
+        return false;
+    }
     // SAFETY: it responds to the selector, which takes nothing and returns an integer.
-    is_told && unsafe { msg_send![&*pasteboard, accessBehavior] } == ALWAYS_DENY
+    let behavior: NSInteger = unsafe { msg_send![&*pasteboard, accessBehavior] };
+    behavior == ALWAYS_DENY
 }
 
 /// The types of all that is on the pasteboard.
