@@ -239,3 +239,38 @@ fn a_timer_fires_and_a_stop_ends_the_run_it_comes_in() {
     .join()
     .unwrap();
 }
+
+#[test]
+fn a_string_holds_any_units_and_conversion_ends_at_half_a_character() {
+    use core_foundation_sys::base::CFRange;
+    use core_foundation_sys::string as cf;
+    let _alone = alone();
+    let units = [0x61_u16, 0xD83D, 0x62];
+    // SAFETY: there are three units, as is said; the string is released by its owner, and the buffers have room for it.
+    unsafe {
+        let raw = cf::CFStringCreateWithCharacters(std::ptr::null(), units.as_ptr(), 3);
+        let string = CFString::wrap_under_create_rule(raw);
+        assert_eq!(cf::CFStringGetLength(raw), 3);
+        let mut back = [0_u16; 3];
+        cf::CFStringGetCharacters(raw, CFRange { location: 0, length: 3 }, back.as_mut_ptr());
+        assert_eq!(back, units);
+        let all = CFRange { location: 0, length: 3 };
+        let converted = |loss| {
+            let (mut bytes, mut used) = ([0_u8; 9], 0);
+            let utf8 = cf::kCFStringEncodingUTF8;
+            let taken = cf::CFStringGetBytes(raw, all, utf8, loss, 0, bytes.as_mut_ptr(), 9, &mut used);
+            (taken, bytes[..used as usize].to_vec())
+        };
+        assert_eq!(converted(0), (1, b"a".to_vec()), "it ends there");
+        assert_eq!(converted(b'?'), (3, b"a?b".to_vec()), "unless something may take its place");
+        assert!(cf::CFStringGetCStringPtr(raw, cf::kCFStringEncodingUTF8).is_null());
+        drop(string);
+    }
+    let ascii = CFString::new("zero\0behind");
+    // SAFETY: the string lives.
+    let pointer =
+        unsafe { cf::CFStringGetCStringPtr(ascii.as_concrete_TypeRef(), cf::kCFStringEncodingUTF8) };
+    // SAFETY: it is not null, as the text is ASCII, and ends in a zero.
+    let as_c = unsafe { std::ffi::CStr::from_ptr(pointer) };
+    assert_eq!(as_c, c"zero", "who takes it for a C string loses the rest");
+}

@@ -9,6 +9,7 @@ use super::{ActionContext, as_not_sent, may_be_read_back};
 use crate::app::attributes::element_value;
 use crate::app::content::ElementValue;
 use crate::ax::error::AxError;
+use crate::ax::text;
 use crate::ax::value::{self, TextRange, from_bool, from_number, from_range, from_text};
 use crate::ffi::names as n;
 use axd_platform::{Failure, FailureKind, Sent};
@@ -33,12 +34,16 @@ impl ActionContext<'_> {
             return self.set_text(value);
         }
         let now = self.read(self.element.get(n::kAXValueAttribute))?;
+        // A date or an address is read as text, but cannot be made from a text safely.
+        if now.as_ref().is_some_and(|now| text::date(now).or_else(|| text::url(now)).is_some()) {
+            return Err(Failure::unsupported("its value is neither text nor a number"));
+        }
         match now.as_ref().and_then(element_value) {
             Some(ElementValue::Number(before)) => self.set_number(value, Some(before)),
             None if matches!(self.target.role, Role::Slider | Role::SpinButton) => {
                 self.set_number(value, None)
             }
-            // A date or a colour cannot be made from a text safely.
+            // Neither can a colour.
             None if now.is_some() => Err(Failure::unsupported("its value is neither text nor a number")),
             _ => self.set_text(value),
         }

@@ -144,6 +144,7 @@ fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Res
         world.trace.record_secure_read();
     }
     let value = world.across(pid, id, name, view.attribute(id, name)?);
+    let value = world.dressed(pid, view, id, name, value);
     match &value {
         Value::Elements(ids) => world.trace.record_elements(ids.len()),
         Value::Mixed(ids) => world.trace.record_elements(ids.len()),
