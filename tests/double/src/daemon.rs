@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use axd::options::{Options, PlatformChoice};
 use axd::run::{Desktops, MainLoop};
+use axd_double::ax::Error as AxError;
 use axd_double::cg::LostKeys;
+use axd_double::faults::{Call, Fault};
 use axd_double::{Settings, World, appkit};
 use axd_macos::MacDesktop;
 use axd_platform::{Extension, ExtensionReply, OpenDesktop};
@@ -79,6 +81,13 @@ fn set(world: &World, settings: &mut Settings, word: &str) -> Result<(), String>
         ("untrusted", "") => settings.trusted = false,
         ("other-build", "") => (settings.trusted, settings.says_trusted) = (false, Some(true)),
         ("no-capture", "") => settings.may_capture = false,
+        ("actions-answer", code) => {
+            let error = AxError::ALL.into_iter().find(|error| (*error as i32).to_string() == code);
+            let error =
+                error.ok_or_else(|| format!("AXD_DOUBLE: '{code}' is no error of the accessibility API"))?;
+            let call = Some(Call::Perform);
+            world.faults().add(Fault { call, error: Some(error), ..Fault::default() });
+        }
         ("says-yes-after", times) => settings.says_yes_after = Some(number(times)?),
         ("secure-input", pid) => {
             settings.secure_input_swallows = LostKeys::Everything;

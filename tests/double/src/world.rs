@@ -52,6 +52,10 @@ pub(crate) struct Inner {
     pub clock: Clock,
     /// The apps that switched secure input on.
     pub secured: Mutex<BTreeSet<u32>>,
+    /// The kinds of values that widgets have instead of plain text, by process and widget.
+    pub dresses: Mutex<HashMap<(u32, String), ax::Dress>>,
+    /// The part of its text areas that an app shows, by process.
+    pub visible_text: Mutex<HashMap<u32, (isize, isize)>>,
     /// The parts of processes that are embedded in others.
     pub grafts: Mutex<Vec<Graft>>,
     pub host: AppKitState,
@@ -138,6 +142,8 @@ impl World {
             moving: Mutex::default(),
             clock: Clock::default(),
             secured: Mutex::default(),
+            dresses: Mutex::default(),
+            visible_text: Mutex::default(),
             grafts: Mutex::default(),
             host: AppKitState::default(),
             input: InputLog::start(runtime.handle()),
@@ -340,6 +346,7 @@ impl Inner {
             enhanced: self.is_enhanced(pid),
             frontmost: self.sim.active().0 == Some(pid),
             hidden: self.sim.is_hidden(pid),
+            visible_text: self.visible_text.lock().get(&pid).copied(),
         }
     }
 

@@ -16,6 +16,7 @@ use super::handles::Handles;
 use super::roles;
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
+use crate::ax::text;
 use crate::ax::value::{self, TextRange};
 use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
@@ -131,7 +132,7 @@ impl Reader {
             let value = has_value(role) && !secure && !long;
             self.attributes.read_extra(element, ExtraAttributes { value, children: !rows }, &mut answers)?;
             if has_value(role) && !secure && long {
-                answers.raw.value = read_prefix(element)?;
+                answers.raw.value = read_part(element, &native, answers.length.unwrap_or_default())?;
             }
         }
         if let Some(title) = &answers.title_element
@@ -376,12 +377,33 @@ fn needs_role_first(native: &str) -> bool {
         || is_counted_list(native)
 }
 
-/// Reads the beginning of a long text.
-fn read_prefix(element: &Element) -> Result<Option<ElementValue>, AxError> {
-    let length = isize::try_from(MAX_TEXT_LEN).unwrap_or(isize::MAX);
-    let Some(range) = value::from_range(TextRange { location: 0, length }) else { return Ok(None) };
+/// Reads a part of a text that is too long, of which the length is given. It is the part around what can be seen; where that
+/// is unknown, the end if the caret is there, as in a terminal or a log, and else the beginning.
+fn read_part(element: &Element, native: &str, length: usize) -> Result<Option<ElementValue>, AxError> {
+    let range = |attribute: &str| {
+        let range = or_default(element.get(attribute))?;
+        Ok(range.as_ref().and_then(value::range).and_then(TextRange::units))
+    };
+    let start = match range(n::kAXVisibleCharacterRangeAttribute)? {
+        Some(visible) if !visible.is_empty() => {
+            (visible.start + visible.len() / 2).saturating_sub(MAX_TEXT_LEN / 2)
+        }
+        _ if native == "AXTextArea" => match range(n::kAXSelectedTextRangeAttribute)? {
+            Some(caret) if caret.start <= length && caret.end >= length => length,
+            _ => 0,
+        },
+        _ => 0,
+    };
+    let start = start.min(length.saturating_sub(MAX_TEXT_LEN));
+    let end = start + MAX_TEXT_LEN;
+    // One unit more at either end completes a character that lies across it.
+    let (first, last) = (start.saturating_sub(1), (end + 1).min(length));
+    let Some(range) = value::from_range(TextRange::of(first..last)) else { return Ok(None) };
     let text = or_default(element.get_parameterized(n::kAXStringForRangeParameterizedAttribute, &range))?;
-    Ok(text.as_ref().and_then(value::text).map(content::truncated).map(ElementValue::Text))
+    let Some(units) = text.as_ref().and_then(text::units) else { return Ok(None) };
+    // The text may have become shorter meanwhile.
+    let behind = last > end && units.len() == last - first;
+    Ok(Some(ElementValue::Text(text::whole_characters(&units, first < start, behind))))
 }
 
 /// The text of an element that serves as the title of another one.

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::attributes::Value;
 use super::change::Effect;
-use super::element::{Ask, element_of, return_object, trusted};
+use super::element::{Ask, element_of, return_object, strike, trusted};
 use super::error::{Error, code};
 use super::pages::show_pages;
 use super::tree::{AppState, Id, View};
@@ -41,15 +41,24 @@ fn message(
     let timeout = world.message_timeout(*target.timeout.lock());
     let (done, answer) = oneshot::channel();
     let (pid, sent) = (target.pid, std::time::Instant::now());
-    let asked = ask.of(element, {
+    let asked = ask.acting(element, {
         let world = Arc::clone(&world);
-        move |view, id, _| {
+        move |view, id, _, mut fault| {
+            if let Some(instead) = fault.take_if(|fault| fault.instead) {
+                strike(view, id, Some(instead))?;
+            }
             let effect = find(view, id)?;
             let runtime = world.runtime.clone();
             runtime.spawn(async move {
                 let result = perform(&world, pid, &reach, effect).await;
+                let mut result = result.map_err(|failure| error_of(&failure, kind));
+                if fault.is_some() {
+                    let struck = reach
+                        .inspect(move |inside| strike(&mut View::of(inside, AppState::default()), id, fault));
+                    result = result.and(struck.await.unwrap_or(Ok(())));
+                }
                 // The caller may have stopped waiting.
-                let _ = done.send(result.map_err(|failure| error_of(&failure, kind)));
+                let _ = done.send(result);
             });
             Ok(())
         }

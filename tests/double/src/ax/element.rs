@@ -14,7 +14,7 @@ use super::error::{Error, code};
 use super::tree::{AppState, Id, View};
 use super::value::{boxed_error, object, value_of};
 use crate::cf::{self, Body, CFTypeRef, Foreign, ObjectKind, Owned, constant_strings, out};
-use crate::faults::Call;
+use crate::faults::{Call, Fault};
 use crate::trace::TracedCall;
 use crate::world::{Inner, current};
 
@@ -85,6 +85,18 @@ impl Ask {
         element: CFTypeRef,
         look: impl FnOnce(&mut View<'_>, Id, &Inner) -> Result<T, Error> + Send + 'static,
     ) -> Result<(u32, T), Error> {
+        self.acting(element, |view, id, world, fault| {
+            strike(view, id, fault)?;
+            look(view, id, world)
+        })
+    }
+
+    /// Like `of`, for a call that acts: the fault that is injected is left to the closure.
+    pub(super) fn acting<T: Send + 'static>(
+        self,
+        element: CFTypeRef,
+        look: impl FnOnce(&mut View<'_>, Id, &Inner, Option<Fault>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<(u32, T), Error> {
         if element.is_null() {
             return Err(Error::IllegalArgument);
         }
@@ -96,32 +108,25 @@ impl Ask {
         let inner = Arc::clone(&world);
         let looked = world.visit(pid, timeout, move |inside| {
             let mut view = View::of(inside, inner.standing(pid));
-            self.check(&mut view, pid, id, &inner)?;
-            look(&mut view, id, &inner)
+            let fault = self.traced(&view, pid, id, &inner);
+            look(&mut view, id, &inner, fault)
         });
         looked.flatten().map(|looked| (pid, looked))
     }
 
-    /// Traces the call, and fails if a fault is injected.
-    fn check(&self, view: &mut View<'_>, pid: u32, id: Id, world: &Inner) -> Result<(), Error> {
+    /// Traces the call, and returns the fault that is injected.
+    fn traced(&self, view: &View<'_>, pid: u32, id: Id, world: &Inner) -> Option<Fault> {
         let widget = view.model.widget(id.widget()).and_then(|widget| widget.id.clone());
         let (call, name) = (self.call, &self.name);
         let traced = || TracedCall { call, pid, element: id, widget: widget.clone(), name: name.clone() };
         world.trace.record(traced);
-        inject_fault(view, world, call, pid, id, widget.as_deref(), name)
+        world.faults.take(call, pid, widget.as_deref(), name)
     }
 }
 
-fn inject_fault(
-    view: &mut View<'_>,
-    world: &Inner,
-    call: Call,
-    pid: u32,
-    id: Id,
-    widget: Option<&str>,
-    name: &str,
-) -> Result<(), Error> {
-    let Some(fault) = world.faults.take(call, pid, widget, name) else { return Ok(()) };
+/// Fails as the fault says, if there is one.
+pub(super) fn strike(view: &mut View<'_>, id: Id, fault: Option<Fault>) -> Result<(), Error> {
+    let Some(fault) = fault else { return Ok(()) };
     if fault.kills {
         view.model.remove(id.widget());
         return Err(fault.error.unwrap_or(Error::InvalidUIElement));
@@ -139,6 +144,7 @@ fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Res
         world.trace.record_secure_read();
     }
     let value = world.across(pid, id, name, view.attribute(id, name)?);
+    let value = world.dressed(pid, view, id, name, value);
     match &value {
         Value::Elements(ids) => world.trace.record_elements(ids.len()),
         Value::Mixed(ids) => world.trace.record_elements(ids.len()),
@@ -346,8 +352,8 @@ pub extern "C" fn AXUIElementCopyMultipleAttributeValues(
         let mut found = Vec::with_capacity(names.len());
         for name in &names {
             let widget = view.model.widget(id.widget()).and_then(|widget| widget.id.clone());
-            let injected = inject_fault(view, world, Call::Read, pid, id, widget.as_deref(), name);
-            match injected.and_then(|()| read(view, pid, id, name, world)) {
+            let fault = world.faults.take(Call::Read, pid, widget.as_deref(), name);
+            match strike(view, id, fault).and_then(|()| read(view, pid, id, name, world)) {
                 // It ended: there is nothing to put anywhere.
                 Err(Error::InvalidUIElement) => return Err(Error::InvalidUIElement),
                 Err(error) if options & STOP_ON_ERROR != 0 => return Err(error),

@@ -17,3 +17,4 @@ mod reading;
 #[path = "../common/scripts.rs"]
 mod scripts;
 mod shapes;
+mod texts;
