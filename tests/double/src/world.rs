@@ -23,6 +23,7 @@ use crate::ax::{self, AppState, EnabledBy, Enhanced, Error, Graft, Observer, Pag
 use crate::cg::{InputLog, LostKeys};
 use crate::clock::Clock;
 use crate::faults::Faults;
+use crate::manners::Manners;
 use crate::trace::Trace;
 
 static CURRENT: RwLock<Option<Arc<Inner>>> = RwLock::new(None);
@@ -70,6 +71,10 @@ pub struct Settings {
     pub screen_capture_kit: bool,
     /// The number of prompts after which the user grants the accessibility permission.
     pub says_yes_after: Option<u32>,
+    /// Whether the machine saves power.
+    pub saves_power: bool,
+    /// How apps behave.
+    pub manners: Manners,
     /// The messaging timeout in seconds, if it was set for all elements.
     pub(crate) timeout: Option<f32>,
 }
@@ -82,6 +87,8 @@ impl Default for Settings {
             secure_input_swallows: LostKeys::Nothing,
             screen_capture_kit: false,
             says_yes_after: None,
+            saves_power: false,
+            manners: Manners::default(),
             timeout: None,
         }
     }

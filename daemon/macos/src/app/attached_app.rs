@@ -33,6 +33,8 @@ const PARENT_LOOKUP_BUDGET: Duration = Duration::from_millis(50);
 /// The delay between probes of an app that does not answer, at first and at most.
 const FIRST_PROBE_DELAY: Duration = Duration::from_millis(50);
 const MAX_PROBE_DELAY: Duration = Duration::from_secs(2);
+/// How long a reading may take before what is read so far is sent, and the rest is left to the next request.
+const READ_BUDGET: Duration = Duration::from_millis(400);
 /// How long what was read for an abandoned request may serve the next one.
 const READ_AHEAD_LIFETIME: Duration = Duration::from_secs(3);
 /// How many children are read again at most when a container's selection changes.
@@ -267,14 +269,16 @@ impl AttachedApp {
         let _ = out.send(AppNotification::Marker(mark));
     }
 
+    /// Reads elements. Those that take too long are left out, and requested again.
     fn read(&mut self, keys: Vec<ElementKey>, reply: ReplySender<Vec<Option<Reading>>>) {
+        let began = Instant::now();
         let mut read = Vec::with_capacity(keys.len());
         for key in &keys {
             if reply.is_closed() {
-                // The worker stopped waiting but will ask again: what was read so far need not be read twice.
-                let now = Instant::now();
-                self.read_ahead.extend(keys.iter().copied().zip(read.into_iter().map(|read| (now, read))));
-                return;
+                return self.keep_readings(&keys, read);
+            }
+            if !read.is_empty() && began.elapsed() > READ_BUDGET {
+                break;
             }
             let recent = self.read_ahead.remove(key).filter(|(when, _)| when.elapsed() < READ_AHEAD_LIFETIME);
             let reading = match recent {
@@ -284,17 +288,23 @@ impl AttachedApp {
             match reading {
                 Ok(reading) => read.push(reading),
                 Err(error) => {
-                    let now = Instant::now();
-                    self.read_ahead
-                        .extend(keys.iter().copied().zip(read.into_iter().map(|read| (now, read))));
+                    self.keep_readings(&keys, read);
                     let _ = reply.send(Err(unresponsive(error)));
                     return;
                 }
             }
         }
         self.read_ahead.retain(|_, (when, _)| when.elapsed() < READ_AHEAD_LIFETIME);
-        let _ = reply.send(Ok(read));
+        if let Err(Ok(read)) = reply.send(Ok(read)) {
+            self.keep_readings(&keys, read);
+        }
         self.after_read();
+    }
+
+    /// Keeps what was read for a request that nobody waits for any more: the worker will ask again.
+    fn keep_readings(&mut self, keys: &[ElementKey], read: Vec<Option<Reading>>) {
+        let now = Instant::now();
+        self.read_ahead.extend(keys.iter().copied().zip(read.into_iter().map(|read| (now, read))));
     }
 
     /// Observes other processes whose elements were read, requests pages that were empty, registers for new windows, and

@@ -27,6 +27,9 @@ impl AxError {
 
     /// Turns a result code into a result.
     pub fn check(error: AXError) -> Result<(), AxError> {
+        if error != kAXErrorCannotComplete {
+            super::pulse::beat();
+        }
         if error == kAXErrorSuccess { Ok(()) } else { Err(AxError(error)) }
     }
 

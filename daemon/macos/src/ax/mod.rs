@@ -7,5 +7,6 @@
 pub mod element;
 pub mod error;
 pub mod observer;
+pub mod pulse;
 pub mod run_loop;
 pub mod value;

@@ -220,7 +220,14 @@ impl DesktopMonitor {
                 }
                 self.mark_dirty(pid);
             }
-            HostEvent::Hidden { pid } | HostEvent::Shown { pid } => self.mark_dirty(pid),
+            HostEvent::Hidden { pid } => {
+                self.shared.set_hidden(pid, true);
+                self.mark_dirty(pid);
+            }
+            HostEvent::Shown { pid } => {
+                self.shared.set_hidden(pid, false);
+                self.mark_dirty(pid);
+            }
             HostEvent::SpaceChanged => self.schedule_refresh(),
             HostEvent::WillSleep => info!("the machine goes to sleep"),
             HostEvent::DidWake => {

@@ -99,6 +99,11 @@ impl Ask {
             self.check(&mut view, pid, id, &inner)?;
             look(&mut view, id, &inner)
         });
+        // The way to another process and back takes its time, whatever the app answers.
+        let round_trip = world.settings.lock().manners.round_trip;
+        if !round_trip.is_zero() {
+            std::thread::sleep(round_trip);
+        }
         looked.flatten().map(|looked| (pid, looked))
     }
 

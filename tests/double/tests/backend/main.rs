@@ -16,3 +16,4 @@ mod reading;
 #[path = "../common/scripts.rs"]
 mod scripts;
 mod shapes;
+mod slowness;

@@ -1,6 +1,7 @@
 //! AppKit and ScreenCaptureKit, behind plain types. No other module uses Objective-C.
 //!
-//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main` and `capture_image`.
+//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main`, `saves_power` and
+//! `capture_image`.
 
 mod keyboard;
 mod pasteboard;
@@ -26,7 +27,8 @@ use objc2_app_kit::{
     NSWorkspaceOpenConfiguration, NSWorkspaceWillSleepNotification,
 };
 use objc2_foundation::{
-    NSArray, NSBundle, NSDictionary, NSError, NSNotification, NSNotificationName, NSPoint, NSString, NSURL,
+    NSArray, NSBundle, NSDictionary, NSError, NSNotification, NSNotificationName, NSPoint, NSProcessInfo,
+    NSString, NSURL,
 };
 use parking_lot::Mutex;
 
@@ -284,4 +286,9 @@ pub fn unhide(pid: u32) -> bool {
 /// Asks an app to quit, or kills it. False if the process is not an app.
 pub fn terminate(pid: u32, force: bool) -> bool {
     with_pid(pid).is_some_and(|app| if force { app.forceTerminate() } else { app.terminate() })
+}
+
+/// Whether the machine is in Low Power Mode. That it runs on battery would need IOKit, and says less: the user decides.
+pub fn saves_power() -> bool {
+    NSProcessInfo::processInfo().isLowPowerModeEnabled()
 }
