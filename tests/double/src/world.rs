@@ -263,6 +263,16 @@ impl World {
         self.inner.post(self.pid(app), &ax::notify::Notification::plain(notification, id));
     }
 
+    /// Posts a notification about a widget many times, faster than anybody can take them.
+    pub fn post_many(&self, app: &str, widget: &str, notification: &str, count: usize) {
+        let (pid, id) = (self.pid(app), widget.to_owned());
+        let handle = self.inspect(app, move |inside| inside.model.find(&id)).expect("it is there");
+        let notification = ax::notify::Notification::plain(notification, ax::Id::of(handle));
+        for _ in 0..count {
+            self.inner.post(pid, &notification);
+        }
+    }
+
     pub(crate) fn inner(&self) -> &Inner {
         &self.inner
     }
@@ -349,8 +359,9 @@ impl Inner {
 
     /// Posts a notification to the observers of an app.
     pub(crate) fn post(&self, pid: u32, notification: &ax::notify::Notification) {
+        let manners = self.settings.lock().manners.clone();
         for observer in self.observers() {
-            observer.post(pid, notification);
+            observer.post(pid, notification, &manners);
         }
     }
 

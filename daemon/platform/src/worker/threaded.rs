@@ -114,6 +114,7 @@ impl<L: AppHandle> ThreadedApp<L> {
                 state.unplaced.insert(element);
             }
             AppNotification::Destroyed(element) => {
+                state.counters.destroyed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 let parent = state.mirror.parent(element);
                 state.mark_known_dirty([element].into_iter().chain(parent));
             }

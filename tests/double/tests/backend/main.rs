@@ -2,6 +2,7 @@
 #![cfg(not(target_os = "macos"))]
 
 mod acting;
+mod containers;
 mod desktop;
 mod displays;
 mod enable_accessibility;
