@@ -300,6 +300,8 @@ impl WorkerHandle {
 pub struct Counters {
     /// Notifications received from the app.
     pub events: AtomicU64,
+    /// Of the notifications, those that an element was destroyed, where the platform tells them apart.
+    pub destroyed: AtomicU64,
     /// Calls made to the app.
     pub calls: AtomicU64,
     /// Changes without a notification, found by reading again.

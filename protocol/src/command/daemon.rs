@@ -86,6 +86,10 @@ pub struct AppStatus {
     pub bytes: u64,
     /// The number of notifications from the app.
     pub events: u64,
+    /// How many of these said that an element was destroyed. That an app accepts an observer for them does not mean that it sends
+    /// them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub destroyed: u64,
     /// The number of calls to the app.
     pub calls: u64,
     /// The number of changes that the app did not announce and that reading again found.
@@ -94,6 +98,10 @@ pub struct AppStatus {
     pub suspect: u64,
     /// The clock of its last change.
     pub clock: Clock,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A connected client.

@@ -164,6 +164,7 @@ pub static APPKIT: axd_macos::appkit::AppKit = axd_macos::appkit::AppKit {
     pasteboard_write_files,
     keyboard,
     screens,
+    saves_power,
     capture_image,
 };
 
@@ -396,6 +397,11 @@ pub fn screens() -> Vec<HostScreen> {
         HostScreen { display: display.display, name: display.name, usable }
     };
     displays.into_iter().map(screen).collect()
+}
+
+/// Whether the machine saves power.
+pub fn saves_power() -> bool {
+    current().is_some_and(|world| world.settings.lock().saves_power)
 }
 
 /// An image by ScreenCaptureKit, in the requested size; `None` where the settings say that it does not exist.

@@ -25,6 +25,7 @@ use crate::cg::{InputLog, LostKeys, ansi_keyboard};
 
 use crate::clock::Clock;
 use crate::faults::Faults;
+use crate::manners::Manners;
 use crate::trace::Trace;
 
 static CURRENT: RwLock<Option<Arc<Inner>>> = RwLock::new(None);
@@ -90,6 +91,10 @@ pub struct Settings {
     pub screen_capture_kit: bool,
     /// The number of prompts after which the user grants the accessibility permission.
     pub says_yes_after: Option<u32>,
+    /// Whether the machine saves power.
+    pub saves_power: bool,
+    /// How apps behave.
+    pub manners: Manners,
     /// The messaging timeout in seconds, if it was set for all elements.
     pub(crate) timeout: Option<f32>,
 }
@@ -109,6 +114,8 @@ impl Default for Settings {
             keyboard: ansi_keyboard(),
             screen_capture_kit: false,
             says_yes_after: None,
+            saves_power: false,
+            manners: Manners::default(),
             timeout: None,
         }
     }
@@ -285,6 +292,16 @@ impl World {
         self.inner.post(self.pid(app), &ax::notify::Notification::plain(notification, id));
     }
 
+    /// Posts a notification about a widget many times, faster than anybody can take them.
+    pub fn post_many(&self, app: &str, widget: &str, notification: &str, count: usize) {
+        let (pid, id) = (self.pid(app), widget.to_owned());
+        let handle = self.inspect(app, move |inside| inside.model.find(&id)).expect("it is there");
+        let notification = ax::notify::Notification::plain(notification, ax::Id::of(handle));
+        for _ in 0..count {
+            self.inner.post(pid, &notification);
+        }
+    }
+
     pub(crate) fn inner(&self) -> &Inner {
         &self.inner
     }
@@ -372,8 +389,9 @@ impl Inner {
 
     /// Posts a notification to the observers of an app.
     pub(crate) fn post(&self, pid: u32, notification: &ax::notify::Notification) {
+        let manners = self.settings.lock().manners.clone();
         for observer in self.observers() {
-            observer.post(pid, notification);
+            observer.post(pid, notification, &manners);
         }
     }
 

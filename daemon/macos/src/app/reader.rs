@@ -13,6 +13,8 @@ use super::attributes::{AttributeLists, ExtraAttributes};
 use super::children::{has_rows, is_counted_list, opens_menu};
 use super::content::{self, ElementValue, facts, has_value, holds_text};
 use super::handles::Handles;
+use super::notifications::container_notifications;
+use super::registration::Observers;
 use super::roles;
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
@@ -45,6 +47,10 @@ pub struct Reader {
     pub(super) disclosed: HashMap<ElementKey, Vec<Element>>,
     /// Pages that were empty when they were read.
     pub empty_pages: HashSet<ElementKey>,
+    /// The observers of the app's processes: what happens in a container is announced to its own observers only.
+    observers: Observers,
+    /// Containers that were read before their process was observed.
+    pub unobserved_containers: Vec<ElementKey>,
 }
 
 /// What was last read of an element, as far as later readings need it.
@@ -68,7 +74,7 @@ pub(super) struct ElementRecord {
 
 impl Reader {
     /// A reader that has read nothing yet.
-    pub fn new(pid: u32, app: Element) -> Reader {
+    pub fn new(pid: u32, app: Element, observers: Observers) -> Reader {
         Reader {
             pid,
             handles: Handles::new(app),
@@ -78,6 +84,8 @@ impl Reader {
             other_pids: BTreeSet::new(),
             disclosed: HashMap::new(),
             empty_pages: HashSet::new(),
+            observers,
+            unobserved_containers: Vec::new(),
         }
     }
 
@@ -122,6 +130,8 @@ impl Reader {
         let extra = extra.map(|(_, role)| ExtraAttributes { value: has_value(*role), children: true });
         let mut answers = self.attributes.read_outline(element, extra)?;
         let native = answers.raw.native.clone();
+        // Observed before its children are listed, so that no change of them is lost.
+        self.observe_container(key, element, &native);
         let mut role = roles::role(&native, answers.raw.subrole.as_deref(), above.0);
         let same_role = before.as_ref().is_some_and(|(before, _)| *before == native);
         let secure = roles::is_secure(answers.raw.subrole.as_deref());
@@ -186,6 +196,18 @@ impl Reader {
         record.partial = total.is_some();
         record.failures = 0;
         Ok(Reading { facts, children, total })
+    }
+
+    /// Registers for what happens in a container, which the app announces to the container's own observers only.
+    fn observe_container(&mut self, key: ElementKey, element: &Element, native: &str) {
+        if container_notifications(native).is_empty() {
+            return;
+        }
+        let pid = element.pid().unwrap_or(self.pid);
+        match self.observers.borrow_mut().get_mut(&pid) {
+            Some(registration) => registration.add_container(element, native),
+            None => self.unobserved_containers.push(key),
+        }
     }
 
     /// The keys of elements, without those of our own process: a call to ourselves would never return.

@@ -75,6 +75,8 @@ appkit! {
     fn keyboard() -> HostKeyboard;
     /// The displays.
     fn screens() -> Vec<HostScreen>;
+    /// Whether the machine saves power. May be called on any thread.
+    fn saves_power() -> bool;
     /// An image by ScreenCaptureKit; `None` where that does not exist.
     fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image, HostCaptureError>>;
 }

@@ -30,6 +30,9 @@ impl AxError {
         if error == kAXErrorAPIDisabled {
             permissions::note_refusal();
         }
+        if error != kAXErrorCannotComplete {
+            super::pulse::beat();
+        }
         if error == kAXErrorSuccess { Ok(()) } else { Err(AxError(error)) }
     }
 

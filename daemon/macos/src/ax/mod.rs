@@ -7,6 +7,7 @@
 pub mod element;
 pub mod error;
 pub mod observer;
+pub mod pulse;
 pub mod run_loop;
 pub mod text;
 pub mod value;

@@ -17,7 +17,7 @@ use super::error::AxError;
 use super::value;
 use crate::ffi::ax::{
     AXObserverAddNotification, AXObserverCreateWithInfoCallback, AXObserverGetRunLoopSource, AXObserverRef,
-    AXUIElementRef, kAXErrorNotificationAlreadyRegistered,
+    AXObserverRemoveNotification, AXUIElementRef, kAXErrorNotificationAlreadyRegistered,
 };
 use crate::ffi::cf::{
     CFDictionaryRef, CFRunLoopAddSource, CFRunLoopGetCurrent, CFRunLoopSourceInvalidate, CFRunLoopSourceRef,
@@ -130,6 +130,20 @@ impl Observer {
             )
         };
         if error == kAXErrorNotificationAlreadyRegistered { Ok(()) } else { AxError::check(error) }
+    }
+
+    /// Registers no longer for a notification of the element.
+    pub fn remove(&self, element: &Element, notification: &str) {
+        let name = CFString::new(notification);
+        // If this fails, the element is gone or was not registered for.
+        // SAFETY: observer, element and name live.
+        let _ = unsafe {
+            AXObserverRemoveNotification(
+                self.observer.as_CFTypeRef() as AXObserverRef,
+                element.raw(),
+                name.as_concrete_TypeRef(),
+            )
+        };
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Shared {
 struct Running {
     ended: watch::Sender<bool>,
     late: Arc<AtomicBool>,
+    /// Whether it is hidden.
+    hidden: Arc<AtomicBool>,
     /// Whether it is a Chromium browser, whose pages must be asked for.
     browser: Arc<AtomicBool>,
     /// The threads that serve it, where it is attached.
@@ -71,6 +73,7 @@ impl Shared {
         let running = Running {
             ended: watch::Sender::new(false),
             late: Arc::default(),
+            hidden: Arc::new(AtomicBool::new(app.hidden)),
             browser: Arc::new(AtomicBool::new(
                 app.path.as_deref().is_some_and(crate::app::enable_accessibility::is_chromium),
             )),
@@ -88,6 +91,13 @@ impl Shared {
     /// Whether an app is a Chromium browser, whose pages exist only while they are asked for.
     pub fn is_browser(&self, pid: u32) -> bool {
         self.apps.lock().get(&pid).is_some_and(|running| running.browser.load(Relaxed))
+    }
+
+    /// Records whether an app is hidden.
+    pub fn set_hidden(&self, pid: u32, hidden: bool) {
+        if let Some(running) = self.apps.lock().get(&pid) {
+            running.hidden.store(hidden, Relaxed);
+        }
     }
 
     /// Removes an app that has ended, and ends its threads.
@@ -251,6 +261,7 @@ impl Platform for MacDesktop {
             let app_shared = AppShared {
                 ended: running.ended.subscribe(),
                 late: Arc::clone(&running.late),
+                hidden: Arc::clone(&running.hidden),
                 browser: Arc::clone(&running.browser),
                 monitor: Arc::clone(&self.hints),
             };

@@ -220,7 +220,14 @@ impl DesktopMonitor {
                 }
                 self.mark_dirty(pid);
             }
-            HostEvent::Hidden { pid } | HostEvent::Shown { pid } => self.mark_dirty(pid),
+            HostEvent::Hidden { pid } => {
+                self.shared.set_hidden(pid, true);
+                self.mark_dirty(pid);
+            }
+            HostEvent::Shown { pid } => {
+                self.shared.set_hidden(pid, false);
+                self.mark_dirty(pid);
+            }
             HostEvent::SpaceChanged => self.schedule_refresh(),
             HostEvent::WillSleep => info!("the machine goes to sleep"),
             HostEvent::DidWake => {
@@ -321,6 +328,8 @@ impl DesktopMonitor {
             .filter(|reported| !seen.iter().any(|seen| seen.window == reported.window));
         let pids: Vec<u32> =
             left.map(|reported| reported.pid).filter(|pid| self.apps.contains_key(pid)).collect();
+        // The tree of an app that did not announce it has the window still.
+        pids.iter().for_each(|pid| self.shared.send(Some(*pid), || Message::WindowLeft));
         if ask && !pids.is_empty() {
             let theirs = self.apps.iter_mut().filter(|(pid, _)| pids.contains(pid));
             theirs.for_each(|(_, monitored)| monitored.dirty = true);

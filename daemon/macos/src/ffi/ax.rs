@@ -3,13 +3,14 @@
 #[cfg(target_os = "macos")]
 pub use accessibility_sys::{
     AXError, AXIsProcessTrusted, AXIsProcessTrustedWithOptions, AXObserverAddNotification,
-    AXObserverCreateWithInfoCallback, AXObserverGetRunLoopSource, AXObserverRef, AXUIElementCopyActionNames,
-    AXUIElementCopyAttributeValue, AXUIElementCopyAttributeValues, AXUIElementCopyElementAtPosition,
-    AXUIElementCopyMultipleAttributeValues, AXUIElementCopyParameterizedAttributeValue,
-    AXUIElementCreateApplication, AXUIElementCreateSystemWide, AXUIElementGetAttributeValueCount,
-    AXUIElementGetPid, AXUIElementGetTypeID, AXUIElementIsAttributeSettable, AXUIElementPerformAction,
-    AXUIElementRef, AXUIElementSetAttributeValue, AXUIElementSetMessagingTimeout, AXValueCreate,
-    AXValueGetType, AXValueGetTypeID, AXValueGetValue, AXValueRef, AXValueType, kAXTrustedCheckOptionPrompt,
+    AXObserverCreateWithInfoCallback, AXObserverGetRunLoopSource, AXObserverRef,
+    AXObserverRemoveNotification, AXUIElementCopyActionNames, AXUIElementCopyAttributeValue,
+    AXUIElementCopyAttributeValues, AXUIElementCopyElementAtPosition, AXUIElementCopyMultipleAttributeValues,
+    AXUIElementCopyParameterizedAttributeValue, AXUIElementCreateApplication, AXUIElementCreateSystemWide,
+    AXUIElementGetAttributeValueCount, AXUIElementGetPid, AXUIElementGetTypeID,
+    AXUIElementIsAttributeSettable, AXUIElementPerformAction, AXUIElementRef, AXUIElementSetAttributeValue,
+    AXUIElementSetMessagingTimeout, AXValueCreate, AXValueGetType, AXValueGetTypeID, AXValueGetValue,
+    AXValueRef, AXValueType, kAXTrustedCheckOptionPrompt,
 };
 
 #[cfg(not(target_os = "macos"))]
@@ -136,6 +137,11 @@ mod declared {
             element: AXUIElementRef,
             notification: CFStringRef,
             context: *mut c_void,
+        ) -> AXError;
+        pub fn AXObserverRemoveNotification(
+            observer: AXObserverRef,
+            element: AXUIElementRef,
+            notification: CFStringRef,
         ) -> AXError;
         pub fn AXObserverGetRunLoopSource(observer: AXObserverRef) -> CFRunLoopSourceRef;
     }

@@ -111,6 +111,11 @@ impl Ask {
             let fault = self.traced(&view, pid, id, &inner);
             look(&mut view, id, &inner, fault)
         });
+        // The way to another process and back takes its time, whatever the app answers.
+        let round_trip = world.settings.lock().manners.round_trip;
+        if !round_trip.is_zero() {
+            std::thread::sleep(round_trip);
+        }
         looked.flatten().map(|looked| (pid, looked))
     }
 

@@ -2,6 +2,7 @@
 #![cfg(not(target_os = "macos"))]
 
 mod acting;
+mod containers;
 mod desktop;
 mod displays;
 mod enable_accessibility;
@@ -17,4 +18,5 @@ mod reading;
 #[path = "../common/scripts.rs"]
 mod scripts;
 mod shapes;
+mod slowness;
 mod texts;

@@ -110,6 +110,7 @@ impl Desktop {
             children: HashMap::new(),
             totals: HashMap::new(),
             degraded: None,
+            degradations: Vec::new(),
             complete: false,
             announcements: Vec::new(),
         }
@@ -126,6 +127,8 @@ pub struct Attached {
     pub children: HashMap<ElementKey, Vec<ElementKey>>,
     pub totals: HashMap<ElementKey, Option<u32>>,
     pub degraded: Option<String>,
+    /// Why it was degraded, each time.
+    pub degradations: Vec<String>,
     pub complete: bool,
     pub announcements: Vec<String>,
 }
@@ -149,6 +152,7 @@ impl Attached {
             }
             WorkerEvent::Announcement(text) => self.announcements.push(text),
             WorkerEvent::State { degraded, complete } => {
+                self.degradations.extend(degraded.clone());
                 (self.degraded, self.complete) = (degraded, complete)
             }
             WorkerEvent::Reply(reply) => reply.deliver(),

@@ -1,6 +1,7 @@
 //! AppKit and ScreenCaptureKit, behind plain types. No other module uses Objective-C.
 //!
-//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main`, `capture_image` and those of the pasteboard.
+//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main`, `saves_power`, `capture_image` and those of
+//! the pasteboard.
 
 mod keyboard;
 mod pasteboard;
@@ -291,4 +292,9 @@ pub fn unhide(pid: u32) -> bool {
 /// Asks an app to quit, or kills it. False if the process is not an app.
 pub fn terminate(pid: u32, force: bool) -> bool {
     with_pid(pid).is_some_and(|app| if force { app.forceTerminate() } else { app.terminate() })
+}
+
+/// Whether the machine is in Low Power Mode. That it runs on battery would need IOKit, and says less: the user decides.
+pub fn saves_power() -> bool {
+    NSProcessInfo::processInfo().isLowPowerModeEnabled()
 }
