@@ -2,7 +2,7 @@
 //! with the macOS backend, on the double.
 #![cfg(not(target_os = "macos"))]
 
-use axd_tests::{Setup, sync};
+use axd_tests::{Ax, Setup, axd, axd_on_double, sync};
 use serde_json::{Value, json};
 
 const APP: &str = r#"
@@ -113,4 +113,18 @@ fn what_is_allowed_later_works_without_a_restart() {
     assert_eq!(told["granted"], json!(true), "{told}");
     let clicked = client.data("click", json!({ "app": "Notes", "target": "button:Add" }));
     assert_eq!(clicked["settled"], "quiet", "{clicked}");
+}
+
+#[test]
+fn selftest_measures_the_system_and_says_where_it_cannot() {
+    let selftest =
+        |form: &str, program: std::path::PathBuf| Ax::new(&["selftest", form]).env("AXD_BIN", program).run();
+    let answer = selftest("--json", axd_on_double()).exits(0).json();
+    let data = &answer["data"];
+    assert!(data["round_trips"].as_array().is_some_and(|costs| !costs.is_empty()), "{answer}");
+    assert_eq!(data["press"]["performed"], json!(true), "{answer}");
+    let text = selftest("--text", axd_on_double());
+    assert!(text.out.contains("AXUIElementDestroyed") && text.out.contains("silent"), "{text:?}");
+    let refused = selftest("--json", axd()).exits(1).json();
+    assert_eq!(refused["error"]["code"], "PLATFORM_NOT_SUPPORTED", "{refused}");
 }

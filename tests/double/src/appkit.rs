@@ -10,15 +10,16 @@ use axd_platform::{
     CaptureTarget, ClipboardContent, ClipboardKind, DesktopEvent, Gate, LaunchPlan, Platform, Reply,
     RunningApp, WindowOp,
 };
-use axd_protocol::{Bounds, DisplayInfo};
+use axd_protocol::{Bounds, DisplayInfo, State};
 use axd_sim::SimDesktop;
 use parking_lot::{Condvar, Mutex};
 
+use crate::cf::text_from;
 use crate::cg::shot as shot_of;
 use crate::world::{Inner, WaitResult, current, wait};
 use axd_macos::appkit::host::{
     HostApp, HostAppKind, HostCapture, HostCaptureError, HostEvent, HostItem, HostKeyboard, HostLaunch,
-    HostScreen, LaunchCallback,
+    HostScreen, LaunchCallback, TestChange,
 };
 use axd_macos::cg::image::Image;
 
@@ -163,6 +164,9 @@ pub static APPKIT: axd_macos::appkit::AppKit = axd_macos::appkit::AppKit {
     pasteboard_write,
     pasteboard_write_files,
     keyboard,
+    open_test_window,
+    change_test_window,
+    test_window_presses,
     screens,
     saves_power,
     capture_image,
@@ -382,6 +386,69 @@ pub fn pasteboard_write_files(files: Vec<PathBuf>) -> bool {
 /// The keyboard layouts, as the settings have them.
 pub fn keyboard() -> HostKeyboard {
     current().map(|world| world.settings.lock().keyboard.clone()).unwrap_or_default()
+}
+
+/// The scripted app whose window stands for the one that `selftest` opens. It runs from the start.
+pub const TEST_WINDOW: &str = r#"
+name = "axd selftest"
+identity = "dev.axd.selftest"
+[[window]]
+id = "main"
+title = "axd selftest"
+children = [
+  { role = "text", id = "label", name = "label" },
+  { role = "text", id = "doomed", name = "doomed" },
+  { role = "textfield", id = "field", name = "", value = "" },
+  { role = "button", id = "button", name = "Button" },
+  { role = "text", id = "presses", value = "0", states = ["hidden"] },
+  { role = "table", id = "rows", children = [
+    { role = "row", id = "row-0", name = "row 0" }, { role = "row", id = "row-1", name = "row 1" }, { role = "row", id = "spare", name = "spare" },
+  ] },
+]
+[[rule]]
+on = "press:button"
+do = [{ increase = "presses" }]
+"#;
+
+/// Does something inside the app of the test window.
+fn in_test_window<T: Send + 'static>(
+    visit: impl FnOnce(&mut axd_sim::Inspection<'_>) -> T + Send + 'static,
+) -> Option<T> {
+    let world = current()?;
+    let pid = world.sim.apps().iter().find(|app| app.name == "axd selftest")?.pid;
+    world.visit(pid, DESKTOP_REPLY_TIMEOUT, move |mut inside| visit(&mut inside)).ok()
+}
+
+/// The process of the test window.
+pub fn open_test_window() -> Option<u32> {
+    let world = current()?;
+    world.sim.apps().iter().find(|app| app.name == "axd selftest").map(|app| app.pid)
+}
+
+/// Changes the test window.
+pub fn change_test_window(change: TestChange) {
+    in_test_window(move |inside| {
+        let model = &mut *inside.model;
+        let find = |id: &str| model.find(id).expect("the script has it");
+        match change {
+            TestChange::Label(units) => model.set_name(find("label"), text_from(&units)),
+            TestChange::Field => model.set_value(find("field"), "filled"),
+            TestChange::Title => model.set_name(find("main"), "axd selftest, changed"),
+            TestChange::Select => model.set_state(find("row-1"), State::Selected, true),
+            TestChange::AddRow => model.remove(find("spare")),
+            TestChange::Focus => model.set_focus(find("field")),
+            TestChange::Remove => model.remove(find("doomed")),
+        }
+    });
+}
+
+/// How often the button of the test window was pressed.
+pub fn test_window_presses() -> u32 {
+    let presses = in_test_window(|inside| {
+        let presses = inside.model.find("presses").and_then(|presses| inside.model.widget(presses));
+        presses.and_then(|presses| presses.value.clone()).and_then(|value| value.parse().ok())
+    });
+    presses.flatten().unwrap_or(0)
 }
 
 /// The displays.

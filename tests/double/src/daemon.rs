@@ -13,7 +13,7 @@ use axd_double::{Settings, World, appkit};
 use axd_macos::MacDesktop;
 use axd_platform::{Extension, ExtensionReply, OpenDesktop};
 use axd_protocol::Error;
-use axd_protocol::command::Finding;
+use axd_protocol::command::{Finding, SelftestAnswer};
 use axd_sim::SimOptions;
 use clap::Parser;
 use serde_json::value::RawValue;
@@ -57,7 +57,7 @@ impl Extension for AfterInput {
 
 /// Runs the daemon until it is stopped. It is the same as everywhere, on another desktop.
 pub fn main() -> ExitCode {
-    axd::run::run(Options::parse(), Desktops { open, examine, main_loop })
+    axd::run::run(Options::parse(), Desktops { open, examine, selftest, main_loop })
 }
 
 fn open(_: PlatformChoice, runtime: &Runtime) -> Result<OpenDesktop, String> {
@@ -102,6 +102,11 @@ fn examine(_: PlatformChoice, runtime: &Runtime) -> Option<Vec<Finding>> {
     let _world = World::start(SimOptions::from_env());
     let _inside = runtime.enter();
     Some(axd_macos::examine())
+}
+
+fn selftest(_: PlatformChoice) -> Result<SelftestAnswer, String> {
+    let _world = World::of(&[appkit::TEST_WINDOW]);
+    axd_macos::selftest::run()
 }
 
 /// As on a Mac, the daemon runs beside the loop of thread 0.

@@ -46,7 +46,7 @@ pub struct AttributeLists {
     children: CFArray<CFString>,
     value_and_children: CFArray<CFString>,
     outline_and_children: CFArray<CFString>,
-    everything: CFArray<CFString>,
+    pub(crate) everything: CFArray<CFString>,
     bounds: CFArray<CFString>,
 }
 

@@ -117,6 +117,25 @@ pub enum HostCapture {
     },
 }
 
+/// A change of the window that `selftest` opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestChange {
+    /// The label `label` shows this text, in UTF-16.
+    Label(Vec<u16>),
+    /// The field `field` gets a text.
+    Field,
+    /// The window gets another title.
+    Title,
+    /// A row of the table `rows` is selected.
+    Select,
+    /// The table `rows` gets one more row.
+    AddRow,
+    /// The field `field` gets the focus.
+    Focus,
+    /// The label `doomed` is removed.
+    Remove,
+}
+
 /// Why there is no image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostCaptureError {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::host::{
     HostApp, HostCapture, HostCaptureError, HostEvent, HostItem, HostKeyboard, HostLaunch, HostScreen,
-    LaunchCallback,
+    LaunchCallback, TestChange,
 };
 use crate::cg::image::Image;
 
@@ -73,6 +73,12 @@ appkit! {
     fn pasteboard_write_files(files: Vec<PathBuf>) -> bool;
     /// The keyboard layouts.
     fn keyboard() -> HostKeyboard;
+    /// Opens the window of `selftest`. Returns the process that it belongs to; `None` if it cannot be opened.
+    fn open_test_window() -> Option<u32>;
+    /// Changes that window.
+    fn change_test_window(change: TestChange);
+    /// How often the button `button` of that window was pressed.
+    fn test_window_presses() -> u32;
     /// The displays.
     fn screens() -> Vec<HostScreen>;
     /// Whether the machine saves power. May be called on any thread.

@@ -17,6 +17,7 @@ mod processes;
 mod reading;
 #[path = "../common/scripts.rs"]
 mod scripts;
+mod selftest;
 mod shapes;
 mod slowness;
 mod texts;

@@ -6,6 +6,7 @@
 mod keyboard;
 mod pasteboard;
 mod screens;
+mod test_window;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -40,6 +41,7 @@ pub use pasteboard::{
     pasteboard_write_files,
 };
 pub use screens::{capture_image, screens};
+pub use test_window::{change_test_window, open_test_window, test_window_presses};
 
 type Work = Box<dyn FnOnce() + Send>;
 
