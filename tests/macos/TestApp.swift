@@ -5,7 +5,8 @@
 //   AxdTest --held              prints the keys and mouse buttons that are down, one a line, and exits
 //   AxdTest --click X Y         clicks there, as a person would, and exits
 //
-// It prints a line for what no tree tells: `dropped TEXT`, `opened NAME`.
+// It prints a line for what no tree tells: `dropped TEXT`, `chose NAME`. A label counts the seconds (`tick 3`): what it announces
+// of that, it announces without having been asked for anything. Its window fits a screen of 1024 by 768.
 
 import AppKit
 import SwiftUI
@@ -26,17 +27,24 @@ func printHeld() {
     }
 }
 
+/// A person holds the button for a while: an app loses a release that comes together with its press.
 func click(_ x: Double, _ y: Double) {
     let point = CGPoint(x: x, y: y)
-    for kind in [CGEventType.mouseMoved, .leftMouseDown, .leftMouseUp] {
-        CGEvent(mouseEventSource: nil, mouseType: kind, mouseCursorPosition: point, mouseButton: .left)?.post(tap: .cghidEventTap)
+    for (kind, after) in [(CGEventType.mouseMoved, 0.05), (.leftMouseDown, 0.1), (.leftMouseUp, 0.05)] {
+        let event = CGEvent(mouseEventSource: nil, mouseType: kind, mouseCursorPosition: point, mouseButton: .left)
+        // Without it, the release is one of no click.
+        if kind != .mouseMoved { event?.setIntegerValueField(.mouseEventClickState, value: 1) }
+        event?.post(tap: .cghidEventTap)
+        Thread.sleep(forTimeInterval: after)
     }
 }
 
 // MARK: - Dragging
 
-/// Text that can be dragged away.
+/// Text that can be dragged away. The press is taken here: a text field would follow the mouse itself, and tell of no drag.
 final class DragSource: NSTextField, NSDraggingSource {
+    override func mouseDown(with event: NSEvent) {}
+
     func draggingSession(_ session: NSDraggingSession, sourceOperationMaskFor context: NSDraggingContext) -> NSDragOperation {
         .copy
     }
@@ -80,7 +88,7 @@ struct Modern: View {
             Toggle("Modern Toggle", isOn: $on)
             Slider(value: $level, in: 0...100).accessibilityLabel("Modern Slider")
             TextField("", text: $text).accessibilityLabel("Modern Field")
-            List(0..<5, id: \.self) { Text("item \($0)") }.accessibilityLabel("Modern List").frame(height: 120)
+            List(0..<5, id: \.self) { Text("item \($0)") }.accessibilityLabel("Modern List").frame(width: 220, height: 70)
         }
         .padding()
     }
@@ -92,6 +100,8 @@ final class App: NSObject, NSApplicationDelegate, NSTableViewDataSource, NSTable
     var window: NSWindow!
     var question: NSPanel!
     let label = NSTextField(labelWithString: "count 0")
+    let seconds = NSTextField(labelWithString: "tick 0")
+    var ticks = 0
     let target = NSButton(title: "Target", target: nil, action: nil)
     let rowsTable = NSTableView()
     let pairs = NSTableView()
@@ -104,7 +114,7 @@ final class App: NSObject, NSApplicationDelegate, NSTableViewDataSource, NSTable
     func applicationDidFinishLaunching(_ notification: Notification) {
         NSApp.mainMenu = menus()
         window = NSWindow(
-            contentRect: NSRect(x: 60, y: 60, width: 980, height: 820), styleMask: [.titled, .closable, .miniaturizable, .resizable],
+            contentRect: NSRect(x: 20, y: 80, width: 960, height: 600), styleMask: [.titled, .closable, .miniaturizable, .resizable],
             backing: .buffered, defer: false)
         window.title = "Test AppKit"
         let halves = NSStackView(views: [controls(), pages()])
@@ -112,6 +122,11 @@ final class App: NSObject, NSApplicationDelegate, NSTableViewDataSource, NSTable
         halves.edgeInsets = NSEdgeInsets(top: 10, left: 10, bottom: 10, right: 10)
         window.contentView = halves
         for _ in 0..<3 { addRow() }
+        Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { [weak self] _ in
+            guard let self else { return }
+            self.ticks += 1
+            self.seconds.stringValue = "tick \(self.ticks)"
+        }
         window.makeKeyAndOrderFront(nil)
         NSApp.activate(ignoringOtherApps: true)
         // Whoever reads this line may ask for the window: it is there when the loop comes round.
@@ -161,8 +176,8 @@ final class App: NSObject, NSApplicationDelegate, NSTableViewDataSource, NSTable
         return view
     }
 
-    func field(_ name: String, _ field: NSTextField = NSTextField()) -> NSTextField {
-        field.widthAnchor.constraint(equalToConstant: 220).isActive = true
+    func field(_ name: String, _ field: NSTextField = NSTextField(), _ width: CGFloat = 200) -> NSTextField {
+        field.widthAnchor.constraint(equalToConstant: width).isActive = true
         return named(field, name)
     }
 
@@ -173,7 +188,7 @@ final class App: NSObject, NSApplicationDelegate, NSTableViewDataSource, NSTable
         let radios = ["Red", "Green", "Blue"].map { NSButton(radioButtonWithTitle: $0, target: self, action: #selector(radio(_:))) }
         radios[0].state = .on
         let slider = NSSlider(value: 0, minValue: 0, maxValue: 100, target: nil, action: nil)
-        slider.widthAnchor.constraint(equalToConstant: 220).isActive = true
+        slider.widthAnchor.constraint(equalToConstant: 200).isActive = true
         stepper.maxValue = 100
         stepper.target = self
         stepper.action = #selector(step)
@@ -189,15 +204,26 @@ final class App: NSObject, NSApplicationDelegate, NSTableViewDataSource, NSTable
         let source = DragSource(labelWithString: "Drag source")
         let drop = DropTarget(labelWithString: "Drop target")
         drop.registerForDraggedTypes([.string])
-        let column = NSStackView(views: [
-            button("Press", #selector(count)), label, check, toggle, named(NSSwitch(), "Switch"),
-            NSStackView(views: radios), field("Entry"), field("Password", NSSecureTextField()), named(slider, "Slider"),
-            NSStackView(views: [field("Spin", spin), named(stepper, "Spin")]), named(combo, "Combo"), named(progress, "Progress"),
-            named(more, "More"), hidden, target, button("Enable/Disable", #selector(enable)), button("Dialog", #selector(ask)),
-            source, drop, NSHostingView(rootView: Modern()),
+        let halves = NSStackView(views: [
+            column([
+                button("Press", #selector(count)), label, seconds, check, toggle, named(NSSwitch(), "Switch"),
+                NSStackView(views: radios), field("Entry"), field("Password", NSSecureTextField()), named(slider, "Slider"),
+                NSStackView(views: [field("Spin", spin, 120), named(stepper, "Spin")]), named(combo, "Combo"),
+            ]),
+            column([
+                named(progress, "Progress"), named(more, "More"), hidden, target, button("Enable/Disable", #selector(enable)),
+                button("Dialog", #selector(ask)), source, drop, NSHostingView(rootView: Modern()),
+            ]),
         ])
+        halves.alignment = .top
+        return halves
+    }
+
+    func column(_ views: [NSView]) -> NSView {
+        let column = NSStackView(views: views)
         column.orientation = .vertical
         column.alignment = .leading
+        column.widthAnchor.constraint(equalToConstant: 240).isActive = true
         return column
     }
 
@@ -211,8 +237,8 @@ final class App: NSObject, NSApplicationDelegate, NSTableViewDataSource, NSTable
             item.view = view
             tabs.addTabViewItem(item)
         }
-        tabs.widthAnchor.constraint(equalToConstant: 480).isActive = true
-        tabs.heightAnchor.constraint(equalToConstant: 600).isActive = true
+        tabs.widthAnchor.constraint(equalToConstant: 400).isActive = true
+        tabs.heightAnchor.constraint(equalToConstant: 560).isActive = true
         return tabs
     }
 
@@ -221,7 +247,7 @@ final class App: NSObject, NSApplicationDelegate, NSTableViewDataSource, NSTable
         scroll.documentView = view
         scroll.hasVerticalScroller = true
         scroll.heightAnchor.constraint(equalToConstant: height).isActive = true
-        scroll.widthAnchor.constraint(equalToConstant: 440).isActive = true
+        scroll.widthAnchor.constraint(equalToConstant: 360).isActive = true
         return scroll
     }
 
@@ -235,7 +261,7 @@ final class App: NSObject, NSApplicationDelegate, NSTableViewDataSource, NSTable
         rowsTable.dataSource = self
         rowsTable.delegate = self
         rowsTable.setAccessibilityLabel("Rows")
-        let page = NSStackView(views: [buttons, scrolled(rowsTable, 480)])
+        let page = NSStackView(views: [buttons, scrolled(rowsTable, 420)])
         page.orientation = .vertical
         return page
     }
@@ -249,15 +275,15 @@ final class App: NSObject, NSApplicationDelegate, NSTableViewDataSource, NSTable
         pairs.dataSource = self
         pairs.delegate = self
         pairs.setAccessibilityLabel("Table")
-        return scrolled(pairs, 520)
+        return scrolled(pairs, 460)
     }
 
     func textPage() -> NSView {
-        let text = NSTextView(frame: NSRect(x: 0, y: 0, width: 430, height: 500))
+        let text = NSTextView(frame: NSRect(x: 0, y: 0, width: 350, height: 440))
         text.string = "first line\nsecond line"
         text.setAccessibilityLabel("Notes")
         text.autoresizingMask = [.width]
-        return scrolled(text, 520)
+        return scrolled(text, 460)
     }
 
     // MARK: What the widgets do
@@ -283,8 +309,8 @@ final class App: NSObject, NSApplicationDelegate, NSTableViewDataSource, NSTable
         column.orientation = .vertical
         question.contentView = column
         question.center()
-        // Not within the action: that would block whoever asked for it by accessibility.
-        DispatchQueue.main.async { NSApp.runModal(for: self.question) }
+        // Within the action, as most apps do: who asked for it by accessibility has no answer until the panel is closed.
+        NSApp.runModal(for: question)
     }
 
     @objc func answer() {

@@ -35,6 +35,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ),
     ("axd-double", &["axd", "axd-macos", "axd-platform", "axd-protocol", "axd-sim"]),
     ("axd-tests", &["axd-client", "axd-protocol"]),
+    ("axd-l4", &["axd-client"]),
 ];
 
 fn cargo(args: &[&str]) -> String {
