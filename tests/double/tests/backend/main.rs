@@ -11,6 +11,7 @@ mod keyboard;
 mod observing;
 #[path = "../common/backend.rs"]
 mod on;
+mod panics;
 mod processes;
 mod reading;
 #[path = "../common/scripts.rs"]
