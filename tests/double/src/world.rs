@@ -53,6 +53,8 @@ pub(crate) struct Inner {
     pub clock: Clock,
     /// The apps that switched secure input on.
     pub secured: Mutex<BTreeSet<u32>>,
+    /// The thread that is to panic.
+    pub panics_on: Mutex<Option<String>>,
     /// The kinds of values that widgets have instead of plain text, by process and widget.
     pub dresses: Mutex<HashMap<(u32, String), ax::Dress>>,
     /// The part of its text areas that an app shows, by process.
@@ -149,6 +151,7 @@ impl World {
             moving: Mutex::default(),
             clock: Clock::default(),
             secured: Mutex::default(),
+            panics_on: Mutex::default(),
             dresses: Mutex::default(),
             visible_text: Mutex::default(),
             grafts: Mutex::default(),
@@ -259,6 +262,16 @@ impl World {
         self.inner.hide(self.pid(app), false);
     }
 
+    /// Has the thread of this name panic at the next call that asks for the process of an element.
+    pub fn panic_on(&self, thread: &str) {
+        *self.inner.panics_on.lock() = Some(thread.to_owned());
+    }
+
+    /// Whether the thread that was to panic has done so.
+    pub fn has_panicked(&self) -> bool {
+        self.inner.panics_on.lock().is_none()
+    }
+
     /// Whether an app is hidden.
     pub fn is_hidden(&self, app: &str) -> bool {
         self.inner.sim.is_hidden(self.pid(app))
@@ -346,6 +359,15 @@ impl Inner {
         match wait(reach.inspect(visit), timeout) {
             WaitResult::Answer(done) => Ok(done),
             WaitResult::Ended | WaitResult::Silent => Err(Error::CannotComplete),
+        }
+    }
+
+    /// Panics if this thread is to, once.
+    pub(crate) fn panic_once(&self) {
+        let is_this = |thread: &mut String| std::thread::current().name() == Some(thread.as_str());
+        let panics = self.panics_on.lock().take_if(is_this).is_some();
+        if panics {
+            std::panic::resume_unwind(Box::new("on purpose"));
         }
     }
 

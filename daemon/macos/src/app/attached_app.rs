@@ -17,13 +17,14 @@ use super::registration::{Observers, Registration};
 use crate::appkit::host;
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
+use crate::ax::guard;
 use crate::ax::observer::{AxNotification, EventQueue};
 use crate::ax::run_loop::{self, MessageQueue, MessageReceiver};
 use crate::desktop::monitor::{MonitorEvent, MonitorQueue};
 use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
 use axd_platform::worker::{AppNotification, AppRequest, ReplySender};
-use axd_platform::{ElementKey, Failure, FailureKind};
+use axd_platform::{ElementKey, Failure, FailureKind, Sent};
 
 /// How long an app may take to answer one call, in seconds. The worker waits a little longer for the whole reply.
 pub const APP_REPLY_TIMEOUT: f32 = 0.7;
@@ -110,7 +111,13 @@ impl AttachedApp {
             read_ahead: HashMap::new(),
             gone_below: HashMap::new(),
         };
-        while host::with_autorelease_pool(|| app.run_once()) {}
+        loop {
+            match guard::catch_panic("an app's thread", || host::with_autorelease_pool(|| app.run_once())) {
+                Some(true) => {}
+                Some(false) => break,
+                None => app.recover(),
+            }
+        }
         app.enabler.restore(&app.element);
     }
 
@@ -142,6 +149,21 @@ impl AttachedApp {
             self.process_notifications();
             self.notify(AppNotification::Everything);
         }
+    }
+
+    /// Has everything of the app read again after a panic. The pause is for one that comes again at once.
+    fn recover(&mut self) {
+        self.read_ahead.clear();
+        self.notify(AppNotification::Everything);
+        run_loop::wait(Some(guard::PAUSE_AFTER_PANIC));
+    }
+
+    /// Does the work of a request. If that panics the request fails; were its reply dropped, the app would count as ended.
+    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, Failure> {
+        guard::catch_panic("a request to an app", || work(self)).unwrap_or_else(|| {
+            self.recover();
+            Err(Failure::new(FailureKind::Refused, "axd failed at this; its log says why"))
+        })
     }
 
     /// Handles the messages that have arrived. False once the app is detached.
@@ -181,29 +203,39 @@ impl AttachedApp {
         // The worker may have stopped waiting by the time there is a reply, so that it cannot be sent.
         match request {
             AppRequest::Observe(out, reply) => {
-                let result = self.observe(out);
+                let result = self.attempt(|app| app.observe(out));
                 let _ = reply.send(result);
             }
             AppRequest::Mark(mark, out) => self.send_fence(mark, &out),
             AppRequest::Read(keys, reply) => self.read(keys, reply),
             AppRequest::Measure(keys, reply) => {
-                let measured = self.reader.measure(&keys).map_err(AxError::read_failure);
+                let measured = self.attempt(|app| app.reader.measure(&keys).map_err(AxError::read_failure));
                 let _ = reply.send(measured);
             }
             AppRequest::At(point, reply) => {
-                let path = self.reader.hit_test(point).map_err(AxError::read_failure);
+                let path = self.attempt(|app| app.reader.hit_test(point).map_err(AxError::read_failure));
                 let _ = reply.send(path);
             }
             AppRequest::Path(key, reply) => {
-                let path = self.reader.path(key).map_err(AxError::read_failure);
+                let path = self.attempt(|app| app.reader.path(key).map_err(AxError::read_failure));
                 let _ = reply.send(path);
             }
             AppRequest::Front(reply) => {
-                let front = self.front_window().map_err(AxError::read_failure);
+                let front = self.attempt(|app| app.front_window().map_err(AxError::read_failure));
                 let _ = reply.send(front);
             }
             AppRequest::Act(key, act, gate, reply) => {
-                let result = self.act(key, &act, &gate);
+                let mut reached = false;
+                let result = self.attempt(|app| {
+                    let result = app.act(key, &act, &gate);
+                    reached = true;
+                    result
+                });
+                // If it panicked, it is not known whether that was before or after it was sent.
+                let result = match result {
+                    Err(failure) if !reached && gate.is_sent() => Err(failure.sent(Sent::Maybe)),
+                    result => result,
+                };
                 self.read_ahead.clear();
                 let _ = reply.send(result);
             }
@@ -321,7 +353,8 @@ impl AttachedApp {
             let parent = self.reader.parent_of(*key);
             let reading = match recent {
                 Some((_, reading)) => Ok(reading),
-                None => self.reader.read(*key),
+                None => guard::catch_panic("reading an element", || self.reader.read(*key))
+                    .unwrap_or_else(|| Ok(Some(self.reader.without_content(*key)))),
             };
             if let (Ok(None), Some(parent)) = (&reading, parent) {
                 self.on_gone_below(parent);

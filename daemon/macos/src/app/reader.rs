@@ -104,12 +104,17 @@ impl Reader {
             Err(error) => {
                 // The app answers, but this element does not. It stays in the tree, and the sweep reads it again.
                 debug!(error = error.name(), "an element cannot be read");
-                let native = self.records.get(&key).map(|record| record.native.clone());
-                let mut facts = Facts::new(Role::Unknown);
-                facts.native_role = native.filter(|native| !native.is_empty());
-                Ok(Some(Reading { facts, children: Vec::new(), total: None }))
+                Ok(Some(self.without_content(key)))
             }
         }
+    }
+
+    /// The reading of an element that cannot be read.
+    pub fn without_content(&self, key: ElementKey) -> Reading {
+        let native = self.records.get(&key).map(|record| record.native.clone());
+        let mut facts = Facts::new(Role::Unknown);
+        facts.native_role = native.filter(|native| !native.is_empty());
+        Reading { facts, children: Vec::new(), total: None }
     }
 
     /// Counts that an element did not answer, and returns whether it failed too often.

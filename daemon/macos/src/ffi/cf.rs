@@ -4,10 +4,8 @@ pub use core_foundation_sys::array::{CFArrayGetCount, CFArrayGetValueAtIndex, CF
 pub use core_foundation_sys::attributed_string::{
     CFAttributedStringGetString, CFAttributedStringGetTypeID, CFAttributedStringRef,
 };
-#[cfg(not(target_os = "macos"))]
-pub use core_foundation_sys::base::CFTypeID;
 pub use core_foundation_sys::base::{
-    Boolean, CFHash, CFIndex, CFRange, CFRelease, CFRetain, CFTypeRef, kCFAllocatorDefault,
+    Boolean, CFHash, CFIndex, CFRange, CFRelease, CFRetain, CFTypeID, CFTypeRef, kCFAllocatorDefault,
 };
 pub use core_foundation_sys::data::{CFDataGetBytePtr, CFDataGetLength, CFDataRef};
 pub use core_foundation_sys::date::{CFDateGetAbsoluteTime, CFDateGetTypeID, CFDateRef};

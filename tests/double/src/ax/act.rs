@@ -141,7 +141,7 @@ fn error_of(failure: &Failure, kind: RequestKind) -> Error {
 
 /// `AXUIElementIsAttributeSettable`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementIsAttributeSettable(
+pub extern "C-unwind" fn AXUIElementIsAttributeSettable(
     element: CFTypeRef,
     attribute: CFTypeRef,
     settable: *mut u8,
@@ -155,7 +155,7 @@ pub extern "C" fn AXUIElementIsAttributeSettable(
 
 /// `AXUIElementSetAttributeValue`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementSetAttributeValue(
+pub extern "C-unwind" fn AXUIElementSetAttributeValue(
     element: CFTypeRef,
     attribute: CFTypeRef,
     value: CFTypeRef,
@@ -172,7 +172,7 @@ pub extern "C" fn AXUIElementSetAttributeValue(
 
 /// `AXUIElementCopyActionNames`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyActionNames(element: CFTypeRef, names: *mut CFTypeRef) -> i32 {
+pub extern "C-unwind" fn AXUIElementCopyActionNames(element: CFTypeRef, names: *mut CFTypeRef) -> i32 {
     const NAME: &str = "AXUIElementCopyActionNames";
     let asked = Ask::new(Call::ActionNames, "", NAME).of(element, |view, id, _| view.actions(id));
     code(asked.and_then(|(_, found)| {
@@ -183,7 +183,7 @@ pub extern "C" fn AXUIElementCopyActionNames(element: CFTypeRef, names: *mut CFT
 
 /// `AXUIElementCopyActionDescription`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyActionDescription(
+pub extern "C-unwind" fn AXUIElementCopyActionDescription(
     element: CFTypeRef,
     action: CFTypeRef,
     description: *mut CFTypeRef,
@@ -200,7 +200,7 @@ pub extern "C" fn AXUIElementCopyActionDescription(
 
 /// `AXUIElementPerformAction`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementPerformAction(element: CFTypeRef, action: CFTypeRef) -> i32 {
+pub extern "C-unwind" fn AXUIElementPerformAction(element: CFTypeRef, action: CFTypeRef) -> i32 {
     const NAME: &str = "AXUIElementPerformAction";
     let Some(action) = cf::text_of(action, NAME) else { return Error::IllegalArgument as i32 };
     let ask = Ask::new(Call::Perform, action.clone(), NAME);

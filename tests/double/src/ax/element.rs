@@ -160,7 +160,7 @@ fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Res
 
 /// `AXIsProcessTrusted`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXIsProcessTrusted() -> bool {
+pub extern "C-unwind" fn AXIsProcessTrusted() -> bool {
     current().is_some_and(|world| {
         let mut settings = world.settings.lock();
         let now = settings.trusted;
@@ -170,7 +170,7 @@ pub extern "C" fn AXIsProcessTrusted() -> bool {
 
 /// `AXIsProcessTrustedWithOptions`: the user is asked if that is wanted, and answers after this has.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXIsProcessTrustedWithOptions(options: CFTypeRef) -> bool {
+pub extern "C-unwind" fn AXIsProcessTrustedWithOptions(options: CFTypeRef) -> bool {
     const NAME: &str = "AXIsProcessTrustedWithOptions";
     let before = AXIsProcessTrusted();
     let prompt = cf::string("AXTrustedCheckOptionPrompt", NAME);
@@ -188,25 +188,28 @@ pub extern "C" fn AXIsProcessTrustedWithOptions(options: CFTypeRef) -> bool {
 
 /// `AXUIElementGetTypeID`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementGetTypeID() -> usize {
+pub extern "C-unwind" fn AXUIElementGetTypeID() -> usize {
     ObjectKind::Element as usize
 }
 
 /// `AXUIElementCreateApplication`: whether there is such an app is not looked at.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCreateApplication(pid: i32) -> CFTypeRef {
+pub extern "C-unwind" fn AXUIElementCreateApplication(pid: i32) -> CFTypeRef {
     element(pid.unsigned_abs(), Id::APP, "AXUIElementCreateApplication").give()
 }
 
 /// `AXUIElementCreateSystemWide`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCreateSystemWide() -> CFTypeRef {
+pub extern "C-unwind" fn AXUIElementCreateSystemWide() -> CFTypeRef {
     element(SYSTEM_WIDE, Id::APP, "AXUIElementCreateSystemWide").give()
 }
 
 /// `AXUIElementGetPid`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementGetPid(element: CFTypeRef, pid: *mut i32) -> i32 {
+pub extern "C-unwind" fn AXUIElementGetPid(element: CFTypeRef, pid: *mut i32) -> i32 {
+    if let Some(world) = current() {
+        world.panic_once();
+    }
     match element_of(element, "AXUIElementGetPid") {
         Some(element) if out(pid, element.pid as i32) => 0,
         Some(_) => Error::IllegalArgument as i32,
@@ -216,7 +219,7 @@ pub extern "C" fn AXUIElementGetPid(element: CFTypeRef, pid: *mut i32) -> i32 {
 
 /// `AXUIElementSetMessagingTimeout`: for this object alone, or for all if it is the system-wide one.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementSetMessagingTimeout(element: CFTypeRef, seconds: f32) -> i32 {
+pub extern "C-unwind" fn AXUIElementSetMessagingTimeout(element: CFTypeRef, seconds: f32) -> i32 {
     let Some(element) = element_of(element, "AXUIElementSetMessagingTimeout") else {
         return Error::InvalidUIElement as i32;
     };
@@ -233,7 +236,7 @@ pub extern "C" fn AXUIElementSetMessagingTimeout(element: CFTypeRef, seconds: f3
 
 /// `AXUIElementCopyAttributeNames`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyAttributeNames(element: CFTypeRef, names: *mut CFTypeRef) -> i32 {
+pub extern "C-unwind" fn AXUIElementCopyAttributeNames(element: CFTypeRef, names: *mut CFTypeRef) -> i32 {
     const NAME: &str = "AXUIElementCopyAttributeNames";
     let asked = Ask::new(Call::Names, "", NAME)
         .of(element, |view, id, _| view.exists(id).then(|| view.names(id)).ok_or(Error::InvalidUIElement));
@@ -254,7 +257,7 @@ pub(super) fn return_object(place: *mut CFTypeRef, object: Owned) -> Result<(), 
 
 /// `AXUIElementCopyAttributeValue`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyAttributeValue(
+pub extern "C-unwind" fn AXUIElementCopyAttributeValue(
     element: CFTypeRef,
     attribute: CFTypeRef,
     value: *mut CFTypeRef,
@@ -292,7 +295,7 @@ fn of_system(attribute: &str) -> Result<Owned, Error> {
 
 /// `AXUIElementCopyAttributeValues`: some of the elements of an attribute that has many.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyAttributeValues(
+pub extern "C-unwind" fn AXUIElementCopyAttributeValues(
     element: CFTypeRef,
     attribute: CFTypeRef,
     start: isize,
@@ -319,7 +322,7 @@ pub extern "C" fn AXUIElementCopyAttributeValues(
 
 /// `AXUIElementGetAttributeValueCount`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementGetAttributeValueCount(
+pub extern "C-unwind" fn AXUIElementGetAttributeValueCount(
     element: CFTypeRef,
     attribute: CFTypeRef,
     count: *mut isize,
@@ -340,7 +343,7 @@ pub extern "C" fn AXUIElementGetAttributeValueCount(
 
 /// `AXUIElementCopyMultipleAttributeValues`: what cannot be read has the error in its place.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyMultipleAttributeValues(
+pub extern "C-unwind" fn AXUIElementCopyMultipleAttributeValues(
     element: CFTypeRef,
     attributes: CFTypeRef,
     options: u32,
@@ -378,7 +381,7 @@ pub extern "C" fn AXUIElementCopyMultipleAttributeValues(
 
 /// `AXUIElementCopyParameterizedAttributeValue`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyParameterizedAttributeValue(
+pub extern "C-unwind" fn AXUIElementCopyParameterizedAttributeValue(
     element: CFTypeRef,
     attribute: CFTypeRef,
     parameter: CFTypeRef,
@@ -407,7 +410,7 @@ pub extern "C" fn AXUIElementCopyParameterizedAttributeValue(
 
 /// `AXUIElementCopyElementAtPosition`: of one app, or of whichever is in front there.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyElementAtPosition(
+pub extern "C-unwind" fn AXUIElementCopyElementAtPosition(
     application: CFTypeRef,
     x: f32,
     y: f32,
@@ -443,7 +446,7 @@ pub extern "C" fn AXUIElementCopyElementAtPosition(
 
 /// `_AXUIElementGetWindow`: the window system's number of a window.
 #[unsafe(no_mangle)]
-pub extern "C" fn _AXUIElementGetWindow(element: CFTypeRef, window: *mut u32) -> i32 {
+pub extern "C-unwind" fn _AXUIElementGetWindow(element: CFTypeRef, window: *mut u32) -> i32 {
     const NAME: &str = "_AXUIElementGetWindow";
     let asked = Ask::new(Call::Window, "", NAME).of(element, |view, id, _| {
         let widget = view.model.widget(id.widget()).ok_or(Error::InvalidUIElement)?;

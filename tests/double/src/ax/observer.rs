@@ -239,7 +239,7 @@ pub extern "C" fn AXObserverAddNotification(
 
 /// `AXObserverRemoveNotification`: what has been posted already still comes.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXObserverRemoveNotification(
+pub extern "C-unwind" fn AXObserverRemoveNotification(
     observer: CFTypeRef,
     element: CFTypeRef,
     notification: CFTypeRef,

@@ -12,6 +12,7 @@ mod keyboard;
 mod observing;
 #[path = "../common/backend.rs"]
 mod on;
+mod panics;
 mod permissions;
 mod processes;
 mod reading;

@@ -34,6 +34,7 @@ use objc2_foundation::{
 use parking_lot::Mutex;
 
 use crate::appkit::host::{HostApp, HostAppKind, HostEvent, HostLaunch, LaunchCallback};
+use crate::ax::guard;
 
 pub use keyboard::keyboard;
 pub use pasteboard::{
@@ -111,7 +112,7 @@ pub fn on_main(work: Work) {
     DispatchQueue::main().exec_async(|| {
         let next = WORK.lock().pop_front();
         if let Some(work) = next {
-            autoreleasepool(|_| work());
+            guard::catch_panic("thread 0", || autoreleasepool(|_| work()));
         }
     });
 }
@@ -152,7 +153,7 @@ pub fn observe(out: Listener) {
 }
 
 fn listen(name: &NSNotificationName, event: impl Fn(&NSNotification) -> Option<HostEvent> + 'static) {
-    let block = RcBlock::new(move |notification: NonNull<NSNotification>| {
+    let block = RcBlock::new(guard::block("a notification", move |notification: NonNull<NSNotification>| {
         // SAFETY: it lives while the block runs.
         if let Some(event) = event(unsafe { notification.as_ref() }) {
             LISTENER.with_borrow(|listener| {
@@ -161,7 +162,7 @@ fn listen(name: &NSNotificationName, event: impl Fn(&NSNotification) -> Option<H
                 }
             });
         }
-    });
+    }));
     let center = NSWorkspace::sharedWorkspace().notificationCenter();
     // SAFETY: no object and no queue are allowed. The block runs on the thread that posts, which is this one.
     let context_pointer =
@@ -264,16 +265,19 @@ pub fn launch(plan: &HostLaunch, done: LaunchCallback) {
     // A running app would not receive them.
     configuration.setCreatesNewApplicationInstance(!plan.args.is_empty() || !plan.env.is_empty());
     let done = Mutex::new(Some(done));
-    let block = RcBlock::new(move |app: *mut NSRunningApplication, error: *mut NSError| {
-        let Some(done) = done.lock().take() else { return };
-        // SAFETY: each is null, or lives while the block runs.
-        let (app, error) = unsafe { (app.as_ref(), error.as_ref()) };
-        done(match (app, error) {
-            (Some(app), _) => Ok(describe(app)),
-            (None, Some(error)) => Err(error.localizedDescription().to_string()),
-            (None, None) => Err("the app did not start; macOS gave no reason".to_owned()),
-        });
-    });
+    let block = RcBlock::new(guard::block2(
+        "a launch",
+        move |app: *mut NSRunningApplication, error: *mut NSError| {
+            let Some(done) = done.lock().take() else { return };
+            // SAFETY: each is null, or lives while the block runs.
+            let (app, error) = unsafe { (app.as_ref(), error.as_ref()) };
+            done(match (app, error) {
+                (Some(app), _) => Ok(describe(app)),
+                (None, Some(error)) => Err(error.localizedDescription().to_string()),
+                (None, None) => Err("the app did not start; macOS gave no reason".to_owned()),
+            });
+        },
+    ));
     NSWorkspace::sharedWorkspace().openApplicationAtURL_configuration_completionHandler(
         &url_of(&plan.bundle),
         &configuration,

@@ -14,6 +14,7 @@ use objc2_screen_capture_kit::{
 };
 
 use crate::appkit::host::{HostCapture, HostCaptureError, HostScreen};
+use crate::ax::guard;
 use crate::cg::image::Image;
 use crate::ffi::cf::{CFRetain, CFTypeRef};
 use crate::ffi::cg::{CGImageRef, CGPoint, CGRect, CGSize};
@@ -48,35 +49,41 @@ pub fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image,
     // It came with macOS 14.
     AnyClass::get(c"SCScreenshotManager")?;
     let (answer, reply) = std::sync::mpsc::channel();
-    let found = RcBlock::new(move |content: *mut SCShareableContent, error: *mut NSError| {
-        // SAFETY: each is null, or lives while the block runs.
-        let (content, error) = unsafe { (content.as_ref(), error.as_ref()) };
-        let Some(content) = content else {
-            drop(answer.send(Err(capture_error(error))));
-            return;
-        };
-        match frame(content, request, cursor) {
-            Some((filter, configuration)) => {
-                let answer = answer.clone();
-                let taken = RcBlock::new(move |image: *mut CGImage, error: *mut NSError| {
-                    // The receiver is gone if the capture timed out.
-                    let _ = answer.send(finished_image(image, error));
-                });
-                // SAFETY: filter and configuration live; the block is kept by the callee for as long as it needs it.
-                unsafe {
-                    SCScreenshotManager::captureImageWithFilter_configuration_completionHandler(
-                        &filter,
-                        &configuration,
-                        Some(&taken),
-                    );
+    let found = RcBlock::new(guard::block2(
+        "a capture",
+        move |content: *mut SCShareableContent, error: *mut NSError| {
+            // SAFETY: each is null, or lives while the block runs.
+            let (content, error) = unsafe { (content.as_ref(), error.as_ref()) };
+            let Some(content) = content else {
+                drop(answer.send(Err(capture_error(error))));
+                return;
+            };
+            match frame(content, request, cursor) {
+                Some((filter, configuration)) => {
+                    let answer = answer.clone();
+                    let taken = RcBlock::new(guard::block2(
+                        "a capture",
+                        move |image: *mut CGImage, error: *mut NSError| {
+                            // The receiver is gone if the capture timed out.
+                            let _ = answer.send(finished_image(image, error));
+                        },
+                    ));
+                    // SAFETY: filter and configuration live; the block is kept by the callee for as long as it needs it.
+                    unsafe {
+                        SCScreenshotManager::captureImageWithFilter_configuration_completionHandler(
+                            &filter,
+                            &configuration,
+                            Some(&taken),
+                        );
+                    }
+                }
+                None => {
+                    let gone = "the window or display to capture is gone".to_owned();
+                    drop(answer.send(Err(HostCaptureError::Failed(gone))));
                 }
             }
-            None => {
-                let gone = "the window or display to capture is gone".to_owned();
-                drop(answer.send(Err(HostCaptureError::Failed(gone))));
-            }
-        }
-    });
+        },
+    ));
     // SAFETY: the block is kept by the callee for as long as it needs it.
     unsafe {
         SCShareableContent::getShareableContentExcludingDesktopWindows_onScreenWindowsOnly_completionHandler(
