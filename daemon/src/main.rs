@@ -9,7 +9,7 @@ use axd_linux::LinuxDesktop;
 #[cfg(target_os = "macos")]
 use axd_macos::MacDesktop;
 use axd_platform::OpenDesktop;
-use axd_protocol::command::Finding;
+use axd_protocol::command::{Finding, SelftestAnswer};
 use axd_sim::{SimDesktop, SimOptions};
 use clap::Parser;
 use tokio::runtime::Runtime;
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         axd_linux::keep_connections();
         return ExitCode::SUCCESS;
     }
-    axd::run::run(Options::parse(), Desktops { open, examine, main_loop })
+    axd::run::run(Options::parse(), Desktops { open, examine, selftest, main_loop })
 }
 
 /// The desktop that is meant, or what is missing for it.
@@ -62,6 +62,18 @@ fn examine(choice: PlatformChoice, runtime: &Runtime) -> Option<Vec<Finding>> {
         PlatformChoice::Auto | PlatformChoice::Macos => Some(axd_macos::examine()),
         #[allow(unreachable_patterns, reason = "each system has desktops it cannot serve")]
         _ => None,
+    }
+}
+
+/// Measures what the system does, with a window of its own.
+fn selftest(choice: PlatformChoice) -> Result<SelftestAnswer, String> {
+    match choice {
+        #[cfg(target_os = "macos")]
+        PlatformChoice::Auto | PlatformChoice::Macos => axd_macos::selftest::run(),
+        #[allow(unreachable_patterns, reason = "only one system has it")]
+        _ => {
+            Err("selftest measures macOS, and runs on a Mac only; `ax doctor` checks this desktop".to_owned())
+        }
     }
 }
 

@@ -43,6 +43,10 @@ pub struct Options {
     #[arg(long)]
     pub doctor: bool,
 
+    /// Measure what the system does with a window of its own, say it as JSON, and exit
+    #[arg(long, conflicts_with = "doctor")]
+    pub selftest: bool,
+
     /// A pipe to tell on, in one line, that the daemon listens, or why not
     #[arg(long, value_name = "FD", hide = true, value_parser = clap::value_parser!(i32).range(3..))]
     pub ready_fd: Option<i32>,

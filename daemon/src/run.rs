@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use axd_protocol::command::{DoctorAnswer, Finding};
+use axd_protocol::command::{DoctorAnswer, Finding, SelftestAnswer};
 use axd_protocol::{Error, ErrorCode};
 use nix::unistd::Uid;
 use tokio::runtime::{Builder, Runtime};
@@ -35,6 +35,8 @@ pub struct Desktops {
     pub open: Open,
     /// Looks at one without serving it; `None` if it cannot be served.
     pub examine: fn(PlatformChoice, &Runtime) -> Option<Vec<Finding>>,
+    /// Measures what the system does, with a window of its own.
+    pub selftest: fn(PlatformChoice) -> Result<SelftestAnswer, String>,
     /// What must run on thread 0 for one, if anything must.
     pub main_loop: fn(PlatformChoice) -> Option<MainLoop>,
 }
@@ -84,6 +86,9 @@ fn start(options: &Options, desktops: Desktops) -> ExitCode {
     };
     if options.doctor {
         return examine(options, desktops);
+    }
+    if options.selftest {
+        return measure(options, desktops);
     }
     match serve(options, desktops, &mut ready) {
         Ok(()) => ExitCode::SUCCESS,
@@ -193,6 +198,23 @@ fn examine(options: &Options, desktops: Desktops) -> ExitCode {
             // Serialising plain strings cannot fail.
             println!("{}", serde_json::to_string(&answer).unwrap_or_default());
             if answer.healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(failure) => fail(&failure),
+    }
+}
+
+/// Measures the system with a window of this process.
+fn measure(options: &Options, desktops: Desktops) -> ExitCode {
+    let measured = || -> Result<SelftestAnswer, Failure> {
+        let choice = options.platform(|name| std::env::var_os(name));
+        let choice = choice.map_err(|message| Failure::new(ErrorCode::InvalidArgs, message))?;
+        (desktops.selftest)(choice).map_err(|why| Failure::new(ErrorCode::PlatformNotSupported, why))
+    };
+    match measured() {
+        Ok(answer) => {
+            // Serialising plain values cannot fail.
+            println!("{}", serde_json::to_string(&answer).unwrap_or_default());
+            ExitCode::SUCCESS
         }
         Err(failure) => fail(&failure),
     }

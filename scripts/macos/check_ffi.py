@@ -26,6 +26,7 @@ BY_HAND = {
     # Carbon's HIToolbox and CoreServices' UnicodeUtilities.h, which pyobjc leaves out.
     "IsSecureEventInputEnabled": "Z",
     "TISCopyCurrentKeyboardLayoutInputSource": "^v",
+    "TISCopyCurrentASCIICapableKeyboardLayoutInputSource": "^v",
     "TISGetInputSourceProperty": "^v^v^{__CFString=}",
     "LMGetKbdType": "C",
     "UCKeyTranslate": "i^vSSIII^IQ^Q^T",

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub use ax::{Ax, Ran, lines};
 pub use daemon::{Daemon, Setup, folder, wait_for_exit};
-pub use programs::{ax, axd, workspace};
+pub use programs::{ax, axd, axd_on_double, workspace};
 pub use raw::Raw;
 pub use stage::Stage;
 pub use tree::{Mirror, content, find, fresh, ids, sync};

@@ -2,7 +2,7 @@
 //! with the macOS backend, on the double.
 #![cfg(not(target_os = "macos"))]
 
-use axd_tests::{Setup, sync};
+use axd_tests::{Ax, Setup, axd, axd_on_double, sync};
 use serde_json::{Value, json};
 
 const APP: &str = r#"
@@ -83,9 +83,29 @@ fn without_permission_everything_says_which_program_to_allow_and_where() {
 }
 
 #[test]
+fn a_permission_of_another_build_is_told_as_such() {
+    let daemon = Setup::new().platform("macos").app(APP).env("AXD_DOUBLE", "other-build").start();
+    let mut client = daemon.client();
+    let told = client.data("permissions", json!({}));
+    let accessibility = &told["permissions"][0];
+    assert_eq!(
+        (&accessibility["granted"], &accessibility["state"]),
+        (&json!(false), &json!("other_build")),
+        "{told}"
+    );
+    for (command, args) in [("snapshot", json!({ "app": "Notes" })), ("press", json!({ "combo": "a" }))] {
+        let error = client.fails("PERMISSION_DENIED", command, args);
+        let said = error["message"].as_str().unwrap_or_default();
+        assert!(said.contains("another build") && said.contains("remove it"), "{command}: {error}");
+    }
+    let text = daemon.ax(&["permissions", "--text"]).run();
+    assert!(text.out.contains("INVALID  accessibility"), "{text:?}");
+}
+
+#[test]
 fn what_is_allowed_later_works_without_a_restart() {
-    // The daemon asks once when it comes up.
-    let words = "untrusted,says-yes-after=2";
+    // The system goes on saying no to this process. The daemon does not ask by itself when it comes up.
+    let words = "untrusted,says-yes-after=1";
     let daemon = Setup::new().platform("macos").app(APP).env("AXD_DOUBLE", words).start();
     let mut client = daemon.client();
     client.fails("PERMISSION_DENIED", "snapshot", json!({ "app": "Notes" }));
@@ -93,4 +113,18 @@ fn what_is_allowed_later_works_without_a_restart() {
     assert_eq!(told["granted"], json!(true), "{told}");
     let clicked = client.data("click", json!({ "app": "Notes", "target": "button:Add" }));
     assert_eq!(clicked["settled"], "quiet", "{clicked}");
+}
+
+#[test]
+fn selftest_measures_the_system_and_says_where_it_cannot() {
+    let selftest =
+        |form: &str, program: std::path::PathBuf| Ax::new(&["selftest", form]).env("AXD_BIN", program).run();
+    let answer = selftest("--json", axd_on_double()).exits(0).json();
+    let data = &answer["data"];
+    assert!(data["round_trips"].as_array().is_some_and(|costs| !costs.is_empty()), "{answer}");
+    assert_eq!(data["press"]["performed"], json!(true), "{answer}");
+    let text = selftest("--text", axd_on_double());
+    assert!(text.out.contains("AXUIElementDestroyed") && text.out.contains("silent"), "{text:?}");
+    let refused = selftest("--json", axd()).exits(1).json();
+    assert_eq!(refused["error"]["code"], "PLATFORM_NOT_SUPPORTED", "{refused}");
 }

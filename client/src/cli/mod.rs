@@ -12,6 +12,7 @@ mod pipe;
 mod reference;
 mod request;
 mod schema;
+mod selftest;
 mod service;
 mod stdin;
 mod watch;
@@ -69,6 +70,7 @@ pub fn run(args: Vec<OsString>) -> Exit {
         Invocation::Schema(what) => schema::run(&what, mode),
         Invocation::Demo(_) => demo::run(mode),
         Invocation::Service(what) => service::run(&what, &options, mode),
+        Invocation::Selftest(_) => selftest::run(&options, mode),
     }
 }
 

@@ -211,6 +211,10 @@ impl Service for Engine {
         self.extensions.names()
     }
 
+    fn idle_limit(&self) -> Option<Duration> {
+        self.platform.idle_limit()
+    }
+
     fn client_disconnected(self: Arc<Self>, client: u64) {
         self.client_left(client);
     }

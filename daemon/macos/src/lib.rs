@@ -3,7 +3,8 @@
 //!
 //! Read from the bottom up: `ffi` has the foreign declarations and `appkit` all that is Objective-C; `ax` owns what the
 //! accessibility API hands out; `app` is the thread of an attached app, and `action` what it does to elements; `cg` is
-//! input and pictures; `desktop` follows the desktop and implements `Platform` with all of these.
+//! input and pictures; `desktop` follows the desktop and implements `Platform` with all of these. `selftest` measures what the system
+//! does.
 
 #![cfg(any(target_os = "macos", feature = "double"))]
 
@@ -15,6 +16,7 @@ pub mod cg;
 mod desktop;
 #[doc(hidden)]
 pub mod ffi;
+pub mod selftest;
 
 pub use desktop::doctor::examine;
 pub use desktop::mac_desktop::MacDesktop;

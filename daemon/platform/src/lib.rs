@@ -18,6 +18,7 @@ pub mod worker;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use axd_protocol::command::{Finding, Permission};
 use axd_protocol::keys::{Combo, Key, Modifier, Named};
@@ -95,6 +96,11 @@ pub trait Platform: Send + Sync + 'static {
 
     /// The error if no app can be read because the user has not permitted it.
     fn access_error(&self) -> Option<Failure> {
+        None
+    }
+
+    /// How long the daemon should stay at most while nobody is connected, if the platform needs a fresh process.
+    fn idle_limit(&self) -> Option<Duration> {
         None
     }
 
@@ -294,6 +300,8 @@ impl WorkerHandle {
 pub struct Counters {
     /// Notifications received from the app.
     pub events: AtomicU64,
+    /// Of the notifications, those that an element was destroyed, where the platform tells them apart.
+    pub destroyed: AtomicU64,
     /// Calls made to the app.
     pub calls: AtomicU64,
     /// Changes without a notification, found by reading again.

@@ -19,6 +19,8 @@ pub struct Pace {
     pub watch_last: Duration,
     /// The maximum number of elements in one such reading; a larger interest is read in turns.
     pub watch_size: usize,
+    /// Whether the elements that are waited on are read in every turn, and only what is below them takes turns.
+    pub watched_every_turn: bool,
     /// The interval between steps of the background sweep.
     pub sweep_every: Duration,
     /// The number of elements in one step of the sweep.
@@ -31,6 +33,7 @@ impl Default for Pace {
             watch_first: Duration::from_millis(50),
             watch_last: Duration::from_millis(250),
             watch_size: 1024,
+            watched_every_turn: false,
             sweep_every: Duration::from_millis(500),
             sweep_size: 32,
         }
@@ -181,15 +184,24 @@ impl Schedule {
     }
 
     /// Picks from `all` (the interest and all below it) what to read this time: everything, or the next turn of a large
-    /// interest.
-    pub fn turn(&mut self, interest: u64, all: Vec<ElementKey>) -> Vec<ElementKey> {
+    /// interest. `most` limits the turn further.
+    pub fn turn(&mut self, interest: u64, mut all: Vec<ElementKey>, most: usize) -> Vec<ElementKey> {
         let Some(watch) = self.watches.get_mut(&interest) else { return Vec::new() };
-        if all.len() <= self.pace.watch_size {
+        let size = self.pace.watch_size.min(most);
+        if all.len() <= size {
             return all;
         }
-        let from = watch.turn % all.len();
-        watch.turn = from + self.pace.watch_size;
-        all[from..].iter().chain(&all[..from]).take(self.pace.watch_size).copied().collect()
+        let mut turn = Vec::with_capacity(size);
+        if self.pace.watched_every_turn {
+            let watched: HashSet<ElementKey> = watch.keys.iter().copied().take(size).collect();
+            turn.extend(all.iter().copied().filter(|key| watched.contains(key)));
+            all.retain(|key| !watched.contains(key));
+        }
+        let (size, count) = (size.saturating_sub(turn.len()), all.len());
+        let from = watch.turn % count.max(1);
+        watch.turn = from + size;
+        turn.extend(all[from..].iter().chain(&all[..from]).take(size));
+        turn
     }
 
     /// Records that an interest was read; `found` says whether anything had changed without an event.
@@ -209,6 +221,11 @@ impl Schedule {
         self.sweep_due = now + self.pace.sweep_every;
         let count = self.pace.sweep_size.min(self.round.len());
         self.round.drain(..count).collect()
+    }
+
+    /// Waits another interval before the next step of the sweep.
+    pub fn postpone_sweep(&mut self, now: Instant) {
+        self.sweep_due = now + self.pace.sweep_every;
     }
 
     /// What is due now, interests first.
@@ -316,9 +333,22 @@ mod tests {
         let mut schedule = Schedule::new(Pace { watch_size: 2, ..Pace::default() }, start);
         schedule.watch(1, vec![ElementKey::APP], start);
         let all = vec![key(0), key(1), key(2)];
-        assert_eq!(schedule.turn(1, all.clone()), [key(0), key(1)]);
-        assert_eq!(schedule.turn(1, all.clone()), [key(2), key(0)]);
-        assert_eq!(schedule.turn(1, all), [key(1), key(2)]);
+        assert_eq!(schedule.turn(1, all.clone(), usize::MAX), [key(0), key(1)]);
+        assert_eq!(schedule.turn(1, all.clone(), usize::MAX), [key(2), key(0)]);
+        assert_eq!(schedule.turn(1, all, usize::MAX), [key(1), key(2)]);
+    }
+
+    #[test]
+    fn what_is_waited_on_can_be_read_in_every_turn_of_a_large_interest() {
+        let start = Instant::now();
+        let pace = Pace { watch_size: 3, watched_every_turn: true, ..Pace::default() };
+        let mut schedule = Schedule::new(pace, start);
+        schedule.watch(1, vec![key(7)], start);
+        let all = vec![key(7), key(1), key(2), key(3), key(4)];
+        assert_eq!(schedule.turn(1, all.clone(), usize::MAX), [key(7), key(1), key(2)]);
+        assert_eq!(schedule.turn(1, all.clone(), usize::MAX), [key(7), key(3), key(4)]);
+        assert_eq!(schedule.turn(1, all.clone(), 2), [key(7), key(1)]);
+        assert_eq!(schedule.turn(1, all, 2), [key(7), key(2)]);
     }
 
     #[test]

@@ -96,8 +96,7 @@ struct Server {
 impl Server {
     /// Accepts clients until the daemon has to stop.
     async fn accept(&mut self, socket: &UnixListener) {
-        let idle_end = |idle: Option<Duration>| idle.and_then(|idle| Instant::now().checked_add(idle));
-        let mut idle_until = idle_end(self.options.idle_exit);
+        let mut idle_until = self.idle_end();
         let mut paused_until: Option<Instant> = None;
         loop {
             tokio::select! {
@@ -111,7 +110,7 @@ impl Server {
                     log_panic(closed);
                     // The closed connection may have freed the descriptor that was missing.
                     paused_until = None;
-                    idle_until = idle_end(self.options.idle_exit);
+                    idle_until = self.idle_end();
                 }
                 () = sleep_until_some(paused_until) => paused_until = None,
                 () = sleep_until_some(idle_until), if self.connections.is_empty() => {
@@ -120,6 +119,12 @@ impl Server {
                 }
             }
         }
+    }
+
+    /// When to stop if nobody connects until then.
+    fn idle_end(&self) -> Option<Instant> {
+        let limits = [self.options.idle_exit, self.service.idle_limit()];
+        limits.into_iter().flatten().min().and_then(|idle| Instant::now().checked_add(idle))
     }
 
     /// Serves a client, unless it has to be rejected.

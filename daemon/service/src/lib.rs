@@ -6,6 +6,7 @@ mod stop;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axd_gate::Gate;
 use axd_protocol::envelope::AnswerHead;
@@ -27,6 +28,11 @@ pub trait Service: Send + Sync + 'static {
     /// The names of the commands that are answered beside those of the contract.
     fn extensions(&self) -> &[&'static str] {
         &[]
+    }
+
+    /// How long to stay at most while nobody is connected, whatever the options say.
+    fn idle_limit(&self) -> Option<Duration> {
+        None
     }
 
     /// Is called when a client has disconnected, to release what it holds.

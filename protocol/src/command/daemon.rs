@@ -86,6 +86,10 @@ pub struct AppStatus {
     pub bytes: u64,
     /// The number of notifications from the app.
     pub events: u64,
+    /// How many of these said that an element was destroyed. That an app accepts an observer for them does not mean that it sends
+    /// them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub destroyed: u64,
     /// The number of calls to the app.
     pub calls: u64,
     /// The number of changes that the app did not announce and that reading again found.
@@ -94,6 +98,10 @@ pub struct AppStatus {
     pub suspect: u64,
     /// The clock of its last change.
     pub clock: Clock,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A connected client.
@@ -229,13 +237,28 @@ pub struct Permission {
     pub name: String,
     /// Whether it is granted.
     pub granted: bool,
-    /// The program that needs it.
+    /// Whether it is granted, missing, or granted to another build of the program.
+    pub state: PermissionState,
+    /// The program or app that needs it.
     pub program: String,
     /// What it is needed for.
     pub needed_for: String,
     /// What to do, if it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+}
+
+/// The state of a permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum PermissionState {
+    /// It is granted.
+    Granted,
+    /// It is not granted.
+    Missing,
+    /// It is granted, but to another build of the program, so that it has no effect.
+    OtherBuild,
 }
 
 /// Show the daemon's version.

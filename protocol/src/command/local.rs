@@ -45,6 +45,15 @@ pub struct Schema {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Demo {}
 
+/// Measure on a Mac what calls cost, which notifications arrive and which texts, with a window of axd's own.
+///
+/// Opens a small window for a few seconds. Needs no permission, because a program may read itself. Does not touch your apps or a running daemon.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Selftest {}
+
 /// Run axd as a service of your desktop session.
 ///
 /// As a service, axd runs from login to logout, is restarted after a crash, and does not exit when idle.

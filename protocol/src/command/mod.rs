@@ -16,6 +16,7 @@ mod input;
 mod local;
 mod observe;
 mod screenshot;
+mod selftest;
 mod subscribe;
 mod wait;
 mod window;
@@ -37,6 +38,7 @@ pub use input::*;
 pub use local::*;
 pub use observe::*;
 pub use screenshot::*;
+pub use selftest::*;
 pub use subscribe::*;
 pub use wait::*;
 pub use window::*;
@@ -314,6 +316,7 @@ commands! {
         Schema = "schema";
         Demo = "demo";
         Service = "service";
+        Selftest = "selftest";
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Render, Table, duration};
 use crate::command::{
-    CancelAnswer, DoctorAnswer, HelloAnswer, Permission, PermissionsAnswer, ServiceAnswer, ServiceState,
-    ShutdownAnswer, StatusAnswer, Verdict, VersionAnswer,
+    CancelAnswer, DoctorAnswer, HelloAnswer, Permission, PermissionState, PermissionsAnswer, ServiceAnswer,
+    ServiceState, ShutdownAnswer, StatusAnswer, Verdict, VersionAnswer,
 };
 
 impl Render for StatusAnswer {
@@ -113,8 +113,12 @@ impl Render for PermissionsAnswer {
             out.push_str("no permissions are required\n");
         }
         let width = self.permissions.iter().map(|one| one.name.chars().count()).max().unwrap_or(0);
-        for Permission { name, granted, program, needed_for, remedy } in &self.permissions {
-            let mark = if *granted { "granted" } else { "MISSING" };
+        for Permission { name, state, program, needed_for, remedy, .. } in &self.permissions {
+            let mark = match state {
+                PermissionState::Granted => "granted",
+                PermissionState::Missing => "MISSING",
+                PermissionState::OtherBuild => "INVALID",
+            };
             out.push_str(&format!("{mark}  {name:width$}  {program}, for {needed_for}\n"));
             if let Some(remedy) = remedy {
                 out.push_str(&format!("{:9}{:width$}  → {remedy}\n", "", ""));

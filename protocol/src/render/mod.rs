@@ -3,6 +3,7 @@
 mod daemon;
 mod desktop;
 mod observe;
+mod selftest;
 mod wait;
 
 use crate::error::{Delivery, Disposition, Error};

@@ -10,14 +10,16 @@ use axd_platform::{
     CaptureTarget, ClipboardContent, ClipboardKind, DesktopEvent, Gate, LaunchPlan, Platform, Reply,
     RunningApp, WindowOp,
 };
-use axd_protocol::{Bounds, DisplayInfo};
+use axd_protocol::{Bounds, DisplayInfo, State};
 use axd_sim::SimDesktop;
 use parking_lot::{Condvar, Mutex};
 
-use crate::cg::{ANSI, shot as shot_of};
+use crate::cf::text_from;
+use crate::cg::shot as shot_of;
 use crate::world::{Inner, WaitResult, current, wait};
 use axd_macos::appkit::host::{
-    HostApp, HostAppKind, HostCapture, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, LaunchCallback,
+    HostApp, HostAppKind, HostCapture, HostCaptureError, HostEvent, HostItem, HostKeyboard, HostLaunch,
+    HostScreen, LaunchCallback, TestChange,
 };
 use axd_macos::cg::image::Image;
 
@@ -155,13 +157,18 @@ pub static APPKIT: axd_macos::appkit::AppKit = axd_macos::appkit::AppKit {
     activate,
     unhide,
     terminate,
+    pasteboard_denied,
     pasteboard_types,
     pasteboard_read,
     pasteboard_files,
     pasteboard_write,
     pasteboard_write_files,
     keyboard,
+    open_test_window,
+    change_test_window,
+    test_window_presses,
     screens,
+    saves_power,
     capture_image,
 };
 
@@ -308,6 +315,18 @@ fn content(world: &Inner) -> Option<ClipboardContent> {
     call(world, |sim| sim.clipboard(ClipboardKind::Any)).flatten()
 }
 
+/// Whether the user has forbidden programs to read the pasteboard.
+pub fn pasteboard_denied() -> bool {
+    current().is_some_and(|world| world.settings.lock().pasteboard_denied)
+}
+
+/// Waits for the app that has promised the content, as long as that hangs.
+fn await_promised_content() {
+    while current().is_some_and(|world| world.settings.lock().pasteboard_hangs) {
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
 /// How often the pasteboard has changed.
 pub fn pasteboard_count() -> i64 {
     current().map_or(0, |world| *world.host.changes.lock())
@@ -326,6 +345,7 @@ pub fn pasteboard_types() -> Vec<String> {
 
 /// The pasteboard's content of this type.
 pub fn pasteboard_read(kind: &str) -> Option<Vec<u8>> {
+    await_promised_content();
     match (kind, content(current()?.as_ref())?) {
         (TEXT, ClipboardContent::Text(text)) => Some(text.into_bytes()),
         (PNG, ClipboardContent::Image(png)) => Some(png),
@@ -363,14 +383,72 @@ pub fn pasteboard_write_files(files: Vec<PathBuf>) -> bool {
     put(Some(ClipboardContent::Files(files)))
 }
 
-/// The keys of the layout: an ANSI keyboard's.
-pub fn keyboard() -> Vec<HostKey> {
-    let key = |(code, plain, shifted): &(u16, char, char)| HostKey {
-        code: *code,
-        plain: Some(*plain),
-        shifted: Some(*shifted),
-    };
-    ANSI.iter().map(key).collect()
+/// The keyboard layouts, as the settings have them.
+pub fn keyboard() -> HostKeyboard {
+    current().map(|world| world.settings.lock().keyboard.clone()).unwrap_or_default()
+}
+
+/// The scripted app whose window stands for the one that `selftest` opens. It runs from the start.
+pub const TEST_WINDOW: &str = r#"
+name = "axd selftest"
+identity = "dev.axd.selftest"
+[[window]]
+id = "main"
+title = "axd selftest"
+children = [
+  { role = "text", id = "label", name = "label" },
+  { role = "text", id = "doomed", name = "doomed" },
+  { role = "textfield", id = "field", name = "", value = "" },
+  { role = "button", id = "button", name = "Button" },
+  { role = "text", id = "presses", value = "0", states = ["hidden"] },
+  { role = "table", id = "rows", children = [
+    { role = "row", id = "row-0", name = "row 0" }, { role = "row", id = "row-1", name = "row 1" }, { role = "row", id = "spare", name = "spare" },
+  ] },
+]
+[[rule]]
+on = "press:button"
+do = [{ increase = "presses" }]
+"#;
+
+/// Does something inside the app of the test window.
+fn in_test_window<T: Send + 'static>(
+    visit: impl FnOnce(&mut axd_sim::Inspection<'_>) -> T + Send + 'static,
+) -> Option<T> {
+    let world = current()?;
+    let pid = world.sim.apps().iter().find(|app| app.name == "axd selftest")?.pid;
+    world.visit(pid, DESKTOP_REPLY_TIMEOUT, move |mut inside| visit(&mut inside)).ok()
+}
+
+/// The process of the test window.
+pub fn open_test_window() -> Option<u32> {
+    let world = current()?;
+    world.sim.apps().iter().find(|app| app.name == "axd selftest").map(|app| app.pid)
+}
+
+/// Changes the test window.
+pub fn change_test_window(change: TestChange) {
+    in_test_window(move |inside| {
+        let model = &mut *inside.model;
+        let find = |id: &str| model.find(id).expect("the script has it");
+        match change {
+            TestChange::Label(units) => model.set_name(find("label"), text_from(&units)),
+            TestChange::Field => model.set_value(find("field"), "filled"),
+            TestChange::Title => model.set_name(find("main"), "axd selftest, changed"),
+            TestChange::Select => model.set_state(find("row-1"), State::Selected, true),
+            TestChange::AddRow => model.remove(find("spare")),
+            TestChange::Focus => model.set_focus(find("field")),
+            TestChange::Remove => model.remove(find("doomed")),
+        }
+    });
+}
+
+/// How often the button of the test window was pressed.
+pub fn test_window_presses() -> u32 {
+    let presses = in_test_window(|inside| {
+        let presses = inside.model.find("presses").and_then(|presses| inside.model.widget(presses));
+        presses.and_then(|presses| presses.value.clone()).and_then(|value| value.parse().ok())
+    });
+    presses.flatten().unwrap_or(0)
 }
 
 /// The displays.
@@ -388,9 +466,19 @@ pub fn screens() -> Vec<HostScreen> {
     displays.into_iter().map(screen).collect()
 }
 
+/// Whether the machine saves power.
+pub fn saves_power() -> bool {
+    current().is_some_and(|world| world.settings.lock().saves_power)
+}
+
 /// An image by ScreenCaptureKit, in the requested size; `None` where the settings say that it does not exist.
-pub fn capture_image(shot: HostCapture, cursor: bool) -> Option<Result<Image, String>> {
+pub fn capture_image(shot: HostCapture, cursor: bool) -> Option<Result<Image, HostCaptureError>> {
     let world = current().filter(|world| world.settings.lock().screen_capture_kit)?;
+    if !world.settings.lock().may_capture {
+        // To try is to ask.
+        world.settings.lock().dialogs += 1;
+        return Some(Err(HostCaptureError::Denied));
+    }
     let (of, scale) = match shot {
         HostCapture::Window { window, scale } => (CaptureTarget::Window(u64::from(window)), scale),
         HostCapture::Display { display, part: None, scale } => (CaptureTarget::Display(display), scale),
@@ -404,5 +492,5 @@ pub fn capture_image(shot: HostCapture, cursor: bool) -> Option<Result<Image, St
     };
     // SAFETY: what is returned is a picture, and ours; nothing is if it is null.
     let image = unsafe { Image::from_owned(shot_of(&world, of, scale, cursor).cast_mut().cast()) };
-    Some(image.ok_or_else(|| "there is nothing to take a picture of".to_owned()))
+    Some(image.ok_or_else(|| HostCaptureError::Failed("there is nothing to take a picture of".to_owned())))
 }

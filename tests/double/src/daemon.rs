@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use axd::options::{Options, PlatformChoice};
 use axd::run::{Desktops, MainLoop};
+use axd_double::ax::Error as AxError;
 use axd_double::cg::LostKeys;
+use axd_double::faults::{Call, Fault};
 use axd_double::{Settings, World, appkit};
 use axd_macos::MacDesktop;
 use axd_platform::{Extension, ExtensionReply, OpenDesktop};
 use axd_protocol::Error;
-use axd_protocol::command::Finding;
+use axd_protocol::command::{Finding, SelftestAnswer};
 use axd_sim::SimOptions;
 use clap::Parser;
 use serde_json::value::RawValue;
@@ -55,7 +57,7 @@ impl Extension for AfterInput {
 
 /// Runs the daemon until it is stopped. It is the same as everywhere, on another desktop.
 pub fn main() -> ExitCode {
-    axd::run::run(Options::parse(), Desktops { open, examine, main_loop })
+    axd::run::run(Options::parse(), Desktops { open, examine, selftest, main_loop })
 }
 
 fn open(_: PlatformChoice, runtime: &Runtime) -> Result<OpenDesktop, String> {
@@ -77,7 +79,15 @@ fn number(word: &str) -> Result<u32, String> {
 fn set(world: &World, settings: &mut Settings, word: &str) -> Result<(), String> {
     match word.split_once('=').unwrap_or((word, "")) {
         ("untrusted", "") => settings.trusted = false,
+        ("other-build", "") => (settings.trusted, settings.says_trusted) = (false, Some(true)),
         ("no-capture", "") => settings.may_capture = false,
+        ("actions-answer", code) => {
+            let error = AxError::ALL.into_iter().find(|error| (*error as i32).to_string() == code);
+            let error =
+                error.ok_or_else(|| format!("AXD_DOUBLE: '{code}' is no error of the accessibility API"))?;
+            let call = Some(Call::Perform);
+            world.faults().add(Fault { call, error: Some(error), ..Fault::default() });
+        }
         ("says-yes-after", times) => settings.says_yes_after = Some(number(times)?),
         ("secure-input", pid) => {
             settings.secure_input_swallows = LostKeys::Everything;
@@ -92,6 +102,11 @@ fn examine(_: PlatformChoice, runtime: &Runtime) -> Option<Vec<Finding>> {
     let _world = World::start(SimOptions::from_env());
     let _inside = runtime.enter();
     Some(axd_macos::examine())
+}
+
+fn selftest(_: PlatformChoice) -> Result<SelftestAnswer, String> {
+    let _world = World::of(&[appkit::TEST_WINDOW]);
+    axd_macos::selftest::run()
 }
 
 /// As on a Mac, the daemon runs beside the loop of thread 0.

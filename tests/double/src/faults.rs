@@ -1,4 +1,5 @@
-//! Fault injection: any call about any element can be answered with any error, a number of times.
+//! Fault injection: any call about any element can be answered with any error, a number of times. A call that acts is
+//! carried out all the same, because that is what apps do: AppKit answers an error to an AXPress that it has performed.
 
 use parking_lot::Mutex;
 
@@ -41,6 +42,8 @@ pub struct Fault {
     pub times: Option<u32>,
     /// Whether the element is removed at that moment.
     pub kills: bool,
+    /// Whether a call that acts has no effect, as the error says. By default it takes effect first.
+    pub instead: bool,
 }
 
 /// The faults that are injected now.

@@ -1,7 +1,8 @@
 //! A double of macOS, for tests on machines that have none: the C functions of CoreFoundation, of the accessibility
 //! API and of CoreGraphics that the backend uses, in front of the scripted apps of the built-in desktop.
 //!
-//! It follows Apple's documentation: what each function returns, who owns what, what is announced and what is not.
+//! It follows Apple's documentation: what each function returns, who owns what, what is announced and what is not. Where people
+//! have measured that Macs do worse, so does it, unless a test asks for other `manners`.
 //! Whether Apple's own code does the same can only be tested on a Mac.
 //!
 //! `cf` is CoreFoundation, with the `ledger` of all objects; `ax` is the accessibility API, `cg` CoreGraphics,
@@ -18,7 +19,9 @@ pub mod cg;
 mod clock;
 pub mod faults;
 pub mod ledger;
+mod manners;
 pub mod trace;
 mod world;
 
+pub use manners::Manners;
 pub use world::{Settings, World};

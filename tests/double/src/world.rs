@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use axd_macos::appkit::host::HostKeyboard;
 use axd_platform::{DesktopEvent, Platform};
 use axd_sim::{Inspection, Inspector, SimCommand, SimDesktop, SimOptions, SimVerb};
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -20,9 +21,11 @@ use tokio::sync::{mpsc, oneshot};
 use crate::appkit::AppKitState;
 use crate::ax::notify::NotificationSource;
 use crate::ax::{self, AppState, EnabledBy, Enhanced, Error, Graft, Observer, Pages};
-use crate::cg::{InputLog, LostKeys};
+use crate::cg::{InputLog, LostKeys, ansi_keyboard};
+
 use crate::clock::Clock;
 use crate::faults::Faults;
+use crate::manners::Manners;
 use crate::trace::Trace;
 
 static CURRENT: RwLock<Option<Arc<Inner>>> = RwLock::new(None);
@@ -50,6 +53,12 @@ pub(crate) struct Inner {
     pub clock: Clock,
     /// The apps that switched secure input on.
     pub secured: Mutex<BTreeSet<u32>>,
+    /// The thread that is to panic.
+    pub panics_on: Mutex<Option<String>>,
+    /// The kinds of values that widgets have instead of plain text, by process and widget.
+    pub dresses: Mutex<HashMap<(u32, String), ax::Dress>>,
+    /// The part of its text areas that an app shows, by process.
+    pub visible_text: Mutex<HashMap<u32, (isize, isize)>>,
     /// The parts of processes that are embedded in others.
     pub grafts: Mutex<Vec<Graft>>,
     pub host: AppKitState,
@@ -62,14 +71,32 @@ pub(crate) struct Inner {
 pub struct Settings {
     /// Whether this process may use the accessibility API.
     pub trusted: bool,
-    /// Whether it may capture the screen, and read the titles of windows.
+    /// What `AXIsProcessTrusted` says. Unless a test has it otherwise, that is what was so when it was asked first, as many have found.
+    pub says_trusted: Option<bool>,
+    /// Whether this process may capture the screen, and read the titles of windows.
     pub may_capture: bool,
+    /// What `CGPreflightScreenCaptureAccess` says, if that is not so.
+    pub says_may_capture: Option<bool>,
+    /// How often the system's dialogs were shown.
+    pub dialogs: u32,
+    /// Whether the pasteboard's content is promised by an app that hangs.
+    pub pasteboard_hangs: bool,
+    /// Whether the user has forbidden programs to read the pasteboard.
+    pub pasteboard_denied: bool,
     /// Which synthetic keys are lost while secure input is on.
     pub secure_input_swallows: LostKeys,
+    /// Whether a click arrives though its events come too soon after one another.
+    pub takes_hurried_clicks: bool,
+    /// The keyboard layouts: ANSI's, unless a test has others.
+    pub keyboard: HostKeyboard,
     /// Whether ScreenCaptureKit exists.
     pub screen_capture_kit: bool,
     /// The number of prompts after which the user grants the accessibility permission.
     pub says_yes_after: Option<u32>,
+    /// Whether the machine saves power.
+    pub saves_power: bool,
+    /// How apps behave.
+    pub manners: Manners,
     /// The messaging timeout in seconds, if it was set for all elements.
     pub(crate) timeout: Option<f32>,
 }
@@ -78,10 +105,19 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             trusted: true,
+            says_trusted: None,
             may_capture: true,
+            says_may_capture: None,
+            dialogs: 0,
+            pasteboard_hangs: false,
+            pasteboard_denied: false,
             secure_input_swallows: LostKeys::Nothing,
+            takes_hurried_clicks: false,
+            keyboard: ansi_keyboard(),
             screen_capture_kit: false,
             says_yes_after: None,
+            saves_power: false,
+            manners: Manners::default(),
             timeout: None,
         }
     }
@@ -115,6 +151,9 @@ impl World {
             moving: Mutex::default(),
             clock: Clock::default(),
             secured: Mutex::default(),
+            panics_on: Mutex::default(),
+            dresses: Mutex::default(),
+            visible_text: Mutex::default(),
             grafts: Mutex::default(),
             host: AppKitState::default(),
             input: InputLog::start(runtime.handle()),
@@ -223,6 +262,16 @@ impl World {
         self.inner.hide(self.pid(app), false);
     }
 
+    /// Has the thread of this name panic at the next call that asks for the process of an element.
+    pub fn panic_on(&self, thread: &str) {
+        *self.inner.panics_on.lock() = Some(thread.to_owned());
+    }
+
+    /// Whether the thread that was to panic has done so.
+    pub fn has_panicked(&self) -> bool {
+        self.inner.panics_on.lock().is_none()
+    }
+
     /// Whether an app is hidden.
     pub fn is_hidden(&self, app: &str) -> bool {
         self.inner.sim.is_hidden(self.pid(app))
@@ -254,6 +303,16 @@ impl World {
         let handle = self.inspect(app, move |inside| widget.and_then(|id| inside.model.find(&id)));
         let id = handle.map_or(ax::Id::APP, ax::Id::of);
         self.inner.post(self.pid(app), &ax::notify::Notification::plain(notification, id));
+    }
+
+    /// Posts a notification about a widget many times, faster than anybody can take them.
+    pub fn post_many(&self, app: &str, widget: &str, notification: &str, count: usize) {
+        let (pid, id) = (self.pid(app), widget.to_owned());
+        let handle = self.inspect(app, move |inside| inside.model.find(&id)).expect("it is there");
+        let notification = ax::notify::Notification::plain(notification, ax::Id::of(handle));
+        for _ in 0..count {
+            self.inner.post(pid, &notification);
+        }
     }
 
     pub(crate) fn inner(&self) -> &Inner {
@@ -303,6 +362,15 @@ impl Inner {
         }
     }
 
+    /// Panics if this thread is to, once.
+    pub(crate) fn panic_once(&self) {
+        let is_this = |thread: &mut String| std::thread::current().name() == Some(thread.as_str());
+        let panics = self.panics_on.lock().take_if(is_this).is_some();
+        if panics {
+            std::panic::resume_unwind(Box::new("on purpose"));
+        }
+    }
+
     /// Access to an app.
     pub(crate) fn reach(&self, pid: u32) -> Result<Inspector, Error> {
         self.sim.inspector(pid).ok_or(Error::CannotComplete)
@@ -317,6 +385,7 @@ impl Inner {
             enhanced: self.is_enhanced(pid),
             frontmost: self.sim.active().0 == Some(pid),
             hidden: self.sim.is_hidden(pid),
+            visible_text: self.visible_text.lock().get(&pid).copied(),
         }
     }
 
@@ -342,8 +411,9 @@ impl Inner {
 
     /// Posts a notification to the observers of an app.
     pub(crate) fn post(&self, pid: u32, notification: &ax::notify::Notification) {
+        let manners = self.settings.lock().manners.clone();
         for observer in self.observers() {
-            observer.post(pid, notification);
+            observer.post(pid, notification, &manners);
         }
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use axd_double::ax::Error;
 use axd_double::faults::{Call, Fault};
-use axd_double::{World, ledger};
+use axd_double::{Manners, World, ledger};
 use axd_protocol::State;
 use axd_sim::SimVerb;
 use common::{Element, Observer, boxed_error};
@@ -267,6 +267,7 @@ fn on_this_loop(observer: &Observer) {
 #[test]
 fn what_happens_is_announced_to_the_loop_that_has_the_source() {
     let world = World::of(&[APP]);
+    world.settings(|settings| settings.manners = Manners::polite());
     let mark = ledger::mark();
     {
         let pid = world.pid("App");

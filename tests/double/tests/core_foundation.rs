@@ -1,25 +1,15 @@
 //! The double's CoreFoundation: who owns what, what equals what, run loops, and that every misuse is found.
 #![cfg(not(target_os = "macos"))]
 
-use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+#[path = "common/core_foundation.rs"]
+mod contract;
+
 use std::sync::{Mutex, MutexGuard};
 
 use axd_double::ledger::{self, MisuseKind};
-use core_foundation::array::CFArray;
 use core_foundation::base::TCFType;
-use core_foundation::boolean::CFBoolean;
-use core_foundation::data::CFData;
-use core_foundation::dictionary::CFDictionary;
-use core_foundation::number::CFNumber;
 use core_foundation::string::CFString;
 use core_foundation_sys::base::{CFEqual, CFGetRetainCount, CFHash, CFRelease, CFRetain, CFTypeRef};
-use core_foundation_sys::runloop::{
-    CFRunLoopAddSource, CFRunLoopAddTimer, CFRunLoopGetCurrent, CFRunLoopRef, CFRunLoopRunInMode,
-    CFRunLoopSourceContext, CFRunLoopSourceCreate, CFRunLoopSourceInvalidate, CFRunLoopSourceSignal,
-    CFRunLoopStop, CFRunLoopTimerCreate, CFRunLoopTimerRef, CFRunLoopWakeUp, kCFRunLoopDefaultMode,
-    kCFRunLoopRunFinished, kCFRunLoopRunHandledSource, kCFRunLoopRunStopped, kCFRunLoopRunTimedOut,
-};
 
 /// The ledger is the process's: one test at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -27,56 +17,18 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-#[test]
-fn strings_go_in_and_out_in_any_script() {
+/// Runs a test, and checks that it left nothing behind.
+fn watched(test: impl FnOnce()) {
     let _alone = alone();
     let mark = ledger::mark();
-    for text in ["", "plain", "Grüße, 世界", "a 👩‍👩‍👧 b"] {
-        let string = CFString::new(text);
-        assert_eq!(string.to_string(), text);
-        assert_eq!(string.char_len() as usize, text.encode_utf16().count());
-        assert_eq!(string, CFString::new(text));
-    }
-    assert_ne!(CFString::new("a"), CFString::new("b"));
+    test();
     let balance = ledger::balance(mark);
     assert!(balance.is_even(), "{balance}");
 }
 
-#[test]
-fn numbers_booleans_and_data_keep_what_they_were_given() {
-    let _alone = alone();
-    let mark = ledger::mark();
-    assert_eq!(CFNumber::from(7i32).to_i64(), Some(7));
-    assert_eq!(CFNumber::from(2.5f64).to_f64(), Some(2.5));
-    assert_eq!(CFNumber::from(2.5f64).to_i32(), None, "something is lost");
-    assert_eq!(CFNumber::from(7i32).as_CFType(), CFNumber::from(7.0f64).as_CFType(), "the same number");
-    assert!(bool::from(CFBoolean::true_value()) && !bool::from(CFBoolean::false_value()));
-    assert_eq!(CFData::from_buffer(&[1, 2, 3]).bytes(), [1, 2, 3]);
-    let balance = ledger::balance(mark);
-    assert!(balance.is_even(), "{balance}");
-}
-
-#[test]
-fn containers_hold_what_is_in_them_and_let_go_of_it() {
-    let _alone = alone();
-    let mark = ledger::mark();
-    let inside = CFString::new("inside");
-    let raw = inside.as_CFTypeRef();
-    let array = CFArray::from_CFTypes(&[inside.clone(), CFString::new("other")]);
-    let dictionary = CFDictionary::from_CFType_pairs(&[(CFString::new("key"), inside.clone())]);
+fn retain_count(object: CFTypeRef) -> Option<isize> {
     // SAFETY: it lives.
-    assert_eq!(unsafe { CFGetRetainCount(raw) }, 3);
-    assert_eq!(array.len(), 2);
-    assert_eq!(array.get(0).map(|item| item.to_string()).as_deref(), Some("inside"));
-    let key = CFString::new("key");
-    assert_eq!(dictionary.find(&key).map(|found| found.to_string()).as_deref(), Some("inside"));
-    assert!(dictionary.find(CFString::new("none")).is_none());
-    drop((array, dictionary, key));
-    // SAFETY: it lives.
-    assert_eq!(unsafe { CFGetRetainCount(raw) }, 1);
-    drop(inside);
-    let balance = ledger::balance(mark);
-    assert!(balance.is_even(), "{balance}");
+    Some(unsafe { CFGetRetainCount(object) })
 }
 
 #[test]
@@ -124,118 +76,4 @@ fn what_is_no_object_is_found() {
     assert_eq!(equal, 0);
     assert!(ledger::balance(mark).misused.iter().all(|misuse| misuse.kind == MisuseKind::NotAnObject));
     assert!(!ledger::balance(mark).is_even());
-}
-
-static PERFORMED: AtomicUsize = AtomicUsize::new(0);
-static RELEASED: AtomicUsize = AtomicUsize::new(0);
-
-extern "C" fn perform(_info: *const c_void) {
-    PERFORMED.fetch_add(1, Ordering::SeqCst);
-}
-
-extern "C" fn release(_info: *const c_void) {
-    RELEASED.fetch_add(1, Ordering::SeqCst);
-}
-
-fn source() -> core_foundation_sys::runloop::CFRunLoopSourceRef {
-    let mut context = CFRunLoopSourceContext {
-        version: 0,
-        info: std::ptr::null_mut(),
-        retain: None,
-        release: Some(release),
-        copyDescription: None,
-        equal: None,
-        hash: None,
-        schedule: None,
-        cancel: None,
-        perform,
-    };
-    // SAFETY: the context is one of version 0.
-    unsafe { CFRunLoopSourceCreate(std::ptr::null(), 0, &raw mut context) }
-}
-
-fn run(seconds: f64, after_source: bool) -> i32 {
-    // SAFETY: the mode is a constant.
-    unsafe { CFRunLoopRunInMode(kCFRunLoopDefaultMode, seconds, u8::from(after_source)) }
-}
-
-#[test]
-fn a_source_is_done_when_it_is_signalled_and_the_loop_woken() {
-    let _alone = alone();
-    std::thread::spawn(|| {
-        let mark = ledger::mark();
-        PERFORMED.store(0, Ordering::SeqCst);
-        RELEASED.store(0, Ordering::SeqCst);
-        assert_eq!(run(5.0, false), kCFRunLoopRunFinished, "there is nothing to wait for");
-        let source = source();
-        // SAFETY: both live.
-        unsafe { CFRunLoopAddSource(CFRunLoopGetCurrent(), source, kCFRunLoopDefaultMode) };
-        assert_eq!(run(0.0, true), kCFRunLoopRunTimedOut);
-        let (loop_address, source_address) = {
-            // SAFETY: the loop is this thread's.
-            (unsafe { CFRunLoopGetCurrent() }.expose_provenance(), source.expose_provenance())
-        };
-        let other = std::thread::spawn(move || {
-            // SAFETY: both live until this thread was joined.
-            unsafe {
-                CFRunLoopSourceSignal(std::ptr::with_exposed_provenance_mut(source_address));
-                CFRunLoopWakeUp(std::ptr::with_exposed_provenance_mut(loop_address));
-            }
-        });
-        assert_eq!(run(30.0, true), kCFRunLoopRunHandledSource);
-        other.join().unwrap();
-        assert_eq!(PERFORMED.load(Ordering::SeqCst), 1);
-        // SAFETY: it lives, and is let go of once.
-        unsafe {
-            CFRunLoopSourceInvalidate(source);
-            CFRunLoopSourceSignal(source);
-            CFRelease(source.cast());
-        }
-        assert_eq!(RELEASED.load(Ordering::SeqCst), 1, "what went with it is let go of once");
-        assert_eq!(run(5.0, false), kCFRunLoopRunFinished, "it is in no loop any more");
-        assert_eq!(PERFORMED.load(Ordering::SeqCst), 1);
-        let balance = ledger::balance(mark);
-        assert!(balance.is_even(), "{balance}");
-    })
-    .join()
-    .unwrap();
-}
-
-static FIRED: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn stop(_timer: CFRunLoopTimerRef, info: *mut c_void) {
-    FIRED.store(true, Ordering::SeqCst);
-    let run_loop: CFRunLoopRef = info.cast();
-    // SAFETY: the loop is that of the thread that runs the timer.
-    unsafe { CFRunLoopStop(run_loop) };
-}
-
-#[test]
-fn a_timer_fires_and_a_stop_ends_the_run_it_comes_in() {
-    let _alone = alone();
-    std::thread::spawn(|| {
-        // SAFETY: the loop is this thread's, and the context is for the callback.
-        let timer = unsafe {
-            let run_loop = CFRunLoopGetCurrent();
-            let mut context = core_foundation_sys::runloop::CFRunLoopTimerContext {
-                version: 0,
-                info: run_loop.cast(),
-                retain: None,
-                release: None,
-                copyDescription: None,
-            };
-            let soon = core_foundation_sys::date::CFAbsoluteTimeGetCurrent() + 0.01;
-            let timer = CFRunLoopTimerCreate(std::ptr::null(), soon, 0.0, 0, 0, stop, &raw mut context);
-            CFRunLoopStop(run_loop);
-            CFRunLoopAddTimer(run_loop, timer, kCFRunLoopDefaultMode);
-            timer
-        };
-        assert_eq!(run(30.0, false), kCFRunLoopRunStopped);
-        assert!(FIRED.load(Ordering::SeqCst), "the stop before the run was lost, the timer's was not");
-        assert_eq!(run(30.0, false), kCFRunLoopRunFinished, "one that fired once is no reason to wait");
-        // SAFETY: it is let go of once.
-        unsafe { CFRelease(timer.cast()) };
-    })
-    .join()
-    .unwrap();
 }

@@ -61,6 +61,8 @@ fn keys_that_are_posted_as_hardware_would_reach_the_one_in_front() {
 #[test]
 fn the_mouse_reaches_what_is_on_top_and_nobody_by_process() {
     let world = World::of(&[&OTHER.replace("[700, 60, 300, 200]", "[40, 40, 600, 560]"), APP]);
+    // What is tested is where they go.
+    world.settings(|settings| settings.takes_hurried_clicks = true);
     let (app, other) = (Element::app(world.pid("App")), Element::app(world.pid("Other")));
     let place = world.inspect("Other", |inside| {
         let press = inside.model.find("press").expect("it is there");
@@ -80,4 +82,20 @@ fn the_mouse_reaches_what_is_on_top_and_nobody_by_process() {
     click(&|event| event.post());
     assert_eq!(other.find("label").text("AXValue"), "pressed");
     assert_eq!(app.find("label").text("AXValue").len(), "count 0".len());
+}
+
+#[test]
+fn a_click_in_no_time_does_not_arrive_and_leaves_the_button_down() {
+    let world = World::of(&[APP]);
+    let press = world.inspect("App", |inside| {
+        let press = inside.model.find("press").expect("it is there");
+        inside.model.place(press).and_then(|place| place.bounds).expect("it has a place")
+    });
+    let at = CGPoint { x: f64::from(press.x + 5), y: f64::from(press.y + 5) };
+    for number in [1, 2] {
+        Event::mouse(number, at).post();
+    }
+    settle(&world);
+    assert_eq!(Element::app(world.pid("App")).find("label").text("AXValue"), "count 0");
+    assert!(world.input().is_held());
 }

@@ -83,6 +83,12 @@ impl Outcome {
         Outcome { method, route, delivery, note: None, doubt: None }
     }
 
+    /// The outcome, now that the effect was seen: whatever made it uncertain no longer matters.
+    pub fn seen(self) -> Outcome {
+        let note = self.note.filter(|_| self.delivery != Delivery::Uncertain);
+        Outcome { delivery: Delivery::DeliveredVerified, note, ..self }
+    }
+
     /// The outcome of an action that was not necessary.
     pub fn already(what: &str) -> Outcome {
         let note = Some(what.to_owned());

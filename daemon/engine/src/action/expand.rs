@@ -50,7 +50,7 @@ impl ActionContext<'_> {
         if let Some(done) = self.try_semantic(act).await? {
             self.wait_for_effect(|| self.now().is_none_or(|now| now.expanded == on)).await;
             if self.now().is_none_or(|now| now.expanded == on) {
-                return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
+                return Ok(done.seen());
             }
             if self.options.route == Some(Route::Semantic) || done.delivery == Delivery::Uncertain {
                 return Err(self.not_effective(what));

@@ -1,7 +1,6 @@
 //! Gives an element the focus: through the app, else by a click, where a click does nothing else.
 
 use axd_protocol::command::{Focus, Route};
-use axd_protocol::error::Delivery;
 use axd_protocol::keys::Button;
 use axd_protocol::{Result, State};
 
@@ -23,7 +22,7 @@ impl Action for Focus {
         if let Some(done) = context.try_semantic(Act::Focus).await? {
             context.wait_for_effect(|| context.holds_focus(id)).await;
             if context.holds_focus(id) {
-                return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
+                return Ok(done.seen());
             }
         }
         let clickable = context.role().is_some_and(is_text) || context.has(State::Editable);
@@ -35,7 +34,7 @@ impl Action for Focus {
         let done = context.click(Button::Left, 1).await?;
         context.wait_for_effect(|| context.holds_focus(id)).await;
         if context.holds_focus(id) {
-            return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
+            return Ok(done.seen());
         }
         Err(context.not_effective("focused"))
     }

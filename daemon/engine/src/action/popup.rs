@@ -130,7 +130,7 @@ impl ActionContext<'_> {
                     Ok(()) => self.semantic_outcome(Delivery::DeliveredUnverified),
                     Err(failure) if failure.sent == Sent::No => continue,
                     // Some elements open their popup and go on reporting that it is closed.
-                    Err(failure) if failure.kind == FailureKind::Refused => {
+                    Err(failure) if failure.kind == FailureKind::Refused && failure.sent == Sent::Yes => {
                         self.semantic_outcome(Delivery::DeliveredUnverified)
                     }
                     Err(failure) => self.outcome_without_reply(&failure)?,
@@ -147,7 +147,7 @@ impl ActionContext<'_> {
 
     async fn opened(&self, holder: NodeId, done: Outcome) -> Result<Outcome> {
         if self.until_open(holder, true).await? {
-            return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
+            return Ok(done.seen());
         }
         match self.is_open(holder).await {
             Some(false) => Err(self.not_effective("open")),
@@ -172,7 +172,8 @@ impl ActionContext<'_> {
             {
                 // The popup is closed even if the caller has cancelled the request.
                 let end = Instant::now() + POPUP_TIMEOUT;
-                if app.perform(key, Act::Collapse, Gate::new(), end).await.is_ok()
+                let asked = app.perform(key, Act::Collapse, Gate::new(), end).await;
+                if asked.map_or_else(|failure| failure.sent == Sent::Maybe, |()| true)
                     && self.until_open(holder, false).await?
                 {
                     done = Some(self.semantic_outcome(Delivery::DeliveredVerified));

@@ -75,7 +75,7 @@ impl ActionContext<'_> {
             let Some(found) = find() else { return Err(self.not_effective("scrolled to that row")) };
             self.target = Some(found);
             self.before = None;
-            return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
+            return Ok(done.seen());
         }
         if self.in_sight().await.is_some_and(|(_, visible)| visible) {
             return Ok(Outcome::already("it was already in view"));
@@ -83,7 +83,7 @@ impl ActionContext<'_> {
         if let Some(done) = self.try_semantic(Act::ScrollTo).await? {
             self.settle_quietly().await;
             if self.in_sight().await.is_some_and(|(_, visible)| visible) {
-                return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
+                return Ok(done.seen());
             }
             if self.options.route == Some(Route::Semantic) {
                 return Err(self.not_effective("in sight"));

@@ -16,7 +16,7 @@ use crate::action::popup::{POPUP_TIMEOUT, is_shown, twin};
 use crate::action::settle::Watch;
 use crate::action::spec::{Action, ActionSpec};
 use crate::apps::target::not_looked_at;
-use axd_platform::{Act, FailureKind, InputStep};
+use axd_platform::{Act, FailureKind, InputStep, Sent};
 use axd_tree::{Ix, Tree};
 
 /// The maximum number of items that an error lists.
@@ -57,7 +57,7 @@ impl ActionContext<'_> {
             let Some(done) = self.try_semantic_on(chosen, act.clone()).await? else { continue };
             self.wait_for_effect(|| is_chosen(self)).await;
             if is_chosen(self) {
-                return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
+                return Ok(done.seen());
             }
             // If the app confirmed the selection it counts as selected, though the tree may not show it.
             if act == Act::Select || done.delivery == Delivery::Uncertain {
@@ -70,7 +70,7 @@ impl ActionContext<'_> {
         let done = self.click_on(chosen).await?;
         self.wait_for_effect(|| is_chosen(self)).await;
         if is_chosen(self) {
-            Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done })
+            Ok(done.seen())
         } else if self.read_node(chosen, |_, _| ()).is_err() {
             Ok(done)
         } else {
@@ -107,21 +107,28 @@ impl ActionContext<'_> {
         done
     }
 
-    /// Selects a choice through the app; `None` if no effect is seen.
+    /// Selects a choice through the app; `None` if no effect is seen, and another way may be tried.
     async fn choose_by_app(&self, holder: NodeId, choice: NodeId, act: Act) -> Result<Option<Outcome>> {
         if self.options.route == Some(Route::Input) {
             return Ok(None);
         }
         self.until_enabled().await?;
         let called = self.read_node(choice, label).ok().flatten();
-        match self.perform(choice, act).await {
-            Ok(()) => {}
+        let uncertain = match self.perform(choice, act).await {
+            Ok(()) => None,
             Err(failure) if failure.kind == FailureKind::Unresponsive => return Err(self.failed(&failure)),
+            Err(failure) if failure.sent == Sent::Maybe => Some(self.outcome_without_reply(&failure)?),
             Err(_) => return Ok(None),
-        }
+        };
         let is_chosen = || self.is_chosen(holder, choice, called.as_deref());
         self.wait_for_effect(is_chosen).await;
-        Ok(is_chosen().then(|| self.semantic_outcome(Delivery::DeliveredVerified)))
+        if uncertain.is_some() {
+            self.until(self.outcome_deadline(), is_chosen).await?;
+        }
+        match is_chosen() {
+            true => Ok(Some(self.semantic_outcome(Delivery::DeliveredVerified))),
+            false => Ok(uncertain),
+        }
     }
 
     /// Opens a combo box, if it is closed, and selects a choice.
@@ -159,7 +166,7 @@ impl ActionContext<'_> {
         }
         if is_chosen() || was.is_some() && self.until(self.outcome_deadline(), is_chosen).await? {
             let done = done.unwrap_or_else(|| self.semantic_outcome(Delivery::DeliveredUnverified));
-            return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
+            return Ok(done.seen());
         }
         // If the combo box does not show its choice, all that is known is that the popup is gone, together with the selected
         // choice.

@@ -74,16 +74,21 @@ impl ActionContext<'_> {
     }
 
     /// The outcome of a failure after something was sent. The action may well have been performed: some apps reply only when
-    /// the dialog they opened is closed, and an app that was asked to quit cannot reply.
+    /// the dialog they opened is closed, an app that was asked to quit cannot reply, and some reply with an error to what they
+    /// have done. It is never tried another way.
     pub fn outcome_without_reply(&self, failure: &Failure) -> Result<Outcome> {
-        let note = match failure.kind {
-            _ if failure.sent == Sent::No => return Err(self.failed(failure)),
-            FailureKind::Unresponsive => "the app did not confirm the action",
-            FailureKind::Gone => "the element disappeared before the app confirmed the action",
+        let note = match (failure.kind, failure.sent) {
+            (_, Sent::No) => return Err(self.failed(failure)),
+            (FailureKind::Unresponsive, _) => "the app did not confirm the action".to_owned(),
+            (FailureKind::Gone, _) => {
+                "the element disappeared before the app confirmed the action".to_owned()
+            }
+            (FailureKind::Refused, Sent::Maybe) => {
+                format!("{failure}; it may have been done: check with `ax snapshot` before doing it again")
+            }
             _ => return Err(self.failed(failure)),
         };
-        let done = self.semantic_outcome(Delivery::Uncertain);
-        Ok(Outcome { note: Some(note.to_owned()), ..done })
+        Ok(Outcome { note: Some(note), ..self.semantic_outcome(Delivery::Uncertain) })
     }
 
     /// Waits for an effect. If it does not come, the error says what was sent.
@@ -97,7 +102,7 @@ impl ActionContext<'_> {
         self.wait_for_effect(is_so).await;
         // A slow app gets a little more time before this becomes an error.
         if is_so() || self.now().is_some() && self.until(self.outcome_deadline(), is_so).await? {
-            return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
+            return Ok(done.seen());
         }
         if self.now().is_none() {
             let note = Some("the element is gone".to_owned());
@@ -114,8 +119,7 @@ impl ActionContext<'_> {
     ) -> Result<Outcome> {
         let is_so = || self.now().is_some_and(|now| so(&now));
         self.wait_for_effect(is_so).await;
-        let delivery = if is_so() { Delivery::DeliveredVerified } else { done.delivery };
-        Ok(Outcome { delivery, ..done })
+        Ok(if is_so() { done.seen() } else { done })
     }
 
     pub fn not_effective(&self, what: &str) -> Error {

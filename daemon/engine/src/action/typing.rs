@@ -278,21 +278,25 @@ impl ActionContext<'_> {
         }
         self.until_enabled().await?;
         let id = self.id()?;
+        let mut uncertain = None;
         match self.perform(id, Act::SetValue(value.to_owned())).await {
             Ok(()) => {}
             Err(failure) if failure.kind == FailureKind::NotSupported && failure.sent == Sent::No => {
                 return Err(unsupported());
             }
             Err(failure) if failure.kind == FailureKind::Unresponsive && failure.sent != Sent::No => {}
-            Err(failure) => return Err(self.failed(&failure)),
+            Err(failure) => uncertain = Some(self.outcome_without_reply(&failure)?),
         }
         if self.has(State::Secure) {
-            return Ok(self.semantic_outcome(Delivery::DeliveredUnverified));
+            return Ok(uncertain.unwrap_or_else(|| self.semantic_outcome(Delivery::DeliveredUnverified)));
         }
         let holds = || self.now().is_some_and(|now| same_value(now.value.as_deref().unwrap_or(""), value));
         self.wait_for_effect(holds).await;
         if holds() {
             return Ok(self.semantic_outcome(Delivery::DeliveredVerified));
+        }
+        if let Some(uncertain) = uncertain {
+            return Ok(uncertain);
         }
         let mut done = self.semantic_outcome(Delivery::DeliveredUnverified);
         done.note = Some(
@@ -313,7 +317,7 @@ impl ActionContext<'_> {
                 return Ok(done);
             }
             if self.now().is_some_and(|now| is_empty(&now)) {
-                return Ok(Outcome { delivery: Delivery::DeliveredVerified, ..done });
+                return Ok(done.seen());
             }
             // The field is verified to be empty, and clearing it twice does no harm.
             if self.options.route == Some(Route::Semantic) {

@@ -44,6 +44,7 @@ impl Engine {
             nodes: tree.len() as u32,
             bytes: tree.bytes() as u64,
             events: app.counters.events.load(Relaxed),
+            destroyed: app.counters.destroyed.load(Relaxed),
             calls: app.counters.calls.load(Relaxed),
             missed: app.counters.missed.load(Relaxed),
             suspect: tree.suspect(),

@@ -317,6 +317,7 @@ fn pace(mute: bool) -> Pace {
         watch_first: Duration::from_millis(50),
         watch_last: Duration::from_millis(if mute { 250 } else { 500 }),
         watch_size: if mute { 32 } else { 16 },
+        watched_every_turn: false,
         sweep_every: Duration::from_secs(1),
         sweep_size: if mute { 16 } else { 8 },
     }

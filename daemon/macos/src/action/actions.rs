@@ -7,7 +7,7 @@ use crate::ax::element::Element;
 use crate::ax::error::AxError;
 use crate::ax::value::from_bool;
 use crate::ffi::names as n;
-use axd_platform::{Failure, FailureKind};
+use axd_platform::{Failure, Sent};
 
 impl ActionContext<'_> {
     /// Performs the action that a click on the element has.
@@ -40,12 +40,12 @@ impl ActionContext<'_> {
         if !self.can_set(&self.element, n::kAXFocusedAttribute)? {
             return Err(Failure::unsupported("it cannot be focused"));
         }
-        self.set(&self.element, n::kAXFocusedAttribute, &from_bool(true)).map_err(as_not_sent)?;
         let has = || Ok(self.element.boolean(n::kAXFocusedAttribute)?.unwrap_or_default());
-        match self.wait_until(has)? {
-            true => Ok(()),
-            false => Err(Failure::new(FailureKind::Refused, "the app did not focus it")),
-        }
+        let focused = self.set_until(&self.element, n::kAXFocusedAttribute, &from_bool(true), has);
+        focused.map_err(|failure| match failure.sent {
+            Sent::Yes => Failure::new(failure.kind, "the app did not focus it"),
+            Sent::No | Sent::Maybe => as_not_sent(failure),
+        })
     }
 
     /// Expands or collapses the element. Nothing is sent if it is in that state already.
@@ -58,13 +58,8 @@ impl ActionContext<'_> {
             if is_open == open {
                 return Ok(());
             }
-            self.set(&self.element, attribute, &from_bool(open))?;
-            let came = self.wait_until(|| Ok(self.element.boolean(attribute)? == Some(open)))?;
-            return if came {
-                Ok(())
-            } else {
-                Err(Failure::not_effective("it did not change, although the app accepted it"))
-            };
+            let is_so = || Ok(self.element.boolean(attribute)? == Some(open));
+            return self.set_until(&self.element, attribute, &from_bool(open), is_so);
         }
         let actions = self.actions(&self.element)?;
         let by_action: &[&str] = if open { &["AXExpand"] } else { &["AXCollapse"] };

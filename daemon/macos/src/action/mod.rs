@@ -1,7 +1,8 @@
 //! Acts on elements by the accessibility API.
 //!
 //! The element is read first, then the action is sent, then its effect is read back where that is possible, because apps
-//! report success for actions they never perform. Everything that is sent passes the gate just before.
+//! report success for actions they never perform, and errors for those they did. Everything that is sent passes the gate just
+//! before.
 //!
 //! Read this file first; then `actions` (press, focus, expand), `values` (numbers and text), `selection` and `scrolling`.
 
@@ -98,6 +99,25 @@ impl ActionContext<'_> {
         self.send(element, |element| element.set(attribute, value))
     }
 
+    /// Sets an attribute through the gate, and waits until the condition says that it has taken effect. What the app answers
+    /// does not decide: some set it and answer an error, some answer success and leave it.
+    fn set_until(
+        &self,
+        element: &Element,
+        attribute: &str,
+        value: &CFType,
+        condition: impl FnMut() -> Result<bool, AxError>,
+    ) -> Result<(), Failure> {
+        let answer = self.set(element, attribute, value);
+        if answer.as_ref().is_err_and(|failure| !may_be_read_back(failure)) {
+            return answer;
+        }
+        match self.wait_until(condition)? {
+            true => Ok(()),
+            false => answer.and(Err(Failure::not_effective("the app accepted it, and it had no effect"))),
+        }
+    }
+
     fn send(
         &self,
         element: &Element,
@@ -158,10 +178,17 @@ impl ActionContext<'_> {
     }
 }
 
-/// A failure of an action that has no effect if it fails, so that another way may be tried.
+/// Whether the effect of something that was sent can be read, although the app answered an error.
+fn may_be_read_back(failure: &Failure) -> bool {
+    (failure.kind, failure.sent) == (FailureKind::Refused, Sent::Maybe)
+}
+
+/// The failure of a request that was read back without effect and can be repeated without harm, so that another way may be
+/// tried. One that the app answered with an error counts as not supported.
 fn as_not_sent(failure: Failure) -> Failure {
-    match failure.sent {
-        Sent::Yes => failure.sent(Sent::No),
-        Sent::No | Sent::Maybe => failure,
+    match (failure.kind, failure.sent) {
+        (FailureKind::Refused, Sent::Maybe) => Failure::unsupported(failure.native),
+        (_, Sent::Yes) => failure.sent(Sent::No),
+        _ => failure,
     }
 }

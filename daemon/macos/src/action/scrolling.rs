@@ -2,7 +2,7 @@
 
 use axd_protocol::{Bounds, Role};
 
-use super::ActionContext;
+use super::{ActionContext, may_be_read_back};
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
 use crate::ax::value::from_number;
@@ -48,8 +48,10 @@ impl ActionContext<'_> {
         ] {
             let Some(bar) = self.read(area.element(attribute))? else { continue };
             if let Some(value) = value_to_show(item, view, content) {
-                self.set(&bar, n::kAXValueAttribute, &from_number(value))?;
-                moved = true;
+                match self.set(&bar, n::kAXValueAttribute, &from_number(value)) {
+                    Err(failure) if !may_be_read_back(&failure) => return Err(failure),
+                    _ => moved = true,
+                }
             }
         }
         if !moved {
@@ -100,7 +102,13 @@ impl ActionContext<'_> {
             return Err(Failure::unsupported("according to the app, all of it is in view"));
         }
         let value = (now + sign * f64::from(steps) * step / range).clamp(0.0, 1.0);
-        self.set(&track.bar, n::kAXValueAttribute, &from_number(value))
+        match self.set(&track.bar, n::kAXValueAttribute, &from_number(value)) {
+            Err(failure) if may_be_read_back(&failure) => {
+                let has_moved = || Ok(track.bar.number(n::kAXValueAttribute)?.unwrap_or_default() != now);
+                if self.wait_until(has_moved)? { Ok(()) } else { Err(failure) }
+            }
+            answer => answer,
+        }
     }
 
     fn track(&self, area: &Element, attribute: &str, upright: bool) -> Result<Option<ScrollTrack>, Failure> {

@@ -1,5 +1,5 @@
 //! Selects one element of several, by each way until one has the effect. Every way can be repeated without harm, so one
-//! that the app refused counts as not tried.
+//! that is read back without effect counts as not tried.
 
 use axd_protocol::Role;
 use core_foundation::array::CFArray;
@@ -52,11 +52,12 @@ impl ActionContext<'_> {
             }
         }
         if self.can_set(item, n::kAXSelectedAttribute)? {
-            self.set(item, n::kAXSelectedAttribute, &from_bool(true)).map_err(as_not_sent)?;
-            if self.wait_until(|| is_selected(item, None))? {
-                return self.deselect_others(item, containers);
-            }
-            return Err(Failure::not_effective("the app accepted the request and did not select it"));
+            let selected = || is_selected(item, None);
+            return match self.set_until(item, n::kAXSelectedAttribute, &from_bool(true), selected) {
+                Ok(()) => self.deselect_others(item, containers),
+                Err(failure) if failure.sent == Sent::Yes => Err(failure),
+                Err(failure) => Err(as_not_sent(failure)),
+            };
         }
         Err(Failure::unsupported("the app does not support selecting it"))
     }
@@ -64,11 +65,10 @@ impl ActionContext<'_> {
     /// Sets the selection of a container; false if the container does not accept that.
     fn select_by_list(&self, container: &Element, attribute: &str, item: &Element) -> Result<bool, Failure> {
         let only = CFArray::from_CFTypes(std::slice::from_ref::<CFType>(item.as_value())).into_CFType();
-        match self.set(container, attribute, &only) {
-            Ok(()) => self.wait_until(|| is_selected(item, Some((container, attribute)))),
-            Err(failure) if matches!(failure.kind, FailureKind::NotSupported | FailureKind::Refused) => {
-                Ok(false)
-            }
+        let selected = || is_selected(item, Some((container, attribute)));
+        match self.set_until(container, attribute, &only, selected) {
+            Ok(()) => Ok(true),
+            Err(failure) if failure.kind == FailureKind::Refused => Ok(false),
             Err(failure) => Err(failure),
         }
     }
@@ -82,8 +82,9 @@ impl ActionContext<'_> {
                     continue;
                 }
                 for other in selected.iter().filter(|other| *other != item) {
-                    let dropped = self.set(other, n::kAXSelectedAttribute, &from_bool(false));
-                    if dropped.is_err() {
+                    let is_dropped = || Ok(other.boolean(n::kAXSelectedAttribute)? != Some(true));
+                    let set = self.set_until(other, n::kAXSelectedAttribute, &from_bool(false), is_dropped);
+                    if set.is_err() {
                         let why = "the app did not deselect the other items";
                         return Err(Failure::new(FailureKind::Refused, why).sent(Sent::Yes));
                     }

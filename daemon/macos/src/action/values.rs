@@ -5,11 +5,12 @@
 
 use axd_protocol::Role;
 
-use super::{ActionContext, as_not_sent};
+use super::{ActionContext, as_not_sent, may_be_read_back};
 use crate::app::attributes::element_value;
 use crate::app::content::ElementValue;
 use crate::ax::error::AxError;
-use crate::ax::value::{TextRange, from_bool, from_number, from_range, from_text};
+use crate::ax::text;
+use crate::ax::value::{self, TextRange, from_bool, from_number, from_range, from_text};
 use crate::ffi::names as n;
 use axd_platform::{Failure, FailureKind, Sent};
 
@@ -33,12 +34,16 @@ impl ActionContext<'_> {
             return self.set_text(value);
         }
         let now = self.read(self.element.get(n::kAXValueAttribute))?;
+        // A date or an address is read as text, but cannot be made from a text safely.
+        if now.as_ref().is_some_and(|now| text::date(now).or_else(|| text::url(now)).is_some()) {
+            return Err(Failure::unsupported("its value is neither text nor a number"));
+        }
         match now.as_ref().and_then(element_value) {
             Some(ElementValue::Number(before)) => self.set_number(value, Some(before)),
             None if matches!(self.target.role, Role::Slider | Role::SpinButton) => {
                 self.set_number(value, None)
             }
-            // A date or a colour cannot be made from a text safely.
+            // Neither can a colour.
             None if now.is_some() => Err(Failure::unsupported("its value is neither text nor a number")),
             _ => self.set_text(value),
         }
@@ -53,27 +58,21 @@ impl ActionContext<'_> {
             .ok_or_else(|| Failure::new(FailureKind::Invalid, format!("{value:?} is not a number")))?;
         let least = self.read(self.element.number(n::kAXMinValueAttribute))?;
         let most = self.read(self.element.number(n::kAXMaxValueAttribute))?;
-        self.set(&self.element, n::kAXValueAttribute, &from_number(wanted))?;
-        let came = self.wait_until(|| {
+        self.set_until(&self.element, n::kAXValueAttribute, &from_number(wanted), || {
             let now = self.element.number(n::kAXValueAttribute)?;
             Ok(is_set(wanted, before, now, (least, most)))
-        })?;
-        match came {
-            true => Ok(()),
-            false => Err(Failure::not_effective("the app accepted the number and did not set it")),
-        }
+        })
     }
 
     fn set_text(&self, text: &str) -> Result<(), Failure> {
         let before = self.read(self.content())?;
-        self.set(&self.element, n::kAXValueAttribute, &from_text(text))?;
-        let came = self.wait_until(|| {
+        if before.is_unknown() {
+            return self.set(&self.element, n::kAXValueAttribute, &from_text(text));
+        }
+        self.set_until(&self.element, n::kAXValueAttribute, &from_text(text), || {
             let now = self.content()?;
             Ok(now.is(text) || now != before)
         })?;
-        if !came {
-            return Err(Failure::not_effective("the app accepted the text and did not insert it"));
-        }
         // The caret goes to the end, as after typing. If that fails, the text is set all the same.
         let _ = self.put_caret(length(text));
         Ok(())
@@ -100,14 +99,13 @@ impl ActionContext<'_> {
             true => None,
             false => self.read(self.element.text(n::kAXSelectedTextAttribute))?,
         };
-        self.set(&self.element, n::kAXSelectedTextAttribute, &from_text(text))?;
         if text.is_empty() || selected.as_deref() == Some(text) {
-            return Ok(());
+            // Nothing changes that could be read back.
+            return self.set(&self.element, n::kAXSelectedTextAttribute, &from_text(text));
         }
-        match self.wait_until(|| Ok(self.content()? != before))? {
-            true => Ok(()),
-            false => Err(Failure::not_effective("the app accepted the text and did not insert it")),
-        }
+        self.set_until(&self.element, n::kAXSelectedTextAttribute, &from_text(text), || {
+            Ok(self.content()? != before)
+        })
     }
 
     fn focus_to_insert(&self) -> Result<(), Failure> {
@@ -115,10 +113,13 @@ impl ActionContext<'_> {
             return Err(Failure::unsupported("the app does not support inserting text"));
         }
         // Focus does not change the content, and typing by keys needs it too.
-        self.set(&self.element, n::kAXFocusedAttribute, &from_bool(true)).map_err(as_not_sent)?;
         let settable = || self.element.is_settable(n::kAXSelectedTextAttribute);
-        self.wait_until(settable).map_err(|failure| failure.sent(Sent::No))?;
-        Ok(())
+        match self.set_until(&self.element, n::kAXFocusedAttribute, &from_bool(true), settable) {
+            Ok(()) => Ok(()),
+            Err(failure) if failure.kind == FailureKind::Refused => Ok(()),
+            Err(failure) if failure.sent == Sent::Yes => Err(failure.sent(Sent::No)),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Moves the caret to the end and selects nothing, because a field may select everything when it gets the focus.
@@ -141,7 +142,16 @@ impl ActionContext<'_> {
         let location = isize::try_from(at).unwrap_or(isize::MAX);
         let range = from_range(TextRange { location, length: 0 })
             .ok_or_else(|| Failure::unsupported("the caret position is out of range"))?;
-        self.set(&self.element, n::kAXSelectedTextRangeAttribute, &range)
+        match self.set(&self.element, n::kAXSelectedTextRangeAttribute, &range) {
+            Err(failure) if may_be_read_back(&failure) => {
+                let is_there = || {
+                    let now = self.element.get(n::kAXSelectedTextRangeAttribute)?;
+                    Ok(now.as_ref().and_then(value::range) == Some(TextRange { location, length: 0 }))
+                };
+                if self.wait_until(is_there)? { Ok(()) } else { Err(as_not_sent(failure)) }
+            }
+            answer => answer,
+        }
     }
 
     /// The content of the field; of a secure one only its length.
@@ -168,12 +178,16 @@ struct FieldContent {
 }
 
 impl FieldContent {
+    /// Whether nothing can be read back: a secure field that does not report its length.
+    fn is_unknown(&self) -> bool {
+        self.text.is_none() && self.count.is_none()
+    }
+
     fn is(&self, text: &str) -> bool {
         match (&self.text, self.count) {
             (Some(held), _) => held == text,
             (None, Some(count)) => count == length(text),
-            // A secure field that does not report its length: nothing can be read back.
-            (None, None) => true,
+            (None, None) => false,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! passes the app's notifications on. All calls wait for the app, so an app that hangs blocks its own thread and no other.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -12,17 +13,18 @@ use tracing::{debug, trace};
 use super::enable_accessibility::AccessibilityEnabler;
 use super::notifications::{Effect, effect_of};
 use super::reader::Reader;
-use super::registration::Registration;
+use super::registration::{Observers, Registration};
 use crate::appkit::host;
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
+use crate::ax::guard;
 use crate::ax::observer::{AxNotification, EventQueue};
 use crate::ax::run_loop::{self, MessageQueue, MessageReceiver};
 use crate::desktop::monitor::{MonitorEvent, MonitorQueue};
 use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
 use axd_platform::worker::{AppNotification, AppRequest, ReplySender};
-use axd_platform::{ElementKey, Failure, FailureKind};
+use axd_platform::{ElementKey, Failure, FailureKind, Sent};
 
 /// How long an app may take to answer one call, in seconds. The worker waits a little longer for the whole reply.
 pub const APP_REPLY_TIMEOUT: f32 = 0.7;
@@ -33,8 +35,14 @@ const PARENT_LOOKUP_BUDGET: Duration = Duration::from_millis(50);
 /// The delay between probes of an app that does not answer, at first and at most.
 const FIRST_PROBE_DELAY: Duration = Duration::from_millis(50);
 const MAX_PROBE_DELAY: Duration = Duration::from_secs(2);
+/// How long a reading may take before what is read so far is sent, and the rest is left to the next request.
+const READ_BUDGET: Duration = Duration::from_millis(400);
 /// How long what was read for an abandoned request may serve the next one.
 const READ_AHEAD_LIFETIME: Duration = Duration::from_secs(3);
+/// How long the parent of an element that is gone is not read again because of another one: some apps list what is gone for ever.
+const GONE_PAUSE: Duration = Duration::from_secs(2);
+/// As many notifications at once mean that more may have been lost: the kernel keeps 1024 messages of a port at most.
+const FULL_PORT: usize = 1_000;
 /// How many children are read again at most when a container's selection changes.
 const MAX_SELECTION_REREADS: usize = 512;
 
@@ -44,6 +52,8 @@ pub enum Message {
     Request(AppRequest),
     /// The app became active: it may accept registrations now that it refused before.
     Activated,
+    /// A window of the app has left the screen. The app may not have announced that.
+    WindowLeft,
     /// The machine woke from sleep: announcements were lost, and observers may be dead.
     SystemWoke,
     /// The app is being detached.
@@ -58,7 +68,7 @@ pub struct AttachedApp {
     messages: MessageReceiver<Message>,
     events: EventQueue,
     /// Observers, by the process they observe.
-    registrations: HashMap<u32, Registration>,
+    registrations: Observers,
     /// Where notifications go, once the worker observes the app.
     out: Option<mpsc::UnboundedSender<AppNotification>>,
     monitor: MonitorQueue,
@@ -72,6 +82,8 @@ pub struct AttachedApp {
     focused: Option<ElementKey>,
     /// Readings of requests that were abandoned, with their time.
     read_ahead: HashMap<ElementKey, (Instant, Option<Reading>)>,
+    /// The parents that were read again because a child was gone, and when.
+    gone_below: HashMap<ElementKey, Instant>,
     enabler: AccessibilityEnabler,
 }
 
@@ -81,14 +93,15 @@ impl AttachedApp {
         let Some(messages) = MessageReceiver::new(queue) else { return };
         let Some(element) = Element::app(pid) else { return };
         let now = Instant::now();
+        let registrations = Observers::default();
         let mut app = AttachedApp {
             pid,
-            reader: Reader::new(pid, element.clone()),
+            reader: Reader::new(pid, element.clone(), Observers::clone(&registrations)),
             enabler: AccessibilityEnabler::new(browser),
             element,
             messages,
             events: EventQueue::default(),
-            registrations: HashMap::new(),
+            registrations,
             out: None,
             monitor,
             refusal: None,
@@ -96,8 +109,15 @@ impl AttachedApp {
             next_probe: (now, FIRST_PROBE_DELAY),
             focused: None,
             read_ahead: HashMap::new(),
+            gone_below: HashMap::new(),
         };
-        while host::with_autorelease_pool(|| app.run_once()) {}
+        loop {
+            match guard::catch_panic("an app's thread", || host::with_autorelease_pool(|| app.run_once())) {
+                Some(true) => {}
+                Some(false) => break,
+                None => app.recover(),
+            }
+        }
         app.enabler.restore(&app.element);
     }
 
@@ -109,8 +129,41 @@ impl AttachedApp {
         self.process_notifications();
         self.retry_registrations(false);
         self.probe();
-        run_loop::wait(self.next_timeout());
+        if run_loop::wait(self.next_timeout()) {
+            self.receive(Instant::now() + FENCE_DRAIN_TIMEOUT);
+        }
         true
+    }
+
+    /// Receives the notifications that have arrived. If there are as many as a port holds, others may have been lost.
+    fn receive(&mut self, until: Instant) {
+        let mut count = 0;
+        while run_loop::wait(Some(Duration::ZERO)) && Instant::now() < until {
+            count += 1;
+        }
+        if count >= FULL_PORT {
+            debug!(
+                pid = self.pid,
+                "so much was announced at once that some may be lost; everything is read again"
+            );
+            self.process_notifications();
+            self.notify(AppNotification::Everything);
+        }
+    }
+
+    /// Has everything of the app read again after a panic. The pause is for one that comes again at once.
+    fn recover(&mut self) {
+        self.read_ahead.clear();
+        self.notify(AppNotification::Everything);
+        run_loop::wait(Some(guard::PAUSE_AFTER_PANIC));
+    }
+
+    /// Does the work of a request. If that panics the request fails; were its reply dropped, the app would count as ended.
+    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, Failure> {
+        guard::catch_panic("a request to an app", || work(self)).unwrap_or_else(|| {
+            self.recover();
+            Err(Failure::new(FailureKind::Refused, "axd failed at this; its log says why"))
+        })
     }
 
     /// Handles the messages that have arrived. False once the app is detached.
@@ -123,9 +176,11 @@ impl AttachedApp {
                     self.handle_request(request);
                 }
                 Message::Activated => self.retry_registrations(true),
+                Message::WindowLeft => self.notify(AppNotification::Structure(ElementKey::APP)),
                 Message::SystemWoke => {
                     debug!(pid = self.pid, "observing again after sleep");
-                    let observed: Vec<u32> = self.registrations.drain().map(|(pid, _)| pid).collect();
+                    let observed: Vec<u32> =
+                        self.registrations.borrow_mut().drain().map(|(pid, _)| pid).collect();
                     observed.into_iter().for_each(|pid| self.register(pid));
                     self.notify(AppNotification::Everything);
                 }
@@ -137,9 +192,9 @@ impl AttachedApp {
 
     /// How long the loop may wait before a retry or a probe is due; `None` if neither is.
     fn next_timeout(&self) -> Option<Duration> {
-        let retries = self.registrations.values().filter_map(Registration::retry_at);
+        let retry = self.registrations.borrow().values().filter_map(Registration::retry_at).min();
         let probe = (!self.wakeup_waiters.is_empty()).then_some(self.next_probe.0);
-        let due = retries.chain(probe).min()?;
+        let due = retry.into_iter().chain(probe).min()?;
         Some(due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1)))
     }
 
@@ -148,29 +203,39 @@ impl AttachedApp {
         // The worker may have stopped waiting by the time there is a reply, so that it cannot be sent.
         match request {
             AppRequest::Observe(out, reply) => {
-                let result = self.observe(out);
+                let result = self.attempt(|app| app.observe(out));
                 let _ = reply.send(result);
             }
             AppRequest::Mark(mark, out) => self.send_fence(mark, &out),
             AppRequest::Read(keys, reply) => self.read(keys, reply),
             AppRequest::Measure(keys, reply) => {
-                let measured = self.reader.measure(&keys).map_err(AxError::read_failure);
+                let measured = self.attempt(|app| app.reader.measure(&keys).map_err(AxError::read_failure));
                 let _ = reply.send(measured);
             }
             AppRequest::At(point, reply) => {
-                let path = self.reader.hit_test(point).map_err(AxError::read_failure);
+                let path = self.attempt(|app| app.reader.hit_test(point).map_err(AxError::read_failure));
                 let _ = reply.send(path);
             }
             AppRequest::Path(key, reply) => {
-                let path = self.reader.path(key).map_err(AxError::read_failure);
+                let path = self.attempt(|app| app.reader.path(key).map_err(AxError::read_failure));
                 let _ = reply.send(path);
             }
             AppRequest::Front(reply) => {
-                let front = self.front_window().map_err(AxError::read_failure);
+                let front = self.attempt(|app| app.front_window().map_err(AxError::read_failure));
                 let _ = reply.send(front);
             }
             AppRequest::Act(key, act, gate, reply) => {
-                let result = self.act(key, &act, &gate);
+                let mut reached = false;
+                let result = self.attempt(|app| {
+                    let result = app.act(key, &act, &gate);
+                    reached = true;
+                    result
+                });
+                // If it panicked, it is not known whether that was before or after it was sent.
+                let result = match result {
+                    Err(failure) if !reached && gate.is_sent() => Err(failure.sent(Sent::Maybe)),
+                    result => result,
+                };
                 self.read_ahead.clear();
                 let _ = reply.send(result);
             }
@@ -199,7 +264,7 @@ impl AttachedApp {
         }
         self.out = Some(out);
         // The worker repeats the request if the first reply was too slow; what was accepted then is still registered.
-        if self.registrations.contains_key(&self.pid) {
+        if self.is_observed(self.pid) {
             self.retry_registrations(true);
             self.notify(AppNotification::Refused(self.refusal.clone()));
             return Ok(());
@@ -209,9 +274,14 @@ impl AttachedApp {
         Ok(())
     }
 
+    /// Whether a process is observed.
+    fn is_observed(&self, pid: u32) -> bool {
+        self.registrations.borrow().contains_key(&pid)
+    }
+
     fn register(&mut self, pid: u32) {
         let registration = Registration::new(pid, &self.events);
-        self.registrations.insert(pid, registration);
+        self.registrations.borrow_mut().insert(pid, registration);
         self.report_refusal();
     }
 
@@ -220,12 +290,13 @@ impl AttachedApp {
         let now = Instant::now();
         let due: Vec<u32> = self
             .registrations
+            .borrow()
             .iter()
             .filter(|(_, registration)| registration.retry_at().is_some_and(|when| at_once || when <= now))
             .map(|(pid, _)| *pid)
             .collect();
         for pid in &due {
-            if let Some(registration) = self.registrations.get_mut(pid) {
+            if let Some(registration) = self.registrations.borrow_mut().get_mut(pid) {
                 registration.retry(&self.events);
             }
         }
@@ -236,7 +307,7 @@ impl AttachedApp {
 
     /// Reports what the app refuses to announce, if that changed.
     fn report_refusal(&mut self) {
-        let refusal = self.registrations.get(&self.pid).and_then(Registration::refusal);
+        let refusal = self.registrations.borrow().get(&self.pid).and_then(Registration::refusal);
         if refusal != self.refusal {
             self.refusal.clone_from(&refusal);
             self.notify(AppNotification::Refused(refusal));
@@ -261,59 +332,89 @@ impl AttachedApp {
                 return;
             }
         }
-        let end = Instant::now() + FENCE_DRAIN_TIMEOUT;
-        while run_loop::wait(Some(Duration::ZERO)) && Instant::now() < end {}
+        // If the port was full, the fence is reached only when everything has been read again.
+        self.receive(Instant::now() + FENCE_DRAIN_TIMEOUT);
         self.process_notifications();
         let _ = out.send(AppNotification::Marker(mark));
     }
 
+    /// Reads elements. Those that take too long are left out, and requested again.
     fn read(&mut self, keys: Vec<ElementKey>, reply: ReplySender<Vec<Option<Reading>>>) {
+        let began = Instant::now();
         let mut read = Vec::with_capacity(keys.len());
         for key in &keys {
             if reply.is_closed() {
-                // The worker stopped waiting but will ask again: what was read so far need not be read twice.
-                let now = Instant::now();
-                self.read_ahead.extend(keys.iter().copied().zip(read.into_iter().map(|read| (now, read))));
-                return;
+                return self.keep_readings(&keys, read);
+            }
+            if !read.is_empty() && began.elapsed() > READ_BUDGET {
+                break;
             }
             let recent = self.read_ahead.remove(key).filter(|(when, _)| when.elapsed() < READ_AHEAD_LIFETIME);
+            let parent = self.reader.parent_of(*key);
             let reading = match recent {
                 Some((_, reading)) => Ok(reading),
-                None => self.reader.read(*key),
+                None => guard::catch_panic("reading an element", || self.reader.read(*key))
+                    .unwrap_or_else(|| Ok(Some(self.reader.without_content(*key)))),
             };
+            if let (Ok(None), Some(parent)) = (&reading, parent) {
+                self.on_gone_below(parent);
+            }
             match reading {
                 Ok(reading) => read.push(reading),
                 Err(error) => {
-                    let now = Instant::now();
-                    self.read_ahead
-                        .extend(keys.iter().copied().zip(read.into_iter().map(|read| (now, read))));
+                    self.keep_readings(&keys, read);
                     let _ = reply.send(Err(unresponsive(error)));
                     return;
                 }
             }
         }
         self.read_ahead.retain(|_, (when, _)| when.elapsed() < READ_AHEAD_LIFETIME);
-        let _ = reply.send(Ok(read));
+        if let Err(Ok(read)) = reply.send(Ok(read)) {
+            self.keep_readings(&keys, read);
+        }
         self.after_read();
+    }
+
+    /// Has the parent of an element read again that turned out to be gone, because few apps announce that.
+    fn on_gone_below(&mut self, parent: ElementKey) {
+        self.gone_below.retain(|_, when| when.elapsed() < GONE_PAUSE);
+        if let Entry::Vacant(entry) = self.gone_below.entry(parent) {
+            entry.insert(Instant::now());
+            self.notify(AppNotification::Structure(parent));
+        }
+    }
+
+    /// Keeps what was read for a request that nobody waits for any more: the worker will ask again.
+    fn keep_readings(&mut self, keys: &[ElementKey], read: Vec<Option<Reading>>) {
+        let now = Instant::now();
+        self.read_ahead.extend(keys.iter().copied().zip(read.into_iter().map(|read| (now, read))));
     }
 
     /// Observes other processes whose elements were read, requests pages that were empty, registers for new windows, and
     /// drops what is no longer needed.
     fn after_read(&mut self) {
-        if self.reader.other_pids().iter().any(|pid| !self.registrations.contains_key(pid)) {
+        if self.reader.other_pids().iter().any(|pid| !self.is_observed(*pid)) {
             // A page that was loaded again may have moved to another process.
             self.reader.prune_processes();
             let others = self.reader.other_pids().clone();
-            self.registrations.retain(|pid, _| *pid == self.pid || others.contains(pid));
+            self.registrations.borrow_mut().retain(|pid, _| *pid == self.pid || others.contains(pid));
             for pid in others {
-                if !self.registrations.contains_key(&pid) {
+                if !self.is_observed(pid) {
                     self.register(pid);
                 }
+            }
+            // These are read again, and observed before that.
+            for key in std::mem::take(&mut self.reader.unobserved_containers) {
+                self.notify(AppNotification::Structure(key));
             }
         }
         if !self.reader.empty_pages.is_empty() {
             self.reader.empty_pages.clear();
             self.enabler.enable_pages(&self.element);
+        }
+        for registration in self.registrations.borrow_mut().values_mut() {
+            let handles = &self.reader.handles;
+            registration.retain_windows(|window| handles.find(window).is_some());
         }
         for window in self.reader.children_of(ElementKey::APP).to_vec() {
             let Some(element) = self.reader.handles.get(window).filter(|_| self.reader.is_window(window))
@@ -321,7 +422,7 @@ impl AttachedApp {
                 continue;
             };
             let pid = element.pid().unwrap_or(self.pid);
-            if let Some(registration) = self.registrations.get_mut(&pid) {
+            if let Some(registration) = self.registrations.borrow_mut().get_mut(&pid) {
                 registration.add_window(element);
             }
         }
@@ -382,6 +483,10 @@ impl AttachedApp {
         }
         match effect {
             Effect::Destroyed => {
+                self.registrations
+                    .borrow_mut()
+                    .values_mut()
+                    .for_each(|one| one.forget(&notification.element));
                 if let Some(key) = self.reader.handles.find(&notification.element) {
                     let was_window = self.reader.is_window(key);
                     self.notify(AppNotification::Destroyed(key));

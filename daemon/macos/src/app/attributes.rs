@@ -7,7 +7,7 @@ use core_foundation::string::CFString;
 use super::content::{ElementValue, RawAttributes, truncated};
 use crate::ax::element::{Element, attribute_names};
 use crate::ax::error::AxError;
-use crate::ax::value;
+use crate::ax::{text, value};
 use crate::ffi::names as n;
 
 /// The attributes that are read of every element: all but its value, which may be a secret, and its children, which may be
@@ -46,7 +46,7 @@ pub struct AttributeLists {
     children: CFArray<CFString>,
     value_and_children: CFArray<CFString>,
     outline_and_children: CFArray<CFString>,
-    everything: CFArray<CFString>,
+    pub(crate) everything: CFArray<CFString>,
     bounds: CFArray<CFString>,
 }
 
@@ -182,7 +182,8 @@ impl AttributeLists {
 
 /// A value as text or a number; `None` if it is neither.
 pub fn element_value(value: &CFType) -> Option<ElementValue> {
-    if let Some(text) = value::text(value) {
+    let written = text::text(value).or_else(|| text::url(value)).or_else(|| text::date(value));
+    if let Some(text) = written {
         return Some(ElementValue::Text(truncated(text)));
     }
     let number = value::number(value);

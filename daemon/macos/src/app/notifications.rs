@@ -102,6 +102,25 @@ pub const NOTIFICATIONS: &[NotificationSpec] = &[
 pub const WINDOW_NOTIFICATIONS: &[&str] =
     &[n::kAXUIElementDestroyedNotification, n::kAXTitleChangedNotification, n::kAXValueChangedNotification];
 
+/// Those that an app sends only for the element they are about: accepted for the whole app, they never come for what is in it.
+/// Which of them a container is registered for; none if it is no container.
+pub fn container_notifications(native: &str) -> &'static [&'static str] {
+    match native {
+        "AXTable" | "AXOutline" | "AXGrid" | "AXTreeGrid" | "AXList" | "AXBrowser" => &[
+            n::kAXUIElementDestroyedNotification,
+            n::kAXSelectedRowsChangedNotification,
+            n::kAXSelectedChildrenChangedNotification,
+            n::kAXSelectedCellsChangedNotification,
+            n::kAXRowCountChangedNotification,
+        ],
+        "AXTabGroup" | "AXRadioGroup" | "AXWebArea" => {
+            &[n::kAXUIElementDestroyedNotification, n::kAXSelectedChildrenChangedNotification]
+        }
+        "AXScrollArea" | "AXSheet" | "AXDrawer" | "AXPopover" => &[n::kAXUIElementDestroyedNotification],
+        _ => &[],
+    }
+}
+
 /// What a notification means; `None` if it is not in the table.
 pub fn effect_of(name: &str) -> Option<Effect> {
     NOTIFICATIONS.iter().find(|spec| spec.name == name).map(|spec| spec.effect)
@@ -147,6 +166,10 @@ mod tests {
         }
         assert_eq!(effect_of("AXNobodyAskedForThis"), None);
         assert!(WINDOW_NOTIFICATIONS.iter().all(|name| seen.contains(name)));
+        for native in ["AXTable", "AXTabGroup", "AXSheet"] {
+            assert!(container_notifications(native).iter().all(|name| seen.contains(name)));
+        }
+        assert!(container_notifications("AXButton").is_empty());
     }
 
     #[test]

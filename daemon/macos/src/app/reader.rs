@@ -13,9 +13,12 @@ use super::attributes::{AttributeLists, ExtraAttributes};
 use super::children::{has_rows, is_counted_list, opens_menu};
 use super::content::{self, ElementValue, facts, has_value, holds_text};
 use super::handles::Handles;
+use super::notifications::container_notifications;
+use super::registration::Observers;
 use super::roles;
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
+use crate::ax::text;
 use crate::ax::value::{self, TextRange};
 use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
@@ -44,6 +47,10 @@ pub struct Reader {
     pub(super) disclosed: HashMap<ElementKey, Vec<Element>>,
     /// Pages that were empty when they were read.
     pub empty_pages: HashSet<ElementKey>,
+    /// The observers of the app's processes: what happens in a container is announced to its own observers only.
+    observers: Observers,
+    /// Containers that were read before their process was observed.
+    pub unobserved_containers: Vec<ElementKey>,
 }
 
 /// What was last read of an element, as far as later readings need it.
@@ -67,7 +74,7 @@ pub(super) struct ElementRecord {
 
 impl Reader {
     /// A reader that has read nothing yet.
-    pub fn new(pid: u32, app: Element) -> Reader {
+    pub fn new(pid: u32, app: Element, observers: Observers) -> Reader {
         Reader {
             pid,
             handles: Handles::new(app),
@@ -77,6 +84,8 @@ impl Reader {
             other_pids: BTreeSet::new(),
             disclosed: HashMap::new(),
             empty_pages: HashSet::new(),
+            observers,
+            unobserved_containers: Vec::new(),
         }
     }
 
@@ -95,12 +104,17 @@ impl Reader {
             Err(error) => {
                 // The app answers, but this element does not. It stays in the tree, and the sweep reads it again.
                 debug!(error = error.name(), "an element cannot be read");
-                let native = self.records.get(&key).map(|record| record.native.clone());
-                let mut facts = Facts::new(Role::Unknown);
-                facts.native_role = native.filter(|native| !native.is_empty());
-                Ok(Some(Reading { facts, children: Vec::new(), total: None }))
+                Ok(Some(self.without_content(key)))
             }
         }
+    }
+
+    /// The reading of an element that cannot be read.
+    pub fn without_content(&self, key: ElementKey) -> Reading {
+        let native = self.records.get(&key).map(|record| record.native.clone());
+        let mut facts = Facts::new(Role::Unknown);
+        facts.native_role = native.filter(|native| !native.is_empty());
+        Reading { facts, children: Vec::new(), total: None }
     }
 
     /// Counts that an element did not answer, and returns whether it failed too often.
@@ -121,6 +135,8 @@ impl Reader {
         let extra = extra.map(|(_, role)| ExtraAttributes { value: has_value(*role), children: true });
         let mut answers = self.attributes.read_outline(element, extra)?;
         let native = answers.raw.native.clone();
+        // Observed before its children are listed, so that no change of them is lost.
+        self.observe_container(key, element, &native);
         let mut role = roles::role(&native, answers.raw.subrole.as_deref(), above.0);
         let same_role = before.as_ref().is_some_and(|(before, _)| *before == native);
         let secure = roles::is_secure(answers.raw.subrole.as_deref());
@@ -131,7 +147,7 @@ impl Reader {
             let value = has_value(role) && !secure && !long;
             self.attributes.read_extra(element, ExtraAttributes { value, children: !rows }, &mut answers)?;
             if has_value(role) && !secure && long {
-                answers.raw.value = read_prefix(element)?;
+                answers.raw.value = read_part(element, &native, answers.length.unwrap_or_default())?;
             }
         }
         if let Some(title) = &answers.title_element
@@ -185,6 +201,18 @@ impl Reader {
         record.partial = total.is_some();
         record.failures = 0;
         Ok(Reading { facts, children, total })
+    }
+
+    /// Registers for what happens in a container, which the app announces to the container's own observers only.
+    fn observe_container(&mut self, key: ElementKey, element: &Element, native: &str) {
+        if container_notifications(native).is_empty() {
+            return;
+        }
+        let pid = element.pid().unwrap_or(self.pid);
+        match self.observers.borrow_mut().get_mut(&pid) {
+            Some(registration) => registration.add_container(element, native),
+            None => self.unobserved_containers.push(key),
+        }
     }
 
     /// The keys of elements, without those of our own process: a call to ourselves would never return.
@@ -376,12 +404,33 @@ fn needs_role_first(native: &str) -> bool {
         || is_counted_list(native)
 }
 
-/// Reads the beginning of a long text.
-fn read_prefix(element: &Element) -> Result<Option<ElementValue>, AxError> {
-    let length = isize::try_from(MAX_TEXT_LEN).unwrap_or(isize::MAX);
-    let Some(range) = value::from_range(TextRange { location: 0, length }) else { return Ok(None) };
+/// Reads a part of a text that is too long, of which the length is given. It is the part around what can be seen; where that
+/// is unknown, the end if the caret is there, as in a terminal or a log, and else the beginning.
+fn read_part(element: &Element, native: &str, length: usize) -> Result<Option<ElementValue>, AxError> {
+    let range = |attribute: &str| {
+        let range = or_default(element.get(attribute))?;
+        Ok(range.as_ref().and_then(value::range).and_then(TextRange::units))
+    };
+    let start = match range(n::kAXVisibleCharacterRangeAttribute)? {
+        Some(visible) if !visible.is_empty() => {
+            (visible.start + visible.len() / 2).saturating_sub(MAX_TEXT_LEN / 2)
+        }
+        _ if native == "AXTextArea" => match range(n::kAXSelectedTextRangeAttribute)? {
+            Some(caret) if caret.start <= length && caret.end >= length => length,
+            _ => 0,
+        },
+        _ => 0,
+    };
+    let start = start.min(length.saturating_sub(MAX_TEXT_LEN));
+    let end = start + MAX_TEXT_LEN;
+    // One unit more at either end completes a character that lies across it.
+    let (first, last) = (start.saturating_sub(1), (end + 1).min(length));
+    let Some(range) = value::from_range(TextRange::of(first..last)) else { return Ok(None) };
     let text = or_default(element.get_parameterized(n::kAXStringForRangeParameterizedAttribute, &range))?;
-    Ok(text.as_ref().and_then(value::text).map(content::truncated).map(ElementValue::Text))
+    let Some(units) = text.as_ref().and_then(text::units) else { return Ok(None) };
+    // The text may have become shorter meanwhile.
+    let behind = last > end && units.len() == last - first;
+    Ok(Some(ElementValue::Text(text::whole_characters(&units, first < start, behind))))
 }
 
 /// The text of an element that serves as the title of another one.

@@ -1,11 +1,13 @@
 //! Registering with one process for its notifications, and retrying what it did not accept at once.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tracing::debug;
 
-use super::notifications::{AcceptedSet, NOTIFICATIONS, WINDOW_NOTIFICATIONS};
+use super::notifications::{AcceptedSet, NOTIFICATIONS, WINDOW_NOTIFICATIONS, container_notifications};
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
 use crate::ax::observer::{EventQueue, Observer};
@@ -13,6 +15,11 @@ use crate::ax::observer::{EventQueue, Observer};
 /// The delay before what was not accepted is tried again, at first and at most.
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(100);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
+/// How many containers of a process are registered for one by one at most.
+const MAX_CONTAINERS: usize = 256;
+
+/// The observers of an app, by the process they observe.
+pub type Observers = Rc<RefCell<HashMap<u32, Registration>>>;
 
 /// The observer of one process, and what the process accepted.
 pub struct Registration {
@@ -21,6 +28,9 @@ pub struct Registration {
     accepted: AcceptedSet,
     /// Windows that were registered for one by one.
     windows: HashSet<Element>,
+    /// Containers that were registered for one by one, with their kind and the number of their last use.
+    containers: HashMap<Element, (String, u64)>,
+    uses: u64,
     /// When to retry, and the delay after that; `None` if a retry would not help.
     next_retry: Option<(Instant, Duration)>,
     /// The last error other than "unsupported".
@@ -35,6 +45,8 @@ impl Registration {
             observer: None,
             accepted: AcceptedSet::default(),
             windows: HashSet::new(),
+            containers: HashMap::new(),
+            uses: 0,
             next_retry: Some((Instant::now(), FIRST_RETRY_DELAY)),
             error: None,
         };
@@ -99,6 +111,44 @@ impl Registration {
         if added.is_ok() {
             self.windows.insert(window.clone());
         }
+    }
+
+    /// Forgets windows that are no longer there.
+    pub fn retain_windows(&mut self, is_there: impl Fn(&Element) -> bool) {
+        self.windows.retain(|window| is_there(window));
+    }
+
+    /// Registers for what an app sends only for the container it is about. Of too many, the one that was read longest ago is
+    /// given up.
+    pub fn add_container(&mut self, container: &Element, native: &str) {
+        let Some(observer) = &self.observer else { return };
+        self.uses += 1;
+        if let Some((_, used)) = self.containers.get_mut(container) {
+            *used = self.uses;
+            return;
+        }
+        for name in container_notifications(native) {
+            // A busy app is asked again when the container is read next. What it does not support is made up for by the others, and by
+            // the sweep.
+            if let Err(AxError::BUSY | AxError::GONE) = observer.add(container, name) {
+                return;
+            }
+        }
+        self.containers.insert(container.clone(), (native.to_owned(), self.uses));
+        if self.containers.len() > MAX_CONTAINERS {
+            let oldest = self.containers.iter().min_by_key(|(_, (_, used))| *used);
+            let oldest = oldest.map(|(element, (native, _))| (element.clone(), native.clone()));
+            if let Some((element, native)) = oldest {
+                container_notifications(&native).iter().for_each(|name| observer.remove(&element, name));
+                self.containers.remove(&element);
+            }
+        }
+    }
+
+    /// Forgets a container or window that is gone.
+    pub fn forget(&mut self, element: &Element) {
+        self.windows.remove(element);
+        self.containers.remove(element);
     }
 
     /// Why the process cannot be observed completely; `None` if it can.

@@ -1,7 +1,8 @@
 //! The handle of an app's thread: requests to the app are queued there, because the thread owns the app's elements.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tracing::warn;
@@ -9,7 +10,8 @@ use tracing::warn;
 use super::attached_app::{AttachedApp, Message};
 use crate::ax::run_loop::MessageQueue;
 use crate::desktop::monitor::MonitorQueue;
-use axd_platform::worker::{AppHandle, AppRequest};
+use crate::desktop::power;
+use axd_platform::worker::{AppHandle, AppRequest, Pulse};
 
 /// The thread of an attached app. It ends when the last clone is dropped.
 #[derive(Clone)]
@@ -19,6 +21,8 @@ struct Handle {
     messages: Arc<MessageQueue<Message>>,
     ended: watch::Receiver<bool>,
     late: Arc<AtomicBool>,
+    hidden: Arc<AtomicBool>,
+    pulse: Arc<Pulse>,
 }
 
 impl Drop for Handle {
@@ -37,6 +41,8 @@ pub struct AppShared {
     pub late: Arc<AtomicBool>,
     /// Whether it is a Chromium browser, whose pages must be asked for.
     pub browser: Arc<AtomicBool>,
+    /// Whether the app is hidden with all its windows.
+    pub hidden: Arc<AtomicBool>,
     /// Where changes that concern windows are reported.
     pub monitor: MonitorQueue,
 }
@@ -50,22 +56,30 @@ impl AppThread {
         let messages = MessageQueue::new();
         let (queue, monitor, browser) =
             (Arc::clone(&messages), shared.monitor.clone(), Arc::clone(&shared.browser));
-        let started = std::thread::Builder::new()
-            .name(format!("app {pid}"))
-            .stack_size(1 << 20)
-            .spawn(move || AttachedApp::run(pid, queue, monitor, browser));
+        let pulse = Arc::<Pulse>::default();
+        let recorded = Arc::clone(&pulse);
+        let started =
+            std::thread::Builder::new().name(format!("app {pid}")).stack_size(1 << 20).spawn(move || {
+                crate::ax::pulse::record_to(recorded);
+                AttachedApp::run(pid, queue, monitor, browser);
+            });
         if let Err(error) = started {
             warn!(pid, %error, "no thread for an app");
             return None;
         }
         let sender = Arc::downgrade(&messages);
-        Some((AppThread(Arc::new(Handle { messages, ended: shared.ended, late: shared.late })), sender))
+        let AppShared { ended, late, hidden, .. } = shared;
+        Some((AppThread(Arc::new(Handle { messages, ended, late, hidden, pulse })), sender))
     }
 }
 
 impl AppHandle for AppThread {
     /// An element takes one to four round trips; a healthy app makes one in a millisecond or two.
     const MAX_BATCH: usize = 32;
+    /// The app's main thread answers, so that what is read at a time is felt by who uses the app.
+    const MAX_STEP: usize = 256;
+    const MAX_WATCHED: Option<usize> = Some(128);
+    const STEP_BUDGET: Option<Duration> = Some(Duration::from_millis(400));
 
     fn ask(&self, question: AppRequest) -> bool {
         !*self.0.ended.borrow() && self.0.messages.send(Message::Request(question))
@@ -79,5 +93,13 @@ impl AppHandle for AppThread {
 
     fn late(&self) -> &Arc<AtomicBool> {
         &self.0.late
+    }
+
+    fn pulse(&self) -> Option<&Arc<Pulse>> {
+        Some(&self.0.pulse)
+    }
+
+    fn may_sweep(&self) -> bool {
+        !self.0.hidden.load(Ordering::Relaxed) && !power::is_saved()
     }
 }

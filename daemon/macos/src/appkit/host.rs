@@ -2,12 +2,11 @@
 //! how to run code on thread 0.
 //!
 //! All functions of `appkit` are called on thread 0, except `stop_main`, `on_main` and those whose comment says otherwise.
-//! Other threads use [`run_on_main`].
+//! Other threads use [`run_on_main_blocking`].
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-
-use tokio::sync::oneshot;
+use std::time::Duration;
 
 use crate::appkit;
 
@@ -118,6 +117,34 @@ pub enum HostCapture {
     },
 }
 
+/// A change of the window that `selftest` opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestChange {
+    /// The label `label` shows this text, in UTF-16.
+    Label(Vec<u16>),
+    /// The field `field` gets a text.
+    Field,
+    /// The window gets another title.
+    Title,
+    /// A row of the table `rows` is selected.
+    Select,
+    /// The table `rows` gets one more row.
+    AddRow,
+    /// The field `field` gets the focus.
+    Focus,
+    /// The label `doomed` is removed.
+    Remove,
+}
+
+/// Why there is no image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostCaptureError {
+    /// The user has not permitted it.
+    Denied,
+    /// Another reason.
+    Failed(String),
+}
+
 /// A display, as AppKit reports it.
 #[derive(Debug, Clone)]
 pub struct HostScreen {
@@ -129,7 +156,16 @@ pub struct HostScreen {
     pub usable: crate::ffi::cg::CGRect,
 }
 
-/// A key of the current keyboard layout.
+/// The keyboard layouts that keys are looked up in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostKeyboard {
+    /// The keys of the current layout; empty if it is not known, as with an input method.
+    pub current: Vec<HostKey>,
+    /// The keys of the layout that the system uses for shortcuts while the current one has no Latin letters.
+    pub latin: Vec<HostKey>,
+}
+
+/// A key of a keyboard layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostKey {
     /// Its virtual key code.
@@ -138,26 +174,21 @@ pub struct HostKey {
     pub plain: Option<char>,
     /// What it types with shift.
     pub shifted: Option<char>,
+    /// What it stands for with command: some layouts have another arrangement then.
+    pub with_command: Option<char>,
 }
 
-/// Runs something on thread 0 and returns its result. `None` if the loop there has ended.
-pub async fn run_on_main<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let (answer, reply) = oneshot::channel();
-    appkit::on_main(Box::new(move || {
-        // The caller may have stopped waiting.
-        let _ = answer.send(work());
-    }));
-    reply.await.ok()
-}
+/// How long thread 0 may take. Nothing that waits for another app runs there.
+const MAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs something on thread 0, and blocks until it is done. `None` if the loop there has ended.
+/// Runs something on thread 0, and blocks until it is done. `None` if the loop there has ended, or does not get to it in time.
 pub fn run_on_main_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (answer, reply) = std::sync::mpsc::channel();
     appkit::on_main(Box::new(move || {
         // The caller may have stopped waiting.
         let _ = answer.send(work());
     }));
-    reply.recv().ok()
+    reply.recv_timeout(MAIN_TIMEOUT).ok()
 }
 
 /// Runs something in an autorelease pool of its own, which every thread needs that the system did not start.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::host::{
-    HostApp, HostCapture, HostEvent, HostItem, HostKey, HostLaunch, HostScreen, LaunchCallback,
+    HostApp, HostCapture, HostCaptureError, HostEvent, HostItem, HostKeyboard, HostLaunch, HostScreen,
+    LaunchCallback, TestChange,
 };
 use crate::cg::image::Image;
 
@@ -58,20 +59,30 @@ appkit! {
     fn unhide(pid: u32) -> bool;
     /// Asks an app to quit, or kills it.
     fn terminate(pid: u32, force: bool) -> bool;
-    /// The types of what is on the pasteboard.
+    /// Whether the user has forbidden programs to read the pasteboard. On any thread.
+    fn pasteboard_denied() -> bool;
+    /// The types of what is on the pasteboard. On any thread.
     fn pasteboard_types() -> Vec<String>;
-    /// What the pasteboard holds of this type.
+    /// What the pasteboard holds of this type. On any thread.
     fn pasteboard_read(kind: &str) -> Option<Vec<u8>>;
-    /// The files on the pasteboard.
+    /// The files on the pasteboard. On any thread.
     fn pasteboard_files() -> Vec<PathBuf>;
-    /// Replaces what is on the pasteboard.
+    /// Replaces what is on the pasteboard. On any thread.
     fn pasteboard_write(items: Vec<HostItem>) -> bool;
-    /// Replaces what is on the pasteboard with files.
+    /// Replaces what is on the pasteboard with files. On any thread.
     fn pasteboard_write_files(files: Vec<PathBuf>) -> bool;
-    /// The keys of the current layout.
-    fn keyboard() -> Vec<HostKey>;
+    /// The keyboard layouts.
+    fn keyboard() -> HostKeyboard;
+    /// Opens the window of `selftest`. Returns the process that it belongs to; `None` if it cannot be opened.
+    fn open_test_window() -> Option<u32>;
+    /// Changes that window.
+    fn change_test_window(change: TestChange);
+    /// How often the button `button` of that window was pressed.
+    fn test_window_presses() -> u32;
     /// The displays.
     fn screens() -> Vec<HostScreen>;
+    /// Whether the machine saves power. May be called on any thread.
+    fn saves_power() -> bool;
     /// An image by ScreenCaptureKit; `None` where that does not exist.
-    fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image, String>>;
+    fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image, HostCaptureError>>;
 }

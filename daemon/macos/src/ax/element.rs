@@ -9,7 +9,7 @@ use core_foundation::base::{CFType, TCFType};
 use core_foundation::string::CFString;
 
 use super::error::AxError;
-use super::value;
+use super::{guard, value};
 use crate::ffi::ax::{
     _AXUIElementGetWindow, AXUIElementCopyActionNames, AXUIElementCopyAttributeValue,
     AXUIElementCopyAttributeValues, AXUIElementCopyElementAtPosition, AXUIElementCopyMultipleAttributeValues,
@@ -98,7 +98,7 @@ impl Element {
     pub fn set_timeout(&self, seconds: f32) {
         // If this fails, the previous limit stays.
         // SAFETY: the element lives.
-        let _ = unsafe { AXUIElementSetMessagingTimeout(self.raw(), seconds) };
+        let _ = guard::call(|| unsafe { AXUIElementSetMessagingTimeout(self.raw(), seconds) });
     }
 
     /// The value of an attribute; `None` if it has none.
@@ -106,8 +106,9 @@ impl Element {
         let name = CFString::new(attribute);
         let mut got: CFTypeRef = std::ptr::null();
         // SAFETY: element and name live, and `got` is writable.
-        let error =
-            unsafe { AXUIElementCopyAttributeValue(self.raw(), name.as_concrete_TypeRef(), &mut got) };
+        let error = guard::call(|| unsafe {
+            AXUIElementCopyAttributeValue(self.raw(), name.as_concrete_TypeRef(), &mut got)
+        });
         // SAFETY: it is null, or an object whose reference is ours.
         let got = unsafe { value::from_owned(got) };
         match AxError::check(error) {
@@ -124,9 +125,9 @@ impl Element {
     ) -> Result<Vec<Result<Option<CFType>, AxError>>, AxError> {
         let mut got: CFArrayRef = std::ptr::null();
         // SAFETY: element and names live, and `got` is writable.
-        let error = unsafe {
+        let error = guard::call(|| unsafe {
             AXUIElementCopyMultipleAttributeValues(self.raw(), names.as_concrete_TypeRef(), 0, &mut got)
-        };
+        });
         // SAFETY: it is null, or an object whose reference is ours.
         let got = unsafe { value::from_owned_array(got) };
         AxError::check(error)?;
@@ -138,8 +139,9 @@ impl Element {
         let name = CFString::new(attribute);
         let mut count: CFIndex = 0;
         // SAFETY: element and name live, and `count` is writable.
-        let error =
-            unsafe { AXUIElementGetAttributeValueCount(self.raw(), name.as_concrete_TypeRef(), &mut count) };
+        let error = guard::call(|| unsafe {
+            AXUIElementGetAttributeValueCount(self.raw(), name.as_concrete_TypeRef(), &mut count)
+        });
         match AxError::check(error) {
             Ok(()) => Ok(usize::try_from(count).ok()),
             Err(error) if error.is_no_value() => Ok(None),
@@ -155,9 +157,9 @@ impl Element {
         };
         let mut got: CFArrayRef = std::ptr::null();
         // SAFETY: element and name live, and `got` is writable.
-        let error = unsafe {
+        let error = guard::call(|| unsafe {
             AXUIElementCopyAttributeValues(self.raw(), name.as_concrete_TypeRef(), from, most, &mut got)
-        };
+        });
         // SAFETY: it is null, or an object whose reference is ours.
         let got = unsafe { value::from_owned_array(got) };
         match AxError::check(error) {
@@ -197,14 +199,14 @@ impl Element {
         let name = CFString::new(attribute);
         let mut got: CFTypeRef = std::ptr::null();
         // SAFETY: element, name and parameter live, and `got` is writable.
-        let error = unsafe {
+        let error = guard::call(|| unsafe {
             AXUIElementCopyParameterizedAttributeValue(
                 self.raw(),
                 name.as_concrete_TypeRef(),
                 parameter.as_CFTypeRef(),
                 &mut got,
             )
-        };
+        });
         // SAFETY: it is null, or an object whose reference is ours.
         let got = unsafe { value::from_owned(got) };
         match AxError::check(error) {
@@ -219,8 +221,9 @@ impl Element {
         let name = CFString::new(attribute);
         let mut settable = 0;
         // SAFETY: element and name live, and `settable` is writable.
-        let error =
-            unsafe { AXUIElementIsAttributeSettable(self.raw(), name.as_concrete_TypeRef(), &mut settable) };
+        let error = guard::call(|| unsafe {
+            AXUIElementIsAttributeSettable(self.raw(), name.as_concrete_TypeRef(), &mut settable)
+        });
         match AxError::check(error) {
             Ok(()) => Ok(settable != 0),
             Err(error) if error.is_no_value() => Ok(false),
@@ -232,16 +235,16 @@ impl Element {
     pub fn set(&self, attribute: &str, value: &CFType) -> Result<(), AxError> {
         let name = CFString::new(attribute);
         // SAFETY: element, name and value live.
-        AxError::check(unsafe {
+        AxError::check(guard::call(|| unsafe {
             AXUIElementSetAttributeValue(self.raw(), name.as_concrete_TypeRef(), value.as_CFTypeRef())
-        })
+        }))
     }
 
     /// The names of its actions.
     pub fn actions(&self) -> Result<Vec<String>, AxError> {
         let mut names: CFArrayRef = std::ptr::null();
         // SAFETY: the element lives, and `names` is writable.
-        let error = unsafe { AXUIElementCopyActionNames(self.raw(), &mut names) };
+        let error = guard::call(|| unsafe { AXUIElementCopyActionNames(self.raw(), &mut names) });
         // SAFETY: it is null, or an object whose reference is ours.
         let names = unsafe { value::from_owned_array(names) };
         match AxError::check(error) {
@@ -255,14 +258,16 @@ impl Element {
     pub fn perform(&self, action: &str) -> Result<(), AxError> {
         let name = CFString::new(action);
         // SAFETY: element and name live.
-        AxError::check(unsafe { AXUIElementPerformAction(self.raw(), name.as_concrete_TypeRef()) })
+        AxError::check(guard::call(|| unsafe {
+            AXUIElementPerformAction(self.raw(), name.as_concrete_TypeRef())
+        }))
     }
 
     /// The innermost element of this app at a point.
     pub fn hit_test(&self, x: f32, y: f32) -> Result<Option<Element>, AxError> {
         let mut found: AXUIElementRef = std::ptr::null_mut();
         // SAFETY: the element lives, and `found` is writable.
-        let error = unsafe { AXUIElementCopyElementAtPosition(self.raw(), x, y, &mut found) };
+        let error = guard::call(|| unsafe { AXUIElementCopyElementAtPosition(self.raw(), x, y, &mut found) });
         // SAFETY: it is null, or an object whose reference is ours.
         let found = unsafe { value::from_owned(found as CFTypeRef) };
         match AxError::check(error) {
@@ -276,7 +281,7 @@ impl Element {
     pub fn window_number(&self) -> Option<u64> {
         let mut number = 0;
         // SAFETY: the element lives, and `number` is writable.
-        let error = unsafe { _AXUIElementGetWindow(self.raw(), &mut number) };
+        let error = guard::call(|| unsafe { _AXUIElementGetWindow(self.raw(), &mut number) });
         AxError::check(error).ok().filter(|()| number != 0).map(|()| u64::from(number))
     }
 }

@@ -27,6 +27,12 @@ impl AxError {
 
     /// Turns a result code into a result.
     pub fn check(error: AXError) -> Result<(), AxError> {
+        if error == kAXErrorAPIDisabled {
+            permissions::note_refusal();
+        }
+        if error != kAXErrorCannotComplete {
+            super::pulse::beat();
+        }
         if error == kAXErrorSuccess { Ok(()) } else { Err(AxError(error)) }
     }
 
@@ -66,18 +72,17 @@ impl AxError {
         Failure::new(kind, self.message())
     }
 
-    /// The failure of an action, after it was sent.
+    /// The failure of an action that the element offers, or of setting an attribute, after it was sent. Apps answer any error
+    /// to what they have done: AppKit says of a button that it pressed that the attribute or the action is unsupported. Only a
+    /// missing permission says that nothing reached the app.
     pub fn action_failure(self) -> Failure {
         let (kind, sent) = match self.0 {
+            kAXErrorAPIDisabled => (FailureKind::NotAllowed, Sent::No),
             // The app may have opened a dialog, and answers when that is closed.
             kAXErrorCannotComplete => (FailureKind::Unresponsive, Sent::Maybe),
             // An element that closes itself may be gone before the app answers.
             kAXErrorInvalidUIElement => (FailureKind::Gone, Sent::Maybe),
-            // The element has nothing that could have accepted it.
-            kAXErrorIllegalArgument | kAXErrorNoValue => (FailureKind::NotSupported, Sent::No),
-            kAXErrorAPIDisabled => (FailureKind::NotAllowed, Sent::No),
-            _ if self.is_unsupported() => (FailureKind::NotSupported, Sent::No),
-            _ => (FailureKind::Refused, Sent::Yes),
+            _ => (FailureKind::Refused, Sent::Maybe),
         };
         Failure::new(kind, self.message()).sent(sent)
     }
@@ -129,14 +134,17 @@ mod tests {
     }
 
     #[test]
-    fn only_what_nothing_could_have_taken_was_not_sent() {
+    fn only_a_missing_permission_says_that_nothing_was_done() {
         for (error, kind, sent) in [
             (kAXErrorCannotComplete, FailureKind::Unresponsive, Sent::Maybe),
             (kAXErrorInvalidUIElement, FailureKind::Gone, Sent::Maybe),
-            (kAXErrorActionUnsupported, FailureKind::NotSupported, Sent::No),
-            (kAXErrorAttributeUnsupported, FailureKind::NotSupported, Sent::No),
+            (kAXErrorActionUnsupported, FailureKind::Refused, Sent::Maybe),
+            (kAXErrorAttributeUnsupported, FailureKind::Refused, Sent::Maybe),
+            (kAXErrorNotImplemented, FailureKind::Refused, Sent::Maybe),
+            (kAXErrorIllegalArgument, FailureKind::Refused, Sent::Maybe),
+            (kAXErrorNoValue, FailureKind::Refused, Sent::Maybe),
+            (kAXErrorFailure, FailureKind::Refused, Sent::Maybe),
             (kAXErrorAPIDisabled, FailureKind::NotAllowed, Sent::No),
-            (kAXErrorFailure, FailureKind::Refused, Sent::Yes),
         ] {
             let failure = AxError(error).action_failure();
             assert_eq!((failure.kind, failure.sent), (kind, sent), "{}", AxError(error).name());

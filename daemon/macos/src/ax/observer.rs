@@ -14,10 +14,10 @@ use core_foundation::string::CFString;
 
 use super::element::{Element, context_pointer};
 use super::error::AxError;
-use super::value;
+use super::{guard, value};
 use crate::ffi::ax::{
     AXObserverAddNotification, AXObserverCreateWithInfoCallback, AXObserverGetRunLoopSource, AXObserverRef,
-    AXUIElementRef, kAXErrorNotificationAlreadyRegistered,
+    AXObserverRemoveNotification, AXUIElementRef, kAXErrorNotificationAlreadyRegistered,
 };
 use crate::ffi::cf::{
     CFDictionaryRef, CFRunLoopAddSource, CFRunLoopGetCurrent, CFRunLoopSourceInvalidate, CFRunLoopSourceRef,
@@ -97,7 +97,8 @@ impl Observer {
         let pid = i32::try_from(pid).map_err(|_| AxError::GONE)?;
         let mut raw: AXObserverRef = std::ptr::null_mut();
         // SAFETY: `raw` is writable, and the callback is a static function.
-        let error = unsafe { AXObserverCreateWithInfoCallback(pid, observer_callback, &mut raw) };
+        let error =
+            guard::call(|| unsafe { AXObserverCreateWithInfoCallback(pid, observer_callback, &mut raw) });
         // SAFETY: it is null, or an object whose reference is ours.
         let observer = unsafe { value::from_owned(raw as CFTypeRef) };
         AxError::check(error)?;
@@ -121,15 +122,29 @@ impl Observer {
     pub fn add(&self, element: &Element, notification: &str) -> Result<(), AxError> {
         let name = CFString::new(notification);
         // SAFETY: observer, element and name live; the context is an id and never dereferenced.
-        let error = unsafe {
+        let error = guard::call(|| unsafe {
             AXObserverAddNotification(
                 self.observer.as_CFTypeRef() as AXObserverRef,
                 element.raw(),
                 name.as_concrete_TypeRef(),
                 context_pointer(self.id),
             )
-        };
+        });
         if error == kAXErrorNotificationAlreadyRegistered { Ok(()) } else { AxError::check(error) }
+    }
+
+    /// Registers no longer for a notification of the element.
+    pub fn remove(&self, element: &Element, notification: &str) {
+        let name = CFString::new(notification);
+        // If this fails, the element is gone or was not registered for.
+        // SAFETY: observer, element and name live.
+        let _ = guard::call(|| unsafe {
+            AXObserverRemoveNotification(
+                self.observer.as_CFTypeRef() as AXObserverRef,
+                element.raw(),
+                name.as_concrete_TypeRef(),
+            )
+        });
     }
 }
 
@@ -149,6 +164,13 @@ unsafe extern "C" fn observer_callback(
     info: CFDictionaryRef,
     context: *mut c_void,
 ) {
+    // A notification that cannot be taken counts as one that was dropped.
+    if guard::catch_panic("an observer", || receive(element, notification, info, context)).is_none() {
+        with_queue(context, |queue| queue.0.borrow_mut().overflowed = true);
+    }
+}
+
+fn receive(element: AXUIElementRef, notification: CFStringRef, info: CFDictionaryRef, context: *mut c_void) {
     // SAFETY: the arguments of a callback live while it runs.
     let (element, name) = unsafe { (Element::retained(element), value::retained(notification as CFTypeRef)) };
     let (Some(element), Some(name)) = (element, name.as_ref().and_then(value::text)) else { return };
@@ -159,11 +181,16 @@ unsafe extern "C" fn observer_callback(
     let announcement = user_info(kAXAnnouncementKey).as_ref().and_then(value::text);
     let other_elements = user_info(kAXUIElementsKey).as_ref().map(Element::all_in).unwrap_or_default();
     let notification = AxNotification { name, element, announcement, other_elements };
-    // A panic must not cross into the caller, and there is none here: nothing is borrowed while the loop runs.
+    with_queue(context, |queue| queue.push(notification));
+}
+
+/// Does something with the queue of an observer, if that is still registered. Nothing is borrowed while the loop runs.
+fn with_queue(context: *mut c_void, change: impl FnOnce(EventQueue)) {
+    // The table is gone already if the thread is ending.
     let _ = OBSERVERS.try_with(|observers| {
         let queue = observers.borrow().queues.get(&context.addr()).cloned();
         if let Some(queue) = queue {
-            queue.push(notification);
+            change(queue);
         }
     });
 }

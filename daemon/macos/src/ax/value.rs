@@ -18,6 +18,8 @@ use crate::ffi::cf::{
 };
 use crate::ffi::cg::{CGPoint, CGRect, CGSize};
 
+pub use super::text::text;
+
 /// Takes ownership of a value that a Copy or Create function returned.
 ///
 /// # Safety
@@ -76,11 +78,6 @@ pub unsafe fn lookup(dictionary: CFDictionaryRef, key: &CFString) -> Option<CFTy
     if found != 0 { unsafe { retained(value) } } else { None }
 }
 
-/// The value as text; `None` if it is something else.
-pub fn text(value: &CFType) -> Option<String> {
-    value.downcast::<CFString>().map(|text| text.to_string())
-}
-
 /// The value as a number; `None` if it is something else, also for a boolean.
 pub fn number(value: &CFType) -> Option<f64> {
     value.downcast::<CFNumber>()?.to_f64()
@@ -128,6 +125,20 @@ pub struct TextRange {
     pub location: isize,
     /// The number of units.
     pub length: isize,
+}
+
+impl TextRange {
+    /// A range of units.
+    pub fn of(units: std::ops::Range<usize>) -> TextRange {
+        let number = |units: usize| isize::try_from(units).unwrap_or(isize::MAX);
+        TextRange { location: number(units.start), length: number(units.len()) }
+    }
+
+    /// The units; `None` if there are none: a range that says that nothing was found has an absurd location.
+    pub fn units(self) -> Option<std::ops::Range<usize>> {
+        let start = usize::try_from(self.location).ok()?;
+        Some(start..start.checked_add(usize::try_from(self.length).ok()?)?)
+    }
 }
 
 // It replaces CFRange, which does not implement `Default`.

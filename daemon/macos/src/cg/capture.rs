@@ -1,11 +1,14 @@
 //! Captures the screen, a part of it, or a window: by ScreenCaptureKit where the system has it, or else by the
 //! window server.
 
+use std::time::Duration;
+
 use axd_protocol::{Bounds, Point};
+use parking_lot::Mutex;
 
 use super::image::{Image, Pixels};
 use crate::appkit;
-use crate::appkit::host::HostCapture;
+use crate::appkit::host::{HostCapture, HostCaptureError};
 use crate::desktop::displays::{self, Display};
 use crate::desktop::permissions;
 use crate::desktop::windows;
@@ -16,9 +19,11 @@ use crate::ffi::cg::{
 };
 use axd_platform::{CaptureTarget, CapturedImage, Failure, FailureKind};
 
+/// How long to wait for an earlier capture.
+const CAPTURE_TURN_TIMEOUT: Duration = Duration::from_secs(6);
+
 /// Captures an image. Blocks.
 pub fn capture(of: CaptureTarget, cursor: bool, displays: &[Display]) -> Result<CapturedImage, Failure> {
-    permissions::require_screen_recording()?;
     match of {
         CaptureTarget::All => screen(union_of(displays).ok_or_else(no_displays)?, cursor, displays),
         CaptureTarget::Region(part) => {
@@ -51,8 +56,8 @@ fn screen(part: Bounds, cursor: bool, displays: &[Display]) -> Result<CapturedIm
             part: Some(to_cg_rect(seen)),
             scale: display.info.scale,
         };
-        match appkit::capture_image(shot, cursor) {
-            Some(image) => parts.push(to_picture(&image.map_err(refused)?, seen)?),
+        match by_screen_capture_kit(shot, cursor) {
+            Some(image) => parts.push(to_picture(&image?, seen)?),
             None => {
                 return by_window_server(
                     to_cg_rect(part),
@@ -81,8 +86,8 @@ fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<CapturedIma
     let id = CGWindowID::try_from(number)
         .map_err(|_| Failure::new(FailureKind::Gone, format!("window {number} not found")))?;
     let scale = displays::display_of(listed.bounds, displays).map_or(1.0, |display| display.info.scale);
-    match appkit::capture_image(HostCapture::Window { window: id, scale }, cursor) {
-        Some(image) => to_picture(&image.map_err(refused)?, listed.bounds),
+    match by_screen_capture_kit(HostCapture::Window { window: id, scale }, cursor) {
+        Some(image) => to_picture(&image?, listed.bounds),
         None => {
             // SAFETY: it is a constant of the system.
             let own_bounds = unsafe { CGRectNull };
@@ -91,12 +96,30 @@ fn window(number: u64, cursor: bool, displays: &[Display]) -> Result<CapturedIma
     }
 }
 
+/// An image by ScreenCaptureKit; `None` where that does not exist. Whether it is permitted is found by trying.
+fn by_screen_capture_kit(request: HostCapture, cursor: bool) -> Option<Result<Image, Failure>> {
+    /// One at a time: while the system asks the user, captures wait for the answer.
+    static CAPTURING: Mutex<()> = Mutex::new(());
+    let Some(_turn) = CAPTURING.try_lock_for(CAPTURE_TURN_TIMEOUT) else {
+        return Some(Err(refused(
+            "an earlier screenshot has not finished; macOS may be asking for permission".to_owned(),
+        )));
+    };
+    let image = appkit::capture_image(request, cursor)?;
+    Some(image.map_err(|error| match error {
+        HostCaptureError::Denied => permissions::screen_recording_refusal(),
+        HostCaptureError::Failed(why) => refused(why),
+    }))
+}
+
 fn by_window_server(
     part: CGRect,
     options: u32,
     window: CGWindowID,
     of: Bounds,
 ) -> Result<CapturedImage, Failure> {
+    // Without the permission it returns an image that lacks all windows.
+    permissions::require_screen_recording()?;
     let create = window_list_create_image().ok_or_else(|| {
         Failure::new(FailureKind::NotSupported, "this version of macOS does not support screenshots")
     })?;

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use super::monitor::MonitorEvent;
 use crate::appkit::host::HostScreen;
+use crate::ax::guard;
 use crate::ax::run_loop::MessageQueue;
 use crate::ax::value;
 use crate::ffi::cf::{CFRelease, CFTypeRef};
@@ -108,8 +109,10 @@ unsafe extern "C" fn reconfiguration_callback(_: CGDirectDisplayID, flags: u32, 
     if flags & kCGDisplayBeginConfigurationFlag != 0 {
         return;
     }
-    if let Some(queue) = SUBSCRIBER.lock().as_ref().and_then(Weak::upgrade) {
-        // The monitor has ended if the daemon stops.
-        let _ = queue.send(MonitorEvent::Displays);
-    }
+    guard::catch_panic("a change of displays", || {
+        if let Some(queue) = SUBSCRIBER.lock().as_ref().and_then(Weak::upgrade) {
+            // The monitor has ended if the daemon stops.
+            let _ = queue.send(MonitorEvent::Displays);
+        }
+    });
 }

@@ -4,7 +4,7 @@ use axd_protocol::command::{Finding, Permission};
 
 use super::displays;
 use super::permissions;
-use super::secure_input::{SecureInput, secure_input};
+use super::secure_input::{SecureInput, SecureInputHolder, secure_input};
 use super::windows;
 
 /// Checks the permissions, the displays and secure input, and says what to do about what is missing.
@@ -29,16 +29,25 @@ pub fn examine() -> Vec<Finding> {
 }
 
 fn keyboard(held: Option<SecureInput>) -> Finding {
+    const WHAT: &str = "secure input";
     let Some(SecureInput { holder }) = held else {
-        return Finding::ok("secure input", "off: keys from axd are delivered");
+        return Finding::ok(WHAT, "off: keys from axd are delivered");
     };
-    let who = holder.map(|pid| format!(", by process {pid}")).unwrap_or_default();
+    let by = match holder {
+        SecureInputHolder::Ended(pid) => {
+            let found =
+                format!("on: process {pid} has ended without turning it off; keys from axd may be lost");
+            return Finding::limited(WHAT, found, "log out and in again");
+        }
+        SecureInputHolder::Running(pid) => format!(", by process {pid}"),
+        SecureInputHolder::Unknown => String::new(),
+    };
     Finding::limited(
-        "secure input",
+        WHAT,
         format!(
-            "on{who}: a password field has the keyboard, or an app did not release it; keys from axd may be lost"
+            "on{by}: a password field has the keyboard, or an app did not release it; keys from axd may be lost"
         ),
-        "leave the password field; if it stays on, quit the app that has it; if that app has ended, log out and in again",
+        "leave the password field; if it stays on, quit the app that has it",
     )
 }
 

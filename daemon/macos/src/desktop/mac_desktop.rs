@@ -34,6 +34,9 @@ use axd_protocol::Point;
 
 /// How long the first reading of the desktop may take.
 const FIRST_READ_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a daemon without permission stays while nobody is connected. The system may keep telling a process what it told it first,
+/// so that only a new one learns of a grant. launchd delays the next start of a job that ran for less than ten seconds.
+const UNPERMITTED_IDLE_LIMIT: Duration = Duration::from_secs(11);
 
 /// The macOS desktop.
 pub struct MacDesktop {
@@ -56,6 +59,8 @@ pub struct Shared {
 struct Running {
     ended: watch::Sender<bool>,
     late: Arc<AtomicBool>,
+    /// Whether it is hidden.
+    hidden: Arc<AtomicBool>,
     /// Whether it is a Chromium browser, whose pages must be asked for.
     browser: Arc<AtomicBool>,
     /// The threads that serve it, where it is attached.
@@ -68,6 +73,7 @@ impl Shared {
         let running = Running {
             ended: watch::Sender::new(false),
             late: Arc::default(),
+            hidden: Arc::new(AtomicBool::new(app.hidden)),
             browser: Arc::new(AtomicBool::new(
                 app.path.as_deref().is_some_and(crate::app::enable_accessibility::is_chromium),
             )),
@@ -85,6 +91,13 @@ impl Shared {
     /// Whether an app is a Chromium browser, whose pages exist only while they are asked for.
     pub fn is_browser(&self, pid: u32) -> bool {
         self.apps.lock().get(&pid).is_some_and(|running| running.browser.load(Relaxed))
+    }
+
+    /// Records whether an app is hidden.
+    pub fn set_hidden(&self, pid: u32, hidden: bool) {
+        if let Some(running) = self.apps.lock().get(&pid) {
+            running.hidden.store(hidden, Relaxed);
+        }
     }
 
     /// Removes an app that has ended, and ends its threads.
@@ -114,9 +127,10 @@ fn seen(app: &HostApp) -> RunningApp {
 impl MacDesktop {
     /// The desktop of the session we run in. Thread 0's loop must run, or be about to.
     pub fn connect() -> MacDesktop {
-        if let Err(failure) = permissions::require_accessibility() {
-            warn!("{failure}");
-            permissions::request_accessibility();
+        // The system's dialog is shown only on request: a daemon may start many times a day.
+        let accessibility = permissions::accessibility();
+        if !accessibility.granted {
+            warn!("{}", permissions::message(&accessibility));
         }
         // For all elements that have no time of their own: what hangs is not waited for.
         if let Some(all) = Element::system_wide() {
@@ -193,6 +207,10 @@ impl Platform for MacDesktop {
         permissions::require_accessibility().err()
     }
 
+    fn idle_limit(&self) -> Option<Duration> {
+        permissions::require_accessibility().is_err().then_some(UNPERMITTED_IDLE_LIMIT)
+    }
+
     fn shortcut_modifier(&self) -> Modifier {
         Modifier::Cmd
     }
@@ -243,6 +261,7 @@ impl Platform for MacDesktop {
             let app_shared = AppShared {
                 ended: running.ended.subscribe(),
                 late: Arc::clone(&running.late),
+                hidden: Arc::clone(&running.hidden),
                 browser: Arc::clone(&running.browser),
                 monitor: Arc::clone(&self.hints),
             };

@@ -3,7 +3,7 @@
 //! Read in this order: `mac_desktop` (implements `Platform`) and `calls` (which thread a call runs on); `monitor` (the
 //! thread that reports apps, windows and displays) with `windows` and `displays`, which read the window server's lists;
 //! then one file for each kind of call: `window_ops`, `launch`, `clipboard`. `permissions` and `secure_input` say what macOS
-//! withholds, and `doctor` reports both.
+//! withholds, and `doctor` reports both. `power` says whether the machine saves power.
 
 mod calls;
 mod clipboard;
@@ -13,6 +13,7 @@ mod launch;
 pub mod mac_desktop;
 pub mod monitor;
 pub mod permissions;
+pub mod power;
 pub mod secure_input;
 mod window_ops;
 pub mod windows;

@@ -20,6 +20,7 @@ use crate::appkit;
 use crate::appkit::host::{self, HostApp, HostAppKind, HostEvent, HostScreen};
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
+use crate::ax::guard;
 use crate::ax::observer::{EventQueue, Observer};
 use crate::ax::run_loop::{self, MessageQueue, MessageReceiver};
 use crate::ffi::names as n;
@@ -137,7 +138,23 @@ impl DesktopMonitor {
             monitored.dirty = true;
         }
         self.refreshes.push(Instant::now());
-        while host::with_autorelease_pool(|| self.run_once(&events)) {}
+        loop {
+            match guard::catch_panic("the desktop", || host::with_autorelease_pool(|| self.run_once(&events)))
+            {
+                Some(true) => {}
+                Some(false) => return,
+                None => self.recover(),
+            }
+        }
+    }
+
+    /// Has everything looked at again after a panic. The pause is for one that comes again at once.
+    fn recover(&mut self) {
+        for monitored in self.apps.values_mut() {
+            monitored.dirty = true;
+        }
+        self.schedule_refresh();
+        run_loop::wait(Some(guard::PAUSE_AFTER_PANIC));
     }
 
     /// One iteration of the thread's loop. False once the daemon stops.
@@ -220,7 +237,14 @@ impl DesktopMonitor {
                 }
                 self.mark_dirty(pid);
             }
-            HostEvent::Hidden { pid } | HostEvent::Shown { pid } => self.mark_dirty(pid),
+            HostEvent::Hidden { pid } => {
+                self.shared.set_hidden(pid, true);
+                self.mark_dirty(pid);
+            }
+            HostEvent::Shown { pid } => {
+                self.shared.set_hidden(pid, false);
+                self.mark_dirty(pid);
+            }
             HostEvent::SpaceChanged => self.schedule_refresh(),
             HostEvent::WillSleep => info!("the machine goes to sleep"),
             HostEvent::DidWake => {
@@ -321,6 +345,8 @@ impl DesktopMonitor {
             .filter(|reported| !seen.iter().any(|seen| seen.window == reported.window));
         let pids: Vec<u32> =
             left.map(|reported| reported.pid).filter(|pid| self.apps.contains_key(pid)).collect();
+        // The tree of an app that did not announce it has the window still.
+        pids.iter().for_each(|pid| self.shared.send(Some(*pid), || Message::WindowLeft));
         if ask && !pids.is_empty() {
             let theirs = self.apps.iter_mut().filter(|(pid, _)| pids.contains(pid));
             theirs.for_each(|(_, monitored)| monitored.dirty = true);

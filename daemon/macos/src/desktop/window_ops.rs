@@ -21,6 +21,11 @@ use crate::ffi::cg::{CGRect, CGSize};
 use crate::ffi::names as n;
 use axd_platform::{Failure, FailureKind, Gate, Sent, WindowOp};
 
+/// How long to wait for an effect that the app's answer denies.
+const EFFECT_TIMEOUT: Duration = Duration::from_millis(300);
+/// The longest pause between two reads; a notification of the app ends it earlier.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
 /// The frames of windows before they were maximised.
 #[derive(Default)]
 pub struct SavedFrames(Mutex<HashMap<u64, Bounds>>);
@@ -99,6 +104,16 @@ pub fn frame(window: &Element) -> Result<Option<Bounds>, AxError> {
     Ok(origin.zip(size).and_then(|(origin, size)| value::to_bounds(CGRect { origin, size })))
 }
 
+/// What an attribute of a window holds: a point, a size or a boolean.
+fn contents(value: &CFType) -> [Option<(f64, f64)>; 3] {
+    let boolean = value::boolean(value).map(|on| (f64::from(u8::from(on)), 0.0));
+    [
+        value::point(value).map(|point| (point.x, point.y)),
+        value::size(value).map(|size| (size.width, size.height)),
+        boolean,
+    ]
+}
+
 impl WindowTarget<'_> {
     fn pass_gate(&mut self) -> Result<(), Failure> {
         match self.gate.pass() {
@@ -129,8 +144,38 @@ impl WindowTarget<'_> {
             return Err(self
                 .with_sent(Failure::unsupported(format!("the window's {attribute} cannot be set")), before));
         }
+        let held = self.window.get(attribute).ok().flatten().as_ref().map(contents);
         self.pass_gate()?;
-        self.window.set(attribute, to).map_err(|error| self.with_sent(error.action_failure(), before))
+        let answer =
+            self.window.set(attribute, to).map_err(|error| self.with_sent(error.action_failure(), before));
+        // Apps answer errors to what they have done, so what is there now decides.
+        self.unless_seen(answer, |target| {
+            let now = target.window.get(attribute)?.as_ref().map(contents);
+            Ok(now.is_some() && (now != held || now == Some(contents(to))))
+        })
+    }
+
+    /// The answer to something that was sent, or success if the app answered an error and the effect is seen all the same.
+    fn unless_seen(
+        &self,
+        answer: Result<(), Failure>,
+        is_seen: impl Fn(&Self) -> Result<bool, AxError>,
+    ) -> Result<(), Failure> {
+        let Err(failure) = answer else { return Ok(()) };
+        if (failure.kind, failure.sent) != (FailureKind::Refused, Sent::Maybe) {
+            return Err(failure);
+        }
+        let end = Instant::now() + EFFECT_TIMEOUT;
+        loop {
+            if is_seen(self) == Ok(true) {
+                return Ok(());
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(failure);
+            }
+            run_loop::wait(Some(left.min(POLL_INTERVAL)));
+        }
     }
 
     /// Raises the window and activates its app.
@@ -151,7 +196,12 @@ impl WindowTarget<'_> {
             return Ok(());
         }
         match self.app.set(n::kAXFrontmostAttribute, &from_bool(true)) {
-            Err(error) if !activated => Err(self.with_sent(error.action_failure(), true)),
+            Err(error) if !activated => {
+                let answer = Err(self.with_sent(error.action_failure(), true));
+                self.unless_seen(answer, |target| {
+                    Ok(target.app.boolean(n::kAXFrontmostAttribute)? == Some(true))
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -221,7 +271,8 @@ impl WindowTarget<'_> {
         match zoom.filter(|_| fills) {
             Some(zoom) => {
                 self.pass_gate()?;
-                zoom.perform(n::kAXPressAction).map_err(AxError::action_failure)
+                let answer = zoom.perform(n::kAXPressAction).map_err(AxError::action_failure);
+                self.unless_seen(answer, |target| Ok(frame(&target.window)? != now))
             }
             // It is neither minimised nor maximised: there is nothing to restore.
             None => Ok(()),
@@ -243,6 +294,8 @@ impl WindowTarget<'_> {
             return act(self);
         }
         let _ = self.app.set(n::AXEnhancedUserInterface, &from_bool(false));
+        // The answer to that says nothing about whether it is off.
+        self.animated = self.app.boolean(n::AXEnhancedUserInterface).ok().flatten() == Some(true);
         let done = act(self);
         let _ = self.app.set(n::AXEnhancedUserInterface, &from_bool(true));
         done
@@ -251,7 +304,6 @@ impl WindowTarget<'_> {
     /// Waits until an animated window is at its target, or for the timeout if its app keeps it elsewhere.
     fn wait_for_animation(&self, is_there: impl Fn(Bounds) -> bool) {
         const ANIMATION_TIMEOUT: Duration = Duration::from_secs(1);
-        const ANIMATION_POLL_INTERVAL: Duration = Duration::from_millis(20);
         let queue = EventQueue::default();
         let Some(observer) = self.animated.then(|| Observer::new(self.pid, &queue).ok()).flatten() else {
             return;
@@ -266,7 +318,7 @@ impl WindowTarget<'_> {
             if is_there(now) || left.is_zero() {
                 return;
             }
-            run_loop::wait(Some(left.min(ANIMATION_POLL_INTERVAL)));
+            run_loop::wait(Some(left.min(POLL_INTERVAL)));
         }
     }
 }

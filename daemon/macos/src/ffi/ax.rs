@@ -1,15 +1,12 @@
 //! The accessibility API: elements, values, observers.
 
+use std::ffi::{c_uchar, c_void};
+
+use super::cf::{CFArrayRef, CFDictionaryRef, CFIndex, CFRunLoopSourceRef, CFStringRef, CFTypeID, CFTypeRef};
+
 #[cfg(target_os = "macos")]
 pub use accessibility_sys::{
-    AXError, AXIsProcessTrusted, AXIsProcessTrustedWithOptions, AXObserverAddNotification,
-    AXObserverCreateWithInfoCallback, AXObserverGetRunLoopSource, AXObserverRef, AXUIElementCopyActionNames,
-    AXUIElementCopyAttributeValue, AXUIElementCopyAttributeValues, AXUIElementCopyElementAtPosition,
-    AXUIElementCopyMultipleAttributeValues, AXUIElementCopyParameterizedAttributeValue,
-    AXUIElementCreateApplication, AXUIElementCreateSystemWide, AXUIElementGetAttributeValueCount,
-    AXUIElementGetPid, AXUIElementGetTypeID, AXUIElementIsAttributeSettable, AXUIElementPerformAction,
-    AXUIElementRef, AXUIElementSetAttributeValue, AXUIElementSetMessagingTimeout, AXValueCreate,
-    AXValueGetType, AXValueGetTypeID, AXValueGetValue, AXValueRef, AXValueType, kAXTrustedCheckOptionPrompt,
+    AXError, AXObserverCallbackWithInfo, AXObserverRef, AXUIElementRef, AXValueRef, AXValueType,
 };
 
 #[cfg(not(target_os = "macos"))]
@@ -38,19 +35,100 @@ pub const kAXValueTypeCGRect: AXValueType = 3;
 pub const kAXValueTypeCFRange: AXValueType = 4;
 pub const kAXValueTypeAXError: AXValueType = 5;
 
-// Not in Apple's headers, but in the framework since 10.5, and what every window tool uses.
-unsafe extern "C" {
+// The functions are declared here and not taken from `accessibility-sys`, which says that they never unwind: an Objective-C
+// exception would then abort the daemon.
+#[cfg_attr(target_os = "macos", link(name = "ApplicationServices", kind = "framework"))]
+unsafe extern "C-unwind" {
+    pub static kAXTrustedCheckOptionPrompt: CFStringRef;
+    pub fn AXIsProcessTrusted() -> bool;
+    pub fn AXIsProcessTrustedWithOptions(options: CFDictionaryRef) -> bool;
+
+    pub fn AXUIElementGetTypeID() -> CFTypeID;
+    pub fn AXUIElementCreateApplication(pid: i32) -> AXUIElementRef;
+    pub fn AXUIElementCreateSystemWide() -> AXUIElementRef;
+    pub fn AXUIElementGetPid(element: AXUIElementRef, pid: *mut i32) -> AXError;
+    pub fn AXUIElementSetMessagingTimeout(element: AXUIElementRef, seconds: f32) -> AXError;
+    pub fn AXUIElementCopyAttributeValue(
+        element: AXUIElementRef,
+        attribute: CFStringRef,
+        value: *mut CFTypeRef,
+    ) -> AXError;
+    pub fn AXUIElementCopyAttributeValues(
+        element: AXUIElementRef,
+        attribute: CFStringRef,
+        index: CFIndex,
+        most: CFIndex,
+        values: *mut CFArrayRef,
+    ) -> AXError;
+    pub fn AXUIElementGetAttributeValueCount(
+        element: AXUIElementRef,
+        attribute: CFStringRef,
+        count: *mut CFIndex,
+    ) -> AXError;
+    pub fn AXUIElementCopyMultipleAttributeValues(
+        element: AXUIElementRef,
+        attributes: CFArrayRef,
+        options: u32,
+        values: *mut CFArrayRef,
+    ) -> AXError;
+    pub fn AXUIElementCopyParameterizedAttributeValue(
+        element: AXUIElementRef,
+        attribute: CFStringRef,
+        parameter: CFTypeRef,
+        value: *mut CFTypeRef,
+    ) -> AXError;
+    pub fn AXUIElementIsAttributeSettable(
+        element: AXUIElementRef,
+        attribute: CFStringRef,
+        settable: *mut c_uchar,
+    ) -> AXError;
+    pub fn AXUIElementSetAttributeValue(
+        element: AXUIElementRef,
+        attribute: CFStringRef,
+        value: CFTypeRef,
+    ) -> AXError;
+    pub fn AXUIElementCopyActionNames(element: AXUIElementRef, names: *mut CFArrayRef) -> AXError;
+    pub fn AXUIElementPerformAction(element: AXUIElementRef, action: CFStringRef) -> AXError;
+    pub fn AXUIElementCopyElementAtPosition(
+        application: AXUIElementRef,
+        x: f32,
+        y: f32,
+        element: *mut AXUIElementRef,
+    ) -> AXError;
+
+    pub fn AXValueGetTypeID() -> CFTypeID;
+    pub fn AXValueCreate(kind: AXValueType, value: *const c_void) -> AXValueRef;
+    pub fn AXValueGetType(value: AXValueRef) -> AXValueType;
+    pub fn AXValueGetValue(value: AXValueRef, kind: AXValueType, into: *mut c_void) -> bool;
+
+    pub fn AXObserverCreateWithInfoCallback(
+        application: i32,
+        callback: AXObserverCallbackWithInfo,
+        observer: *mut AXObserverRef,
+    ) -> AXError;
+    pub fn AXObserverAddNotification(
+        observer: AXObserverRef,
+        element: AXUIElementRef,
+        notification: CFStringRef,
+        context: *mut c_void,
+    ) -> AXError;
+    pub fn AXObserverRemoveNotification(
+        observer: AXObserverRef,
+        element: AXUIElementRef,
+        notification: CFStringRef,
+    ) -> AXError;
+    pub fn AXObserverGetRunLoopSource(observer: AXObserverRef) -> CFRunLoopSourceRef;
+
+    // Not in Apple's headers, but in the framework since 10.5, and what every window tool uses.
     pub fn _AXUIElementGetWindow(element: AXUIElementRef, window: *mut u32) -> AXError;
 }
 
-/// The declarations of `accessibility-sys`, which builds on macOS only.
+/// The types of `accessibility-sys`, which builds on macOS only.
 #[cfg(not(target_os = "macos"))]
 mod declared {
-    use std::ffi::{c_uchar, c_void};
+    use std::ffi::c_void;
 
-    use super::super::cf::{
-        CFArrayRef, CFDictionaryRef, CFIndex, CFRunLoopSourceRef, CFStringRef, CFTypeID, CFTypeRef,
-    };
+    use super::super::cf::{CFDictionaryRef, CFStringRef};
 
     pub type AXError = i32;
     pub type AXValueType = u32;
@@ -62,81 +140,4 @@ mod declared {
     pub type AXValueRef = *mut OpaqueValue;
     pub type AXObserverCallbackWithInfo =
         unsafe extern "C" fn(AXObserverRef, AXUIElementRef, CFStringRef, CFDictionaryRef, *mut c_void);
-
-    unsafe extern "C" {
-        pub static kAXTrustedCheckOptionPrompt: CFStringRef;
-        pub fn AXIsProcessTrusted() -> bool;
-        pub fn AXIsProcessTrustedWithOptions(options: CFDictionaryRef) -> bool;
-
-        pub fn AXUIElementGetTypeID() -> CFTypeID;
-        pub fn AXUIElementCreateApplication(pid: i32) -> AXUIElementRef;
-        pub fn AXUIElementCreateSystemWide() -> AXUIElementRef;
-        pub fn AXUIElementGetPid(element: AXUIElementRef, pid: *mut i32) -> AXError;
-        pub fn AXUIElementSetMessagingTimeout(element: AXUIElementRef, seconds: f32) -> AXError;
-        pub fn AXUIElementCopyAttributeValue(
-            element: AXUIElementRef,
-            attribute: CFStringRef,
-            value: *mut CFTypeRef,
-        ) -> AXError;
-        pub fn AXUIElementCopyAttributeValues(
-            element: AXUIElementRef,
-            attribute: CFStringRef,
-            index: CFIndex,
-            most: CFIndex,
-            values: *mut CFArrayRef,
-        ) -> AXError;
-        pub fn AXUIElementGetAttributeValueCount(
-            element: AXUIElementRef,
-            attribute: CFStringRef,
-            count: *mut CFIndex,
-        ) -> AXError;
-        pub fn AXUIElementCopyMultipleAttributeValues(
-            element: AXUIElementRef,
-            attributes: CFArrayRef,
-            options: u32,
-            values: *mut CFArrayRef,
-        ) -> AXError;
-        pub fn AXUIElementCopyParameterizedAttributeValue(
-            element: AXUIElementRef,
-            attribute: CFStringRef,
-            parameter: CFTypeRef,
-            value: *mut CFTypeRef,
-        ) -> AXError;
-        pub fn AXUIElementIsAttributeSettable(
-            element: AXUIElementRef,
-            attribute: CFStringRef,
-            settable: *mut c_uchar,
-        ) -> AXError;
-        pub fn AXUIElementSetAttributeValue(
-            element: AXUIElementRef,
-            attribute: CFStringRef,
-            value: CFTypeRef,
-        ) -> AXError;
-        pub fn AXUIElementCopyActionNames(element: AXUIElementRef, names: *mut CFArrayRef) -> AXError;
-        pub fn AXUIElementPerformAction(element: AXUIElementRef, action: CFStringRef) -> AXError;
-        pub fn AXUIElementCopyElementAtPosition(
-            application: AXUIElementRef,
-            x: f32,
-            y: f32,
-            element: *mut AXUIElementRef,
-        ) -> AXError;
-
-        pub fn AXValueGetTypeID() -> CFTypeID;
-        pub fn AXValueCreate(kind: AXValueType, value: *const c_void) -> AXValueRef;
-        pub fn AXValueGetType(value: AXValueRef) -> AXValueType;
-        pub fn AXValueGetValue(value: AXValueRef, kind: AXValueType, into: *mut c_void) -> bool;
-
-        pub fn AXObserverCreateWithInfoCallback(
-            application: i32,
-            callback: AXObserverCallbackWithInfo,
-            observer: *mut AXObserverRef,
-        ) -> AXError;
-        pub fn AXObserverAddNotification(
-            observer: AXObserverRef,
-            element: AXUIElementRef,
-            notification: CFStringRef,
-            context: *mut c_void,
-        ) -> AXError;
-        pub fn AXObserverGetRunLoopSource(observer: AXObserverRef) -> CFRunLoopSourceRef;
-    }
 }

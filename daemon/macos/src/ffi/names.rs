@@ -44,6 +44,7 @@ pub const kAXMaxValueAttribute: &str = "AXMaxValue";
 pub const kAXNumberOfCharactersAttribute: &str = "AXNumberOfCharacters";
 pub const kAXSelectedTextAttribute: &str = "AXSelectedText";
 pub const kAXSelectedTextRangeAttribute: &str = "AXSelectedTextRange";
+pub const kAXVisibleCharacterRangeAttribute: &str = "AXVisibleCharacterRange";
 pub const kAXHorizontalScrollBarAttribute: &str = "AXHorizontalScrollBar";
 pub const kAXVerticalScrollBarAttribute: &str = "AXVerticalScrollBar";
 pub const kAXMenuItemMarkCharAttribute: &str = "AXMenuItemMarkChar";

@@ -91,6 +91,11 @@ pub trait InputBackend {
         Ok(())
     }
 
+    /// The keys of a row with those that must be held for some of them, such as Shift for a capital letter.
+    fn with_held_keys(&self, keys: &[(Key, bool)]) -> Vec<(Key, bool)> {
+        keys.to_vec()
+    }
+
     /// Prepares the next keys of a row, each with whether it goes down. Returns how many can be sent as they are; at least one.
     fn prepare_keys(&mut self, keys: &[(Key, bool)]) -> Result<usize, Failure> {
         Ok(keys.len())
@@ -106,8 +111,13 @@ pub trait InputBackend {
         Ok(pieces.len())
     }
 
-    /// Types a piece of a text.
+    /// Types a piece of a text. Where that is a press and a release, it only presses.
     fn type_text(&mut self, piece: &Self::TextPiece) -> impl Future<Output = Result<(), Failure>>;
+
+    /// Releases a piece of a text that [`InputBackend::type_text`] has pressed.
+    fn release_text(&mut self, _piece: &Self::TextPiece) -> impl Future<Output = Result<(), Failure>> {
+        std::future::ready(Ok(()))
+    }
 
     /// Restores the modifiers as they were before the text.
     fn end_text(&mut self) -> Result<(), Failure> {
@@ -128,6 +138,13 @@ pub trait InputBackend {
 
     /// Waits for this time, or until the gate is closed; true if it is.
     fn pause(&mut self, time: Duration, gate: &Gate) -> impl Future<Output = bool>;
+
+    /// Waits for this time, whatever happens meanwhile.
+    fn hold(&mut self, time: Duration) -> impl Future<Output = ()> {
+        async move {
+            self.pause(time, &Gate::new()).await;
+        }
+    }
 
     /// Waits at most this long until the app under the pointer has processed the pointer's position.
     fn arrive(&mut self, _timeout: Duration) -> Result<(), Failure> {

@@ -8,10 +8,14 @@ use std::time::Duration;
 pub struct InputPace {
     /// The pause after a move of the pointer, if a button is pressed or released next.
     pub after_move: Duration,
-    /// The pause after the press of a button, if a button is pressed or released next.
+    /// The pause after the press of a button, if the pointer is moved or a button is pressed or released next.
     pub after_press: Duration,
+    /// The pause after a move with a button held, if a button is pressed or released next.
+    pub after_drag: Duration,
     /// The pause between two keys of a row. If there is one, each key is a stretch.
     pub between_keys: Duration,
+    /// How long a piece of a text is held down, where it is a press and a release.
+    pub text_hold: Duration,
     /// The pause between two stretches of a text.
     pub between_texts: Duration,
     /// How long to wait at most until input has been received.
@@ -40,7 +44,9 @@ impl InputPace {
     pub const IMMEDIATE: InputPace = InputPace {
         after_move: Duration::ZERO,
         after_press: Duration::ZERO,
+        after_drag: Duration::ZERO,
         between_keys: Duration::ZERO,
+        text_hold: Duration::ZERO,
         between_texts: Duration::ZERO,
         arrival_timeout: Duration::ZERO,
         keys_per_stretch: usize::MAX,

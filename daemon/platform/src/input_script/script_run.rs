@@ -20,8 +20,16 @@ pub(super) struct ScriptRun<'a, B> {
     sent: Sent,
     /// The receivers that the judge accepted.
     receivers: Vec<Receiver>,
-    /// The pause that is due if a button is pressed or released next.
-    dwell: Duration,
+    /// What is left of the pause that is due before the pointer does something else.
+    dwell: Dwell,
+}
+
+/// A pause of the pointer: some desktops lose an event that follows the one before too soon.
+#[derive(Clone, Copy, Default)]
+struct Dwell {
+    time: Duration,
+    /// Whether it is due before a move too.
+    before_move: bool,
 }
 
 /// Which device a stretch comes from, and so who receives it.
@@ -44,13 +52,16 @@ impl<'a, B: InputBackend> ScriptRun<'a, B> {
     pub fn new(backend: &'a mut B, judge: &'a Judge, gate: &'a Gate) -> ScriptRun<'a, B> {
         let pace = backend.pace();
         let (down, receivers) = (Vec::new(), Vec::new());
-        ScriptRun { backend, judge, gate, pace, down, sent: Sent::No, receivers, dwell: Duration::ZERO }
+        ScriptRun { backend, judge, gate, pace, down, sent: Sent::No, receivers, dwell: Dwell::default() }
     }
 
     /// Runs the steps, and ends the script whatever came of them.
     pub async fn run(mut self, steps: &[InputStep]) -> Result<(), Failure> {
         let mut result = self.steps(steps).await;
-        if result.is_err() {
+        if result.is_ok() {
+            // The next script may begin with a release.
+            self.wait_out_dwell().await;
+        } else {
             self.release_all().await;
         }
         if let Err(failure) = self.backend.end() {
@@ -66,6 +77,9 @@ impl<'a, B: InputBackend> ScriptRun<'a, B> {
 
     /// Releases what the script pressed itself, the last first.
     async fn release_all(&mut self) {
+        if self.down.iter().any(|what| matches!(what, KeyOrButton::Button(_))) {
+            self.wait_out_dwell().await;
+        }
         for what in std::mem::take(&mut self.down).into_iter().rev() {
             if let Err(failure) = self.backend.release(what).await {
                 // The script has failed already; a second failure would not add anything.
@@ -100,18 +114,42 @@ impl<'a, B: InputBackend> ScriptRun<'a, B> {
                 ([], [step]) => self.step(step).await?,
                 (keys, _) => self.keys(keys).await?,
             }
-            self.dwell = match row.last() {
-                Some(InputStep::Move(_)) => self.pace.after_move,
-                Some(InputStep::Button(_, true)) => self.pace.after_press,
-                _ => Duration::ZERO,
-            };
+            self.dwell = self.dwell_after(&row[row.len() - 1]);
         }
         Ok(())
+    }
+
+    /// The pause that is due after a step.
+    fn dwell_after(&self, step: &InputStep) -> Dwell {
+        let is_dragging = self.down.iter().any(|what| matches!(what, KeyOrButton::Button(_)));
+        match step {
+            InputStep::Move(_) if is_dragging => Dwell { time: self.pace.after_drag, before_move: false },
+            InputStep::Move(_) => Dwell { time: self.pace.after_move, before_move: false },
+            InputStep::Pause(time) => Dwell { time: self.dwell.time.saturating_sub(*time), ..self.dwell },
+            // A press and a release have set it already.
+            InputStep::Button(..)
+            | InputStep::Wheel { .. }
+            | InputStep::Key(..)
+            | InputStep::Text(_)
+            | InputStep::Arrive
+            | InputStep::Expect(_) => self.dwell,
+        }
+    }
+
+    /// Waits out the pause that is due, whether or not the gate is closed: what was pressed must be seen as pressed.
+    async fn wait_out_dwell(&mut self) {
+        let Dwell { time, .. } = std::mem::take(&mut self.dwell);
+        if !time.is_zero() {
+            self.backend.hold(time).await;
+        }
     }
 
     async fn step(&mut self, step: &InputStep) -> Result<(), Failure> {
         match step {
             InputStep::Move(to) => {
+                if self.dwell.before_move {
+                    self.pause(self.dwell.time).await?;
+                }
                 // Where the pointer is changes nothing in an app: it is not noted as sent.
                 if self.gate.is_closed() {
                     return Err(Failure::closed());
@@ -119,7 +157,7 @@ impl<'a, B: InputBackend> ScriptRun<'a, B> {
                 self.backend.move_pointer(*to).await
             }
             InputStep::Button(button, down) => {
-                self.pause(self.dwell).await?;
+                self.pause(self.dwell.time).await?;
                 self.send(Source::Pointer, &[Piece::of(KeyOrButton::Button(*button), *down)]).await
             }
             InputStep::Wheel { right, down } => self.wheel(WheelTurn { right: *right, down: *down }).await,
@@ -133,6 +171,7 @@ impl<'a, B: InputBackend> ScriptRun<'a, B> {
 
     /// Presses and releases the keys of a row, with one receiver as far as the platform can send them at once.
     async fn keys(&mut self, keys: &[(Key, bool)]) -> Result<(), Failure> {
+        let keys = &self.backend.with_held_keys(keys)[..];
         let at_once = match self.pace.between_keys.is_zero() {
             true => self.pace.keys_per_stretch.max(1),
             false => 1,
@@ -260,10 +299,16 @@ impl<'a, B: InputBackend> ScriptRun<'a, B> {
                 Piece::Press(what) => {
                     // Also if the backend fails it may be down.
                     self.down.push(*what);
+                    if matches!(what, KeyOrButton::Button(_)) {
+                        self.dwell = Dwell { time: self.pace.after_press, before_move: true };
+                    }
                     self.backend.press(*what).await?;
                 }
                 Piece::Release(what) => {
                     self.backend.release(*what).await?;
+                    if matches!(what, KeyOrButton::Button(_)) {
+                        self.dwell = Dwell::default();
+                    }
                     // If the backend failed it may not be up, and is released once more.
                     if let Some(at) = self.down.iter().rposition(|down| down == what) {
                         self.down.remove(at);
@@ -273,6 +318,11 @@ impl<'a, B: InputBackend> ScriptRun<'a, B> {
                 Piece::Text(text, characters) => {
                     self.backend.type_text(text).await?;
                     self.gate.typed(*characters);
+                    self.sent = Sent::Yes;
+                    if !self.pace.text_hold.is_zero() {
+                        self.backend.hold(self.pace.text_hold).await;
+                    }
+                    self.backend.release_text(text).await?;
                 }
             }
             self.sent = Sent::Yes;

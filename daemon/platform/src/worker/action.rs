@@ -41,14 +41,15 @@ impl<L: AppHandle> ThreadedApp<L> {
             return state.reply(to, Err(ended));
         };
         let (finished_sender, late) = (self.finished_sender.clone(), Arc::clone(handle.late()));
+        let pulse = handle.pulse().cloned();
         tokio::spawn(async move {
             let sent_at = tokio::time::Instant::now();
-            let result = match tokio::time::timeout(APP_REPLY_TIMEOUT, reply).await {
-                Ok(Ok(result)) => result,
-                Ok(Err(_)) => {
+            let result = match Self::wait_for_reply(pulse, reply).await {
+                Some(Ok(result)) => result,
+                Some(Err(_)) => {
                     Err(outcome_unknown(&gate, FailureKind::Gone, "the app ended before it answered"))
                 }
-                Err(_) => {
+                None => {
                     let text = format!("the app did not answer for {} ms", APP_REPLY_TIMEOUT.as_millis());
                     Err(outcome_unknown(&gate, FailureKind::Unresponsive, &text))
                 }

@@ -5,10 +5,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use axd_protocol::Point;
 use tokio::sync::{mpsc, oneshot};
 
+use super::Pulse;
 use crate::mirror::Reading;
 use crate::{Act, ElementKey, Failure, Gate, Measured};
 
@@ -16,9 +18,26 @@ use crate::{Act, ElementKey, Failure, Gate, Measured};
 pub trait AppHandle: Clone + Send + Sync + 'static {
     /// The maximum number of elements in one request, so that a healthy app replies in time.
     const MAX_BATCH: usize;
+    /// The maximum number of elements in one step of the first walk. Between two steps requests are taken.
+    const MAX_STEP: usize = 4_096;
+    /// The maximum number of elements that are read for an interest at a time, where that is less than usual. The elements that
+    /// somebody waits on are read each time, and what is below them in turns.
+    const MAX_WATCHED: Option<usize> = None;
+    /// How long a step may take, by what an element has cost so far; `None` where that does not matter.
+    const STEP_BUDGET: Option<Duration> = None;
 
     /// Sends a request. False if the app has ended.
     fn ask(&self, question: AppRequest) -> bool;
+
+    /// When the app last answered a call, where one request takes many; `None` if a reply is the only sign of life.
+    fn pulse(&self) -> Option<&Arc<Pulse>> {
+        None
+    }
+
+    /// Whether elements may be read that nobody asked for and no event named, as the sweep does.
+    fn may_sweep(&self) -> bool {
+        true
+    }
 
     /// Waits until the app has ended.
     fn ended(&self) -> impl Future<Output = ()> + Send;
@@ -37,7 +56,8 @@ pub enum AppRequest {
     Observe(mpsc::UnboundedSender<AppNotification>, ReplySender<()>),
     /// Puts a marker into the notifications, after everything that the app has announced so far.
     Mark(u64, mpsc::UnboundedSender<AppNotification>),
-    /// Reads elements; `None` for those that are gone.
+    /// Reads elements; `None` for those that are gone. The reply may be about the first few of them only: then the others are
+    /// requested again.
     Read(Vec<ElementKey>, ReplySender<Vec<Option<Reading>>>),
     /// Reads the bounds of elements; those that are gone are left out.
     Measure(Vec<ElementKey>, ReplySender<Vec<Measured>>),

@@ -1,6 +1,7 @@
 //! The worker's interface to its app: what a platform must implement to read the app and act on it.
 
 use std::ops::Range;
+use std::time::Instant;
 
 use axd_protocol::Point;
 use tokio::sync::oneshot;
@@ -113,6 +114,21 @@ pub trait AppBackend: Sized + Send + 'static {
 
     /// Sends a probe, which the app may reply to at any time. `None`: it has ended. The receiver fails when the app ends.
     fn probe(&mut self) -> Option<oneshot::Receiver<()>>;
+
+    /// When the app last answered a call, if that is known.
+    fn last_answer(&self) -> Option<Instant> {
+        None
+    }
+
+    /// How many elements the next step of the walk or of an interest may have at most, by what they cost.
+    fn max_step(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Whether the sweep may go on.
+    fn may_sweep(&self) -> bool {
+        true
+    }
 
     /// Whether this failure means that the app has ended.
     fn is_lost(&self, failure: &Failure) -> bool;

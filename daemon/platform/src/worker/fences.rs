@@ -9,6 +9,9 @@ use super::APP_REPLY_TIMEOUT;
 use crate::Responder;
 use crate::schedule::Schedule;
 
+/// How many times as long a fence is waited for while the app answers other calls.
+const MAX_EXTENSION: u32 = 4;
+
 /// The fences that are waited for.
 #[derive(Debug, Default)]
 pub struct Fences {
@@ -30,6 +33,8 @@ struct Fence {
     mark: u64,
     reply: Responder<()>,
     deadline: Instant,
+    /// The deadline if the app goes on answering other calls.
+    last_deadline: Instant,
     /// Whether the mark has arrived.
     passed: bool,
     /// What the app must have done before the fence is reached.
@@ -43,8 +48,20 @@ impl Fences {
     pub fn raise(&mut self, reply: Responder<()>, now: Instant) -> u64 {
         self.last_mark += 1;
         let (mark, deadline) = (self.last_mark, now + APP_REPLY_TIMEOUT);
-        self.raised.push(Fence { mark, reply, deadline, passed: false, prerequisite: None, stamp: None });
+        let last_deadline = now + APP_REPLY_TIMEOUT * MAX_EXTENSION;
+        let (prerequisite, stamp) = (None, None);
+        self.raised.push(Fence { mark, reply, deadline, last_deadline, passed: false, prerequisite, stamp });
         mark
+    }
+
+    /// Gives the fences more time if the app has answered something meanwhile: their marks wait until it has answered all that
+    /// was requested before.
+    pub fn extend(&mut self, last_answer: Option<Instant>) {
+        let Some(last_answer) = last_answer else { return };
+        for fence in &mut self.raised {
+            let deadline = (last_answer + APP_REPLY_TIMEOUT).min(fence.last_deadline);
+            fence.deadline = fence.deadline.max(deadline);
+        }
     }
 
     /// Records that the mark of a fence has arrived.

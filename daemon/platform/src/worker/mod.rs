@@ -8,19 +8,22 @@
 //! The worker knows nothing native: a `backend` is its only access to the app, and a `strategy` is what it does only for some
 //! apps. `state` (with `fences` and `flood`) is what it keeps, `walk` is the first walk, `reading` is everything after it, with
 //! the replies to requests. `threaded` is a backend for apps whose elements live in a thread of their own and are reached
-//! through an `app_handle`; `action` is how that backend acts.
+//! through an `app_handle`; `action` is how that backend acts, and a `pulse` how it tells a slow app from a silent one.
 
 mod action;
 mod app_handle;
 mod backend;
 mod fences;
 mod flood;
+mod pulse;
 mod reading;
 mod state;
 mod strategy;
 #[cfg(test)]
 mod tests;
 mod threaded;
+#[cfg(test)]
+mod threaded_tests;
 mod walk;
 
 use std::collections::VecDeque;
@@ -36,12 +39,13 @@ use threaded::ThreadedApp;
 
 pub use app_handle::{AppHandle, AppNotification, AppRequest, ReplySender};
 pub use backend::{AppBackend, Steps};
+pub use pulse::Pulse;
 pub use state::WorkerState;
 pub use strategy::{Progress, ReadStrategy, StepResult, Turn};
 
 use crate::{Counters, Failure, FailureKind, WorkerEvent, WorkerRequest};
 
-/// How long an app may take to reply before it counts as unresponsive.
+/// How long an app may answer nothing before it counts as unresponsive.
 pub const APP_REPLY_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// Starts the worker of an app that is reached through a handle. Without a handle it only reports that the app has ended.
@@ -228,6 +232,7 @@ impl<A: AppBackend> Worker<A> {
             let is_placed = state.unplaced.is_empty() || !state.is_complete();
             (is_flushed && is_placed).then(|| state.schedule.stamp())
         });
+        fences.extend(app.last_answer());
         let settled = fences.settle(&state.schedule, state.is_well(), now());
         state.fences = fences;
         let failure = self.state.failure();

@@ -114,7 +114,7 @@ impl<A: AppBackend> Worker<A> {
     async fn reread(&mut self, interest: u64) -> Result<(), Failure> {
         let all = self.state.mirror.below(self.state.schedule.watched(interest));
         let mut found = self.poll_strategies(Turn::Interest(&all)).await?;
-        let turn = self.state.schedule.turn(interest, all);
+        let turn = self.state.schedule.turn(interest, all, self.app.max_step());
         let readings = self.read_closure(turn, true).await?;
         found |= self.apply_unannounced(readings, Cause::Reread) > 0;
         self.state.schedule.reread(interest, found, now());
@@ -122,6 +122,10 @@ impl<A: AppBackend> Worker<A> {
     }
 
     async fn sweep(&mut self) -> Result<(), Failure> {
+        if !self.app.may_sweep() {
+            self.state.schedule.postpone_sweep(now());
+            return Ok(());
+        }
         let mirror = &self.state.mirror;
         let some = self.state.schedule.sweep(|| mirror.keys(), now());
         self.read_again(some, Cause::Sweep).await?;

@@ -1,15 +1,19 @@
 //! The backend for an app that is reached through an `AppHandle`.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use axd_protocol::Point;
 use tokio::sync::{mpsc, oneshot};
 use tracing::trace;
 
 use super::action::FinishedAction;
 use super::{
-    APP_REPLY_TIMEOUT, AppBackend, AppHandle, AppNotification, AppRequest, ReplySender, Steps, WorkerState,
-    unresponsive,
+    APP_REPLY_TIMEOUT, AppBackend, AppHandle, AppNotification, AppRequest, Pulse, ReplySender, Steps,
+    WorkerState, now, unresponsive,
 };
 use crate::mirror::Readings;
+use crate::schedule::Pace;
 use crate::{Act, ElementKey, Failure, FailureKind, Gate, Measured, Responder};
 
 /// An app with its notifications and the results of its actions.
@@ -25,7 +29,12 @@ pub(super) struct ThreadedApp<L> {
     finished: mpsc::UnboundedReceiver<FinishedAction>,
     /// Results that were waited for and are not handled yet.
     received_finished: Vec<FinishedAction>,
+    /// What reading an element has cost lately.
+    cost: Duration,
 }
+
+/// The smallest step, however slow the app is.
+const MIN_STEP: usize = 4;
 
 impl<L: AppHandle> ThreadedApp<L> {
     /// An app behind a handle; without a handle, an app that has ended.
@@ -40,7 +49,34 @@ impl<L: AppHandle> ThreadedApp<L> {
             finished_sender,
             finished,
             received_finished: Vec::new(),
+            cost: Duration::ZERO,
         }
+    }
+
+    /// Waits for a reply until the app has answered nothing for as long as the timeout. `None`: it timed out.
+    pub(super) async fn wait_for_reply<T>(
+        pulse: Option<Arc<Pulse>>,
+        mut reply: oneshot::Receiver<T>,
+    ) -> Option<Result<T, oneshot::error::RecvError>> {
+        let mut deadline = now() + APP_REPLY_TIMEOUT;
+        loop {
+            if let Ok(reply) = tokio::time::timeout_at(deadline.into(), &mut reply).await {
+                return Some(reply);
+            }
+            let last = pulse.as_ref().and_then(|pulse| pulse.last());
+            match last.map(|last| last + APP_REPLY_TIMEOUT) {
+                Some(later) if later > deadline => deadline = later,
+                _ => return None,
+            }
+        }
+    }
+
+    /// Updates the cost of an element after some were read.
+    fn measure_cost(&mut self, began: Instant, count: usize) {
+        let Ok(count) = u32::try_from(count.max(1)) else { return };
+        let cost = now().saturating_duration_since(began) / count;
+        // A slow reading counts at once, and a fast one little by little: it may have been of elements that are read in one call.
+        self.cost = if cost > self.cost { cost } else { (self.cost * 3 + cost) / 4 };
     }
 
     /// Sends a request and waits for the reply until the timeout.
@@ -52,11 +88,12 @@ impl<L: AppHandle> ThreadedApp<L> {
         let (answer, reply) = oneshot::channel();
         state.count_call();
         let asked = self.handle.as_ref().is_some_and(|handle| handle.ask(question(answer)));
-        match tokio::time::timeout(APP_REPLY_TIMEOUT, reply).await {
-            Ok(Ok(Err(failure))) if failure.kind == FailureKind::Unresponsive => Err(unresponsive()),
-            Ok(Ok(answer)) => answer,
-            Err(_) if asked => Err(unresponsive()),
-            Ok(Err(_)) | Err(_) => {
+        let pulse = self.handle.as_ref().and_then(AppHandle::pulse).cloned();
+        match Self::wait_for_reply(pulse, reply).await {
+            Some(Ok(Err(failure))) if failure.kind == FailureKind::Unresponsive => Err(unresponsive()),
+            Some(Ok(answer)) => answer,
+            None if asked => Err(unresponsive()),
+            Some(Err(_)) | None => {
                 self.handle = None;
                 Err(Failure::new(FailureKind::Gone, Self::ENDED))
             }
@@ -77,6 +114,7 @@ impl<L: AppHandle> ThreadedApp<L> {
                 state.unplaced.insert(element);
             }
             AppNotification::Destroyed(element) => {
+                state.counters.destroyed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 let parent = state.mirror.parent(element);
                 state.mark_known_dirty([element].into_iter().chain(parent));
             }
@@ -90,11 +128,15 @@ impl<L: AppHandle> ThreadedApp<L> {
 impl<L: AppHandle> AppBackend for ThreadedApp<L> {
     type Strategies = ();
 
-    const STEPS: Steps = Steps { first: L::MAX_BATCH, growth: 4, largest: 4_096 };
+    const STEPS: Steps = Steps { first: L::MAX_BATCH, growth: 4, largest: L::MAX_STEP };
     const FENCE_TIMEOUT_MEANS_UNRESPONSIVE: bool = true;
     const ENDED: &'static str = "the app has ended";
 
     async fn register(&mut self, state: &mut WorkerState) -> Result<(), Failure> {
+        if let Some(most) = L::MAX_WATCHED {
+            let pace = Pace { watch_size: most, watched_every_turn: true, ..Pace::default() };
+            state.schedule.pace(pace, now());
+        }
         let observer = self.observer.clone();
         self.ask(state, |answer| AppRequest::Observe(observer, answer)).await
     }
@@ -143,10 +185,19 @@ impl<L: AppHandle> AppBackend for ThreadedApp<L> {
         keys: &[ElementKey],
         into: &mut Readings,
     ) -> Result<(), Failure> {
-        for some in keys.chunks(L::MAX_BATCH) {
-            let asked = some.to_vec();
+        let mut left = keys;
+        while !left.is_empty() {
+            let asked = left[..left.len().min(L::MAX_BATCH)].to_vec();
+            let began = now();
             let read = self.ask(state, |answer| AppRequest::Read(asked, answer)).await?;
-            some.iter().zip(read).for_each(|(key, reading)| into.add(*key, reading));
+            if read.is_empty() {
+                // Nothing would ever be read this way.
+                return Err(unresponsive());
+            }
+            self.measure_cost(began, read.len());
+            let (done, rest) = left.split_at(read.len().min(left.len()));
+            done.iter().zip(read).for_each(|(key, reading)| into.add(*key, reading));
+            left = rest;
         }
         Ok(())
     }
@@ -197,6 +248,24 @@ impl<L: AppHandle> AppBackend for ThreadedApp<L> {
     fn probe(&mut self) -> Option<oneshot::Receiver<()>> {
         let (answer, probe) = oneshot::channel();
         self.handle.as_ref()?.ask(AppRequest::Awake(answer)).then_some(probe)
+    }
+
+    fn last_answer(&self) -> Option<Instant> {
+        self.handle.as_ref()?.pulse()?.last()
+    }
+
+    fn max_step(&self) -> usize {
+        match L::STEP_BUDGET {
+            Some(budget) if !self.cost.is_zero() => {
+                let most = budget.as_nanos() / self.cost.as_nanos();
+                usize::try_from(most).unwrap_or(usize::MAX).clamp(MIN_STEP, L::MAX_STEP)
+            }
+            _ => usize::MAX,
+        }
+    }
+
+    fn may_sweep(&self) -> bool {
+        self.handle.as_ref().is_none_or(AppHandle::may_sweep)
     }
 
     fn is_lost(&self, _failure: &Failure) -> bool {

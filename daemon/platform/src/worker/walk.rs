@@ -58,7 +58,7 @@ impl<A: AppBackend> Worker<A> {
             self.state.queue_state();
             return Ok(());
         };
-        let count = step.min(queue.len());
+        let count = step.min(self.app.max_step()).min(queue.len());
         let mut chunk: Vec<ElementKey> = queue.drain(..count).collect();
         chunk.retain(|key| self.state.mirror.knows(*key) && !self.state.mirror.has_sent(*key));
         match self.read_closure(chunk.clone(), false).await {

@@ -77,6 +77,19 @@ async fn without_a_client_for_long_enough_the_server_stops_and_removes_its_socke
     assert!(!socket.exists());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_service_that_is_of_no_use_does_not_wait_for_clients_that_long() {
+    let options = ServerOptions { idle_exit: Some(Duration::from_secs(900)), ..ServerOptions::default() };
+    let rig = Rig::start_with(options, 0);
+    let mut client = rig.connect();
+    client.ask(r#"{"id":1,"command":"status"}"#).await;
+    *rig.stub.idle_limit.lock() = Some(Duration::from_secs(10));
+    let began = tokio::time::Instant::now();
+    client.stream.into_std().unwrap().shutdown(Shutdown::Both).unwrap();
+    rig.server.await.unwrap().unwrap();
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+}
+
 #[tokio::test]
 async fn a_system_that_refuses_new_connections_is_given_time_and_one_lost_client_is_not_a_refusal() {
     assert!(accept_retry_time(&io::Error::from_raw_os_error(nix::libc::EMFILE)).is_some());

@@ -46,11 +46,16 @@ struct Stub {
     /// How often a subscription was asked for lines, and how many bytes it wrote each time.
     tellings: Arc<AtomicU64>,
     telling_bytes: usize,
+    idle_limit: parking_lot::Mutex<Option<Duration>>,
 }
 
 impl Service for Stub {
     fn platform(&self) -> &'static str {
         "stub"
+    }
+
+    fn idle_limit(&self) -> Option<Duration> {
+        *self.idle_limit.lock()
     }
 
     fn serve(self: Arc<Self>, call: Call, out: &mut Vec<u8>) -> Served {
@@ -206,6 +211,7 @@ impl Rig {
             news: watch::Sender::new(0),
             tellings: Arc::default(),
             telling_bytes,
+            idle_limit: parking_lot::Mutex::default(),
         });
         let service = Arc::clone(&stub) as Arc<dyn Service>;
         let server = tokio::spawn(run(listener, service, Arc::clone(&sessions), stop.clone(), options));

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::attributes::Value;
 use super::change::Effect;
-use super::element::{Ask, element_of, return_object, trusted};
+use super::element::{Ask, element_of, return_object, strike, trusted};
 use super::error::{Error, code};
 use super::pages::show_pages;
 use super::tree::{AppState, Id, View};
@@ -41,15 +41,24 @@ fn message(
     let timeout = world.message_timeout(*target.timeout.lock());
     let (done, answer) = oneshot::channel();
     let (pid, sent) = (target.pid, std::time::Instant::now());
-    let asked = ask.of(element, {
+    let asked = ask.acting(element, {
         let world = Arc::clone(&world);
-        move |view, id, _| {
+        move |view, id, _, mut fault| {
+            if let Some(instead) = fault.take_if(|fault| fault.instead) {
+                strike(view, id, Some(instead))?;
+            }
             let effect = find(view, id)?;
             let runtime = world.runtime.clone();
             runtime.spawn(async move {
                 let result = perform(&world, pid, &reach, effect).await;
+                let mut result = result.map_err(|failure| error_of(&failure, kind));
+                if fault.is_some() {
+                    let struck = reach
+                        .inspect(move |inside| strike(&mut View::of(inside, AppState::default()), id, fault));
+                    result = result.and(struck.await.unwrap_or(Ok(())));
+                }
                 // The caller may have stopped waiting.
-                let _ = done.send(result.map_err(|failure| error_of(&failure, kind)));
+                let _ = done.send(result);
             });
             Ok(())
         }
@@ -132,7 +141,7 @@ fn error_of(failure: &Failure, kind: RequestKind) -> Error {
 
 /// `AXUIElementIsAttributeSettable`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementIsAttributeSettable(
+pub extern "C-unwind" fn AXUIElementIsAttributeSettable(
     element: CFTypeRef,
     attribute: CFTypeRef,
     settable: *mut u8,
@@ -146,7 +155,7 @@ pub extern "C" fn AXUIElementIsAttributeSettable(
 
 /// `AXUIElementSetAttributeValue`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementSetAttributeValue(
+pub extern "C-unwind" fn AXUIElementSetAttributeValue(
     element: CFTypeRef,
     attribute: CFTypeRef,
     value: CFTypeRef,
@@ -163,7 +172,7 @@ pub extern "C" fn AXUIElementSetAttributeValue(
 
 /// `AXUIElementCopyActionNames`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyActionNames(element: CFTypeRef, names: *mut CFTypeRef) -> i32 {
+pub extern "C-unwind" fn AXUIElementCopyActionNames(element: CFTypeRef, names: *mut CFTypeRef) -> i32 {
     const NAME: &str = "AXUIElementCopyActionNames";
     let asked = Ask::new(Call::ActionNames, "", NAME).of(element, |view, id, _| view.actions(id));
     code(asked.and_then(|(_, found)| {
@@ -174,7 +183,7 @@ pub extern "C" fn AXUIElementCopyActionNames(element: CFTypeRef, names: *mut CFT
 
 /// `AXUIElementCopyActionDescription`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyActionDescription(
+pub extern "C-unwind" fn AXUIElementCopyActionDescription(
     element: CFTypeRef,
     action: CFTypeRef,
     description: *mut CFTypeRef,
@@ -191,7 +200,7 @@ pub extern "C" fn AXUIElementCopyActionDescription(
 
 /// `AXUIElementPerformAction`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementPerformAction(element: CFTypeRef, action: CFTypeRef) -> i32 {
+pub extern "C-unwind" fn AXUIElementPerformAction(element: CFTypeRef, action: CFTypeRef) -> i32 {
     const NAME: &str = "AXUIElementPerformAction";
     let Some(action) = cf::text_of(action, NAME) else { return Error::IllegalArgument as i32 };
     let ask = Ask::new(Call::Perform, action.clone(), NAME);

@@ -7,6 +7,7 @@ use super::error::Error;
 use super::places::OFF_SCREEN;
 use super::roles::{has_rows, is_control, is_row, is_titled, role_of};
 use super::tree::{Id, Part, View};
+use crate::cf::{text_from, units_of};
 
 /// The value of an attribute.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +16,11 @@ pub(crate) enum Value {
     Integer(i64),
     Real(f64),
     Text(String),
+    /// A text with attributes, as text views have.
+    Attributed(String),
+    Url(String),
+    /// Seconds since 2001.
+    Date(f64),
     Element(Id),
     Elements(Vec<Id>),
     /// An element of another process.
@@ -83,6 +89,7 @@ pub(super) const NAMES: &[&str] = &[
     "AXNumberOfCharacters",
     "AXSelectedText",
     "AXSelectedTextRange",
+    "AXVisibleCharacterRange",
     "AXPlaceholderValue",
     "AXMenuItemMarkChar",
     "AXElementBusy",
@@ -286,6 +293,11 @@ impl View<'_> {
             "AXZoomButton" if role == Role::Window => Ok(Value::Element(id.part(Part::ZoomButton))),
             "AXMinimizeButton" if role == Role::Window => Ok(Value::Element(id.part(Part::MinimizeButton))),
             "AXCloseButton" | "AXZoomButton" | "AXMinimizeButton" if is_window => Err(Error::NoValue),
+            "AXVisibleCharacterRange" if role == Role::TextArea => self
+                .standing
+                .visible_text
+                .map(|(start, count)| Value::Range(start, count))
+                .ok_or(Error::NoValue),
             "AXNumberOfCharacters" | "AXSelectedText" | "AXSelectedTextRange" if holds_text(role) => {
                 self.text(id, name)
             }
@@ -355,7 +367,7 @@ impl View<'_> {
         let held = self.held(id);
         let (start, end) = self.selection(id);
         Ok(match name {
-            "AXNumberOfCharacters" => Value::Integer(held.encode_utf16().count() as i64),
+            "AXNumberOfCharacters" => Value::Integer(units_of(&held).len() as i64),
             "AXSelectedTextRange" => Value::Range(start as isize, (end - start) as isize),
             _ => Value::Text(part_of(&held, start, end - start)),
         })
@@ -373,15 +385,18 @@ impl View<'_> {
     fn selection(&self, id: Id) -> (usize, usize) {
         let selected = self.model.caret(id.widget()).selected();
         let held: Vec<char> = self.held(id).chars().collect();
-        let units = |characters: usize| held.iter().take(characters).map(|c| c.len_utf16()).sum();
+        let units = |characters: usize| {
+            let text: String = held.iter().take(characters).collect();
+            units_of(&text).len()
+        };
         (units(selected.start), units(selected.end))
     }
 }
 
 /// A part of a text, in UTF-16 units.
 pub(super) fn part_of(text: &str, start: usize, count: usize) -> String {
-    let units: Vec<u16> = text.encode_utf16().skip(start).take(count).collect();
-    String::from_utf16_lossy(&units)
+    let units: Vec<u16> = units_of(text).into_iter().skip(start).take(count).collect();
+    text_from(&units)
 }
 
 /// Whether its value is a number.

@@ -14,7 +14,7 @@ use super::error::{Error, code};
 use super::tree::{AppState, Id, View};
 use super::value::{boxed_error, object, value_of};
 use crate::cf::{self, Body, CFTypeRef, Foreign, ObjectKind, Owned, constant_strings, out};
-use crate::faults::Call;
+use crate::faults::{Call, Fault};
 use crate::trace::TracedCall;
 use crate::world::{Inner, current};
 
@@ -85,6 +85,18 @@ impl Ask {
         element: CFTypeRef,
         look: impl FnOnce(&mut View<'_>, Id, &Inner) -> Result<T, Error> + Send + 'static,
     ) -> Result<(u32, T), Error> {
+        self.acting(element, |view, id, world, fault| {
+            strike(view, id, fault)?;
+            look(view, id, world)
+        })
+    }
+
+    /// Like `of`, for a call that acts: the fault that is injected is left to the closure.
+    pub(super) fn acting<T: Send + 'static>(
+        self,
+        element: CFTypeRef,
+        look: impl FnOnce(&mut View<'_>, Id, &Inner, Option<Fault>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<(u32, T), Error> {
         if element.is_null() {
             return Err(Error::IllegalArgument);
         }
@@ -96,32 +108,30 @@ impl Ask {
         let inner = Arc::clone(&world);
         let looked = world.visit(pid, timeout, move |inside| {
             let mut view = View::of(inside, inner.standing(pid));
-            self.check(&mut view, pid, id, &inner)?;
-            look(&mut view, id, &inner)
+            let fault = self.traced(&view, pid, id, &inner);
+            look(&mut view, id, &inner, fault)
         });
+        // The way to another process and back takes its time, whatever the app answers.
+        let round_trip = world.settings.lock().manners.round_trip;
+        if !round_trip.is_zero() {
+            std::thread::sleep(round_trip);
+        }
         looked.flatten().map(|looked| (pid, looked))
     }
 
-    /// Traces the call, and fails if a fault is injected.
-    fn check(&self, view: &mut View<'_>, pid: u32, id: Id, world: &Inner) -> Result<(), Error> {
+    /// Traces the call, and returns the fault that is injected.
+    fn traced(&self, view: &View<'_>, pid: u32, id: Id, world: &Inner) -> Option<Fault> {
         let widget = view.model.widget(id.widget()).and_then(|widget| widget.id.clone());
         let (call, name) = (self.call, &self.name);
         let traced = || TracedCall { call, pid, element: id, widget: widget.clone(), name: name.clone() };
         world.trace.record(traced);
-        inject_fault(view, world, call, pid, id, widget.as_deref(), name)
+        world.faults.take(call, pid, widget.as_deref(), name)
     }
 }
 
-fn inject_fault(
-    view: &mut View<'_>,
-    world: &Inner,
-    call: Call,
-    pid: u32,
-    id: Id,
-    widget: Option<&str>,
-    name: &str,
-) -> Result<(), Error> {
-    let Some(fault) = world.faults.take(call, pid, widget, name) else { return Ok(()) };
+/// Fails as the fault says, if there is one.
+pub(super) fn strike(view: &mut View<'_>, id: Id, fault: Option<Fault>) -> Result<(), Error> {
+    let Some(fault) = fault else { return Ok(()) };
     if fault.kills {
         view.model.remove(id.widget());
         return Err(fault.error.unwrap_or(Error::InvalidUIElement));
@@ -139,6 +149,7 @@ fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Res
         world.trace.record_secure_read();
     }
     let value = world.across(pid, id, name, view.attribute(id, name)?);
+    let value = world.dressed(pid, view, id, name, value);
     match &value {
         Value::Elements(ids) => world.trace.record_elements(ids.len()),
         Value::Mixed(ids) => world.trace.record_elements(ids.len()),
@@ -149,13 +160,17 @@ fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Res
 
 /// `AXIsProcessTrusted`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXIsProcessTrusted() -> bool {
-    current().is_some_and(|world| world.settings.lock().trusted)
+pub extern "C-unwind" fn AXIsProcessTrusted() -> bool {
+    current().is_some_and(|world| {
+        let mut settings = world.settings.lock();
+        let now = settings.trusted;
+        *settings.says_trusted.get_or_insert(now)
+    })
 }
 
 /// `AXIsProcessTrustedWithOptions`: the user is asked if that is wanted, and answers after this has.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXIsProcessTrustedWithOptions(options: CFTypeRef) -> bool {
+pub extern "C-unwind" fn AXIsProcessTrustedWithOptions(options: CFTypeRef) -> bool {
     const NAME: &str = "AXIsProcessTrustedWithOptions";
     let before = AXIsProcessTrusted();
     let prompt = cf::string("AXTrustedCheckOptionPrompt", NAME);
@@ -164,6 +179,7 @@ pub extern "C" fn AXIsProcessTrustedWithOptions(options: CFTypeRef) -> bool {
             .is_some_and(|wanted| cf::truth_of(wanted, NAME) == Some(true));
     if let Some(world) = current().filter(|_| asks) {
         let mut settings = world.settings.lock();
+        settings.dialogs += 1;
         settings.says_yes_after = settings.says_yes_after.map(|times| times.saturating_sub(1));
         settings.trusted |= settings.says_yes_after == Some(0);
     }
@@ -172,25 +188,28 @@ pub extern "C" fn AXIsProcessTrustedWithOptions(options: CFTypeRef) -> bool {
 
 /// `AXUIElementGetTypeID`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementGetTypeID() -> usize {
+pub extern "C-unwind" fn AXUIElementGetTypeID() -> usize {
     ObjectKind::Element as usize
 }
 
 /// `AXUIElementCreateApplication`: whether there is such an app is not looked at.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCreateApplication(pid: i32) -> CFTypeRef {
+pub extern "C-unwind" fn AXUIElementCreateApplication(pid: i32) -> CFTypeRef {
     element(pid.unsigned_abs(), Id::APP, "AXUIElementCreateApplication").give()
 }
 
 /// `AXUIElementCreateSystemWide`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCreateSystemWide() -> CFTypeRef {
+pub extern "C-unwind" fn AXUIElementCreateSystemWide() -> CFTypeRef {
     element(SYSTEM_WIDE, Id::APP, "AXUIElementCreateSystemWide").give()
 }
 
 /// `AXUIElementGetPid`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementGetPid(element: CFTypeRef, pid: *mut i32) -> i32 {
+pub extern "C-unwind" fn AXUIElementGetPid(element: CFTypeRef, pid: *mut i32) -> i32 {
+    if let Some(world) = current() {
+        world.panic_once();
+    }
     match element_of(element, "AXUIElementGetPid") {
         Some(element) if out(pid, element.pid as i32) => 0,
         Some(_) => Error::IllegalArgument as i32,
@@ -200,7 +219,7 @@ pub extern "C" fn AXUIElementGetPid(element: CFTypeRef, pid: *mut i32) -> i32 {
 
 /// `AXUIElementSetMessagingTimeout`: for this object alone, or for all if it is the system-wide one.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementSetMessagingTimeout(element: CFTypeRef, seconds: f32) -> i32 {
+pub extern "C-unwind" fn AXUIElementSetMessagingTimeout(element: CFTypeRef, seconds: f32) -> i32 {
     let Some(element) = element_of(element, "AXUIElementSetMessagingTimeout") else {
         return Error::InvalidUIElement as i32;
     };
@@ -217,7 +236,7 @@ pub extern "C" fn AXUIElementSetMessagingTimeout(element: CFTypeRef, seconds: f3
 
 /// `AXUIElementCopyAttributeNames`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyAttributeNames(element: CFTypeRef, names: *mut CFTypeRef) -> i32 {
+pub extern "C-unwind" fn AXUIElementCopyAttributeNames(element: CFTypeRef, names: *mut CFTypeRef) -> i32 {
     const NAME: &str = "AXUIElementCopyAttributeNames";
     let asked = Ask::new(Call::Names, "", NAME)
         .of(element, |view, id, _| view.exists(id).then(|| view.names(id)).ok_or(Error::InvalidUIElement));
@@ -238,7 +257,7 @@ pub(super) fn return_object(place: *mut CFTypeRef, object: Owned) -> Result<(), 
 
 /// `AXUIElementCopyAttributeValue`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyAttributeValue(
+pub extern "C-unwind" fn AXUIElementCopyAttributeValue(
     element: CFTypeRef,
     attribute: CFTypeRef,
     value: *mut CFTypeRef,
@@ -276,7 +295,7 @@ fn of_system(attribute: &str) -> Result<Owned, Error> {
 
 /// `AXUIElementCopyAttributeValues`: some of the elements of an attribute that has many.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyAttributeValues(
+pub extern "C-unwind" fn AXUIElementCopyAttributeValues(
     element: CFTypeRef,
     attribute: CFTypeRef,
     start: isize,
@@ -303,7 +322,7 @@ pub extern "C" fn AXUIElementCopyAttributeValues(
 
 /// `AXUIElementGetAttributeValueCount`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementGetAttributeValueCount(
+pub extern "C-unwind" fn AXUIElementGetAttributeValueCount(
     element: CFTypeRef,
     attribute: CFTypeRef,
     count: *mut isize,
@@ -324,7 +343,7 @@ pub extern "C" fn AXUIElementGetAttributeValueCount(
 
 /// `AXUIElementCopyMultipleAttributeValues`: what cannot be read has the error in its place.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyMultipleAttributeValues(
+pub extern "C-unwind" fn AXUIElementCopyMultipleAttributeValues(
     element: CFTypeRef,
     attributes: CFTypeRef,
     options: u32,
@@ -341,8 +360,8 @@ pub extern "C" fn AXUIElementCopyMultipleAttributeValues(
         let mut found = Vec::with_capacity(names.len());
         for name in &names {
             let widget = view.model.widget(id.widget()).and_then(|widget| widget.id.clone());
-            let injected = inject_fault(view, world, Call::Read, pid, id, widget.as_deref(), name);
-            match injected.and_then(|()| read(view, pid, id, name, world)) {
+            let fault = world.faults.take(Call::Read, pid, widget.as_deref(), name);
+            match strike(view, id, fault).and_then(|()| read(view, pid, id, name, world)) {
                 // It ended: there is nothing to put anywhere.
                 Err(Error::InvalidUIElement) => return Err(Error::InvalidUIElement),
                 Err(error) if options & STOP_ON_ERROR != 0 => return Err(error),
@@ -362,7 +381,7 @@ pub extern "C" fn AXUIElementCopyMultipleAttributeValues(
 
 /// `AXUIElementCopyParameterizedAttributeValue`.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyParameterizedAttributeValue(
+pub extern "C-unwind" fn AXUIElementCopyParameterizedAttributeValue(
     element: CFTypeRef,
     attribute: CFTypeRef,
     parameter: CFTypeRef,
@@ -391,7 +410,7 @@ pub extern "C" fn AXUIElementCopyParameterizedAttributeValue(
 
 /// `AXUIElementCopyElementAtPosition`: of one app, or of whichever is in front there.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXUIElementCopyElementAtPosition(
+pub extern "C-unwind" fn AXUIElementCopyElementAtPosition(
     application: CFTypeRef,
     x: f32,
     y: f32,
@@ -427,7 +446,7 @@ pub extern "C" fn AXUIElementCopyElementAtPosition(
 
 /// `_AXUIElementGetWindow`: the window system's number of a window.
 #[unsafe(no_mangle)]
-pub extern "C" fn _AXUIElementGetWindow(element: CFTypeRef, window: *mut u32) -> i32 {
+pub extern "C-unwind" fn _AXUIElementGetWindow(element: CFTypeRef, window: *mut u32) -> i32 {
     const NAME: &str = "_AXUIElementGetWindow";
     let asked = Ask::new(Call::Window, "", NAME).of(element, |view, id, _| {
         let widget = view.model.widget(id.widget()).ok_or(Error::InvalidUIElement)?;

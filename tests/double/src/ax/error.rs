@@ -19,6 +19,8 @@ pub enum Error {
     NoValue = -25212,
     ParameterizedAttributeUnsupported = -25213,
     NotEnoughPrecision = -25214,
+    /// None of Apple's: the call throws an Objective-C exception, which here unwinds as a panic does.
+    Exception = 1,
 }
 
 impl Error {
@@ -46,6 +48,8 @@ impl Error {
 pub(super) fn code(result: Result<(), Error>) -> i32 {
     match result {
         Ok(()) => 0,
+        // No message is printed, because nothing is wrong.
+        Err(Error::Exception) => std::panic::resume_unwind(Box::new("an exception")),
         Err(error) => error as i32,
     }
 }

@@ -13,6 +13,7 @@ use super::notify::{NAMES, Notification};
 use super::tree::Id;
 use crate::cf::{self, Body, CFTypeRef, Foreign, ObjectKind, Owned, Port, Source, out, port_source};
 use crate::faults::Call;
+use crate::manners::{ELEMENT_SCOPED, Manners};
 
 type Callback = unsafe extern "C" fn(CFTypeRef, CFTypeRef, CFTypeRef, *mut c_void);
 type CallbackWithInfo = unsafe extern "C" fn(CFTypeRef, CFTypeRef, CFTypeRef, CFTypeRef, *mut c_void);
@@ -55,13 +56,16 @@ struct PendingCall {
 
 impl Observer {
     /// Queues a notification, once for each registration.
-    pub(crate) fn post(&self, pid: u32, notification: &Notification) {
+    pub(crate) fn post(&self, pid: u32, notification: &Notification, manners: &Manners) {
         if pid != self.pid {
             return;
         }
+        let app_hears =
+            manners.app_observers_hear_all || !ELEMENT_SCOPED.contains(&notification.name.as_str());
         let is_about = |registration: &&Registration| {
             registration.name == notification.name
-                && (registration.element == notification.element || registration.element == Id::APP)
+                && (registration.element == notification.element
+                    || registration.element == Id::APP && app_hears)
         };
         let contexts: Vec<Context> =
             self.registered.lock().iter().filter(is_about).map(|registration| registration.context).collect();
@@ -70,7 +74,11 @@ impl Observer {
         }
         let pending =
             contexts.into_iter().map(|context| PendingCall { notification: notification.clone(), context });
-        self.pending.lock().extend(pending);
+        {
+            let mut waiting = self.pending.lock();
+            let room = manners.port_size.saturating_sub(waiting.len());
+            waiting.extend(pending.take(room));
+        }
         if notification.name == "AXUIElementDestroyed" {
             self.registered.lock().retain(|registration| registration.element != notification.element);
         }
@@ -231,7 +239,7 @@ pub extern "C" fn AXObserverAddNotification(
 
 /// `AXObserverRemoveNotification`: what has been posted already still comes.
 #[unsafe(no_mangle)]
-pub extern "C" fn AXObserverRemoveNotification(
+pub extern "C-unwind" fn AXObserverRemoveNotification(
     observer: CFTypeRef,
     element: CFTypeRef,
     notification: CFTypeRef,

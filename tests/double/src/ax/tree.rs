@@ -89,6 +89,8 @@ pub(crate) struct AppState {
     pub frontmost: bool,
     /// Whether it is hidden.
     pub hidden: bool,
+    /// The part of its text areas that can be seen: the first unit, and how many.
+    pub visible_text: Option<(isize, isize)>,
 }
 
 impl<'a> View<'a> {

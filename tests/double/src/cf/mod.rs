@@ -18,4 +18,4 @@ pub(crate) use number::{boolean, integer, integer_of, real, real_of, truth_of};
 pub(crate) use object::{Body, Constant, Foreign, Object, constant_strings, foreign, out, owned};
 pub use object::{CFGetRetainCount, CFGetTypeID, CFRelease, CFRetain, CFTypeRef, ObjectKind, Owned};
 pub(crate) use source::{Port, Source, port_source};
-pub(crate) use text::{string, text_of};
+pub(crate) use text::{holder_of_string, string, text_from, text_of, units_of};

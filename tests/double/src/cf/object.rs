@@ -30,6 +30,8 @@ pub enum ObjectKind {
     Boolean,
     Number,
     String,
+    AttributedString,
+    Url,
     Array,
     Dictionary,
     Data,
@@ -67,7 +69,10 @@ pub(crate) enum Body {
     Empty,
     Boolean(bool),
     Number(Number),
+    /// A text as [`super::text`] writes it, and a zero byte behind it.
     Text(Cow<'static, str>),
+    /// A string that is in another object.
+    Within(Owned),
     Array(Array),
     Dictionary(Dictionary),
     Data(Vec<u8>),
@@ -210,7 +215,8 @@ impl Body {
             Body::Empty => String::new(),
             Body::Boolean(value) => value.to_string(),
             Body::Number(number) => format!("{number:?}"),
-            Body::Text(text) => format!("{text:?}"),
+            Body::Text(text) => format!("{:?}", text.trim_end_matches('\0')),
+            Body::Within(_) => "a string".to_owned(),
             Body::Array(array) => format!("{} items", array.len()),
             Body::Dictionary(dictionary) => format!("{} entries", dictionary.len()),
             Body::Data(bytes) => format!("{} bytes", bytes.len()),
@@ -245,7 +251,7 @@ impl Body {
             Body::Array(array) => array.len().hash(&mut hasher),
             Body::Dictionary(dictionary) => dictionary.len().hash(&mut hasher),
             Body::Foreign(foreign) => return foreign.hash(),
-            Body::Gone | Body::Empty => return None,
+            Body::Gone | Body::Empty | Body::Within(_) => return None,
         }
         Some(hasher.finish())
     }
@@ -371,7 +377,7 @@ macro_rules! constant_strings {
             pub static $name: crate::cf::Constant = {
                 static OBJECT: crate::cf::Object = crate::cf::Object::constant(
                     crate::cf::ObjectKind::String,
-                    crate::cf::Body::Text(std::borrow::Cow::Borrowed($text)),
+                    crate::cf::Body::Text(std::borrow::Cow::Borrowed(concat!($text, "\0"))),
                 );
                 crate::cf::Constant(&raw const OBJECT)
             };

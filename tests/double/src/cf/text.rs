@@ -1,4 +1,6 @@
-//! Strings: UTF-8 inside, counted in UTF-16 units as Apple counts them.
+//! Strings. Apple's are any sequence of UTF-16 units, also such that no Rust string can hold: apps cut texts in the middle of
+//! a character, and then half of it is left. Here such a half, a lone surrogate, is written as the character of plane 15 that
+//! ends in the same four digits: the unit D83D as U+FD83D. So scripts can have it in any text.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
@@ -12,18 +14,58 @@ const LATIN1: u32 = 0x0201;
 const UTF16: u32 = 0x0100;
 const UTF16LE: u32 = 0x1400_0100;
 
+/// Where the characters begin that stand for units by themselves.
+const PLANE_15: u32 = 0xF_0000;
+
+/// The units of a text.
+pub(crate) fn units_of(text: &str) -> Vec<u16> {
+    let mut units = Vec::with_capacity(text.len());
+    for character in text.chars() {
+        match u32::from(character) {
+            lone @ 0xF_D800..=0xF_DFFF => units.push((lone - PLANE_15) as u16),
+            _ => units.extend_from_slice(character.encode_utf16(&mut [0; 2])),
+        }
+    }
+    units
+}
+
+/// The text of these units.
+pub(crate) fn text_from(units: &[u16]) -> String {
+    let character = |unit: Result<char, std::char::DecodeUtf16Error>| {
+        unit.unwrap_or_else(|lone| {
+            let stand_in = char::from_u32(PLANE_15 + u32::from(lone.unpaired_surrogate()));
+            stand_in.unwrap_or(char::REPLACEMENT_CHARACTER)
+        })
+    };
+    char::decode_utf16(units.iter().copied()).map(character).collect()
+}
+
 /// A string.
 pub(crate) fn string(text: &str, made_by: &'static str) -> Owned {
-    owned(ObjectKind::String, Body::Text(Cow::Owned(text.to_owned())), made_by)
+    owned(ObjectKind::String, Body::Text(Cow::Owned(format!("{text}\0"))), made_by)
+}
+
+/// An object of another kind that has a string in it: an attributed string, or a URL.
+pub(crate) fn holder_of_string(kind: ObjectKind, text: &str, made_by: &'static str) -> Owned {
+    owned(kind, Body::Within(string(text, made_by)), made_by)
 }
 
 /// The text of a string; `None` for any other object, which is reported.
 pub(crate) fn text_of(string: CFTypeRef, function: &'static str) -> Option<String> {
     let text = with(string, ObjectKind::String, function, |body| match body {
-        Body::Text(text) => Some(text.to_string()),
+        Body::Text(text) => text.strip_suffix('\0').map(str::to_owned),
         _ => None,
     });
     text.flatten()
+}
+
+/// The string in an object of this kind, which is not given away.
+fn string_within(object: CFTypeRef, kind: ObjectKind, function: &'static str) -> CFTypeRef {
+    let within = with(object, kind, function, |body| match body {
+        Body::Within(string) => Some(string.get()),
+        _ => None,
+    });
+    within.flatten().unwrap_or(std::ptr::null())
 }
 
 fn bytes<'a>(start: *const u8, count: isize) -> Option<&'a [u8]> {
@@ -43,7 +85,7 @@ fn decode(bytes: &[u8], encoding: u32) -> Option<String> {
         UTF16 | UTF16LE => {
             let units: Vec<u16> =
                 bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
-            Some(String::from_utf16_lossy(&units))
+            Some(text_from(&units))
         }
         _ => None,
     }
@@ -119,22 +161,28 @@ pub extern "C" fn CFStringCreateCopy(_allocator: CFTypeRef, string: CFTypeRef) -
 /// `CFStringGetLength`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFStringGetLength(string: CFTypeRef) -> isize {
-    text_of(string, "CFStringGetLength").map_or(0, |text| text.encode_utf16().count() as isize)
+    text_of(string, "CFStringGetLength").map_or(0, |text| units_of(&text).len() as isize)
 }
 
-/// `CFStringGetCStringPtr`: may always answer nothing, and does, so that callers must cope.
+/// `CFStringGetCStringPtr`: the bytes themselves if they are all ASCII, as Apple has them then. Whoever takes them for a C string
+/// loses what is behind a zero in the text.
 #[unsafe(no_mangle)]
-pub extern "C" fn CFStringGetCStringPtr(_string: CFTypeRef, _encoding: u32) -> *const c_char {
-    std::ptr::null()
+pub extern "C" fn CFStringGetCStringPtr(string: CFTypeRef, _encoding: u32) -> *const c_char {
+    let start = with(string, ObjectKind::String, "CFStringGetCStringPtr", |body| match body {
+        Body::Text(text) if text.is_ascii() => text.as_ptr().cast(),
+        _ => std::ptr::null(),
+    });
+    start.unwrap_or(std::ptr::null())
 }
 
-/// `CFStringGetCharactersPtr`: as above.
+/// `CFStringGetCharactersPtr`: may always answer nothing, and does, so that callers must cope.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFStringGetCharactersPtr(_string: CFTypeRef) -> *const u16 {
     std::ptr::null()
 }
 
-/// `CFStringGetBytes`: whole characters only, as many as fit; answers how many units that were.
+/// `CFStringGetBytes`: whole characters only, as many as fit; answers how many units that were. It ends at half a character,
+/// unless there is a byte to take its place.
 #[unsafe(no_mangle)]
 pub extern "C" fn CFStringGetBytes(
     string: CFTypeRef,
@@ -149,21 +197,24 @@ pub extern "C" fn CFStringGetBytes(
     let Some(text) = text_of(string, "CFStringGetBytes") else { return 0 };
     let (start, count) = (usize::try_from(range.location), usize::try_from(range.length));
     let (Ok(start), Ok(count)) = (start, count) else { return 0 };
-    let units: Vec<u16> = text.encode_utf16().skip(start).take(count).collect();
+    let units: Vec<u16> = units_of(&text).into_iter().skip(start).take(count).collect();
     let room = if buffer.is_null() { usize::MAX } else { usize::try_from(room).unwrap_or(0) };
     let (mut bytes, mut taken) = (Vec::new(), 0);
     for character in char::decode_utf16(units) {
-        let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
         let mut encoded = Vec::new();
+        let lone = character.as_ref().err().map(|lone| lone.unpaired_surrogate());
+        let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
         match encoding {
-            UTF8 => encoded.extend(character.to_string().into_bytes()),
+            UTF16 | UTF16LE if lone.is_some() => encoded.extend(lone.unwrap_or_default().to_le_bytes()),
+            UTF8 if lone.is_none() => encoded.extend(character.to_string().into_bytes()),
             ASCII if character.is_ascii() => encoded.push(character as u8),
             LATIN1 if u32::from(character) < 256 => encoded.push(character as u8),
             UTF16 | UTF16LE => {
                 encoded
                     .extend(character.encode_utf16(&mut [0; 2]).iter().flat_map(|unit| unit.to_le_bytes()));
             }
-            _ if loss != 0 => encoded.push(loss),
+            // Half a character ends the conversion also where something could stand for it.
+            _ if loss != 0 && lone.is_none() => encoded.push(loss),
             _ => break,
         }
         if bytes.len() + encoded.len() > room {
@@ -222,4 +273,28 @@ pub extern "C" fn CFStringGetMaximumSizeForEncoding(length: isize, encoding: u32
 pub extern "C" fn CFStringCompare(a: CFTypeRef, b: CFTypeRef, _options: usize) -> isize {
     let text = |string: CFTypeRef| text_of(string, "CFStringCompare");
     text(a).cmp(&text(b)) as isize
+}
+
+/// `CFAttributedStringGetTypeID`.
+#[unsafe(no_mangle)]
+pub extern "C" fn CFAttributedStringGetTypeID() -> usize {
+    ObjectKind::AttributedString as usize
+}
+
+/// `CFAttributedStringGetString`.
+#[unsafe(no_mangle)]
+pub extern "C" fn CFAttributedStringGetString(string: CFTypeRef) -> CFTypeRef {
+    string_within(string, ObjectKind::AttributedString, "CFAttributedStringGetString")
+}
+
+/// `CFURLGetTypeID`.
+#[unsafe(no_mangle)]
+pub extern "C" fn CFURLGetTypeID() -> usize {
+    ObjectKind::Url as usize
+}
+
+/// `CFURLGetString`.
+#[unsafe(no_mangle)]
+pub extern "C" fn CFURLGetString(url: CFTypeRef) -> CFTypeRef {
+    string_within(url, ObjectKind::Url, "CFURLGetString")
 }

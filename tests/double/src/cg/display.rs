@@ -178,11 +178,17 @@ pub extern "C" fn CGDisplayRemoveReconfigurationCallback(callback: Callback, con
 /// `CGPreflightScreenCaptureAccess`.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGPreflightScreenCaptureAccess() -> bool {
-    current().is_some_and(|world| world.settings.lock().may_capture)
+    current().is_some_and(|world| {
+        let settings = world.settings.lock();
+        settings.says_may_capture.unwrap_or(settings.may_capture)
+    })
 }
 
 /// `CGRequestScreenCaptureAccess`: whatever the user answers, it counts from the next start on.
 #[unsafe(no_mangle)]
 pub extern "C" fn CGRequestScreenCaptureAccess() -> bool {
+    if let Some(world) = current() {
+        world.settings.lock().dialogs += 1;
+    }
     CGPreflightScreenCaptureAccess()
 }

@@ -1,6 +1,7 @@
 //! Events: how they are created, changed and posted.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use parking_lot::Mutex;
 
@@ -20,7 +21,7 @@ const LEFT_DRAGGED: u32 = 6;
 const RIGHT_DRAGGED: u32 = 7;
 const KEY_DOWN: u32 = 10;
 const KEY_UP: u32 = 11;
-const FLAGS_CHANGED: u32 = 12;
+pub(super) const FLAGS_CHANGED: u32 = 12;
 const SCROLL_WHEEL: u32 = 22;
 const OTHER_DOWN: u32 = 25;
 const OTHER_UP: u32 = 26;
@@ -58,6 +59,8 @@ pub struct Posted {
     pub pid: Option<i32>,
     /// How long the user's own mouse and keyboard are ignored after it, in seconds.
     pub suppresses: f64,
+    /// When it was posted.
+    pub when: Instant,
 }
 
 /// The kind of an event.
@@ -124,6 +127,7 @@ fn event(source: CFTypeRef, fill: impl FnOnce(&mut Posted), made_by: &'static st
         flags,
         wheel: (0, 0),
         pid: None,
+        when: Instant::now(),
         suppresses: source.flatten().map_or(DEFAULT_SUPPRESSION_SECONDS, |source| *source.0.lock()),
     };
     fill(&mut posted);
@@ -282,10 +286,14 @@ fn post(event: CFTypeRef, pid: Option<i32>, function: &'static str) {
     let posted = with(event, function, |posted| posted.clone());
     if let (Some(mut posted), Some(world)) = (posted, current()) {
         posted.kind = kind_of(posted.number, posted.key, posted.flags);
-        posted.pid = pid;
+        (posted.pid, posted.when) = (pid, Instant::now());
         // Without the permission to control the machine nothing gets through, and nobody is told.
-        if world.settings.lock().trusted {
-            world.input.post(posted);
+        let (allowed, hurries) = {
+            let settings = world.settings.lock();
+            (settings.trusted, settings.takes_hurried_clicks)
+        };
+        if allowed {
+            world.input.post(posted, hurries);
         }
     }
 }

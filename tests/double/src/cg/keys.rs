@@ -1,9 +1,10 @@
 //! The virtual key codes of a Mac's ANSI keyboard.
 
+use axd_macos::appkit::host::{HostKey, HostKeyboard};
 use axd_protocol::keys::{Key, Modifier, Named};
 
 /// The keys that type: code, character, and character with shift.
-pub(crate) const ANSI: &[(u16, char, char)] = &[
+const ANSI: &[(u16, char, char)] = &[
     (0, 'a', 'A'),
     (1, 's', 'S'),
     (2, 'd', 'D'),
@@ -101,6 +102,18 @@ const NAMED: &[(u16, Key)] = &[
     (80, Key::Function(19)),
     (90, Key::Function(20)),
 ];
+
+/// An ANSI keyboard, as AppKit reports it.
+pub(crate) fn ansi_keyboard() -> HostKeyboard {
+    let key = |(code, plain, shifted): &(u16, char, char)| HostKey {
+        code: *code,
+        plain: Some(*plain),
+        shifted: Some(*shifted),
+        with_command: Some(*plain),
+    };
+    let keys: Vec<HostKey> = ANSI.iter().map(key).collect();
+    HostKeyboard { current: keys.clone(), latin: keys }
+}
 
 /// The key of a code; `None` of codes that no key has.
 pub(super) fn key_of(code: u16) -> Option<Key> {

@@ -12,7 +12,7 @@ use axd_protocol::Bounds;
 pub use event::Posted;
 pub(crate) use image::shot;
 pub use input::InputLog;
-pub(crate) use keys::ANSI;
+pub(crate) use keys::ansi_keyboard;
 pub use secure::LostKeys;
 
 /// A point.

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use axd_double::World;
 use axd_double::cg::{LostKeys, Posted};
-use axd_platform::{Act, InputStep};
+use axd_macos::appkit::host::HostKey;
+use axd_platform::{Act, InputStep, Sent};
 use axd_protocol::command::Verdict;
 use axd_protocol::keys::{Button, Key, Modifier, Named};
 use axd_protocol::{Point, Role};
@@ -188,4 +189,107 @@ fn secure_input_of_another_app_is_seen_and_harms_only_what_it_swallows() {
     world.act_as_user("Other", SimVerb::Fault, Some("die"), None);
     app.until("who ends gives it back", |_| !is_on(&desktop));
     assert_eq!(typed(&desktop, "d"), (true, true));
+}
+
+#[test]
+fn a_click_is_slow_enough_to_arrive() {
+    let world = World::of(&[APP]);
+    let mut desktop = Desktop::start();
+    let mut app = desktop.attach(&world, "App");
+    app.walked();
+    let bounds = app.measure("press").bounds.expect("it has a place");
+    let at = Point { x: bounds.x + bounds.width / 2, y: bounds.y + bounds.height / 2 };
+    let click = || {
+        let buttons = [true, false].map(|down| InputStep::Button(Button::Left, down));
+        [InputStep::Move(at)].into_iter().chain(buttons).collect::<Vec<_>>()
+    };
+    for count in 1..=3 {
+        desktop.call(|platform, gate| platform.input(click().into(), gate)).unwrap();
+        app.until("the click arrived", |app| app.has_text(Role::Text, &format!("count {count}")));
+    }
+    // As two requests, too.
+    for down in [true, false] {
+        let step = vec![InputStep::Button(Button::Left, down)];
+        desktop.call(|platform, gate| platform.input(step.into(), gate)).unwrap();
+    }
+    app.until("the click of two requests arrived", |app| app.has_text(Role::Text, "count 4"));
+}
+
+#[test]
+fn a_press_that_is_cancelled_is_not_released_too_soon_to_be_seen() {
+    let world = World::of(&[APP]);
+    let mut desktop = Desktop::start();
+    desktop.attach(&world, "App").walked();
+    let steps = vec![
+        InputStep::Move(Point { x: 700, y: 300 }),
+        InputStep::Button(Button::Left, true),
+        InputStep::Button(Button::Left, false),
+    ];
+    let sent = desktop.call(|platform, gate| {
+        let input = platform.input(steps.into(), gate.clone());
+        while world.input().posted().iter().all(|event| event.number != 1) {
+            std::thread::yield_now();
+        }
+        gate.close();
+        input
+    });
+    assert_eq!(sent.expect_err("it was cancelled").sent, Sent::Yes);
+    assert!(world.input().settle(Duration::from_secs(20)));
+    assert!(!world.input().is_held(), "no button stays down");
+}
+
+#[test]
+fn keys_and_texts_are_paced() {
+    let world = World::of(&[APP]);
+    let desktop = Desktop::start();
+    let keys =
+        ['a', 'b'].into_iter().flat_map(|key| [true, false].map(|down| InputStep::Key(Key::Char(key), down)));
+    let steps: Vec<InputStep> = keys.chain([InputStep::Text("x".repeat(50))]).collect();
+    desktop.call(|platform, gate| platform.input(steps.into(), gate)).unwrap();
+    let posted = world.input().posted();
+    assert_eq!(posted.len(), 10, "{:?}", short(&posted));
+    for pair in posted.windows(2) {
+        let between = pair[1].when.duration_since(pair[0].when);
+        let is_one = pair[0].text.is_none() != pair[1].text.is_none();
+        assert!(is_one || between >= Duration::from_millis(8), "{between:?} between {:?}", short(pair));
+    }
+}
+
+#[test]
+fn shift_is_pressed_as_a_key_and_does_not_stay() {
+    let world = World::of(&[APP]);
+    let mut desktop = Desktop::start();
+    let mut app = desktop.attach(&world, "App");
+    app.walked();
+    app.perform_ok("field", Act::Focus);
+    app.perform_ok("field", Act::CaretToEnd);
+    let steps = ['A', 'b', '+']
+        .into_iter()
+        .flat_map(|key| [true, false].map(|down| InputStep::Key(Key::Char(key), down)));
+    desktop.call(|platform, gate| platform.input(steps.collect::<Vec<_>>().into(), gate)).unwrap();
+    app.until("the keys arrived", |app| app.facts("field").value.as_deref() == Some("textAb+"));
+    assert!(!world.input().is_latched(), "{:?}", short(&world.input().posted()));
+}
+
+#[test]
+fn shortcuts_work_on_a_layout_without_latin_letters() {
+    let world = World::of(&[APP]);
+    let mut desktop = Desktop::start();
+    let mut app = desktop.attach(&world, "App");
+    app.walked();
+    let greek = HostKey { code: 0, plain: Some('α'), shifted: Some('Α'), with_command: Some('α') };
+    world.settings(|settings| settings.keyboard.current = vec![greek]);
+    app.perform_ok("field", Act::Focus);
+    let combo = |key| {
+        let keys = [Key::Modifier(Modifier::Cmd), key];
+        let down = keys.map(|key| InputStep::Key(key, true));
+        let up = [keys[1], keys[0]].map(|key| InputStep::Key(key, false));
+        down.into_iter().chain(up)
+    };
+    let delete = [true, false].map(|down| InputStep::Key(Key::Named(Named::Backspace), down));
+    let steps: Vec<InputStep> = combo(Key::Char('a')).chain(delete).collect();
+    desktop.call(|platform, gate| platform.input(steps.into(), gate)).unwrap();
+    app.until("all was selected and deleted", |app| {
+        app.facts("field").value.as_deref().unwrap_or_default().is_empty()
+    });
 }

@@ -28,6 +28,20 @@ fn keys_are_doubtful_while_somebody_has_the_keyboard_to_itself_and_the_mouse_is_
         let sent = input(steps);
         assert!(matches!(&sent, Ok(Some(why)) if why.contains("process 4711")), "{sent:?}");
     }
+    let told = |pid: u32| {
+        world.secure_input(pid, true);
+        let (sent, findings) = (input(presses()).unwrap().unwrap(), desktop.examine());
+        world.secure_input(pid, false);
+        let finding = findings.into_iter().find(|finding| finding.what == "secure input").unwrap();
+        (sent, finding.remedy.unwrap_or_default())
+    };
+    world.secure_input(4711, false);
+    let (warning, fix) = told(std::process::id());
+    assert!(warning.contains("exclusive use") && fix.contains("quit the app"), "{warning}; {fix}");
+    // More than the system gives to a process.
+    let (warning, fix) = told(99_999_999);
+    assert!(warning.contains("has ended") && fix.contains("log out"), "{warning}; {fix}");
+    world.secure_input(4711, true);
     let button = |down| InputStep::Button(Button::Left, down);
     let click = vec![InputStep::Move(Point { x: 700, y: 300 }), button(true), button(false)];
     assert_eq!(input(click), Ok(None));

@@ -2,6 +2,7 @@
 #![cfg(not(target_os = "macos"))]
 
 mod acting;
+mod containers;
 mod desktop;
 mod displays;
 mod enable_accessibility;
@@ -11,8 +12,13 @@ mod keyboard;
 mod observing;
 #[path = "../common/backend.rs"]
 mod on;
+mod panics;
+mod permissions;
 mod processes;
 mod reading;
 #[path = "../common/scripts.rs"]
 mod scripts;
+mod selftest;
 mod shapes;
+mod slowness;
+mod texts;

@@ -43,6 +43,11 @@ impl Desktop {
         Desktop { runtime, mac: Some(mac), events, seen: Vec::new() }
     }
 
+    /// The backend itself.
+    pub fn platform(&self) -> &dyn Platform {
+        self.mac()
+    }
+
     fn mac(&self) -> &MacDesktop {
         self.mac.as_ref().expect("it runs")
     }
@@ -105,6 +110,7 @@ impl Desktop {
             children: HashMap::new(),
             totals: HashMap::new(),
             degraded: None,
+            degradations: Vec::new(),
             complete: false,
             announcements: Vec::new(),
         }
@@ -121,6 +127,8 @@ pub struct Attached {
     pub children: HashMap<ElementKey, Vec<ElementKey>>,
     pub totals: HashMap<ElementKey, Option<u32>>,
     pub degraded: Option<String>,
+    /// Why it was degraded, each time.
+    pub degradations: Vec<String>,
     pub complete: bool,
     pub announcements: Vec<String>,
 }
@@ -144,6 +152,7 @@ impl Attached {
             }
             WorkerEvent::Announcement(text) => self.announcements.push(text),
             WorkerEvent::State { degraded, complete } => {
+                self.degradations.extend(degraded.clone());
                 (self.degraded, self.complete) = (degraded, complete)
             }
             WorkerEvent::Reply(reply) => reply.deliver(),

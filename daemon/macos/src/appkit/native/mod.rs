@@ -1,10 +1,12 @@
 //! AppKit and ScreenCaptureKit, behind plain types. No other module uses Objective-C.
 //!
-//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main` and `capture_image`.
+//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main`, `saves_power`, `capture_image` and those of
+//! the pasteboard.
 
 mod keyboard;
 mod pasteboard;
 mod screens;
+mod test_window;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -26,17 +28,21 @@ use objc2_app_kit::{
     NSWorkspaceOpenConfiguration, NSWorkspaceWillSleepNotification,
 };
 use objc2_foundation::{
-    NSArray, NSBundle, NSDictionary, NSError, NSNotification, NSNotificationName, NSPoint, NSString, NSURL,
+    NSActivityOptions, NSArray, NSBundle, NSDictionary, NSError, NSNotification, NSNotificationName, NSPoint,
+    NSProcessInfo, NSString, NSURL,
 };
 use parking_lot::Mutex;
 
 use crate::appkit::host::{HostApp, HostAppKind, HostEvent, HostLaunch, LaunchCallback};
+use crate::ax::guard;
 
 pub use keyboard::keyboard;
 pub use pasteboard::{
-    pasteboard_files, pasteboard_read, pasteboard_types, pasteboard_write, pasteboard_write_files,
+    pasteboard_denied, pasteboard_files, pasteboard_read, pasteboard_types, pasteboard_write,
+    pasteboard_write_files,
 };
 pub use screens::{capture_image, screens};
+pub use test_window::{change_test_window, open_test_window, test_window_presses};
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -49,6 +55,11 @@ pub fn run_main() {
     let Some(thread) = MainThreadMarker::new() else { return };
     autoreleasepool(|_| {
         let app = NSApplication::sharedApplication(thread);
+        // Otherwise the system slows down a program without windows: timers and sockets would take seconds.
+        let options =
+            NSActivityOptions::UserInitiatedAllowingIdleSystemSleep | NSActivityOptions::LatencyCritical;
+        let reason = NSString::from_str("axd answers at once");
+        let _activity = NSProcessInfo::processInfo().beginActivityWithOptions_reason(options, &reason);
         // No Dock icon, no menu bar.
         app.setActivationPolicy(NSApplicationActivationPolicy::Accessory);
         if !STOPPED.load(Ordering::Acquire) {
@@ -101,7 +112,7 @@ pub fn on_main(work: Work) {
     DispatchQueue::main().exec_async(|| {
         let next = WORK.lock().pop_front();
         if let Some(work) = next {
-            autoreleasepool(|_| work());
+            guard::catch_panic("thread 0", || autoreleasepool(|_| work()));
         }
     });
 }
@@ -142,7 +153,7 @@ pub fn observe(out: Listener) {
 }
 
 fn listen(name: &NSNotificationName, event: impl Fn(&NSNotification) -> Option<HostEvent> + 'static) {
-    let block = RcBlock::new(move |notification: NonNull<NSNotification>| {
+    let block = RcBlock::new(guard::block("a notification", move |notification: NonNull<NSNotification>| {
         // SAFETY: it lives while the block runs.
         if let Some(event) = event(unsafe { notification.as_ref() }) {
             LISTENER.with_borrow(|listener| {
@@ -151,7 +162,7 @@ fn listen(name: &NSNotificationName, event: impl Fn(&NSNotification) -> Option<H
                 }
             });
         }
-    });
+    }));
     let center = NSWorkspace::sharedWorkspace().notificationCenter();
     // SAFETY: no object and no queue are allowed. The block runs on the thread that posts, which is this one.
     let context_pointer =
@@ -254,16 +265,19 @@ pub fn launch(plan: &HostLaunch, done: LaunchCallback) {
     // A running app would not receive them.
     configuration.setCreatesNewApplicationInstance(!plan.args.is_empty() || !plan.env.is_empty());
     let done = Mutex::new(Some(done));
-    let block = RcBlock::new(move |app: *mut NSRunningApplication, error: *mut NSError| {
-        let Some(done) = done.lock().take() else { return };
-        // SAFETY: each is null, or lives while the block runs.
-        let (app, error) = unsafe { (app.as_ref(), error.as_ref()) };
-        done(match (app, error) {
-            (Some(app), _) => Ok(describe(app)),
-            (None, Some(error)) => Err(error.localizedDescription().to_string()),
-            (None, None) => Err("the app did not start; macOS gave no reason".to_owned()),
-        });
-    });
+    let block = RcBlock::new(guard::block2(
+        "a launch",
+        move |app: *mut NSRunningApplication, error: *mut NSError| {
+            let Some(done) = done.lock().take() else { return };
+            // SAFETY: each is null, or lives while the block runs.
+            let (app, error) = unsafe { (app.as_ref(), error.as_ref()) };
+            done(match (app, error) {
+                (Some(app), _) => Ok(describe(app)),
+                (None, Some(error)) => Err(error.localizedDescription().to_string()),
+                (None, None) => Err("the app did not start; macOS gave no reason".to_owned()),
+            });
+        },
+    ));
     NSWorkspace::sharedWorkspace().openApplicationAtURL_configuration_completionHandler(
         &url_of(&plan.bundle),
         &configuration,
@@ -284,4 +298,9 @@ pub fn unhide(pid: u32) -> bool {
 /// Asks an app to quit, or kills it. False if the process is not an app.
 pub fn terminate(pid: u32, force: bool) -> bool {
     with_pid(pid).is_some_and(|app| if force { app.forceTerminate() } else { app.terminate() })
+}
+
+/// Whether the machine is in Low Power Mode. That it runs on battery would need IOKit, and says less: the user decides.
+pub fn saves_power() -> bool {
+    NSProcessInfo::processInfo().isLowPowerModeEnabled()
 }

@@ -2,17 +2,33 @@
 
 use std::path::PathBuf;
 
-use objc2::ClassType;
 use objc2::rc::Retained;
 use objc2::runtime::{AnyObject, ProtocolObject};
+use objc2::{ClassType, msg_send, sel};
 use objc2_app_kit::{
     NSBitmapImageFileType, NSBitmapImageRep, NSPasteboard, NSPasteboardURLReadingFileURLsOnlyKey,
     NSPasteboardWriting,
 };
-use objc2_foundation::{NSArray, NSData, NSDictionary, NSNumber, NSString, NSURL};
+use objc2_foundation::{NSArray, NSData, NSDictionary, NSInteger, NSNumber, NSString, NSURL};
 
 use super::{path_of, url_of};
 use crate::appkit::host::HostItem;
+
+/// `NSPasteboardAccessBehaviorAlwaysDeny`.
+const ALWAYS_DENY: NSInteger = 3;
+
+/// Whether the user has forbidden programs to read the pasteboard. Only newer systems can say.
+pub fn pasteboard_denied() -> bool {
+    let pasteboard = NSPasteboard::generalPasteboard();
+    // SAFETY: any object may be asked.
+    let is_told: bool = unsafe { msg_send![&*pasteboard, respondsToSelector: sel!(accessBehavior)] };
+    if !is_told {
+        return false;
+    }
+    // SAFETY: it responds to the selector, which takes nothing and returns an integer.
+    let behavior: NSInteger = unsafe { msg_send![&*pasteboard, accessBehavior] };
+    behavior == ALWAYS_DENY
+}
 
 /// The types of all that is on the pasteboard.
 pub fn pasteboard_types() -> Vec<String> {

@@ -10,10 +10,11 @@ use objc2_app_kit::NSScreen;
 use objc2_core_graphics::CGImage;
 use objc2_foundation::{NSArray, NSError, NSNumber, NSString};
 use objc2_screen_capture_kit::{
-    SCContentFilter, SCScreenshotManager, SCShareableContent, SCStreamConfiguration,
+    SCContentFilter, SCScreenshotManager, SCShareableContent, SCStreamConfiguration, SCStreamErrorCode,
 };
 
-use crate::appkit::host::{HostCapture, HostScreen};
+use crate::appkit::host::{HostCapture, HostCaptureError, HostScreen};
+use crate::ax::guard;
 use crate::cg::image::Image;
 use crate::ffi::cf::{CFRetain, CFTypeRef};
 use crate::ffi::cg::{CGImageRef, CGPoint, CGRect, CGSize};
@@ -44,37 +45,45 @@ pub fn screens() -> Vec<HostScreen> {
 }
 
 /// An image by ScreenCaptureKit; `None` where that does not exist. Blocks, and must not be called on thread 0.
-pub fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image, String>> {
+pub fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image, HostCaptureError>> {
     // It came with macOS 14.
     AnyClass::get(c"SCScreenshotManager")?;
     let (answer, reply) = std::sync::mpsc::channel();
-    let found = RcBlock::new(move |content: *mut SCShareableContent, error: *mut NSError| {
-        // SAFETY: each is null, or lives while the block runs.
-        let (content, error) = unsafe { (content.as_ref(), error.as_ref()) };
-        let Some(content) = content else {
-            let why = error.map(|error| error.localizedDescription().to_string());
-            drop(answer.send(Err(why.unwrap_or_else(|| "screen recording is not permitted".to_owned()))));
-            return;
-        };
-        match frame(content, request, cursor) {
-            Some((filter, configuration)) => {
-                let answer = answer.clone();
-                let taken = RcBlock::new(move |image: *mut CGImage, error: *mut NSError| {
-                    // The receiver is gone if the capture timed out.
-                    let _ = answer.send(finished_image(image, error));
-                });
-                // SAFETY: filter and configuration live; the block is kept by the callee for as long as it needs it.
-                unsafe {
-                    SCScreenshotManager::captureImageWithFilter_configuration_completionHandler(
-                        &filter,
-                        &configuration,
-                        Some(&taken),
-                    );
+    let found = RcBlock::new(guard::block2(
+        "a capture",
+        move |content: *mut SCShareableContent, error: *mut NSError| {
+            // SAFETY: each is null, or lives while the block runs.
+            let (content, error) = unsafe { (content.as_ref(), error.as_ref()) };
+            let Some(content) = content else {
+                drop(answer.send(Err(capture_error(error))));
+                return;
+            };
+            match frame(content, request, cursor) {
+                Some((filter, configuration)) => {
+                    let answer = answer.clone();
+                    let taken = RcBlock::new(guard::block2(
+                        "a capture",
+                        move |image: *mut CGImage, error: *mut NSError| {
+                            // The receiver is gone if the capture timed out.
+                            let _ = answer.send(finished_image(image, error));
+                        },
+                    ));
+                    // SAFETY: filter and configuration live; the block is kept by the callee for as long as it needs it.
+                    unsafe {
+                        SCScreenshotManager::captureImageWithFilter_configuration_completionHandler(
+                            &filter,
+                            &configuration,
+                            Some(&taken),
+                        );
+                    }
+                }
+                None => {
+                    let gone = "the window or display to capture is gone".to_owned();
+                    drop(answer.send(Err(HostCaptureError::Failed(gone))));
                 }
             }
-            None => drop(answer.send(Err("the window or display to capture is gone".to_owned()))),
-        }
-    });
+        },
+    ));
     // SAFETY: the block is kept by the callee for as long as it needs it.
     unsafe {
         SCShareableContent::getShareableContentExcludingDesktopWindows_onScreenWindowsOnly_completionHandler(
@@ -82,7 +91,8 @@ pub fn capture_image(request: HostCapture, cursor: bool) -> Option<Result<Image,
         );
     }
     let waited = reply.recv_timeout(CAPTURE_TIMEOUT);
-    Some(waited.unwrap_or_else(|_| Err("taking the screenshot timed out".to_owned())))
+    let late = "taking the screenshot timed out; macOS may be asking for permission";
+    Some(waited.unwrap_or_else(|_| Err(HostCaptureError::Failed(late.to_owned()))))
 }
 
 /// The content filter and configuration of a request; `None` if the display or window is gone.
@@ -131,13 +141,21 @@ fn frame(
     }
 }
 
-fn finished_image(image: *mut CGImage, error: *mut NSError) -> Result<Image, String> {
+/// What an error of ScreenCaptureKit means.
+fn capture_error(error: Option<&NSError>) -> HostCaptureError {
+    match error {
+        Some(error) if error.code() == SCStreamErrorCode::UserDeclined.0 => HostCaptureError::Denied,
+        Some(error) => HostCaptureError::Failed(error.localizedDescription().to_string()),
+        None => HostCaptureError::Failed("the system returned no image".to_owned()),
+    }
+}
+
+fn finished_image(image: *mut CGImage, error: *mut NSError) -> Result<Image, HostCaptureError> {
     if image.is_null() {
         // SAFETY: it is null, or lives while the block runs.
-        let why = unsafe { error.as_ref() }.map(|error| error.localizedDescription().to_string());
-        return Err(why.unwrap_or_else(|| "the system returned no image".to_owned()));
+        return Err(capture_error(unsafe { error.as_ref() }));
     }
     // SAFETY: the image lives while the block runs; the added reference is passed on with it.
     let owned = unsafe { Image::from_owned(CFRetain(image as CFTypeRef) as CGImageRef) };
-    owned.ok_or_else(|| "the system returned no image".to_owned())
+    owned.ok_or_else(|| capture_error(None))
 }

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use axd_protocol::Point;
-use axd_protocol::keys::{Button, Key};
+use axd_protocol::keys::{Button, Key, Modifier};
 
 use super::events::{EventSource, InputEvent, is_button_down, is_key_down, pointer};
-use super::keys::{KeyStroke, Keymap, flag_of};
+use super::keys::{HeldModifiers, KeyStroke, Keymap, flag_of};
 use super::receiver;
 use super::text::{TextPiece, pieces};
 use crate::ffi::cg::{CGEventFlags, CGEventType, CGMouseButton, KeyCode};
@@ -16,8 +16,15 @@ use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Receiver, Stret
 /// macOS cannot send input to one receiver only, so a change of the receiver between the question and the event is unlikely, but
 /// not impossible.
 const PACE: InputPace = InputPace {
+    // Measured on Macs: a release that is posted at once with its press is dropped, after 20 ms one in fifteen still is, after
+    // 40 ms none; some apps ignore a press that comes at once with the move before it.
+    after_move: Duration::from_millis(20),
+    after_press: Duration::from_millis(60),
+    after_drag: Duration::from_millis(60),
+    between_keys: Duration::from_millis(8),
+    text_hold: Duration::from_millis(8),
     // An app's event queue is finite.
-    between_texts: Duration::from_millis(2),
+    between_texts: Duration::from_millis(8),
     text_pieces_per_stretch: 1,
     // How many lines one event carries at most.
     notches_per_turn: 10,
@@ -38,6 +45,8 @@ pub struct InputDevice {
     keymap: Keymap,
     /// The modifiers that are held, also from one script to the next.
     flags: CGEventFlags,
+    /// The keys that are down, with what was pressed for each: another layout may be in use when it is released.
+    keys: Vec<(Key, KeyStroke)>,
     buttons: Vec<Button>,
     /// How many button presses were sent; it numbers the events.
     press_count: i64,
@@ -72,6 +81,7 @@ impl InputDevice {
             source,
             keymap: Keymap::default(),
             flags: CGEventFlags::empty(),
+            keys: Vec::new(),
             buttons: Vec::new(),
             press_count: 0,
             clicks: None,
@@ -143,7 +153,7 @@ impl InputDevice {
         } else {
             self.flags &= !flag;
         }
-        let Some(KeyStroke { code, flags }) = self.keymap.stroke(key) else {
+        let Some(KeyStroke { code, flags, .. }) = self.stroke_for(key, down) else {
             // No key of the layout has this character, so it is typed as text.
             let Key::Char(character) = key else { return Err(no_such_key(key)) };
             let event = self.source.key(0, down);
@@ -155,6 +165,35 @@ impl InputDevice {
             .ok_or_else(|| refused("the system could not create an input event"))?;
         event.with_flags(self.flags | flags).post();
         self.last = Some((InputControl::Key(code), down));
+        Ok(())
+    }
+
+    /// What to press for a key, or what was pressed for the key that is released.
+    fn stroke_for(&mut self, key: Key, down: bool) -> Option<KeyStroke> {
+        let before = self.keys.iter().position(|(other, _)| *other == key).map(|at| self.keys.remove(at).1);
+        let stroke = match before {
+            Some(stroke) if !down => Some(stroke),
+            _ => self.keymap.stroke(key, HeldModifiers::of(self.flags)),
+        };
+        if down {
+            self.keys.extend(stroke.map(|stroke| (key, stroke)));
+        }
+        stroke
+    }
+
+    fn post_text(&self, piece: &TextPiece, down: bool) -> Result<(), Failure> {
+        let (code, units): (u16, &[u16]) = match piece {
+            TextPiece::Return => (KeyCode::RETURN, &[]),
+            TextPiece::Tab => (KeyCode::TAB, &[]),
+            TextPiece::Text { units, .. } => (0, units),
+        };
+        let event = self
+            .source
+            .key(code, down)
+            .ok_or_else(|| refused("the system could not create an input event"))?;
+        let event = if units.is_empty() { event } else { event.with_text(units) };
+        // Held modifiers do not apply to text.
+        event.with_flags(CGEventFlags::empty()).post();
         Ok(())
     }
 
@@ -181,7 +220,8 @@ impl InputBackend for InputDevice {
 
     fn check_key(&self, key: Key, modified: bool) -> Result<(), Failure> {
         let by_text = matches!(key, Key::Char(_)) && !modified;
-        match self.keymap.stroke(key).is_some() || by_text {
+        // Whatever modifiers come before it: it is found with any if it is found with one.
+        match self.keymap.stroke(key, HeldModifiers::Command).is_some() || by_text {
             true => Ok(()),
             false => Err(no_such_key(key)),
         }
@@ -199,26 +239,23 @@ impl InputBackend for InputDevice {
         self.position()
     }
 
+    /// Shift is pressed as a key: a flag without it may stay set in the system after the event.
+    fn with_held_keys(&self, keys: &[(Key, bool)]) -> Vec<(Key, bool)> {
+        with_shift(keys, self.flags, |key, flags| {
+            self.keymap.stroke(key, HeldModifiers::of(flags)).is_some_and(|stroke| stroke.shift)
+        })
+    }
+
     async fn receiver(&mut self, stretch: Stretch) -> Result<Receiver, Failure> {
         Ok(receiver::receiver_of(stretch))
     }
 
     async fn type_text(&mut self, piece: &TextPiece) -> Result<(), Failure> {
-        let (code, units): (u16, &[u16]) = match piece {
-            TextPiece::Return => (KeyCode::RETURN, &[]),
-            TextPiece::Tab => (KeyCode::TAB, &[]),
-            TextPiece::Text { units, .. } => (0, units),
-        };
-        for down in [true, false] {
-            let event = self
-                .source
-                .key(code, down)
-                .ok_or_else(|| refused("the system could not create an input event"))?;
-            let event = if units.is_empty() { event } else { event.with_text(units) };
-            // Held modifiers do not apply to text.
-            event.with_flags(CGEventFlags::empty()).post();
-        }
-        Ok(())
+        self.post_text(piece, true)
+    }
+
+    async fn release_text(&mut self, piece: &TextPiece) -> Result<(), Failure> {
+        self.post_text(piece, false)
     }
 
     /// Moves the pointer; with a button held it is a drag.
@@ -273,6 +310,29 @@ impl ClickSequence {
     }
 }
 
+/// A row of keys in which Shift is held for those that need it. `needs_shift` is asked with the flags that are set then.
+fn with_shift(
+    keys: &[(Key, bool)],
+    mut flags: CGEventFlags,
+    needs_shift: impl Fn(Key, CGEventFlags) -> bool,
+) -> Vec<(Key, bool)> {
+    const SHIFT: Key = Key::Modifier(Modifier::Shift);
+    let mut row = Vec::with_capacity(keys.len());
+    let mut rest = keys.iter().copied().peekable();
+    while let Some((key, down)) = rest.next() {
+        flags.set(flag_of(key), down);
+        let adds = down && !flags.contains(CGEventFlags::CGEventFlagShift) && needs_shift(key, flags);
+        if !adds {
+            row.push((key, down));
+            continue;
+        }
+        row.extend([(SHIFT, true), (key, true)]);
+        row.extend(rest.next_if_eq(&(key, false)));
+        row.push((SHIFT, false));
+    }
+    row
+}
+
 fn no_such_key(key: Key) -> Failure {
     Failure::new(FailureKind::NotSupported, format!("this keyboard has no key for {key}"))
 }
@@ -295,6 +355,21 @@ fn native_button(button: Button, down: bool) -> (CGEventType, CGMouseButton) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shift_is_pressed_for_what_needs_it_and_released_after_it() {
+        let (a, plus, shift) = (Key::Char('a'), Key::Char('+'), Key::Modifier(Modifier::Shift));
+        let row = |keys: &[(Key, bool)], flags| with_shift(keys, flags, |key, _| key == plus);
+        let none = CGEventFlags::empty();
+        let press = [(plus, true), (plus, false), (a, true), (a, false)];
+        let shifted = [(shift, true), (plus, true), (plus, false), (shift, false), (a, true), (a, false)];
+        assert_eq!(row(&press, none), shifted);
+        assert_eq!(row(&press, CGEventFlags::CGEventFlagShift), press, "it is held already");
+        let held = [(shift, true), (plus, true), (plus, false), (shift, false)];
+        assert_eq!(row(&held, none), held);
+        assert_eq!(row(&[(plus, true)], none), [(shift, true), (plus, true), (shift, false)]);
+        assert_eq!(row(&[(plus, false)], none), [(plus, false)]);
+    }
 
     #[test]
     fn clicks_belong_together_if_they_are_close_in_time_and_place() {

@@ -31,7 +31,6 @@ pub fn serve(jobs: &Receiver<Job>) {
 }
 
 fn run(device: &mut Option<InputDevice>, job: &Job) -> Result<Option<String>, Failure> {
-    // Without the permission, the system drops events silently.
     permissions::require_accessibility()?;
     let device = match device {
         Some(device) => device,

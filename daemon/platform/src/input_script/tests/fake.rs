@@ -57,6 +57,8 @@ pub struct Record {
     /// How often the judge was asked.
     pub questions: usize,
     pub pauses: Vec<Duration>,
+    /// The pauses that nothing can shorten.
+    pub holds: Vec<Duration>,
     pub held: BTreeSet<KeyOrButton>,
     /// The stretch that the judge has permitted and nothing has changed since.
     pub permitted: Option<Stretch>,
@@ -134,6 +136,8 @@ pub struct FakeDevices {
     is_ready: bool,
     is_locked: bool,
     is_typing: bool,
+    /// The piece of a text that is pressed.
+    typed: Option<char>,
 }
 
 impl FakeDevices {
@@ -148,6 +152,7 @@ impl FakeDevices {
             is_ready: false,
             is_locked: false,
             is_typing: false,
+            typed: None,
         }
     }
 
@@ -160,6 +165,7 @@ impl FakeDevices {
         let result = run_blocking(self, &Input { steps: steps.to_vec(), judge }, &gate);
         assert!(!self.is_locked, "the receiver stays locked");
         assert!(!self.is_typing, "the modifiers stay lifted");
+        assert_eq!(self.typed, None, "a piece of a text stays pressed");
         (result, gate)
     }
 
@@ -255,8 +261,15 @@ impl InputBackend for FakeDevices {
     }
 
     async fn type_text(&mut self, piece: &char) -> Result<(), Failure> {
-        assert!(self.is_typing && self.is_locked);
-        self.send(Event::Type(*piece))
+        assert!(self.is_typing && self.is_locked && self.typed.is_none());
+        self.send(Event::Type(*piece))?;
+        self.typed = Some(*piece);
+        Ok(())
+    }
+
+    async fn release_text(&mut self, piece: &char) -> Result<(), Failure> {
+        assert_eq!(self.typed.take(), Some(*piece), "what is released was pressed");
+        Ok(())
     }
 
     fn end_text(&mut self) -> Result<(), Failure> {
@@ -289,6 +302,10 @@ impl InputBackend for FakeDevices {
         self.forget_permission();
         self.record.lock().pauses.push(time);
         self.operation().is_err() || gate.is_closed()
+    }
+
+    async fn hold(&mut self, time: Duration) {
+        self.record.lock().holds.push(time);
     }
 
     fn arrive(&mut self, _timeout: Duration) -> Result<(), Failure> {

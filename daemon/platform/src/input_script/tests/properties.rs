@@ -56,17 +56,21 @@ fn steps() -> impl Strategy<Value = Vec<InputStep>> {
 
 fn case() -> impl Strategy<Value = Case> {
     let time = || (0..2u64).prop_map(Duration::from_millis);
-    let pace = (time(), time(), time(), time(), 1..5usize, 1..4usize, 1..3usize, 1..4u32).prop_map(|parts| {
+    let times = (time(), time(), time(), time(), time(), time());
+    let pace = (times, 1..5usize, 1..4usize, 1..3usize, 1..4u32).prop_map(|parts| {
+        let (after_move, after_press, after_drag, between_keys, text_hold, between_texts) = parts.0;
         InputPace {
-            after_move: parts.0,
-            after_press: parts.1,
-            between_keys: parts.2,
-            between_texts: parts.3,
+            after_move,
+            after_press,
+            after_drag,
+            between_keys,
+            text_hold,
+            between_texts,
             arrival_timeout: Duration::ZERO,
-            keys_per_stretch: parts.4,
-            text_pieces_per_stretch: parts.5,
-            turns_per_stretch: parts.6,
-            notches_per_turn: parts.7,
+            keys_per_stretch: parts.1,
+            text_pieces_per_stretch: parts.2,
+            turns_per_stretch: parts.3,
+            notches_per_turn: parts.4,
         }
     });
     (steps(), pace, 1..4usize, any::<bool>()).prop_map(|(steps, pace, prepared, slow_receivers)| Case {

@@ -47,15 +47,48 @@ fn releases_ask_nobody() {
 
 #[test]
 fn the_pointer_dwells_between_a_move_a_press_and_a_release() {
-    let [moved, pressed] = [4, 5].map(Duration::from_millis);
-    let pace = InputPace { after_move: moved, after_press: pressed, ..InputPace::IMMEDIATE };
+    let [moved, pressed, dragged] = [4, 5, 6].map(Duration::from_millis);
+    let pace =
+        InputPace { after_move: moved, after_press: pressed, after_drag: dragged, ..InputPace::IMMEDIATE };
     let to = InputStep::Move(Point { x: 1, y: 1 });
     let click = [to.clone(), step(LEFT, true), step(LEFT, false)];
     assert_eq!(ran(pace, &click).pauses, [moved, pressed]);
-    // A move or a press with nothing after it is not waited for, nor one after which the script pauses by itself.
-    let own = Duration::from_millis(9);
-    let drag = [step(LEFT, true), InputStep::Pause(own), to.clone(), step(LEFT, false), to];
-    assert_eq!(ran(pace, &drag).pauses, [own, moved]);
+    let drag = [step(LEFT, true), to.clone(), to.clone(), step(LEFT, false)];
+    assert_eq!(ran(pace, &drag).pauses, [pressed, dragged]);
+    // What comes between does not count as time that has passed.
+    let between = [to.clone(), InputStep::Arrive, step(SHIFT, true), step(LEFT, true), step(LEFT, false)];
+    assert_eq!(ran(pace, &between).pauses, [moved, pressed]);
+}
+
+#[test]
+fn a_pause_of_the_script_counts_towards_the_dwell() {
+    let pace = InputPace { after_press: Duration::from_millis(5), ..InputPace::IMMEDIATE };
+    for (own, rest) in [(3, vec![3, 2]), (5, vec![5]), (9, vec![9])] {
+        let steps = [step(LEFT, true), InputStep::Pause(Duration::from_millis(own)), step(LEFT, false)];
+        let rest: Vec<Duration> = rest.into_iter().map(Duration::from_millis).collect();
+        assert_eq!(ran(pace, &steps).pauses, rest);
+    }
+}
+
+#[test]
+fn a_press_is_held_long_enough_though_its_script_ends_or_is_stopped() {
+    let time = Duration::from_millis(5);
+    let pace = InputPace { after_press: time, ..InputPace::IMMEDIATE };
+    let record = ran(pace, &[step(LEFT, true)]);
+    assert_eq!((record.pauses, record.holds), (vec![], vec![time]), "the next script may release it");
+    let mut devices =
+        FakeDevices::new(pace, Record { trouble: Some((5, Trouble::Close)), ..Record::default() });
+    assert!(devices.run(&[step(LEFT, true), step(LEFT, false)]).0.is_err());
+    let record = devices.record.lock();
+    assert_eq!(record.events, [Event::Press(LEFT), Event::Release(LEFT)]);
+    assert_eq!(record.holds, [time], "a cancellation does not shorten it");
+}
+
+#[test]
+fn each_piece_of_a_text_is_held() {
+    let time = Duration::from_millis(5);
+    let record = ran(InputPace { text_hold: time, ..InputPace::IMMEDIATE }, &[InputStep::Text("ab".into())]);
+    assert_eq!((record.events.len(), record.holds), (2, vec![time; 2]));
 }
 
 #[test]

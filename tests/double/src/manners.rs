@@ -1,0 +1,38 @@
+//! How the system and its apps behave beyond what Apple documents. They are rude by default, as people have measured on Macs; a
+//! test may ask for the polite ones.
+
+use std::time::Duration;
+
+/// How apps behave.
+#[derive(Debug, Clone)]
+pub struct Manners {
+    /// What one call to an app costs at least.
+    pub round_trip: Duration,
+    /// Whether an observer that is registered on the app hears of the end and the selection of everything in it. The
+    /// registration is accepted either way.
+    pub app_observers_hear_all: bool,
+    /// How many notifications an observer's port holds. Those that do not fit are lost, and nobody is told.
+    pub port_size: usize,
+}
+
+/// The notifications that only observers on the element itself hear.
+pub(crate) const ELEMENT_SCOPED: &[&str] = &[
+    "AXUIElementDestroyed",
+    "AXSelectedRowsChanged",
+    "AXSelectedChildrenChanged",
+    "AXSelectedCellsChanged",
+    "AXRowCountChanged",
+];
+
+impl Default for Manners {
+    fn default() -> Manners {
+        Manners { round_trip: Duration::from_micros(100), app_observers_hear_all: false, port_size: 1024 }
+    }
+}
+
+impl Manners {
+    /// As Apple's documentation could be understood.
+    pub fn polite() -> Manners {
+        Manners { round_trip: Duration::ZERO, app_observers_hear_all: true, port_size: usize::MAX }
+    }
+}
