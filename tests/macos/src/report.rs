@@ -187,5 +187,6 @@ impl Report {
 
 /// A text in one line of a table.
 fn line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+    text.replace(char::is_control, "\u{fffd}")
 }
