@@ -128,11 +128,10 @@ impl Registration {
             return;
         }
         for name in container_notifications(native) {
-            match observer.add(container, name) {
-                // A busy app is asked again when the container is read next.
-                Err(AxError::BUSY | AxError::GONE) => return,
-                // What it does not support is made up for by the others, and by the sweep.
-                _ => {}
+            // What it does not support is made up for by the others, and by the sweep. A busy app is asked again when the container
+            // is read next.
+            if let Err(AxError::BUSY | AxError::GONE) = observer.add(container, name) {
+                return;
             }
         }
         self.containers.insert(container.clone(), (native.to_owned(), self.uses));

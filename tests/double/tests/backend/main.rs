@@ -9,6 +9,7 @@ mod enable_accessibility;
 mod hiding;
 mod input;
 mod keyboard;
+mod menus;
 mod observing;
 #[path = "../common/backend.rs"]
 mod on;
@@ -18,3 +19,4 @@ mod reading;
 mod scripts;
 mod shapes;
 mod slowness;
+mod spaces;
