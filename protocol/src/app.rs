@@ -74,7 +74,7 @@ pub struct WindowInfo {
     /// Whether it is the active window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub focused: bool,
-    /// Whether it is minimised, or hidden with its whole app.
+    /// Whether it is minimised, hidden with its whole app, or on a space that is not shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub minimized: bool,
     /// Whether it is maximised.

@@ -70,6 +70,11 @@ pub trait Platform: Send + Sync + 'static {
         Combo { modifiers: vec![Modifier::Ctrl], key: Key::Named(Named::End) }
     }
 
+    /// Whether the menus of an app work only while one of its windows has the focus.
+    fn menus_need_focus(&self) -> bool {
+        false
+    }
+
     /// Starts sending events about apps, windows and displays. Those that exist already are sent before this returns.
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>);
 
@@ -212,7 +217,7 @@ pub struct DesktopWindow {
     pub title: String,
     /// Where it is.
     pub bounds: Option<Bounds>,
-    /// Whether it is minimized, or hidden with its whole app.
+    /// Whether it is minimized, hidden with its whole app, or on a space that is not shown.
     pub minimized: bool,
     /// Whether it fills the screen, as far as the platform knows.
     pub maximized: bool,

@@ -47,6 +47,13 @@ pub enum WorkerRequest {
         /// Gets the reply when the updates have been sent.
         reply: Responder<()>,
     },
+    /// Read the children of an element that are read on request only, such as the items of a closed menu.
+    Unfold {
+        /// The element.
+        key: ElementKey,
+        /// Gets the reply when the updates have been sent.
+        reply: Responder<()>,
+    },
     /// Measure elements; those that are gone are left out.
     Measure {
         /// The elements.
@@ -98,6 +105,7 @@ impl WorkerRequest {
             WorkerRequest::Walk { reply, .. }
             | WorkerRequest::Read { reply, .. }
             | WorkerRequest::Keep { reply, .. }
+            | WorkerRequest::Unfold { reply, .. }
             | WorkerRequest::Fence { reply }
             | WorkerRequest::Perform { reply, .. } => Some(reply.with(Err(failure))),
             WorkerRequest::Look { reply, .. } => Some(reply.with(Err(failure))),

@@ -80,6 +80,19 @@ impl Tree {
         unread.into_iter().filter_map(|ix| self.unread_of(ix)).collect()
     }
 
+    /// The menus in the scope whose items were not read, for a selector that names no role and matched nothing: what it means may
+    /// be in one of them.
+    pub fn unread_menus(&self, selector: &Selector, scope: Scope) -> Vec<Unread> {
+        let names_no_role = |path: &axd_protocol::selector::Path| path.last().role == RoleTest::Any;
+        if self.partial.is_empty() || !selector.paths().iter().any(names_no_role) {
+            return Vec::new();
+        }
+        let is_menu = |ix: &Ix| self.is_within(*ix, scope.root) && self.role(*ix) == Role::Menu;
+        let mut menus: Vec<Ix> = self.partial.iter().copied().filter(is_menu).collect();
+        menus.sort_unstable();
+        menus.into_iter().filter_map(|ix| self.unread_of(ix)).collect()
+    }
+
     /// An element and its ancestors, without anything else, as updates for an empty tree.
     pub fn excerpt(&self, ix: Ix) -> Vec<Update> {
         let mut chain: Vec<Ix> = std::iter::once(ix).chain(self.store.ancestors(ix)).collect();

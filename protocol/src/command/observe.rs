@@ -152,6 +152,9 @@ pub struct AppChanges {
 /// deadline; matching rows stay in the tree, so that their ids can be acted on, and are listed with their numbers, which
 /// `scroll-to --row` takes. --deep queries the app and needs one that numbers its rows: on Linux, except for spreadsheets.
 ///
+/// On macOS the items of closed menus are not read. A selector that names their role (`menuitem:Save`) has them read; for any other
+/// that matches nothing, `unread` names the menus.
+///
 /// Examples:
 ///   ax find 'cell:Total' --deep
 ///   ax find button:Save

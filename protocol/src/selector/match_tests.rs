@@ -550,3 +550,26 @@ fn unread_rows_may_match_if_the_path_leads_into_their_container() {
         assert_eq!(matcher.may_match_in(&forest, table), may, "{selector}");
     }
 }
+
+#[test]
+fn only_what_names_a_menu_item_may_be_in_a_menu_that_was_not_read() {
+    let forest = Text::new(
+        r#"
+        window "Inbox"
+          menubar
+            menu "File"
+        "#,
+    );
+    let menu = forest.nodes.iter().position(|node| node.role == Some(Role::Menu)).unwrap();
+    for (selector, may) in [
+        ("menuitem:Save", true),
+        ("menu:File > menuitem", true),
+        ("dialog, menuitem:Save", true),
+        ("*[name~=Save]", false),
+        ("button:Save", false),
+        ("window:has(button:Save)", false),
+    ] {
+        let matcher = Matcher::new(&Selector::parse(selector).unwrap());
+        assert_eq!(matcher.may_match_in(&forest, menu), may, "{selector}");
+    }
+}

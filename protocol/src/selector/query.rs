@@ -117,7 +117,13 @@ impl<'q, F: Forest> Query<'q, F> {
     /// that it is a descendant of the container, and which roles are never in a container of rows.
     pub fn may_match_in(&mut self, container: F::Node) -> bool {
         let matcher = self.matcher;
+        let is_menu = self.forest.facts(container).role == crate::role::Role::Menu;
         matcher.paths.iter().enumerate().any(|(index, path)| {
+            if is_menu {
+                // The items of a closed menu are not what a selector means that does not say so.
+                let last = path.steps.last();
+                return last.is_some_and(|(_, step)| names_a_menu_item(step));
+            }
             // An element that is not in the tree may decide a `:has` of its ancestors.
             if path.steps.iter().any(|(_, step)| looks_below(step)) {
                 return true;
@@ -335,6 +341,12 @@ fn may_be_a_row(step: &ReadyStep) -> bool {
         RoleTest::Role(role) => !role.is_window(),
         RoleTest::Any | RoleTest::Native(_) => true,
     }
+}
+
+/// Whether a step names the role of something in a menu.
+fn names_a_menu_item(step: &ReadyStep) -> bool {
+    use crate::role::Role as R;
+    matches!(step.role, RoleTest::Role(R::MenuItem | R::MenuItemCheckbox | R::MenuItemRadio))
 }
 
 /// Whether step `i` of a path may be matched at a node, given the result `above` for its parent.

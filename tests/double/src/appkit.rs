@@ -55,6 +55,10 @@ impl AppKitState {
         self.report(HostEvent::WillSleep);
     }
 
+    pub(crate) fn space_changed(&self) {
+        self.report(HostEvent::SpaceChanged);
+    }
+
     pub(crate) fn did_wake(&self) {
         self.report(HostEvent::DidWake);
     }
@@ -85,7 +89,9 @@ impl AppKitState {
             DesktopEvent::AppUp(app) => self.report(HostEvent::Launched(host_app(world, app))),
             DesktopEvent::AppGone { pid } => {
                 self.hidden.lock().remove(pid);
-                self.report(HostEvent::Terminated { pid: *pid });
+                if world.settings.lock().manners.ends_are_told {
+                    self.report(HostEvent::Terminated { pid: *pid });
+                }
             }
             DesktopEvent::Frontmost { pid: Some(pid), .. } => {
                 // An app that is activated is no longer hidden.
@@ -122,7 +128,11 @@ fn host_app(world: &Inner, app: &RunningApp) -> HostApp {
         name: app.name.clone(),
         bundle: Some(app.identity.clone()),
         path: Some(bundle_of(&app.name)),
-        kind: if world.is_guest(app.pid) { HostAppKind::Background } else { HostAppKind::Regular },
+        kind: match app.pid {
+            pid if world.is_guest(pid) => HostAppKind::Background,
+            pid if world.is_status_app(pid) => HostAppKind::Accessory,
+            _ => HostAppKind::Regular,
+        },
         hidden: world.sim.is_hidden(app.pid),
     }
 }
@@ -168,6 +178,7 @@ pub static APPKIT: axd_macos::appkit::AppKit = axd_macos::appkit::AppKit {
     change_test_window,
     test_window_presses,
     screens,
+    is_running,
     saves_power,
     capture_image,
 };
@@ -464,6 +475,11 @@ pub fn screens() -> Vec<HostScreen> {
         HostScreen { display: display.display, name: display.name, usable }
     };
     displays.into_iter().map(screen).collect()
+}
+
+/// Whether a process runs.
+pub fn is_running(pid: u32) -> bool {
+    current().is_some_and(|world| world.sim.apps().iter().any(|app| app.pid == pid))
 }
 
 /// Whether the machine saves power.

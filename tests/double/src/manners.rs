@@ -11,6 +11,14 @@ pub struct Manners {
     /// Whether an observer that is registered on the app hears of the end and the selection of everything in it. The
     /// registration is accepted either way.
     pub app_observers_hear_all: bool,
+    /// Whether menus are true to life while they are closed, and work in apps that are not in front. Otherwise their items are
+    /// enabled as when the menu was last open, and not before that; and those of an app in the background answer success and
+    /// do nothing.
+    pub menus_are_live: bool,
+    /// Whether a hidden app lists its windows among `AXWindows`.
+    pub hidden_windows_listed: bool,
+    /// Whether AppKit tells that an app has ended. It does most of the time.
+    pub ends_are_told: bool,
     /// How many notifications an observer's port holds. Those that do not fit are lost, and nobody is told.
     pub port_size: usize,
 }
@@ -26,13 +34,27 @@ pub(crate) const ELEMENT_SCOPED: &[&str] = &[
 
 impl Default for Manners {
     fn default() -> Manners {
-        Manners { round_trip: Duration::from_micros(100), app_observers_hear_all: false, port_size: 1024 }
+        Manners {
+            round_trip: Duration::from_micros(100),
+            app_observers_hear_all: false,
+            menus_are_live: false,
+            hidden_windows_listed: false,
+            ends_are_told: true,
+            port_size: 1024,
+        }
     }
 }
 
 impl Manners {
     /// As Apple's documentation could be understood.
     pub fn polite() -> Manners {
-        Manners { round_trip: Duration::ZERO, app_observers_hear_all: true, port_size: usize::MAX }
+        Manners {
+            round_trip: Duration::ZERO,
+            app_observers_hear_all: true,
+            menus_are_live: true,
+            hidden_windows_listed: true,
+            ends_are_told: true,
+            port_size: usize::MAX,
+        }
     }
 }

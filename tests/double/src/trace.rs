@@ -30,6 +30,7 @@ pub struct Trace {
     secure_reads: AtomicU64,
     elements: AtomicU64,
     calls: AtomicU64,
+    menus_built: AtomicU64,
 }
 
 impl Trace {
@@ -58,6 +59,15 @@ impl Trace {
     /// How many messages were sent to apps since the start.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Acquire)
+    }
+
+    /// How often an app had to build the items of a closed menu since the start, because they were asked for.
+    pub fn menus_built(&self) -> u64 {
+        self.menus_built.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn record_menu_built(&self) {
+        self.menus_built.fetch_add(1, Ordering::AcqRel);
     }
 
     pub(crate) fn record(&self, asked: impl FnOnce() -> TracedCall) {

@@ -48,6 +48,10 @@ pub(crate) struct Inner {
     pub pages: Mutex<HashMap<u32, Pages>>,
     /// The state of `AXEnhancedUserInterface`, by process.
     pub enhanced: Mutex<HashMap<u32, Enhanced>>,
+    /// The apps whose windows are on a space that is not shown.
+    pub elsewhere: Mutex<BTreeSet<u32>>,
+    /// Which items of menus were enabled when their menu was last open.
+    pub validated: Mutex<HashMap<(u32, ax::Id), bool>>,
     /// The number of the last animated move of each window.
     pub moving: Mutex<HashMap<u64, u64>>,
     pub clock: Clock,
@@ -148,6 +152,8 @@ impl World {
             observers: Mutex::default(),
             pages: Mutex::default(),
             enhanced: Mutex::default(),
+            elsewhere: Mutex::default(),
+            validated: Mutex::default(),
             moving: Mutex::default(),
             clock: Clock::default(),
             secured: Mutex::default(),
@@ -272,6 +278,19 @@ impl World {
         self.inner.panics_on.lock().is_none()
     }
 
+    /// Shows another space: the windows of the app are on one that is not shown, or on the one that is.
+    pub fn change_space(&self, app: &str, is_elsewhere: bool) {
+        let pid = self.pid(app);
+        let mut elsewhere = self.inner.elsewhere.lock();
+        if is_elsewhere {
+            elsewhere.insert(pid);
+        } else {
+            elsewhere.remove(&pid);
+        }
+        drop(elsewhere);
+        self.inner.host.space_changed();
+    }
+
     /// Whether an app is hidden.
     pub fn is_hidden(&self, app: &str) -> bool {
         self.inner.sim.is_hidden(self.pid(app))
@@ -378,6 +397,8 @@ impl Inner {
 
     /// The state of an app on the desktop.
     pub(crate) fn standing(&self, pid: u32) -> AppState {
+        let is_elsewhere = self.elsewhere.lock().contains(&pid);
+        let hides_windows = self.sim.is_hidden(pid) && !self.settings.lock().manners.hidden_windows_listed;
         let pages = self.pages.lock().get(&pid).copied();
         AppState {
             shown: pages.map(|pages| pages.shown),
@@ -386,6 +407,10 @@ impl Inner {
             frontmost: self.sim.active().0 == Some(pid),
             hidden: self.sim.is_hidden(pid),
             visible_text: self.visible_text.lock().get(&pid).copied(),
+            lists_no_windows: hides_windows || is_elsewhere,
+            is_elsewhere,
+            status: self.is_status_app(pid),
+            idle_menus: !self.settings.lock().manners.menus_are_live,
         }
     }
 

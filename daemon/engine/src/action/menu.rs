@@ -12,7 +12,7 @@ use crate::action::popup::is_shown;
 use crate::action::select::MAX_CANDIDATES;
 use crate::action::spec::{Action, ActionSpec, TargetKind};
 use crate::apps::target::CANDIDATES_HINT;
-use axd_platform::{Act, Sent};
+use axd_platform::{Act, Sent, WorkerRequest};
 use axd_tree::{Ix, Resolved, Tree};
 
 impl Action for Menu {
@@ -42,6 +42,14 @@ impl ActionContext<'_> {
     /// Opens the menus on a path and picks the item; the first menu that was opened is stored in `first`.
     async fn walk_menus(&mut self, path: &[&str], first: &mut Option<NodeId>) -> Result<Outcome> {
         let Some((last, above)) = path.split_last() else { return Err(self.no_such_item("", &[])) };
+        if self.engine.platform.menus_need_focus() {
+            self.raise(self.front_window_of_app(), false).await?;
+        }
+        for depth in 1..path.len() {
+            if let Some(menu) = self.menu_item(&path[..depth], false) {
+                self.unfold(menu).await?;
+            }
+        }
         if self.options.route != Some(Route::Input)
             && let Some(leaf) = self.menu_item(path, false)
         {
@@ -80,6 +88,24 @@ impl ActionContext<'_> {
             }
             None => Err(self.no_such_item(last, above)),
         }
+    }
+
+    /// The number of the app's frontmost window that is on the screen.
+    fn front_window_of_app(&self) -> Option<u64> {
+        let pid = self.app.as_ref()?.pid();
+        let desktop = self.engine.desktop.read();
+        let mut windows = desktop.windows.iter().filter(|window| window.pid == pid);
+        windows.find(|window| !window.minimized).map(|window| window.window)
+    }
+
+    /// Has the items of a menu read, if they were not.
+    async fn unfold(&self, menu: NodeId) -> Result<()> {
+        let app = self.app()?;
+        let key = self.read_node(menu, |tree, ix| tree.unread_of(ix).and_then(|_| tree.key(ix)));
+        if let Ok(Some(key)) = key {
+            app.ask(self.deadline, |reply| WorkerRequest::Unfold { key, reply }).await?;
+        }
+        Ok(())
     }
 
     /// Whether any items of a menu are known.

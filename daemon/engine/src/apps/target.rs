@@ -273,10 +273,15 @@ fn still_reading(app: &App) -> Error {
 /// Adds to an error that containers were only partly read, so the search was incomplete.
 pub(crate) fn not_looked_at(error: Error, unread: Vec<Unread>) -> Error {
     let Some(first) = unread.first() else { return error };
-    let what = format!(
-        "search all of it with `ax find --deep`, or scroll to a row with `ax scroll-to {} --row N`",
-        first.node.id
-    );
+    let what = match first.node.role {
+        Role::Menu => {
+            "read the items of closed menus with `ax find menuitem`, or pick one with `ax menu`".to_owned()
+        }
+        _ => format!(
+            "search all of it with `ax find --deep`, or scroll to a row with `ax scroll-to {} --row N`",
+            first.node.id
+        ),
+    };
     let said = format!("{}; not all of it was searched", error.message);
     Error { message: said, retry_command: None, ..error }.suggest(what).unread(unread)
 }
@@ -299,7 +304,9 @@ fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix
             let error = Error::new(ErrorCode::ElementNotFound, said);
             let error = if near.is_empty() { error } else { error.suggest(CANDIDATES_HINT).candidates(near) };
             let error = error.retry(format!("snapshot --app '{}'", app.seen().name));
-            Err(not_looked_at(error, tree.unread(selector, Scope { root })))
+            let mut unread = tree.unread(selector, Scope { root });
+            unread.extend(tree.unread_menus(selector, Scope { root }));
+            Err(not_looked_at(error, unread))
         }
         (count, matches) => {
             let candidates = matches.iter().map(|ix| tree.node_ref(*ix)).collect();

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axd_protocol::command::Find;
-use axd_protocol::{Error, ErrorCode, Result, Unread, render};
+use axd_protocol::selector::Selector;
+use axd_protocol::{Error, ErrorCode, Result, Role, Unread, render};
 
 use crate::answer::Answer;
 use crate::apps::app::App;
@@ -13,6 +14,7 @@ use crate::commands::element::write_path;
 use crate::commands::find_deep;
 use crate::commands::find_deep::Depth;
 use crate::{Engine, block_if_large};
+use axd_platform::{ElementKey, WorkerRequest};
 use axd_service::Call;
 use axd_tree::{Ix, NodeFields, Scope, Tree};
 
@@ -53,6 +55,7 @@ impl Engine {
             }
             false => Depth::default(),
         };
+        self.read_closed_menus(&app, &selector, args, deadline).await?;
         let tree = app.tree.read();
         let root = self.scope(&app, &tree, args.window.as_deref(), args.root.as_deref())?;
         let limit = if args.nth.is_some() {
@@ -62,7 +65,10 @@ impl Engine {
         };
         let plan = tree.plan(&selector);
         let found = block_if_large(tree.reach(&plan), || tree.find_by(plan, Scope { root }, limit));
-        let unread = depth.left_of(tree.unread(&selector, Scope { root }));
+        let mut unread = depth.left_of(tree.unread(&selector, Scope { root }));
+        if found.count == 0 {
+            unread.extend(tree.unread_menus(&selector, Scope { root }));
+        }
         let matches = match (args.first, args.nth) {
             _ if args.count => &[][..],
             (true, _) => &found.matches[..found.matches.len().min(1)],
@@ -100,6 +106,34 @@ impl Engine {
             }
             out.push(b'}');
         });
+        Ok(())
+    }
+
+    /// Has the items of closed menus read that the selector may mean; submenus too, a few levels deep.
+    async fn read_closed_menus(
+        &self,
+        app: &Arc<App>,
+        selector: &Selector,
+        args: &Find,
+        deadline: tokio::time::Instant,
+    ) -> Result<()> {
+        const MAX_MENU_DEPTH: usize = 4;
+        for _ in 0..MAX_MENU_DEPTH {
+            let menus: Vec<ElementKey> = {
+                let tree = app.tree.read();
+                let root = self.scope(app, &tree, args.window.as_deref(), args.root.as_deref())?;
+                let unread = tree.unread(selector, Scope { root }).into_iter();
+                let is_new = |one: &Unread| one.node.role == Role::Menu && one.read == 0;
+                unread.filter(is_new).filter_map(|one| tree.key(tree.by_id(one.node.id)?)).collect()
+            };
+            if menus.is_empty() {
+                break;
+            }
+            for key in menus {
+                // A menu that cannot be read now is told as not looked at.
+                let _ = app.ask_raw(deadline, |reply| WorkerRequest::Unfold { key, reply }).await;
+            }
+        }
         Ok(())
     }
 

@@ -148,7 +148,8 @@ impl FakeDesktop {
         let reply = match request {
             WorkerRequest::Walk { reply, .. }
             | WorkerRequest::Read { reply, .. }
-            | WorkerRequest::Keep { reply, .. } => reply.with(Ok(())),
+            | WorkerRequest::Keep { reply, .. }
+            | WorkerRequest::Unfold { reply, .. } => reply.with(Ok(())),
             WorkerRequest::Measure { keys, reply } => {
                 let (bounds, visible) = state.place;
                 let measured = keys.into_iter().map(|key| Measured { key, bounds, visible });

@@ -4,9 +4,10 @@
 //! report success for actions they never perform, and errors for those they did. Everything that is sent passes the gate just
 //! before.
 //!
-//! Read this file first; then `actions` (press, focus, expand), `values` (numbers and text), `selection` and `scrolling`.
+//! Read this file first; then `actions` (press, focus, expand), `menus` (items of closed menus), `values` (numbers and text), `selection` and `scrolling`.
 
 mod actions;
+mod menus;
 mod scrolling;
 mod selection;
 mod values;
@@ -53,7 +54,7 @@ impl AttachedApp {
     pub(super) fn act(&mut self, key: ElementKey, act: &Act, gate: &Gate) -> Result<(), Failure> {
         let element = self.reader.handles.get(key).cloned().ok_or_else(Failure::gone)?;
         let (target, enabled) = self.inspect_target(key, &element)?;
-        if !enabled && act.needs_enabled() {
+        if !enabled && act.needs_enabled() && !self.is_enabled_once_open(key, &element, gate)? {
             return Err(Failure::new(FailureKind::Refused, "the element is disabled"));
         }
         let mut context = ActionContext { app: self, key, element, gate, target };

@@ -11,16 +11,15 @@ use tokio::sync::{mpsc, oneshot};
 use tracing::{debug, trace};
 
 use super::enable_accessibility::AccessibilityEnabler;
-use super::notifications::{Effect, effect_of};
 use super::reader::Reader;
 use super::registration::{Observers, Registration};
 use crate::appkit::host;
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
 use crate::ax::guard;
-use crate::ax::observer::{AxNotification, EventQueue};
+use crate::ax::observer::EventQueue;
 use crate::ax::run_loop::{self, MessageQueue, MessageReceiver};
-use crate::desktop::monitor::{MonitorEvent, MonitorQueue};
+use crate::desktop::monitor::MonitorQueue;
 use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
 use axd_platform::worker::{AppNotification, AppRequest, ReplySender};
@@ -30,8 +29,6 @@ use axd_platform::{ElementKey, Failure, FailureKind, Sent};
 pub const APP_REPLY_TIMEOUT: f32 = 0.7;
 /// How long a fence may take to receive all that was announced before it.
 const FENCE_DRAIN_TIMEOUT: Duration = Duration::from_millis(250);
-/// How long the parents of new elements are looked up before a batch of notifications is passed on without them.
-const PARENT_LOOKUP_BUDGET: Duration = Duration::from_millis(50);
 /// The delay between probes of an app that does not answer, at first and at most.
 const FIRST_PROBE_DELAY: Duration = Duration::from_millis(50);
 const MAX_PROBE_DELAY: Duration = Duration::from_secs(2);
@@ -41,10 +38,6 @@ const READ_BUDGET: Duration = Duration::from_millis(400);
 const READ_AHEAD_LIFETIME: Duration = Duration::from_secs(3);
 /// How long the parent of an element that is gone is not read again because of another one: some apps list what is gone for ever.
 const GONE_PAUSE: Duration = Duration::from_secs(2);
-/// As many notifications at once mean that more may have been lost: the kernel keeps 1024 messages of a port at most.
-const FULL_PORT: usize = 1_000;
-/// How many children are read again at most when a container's selection changes.
-const MAX_SELECTION_REREADS: usize = 512;
 
 /// A message to the thread of an app.
 pub enum Message {
@@ -62,16 +55,16 @@ pub enum Message {
 
 /// An attached app, on its thread.
 pub struct AttachedApp {
-    pid: u32,
+    pub(super) pid: u32,
     element: Element,
     pub(crate) reader: Reader,
     messages: MessageReceiver<Message>,
-    events: EventQueue,
+    pub(super) events: EventQueue,
     /// Observers, by the process they observe.
-    registrations: Observers,
+    pub(super) registrations: Observers,
     /// Where notifications go, once the worker observes the app.
     out: Option<mpsc::UnboundedSender<AppNotification>>,
-    monitor: MonitorQueue,
+    pub(super) monitor: MonitorQueue,
     /// Why the app cannot be observed completely, as last reported.
     refusal: Option<String>,
     /// Requests that wait until the app answers again.
@@ -79,9 +72,9 @@ pub struct AttachedApp {
     /// When the app is probed next for them, and the current delay.
     next_probe: (Instant, Duration),
     /// The element that had the keyboard focus last.
-    focused: Option<ElementKey>,
+    pub(super) focused: Option<ElementKey>,
     /// Readings of requests that were abandoned, with their time.
-    read_ahead: HashMap<ElementKey, (Instant, Option<Reading>)>,
+    pub(super) read_ahead: HashMap<ElementKey, (Instant, Option<Reading>)>,
     /// The parents that were read again because a child was gone, and when.
     gone_below: HashMap<ElementKey, Instant>,
     enabler: AccessibilityEnabler,
@@ -133,22 +126,6 @@ impl AttachedApp {
             self.receive(Instant::now() + FENCE_DRAIN_TIMEOUT);
         }
         true
-    }
-
-    /// Receives the notifications that have arrived. If there are as many as a port holds, others may have been lost.
-    fn receive(&mut self, until: Instant) {
-        let mut count = 0;
-        while run_loop::wait(Some(Duration::ZERO)) && Instant::now() < until {
-            count += 1;
-        }
-        if count >= FULL_PORT {
-            debug!(
-                pid = self.pid,
-                "so much was announced at once that some may be lost; everything is read again"
-            );
-            self.process_notifications();
-            self.notify(AppNotification::Everything);
-        }
     }
 
     /// Has everything of the app read again after a panic. The pause is for one that comes again at once.
@@ -208,6 +185,10 @@ impl AttachedApp {
             }
             AppRequest::Mark(mark, out) => self.send_fence(mark, &out),
             AppRequest::Read(keys, reply) => self.read(keys, reply),
+            AppRequest::Unfold(key) => {
+                self.read_ahead.remove(&key);
+                self.reader.unfolded.insert(key);
+            }
             AppRequest::Measure(keys, reply) => {
                 let measured = self.attempt(|app| app.reader.measure(&keys).map_err(AxError::read_failure));
                 let _ = reply.send(measured);
@@ -315,7 +296,7 @@ impl AttachedApp {
     }
 
     /// Sends a notification to the worker.
-    fn notify(&self, note: AppNotification) {
+    pub(super) fn notify(&self, note: AppNotification) {
         if let Some(out) = &self.out {
             // The worker is gone if the app is being detached.
             let _ = out.send(note);
@@ -460,123 +441,6 @@ impl AttachedApp {
                 }
             }
         }
-    }
-
-    /// Passes on all notifications that were received.
-    fn process_notifications(&mut self) {
-        let began = Instant::now();
-        while let Some(notification) = self.events.pop() {
-            self.on_notification(&notification, began.elapsed() < PARENT_LOOKUP_BUDGET);
-        }
-        if self.events.take_overflow() {
-            debug!(pid = self.pid, "so much was announced that everything is read again");
-            self.notify(AppNotification::Everything);
-        }
-    }
-
-    /// Passes on one notification; `may_ask` says whether the app may be asked for more about it.
-    fn on_notification(&mut self, notification: &AxNotification, may_ask: bool) {
-        let Some(effect) = effect_of(&notification.name) else { return };
-        trace!(pid = self.pid, name = notification.name, "announced");
-        if let Some(key) = self.reader.handles.find(&notification.element) {
-            self.read_ahead.remove(&key);
-        }
-        match effect {
-            Effect::Destroyed => {
-                self.registrations
-                    .borrow_mut()
-                    .values_mut()
-                    .for_each(|one| one.forget(&notification.element));
-                if let Some(key) = self.reader.handles.find(&notification.element) {
-                    let was_window = self.reader.is_window(key);
-                    self.notify(AppNotification::Destroyed(key));
-                    if was_window {
-                        self.notify_monitor();
-                    }
-                }
-                return;
-            }
-            Effect::Announcement => {
-                if let Some(text) = notification.announcement.clone().filter(|text| !text.is_empty()) {
-                    self.notify(AppNotification::Announced(text));
-                }
-                return;
-            }
-            Effect::Moved => return self.notify_monitor(),
-            _ => {}
-        }
-        let key = self.reader.handles.key(&notification.element);
-        match effect {
-            Effect::Changed => {
-                self.notify(AppNotification::Changed(key));
-                if self.reader.is_window(key) {
-                    self.notify_monitor();
-                }
-            }
-            Effect::ChildrenChanged => self.notify(AppNotification::Structure(key)),
-            Effect::Created => {
-                // The parent is looked up only while there is time for it: there may be many new elements at once.
-                let parent = match self.reader.parent_of(key) {
-                    None if may_ask => notification.element.element(n::kAXParentAttribute).ok().flatten(),
-                    _ => None,
-                };
-                let parent = parent.and_then(|parent| self.reader.handles.find(&parent));
-                match parent.or_else(|| self.reader.parent_of(key)) {
-                    Some(parent) => self.notify(AppNotification::Structure(parent)),
-                    None => self.notify(AppNotification::Structure(key)),
-                }
-            }
-            Effect::WindowCreated | Effect::WindowFocusMoved => {
-                self.notify(AppNotification::Structure(ElementKey::APP));
-                if key != ElementKey::APP {
-                    self.notify(AppNotification::Changed(key));
-                }
-                self.notify_monitor();
-            }
-            Effect::AppStateChanged => {
-                self.notify(AppNotification::Changed(ElementKey::APP));
-                self.notify_monitor();
-            }
-            Effect::FocusMoved => {
-                let before = self.focused.replace(key);
-                before.into_iter().for_each(|before| self.notify(AppNotification::Changed(before)));
-                self.notify(AppNotification::Changed(key));
-            }
-            Effect::SelectionChanged => {
-                self.notify(AppNotification::Structure(key));
-                let children: Vec<ElementKey> = self.reader.selectable_children(key, MAX_SELECTION_REREADS);
-                children.into_iter().for_each(|child| self.notify(AppNotification::Changed(child)));
-            }
-            Effect::ExpansionChanged => {
-                // Which rows are below which is read from the outline.
-                self.reader
-                    .outline_of(key)
-                    .into_iter()
-                    .for_each(|outline| self.notify(AppNotification::Structure(outline)));
-                self.notify(AppNotification::Structure(key));
-                if let Some(parent) = self.reader.parent_of(key) {
-                    self.notify(AppNotification::Structure(parent));
-                }
-            }
-            Effect::MenuOpened | Effect::MenuClosed => {
-                let changed = self.reader.set_menu_open(key, effect == Effect::MenuOpened);
-                changed.into_iter().for_each(|key| self.notify(AppNotification::Structure(key)));
-                if let Some(parent) = self.reader.parent_of(key) {
-                    self.notify(AppNotification::Structure(parent));
-                }
-            }
-            Effect::Destroyed | Effect::Announcement | Effect::Moved => {}
-        }
-        for element in &notification.other_elements {
-            let key = self.reader.handles.key(element);
-            self.notify(AppNotification::Structure(key));
-        }
-    }
-
-    /// Tells the desktop monitor that the app's windows may have changed.
-    fn notify_monitor(&self) {
-        // The monitor has ended if the daemon stops.
-        let _ = self.monitor.send(MonitorEvent::Windows(self.pid));
     }
 }
 

@@ -1,8 +1,6 @@
 //! The children of an element: of large tables the rows on the screen, of what opens a menu the menu's items, and all of
 //! everything else.
 
-use std::collections::HashMap;
-
 use axd_protocol::Role;
 
 use super::attributes::AttributeValues;
@@ -10,7 +8,7 @@ use super::reader::{MAX_CHILDREN, MAX_DEPTH, Reader, or_default};
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
 use crate::ffi::names as n;
-use axd_platform::ElementKey;
+use axd_platform::{ElementKey, UNCOUNTED};
 
 impl Reader {
     /// The children of an element, and their total number if these are only some.
@@ -44,11 +42,24 @@ impl Reader {
         let mut children = std::mem::take(&mut answers.children);
         match native {
             "AXApplication" => {
+                // To ask the items of a status menu for anything makes some apps show it.
+                if let Some(extras) = or_default(element.element(n::kAXExtrasMenuBarAttribute))? {
+                    children.retain(|child| *child != extras);
+                }
                 // Some apps have windows that are not among their children.
                 for window in or_default(element.elements(n::kAXWindowsAttribute))? {
                     if !children.contains(&window) {
                         children.push(window);
                     }
+                }
+                if answers.raw.hidden == Some(true) {
+                    // While an app is hidden it lists no windows, but it has them.
+                    let known = self.children_of(key).iter().filter(|child| self.is_window(**child));
+                    let known: Vec<Element> =
+                        known.filter_map(|child| self.handles.get(*child).cloned()).collect();
+                    children.extend(
+                        known.into_iter().filter(|window| !children.contains(window)).collect::<Vec<_>>(),
+                    );
                 }
             }
             "AXRow" if answers.raw.disclosing == Some(true) => {
@@ -59,10 +70,20 @@ impl Reader {
                     None => children.extend(self.disclosed.get(&key).into_iter().flatten().cloned()),
                 }
             }
+            "AXMenuBarItem" | "AXMenuItem" if !children.is_empty() && !self.lists_items(key, answers) => {
+                // To list the items of a closed menu has the app build them. Those that are known stay until then.
+                children.iter().for_each(|menu| self.handles.alias(menu, key));
+                return Ok((self.children_of(key).to_vec(), Some(UNCOUNTED)));
+            }
             _ if opens_menu(native) => children = self.inline_menu_items(key, native, children)?,
             _ => {}
         }
         Ok((self.keys_of(&children), None))
+    }
+
+    /// Whether the items of a menu are to be listed: it is open, or somebody asked for them.
+    fn lists_items(&mut self, key: ElementKey, answers: &AttributeValues) -> bool {
+        self.unfolded.remove(&key) || self.open_menus.contains(&key) || answers.raw.selected == Some(true)
     }
 
     /// The rows of a table or an outline, with its header: those on the screen if there are too many, and then how many
@@ -84,35 +105,49 @@ impl Reader {
             rows = or_default(element.elements_from(n::kAXRowsAttribute, 0, MAX_CHILDREN / 10))?;
         }
         if role == Role::Tree && !partial {
-            let mut top = Vec::with_capacity(rows.len());
-            let mut below: HashMap<ElementKey, Vec<Element>> = HashMap::new();
-            for row in rows {
-                match self.disclosed_by(&row)? {
-                    Some(above) => below.entry(above).or_default().push(row),
-                    None => top.push(row),
-                }
-            }
-            self.disclosed.extend(below);
-            rows = top;
+            rows = self.top_rows(rows)?;
         }
         let elements: Vec<Element> = header.into_iter().chain(rows).collect();
         let total = partial.then(|| u32::try_from(count).unwrap_or(u32::MAX));
         Ok(Some((self.keys_of(&elements), total)))
     }
 
-    /// The row that discloses another one.
-    fn disclosed_by(&mut self, row: &Element) -> Result<Option<ElementKey>, AxError> {
-        let key = self.handles.key(row);
-        if let Some(record) = self.records.get(&key).and_then(|record| record.disclosed_by) {
-            return Ok(record);
+    /// The rows of an outline that no other row discloses; the others are kept with the row that does. They say how deep they are,
+    /// and that is not kept: an outline gives the element of one row to another when rows come and go.
+    fn top_rows(&mut self, rows: Vec<Element>) -> Result<Vec<Element>, AxError> {
+        let mut top = Vec::with_capacity(rows.len());
+        let mut above: Vec<(i64, ElementKey)> = Vec::new();
+        for row in rows {
+            let key = self.handles.key(&row);
+            self.disclosed.remove(&key);
+            let level = match or_default(row.number(n::kAXDisclosureLevelAttribute)) {
+                Err(AxError::GONE) => continue,
+                level => level?.map(|level| level as i64),
+            };
+            let parent = match level {
+                Some(level) => {
+                    above.retain(|(other, _)| *other < level);
+                    let parent = above.last().map(|(_, key)| *key);
+                    above.push((level, key));
+                    parent
+                }
+                None => self.disclosed_by(&row)?,
+            };
+            match parent {
+                Some(parent) => self.disclosed.entry(parent).or_default().push(row),
+                None => top.push(row),
+            }
         }
+        Ok(top)
+    }
+
+    /// The row that discloses another one, as the row itself says.
+    fn disclosed_by(&mut self, row: &Element) -> Result<Option<ElementKey>, AxError> {
         let above = match or_default(row.element(n::kAXDisclosedByRowAttribute)) {
             Err(AxError::GONE) => None,
             answer => answer?,
         };
-        let above = above.map(|above| self.handles.key(&above));
-        self.records.entry(key).or_default().disclosed_by = Some(above);
-        Ok(above)
+        Ok(above.map(|above| self.handles.key(&above)))
     }
 
     /// The children of an element that opens a menu, with the menu replaced by its items.
@@ -160,6 +195,12 @@ impl Reader {
             "AXComboBox" => answers.raw.expanded == Some(true),
             _ => holds || answers.raw.expanded == Some(true),
         }
+    }
+
+    /// Whether an element opens a menu that it has below it: an item of a menu bar, or one with a submenu.
+    pub fn opens_menu(&self, key: ElementKey) -> bool {
+        let native = self.records.get(&key).map_or("", |record| &record.native);
+        matches!(native, "AXMenuBarItem" | "AXMenuItem")
     }
 
     /// Whether an element is an item of a closed menu.

@@ -41,6 +41,8 @@ pub struct Reader {
     pub(super) records: HashMap<ElementKey, ElementRecord>,
     /// Menus that the app announced to be open.
     pub(super) open_menus: HashSet<ElementKey>,
+    /// Menus whose items are listed when they are read next, though they are closed.
+    pub unfolded: HashSet<ElementKey>,
     /// Other processes that elements of the app belong to.
     other_pids: BTreeSet<u32>,
     /// The rows that a row of an outline discloses, as the outline was last read.
@@ -66,8 +68,6 @@ pub(super) struct ElementRecord {
     window: Option<u64>,
     /// Whether the menu item ever had a mark.
     checkable: bool,
-    /// The row of an outline that discloses this one, if that was read: `Some(None)` for a row at the top.
-    pub(super) disclosed_by: Option<Option<ElementKey>>,
     /// How often in a row it failed to answer.
     failures: u8,
 }
@@ -81,6 +81,7 @@ impl Reader {
             attributes: AttributeLists::default(),
             records: HashMap::new(),
             open_menus: HashSet::new(),
+            unfolded: HashSet::new(),
             other_pids: BTreeSet::new(),
             disclosed: HashMap::new(),
             empty_pages: HashSet::new(),
@@ -165,7 +166,7 @@ impl Reader {
         }
         let (children, total) = self.children(key, element, role, &mut answers)?;
         if opens_menu(&native) {
-            let holds = !children.is_empty();
+            let holds = !children.is_empty() || total.is_some();
             if native == "AXMenuItem" && holds {
                 role = Role::Menu;
             }
@@ -174,6 +175,10 @@ impl Reader {
             }
         }
         answers.raw.in_closed_menu = self.is_in_own_closed_menu(key);
+        if answers.raw.in_closed_menu {
+            // The app validates its items when the menu opens; what they say before that is out of date.
+            answers.raw.enabled = None;
+        }
         if role == Role::MenuItem {
             let record = self.records.entry(key).or_default();
             record.checkable |= answers.raw.mark.is_some();
@@ -352,6 +357,7 @@ impl Reader {
         self.handles.forget(key);
         self.records.remove(&key);
         self.open_menus.remove(&key);
+        self.unfolded.remove(&key);
         self.disclosed.remove(&key);
         self.empty_pages.remove(&key);
     }
@@ -383,6 +389,7 @@ impl Reader {
         self.handles.prune(&needed);
         self.records.retain(|key, _| needed.contains(key));
         self.open_menus.retain(|key| needed.contains(key));
+        self.unfolded.retain(|key| needed.contains(key));
         self.disclosed.retain(|key, _| needed.contains(key));
         self.empty_pages.retain(|key| needed.contains(key));
     }

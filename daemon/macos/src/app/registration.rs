@@ -128,8 +128,8 @@ impl Registration {
             return;
         }
         for name in container_notifications(native) {
-            // A busy app is asked again when the container is read next. What it does not support is made up for by the others, and by
-            // the sweep.
+            // What it does not support is made up for by the others, and by the sweep. A busy app is asked again when the container
+            // is read next.
             if let Err(AxError::BUSY | AxError::GONE) = observer.add(container, name) {
                 return;
             }

@@ -81,6 +81,8 @@ appkit! {
     fn test_window_presses() -> u32;
     /// The displays.
     fn screens() -> Vec<HostScreen>;
+    /// Whether a process runs. May be called on any thread.
+    fn is_running(pid: u32) -> bool;
     /// Whether the machine saves power. May be called on any thread.
     fn saves_power() -> bool;
     /// An image by ScreenCaptureKit; `None` where that does not exist.

@@ -88,6 +88,9 @@ fn run(
     ended: impl FnOnce(u32, Option<String>) + Send + 'static,
 ) -> Result<Launched, Failure> {
     let mut command = Command::new(program);
+    if let Ok(path) = std::env::join_paths(program_folders()) {
+        command.env("PATH", path);
+    }
     command
         .args(&plan.args)
         .envs(plan.env.iter().map(|(name, value)| (name, value)))
@@ -134,9 +137,20 @@ fn is_program(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
+/// The folders that programs are looked for in. launchd gives its jobs a `PATH` without those that people install programs in.
+fn program_folders() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    for folder in ["/opt/homebrew/bin", "/usr/local/bin"].map(PathBuf::from) {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
 fn find_in_path(name: &str) -> Option<PathBuf> {
-    let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_program(path))
+    program_folders().into_iter().map(|folder| folder.join(name)).find(|path| is_program(path))
 }
 
 /// The default working directory of a program: not that of axd.
@@ -155,4 +169,17 @@ fn invalid(message: String) -> Failure {
 
 fn shutting_down() -> Failure {
     Failure::new(FailureKind::Refused, "axd is stopping")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_looked_for_where_people_install_them_too() {
+        let folders = program_folders();
+        for folder in ["/opt/homebrew/bin", "/usr/local/bin"] {
+            assert_eq!(folders.iter().filter(|other| *other == Path::new(folder)).count(), 1, "{folder}");
+        }
+    }
 }

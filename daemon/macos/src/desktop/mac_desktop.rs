@@ -215,6 +215,11 @@ impl Platform for MacDesktop {
         Modifier::Cmd
     }
 
+    /// The items of an app in the background are pressed with success and without effect.
+    fn menus_need_focus(&self) -> bool {
+        true
+    }
+
     fn end_of_text_keys(&self) -> Combo {
         Combo { modifiers: vec![Modifier::Cmd], key: Key::Named(Named::Down) }
     }

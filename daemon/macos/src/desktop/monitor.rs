@@ -14,41 +14,35 @@ use tracing::{debug, info};
 
 use super::displays::{self, Display};
 use super::mac_desktop::Shared;
-use super::windows::{self, WindowState};
+use super::monitored_app::{MonitoredApp, WINDOW_REPLY_TIMEOUT};
+use super::windows;
 use crate::app::attached_app::Message;
 use crate::appkit;
 use crate::appkit::host::{self, HostApp, HostAppKind, HostEvent, HostScreen};
 use crate::ax::element::Element;
-use crate::ax::error::AxError;
 use crate::ax::guard;
-use crate::ax::observer::{EventQueue, Observer};
+use crate::ax::observer::EventQueue;
 use crate::ax::run_loop::{self, MessageQueue, MessageReceiver};
 use crate::ffi::names as n;
 use axd_platform::{DesktopEvent, DesktopWindow};
 
-/// How long an app may take to answer a call about its windows, in seconds.
-const WINDOW_REPLY_TIMEOUT: f32 = 0.25;
 /// When to read the window server's list again after a sign of change, because the list lags behind.
 const REFRESH_DELAYS: [Duration; 3] =
     [Duration::from_millis(60), Duration::from_millis(250), Duration::from_millis(1000)];
 /// How often to poll while an app cannot be observed, and at most to ask AppKit for all apps.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// How often it is checked whether every app still runs: AppKit does not always tell that one has ended.
+const END_CHECK_INTERVAL: Duration = Duration::from_secs(5);
+/// How long after a display changed AppKit is asked again what of it windows may use: it learns that later than CoreGraphics.
+const DISPLAY_DELAY: Duration = Duration::from_secs(1);
+/// How long after another space is shown windows that left the screen are taken to be on the one before.
+const SPACE_CHANGE_TIME: Duration = Duration::from_secs(2);
+/// How long a window that left the screen and still exists is kept until another space is said to be shown. The last look after a
+/// sign of change comes later than this.
+const SPACE_CHANGE_GRACE: Duration = Duration::from_millis(900);
 /// The delay before an app that did not answer is asked again, at first and at most.
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(500);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(30);
-
-/// The notifications that are registered for on the app.
-const APP_NOTIFICATIONS: &[&str] = &[
-    n::kAXWindowCreatedNotification,
-    n::kAXWindowMovedNotification,
-    n::kAXWindowResizedNotification,
-    n::kAXWindowMiniaturizedNotification,
-    n::kAXWindowDeminiaturizedNotification,
-    n::kAXFocusedWindowChangedNotification,
-    n::kAXMainWindowChangedNotification,
-];
-/// Those that apps send only for windows they were registered for on the window itself.
-const WINDOW_NOTIFICATIONS: &[&str] = &[n::kAXUIElementDestroyedNotification, n::kAXTitleChangedNotification];
 
 /// A message to the monitor: what may have changed.
 #[derive(Debug)]
@@ -89,19 +83,24 @@ pub struct DesktopMonitor {
     refreshes: Vec<Instant>,
     /// When AppKit was last asked for all apps.
     last_rescan: Option<Instant>,
+    /// When it is checked next whether every app still runs.
+    next_end_check: Instant,
+    /// When the displays are read once more.
+    displays_again: Option<Instant>,
+    /// When another space was last shown.
+    space_changed: Option<Instant>,
+    /// Windows that are, or may be, on a space that is not shown.
+    elsewhere: HashMap<u64, WindowElsewhere>,
 }
 
-/// An app whose windows are monitored.
-struct MonitoredApp {
-    app: HostApp,
-    element: Element,
-    observer: Option<Observer>,
-    /// Its windows with their ids, as last read from the app.
-    windows: HashMap<Element, (u64, WindowState)>,
-    /// When to ask it again if it did not answer, and the current delay.
-    next_retry: Option<(Instant, Duration)>,
-    /// Whether its windows may have changed since they were read.
-    dirty: bool,
+/// A window that left the screen and still exists.
+struct WindowElsewhere {
+    /// The window as last seen, put away.
+    window: DesktopWindow,
+    /// When it left the screen.
+    since: Instant,
+    /// Whether another space was shown about then.
+    confirmed: bool,
 }
 
 impl DesktopMonitor {
@@ -118,6 +117,10 @@ impl DesktopMonitor {
             queue: EventQueue::default(),
             refreshes: Vec::new(),
             last_rescan: None,
+            next_end_check: Instant::now() + END_CHECK_INTERVAL,
+            displays_again: None,
+            space_changed: None,
+            elsewhere: HashMap::new(),
         };
         let seen = host::run_on_main_blocking(|| (appkit::running(), appkit::frontmost(), appkit::screens()));
         let (running, front, screens) = seen.unwrap_or_default();
@@ -168,6 +171,13 @@ impl DesktopMonitor {
         self.drain_notifications();
         self.query_dirty_apps();
         let now = Instant::now();
+        if now >= self.next_end_check {
+            self.next_end_check = now + END_CHECK_INTERVAL;
+            self.remove_ended_apps();
+        }
+        if self.displays_again.take_if(|when| *when <= now).is_some() {
+            self.read_screens();
+        }
         if self.refreshes.iter().any(|when| *when <= now) {
             self.refreshes.retain(|when| *when > now);
             self.refresh_windows(true);
@@ -188,7 +198,8 @@ impl DesktopMonitor {
         let asks = self.apps.values().filter_map(|monitored| monitored.next_retry.map(|(when, _)| when));
         let now = Instant::now();
         let routine = self.has_unobserved_app().then(|| now + POLL_INTERVAL);
-        let due = self.refreshes.iter().copied().chain(asks).chain(routine).min()?;
+        let others = [Some(self.next_end_check), self.displays_again, routine].into_iter().flatten();
+        let due = self.refreshes.iter().copied().chain(asks).chain(others).min()?;
         Some(due.saturating_duration_since(now).max(Duration::from_millis(1)))
     }
 
@@ -206,12 +217,28 @@ impl DesktopMonitor {
         match event {
             MonitorEvent::Windows(pid) => self.mark_dirty(pid),
             MonitorEvent::Displays => {
-                self.screens = host::run_on_main_blocking(appkit::screens).unwrap_or_default();
-                self.refresh_displays();
-                self.schedule_refresh();
+                self.displays_again = Some(Instant::now() + DISPLAY_DELAY);
+                self.read_screens();
             }
             MonitorEvent::Host(event) => self.on_host_event(event),
             MonitorEvent::Quit => {}
+        }
+    }
+
+    /// Reads what AppKit says of the displays, and reports what changed.
+    fn read_screens(&mut self) {
+        self.screens = host::run_on_main_blocking(appkit::screens).unwrap_or_default();
+        self.refresh_displays();
+        self.schedule_refresh();
+    }
+
+    /// Removes the apps whose processes are gone, though nobody said so.
+    fn remove_ended_apps(&mut self) {
+        let is_gone = |pid: &u32| !appkit::is_running(*pid);
+        let gone: Vec<u32> = self.apps.keys().copied().filter(is_gone).collect();
+        for pid in gone {
+            info!(pid, "an app has ended without a word");
+            self.remove_app(pid);
         }
     }
 
@@ -245,7 +272,10 @@ impl DesktopMonitor {
                 self.shared.set_hidden(pid, false);
                 self.mark_dirty(pid);
             }
-            HostEvent::SpaceChanged => self.schedule_refresh(),
+            HostEvent::SpaceChanged => {
+                self.space_changed = Some(Instant::now());
+                self.schedule_refresh();
+            }
             HostEvent::WillSleep => info!("the machine goes to sleep"),
             HostEvent::DidWake => {
                 info!("the machine is awake again");
@@ -291,7 +321,9 @@ impl DesktopMonitor {
         while let Some(notification) = self.queue.pop() {
             if notification.name == n::kAXUIElementDestroyedNotification {
                 for monitored in self.apps.values_mut() {
-                    monitored.windows.remove(&notification.element);
+                    if let Some((window, _)) = monitored.windows.remove(&notification.element) {
+                        self.elsewhere.remove(&window);
+                    }
                 }
             }
             match notification.element.pid() {
@@ -353,6 +385,7 @@ impl DesktopMonitor {
             self.query_dirty_apps();
             seen = self.merged_windows(&listed);
         }
+        self.keep_windows_elsewhere(&mut seen);
         let pid = self.front.filter(|pid| self.apps.contains_key(pid));
         let focused = pid.filter(|_| ask).and_then(|pid| self.apps.get(&pid)?.focused());
         let first = || seen.iter().find(|window| Some(window.pid) == pid && !window.minimized);
@@ -370,6 +403,36 @@ impl DesktopMonitor {
             self.send(DesktopEvent::Windows(seen));
         }
         self.report_front(pid, window);
+    }
+
+    /// Adds the windows that are on a space that is not shown. Neither the window server's list of what is on the screen nor
+    /// their apps have them, and yet they are not closed. A window that exists but left the screen is kept for a moment, because
+    /// that another space is shown is told later.
+    fn keep_windows_elsewhere(&mut self, seen: &mut Vec<DesktopWindow>) {
+        let is_seen = |seen: &[DesktopWindow], window: u64| seen.iter().any(|seen| seen.window == window);
+        let left = self.reported.windows.iter().filter(|reported| !reported.minimized);
+        let left: Vec<&DesktopWindow> = left.filter(|reported| !is_seen(seen, reported.window)).collect();
+        if left.is_empty() && self.elsewhere.is_empty() {
+            return;
+        }
+        let (now, all) = (Instant::now(), windows::all());
+        for reported in left {
+            let window = DesktopWindow { minimized: true, ..reported.clone() };
+            let away = WindowElsewhere { window, since: now, confirmed: false };
+            self.elsewhere.entry(reported.window).or_insert(away);
+        }
+        let changed = self.space_changed;
+        self.elsewhere.retain(|window, away| {
+            away.confirmed |= changed.is_some_and(|when| when + SPACE_CHANGE_TIME > away.since);
+            let is_kept = away.confirmed || away.since.elapsed() < SPACE_CHANGE_GRACE;
+            is_kept
+                && self.apps.contains_key(&away.window.pid)
+                && all.contains(window)
+                && !is_seen(seen, *window)
+        });
+        let mut kept: Vec<DesktopWindow> = self.elsewhere.values().map(|away| away.window.clone()).collect();
+        kept.sort_by_key(|window| window.window);
+        seen.extend(kept);
     }
 
     fn report_front(&mut self, pid: Option<u32>, window: Option<u64>) {
@@ -422,80 +485,4 @@ impl DesktopMonitor {
             self.send(DesktopEvent::Displays(reported));
         }
     }
-}
-
-impl MonitoredApp {
-    /// Whether the app is in the Dock.
-    fn is_shown(&self) -> bool {
-        self.app.kind == HostAppKind::Regular
-    }
-
-    /// Observes the app if it is not observed yet, and reads its windows.
-    fn query_windows(&mut self, queue: &EventQueue) -> Result<(), AxError> {
-        if self.observer.is_none() {
-            let observer = Observer::new(self.app.pid, queue)?;
-            for name in APP_NOTIFICATIONS {
-                match observer.add(&self.element, name) {
-                    Err(error) if error.is_app_level() => return Err(error),
-                    // A notification that it does not support is made up for by the others.
-                    _ => {}
-                }
-            }
-            self.observer = Some(observer);
-        }
-        let open = match self.element.elements(n::kAXWindowsAttribute) {
-            Err(error) if error.is_app_level() => return Err(error),
-            open => open.unwrap_or_default(),
-        };
-        // The windows of a hidden app count as minimised.
-        let hidden = self.element.boolean(n::kAXHiddenAttribute).ok().flatten() == Some(true);
-        self.windows.retain(|window, _| open.contains(window));
-        for window in open {
-            let number = match self.windows.get(&window) {
-                Some((number, _)) => Some(*number),
-                None => self.observe_window(&window),
-            };
-            let Some(number) = number else { continue };
-            let state = match read_window(&window, hidden) {
-                Err(error) if error.is_app_level() => return Err(error),
-                Err(_) => continue,
-                Ok(state) => state,
-            };
-            self.windows.insert(window, (number, state));
-        }
-        Ok(())
-    }
-
-    /// Registers for the notifications of a new window, and returns the window's id.
-    fn observe_window(&self, window: &Element) -> Option<u64> {
-        window.set_timeout(WINDOW_REPLY_TIMEOUT);
-        let number = window.window_number()?;
-        for name in WINDOW_NOTIFICATIONS {
-            // Without the notification, the change is seen at the next refresh.
-            let _ = self.observer.as_ref().map(|observer| observer.add(window, name));
-        }
-        Some(number)
-    }
-
-    /// The focused window of this app.
-    fn focused(&self) -> Option<u64> {
-        let window = self.element.element(n::kAXFocusedWindowAttribute).ok().flatten()?;
-        match self.windows.get(&window) {
-            // A minimised window is not in front, even if its app reports it as focused.
-            Some((_, state)) if state.minimized => None,
-            Some((number, _)) => Some(*number),
-            None => window.window_number(),
-        }
-    }
-}
-
-fn read_window(window: &Element, hidden: bool) -> Result<WindowState, AxError> {
-    let minimized = hidden || window.boolean(n::kAXMinimizedAttribute)?.unwrap_or_default();
-    Ok(WindowState {
-        title: window.text(n::kAXTitleAttribute)?.filter(|title| !title.is_empty()),
-        // The window server lists the bounds of all others.
-        bounds: if minimized { super::window_ops::frame(window)? } else { None },
-        minimized,
-        full_screen: window.boolean(n::AXFullScreen).ok().flatten().unwrap_or_default(),
-    })
 }

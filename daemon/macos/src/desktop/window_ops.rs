@@ -68,7 +68,10 @@ pub fn apply(
             target.unhide()?;
             target.without_animation(|target| target.set_frame(usable))?;
             if now != usable {
-                frames.0.lock().insert(window, now);
+                let all = windows::all();
+                let mut frames = frames.0.lock();
+                frames.retain(|window, _| all.contains(window));
+                frames.insert(window, now);
             }
             Ok(())
         }
@@ -84,7 +87,12 @@ fn find_target<'a>(window: u64, shared: &Shared, gate: &'a Gate) -> Result<Windo
     let pid = windows::owner(window).ok_or_else(gone)?;
     let app = Element::app(pid).ok_or_else(gone)?;
     let open = app.elements(n::kAXWindowsAttribute).map_err(AxError::read_failure)?;
-    let found = open.into_iter().find(|open| open.window_number() == Some(window));
+    let is_it = |open: &Element| open.window_number() == Some(window);
+    // A hidden app lists no windows, but it has them.
+    let found = open.into_iter().find(is_it).or_else(|| {
+        let children = app.elements(n::kAXChildrenAttribute).unwrap_or_default();
+        children.into_iter().find(is_it)
+    });
     match found {
         Some(found) => {
             let browser = shared.is_browser(pid);

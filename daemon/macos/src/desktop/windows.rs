@@ -1,6 +1,6 @@
 //! The window server's list of windows, and how it is merged with what apps report of theirs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use axd_protocol::Bounds;
@@ -57,6 +57,11 @@ pub fn on_screen() -> Vec<ListedWindow> {
 /// What lies above ordinary windows: menus, the menu bar, the Dock. Front to back.
 pub fn overlays() -> Vec<ListedWindow> {
     list(kCGWindowListOptionOnScreenOnly | kCGWindowListExcludeDesktopElements, FIRST_OVERLAY_LAYER..i64::MAX)
+}
+
+/// The numbers of all windows, on the screen or not.
+pub fn all() -> HashSet<u64> {
+    list(kCGWindowListOptionAll, 0..FIRST_OVERLAY_LAYER).into_iter().map(|listed| listed.window).collect()
 }
 
 /// The process of a window, whether or not the window is on the screen.

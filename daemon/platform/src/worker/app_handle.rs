@@ -59,6 +59,8 @@ pub enum AppRequest {
     /// Reads elements; `None` for those that are gone. The reply may be about the first few of them only: then the others are
     /// requested again.
     Read(Vec<ElementKey>, ReplySender<Vec<Option<Reading>>>),
+    /// Lists the children of an element the next time that it is read, where they are listed on request only.
+    Unfold(ElementKey),
     /// Reads the bounds of elements; those that are gone are left out.
     Measure(Vec<ElementKey>, ReplySender<Vec<Measured>>),
     /// Hit test: the path from the app down to the smallest element at a point. Empty if nothing of the app is there.
@@ -81,6 +83,7 @@ impl AppRequest {
             AppRequest::Observe(..) => "observe",
             AppRequest::Mark(..) => "mark",
             AppRequest::Read(..) => "read",
+            AppRequest::Unfold(_) => "unfold",
             AppRequest::Measure(..) => "measure",
             AppRequest::At(..) => "at",
             AppRequest::Path(..) => "path",
@@ -100,6 +103,7 @@ impl AppRequest {
             AppRequest::At(_, answer) | AppRequest::Path(_, answer) => answer.is_closed(),
             AppRequest::Front(answer) => answer.is_closed(),
             AppRequest::Awake(answer) => answer.is_closed(),
+            AppRequest::Unfold(_) => false,
             // An action that was sent is performed, whether or not anybody waits for the reply.
             AppRequest::Act(..) => false,
         }

@@ -65,6 +65,9 @@ pub trait AppBackend: Sized + Send + 'static {
     /// From now on lists these rows of a container, and no others, besides those on the screen.
     fn keep_rows(&mut self, _key: ElementKey, _rows: Vec<u32>) {}
 
+    /// Lists the children of an element the next time that it is read, where they are listed on request only.
+    fn unfold(&mut self, _key: ElementKey) {}
+
     /// The front window, which is walked first. Called once the windows have been read.
     fn front_window(
         &mut self,

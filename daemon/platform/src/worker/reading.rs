@@ -172,6 +172,11 @@ impl<A: AppBackend> Worker<A> {
                 let result = self.read_again(vec![key], Cause::Reread).await;
                 self.answer(reply, result.map(drop));
             }
+            WorkerRequest::Unfold { key, reply } => {
+                self.app.unfold(key);
+                let result = self.read_again(vec![key], Cause::Reread).await;
+                self.answer(reply, result.map(drop));
+            }
             WorkerRequest::Perform { key, act, gate, reply } => {
                 self.app.perform(&mut self.state, key, act, gate, reply);
             }

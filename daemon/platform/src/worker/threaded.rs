@@ -238,6 +238,13 @@ impl<L: AppHandle> AppBackend for ThreadedApp<L> {
         self.begin(state, key, act, gate, reply);
     }
 
+    fn unfold(&mut self, key: ElementKey) {
+        if let Some(handle) = &self.handle {
+            // If this fails the app has ended, and so does the reading that follows.
+            let _ = handle.ask(AppRequest::Unfold(key));
+        }
+    }
+
     fn send_fence(&mut self, mark: u64) {
         if let Some(handle) = &self.handle {
             // If this fails the app has ended, and the fence fails when the worker notices.

@@ -107,6 +107,7 @@ impl SlowApp {
                     self.state.lock().log.push(None);
                     let _ = reply.send(Ok(()));
                 }
+                AppRequest::Unfold(_) => {}
                 AppRequest::Front(reply) => drop(reply.send(Ok(None))),
                 AppRequest::Awake(reply) => drop(reply.send(())),
                 AppRequest::Measure(_, reply) => drop(reply.send(Ok(Vec::new()))),

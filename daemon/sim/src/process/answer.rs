@@ -52,6 +52,8 @@ impl AppTask {
                 let read = elements.into_iter().map(|element| self.read(handle(element))).collect();
                 let _ = answer.send(Ok(read));
             }
+            // Its apps list all children at once.
+            AppRequest::Unfold(_) => {}
             AppRequest::Measure(elements, answer) => {
                 let measured = elements.into_iter().filter_map(|key| {
                     let place = self.model.place(handle(key))?;

@@ -79,6 +79,7 @@ pub(super) const NAMES: &[&str] = &[
     "AXMinimizeButton",
     "AXWindows",
     "AXMenuBar",
+    "AXExtrasMenuBar",
     "AXMainWindow",
     "AXFocusedWindow",
     "AXFocusedUIElement",
@@ -160,7 +161,12 @@ impl View<'_> {
         let front = front.map(|window| Value::Element(Id::of(window))).ok_or(Error::NoValue);
         match name {
             "AXTitle" => Ok(Value::Text(self.model.script().name.clone())),
+            "AXWindows" if self.standing.lists_no_windows => Ok(Value::Elements(vec![])),
             "AXWindows" => Ok(Value::Elements(windows.iter().map(|window| Id::of(*window)).collect())),
+            "AXExtrasMenuBar" if self.standing.status => {
+                self.menu_bars().first().copied().map(Value::Element).ok_or(Error::NoValue)
+            }
+            "AXMenuBar" if self.standing.status => Err(Error::NoValue),
             "AXMenuBar" => self.menu_bars().first().copied().map(Value::Element).ok_or(Error::NoValue),
             "AXMainWindow" | "AXFocusedWindow" => front,
             "AXFocusedUIElement" => {

@@ -92,6 +92,9 @@ impl View<'_> {
         if !self.actions(id)?.iter().any(|(name, _)| name == action) {
             return Err(Error::ActionUnsupported);
         }
+        if action == "AXPress" && self.is_idle_item(id) {
+            return Ok(Effect::Done);
+        }
         let handle = id.widget();
         let Some(widget) = self.model.widget(handle) else { return Err(Error::InvalidUIElement) };
         let number = widget.window;

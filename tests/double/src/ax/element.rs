@@ -148,7 +148,9 @@ fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Res
     if is_secret {
         world.trace.record_secure_read();
     }
-    let value = world.across(pid, id, name, view.attribute(id, name)?);
+    let value = view.attribute(id, name)?;
+    let value = world.through_menus(view, pid, id, name, value);
+    let value = world.across(pid, id, name, value);
     let value = world.dressed(pid, view, id, name, value);
     match &value {
         Value::Elements(ids) => world.trace.record_elements(ids.len()),

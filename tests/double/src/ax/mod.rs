@@ -13,6 +13,7 @@ mod element;
 mod enhanced;
 mod error;
 mod graft;
+mod menus;
 pub(crate) mod notify;
 mod observer;
 mod pages;

@@ -91,6 +91,14 @@ pub(crate) struct AppState {
     pub hidden: bool,
     /// The part of its text areas that can be seen: the first unit, and how many.
     pub visible_text: Option<(isize, isize)>,
+    /// Whether `AXWindows` is empty, though it has windows.
+    pub lists_no_windows: bool,
+    /// Whether it is an item at the right of the menu bar and nothing else.
+    pub status: bool,
+    /// Whether its windows are on a space that is not shown.
+    pub is_elsewhere: bool,
+    /// Whether the items of its menus do nothing while it is not in front.
+    pub idle_menus: bool,
 }
 
 impl<'a> View<'a> {
@@ -148,7 +156,8 @@ impl<'a> View<'a> {
     fn children_of_widget(&self, id: Id, widget: &Widget) -> Vec<Id> {
         match widget.role {
             Role::Application => {
-                let windows = self.model.windows().iter().map(|window| Id::of(*window));
+                let is_listed = |_: &&Handle| !self.standing.is_elsewhere;
+                let windows = self.model.windows().iter().filter(is_listed).map(|window| Id::of(*window));
                 windows.chain(self.menu_bars()).collect()
             }
             Role::Menu if self.model.is_floating(id.widget()) => {

@@ -99,7 +99,9 @@ pub extern "C" fn CGWindowListCopyWindowInfo(options: u32, relative_to: u32) -> 
         title: may_capture.then_some(seen.title),
         bounds: seen.bounds.unwrap_or_default(),
         layer: NORMAL,
-        on_screen: !seen.minimized && !world.sim.is_hidden(seen.pid),
+        on_screen: !seen.minimized
+            && !world.sim.is_hidden(seen.pid)
+            && !world.elsewhere.lock().contains(&seen.pid),
     });
     let listed = [bar].into_iter().chain(windows).filter(|listed| {
         (options & ON_SCREEN_ONLY == 0 || listed.on_screen)

@@ -9,6 +9,7 @@ mod enable_accessibility;
 mod hiding;
 mod input;
 mod keyboard;
+mod menus;
 mod observing;
 #[path = "../common/backend.rs"]
 mod on;
@@ -21,4 +22,5 @@ mod scripts;
 mod selftest;
 mod shapes;
 mod slowness;
+mod spaces;
 mod texts;

@@ -22,7 +22,7 @@ fn an_app_is_read_as_it_is() {
     assert_eq!(app.facts("field").value.as_deref(), Some("text"));
     assert!(app.has_text(Role::Text, "count 0"), "{}", app.tree());
     assert!(app.has_text(Role::Text, "second"), "{}", app.tree());
-    assert!(app.has_text(Role::MenuItem, "Quit"), "{}", app.tree());
+    assert!(app.has_text(Role::Menu, "File"), "{}", app.tree());
     assert_eq!(app.degraded, None);
 }
 

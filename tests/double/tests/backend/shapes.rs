@@ -3,7 +3,7 @@
 use axd_double::World;
 use axd_double::ax::Error;
 use axd_double::faults::{Call, Fault};
-use axd_platform::{Act, DesktopEvent};
+use axd_platform::{Act, DesktopEvent, WorkerRequest};
 use axd_protocol::{Role, State};
 use axd_sim::SimVerb;
 
@@ -64,6 +64,10 @@ fn the_items_of_a_menu_are_below_what_opens_it_and_hidden_until_it_does() {
     let mut desktop = Desktop::start();
     let mut app = desktop.attach(&world, "Shapes");
     app.walked();
+    for menu in ["file", "recent"] {
+        let key = app.key(menu);
+        assert_eq!(app.ask(|reply| WorkerRequest::Unfold { key, reply }), Ok(()));
+    }
     assert_eq!([parent(&app, "new"), parent(&app, "recent")], ["file", "file"]);
     assert_eq!(parent(&app, "one"), "recent");
     assert_eq!((app.facts("file").role, app.facts("recent").role), (Role::Menu, Role::Menu));
@@ -91,6 +95,18 @@ fn the_rows_of_an_outline_hang_below_those_that_disclose_them() {
     assert_eq!(parent(&app, "old"), "letters", "{}", app.tree());
     app.perform("disk", Act::Select).unwrap();
     app.until("it is selected", |app| app.facts("disk").states.has(State::Selected));
+}
+
+#[test]
+fn a_row_of_an_outline_that_comes_below_another_one_is_found_there() {
+    let world = World::of(&[SHAPES]);
+    let mut desktop = Desktop::start();
+    let mut app = desktop.attach(&world, "Shapes");
+    app.walked();
+    assert_eq!(parent(&app, "letters"), "home", "{}", app.tree());
+    world.act_as_user("Shapes", SimVerb::Fault, Some("reparent"), Some("letters folders"));
+    app.walk_again();
+    assert_eq!(parent(&app, "letters"), "folders", "{}", app.tree());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! AppKit and ScreenCaptureKit, behind plain types. No other module uses Objective-C.
 //!
-//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main`, `saves_power`, `capture_image` and those of
-//! the pasteboard.
+//! Functions are called on thread 0, where AppKit lives, except `stop_main`, `on_main`, `is_running`, `saves_power`,
+//! `capture_image` and those of the pasteboard.
 
 mod keyboard;
 mod pasteboard;
@@ -303,4 +303,13 @@ pub fn terminate(pid: u32, force: bool) -> bool {
 /// Whether the machine is in Low Power Mode. That it runs on battery would need IOKit, and says less: the user decides.
 pub fn saves_power() -> bool {
     NSProcessInfo::processInfo().isLowPowerModeEnabled()
+}
+
+/// Whether a process runs, ours or another user's.
+pub fn is_running(pid: u32) -> bool {
+    let process = i32::try_from(pid).ok().filter(|pid| *pid > 0);
+    // No signal is sent; only whether one could be is asked.
+    process.is_some_and(|pid| {
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None) != Err(nix::errno::Errno::ESRCH)
+    })
 }
