@@ -119,7 +119,7 @@ fn host_app(world: &Inner, app: &RunningApp) -> HostApp {
         pid: app.pid,
         name: app.name.clone(),
         bundle: Some(app.identity.clone()),
-        path: Some(bundle_of(&app.name)),
+        path: Some(crate::bundles::of_kin(app).unwrap_or_else(|| bundle_of(&app.name))),
         kind: if world.is_guest(app.pid) { HostAppKind::Background } else { HostAppKind::Regular },
         hidden: world.sim.is_hidden(app.pid),
     }

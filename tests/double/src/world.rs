@@ -76,6 +76,10 @@ pub struct Settings {
     pub screen_capture_kit: bool,
     /// The number of prompts after which the user grants the accessibility permission.
     pub says_yes_after: Option<u32>,
+    /// What is answered when `AXEnhancedUserInterface` is set, which has its effect all the same.
+    pub enhanced_answers: Option<Error>,
+    /// What Electron answers when `AXManualAccessibility` is set, which has its effect all the same.
+    pub manual_answers: Option<Error>,
     /// The messaging timeout in seconds, if it was set for all elements.
     pub(crate) timeout: Option<f32>,
 }
@@ -88,6 +92,8 @@ impl Default for Settings {
             secure_input_swallows: LostKeys::Nothing,
             screen_capture_kit: false,
             says_yes_after: None,
+            enhanced_answers: Some(Error::NotImplemented),
+            manual_answers: Some(Error::AttributeUnsupported),
             timeout: None,
         }
     }
@@ -293,6 +299,7 @@ impl Drop for World {
     fn drop(&mut self) {
         *CURRENT.write() = None;
         self.inner.host.end();
+        crate::bundles::remove();
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -341,6 +348,7 @@ impl Inner {
         let pages = self.pages.lock().get(&pid).copied();
         AppState {
             shown: pages.map(|pages| pages.shown),
+            asleep: pages.is_some_and(|pages| pages.asleep),
             manual: pages.is_some_and(|pages| pages.wakes == EnabledBy::Manual),
             enhanced: self.is_enhanced(pid),
             frontmost: self.sim.active().0 == Some(pid),
@@ -388,7 +396,8 @@ impl Inner {
         });
         let apps = self.sim.apps();
         let identity = apps.iter().find(|app| app.pid == pid).map_or("", |app| &app.identity);
-        let wakes = [("electron", EnabledBy::Manual), ("chromium", EnabledBy::Enhanced)];
+        let wakes =
+            [("electron", EnabledBy::Manual), ("chromium", EnabledBy::Enhanced), ("cef", EnabledBy::Looking)];
         if let Some((_, wakes)) = wakes.into_iter().find(|(kind, _)| identity.contains(kind)) {
             self.pages.lock().insert(pid, Pages::new(wakes));
         }

@@ -3,13 +3,12 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 use tracing::{debug, trace};
 
-use super::enable_accessibility::AccessibilityEnabler;
+use super::enable_accessibility::{AccessibilityEnabler, Browser};
 use super::notifications::{Effect, effect_of};
 use super::reader::Reader;
 use super::registration::Registration;
@@ -78,7 +77,7 @@ pub struct AttachedApp {
 
 impl AttachedApp {
     /// Serves an app until it is detached.
-    pub fn run(pid: u32, queue: Arc<MessageQueue<Message>>, monitor: MonitorQueue, browser: Arc<AtomicBool>) {
+    pub fn run(pid: u32, queue: Arc<MessageQueue<Message>>, monitor: MonitorQueue, browser: Arc<Browser>) {
         let Some(messages) = MessageReceiver::new(queue) else { return };
         let Some(element) = Element::app(pid) else { return };
         let now = Instant::now();
@@ -144,7 +143,11 @@ impl AttachedApp {
                     self.process_notifications();
                     self.handle_request(request);
                 }
-                Message::Activated => self.retry_registrations(true),
+                Message::Activated => {
+                    self.retry_registrations(true);
+                    self.enabler.forget_pokes();
+                    self.poke_pages();
+                }
                 Message::SystemWoke => {
                     debug!(pid = self.pid, "observing again after sleep");
                     let observed: Vec<u32> = self.registrations.drain().map(|(pid, _)| pid).collect();
@@ -348,6 +351,7 @@ impl AttachedApp {
             self.reader.empty_pages.clear();
             self.enabler.enable_pages(&self.element);
         }
+        self.poke_pages();
         for window in self.reader.children_of(ElementKey::APP).to_vec() {
             let Some(element) = self.reader.handles.get(window).filter(|_| self.reader.is_window(window))
             else {
@@ -359,6 +363,15 @@ impl AttachedApp {
             }
         }
         self.reader.prune();
+    }
+
+    /// Wakes pages that sleep, and has what contains them read again.
+    fn poke_pages(&mut self) {
+        for hit in self.enabler.poke(&self.element, &self.reader) {
+            // If it is not connected to the app, it announces itself when it is.
+            let path = self.reader.path_to(&hit).unwrap_or_default();
+            path.into_iter().for_each(|key| self.notify(AppNotification::Structure(key)));
+        }
     }
 
     /// The app's focused window, or else its main window.
@@ -462,6 +475,7 @@ impl AttachedApp {
                 self.notify_monitor();
             }
             Effect::AppStateChanged => {
+                self.enabler.forget_pokes();
                 self.notify(AppNotification::Changed(ElementKey::APP));
                 self.notify_monitor();
             }
