@@ -22,7 +22,7 @@ use crate::desktop::monitor::{MonitorEvent, MonitorQueue};
 use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
 use axd_platform::worker::{AppNotification, AppRequest, ReplySender};
-use axd_platform::{ElementKey, Failure, FailureKind, Sent};
+use axd_platform::{ElementKey, Failure, FailureKind};
 
 /// How long an app may take to answer one call, in seconds. The worker waits a little longer for the whole reply.
 pub const APP_REPLY_TIMEOUT: f32 = 0.7;
@@ -53,7 +53,7 @@ pub enum Message {
 /// An attached app, on its thread.
 pub struct AttachedApp {
     pid: u32,
-    element: Element,
+    pub(super) element: Element,
     pub(crate) reader: Reader,
     messages: MessageReceiver<Message>,
     events: EventQueue,
@@ -71,8 +71,8 @@ pub struct AttachedApp {
     /// The element that had the keyboard focus last.
     focused: Option<ElementKey>,
     /// Readings of requests that were abandoned, with their time.
-    read_ahead: HashMap<ElementKey, (Instant, Option<Reading>)>,
-    enabler: AccessibilityEnabler,
+    pub(super) read_ahead: HashMap<ElementKey, (Instant, Option<Reading>)>,
+    pub(super) enabler: AccessibilityEnabler,
 }
 
 impl AttachedApp {
@@ -117,21 +117,6 @@ impl AttachedApp {
         self.probe();
         run_loop::wait(self.next_timeout());
         true
-    }
-
-    /// Has everything of the app read again after a panic. The pause is for one that comes again at once.
-    fn recover(&mut self) {
-        self.read_ahead.clear();
-        self.notify(AppNotification::Everything);
-        run_loop::wait(Some(guard::PAUSE_AFTER_PANIC));
-    }
-
-    /// Does the work of a request. If that panics the request fails; were its reply dropped, the app would count as ended.
-    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, Failure> {
-        guard::catch_panic("a request to an app", || work(self)).unwrap_or_else(|| {
-            self.recover();
-            Err(Failure::new(FailureKind::Refused, "axd failed at this; its log says why"))
-        })
     }
 
     /// Handles the messages that have arrived. False once the app is detached.
@@ -195,17 +180,7 @@ impl AttachedApp {
                 let _ = reply.send(front);
             }
             AppRequest::Act(key, act, gate, reply) => {
-                let mut reached = false;
-                let result = self.attempt(|app| {
-                    let result = app.act(key, &act, &gate);
-                    reached = true;
-                    result
-                });
-                // If it panicked, it is not known whether that was before or after it was sent.
-                let result = match result {
-                    Err(failure) if !reached && gate.is_sent() => Err(failure.sent(Sent::Maybe)),
-                    result => result,
-                };
+                let result = self.attempt_action(key, &act, &gate);
                 self.read_ahead.clear();
                 let _ = reply.send(result);
             }
@@ -279,7 +254,7 @@ impl AttachedApp {
     }
 
     /// Sends a notification to the worker.
-    fn notify(&self, note: AppNotification) {
+    pub(super) fn notify(&self, note: AppNotification) {
         if let Some(out) = &self.out {
             // The worker is gone if the app is being detached.
             let _ = out.send(note);
@@ -363,15 +338,6 @@ impl AttachedApp {
             }
         }
         self.reader.prune();
-    }
-
-    /// Wakes pages that sleep, and has what contains them read again.
-    fn poke_pages(&mut self) {
-        for hit in self.enabler.poke(&self.element, &self.reader) {
-            // If it is not connected to the app, it announces itself when it is.
-            let path = self.reader.path_to(&hit).unwrap_or_default();
-            path.into_iter().for_each(|key| self.notify(AppNotification::Structure(key)));
-        }
     }
 
     /// The app's focused window, or else its main window.

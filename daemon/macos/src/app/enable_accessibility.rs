@@ -16,12 +16,14 @@ use std::time::{Duration, Instant};
 
 use tracing::debug;
 
+use super::attached_app::AttachedApp;
 use super::reader::Reader;
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
 use crate::ax::value::from_bool;
 use crate::ffi::names as n;
 use axd_platform::ElementKey;
+use axd_platform::worker::AppNotification;
 
 /// How often a window is poked, and an app asked for its pages, at most. An app that does not show what it was asked for may
 /// have nothing to show.
@@ -164,6 +166,17 @@ impl AccessibilityEnabler {
         if self.enhanced {
             // The app may have ended meanwhile, and what it answers means nothing.
             let _ = app.set(n::AXEnhancedUserInterface, &from_bool(false));
+        }
+    }
+}
+
+impl AttachedApp {
+    /// Wakes pages that sleep, and has what contains them read again.
+    pub(super) fn poke_pages(&mut self) {
+        for hit in self.enabler.poke(&self.element, &self.reader) {
+            // If it is not connected to the app, it announces itself when it is.
+            let path = self.reader.path_to(&hit).unwrap_or_default();
+            path.into_iter().for_each(|key| self.notify(AppNotification::Structure(key)));
         }
     }
 }
