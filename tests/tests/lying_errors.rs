@@ -17,6 +17,9 @@ children = [
   { role = "button", id = "send", name = "Send" },
   { role = "text", id = "count", name = "count 0" },
   { role = "text", id = "counter", value = "0", states = ["hidden"] },
+  { role = "textfield", id = "first", name = "First", value = "Ada" },
+  { role = "slider", id = "size", name = "Size", value = "5", min = 0, max = 10 },
+  { role = "list", id = "cards", name = "Cards", items = ["one", "two"] },
   { role = "checkbox", id = "company", name = "Company" },
   { role = "combobox", id = "kind", name = "Kind", value = "home", items = ["home", "work"] },
 ]
@@ -30,7 +33,11 @@ do = [{ increase = "counter" }, { rename = "count", text = "count {value:counter
 
 /// A daemon on a desktop whose apps perform every action and answer this error to it.
 fn lying(error: i32) -> Daemon {
-    Setup::new().platform("macos").app(APP).env("AXD_DOUBLE", &format!("actions-answer={error}")).start()
+    start(&format!("actions-answer={error}"))
+}
+
+fn start(words: &str) -> Daemon {
+    Setup::new().platform("macos").app(APP).env("AXD_DOUBLE", words).start()
 }
 
 /// Everything that AXUIElementPerformAction may answer to something that was done.
@@ -102,4 +109,33 @@ fn an_action_by_its_name_is_performed_once() {
     assert_eq!(done["disposition"]["delivery"], "uncertain", "{done}");
     assert!(done["note"].as_str().is_some_and(|note| note.contains("kAXErrorActionUnsupported")), "{done}");
     assert_eq!(count(&mut client), "count 1");
+}
+
+#[test]
+fn what_is_set_and_answered_with_an_error_is_set_once_and_verified() {
+    for error in ERRORS.into_iter().filter(|error| *error != -25202) {
+        let daemon = start(&format!("sets-answer={error}"));
+        let mut client = daemon.client();
+        sync(&mut client, "Contacts");
+        for (command, args, value) in [
+            ("type", json!({ "target": "textfield:First", "text": "!" }), "Ada!"),
+            ("set-value", json!({ "target": "textfield:First", "value": "Grace" }), "Grace"),
+            ("clear", json!({ "target": "textfield:First" }), ""),
+            ("set-value", json!({ "target": "slider:Size", "value": "8" }), "8"),
+        ] {
+            let mut args = args;
+            args["app"] = json!("Contacts");
+            let done = client.data(command, args);
+            assert_eq!(done["disposition"]["delivery"], "delivered_verified", "{error}, {command}: {done}");
+            assert_eq!(done["route"], "semantic", "{error}, {command}: {done}");
+            assert_eq!(
+                done["after"]["value"].as_str().unwrap_or_default(),
+                value,
+                "{error}, {command}: {done}"
+            );
+        }
+        let done =
+            client.data("select", json!({ "app": "Contacts", "target": "table:Cards", "value": "two" }));
+        assert_eq!(done["disposition"]["delivery"], "delivered_verified", "{error}: {done}");
+    }
 }

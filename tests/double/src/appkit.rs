@@ -127,7 +127,7 @@ fn host_app(world: &Inner, app: &RunningApp) -> HostApp {
         pid: app.pid,
         name: app.name.clone(),
         bundle: Some(app.identity.clone()),
-        path: Some(bundle_of(&app.name)),
+        path: Some(crate::bundles::of_kin(app).unwrap_or_else(|| bundle_of(&app.name))),
         kind: match app.pid {
             pid if world.is_guest(pid) => HostAppKind::Background,
             pid if world.is_status_app(pid) => HostAppKind::Accessory,

@@ -75,19 +75,22 @@ fn number(word: &str) -> Result<u32, String> {
     word.parse().map_err(|_| format!("AXD_DOUBLE: '{word}' is not a number"))
 }
 
+/// Has every call of a kind answer an error, and take effect.
+fn lie(world: &World, call: Call, code: &str) -> Result<(), String> {
+    let error = AxError::ALL.into_iter().find(|error| (*error as i32).to_string() == code);
+    let error = error.ok_or_else(|| format!("AXD_DOUBLE: '{code}' is no error of the accessibility API"))?;
+    world.faults().add(Fault { call: Some(call), error: Some(error), ..Fault::default() });
+    Ok(())
+}
+
 /// Applies one word of `AXD_DOUBLE`.
 fn set(world: &World, settings: &mut Settings, word: &str) -> Result<(), String> {
     match word.split_once('=').unwrap_or((word, "")) {
         ("untrusted", "") => settings.trusted = false,
         ("other-build", "") => (settings.trusted, settings.says_trusted) = (false, Some(true)),
         ("no-capture", "") => settings.may_capture = false,
-        ("actions-answer", code) => {
-            let error = AxError::ALL.into_iter().find(|error| (*error as i32).to_string() == code);
-            let error =
-                error.ok_or_else(|| format!("AXD_DOUBLE: '{code}' is no error of the accessibility API"))?;
-            let call = Some(Call::Perform);
-            world.faults().add(Fault { call, error: Some(error), ..Fault::default() });
-        }
+        ("actions-answer", code) => lie(world, Call::Perform, code)?,
+        ("sets-answer", code) => lie(world, Call::Set, code)?,
         ("says-yes-after", times) => settings.says_yes_after = Some(number(times)?),
         ("secure-input", pid) => {
             settings.secure_input_swallows = LostKeys::Everything;

@@ -6,7 +6,7 @@
 //! Whether Apple's own code does the same can only be tested on a Mac.
 //!
 //! `cf` is CoreFoundation, with the `ledger` of all objects; `ax` is the accessibility API, `cg` CoreGraphics,
-//! `appkit` the table of AppKit functions. `world` holds the apps, with its `clock`, the `faults` that are injected and the `trace` of
+//! `appkit` the table of AppKit functions, `bundles` some files of apps. `world` holds the apps, with its `clock`, the `faults` that are injected and the `trace` of
 //! calls. The backend under test is `axd-macos`.
 
 #![cfg(not(target_os = "macos"))]
@@ -14,6 +14,7 @@
 
 pub mod appkit;
 pub mod ax;
+mod bundles;
 pub mod cf;
 pub mod cg;
 mod clock;

@@ -101,6 +101,10 @@ pub struct Settings {
     pub saves_power: bool,
     /// How apps behave.
     pub manners: Manners,
+    /// What is answered when `AXEnhancedUserInterface` is set, which has its effect all the same.
+    pub enhanced_answers: Option<Error>,
+    /// What Electron answers when `AXManualAccessibility` is set, which has its effect all the same.
+    pub manual_answers: Option<Error>,
     /// The messaging timeout in seconds, if it was set for all elements.
     pub(crate) timeout: Option<f32>,
 }
@@ -122,6 +126,8 @@ impl Default for Settings {
             says_yes_after: None,
             saves_power: false,
             manners: Manners::default(),
+            enhanced_answers: Some(Error::NotImplemented),
+            manual_answers: Some(Error::AttributeUnsupported),
             timeout: None,
         }
     }
@@ -352,6 +358,7 @@ impl Drop for World {
     fn drop(&mut self) {
         *CURRENT.write() = None;
         self.inner.host.end();
+        crate::bundles::remove();
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -402,6 +409,7 @@ impl Inner {
         let pages = self.pages.lock().get(&pid).copied();
         AppState {
             shown: pages.map(|pages| pages.shown),
+            asleep: pages.is_some_and(|pages| pages.asleep),
             manual: pages.is_some_and(|pages| pages.wakes == EnabledBy::Manual),
             enhanced: self.is_enhanced(pid),
             frontmost: self.sim.active().0 == Some(pid),
@@ -454,7 +462,8 @@ impl Inner {
         });
         let apps = self.sim.apps();
         let identity = apps.iter().find(|app| app.pid == pid).map_or("", |app| &app.identity);
-        let wakes = [("electron", EnabledBy::Manual), ("chromium", EnabledBy::Enhanced)];
+        let wakes =
+            [("electron", EnabledBy::Manual), ("chromium", EnabledBy::Enhanced), ("cef", EnabledBy::Looking)];
         if let Some((_, wakes)) = wakes.into_iter().find(|(kind, _)| identity.contains(kind)) {
             self.pages.lock().insert(pid, Pages::new(wakes));
         }

@@ -368,7 +368,8 @@ children = [{ role = "document", id = "page", name = "Page", children = [
         assert_eq!(observer.add(&app, name, std::ptr::null_mut()), Ok(()));
     }
     on_this_loop(&observer);
-    assert_eq!(app.set("AXManualAccessibility", &truth()), Ok(()));
+    // It says no, and does it.
+    assert_eq!(app.set("AXManualAccessibility", &truth()), Err(Error::AttributeUnsupported));
     let mut heard = Vec::new();
     while heard.last().is_none_or(|(name, ..): &(String, Option<String>, usize)| name != "AXLoadComplete") {
         let more = run_until(1);
@@ -410,7 +411,9 @@ fn a_window_that_is_moved_for_a_screen_reader_is_on_its_way_for_a_while() {
     let place = || common::unboxed(&window.get("AXPosition").unwrap());
     assert_eq!(window.set("AXPosition", &point(100.0, 100.0)), Ok(()));
     assert_eq!(place(), [100.0, 100.0]);
-    assert_eq!(app.set("AXEnhancedUserInterface", &truth()), Ok(()));
+    // It says no, and does it.
+    assert_eq!(app.set("AXEnhancedUserInterface", &truth()), Err(Error::NotImplemented));
+    assert!(world.is_enhanced("App"));
     assert_eq!(window.set("AXPosition", &point(200.0, 300.0)), Ok(()));
     assert_eq!(place(), [150.0, 200.0], "half way");
     world.pass(Duration::from_millis(200));
@@ -434,7 +437,15 @@ title = "Browser"
 children = [{ role = "document", id = "page", name = "Page", children = [{ role = "button", id = "send", name = "Send" }] }]
 "#]);
     world.stop_clock();
-    let page = Element::app(world.pid("Browser")).find("page");
+    let app = Element::app(world.pid("Browser"));
+    let is_there = || {
+        app.walk().iter().any(|element| {
+            element.get("AXRole").is_ok_and(|role| role == CFString::new("AXWebArea").into_CFType())
+        })
+    };
+    assert!(world.is_asleep("Browser") && !is_there(), "a page that sleeps is in nobody's children");
+    world.keep_pages_awake("Browser");
+    let page = app.find("page");
     let is_shown = || !page.elements("AXChildren").is_empty();
     let second = Duration::from_secs(1);
     world.enhance("Browser", true);

@@ -109,6 +109,7 @@ impl AttachedApp {
                 self.notify_monitor();
             }
             Effect::AppStateChanged => {
+                self.enabler.forget_pokes();
                 self.notify(AppNotification::Changed(ElementKey::APP));
                 self.notify_monitor();
             }

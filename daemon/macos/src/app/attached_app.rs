@@ -4,13 +4,12 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 use tracing::{debug, trace};
 
-use super::enable_accessibility::AccessibilityEnabler;
+use super::enable_accessibility::{AccessibilityEnabler, Browser};
 use super::reader::Reader;
 use super::registration::{Observers, Registration};
 use crate::appkit::host;
@@ -23,7 +22,7 @@ use crate::desktop::monitor::MonitorQueue;
 use crate::ffi::names as n;
 use axd_platform::mirror::Reading;
 use axd_platform::worker::{AppNotification, AppRequest, ReplySender};
-use axd_platform::{ElementKey, Failure, FailureKind, Sent};
+use axd_platform::{ElementKey, Failure, FailureKind};
 
 /// How long an app may take to answer one call, in seconds. The worker waits a little longer for the whole reply.
 pub const APP_REPLY_TIMEOUT: f32 = 0.7;
@@ -56,7 +55,7 @@ pub enum Message {
 /// An attached app, on its thread.
 pub struct AttachedApp {
     pub(super) pid: u32,
-    element: Element,
+    pub(super) element: Element,
     pub(crate) reader: Reader,
     messages: MessageReceiver<Message>,
     pub(super) events: EventQueue,
@@ -77,12 +76,12 @@ pub struct AttachedApp {
     pub(super) read_ahead: HashMap<ElementKey, (Instant, Option<Reading>)>,
     /// The parents that were read again because a child was gone, and when.
     gone_below: HashMap<ElementKey, Instant>,
-    enabler: AccessibilityEnabler,
+    pub(super) enabler: AccessibilityEnabler,
 }
 
 impl AttachedApp {
     /// Serves an app until it is detached.
-    pub fn run(pid: u32, queue: Arc<MessageQueue<Message>>, monitor: MonitorQueue, browser: Arc<AtomicBool>) {
+    pub fn run(pid: u32, queue: Arc<MessageQueue<Message>>, monitor: MonitorQueue, browser: Arc<Browser>) {
         let Some(messages) = MessageReceiver::new(queue) else { return };
         let Some(element) = Element::app(pid) else { return };
         let now = Instant::now();
@@ -128,21 +127,6 @@ impl AttachedApp {
         true
     }
 
-    /// Has everything of the app read again after a panic. The pause is for one that comes again at once.
-    fn recover(&mut self) {
-        self.read_ahead.clear();
-        self.notify(AppNotification::Everything);
-        run_loop::wait(Some(guard::PAUSE_AFTER_PANIC));
-    }
-
-    /// Does the work of a request. If that panics the request fails; were its reply dropped, the app would count as ended.
-    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, Failure> {
-        guard::catch_panic("a request to an app", || work(self)).unwrap_or_else(|| {
-            self.recover();
-            Err(Failure::new(FailureKind::Refused, "axd failed at this; its log says why"))
-        })
-    }
-
     /// Handles the messages that have arrived. False once the app is detached.
     fn handle_messages(&mut self) -> bool {
         while let Some(message) = self.messages.try_recv() {
@@ -152,7 +136,11 @@ impl AttachedApp {
                     self.process_notifications();
                     self.handle_request(request);
                 }
-                Message::Activated => self.retry_registrations(true),
+                Message::Activated => {
+                    self.retry_registrations(true);
+                    self.enabler.forget_pokes();
+                    self.poke_pages();
+                }
                 Message::WindowLeft => self.notify(AppNotification::Structure(ElementKey::APP)),
                 Message::SystemWoke => {
                     debug!(pid = self.pid, "observing again after sleep");
@@ -206,17 +194,7 @@ impl AttachedApp {
                 let _ = reply.send(front);
             }
             AppRequest::Act(key, act, gate, reply) => {
-                let mut reached = false;
-                let result = self.attempt(|app| {
-                    let result = app.act(key, &act, &gate);
-                    reached = true;
-                    result
-                });
-                // If it panicked, it is not known whether that was before or after it was sent.
-                let result = match result {
-                    Err(failure) if !reached && gate.is_sent() => Err(failure.sent(Sent::Maybe)),
-                    result => result,
-                };
+                let result = self.attempt_action(key, &act, &gate);
                 self.read_ahead.clear();
                 let _ = reply.send(result);
             }
@@ -397,6 +375,7 @@ impl AttachedApp {
             let handles = &self.reader.handles;
             registration.retain_windows(|window| handles.find(window).is_some());
         }
+        self.poke_pages();
         for window in self.reader.children_of(ElementKey::APP).to_vec() {
             let Some(element) = self.reader.handles.get(window).filter(|_| self.reader.is_window(window))
             else {

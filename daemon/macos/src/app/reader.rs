@@ -268,6 +268,20 @@ impl Reader {
         self.role_of(key).is_some_and(Role::is_window)
     }
 
+    /// Whether a page with something in it is below an element, as last read.
+    pub fn shows_page(&self, key: ElementKey) -> bool {
+        let (mut seen, mut next) = (HashSet::from([key]), vec![key]);
+        while let Some(key) = next.pop() {
+            let children = self.children_of(key);
+            let is_page = self.records.get(&key).is_some_and(|record| record.native == "AXWebArea");
+            if is_page && !children.is_empty() {
+                return true;
+            }
+            next.extend(children.iter().copied().filter(|child| seen.insert(*child)));
+        }
+        false
+    }
+
     /// The selectable children of a container, as last read: its rows, items or tabs; of a tree all disclosed rows.
     pub fn selectable_children(&self, key: ElementKey, most: usize) -> Vec<ElementKey> {
         let mut found: Vec<ElementKey> = self.children_of(key).to_vec();

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use tracing::warn;
 
 use super::attached_app::{AttachedApp, Message};
+use super::enable_accessibility::Browser;
 use crate::ax::run_loop::MessageQueue;
 use crate::desktop::monitor::MonitorQueue;
 use crate::desktop::power;
@@ -39,8 +40,8 @@ pub struct AppShared {
     pub ended: watch::Receiver<bool>,
     /// Whether the app is known to answer actions late.
     pub late: Arc<AtomicBool>,
-    /// Whether it is a Chromium browser, whose pages must be asked for.
-    pub browser: Arc<AtomicBool>,
+    /// How it shows web pages, some of which must be asked for.
+    pub browser: Arc<Browser>,
     /// Whether the app is hidden with all its windows.
     pub hidden: Arc<AtomicBool>,
     /// Where changes that concern windows are reported.

@@ -20,6 +20,7 @@ use super::doctor;
 use super::monitor::{DesktopMonitor, MonitorEvent, MonitorQueue};
 use super::permissions;
 use crate::app::attached_app::{APP_REPLY_TIMEOUT, Message};
+use crate::app::enable_accessibility::Browser;
 use crate::app::thread::{AppSender, AppShared, AppThread};
 use crate::appkit;
 use crate::appkit::host::{self, HostApp};
@@ -61,8 +62,8 @@ struct Running {
     late: Arc<AtomicBool>,
     /// Whether it is hidden.
     hidden: Arc<AtomicBool>,
-    /// Whether it is a Chromium browser, whose pages must be asked for.
-    browser: Arc<AtomicBool>,
+    /// How it shows web pages.
+    browser: Arc<Browser>,
     /// The threads that serve it, where it is attached.
     threads: Vec<AppSender>,
 }
@@ -74,9 +75,7 @@ impl Shared {
             ended: watch::Sender::new(false),
             late: Arc::default(),
             hidden: Arc::new(AtomicBool::new(app.hidden)),
-            browser: Arc::new(AtomicBool::new(
-                app.path.as_deref().is_some_and(crate::app::enable_accessibility::is_chromium),
-            )),
+            browser: Arc::new(Browser::new(app.path.as_deref())),
             threads: Vec::new(),
         };
         self.apps.lock().insert(app.pid, running);
@@ -90,7 +89,7 @@ impl Shared {
 
     /// Whether an app is a Chromium browser, whose pages exist only while they are asked for.
     pub fn is_browser(&self, pid: u32) -> bool {
-        self.apps.lock().get(&pid).is_some_and(|running| running.browser.load(Relaxed))
+        self.apps.lock().get(&pid).is_some_and(|running| running.browser.needs_enhanced())
     }
 
     /// Records whether an app is hidden.

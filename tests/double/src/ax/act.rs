@@ -19,7 +19,7 @@ use super::tree::{AppState, Id, View};
 use super::value::value_of;
 use crate::cf::{self, CFTypeRef, out};
 use crate::faults::Call;
-use crate::world::{Inner, WaitResult, wait};
+use crate::world::{Inner, WaitResult, current, wait};
 
 /// The kind of a request, which decides the error for what is not supported.
 #[derive(Debug, Clone, Copy)]
@@ -166,8 +166,16 @@ pub extern "C-unwind" fn AXUIElementSetAttributeValue(
         return Error::IllegalArgument as i32;
     };
     let ask = Ask::new(Call::Set, attribute.clone(), NAME);
+    let name = attribute.clone();
     let find = move |view: &mut View<'_>, id: Id| view.effect_of_setting(id, &attribute, &value);
-    code(message(ask, element, RequestKind::Attribute, find))
+    let set = message(ask, element, RequestKind::Attribute, find);
+    let settings = current().map(|world| world.settings.lock().clone()).unwrap_or_default();
+    let lie = match name.as_str() {
+        "AXEnhancedUserInterface" => settings.enhanced_answers,
+        "AXManualAccessibility" => settings.manual_answers,
+        _ => None,
+    };
+    code(set.and(lie.map_or(Ok(()), Err)))
 }
 
 /// `AXUIElementCopyActionNames`.

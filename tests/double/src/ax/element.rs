@@ -148,6 +148,11 @@ fn read(view: &mut View<'_>, pid: u32, id: Id, name: &str, world: &Inner) -> Res
     if is_secret {
         world.trace.record_secure_read();
     }
+    if name == "AXRole"
+        && let Some(world) = current()
+    {
+        world.looked_at(pid, view, id);
+    }
     let value = view.attribute(id, name)?;
     let value = world.through_menus(view, pid, id, name, value);
     let value = world.across(pid, id, name, value);
@@ -422,7 +427,11 @@ pub extern "C-unwind" fn AXUIElementCopyElementAtPosition(
     let point = Point { x: x.floor() as i32, y: y.floor() as i32 };
     let Some(of) = element_of(application, NAME) else { return Error::IllegalArgument as i32 };
     let look = move |of: CFTypeRef| {
-        Ask::new(Call::At, "", NAME).of(of, move |view, _, _| view.at(point).ok_or(Error::NoValue))
+        let pid = element_of(of, NAME).map_or(0, |of| of.pid);
+        Ask::new(Call::At, "", NAME).of(of, move |view, _, world| {
+            let hit = view.at(point).ok_or(Error::NoValue)?;
+            Ok(world.touched(pid, view, hit))
+        })
     };
     let asked = if of.pid == SYSTEM_WIDE {
         trusted().and_then(|world| {

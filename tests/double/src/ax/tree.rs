@@ -81,6 +81,8 @@ pub(crate) struct View<'a> {
 pub(crate) struct AppState {
     /// How many levels of its web pages are shown; all of them if `None`.
     pub shown: Option<usize>,
+    /// Whether they sleep.
+    pub asleep: bool,
     /// Whether they are shown by `AXManualAccessibility`.
     pub manual: bool,
     /// Whether `AXEnhancedUserInterface` is set.
@@ -194,7 +196,10 @@ impl<'a> View<'a> {
     /// Whether a child of a widget is shown as its child.
     fn is_plain(&self, child: Handle) -> bool {
         self.model.widget(child).is_some_and(|child| {
-            !child.states.has(State::Hidden) && !matches!(child.role, Role::MenuBar | Role::TreeItem)
+            let sleeps = self.standing.asleep && child.role == Role::Document;
+            !child.states.has(State::Hidden)
+                && !sleeps
+                && !matches!(child.role, Role::MenuBar | Role::TreeItem)
         })
     }
 

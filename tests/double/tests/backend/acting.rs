@@ -3,8 +3,8 @@
 use axd_double::World;
 use axd_double::ax::Error;
 use axd_double::faults::{Call, Fault};
-use axd_platform::{Act, FailureKind, Gate, Sent, WorkerRequest};
-use axd_protocol::{Role, State};
+use axd_platform::{Act, FailureKind, Gate, Sent, WindowOp, WorkerRequest};
+use axd_protocol::{Point, Role, State};
 use axd_sim::SimVerb;
 
 use crate::on::Desktop;
@@ -197,4 +197,29 @@ fn an_attribute_that_stays_as_it_was_after_an_error_is_not_said_to_be_set() {
     assert_eq!((failed.kind, failed.sent), (FailureKind::Refused, Sent::Maybe), "it may only be late");
     let failed = app.perform("field", Act::Focus).expect_err("it stays");
     assert_eq!(failed.sent, Sent::No, "asking for the focus again does no harm");
+}
+
+#[test]
+fn a_window_that_is_moved_is_where_it_was_sent_whatever_error_its_app_answers() {
+    let world = World::of(&[APP]);
+    let desktop = Desktop::start();
+    let pid = world.pid("App");
+    let window = world.sim().windows().into_iter().find(|seen| seen.pid == pid).expect("it has one").window;
+    for (error, x) in
+        [Error::Failure, Error::AttributeUnsupported, Error::NotImplemented].into_iter().zip(60..)
+    {
+        world.faults().add(Fault { call: Some(Call::Set), error: Some(error), ..Fault::default() });
+        let to = Point { x, y: 70 };
+        desktop
+            .call(|platform, gate| platform.window_op(window, WindowOp::Move(to), gate))
+            .unwrap_or_else(|failed| panic!("{error:?}: {failed:?}"));
+        world.faults().clear();
+        let seen = world.sim().windows().into_iter().find(|seen| seen.window == window).expect("it is there");
+        assert_eq!(seen.bounds.map(|bounds| (bounds.x, bounds.y)), Some((x, 70)));
+    }
+    let (call, error) = (Some(Call::Set), Some(Error::Failure));
+    world.faults().add(Fault { call, error, instead: true, ..Fault::default() });
+    let to = WindowOp::Move(Point { x: 300, y: 300 });
+    let failed = desktop.call(|platform, gate| platform.window_op(window, to, gate)).expect_err("it stays");
+    assert_eq!((failed.kind, failed.sent), (FailureKind::Refused, Sent::Maybe));
 }

@@ -22,6 +22,38 @@ children = [{ role = "document", id = "page", name = "Page", children = [
 ] }]
 "#;
 
+/// An app of another kind with a page of Chromium in it.
+const EMBEDDER: &str = r#"
+name = "Player"
+identity = "test.cef.player"
+[[window]]
+id = "main"
+title = "Player"
+bounds = [40, 40, 400, 400]
+children = [{ role = "document", id = "page", name = "Page", children = [{ role = "button", id = "play", name = "Play" }] }]
+"#;
+
+/// One whose window has no page at all.
+const PLAIN_WINDOW: &str = r#"
+name = "Plain"
+identity = "test.cef.plain"
+[[window]]
+id = "main"
+title = "Plain"
+bounds = [40, 40, 400, 400]
+children = [{ role = "button", id = "press", name = "Press" }]
+"#;
+
+const ELECTRON: &str = r#"
+name = "Chat"
+identity = "test.electron.chat"
+[[window]]
+id = "main"
+title = "Chat"
+bounds = [40, 40, 400, 400]
+children = [{ role = "document", id = "page", name = "Page", children = [{ role = "button", id = "send", name = "Send" }] }]
+"#;
+
 /// How long Chromium waits before it shows its pages, less a little.
 const ALMOST: Duration = Duration::from_millis(1_990);
 const LITTLE: Duration = Duration::from_millis(10);
@@ -138,4 +170,73 @@ fn a_browser_keeps_its_page_when_its_window_is_moved_and_the_window_is_waited_fo
     });
     app.walk_again();
     assert!(app.has("send") && world.is_enhanced("Browser"), "{}", app.tree());
+}
+
+#[test]
+fn a_page_that_sleeps_is_woken_by_looking_at_it_where_setting_anything_could_crash_the_app() {
+    let world = World::of(&[EMBEDDER]);
+    world.trace().begin();
+    let (_desktop, mut app) = attached(&world, "Player");
+    app.until("the inside of the page", |app| app.has("play"));
+    let asked = world.trace().end();
+    assert!(!asked.iter().any(|asked| asked.call == Call::Set && asked.name == "AXEnhancedUserInterface"));
+    assert!(!world.is_enhanced("Player"));
+}
+
+#[test]
+fn a_page_that_fell_asleep_is_woken_again_when_its_app_is_shown_or_activated() {
+    let world = World::of(&[EMBEDDER, APP]);
+    let (_desktop, mut app) = attached(&world, "Player");
+    app.until("the inside of the page", |app| app.has("play"));
+    for shown in ["AXApplicationShown", "AXApplicationActivated"] {
+        world.doze("Player");
+        app.walk_again();
+        app.until("it sleeps", |app| !app.has("play"));
+        world.post("Player", None, shown);
+        app.until("it is awake again", |app| app.has("play"));
+    }
+}
+
+#[test]
+fn a_window_without_a_page_is_looked_at_once_and_not_all_the_time() {
+    let world = World::of(&[PLAIN_WINDOW]);
+    world.trace().begin();
+    let (_desktop, mut app) = attached(&world, "Plain");
+    for _ in 0..5 {
+        app.walk_again();
+    }
+    let asked = world.trace().end();
+    assert_eq!(asked.iter().filter(|asked| asked.call == Call::At).count(), 1);
+}
+
+#[test]
+fn an_app_that_is_no_kin_of_chromium_is_not_looked_at() {
+    let world = World::of(&[APP]);
+    world.trace().begin();
+    let (_desktop, mut app) = attached(&world, "App");
+    app.walk_again();
+    assert!(!world.trace().end().iter().any(|asked| asked.call == Call::At));
+}
+
+#[test]
+fn electron_that_says_no_and_does_it_is_not_asked_in_the_way_of_browsers() {
+    let world = World::of(&[ELECTRON]);
+    let (_desktop, mut app) = attached(&world, "Chat");
+    app.until("the inside of the page", |app| app.has("send"));
+    app.walk_again();
+    assert!(!world.is_enhanced("Chat"));
+}
+
+#[test]
+fn a_polite_browser_is_asked_and_left_as_it_was_too() {
+    let world = World::of(&[BROWSER]);
+    world.settings(|settings| settings.enhanced_answers = None);
+    world.keep_pages_awake("Browser");
+    world.stop_clock();
+    let (_desktop, mut app) = attached(&world, "Browser");
+    comes_to_be("it is asked for", || world.is_enhanced("Browser"));
+    world.pass(ALMOST + LITTLE);
+    app.until("the inside of the page", |app| app.has("send"));
+    app.mailbox = None;
+    comes_to_be("it is switched off again", || !world.is_enhanced("Browser"));
 }
