@@ -24,7 +24,7 @@ define_class!(
     // SAFETY: NSObject has no rules for those who inherit from it, and the class does not implement `Drop`.
     #[unsafe(super(NSObject))]
     #[thread_kind = MainThreadOnly]
-    #[name = "AXDTestTarget"]
+    #[name = "TestTargetOfAxd"]
     #[ivars = Counts]
     struct TestTarget;
 
