@@ -284,6 +284,7 @@ fn a_mac_on_which_all_is_well_passes_every_check_and_brings_home_the_tables() {
     for file in ["status.json", "codesign.txt", "sw_vers.txt", "trees/TextEdit.json", "launchctl-list.txt"] {
         assert!(!mac.kept(file).is_empty(), "{file}");
     }
+    assert!(mac.kept("trees/TextEdit.native.jsonl").contains("\"native_role\":\"AXTextArea"), "{}", ran.out);
     assert_eq!(mac.kept("tcc-log.txt"), "tccd: dev.axd.axd is allowed\n");
     assert!(mac.at("report.zip").exists(), "{}", ran.out);
     // Nothing is left: no agent, no process, no folder of the socket.
