@@ -402,6 +402,15 @@ fn an_app_that_hangs_and_a_test_app_that_says_nothing_end_in_a_report() {
 }
 
 #[test]
+fn a_run_that_takes_too_long_ends_in_a_report_of_what_was_not_run() {
+    let mac = Mac::new();
+    let ran = mac.run(&["--limit", "0", "--only", "Finder", "--only", "slider"]);
+    assert_eq!((ran.code, rows(&ran, "FAILED").len()), (Some(1), 2), "{}", ran.out);
+    assert!(rows(&ran, "FAILED")[0].contains("not run: the 0 s for all checks were over"), "{}", ran.report);
+    assert!(mac.at("report.zip").exists(), "{}", ran.out);
+}
+
+#[test]
 fn the_script_needs_no_compiler_and_says_what_it_cannot_do_without() {
     let mac = Mac::new();
     let ran = mac.run_script(&["--only", "Finder", "--only", "slider"]);
