@@ -30,7 +30,8 @@ func printHeld() {
 /// A person holds the button for a while: an app loses a release that comes together with its press.
 func click(_ x: Double, _ y: Double) {
     let point = CGPoint(x: x, y: y)
-    for (kind, after) in [(CGEventType.mouseMoved, 0.05), (.leftMouseDown, 0.1), (.leftMouseUp, 0.05)] {
+    let steps: [(CGEventType, TimeInterval)] = [(.mouseMoved, 0.05), (.leftMouseDown, 0.1), (.leftMouseUp, 0.05)]
+    for (kind, after) in steps {
         let event = CGEvent(mouseEventSource: nil, mouseType: kind, mouseCursorPosition: point, mouseButton: .left)
         // Without it, the release is one of no click.
         if kind != .mouseMoved { event?.setIntegerValueField(.mouseEventClickState, value: 1) }

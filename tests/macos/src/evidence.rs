@@ -14,6 +14,8 @@ use crate::report::Report;
 const TOOL_LIMIT: Duration = Duration::from_secs(20);
 /// How long reading the system's log may take.
 const SYSTEM_LOG_LIMIT: Duration = Duration::from_secs(60);
+/// How long a stream of changes is listened to.
+const STREAM_LIMIT: Duration = Duration::from_secs(1);
 /// How long making the archive may take.
 const ARCHIVE_LIMIT: Duration = Duration::from_secs(60);
 
@@ -111,9 +113,12 @@ impl Evidence {
         self.keep_run("tcc-log.txt", tcc);
     }
 
-    /// Keeps the tree of an app, with the roles that it has for macOS.
+    /// Keeps the tree of an app: as a replica gets it, with the roles that elements have for macOS, and with places and menus.
     pub fn keep_tree(&self, app: &str, pid: u64, ax: &Ax) {
         let pid = pid.to_string();
+        // A stream does not end by itself; what has come by then is the tree.
+        let streamed = ax.run(&["subscribe", "--app", &pid, "--snapshot", "--json"], STREAM_LIMIT);
+        self.keep(&format!("trees/{app}.native.jsonl"), &streamed.unwrap_or_default().out);
         let words = [
             "snapshot",
             "--app",

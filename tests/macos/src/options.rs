@@ -14,6 +14,7 @@ Usage: axd-l4 [OPTIONS]        (tests/macos/run calls it)
   --only TEXT       Only checks with this in their name; may be repeated
   --skip TEXT       No checks with this in their name; may be repeated
   --patience S      How long to wait for the permissions, in seconds [default: 300]
+  --limit S         How long all checks together may take, in seconds [default: 1200]; the rest is not run then
   --no-return       Start when both are granted, without asking for Return
   --test-app FILE   The program of the test app (tests/macos/build makes it)
   --home DIR        Where axd.app is installed for the test [default: ~/.local/axd-test]
@@ -35,6 +36,8 @@ pub struct Options {
     pub skip: Vec<String>,
     /// How long to wait for the permissions.
     pub patience: Duration,
+    /// How long all checks together may take.
+    pub limit: Duration,
     /// Whether to ask for Return before mouse and keyboard are used.
     pub asks_for_return: bool,
     /// The program of the test app.
@@ -54,6 +57,7 @@ impl Options {
             only: Vec::new(),
             skip: Vec::new(),
             patience: Duration::from_secs(300),
+            limit: Duration::from_secs(1_200),
             asks_for_return: true,
             test_app: None,
             home: user.join(".local/axd-test"),
@@ -75,12 +79,8 @@ impl Options {
                 "--skip" => options.skip.push(value()?),
                 "--test-app" => options.test_app = Some(value()?.into()),
                 "--home" => options.home = value()?.into(),
-                "--patience" => {
-                    let seconds = value()?;
-                    let seconds =
-                        seconds.parse().map_err(|_| format!("{seconds} is not a number of seconds"))?;
-                    options.patience = Duration::from_secs(seconds);
-                }
+                "--patience" => options.patience = seconds(&value()?)?,
+                "--limit" => options.limit = seconds(&value()?)?,
                 _ => return Err(format!("unknown option {name}")),
             }
         }
@@ -95,4 +95,8 @@ impl Options {
         let is_in = |parts: &[String]| parts.iter().any(|part| name.contains(part.as_str()));
         (self.only.is_empty() || is_in(&self.only)) && !is_in(&self.skip)
     }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse().map(Duration::from_secs).map_err(|_| format!("{text} is not a number of seconds"))
 }

@@ -284,6 +284,7 @@ fn a_mac_on_which_all_is_well_passes_every_check_and_brings_home_the_tables() {
     for file in ["status.json", "codesign.txt", "sw_vers.txt", "trees/TextEdit.json", "launchctl-list.txt"] {
         assert!(!mac.kept(file).is_empty(), "{file}");
     }
+    assert!(mac.kept("trees/TextEdit.native.jsonl").contains("\"native_role\":\"AXTextArea"), "{}", ran.out);
     assert_eq!(mac.kept("tcc-log.txt"), "tccd: dev.axd.axd is allowed\n");
     assert!(mac.at("report.zip").exists(), "{}", ran.out);
     // Nothing is left: no agent, no process, no folder of the socket.
@@ -398,6 +399,15 @@ fn an_app_that_hangs_and_a_test_app_that_says_nothing_end_in_a_report() {
     );
     assert!(rows(&ran, "ok")[0].contains("Calculator"), "{}", ran.report);
     assert!(mac.at("report.zip").exists());
+}
+
+#[test]
+fn a_run_that_takes_too_long_ends_in_a_report_of_what_was_not_run() {
+    let mac = Mac::new();
+    let ran = mac.run(&["--limit", "0", "--only", "Finder", "--only", "slider"]);
+    assert_eq!((ran.code, rows(&ran, "FAILED").len()), (Some(1), 2), "{}", ran.out);
+    assert!(rows(&ran, "FAILED")[0].contains("not run: the 0 s for all checks were over"), "{}", ran.report);
+    assert!(mac.at("report.zip").exists(), "{}", ran.out);
 }
 
 #[test]
