@@ -390,10 +390,10 @@ impl View<'_> {
     /// What is selected in a field, in UTF-16 units.
     fn selection(&self, id: Id) -> (usize, usize) {
         let selected = self.model.caret(id.widget()).selected();
-        let held: Vec<char> = self.held(id).chars().collect();
+        let held = self.held(id);
         let units = |characters: usize| {
-            let text: String = held.iter().take(characters).collect();
-            units_of(&text).len()
+            let end = held.char_indices().nth(characters).map_or(held.len(), |(end, _)| end);
+            units_of(&held[..end]).len()
         };
         (units(selected.start), units(selected.end))
     }
