@@ -99,6 +99,8 @@ impl Ask {
             self.check(&mut view, pid, id, &inner)?;
             look(&mut view, id, &inner)
         });
+        // What it announced before comes after the answer.
+        world.post_waiting(pid);
         // The way to another process and back takes its time, whatever the app answers.
         let round_trip = world.settings.lock().manners.round_trip;
         if !round_trip.is_zero() {
