@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axd_platform::{
     CaptureTarget, ClipboardContent, ClipboardKind, DesktopEvent, Gate, LaunchPlan, Platform, Reply,
@@ -39,6 +39,8 @@ pub struct AppKitState {
     front: Mutex<Option<u32>>,
     /// The apps that were reported as hidden.
     hidden: Mutex<BTreeSet<u32>>,
+    /// The displays before they changed last, and when that was.
+    screens_before: Mutex<Option<(Instant, Vec<DisplayInfo>)>>,
     changes: Mutex<i64>,
     /// Types on the pasteboard in addition to those of its content.
     marks: Mutex<Vec<String>>,
@@ -53,6 +55,11 @@ impl AppKitState {
 
     pub(crate) fn will_sleep(&self) {
         self.report(HostEvent::WillSleep);
+    }
+
+    /// Records the displays before they change.
+    pub(crate) fn displays_change(&self, before: Vec<DisplayInfo>) {
+        *self.screens_before.lock() = Some((Instant::now(), before));
     }
 
     pub(crate) fn space_changed(&self) {
@@ -465,7 +472,15 @@ pub fn test_window_presses() -> u32 {
 /// The displays.
 pub fn screens() -> Vec<HostScreen> {
     use axd_macos::ffi::cg::{CGPoint, CGRect, CGSize};
-    let displays = current().map(|world| world.sim.displays()).unwrap_or_default();
+    let displays = current().map(|world| {
+        let lag = world.settings.lock().manners.screens_lag;
+        let before = world.host.screens_before.lock().clone();
+        match before.filter(|(when, _)| when.elapsed() < lag) {
+            Some((_, before)) => before,
+            None => world.sim.displays(),
+        }
+    });
+    let displays = displays.unwrap_or_default();
     let screen = |display: DisplayInfo| {
         let Bounds { x, y, width, height } = display.bounds;
         let usable = CGRect {

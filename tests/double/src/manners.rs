@@ -19,6 +19,11 @@ pub struct Manners {
     pub hidden_windows_listed: bool,
     /// Whether AppKit tells that an app has ended. It does most of the time.
     pub ends_are_told: bool,
+    /// How long after a display changed AppKit still says what it was like before.
+    pub screens_lag: Duration,
+    /// How long an announcement takes that is made while the app answers; with that time it comes after the answer to the next
+    /// question.
+    pub announcements_lag: Duration,
     /// How many notifications an observer's port holds. Those that do not fit are lost, and nobody is told.
     pub port_size: usize,
 }
@@ -40,6 +45,8 @@ impl Default for Manners {
             menus_are_live: false,
             hidden_windows_listed: false,
             ends_are_told: true,
+            screens_lag: Duration::from_millis(500),
+            announcements_lag: Duration::from_millis(5),
             port_size: 1024,
         }
     }
@@ -54,6 +61,8 @@ impl Manners {
             menus_are_live: true,
             hidden_windows_listed: true,
             ends_are_told: true,
+            screens_lag: Duration::ZERO,
+            announcements_lag: Duration::ZERO,
             port_size: usize::MAX,
         }
     }

@@ -48,6 +48,8 @@ pub(crate) struct Inner {
     pub pages: Mutex<HashMap<u32, Pages>>,
     /// The state of `AXEnhancedUserInterface`, by process.
     pub enhanced: Mutex<HashMap<u32, Enhanced>>,
+    /// Notifications that come after the answer to the next question.
+    pub late: Mutex<Vec<(u32, ax::notify::Notification)>>,
     /// The apps whose windows are on a space that is not shown.
     pub elsewhere: Mutex<BTreeSet<u32>>,
     /// Which items of menus were enabled when their menu was last open.
@@ -158,6 +160,7 @@ impl World {
             observers: Mutex::default(),
             pages: Mutex::default(),
             enhanced: Mutex::default(),
+            late: Mutex::default(),
             elsewhere: Mutex::default(),
             validated: Mutex::default(),
             moving: Mutex::default(),
@@ -450,15 +453,43 @@ impl Inner {
         }
     }
 
+    /// Posts notifications when the app has answered the next question, or a little later if nobody asks.
+    fn post_late(self: &Arc<Inner>, pid: u32, notifications: Vec<ax::notify::Notification>) {
+        let lag = self.settings.lock().manners.announcements_lag;
+        if lag.is_zero() {
+            return notifications.iter().for_each(|notification| self.post(pid, notification));
+        }
+        if notifications.is_empty() {
+            return;
+        }
+        self.late.lock().extend(notifications.into_iter().map(|notification| (pid, notification)));
+        let world = Arc::downgrade(self);
+        self.runtime.spawn(async move {
+            tokio::time::sleep(lag).await;
+            if let Some(world) = world.upgrade() {
+                world.post_waiting(pid);
+            }
+        });
+    }
+
+    /// Posts the notifications of an app that wait for their time, in order.
+    pub(crate) fn post_waiting(&self, pid: u32) {
+        let mut late = self.late.lock();
+        let (due, rest) = std::mem::take(&mut *late).into_iter().partition(|(of, _)| *of == pid);
+        *late = rest;
+        // Others that post at the same time wait, so that the order stays.
+        let due: Vec<(u32, ax::notify::Notification)> = due;
+        due.iter().for_each(|(pid, notification)| self.post(*pid, notification));
+    }
+
     fn on_app_started(self: &Arc<Inner>, pid: u32) {
         let Some(reach) = self.sim.inspector(pid) else { return };
         let world = Arc::downgrade(self);
         let mut source = NotificationSource::default();
         reach.subscribe(move |model, change, _| {
             let Some(world) = world.upgrade() else { return };
-            for notification in source.notifications_of(model, change) {
-                world.post(pid, &notification);
-            }
+            let notifications = source.notifications_of(model, change);
+            world.post_late(pid, notifications);
         });
         let apps = self.sim.apps();
         let identity = apps.iter().find(|app| app.pid == pid).map_or("", |app| &app.identity);

@@ -118,7 +118,8 @@ impl DesktopMonitor {
             refreshes: Vec::new(),
             last_rescan: None,
             next_end_check: Instant::now() + END_CHECK_INTERVAL,
-            displays_again: None,
+            // They may have changed just before.
+            displays_again: Some(Instant::now() + DISPLAY_DELAY),
             space_changed: None,
             elsewhere: HashMap::new(),
         };

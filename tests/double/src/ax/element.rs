@@ -111,6 +111,8 @@ impl Ask {
             let fault = self.traced(&view, pid, id, &inner);
             look(&mut view, id, &inner, fault)
         });
+        // What it announced before comes after the answer.
+        world.post_waiting(pid);
         // The way to another process and back takes its time, whatever the app answers.
         let round_trip = world.settings.lock().manners.round_trip;
         if !round_trip.is_zero() {

@@ -59,6 +59,7 @@ impl World {
         let (done, told) = std::sync::mpsc::channel();
         crate::appkit::on_main(Box::new(move || {
             before.iter().for_each(|display| call(display.display, BEGINS));
+            world.host.displays_change(before.clone());
             world.runtime.block_on(world.sim.set_displays(after.clone()));
             for old in &before {
                 if !after.iter().any(|new| new.display == old.display) {

@@ -63,8 +63,9 @@ fn picture(desktop: &Desktop, of: CaptureTarget) -> CapturedImage {
 fn displays_are_told_in_points_from_the_corner_of_the_main_one() {
     let _world = two_displays();
     let mut desktop = Desktop::start();
-    let told = desktop.wait_for_event(|event| matches!(event, DesktopEvent::Displays(_)));
-    assert_eq!(told, DesktopEvent::Displays(vec![main_display(), left_display()]));
+    // AppKit learns their names a little later.
+    let expected = DesktopEvent::Displays(vec![main_display(), left_display()]);
+    desktop.wait_for_event(|event| *event == expected);
 }
 
 #[test]
@@ -177,4 +178,18 @@ fn a_window_fills_the_display_that_it_is_on() {
         .expect("and smaller again");
     let before = Bounds { x: -280, y: -40, width: 200, height: 150 };
     window_of(&mut desktop, pid, |window| window.bounds == Some(before) && !window.maximized);
+}
+
+#[test]
+fn what_appkit_learns_late_of_a_display_is_read_once_more() {
+    let world = World::of(&[LEFT]);
+    world.connect_displays(vec![main_display()]);
+    let mut desktop = Desktop::start();
+    desktop.wait_for_event(|event| matches!(event, DesktopEvent::Displays(_)));
+    desktop.seen.clear();
+    world.connect_displays(vec![main_display(), left_display()]);
+    // Its name is AppKit's to tell; CoreGraphics has none.
+    desktop.wait_for_event(|event| {
+        matches!(event, DesktopEvent::Displays(displays) if displays.iter().any(|display| display.name == "Desk"))
+    });
 }
