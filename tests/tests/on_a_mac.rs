@@ -119,12 +119,9 @@ fn what_is_allowed_later_works_without_a_restart() {
 fn selftest_measures_the_system_and_says_where_it_cannot() {
     let selftest =
         |form: &str, program: std::path::PathBuf| Ax::new(&["selftest", form]).env("AXD_BIN", program).run();
-    let answer = selftest("--json", axd_on_double()).exits(0).json();
-    let data = &answer["data"];
-    assert!(data["round_trips"].as_array().is_some_and(|costs| !costs.is_empty()), "{answer}");
-    assert_eq!(data["press"]["performed"], json!(true), "{answer}");
-    let text = selftest("--text", axd_on_double());
+    let text = selftest("--text", axd_on_double()).exits(0);
     assert!(text.out.contains("AXUIElementDestroyed") && text.out.contains("silent"), "{text:?}");
+    assert!(text.out.contains("a press of a button: performed, no error"), "{text:?}");
     let refused = selftest("--json", axd()).exits(1).json();
     assert_eq!(refused["error"]["code"], "PLATFORM_NOT_SUPPORTED", "{refused}");
 }

@@ -4,16 +4,15 @@ use axd_double::World;
 use axd_double::appkit::TEST_WINDOW;
 use axd_protocol::command::{Heard, SelftestAnswer};
 
-fn measured(world: &World) -> SelftestAnswer {
-    let _ = world;
+fn measured() -> SelftestAnswer {
     // As in the program, it runs on a thread of its own.
     std::thread::spawn(axd_macos::selftest::run).join().expect("it ends").expect("it measures")
 }
 
 #[test]
-fn it_tells_what_is_heard_by_where_it_is_registered_for() {
-    let world = World::of(&[TEST_WINDOW]);
-    let answer = measured(&world);
+fn it_tells_what_is_heard_and_which_texts_arrive_and_that_a_press_is_performed() {
+    let _world = World::of(&[TEST_WINDOW]);
+    let answer = measured();
     let of = |notification: &str| {
         let row = answer.notifications.iter().find(|row| row.notification == notification);
         row.map(|row| [row.app, row.window, row.element]).unwrap_or_else(|| panic!("no {notification}"))
@@ -28,12 +27,6 @@ fn it_tells_what_is_heard_by_where_it_is_registered_for() {
     assert_eq!(of("AXSelectedRowsChanged"), [Heard::No, Heard::No, Heard::Yes]);
     assert!(answer.round_trips.iter().all(|cost| cost.count > 0 && cost.median_us <= cost.worst_us));
     assert_eq!(answer.round_trips.len(), 5);
-}
-
-#[test]
-fn it_tells_which_texts_arrive_and_that_a_press_is_performed() {
-    let world = World::of(&[TEST_WINDOW]);
-    let answer = measured(&world);
     assert!(answer.texts.len() == 4 && answer.texts.iter().all(|text| text.intact), "{:?}", answer.texts);
     assert!(answer.texts[2].received.contains('\u{FFFD}'), "{:?}", answer.texts[2]);
     assert!(answer.press.performed && answer.press.error.is_none(), "{:?}", answer.press);
