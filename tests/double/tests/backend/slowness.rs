@@ -37,12 +37,12 @@ do = [{{ rename = "label", text = "pressed" }}]
 
 #[test]
 fn an_app_that_takes_ten_milliseconds_for_each_call_is_slow_and_never_silent() {
-    let world = World::of(&[&outline(120)]);
+    let world = World::of(&[&outline(48)]);
     let mut desktop = Desktop::start();
     world.act_as_user("App", SimVerb::Fault, Some("slow"), Some("10"));
     let mut app = desktop.attach(&world, "App");
     app.walked();
-    assert!(app.has("row-119"), "{}", app.tree());
+    assert!(app.has("row-47"), "{}", app.tree());
     app.fence();
     assert_eq!(app.degradations, [] as [String; 0]);
 }
