@@ -29,6 +29,9 @@ BY_HAND = {
     "TISCopyCurrentASCIICapableKeyboardLayoutInputSource": "^v",
     "TISGetInputSourceProperty": "^v^v^{__CFString=}",
     "LMGetKbdType": "C",
+    # IOKit's ps/IOPowerSources.h, which pyobjc leaves out.
+    "IOPSCopyPowerSourcesInfo": "@",
+    "IOPSGetProvidingPowerSourceType": "^{__CFString=}@",
     "UCKeyTranslate": "i^vSSIII^IQ^Q^T",
 }
 SYMBOLS_BY_HAND = {"kTISPropertyUnicodeKeyLayoutData": "@"}

@@ -20,7 +20,7 @@ import lief
 LIBRARIES = {"/usr/lib/libSystem.B.dylib", "/usr/lib/libobjc.A.dylib", "/usr/lib/libiconv.2.dylib"}
 # What axd may load. Each was there, at this path, in MINIMUM_OS.
 FRAMEWORKS = {
-    "AppKit", "ApplicationServices", "Carbon", "CoreFoundation", "CoreGraphics", "CoreMedia", "Foundation", "ScreenCaptureKit",
+    "AppKit", "ApplicationServices", "Carbon", "CoreFoundation", "CoreGraphics", "CoreMedia", "Foundation", "IOKit", "ScreenCaptureKit",
 }
 # How deep in the directory of a signature the hash of each of these is, counted back from that of the first page.
 INFO_PLIST, RESOURCES = 1, 3

@@ -24,6 +24,8 @@ BY_HAND = {
         "kTISPropertyUnicodeKeyLayoutData", "kTISPropertyInputSourceID", "kTISNotifySelectedKeyboardInputSourceChanged",
         "UCKeyTranslate",
     ],
+    # ps/IOPowerSources.h; pyobjc leaves IOKit out.
+    "IOKit": ["IOPSCopyPowerSourcesInfo", "IOPSGetProvidingPowerSourceType"],
     "CoreFoundation": ["kCFTypeArrayCallBacks", "kCFTypeDictionaryKeyCallBacks", "kCFTypeDictionaryValueCallBacks", "kCFNull"],
     # The runtime of Objective-C: objc/runtime.h, objc/message.h, and clang's documentation of ARC.
     "objc": [
@@ -80,7 +82,7 @@ def for_arm64(text):
 def main(pyobjc, zig, sdk):
     pyobjc, zig, sdk = map(pathlib.Path, (pyobjc, zig, sdk))
     linked = imports(pyobjc)
-    for framework in [*apple.FRAMEWORKS, "Carbon"]:
+    for framework in [*apple.FRAMEWORKS, "Carbon", "IOKit"]:
         symbols = set(BY_HAND.get(framework, []))
         if framework in apple.FRAMEWORKS:
             told = apple.read(pyobjc, framework)

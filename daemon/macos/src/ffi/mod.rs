@@ -12,4 +12,6 @@ pub mod cg;
 mod cg_types;
 pub mod names;
 #[cfg(target_os = "macos")]
+pub mod power;
+#[cfg(target_os = "macos")]
 pub mod text_input;

@@ -15,6 +15,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use block2::RcBlock;
+use core_foundation::base::TCFType;
 use dispatch2::DispatchQueue;
 use objc2::MainThreadMarker;
 use objc2::rc::{Retained, autoreleasepool};
@@ -29,12 +30,14 @@ use objc2_app_kit::{
 };
 use objc2_foundation::{
     NSActivityOptions, NSArray, NSBundle, NSDictionary, NSError, NSNotification, NSNotificationName, NSPoint,
-    NSProcessInfo, NSString, NSURL,
+    NSProcessInfo, NSRange, NSString, NSURL,
 };
 use parking_lot::Mutex;
 
 use crate::appkit::host::{HostApp, HostAppKind, HostEvent, HostLaunch, LaunchCallback};
-use crate::ax::guard;
+use crate::ax::{guard, text, value};
+use crate::ffi::cf::CFTypeRef;
+use crate::ffi::power::{BATTERY_POWER, IOPSCopyPowerSourcesInfo, IOPSGetProvidingPowerSourceType};
 
 pub use keyboard::keyboard;
 pub use pasteboard::{
@@ -191,8 +194,8 @@ fn describe(app: &NSRunningApplication) -> HostApp {
     };
     HostApp {
         pid: pid_of(app),
-        name: app.localizedName().map(|name| name.to_string()).unwrap_or_default(),
-        bundle: app.bundleIdentifier().map(|bundle| bundle.to_string()),
+        name: app.localizedName().map(|name| plain(&name)).unwrap_or_default(),
+        bundle: app.bundleIdentifier().map(|bundle| plain(&bundle)),
         path,
         kind,
         hidden: app.isHidden(),
@@ -200,7 +203,7 @@ fn describe(app: &NSRunningApplication) -> HostApp {
 }
 
 fn path_of(url: &NSURL) -> Option<PathBuf> {
-    url.path().map(|path| PathBuf::from(path.to_string()))
+    url.path().map(|path| PathBuf::from(plain(&path)))
 }
 
 fn url_of(path: &Path) -> Retained<NSURL> {
@@ -236,13 +239,13 @@ pub fn find_app(named: &str) -> Option<PathBuf> {
     }
     #[allow(deprecated, reason = "nothing else finds an app by what people call it")]
     let path = workspace.fullPathForApplication(&name);
-    path.map(|path| PathBuf::from(path.to_string()))
+    path.map(|path| PathBuf::from(plain(&path)))
 }
 
 /// The bundle identifier of a bundle.
 pub fn bundle_identifier(bundle: &Path) -> Option<String> {
     let bundle = NSBundle::bundleWithPath(&NSString::from_str(&bundle.to_string_lossy()))?;
-    bundle.bundleIdentifier().map(|identifier| identifier.to_string())
+    bundle.bundleIdentifier().map(|identifier| plain(&identifier))
 }
 
 /// Opens a bundle, and calls `done` on any thread when it has started.
@@ -273,7 +276,7 @@ pub fn launch(plan: &HostLaunch, done: LaunchCallback) {
             let (app, error) = unsafe { (app.as_ref(), error.as_ref()) };
             done(match (app, error) {
                 (Some(app), _) => Ok(describe(app)),
-                (None, Some(error)) => Err(error.localizedDescription().to_string()),
+                (None, Some(error)) => Err(plain(&error.localizedDescription())),
                 (None, None) => Err("the app did not start; macOS gave no reason".to_owned()),
             });
         },
@@ -300,9 +303,30 @@ pub fn terminate(pid: u32, force: bool) -> bool {
     with_pid(pid).is_some_and(|app| if force { app.forceTerminate() } else { app.terminate() })
 }
 
-/// Whether the machine is in Low Power Mode. That it runs on battery would need IOKit, and says less: the user decides.
+/// Whether the machine runs on battery, or the user wants it to save power.
 pub fn saves_power() -> bool {
-    NSProcessInfo::processInfo().isLowPowerModeEnabled()
+    NSProcessInfo::processInfo().isLowPowerModeEnabled() || is_on_battery()
+}
+
+fn is_on_battery() -> bool {
+    // SAFETY: the snapshot is null, or an object whose reference is ours; the type is the snapshot's, and retained.
+    let kind = unsafe {
+        let snapshot = value::from_owned(IOPSCopyPowerSourcesInfo());
+        snapshot.and_then(|snapshot| {
+            value::retained(IOPSGetProvidingPowerSourceType(snapshot.as_CFTypeRef()) as CFTypeRef)
+        })
+    };
+    kind.as_ref().and_then(text::text).is_some_and(|kind| kind == BATTERY_POWER)
+}
+
+/// The text of a string, whatever units it has.
+fn plain(string: &NSString) -> String {
+    let mut units = vec![0_u16; string.length()];
+    if let Some(first) = NonNull::new(units.as_mut_ptr()).filter(|_| !units.is_empty()) {
+        // SAFETY: there is room for as many units as the string has.
+        unsafe { string.getCharacters_range(first, NSRange::new(0, units.len())) };
+    }
+    String::from_utf16_lossy(&units)
 }
 
 /// Whether a process runs, ours or another user's.

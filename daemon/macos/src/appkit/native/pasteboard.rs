@@ -11,7 +11,7 @@ use objc2_app_kit::{
 };
 use objc2_foundation::{NSArray, NSData, NSDictionary, NSInteger, NSNumber, NSString, NSURL};
 
-use super::{path_of, url_of};
+use super::{path_of, plain, url_of};
 use crate::appkit::host::HostItem;
 
 /// `NSPasteboardAccessBehaviorAlwaysDeny`.
@@ -33,7 +33,7 @@ pub fn pasteboard_denied() -> bool {
 /// The types of all that is on the pasteboard.
 pub fn pasteboard_types() -> Vec<String> {
     let types = NSPasteboard::generalPasteboard().types();
-    types.map(|types| types.iter().map(|kind| kind.to_string()).collect()).unwrap_or_default()
+    types.map(|types| types.iter().map(|kind| plain(&kind)).collect()).unwrap_or_default()
 }
 
 /// The pasteboard's content of this type. An image is converted to PNG.

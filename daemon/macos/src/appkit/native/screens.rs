@@ -13,6 +13,7 @@ use objc2_screen_capture_kit::{
     SCContentFilter, SCScreenshotManager, SCShareableContent, SCStreamConfiguration, SCStreamErrorCode,
 };
 
+use super::plain;
 use crate::appkit::host::{HostCapture, HostCaptureError, HostScreen};
 use crate::ax::guard;
 use crate::cg::image::Image;
@@ -34,7 +35,7 @@ pub fn screens() -> Vec<HostScreen> {
         let usable = screen.visibleFrame();
         Some(HostScreen {
             display: number.unsignedIntValue(),
-            name: screen.localizedName().to_string(),
+            name: plain(&screen.localizedName()),
             usable: CGRect {
                 origin: CGPoint { x: usable.origin.x, y: height - usable.origin.y - usable.size.height },
                 size: CGSize { width: usable.size.width, height: usable.size.height },
@@ -145,7 +146,7 @@ fn frame(
 fn capture_error(error: Option<&NSError>) -> HostCaptureError {
     match error {
         Some(error) if error.code() == SCStreamErrorCode::UserDeclined.0 => HostCaptureError::Denied,
-        Some(error) => HostCaptureError::Failed(error.localizedDescription().to_string()),
+        Some(error) => HostCaptureError::Failed(plain(&error.localizedDescription())),
         None => HostCaptureError::Failed("the system returned no image".to_owned()),
     }
 }
