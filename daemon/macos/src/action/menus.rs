@@ -40,14 +40,19 @@ impl AttachedApp {
             if !gate.pass() {
                 return Err(Failure::closed());
             }
-            menu.perform(n::kAXPressAction).map_err(AxError::action_failure)?;
+            // Whatever else is answered, the menu may be open: whether the item is enabled decides.
+            if let Err(AxError::NOT_ALLOWED) = menu.perform(n::kAXPressAction) {
+                return Err(AxError::NOT_ALLOWED.read_failure());
+            }
         }
         let end = Instant::now() + VALIDATION_TIMEOUT;
         loop {
             match element.boolean(n::kAXEnabledAttribute) {
                 Ok(Some(false)) => {}
                 Ok(_) => return Ok(true),
-                Err(error) if error.is_app_level() => return Err(error.read_failure()),
+                Err(error) if error.is_app_level() || error == AxError::GONE => {
+                    return Err(error.read_failure());
+                }
                 Err(_) => break,
             }
             let left = end.saturating_duration_since(Instant::now());
