@@ -44,8 +44,8 @@ pub enum Message {
     Request(AppRequest),
     /// The app became active: it may accept registrations now that it refused before.
     Activated,
-    /// A window of the app has left the screen. The app may not have announced that.
-    WindowLeft,
+    /// The window with this number is closed. The app may not have announced that.
+    WindowClosed(u64),
     /// The machine woke from sleep: announcements were lost, and observers may be dead.
     SystemWoke,
     /// The app is being detached.
@@ -141,7 +141,10 @@ impl AttachedApp {
                     self.enabler.forget_pokes();
                     self.poke_pages();
                 }
-                Message::WindowLeft => self.notify(AppNotification::Structure(ElementKey::APP)),
+                Message::WindowClosed(window) => {
+                    self.reader.closed_windows.insert(window);
+                    self.notify(AppNotification::Structure(ElementKey::APP));
+                }
                 Message::SystemWoke => {
                     debug!(pid = self.pid, "observing again after sleep");
                     let observed: Vec<u32> =

@@ -7,6 +7,7 @@ use super::attributes::AttributeValues;
 use super::reader::{MAX_CHILDREN, MAX_DEPTH, Reader, or_default};
 use crate::ax::element::Element;
 use crate::ax::error::AxError;
+use crate::desktop::windows;
 use crate::ffi::names as n;
 use axd_platform::{ElementKey, UNCOUNTED};
 
@@ -52,15 +53,9 @@ impl Reader {
                         children.push(window);
                     }
                 }
-                if answers.raw.hidden == Some(true) {
-                    // While an app is hidden it lists no windows, but it has them.
-                    let known = self.children_of(key).iter().filter(|child| self.is_window(**child));
-                    let known: Vec<Element> =
-                        known.filter_map(|child| self.handles.get(*child).cloned()).collect();
-                    children.extend(
-                        known.into_iter().filter(|window| !children.contains(window)).collect::<Vec<_>>(),
-                    );
-                }
+                let is_hidden = answers.raw.hidden == Some(true);
+                let unlisted = self.unlisted_windows(key, &children, is_hidden);
+                children.extend(unlisted);
             }
             "AXRow" if answers.raw.disclosing == Some(true) => {
                 // AX lists the rows of an outline as siblings; here a row has the rows that it discloses as children.
@@ -79,6 +74,30 @@ impl Reader {
             _ => {}
         }
         Ok((self.keys_of(&children), None))
+    }
+
+    /// The known windows of an app that it does not list and that are not closed: an app lists none while it is hidden, and none
+    /// that is on a space that is not shown. Which of those that left the screen are closed, the monitor finds out.
+    fn unlisted_windows(&mut self, app: ElementKey, listed: &[Element], is_hidden: bool) -> Vec<Element> {
+        let known = self.children_of(app).iter().filter(|child| self.is_window(**child));
+        let known = known.filter_map(|child| self.handles.get(*child).cloned());
+        let mut unlisted: Vec<Element> = known.filter(|window| !listed.contains(window)).collect();
+        if !self.closed_windows.is_empty() {
+            // A window that is listed was opened again.
+            let open: Vec<u64> = listed.iter().filter_map(Element::window_number).collect();
+            self.closed_windows.retain(|closed| !open.contains(closed));
+        }
+        if !is_hidden && !unlisted.is_empty() {
+            let all = windows::all();
+            let exists = |window: &Element| {
+                window
+                    .window_number()
+                    .is_some_and(|number| all.contains(&number) && !self.closed_windows.contains(&number))
+            };
+            unlisted.retain(exists);
+            self.closed_windows.retain(|closed| all.contains(closed));
+        }
+        unlisted
     }
 
     /// Whether the items of a menu are to be listed: it is open, or somebody asked for them.

@@ -43,6 +43,8 @@ pub struct Reader {
     pub(super) open_menus: HashSet<ElementKey>,
     /// Menus whose items are listed when they are read next, though they are closed.
     pub unfolded: HashSet<ElementKey>,
+    /// The numbers of windows that are closed, though the window server may have them still.
+    pub closed_windows: HashSet<u64>,
     /// Other processes that elements of the app belong to.
     other_pids: BTreeSet<u32>,
     /// The rows that a row of an outline discloses, as the outline was last read.
@@ -82,6 +84,7 @@ impl Reader {
             records: HashMap::new(),
             open_menus: HashSet::new(),
             unfolded: HashSet::new(),
+            closed_windows: HashSet::new(),
             other_pids: BTreeSet::new(),
             disclosed: HashMap::new(),
             empty_pages: HashSet::new(),

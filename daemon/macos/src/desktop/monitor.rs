@@ -378,8 +378,6 @@ impl DesktopMonitor {
             .filter(|reported| !seen.iter().any(|seen| seen.window == reported.window));
         let pids: Vec<u32> =
             left.map(|reported| reported.pid).filter(|pid| self.apps.contains_key(pid)).collect();
-        // The tree of an app that did not announce it has the window still.
-        pids.iter().for_each(|pid| self.shared.send(Some(*pid), || Message::WindowLeft));
         if ask && !pids.is_empty() {
             let theirs = self.apps.iter_mut().filter(|(pid, _)| pids.contains(pid));
             theirs.for_each(|(_, monitored)| monitored.dirty = true);
@@ -387,6 +385,7 @@ impl DesktopMonitor {
             seen = self.merged_windows(&listed);
         }
         self.keep_windows_elsewhere(&mut seen);
+        self.tell_closed_windows(&seen);
         let pid = self.front.filter(|pid| self.apps.contains_key(pid));
         let focused = pid.filter(|_| ask).and_then(|pid| self.apps.get(&pid)?.focused());
         let first = || seen.iter().find(|window| Some(window.pid) == pid && !window.minimized);
@@ -434,6 +433,16 @@ impl DesktopMonitor {
         let mut kept: Vec<DesktopWindow> = self.elsewhere.values().map(|away| away.window.clone()).collect();
         kept.sort_by_key(|window| window.window);
         seen.extend(kept);
+    }
+
+    /// Tells the threads of attached apps which of their windows are closed: the tree of an app that did not announce it has the window
+    /// still.
+    fn tell_closed_windows(&self, seen: &[DesktopWindow]) {
+        let is_seen = |window: u64| seen.iter().any(|seen| seen.window == window);
+        for closed in self.reported.windows.iter().filter(|reported| !is_seen(reported.window)) {
+            let window = closed.window;
+            self.shared.send(Some(closed.pid), || Message::WindowClosed(window));
+        }
     }
 
     fn report_front(&mut self, pid: Option<u32>, window: Option<u64>) {

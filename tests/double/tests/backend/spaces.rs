@@ -1,7 +1,8 @@
 //! Windows on spaces that are not shown, and apps that end without a word.
 
 use axd_double::World;
-use axd_platform::{DesktopEvent, DesktopWindow};
+use axd_platform::{Act, DesktopEvent, DesktopWindow};
+use axd_protocol::Role;
 use axd_sim::SimVerb;
 
 use crate::on::Desktop;
@@ -35,6 +36,28 @@ fn a_window_on_another_space_is_put_away_and_not_closed() {
     world.change_space("App", false);
     desktop.wait_for_event(shown);
     assert!(!desktop.seen.iter().any(closed), "{:?}", desktop.seen);
+}
+
+#[test]
+fn a_window_on_another_space_stays_in_the_tree_until_it_is_closed() {
+    let world = World::of(&[APP, OTHER]);
+    let mut desktop = Desktop::start();
+    let pid = world.pid("App");
+    let mut app = desktop.attach(&world, "App");
+    app.walked();
+    world.change_space("App", true);
+    desktop.wait_for_event(|event| {
+        windows_of(event, pid).is_some_and(|windows| windows.iter().any(|window| window.minimized))
+    });
+    app.walk_again();
+    assert!(app.has("press") && app.has("main"), "{}", app.tree());
+    app.perform_ok("press", Act::Press);
+    app.until("it acts all the same", |app| app.has_text(Role::Text, "count 1"));
+    world.inspect("App", |inside| {
+        let main = inside.model.find("main").expect("it is there");
+        inside.model.remove(main);
+    });
+    app.until("it is closed", |app| !app.has("main"));
 }
 
 #[test]
