@@ -1,6 +1,6 @@
 //! Mouse and keyboard, made of events.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axd_double::World;
 use axd_double::cg::{LostKeys, Posted};
@@ -227,7 +227,9 @@ fn a_press_that_is_cancelled_is_not_released_too_soon_to_be_seen() {
     ];
     let sent = desktop.call(|platform, gate| {
         let input = platform.input(steps.into(), gate.clone());
+        let end = Instant::now() + Duration::from_secs(20);
         while world.input().posted().iter().all(|event| event.number != 1) {
+            assert!(Instant::now() < end, "the button is not pressed");
             std::thread::yield_now();
         }
         gate.close();
