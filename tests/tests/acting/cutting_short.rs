@@ -194,4 +194,5 @@ fn an_app_that_ends_during_an_action_is_an_answer() {
     let answer = stage.client.answer(waiting);
     assert_eq!(answer["ok"], false, "{answer}");
     assert_eq!(answer["error"]["disposition"]["retry"], "unsafe", "{answer}");
+    assert!(answer["error"]["message"].as_str().is_some_and(|said| said.contains("ended")), "{answer}");
 }

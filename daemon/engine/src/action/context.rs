@@ -321,14 +321,23 @@ impl<'c> ActionContext<'c> {
                 .is_some_and(|root| tree.find(&parsed, axd_tree::Scope { root }, Some(1)).count > 0);
             found != gone && (!gone || app.is_complete())
         };
-        let came = self.until(self.action_deadline(), so).await.map_err(|error| {
+        let has_ended = || app.state() == AppState::Gone;
+        let over = || so() || has_ended();
+        self.until(self.action_deadline(), over).await.map_err(|error| {
             let message = format!("{}; the action had been done", error.message);
             Error { message, ..error }
                 .delivered(Delivery::DeliveredUnverified)
                 .suggest("check with `ax snapshot` before doing it again")
         })?;
-        if came {
+        // What is gone with its app is gone.
+        if so() || gone && has_ended() {
             return Ok(());
+        }
+        if let Some(how) = app.how_ended().filter(|_| has_ended()) {
+            let message = format!("it was done, but the app {how}: {selector} did not appear");
+            return Err(Error::new(ErrorCode::ApplicationNotFound, message)
+                .delivered(Delivery::DeliveredUnverified)
+                .suggest("check with `ax list-apps`; start it again with `ax launch`"));
         }
         let what = if gone { "is still there" } else { "did not appear" };
         Err(Error::new(ErrorCode::Timeout, format!("it was done, but timed out: {selector} {what}"))

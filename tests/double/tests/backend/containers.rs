@@ -123,6 +123,6 @@ fn when_a_port_was_full_everything_is_read_again_before_a_fence_is_reached() {
     world.act_as_user("App", SimVerb::Fault, Some("slow"), Some("300"));
     let mailbox = app.mailbox.as_ref().expect("it is attached");
     assert!(mailbox.send(WorkerRequest::Fence { reply: Responder::ignored() }));
-    world.post_many("App", "slider", "AXValueChanged", 20_000);
+    world.post_many("App", "slider", "AXValueChanged", 4_000);
     app.until("what was lost is read", |app| app.has_text(Role::Text, "count 1"));
 }
