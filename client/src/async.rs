@@ -73,11 +73,14 @@ impl AsyncConnection {
 
     /// Sends a line unchanged, with a newline if it has none.
     pub async fn send_line(&mut self, line: &str) -> Result<()> {
-        let mut sent = self.writer.write_all(line.as_bytes()).await;
-        if sent.is_ok() && !line.ends_with('\n') {
-            sent = self.writer.write_all(b"\n").await;
-        }
-        ignore_closed(sent).map_err(Into::into)
+        send_line(&mut self.writer, line).await
+    }
+
+    /// Splits the connection, for a client that has several requests in progress and matches the answers itself: it can write
+    /// a line while it waits for one.
+    pub fn into_split(self) -> (AsyncLines, AsyncSender) {
+        let AsyncConnection { reader, writer, partial, queued, next_id: _ } = self;
+        (AsyncLines { reader, partial, queued }, AsyncSender { writer })
     }
 
     /// The next line, without its newline; `None` when the daemon has closed the connection. The future may be
@@ -90,17 +93,60 @@ impl AsyncConnection {
     }
 
     async fn read_line(&mut self) -> Result<Option<String>> {
-        self.reader.read_until(b'\n', &mut self.partial).await?;
-        if self.partial.is_empty() {
-            return Ok(None);
-        }
-        let mut line = std::mem::take(&mut self.partial);
-        if line.pop() != Some(b'\n') {
-            return Err(unexpected_end().into());
-        }
-        let not_text = |fault| ClientError::Io(io::Error::new(io::ErrorKind::InvalidData, fault));
-        String::from_utf8(line).map(Some).map_err(not_text)
+        read_line(&mut self.reader, &mut self.partial).await
     }
+}
+
+/// The receiving half of a connection that was split.
+#[derive(Debug)]
+pub struct AsyncLines {
+    reader: BufReader<OwnedReadHalf>,
+    partial: Vec<u8>,
+    queued: VecDeque<String>,
+}
+
+impl AsyncLines {
+    /// The next line, as [`AsyncConnection::recv_line`] returns it.
+    pub async fn recv_line(&mut self) -> Result<Option<String>> {
+        match self.queued.pop_front() {
+            Some(line) => Ok(Some(line)),
+            None => read_line(&mut self.reader, &mut self.partial).await,
+        }
+    }
+}
+
+/// The sending half of a connection that was split. Dropping it does not close the connection while the other half is there.
+#[derive(Debug)]
+pub struct AsyncSender {
+    writer: OwnedWriteHalf,
+}
+
+impl AsyncSender {
+    /// Sends a line unchanged, with a newline if it has none. The future must not be dropped before it is done.
+    pub async fn send_line(&mut self, line: &str) -> Result<()> {
+        send_line(&mut self.writer, line).await
+    }
+}
+
+async fn send_line(writer: &mut OwnedWriteHalf, line: &str) -> Result<()> {
+    let mut sent = writer.write_all(line.as_bytes()).await;
+    if sent.is_ok() && !line.ends_with('\n') {
+        sent = writer.write_all(b"\n").await;
+    }
+    ignore_closed(sent).map_err(Into::into)
+}
+
+async fn read_line(reader: &mut BufReader<OwnedReadHalf>, partial: &mut Vec<u8>) -> Result<Option<String>> {
+    reader.read_until(b'\n', partial).await?;
+    if partial.is_empty() {
+        return Ok(None);
+    }
+    let mut line = std::mem::take(partial);
+    if line.pop() != Some(b'\n') {
+        return Err(unexpected_end().into());
+    }
+    let not_text = |fault| ClientError::Io(io::Error::new(io::ErrorKind::InvalidData, fault));
+    String::from_utf8(line).map(Some).map_err(not_text)
 }
 
 /// A stream of events. Dropping it ends the subscription, with its connection.

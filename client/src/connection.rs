@@ -5,10 +5,11 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use axd_protocol::Command;
-use axd_protocol::command::{Subscribe, SubscribeAnswer};
+use axd_protocol::command::{Subscribe, SubscribeAnswer, Version};
 use axd_protocol::event::{Event, Push};
 use interprocess::local_socket::{GenericFilePath, prelude::*};
 
@@ -19,6 +20,10 @@ use crate::{ClientError, Result};
 const READ_BYTES: usize = 64 * 1024;
 /// The number of bytes from which the kind of a line can be seen.
 const HEAD_BYTES: usize = 256;
+/// The time without a word after which a daemon is asked whether it is there.
+const SILENCE: Duration = Duration::from_secs(5);
+/// The time that it has to say so. A service manager may only just have started it.
+const PROOF_OF_LIFE: Duration = Duration::from_secs(10);
 
 /// A connection to the daemon.
 #[derive(Debug)]
@@ -29,16 +34,23 @@ pub struct Connection {
     next_id: u64,
     /// The stream's read timeout.
     read_timeout: Option<Duration>,
+    /// The socket at which a silent daemon is asked whether it is there, if it is to be asked.
+    probe: Option<PathBuf>,
 }
 
 impl Connection {
     /// Connects to the daemon at this socket. It does not start one; [`crate::connect_or_start`] does.
     pub fn open(socket: &Path) -> Result<Connection> {
-        Connection::try_open(socket).map_err(|fault| unavailable(socket, &fault))
+        Connection::open_within(socket, None)
     }
 
-    pub(crate) fn try_open(socket: &Path) -> io::Result<Connection> {
-        let stream = connect(socket)?;
+    /// Connects as [`Connection::open`] does, within a time limit: a daemon that hangs accepts nobody.
+    pub fn open_within(socket: &Path, limit: Option<Duration>) -> Result<Connection> {
+        Connection::try_open(socket, limit).map_err(|fault| unavailable(socket, &fault))
+    }
+
+    pub(crate) fn try_open(socket: &Path, limit: Option<Duration>) -> io::Result<Connection> {
+        let stream = connect(socket, limit.unwrap_or(PROOF_OF_LIFE))?;
         check_peer(&stream)?;
         Ok(Connection::over(stream))
     }
@@ -46,24 +58,58 @@ impl Connection {
     /// A connection over a stream that is already connected.
     pub fn over(stream: UnixStream) -> Connection {
         let reader = BufReader::with_capacity(READ_BYTES, stream);
-        Connection { reader, queued: VecDeque::new(), next_id: 1, read_timeout: None }
+        Connection { reader, queued: VecDeque::new(), next_id: 1, read_timeout: None, probe: None }
     }
 
     /// Sends a request and waits for the answer. An answer that says `"ok":false` is [`ClientError::Daemon`].
     pub fn request(&mut self, command: &Command, options: RequestOptions) -> Result<Reply> {
         let id = self.take_id();
-        if self.read_timeout != options.read_timeout() {
-            self.read_timeout = options.read_timeout();
+        let timeout = options.read_timeout().or(self.probe.as_ref().map(|_| SILENCE));
+        if self.read_timeout != timeout {
+            self.read_timeout = timeout;
             self.stream().set_read_timeout(self.read_timeout)?;
+        }
+        if options.deadline.is_some() {
+            self.probe = None;
         }
         self.send_line(&wire::request_line(id, command, options)?)?;
         self.answer_to(id)
+    }
+
+    /// Makes a read that waits for long ask at this socket, over a second connection, whether the daemon still answers anybody.
+    /// If it does, the read goes on waiting; if not, it is [`ClientError::Silent`]. Meant for requests without a deadline, of which
+    /// some take long.
+    pub fn check_liveness(&mut self, socket: &Path) -> Result<()> {
+        self.probe = Some(socket.to_owned());
+        self.read_timeout = Some(SILENCE);
+        Ok(self.stream().set_read_timeout(self.read_timeout)?)
+    }
+
+    /// Ends what [`Connection::check_liveness`] began.
+    pub fn trust_liveness(&mut self) -> Result<()> {
+        if self.probe.take().is_none() {
+            return Ok(());
+        }
+        self.read_timeout = None;
+        Ok(self.stream().set_read_timeout(None)?)
+    }
+
+    /// What to do about a failed read: `Ok` if the daemon is only taking its time.
+    fn on_read_error(&self, fault: io::Error) -> Result<()> {
+        let fault = timed_out(fault);
+        match &self.probe {
+            Some(socket) if fault.kind() == io::ErrorKind::TimedOut => prove_life(socket),
+            _ if fault.kind() == io::ErrorKind::Interrupted => Ok(()),
+            _ => Err(fault.into()),
+        }
     }
 
     /// Subscribes. The subscription owns the connection, because a slow reader would delay the answers to other requests.
     pub fn subscribe(mut self, what: Subscribe) -> Result<Subscription> {
         let reply = self.request(&Command::Subscribe(what), RequestOptions::default())?;
         let SubscribeAnswer { sub } = reply.data()?;
+        // A stream may be silent for as long as nothing changes.
+        self.trust_liveness()?;
         Ok(Subscription { connection: self, sub, reply, over: false })
     }
 
@@ -91,7 +137,11 @@ impl Connection {
         let mut head = Some(Vec::new());
         let mut begun = false;
         loop {
-            let chunk = self.reader.fill_buf().map_err(timed_out)?;
+            if let Err(fault) = self.reader.fill_buf() {
+                self.on_read_error(fault)?;
+                continue;
+            }
+            let chunk = self.reader.buffer();
             if chunk.is_empty() {
                 return if begun { Err(unexpected_end().into()) } else { Ok(false) };
             }
@@ -141,15 +191,19 @@ impl Connection {
     }
 
     fn read_line(&mut self) -> Result<Option<String>> {
-        let mut line = String::new();
-        self.reader.read_line(&mut line).map_err(timed_out)?;
+        let mut line = Vec::new();
+        // What was read before an error stays in the line.
+        while let Err(fault) = self.reader.read_until(b'\n', &mut line) {
+            self.on_read_error(fault)?;
+        }
         if line.is_empty() {
             return Ok(None);
         }
-        if line.pop() != Some('\n') {
+        if line.pop() != Some(b'\n') {
             return Err(unexpected_end().into());
         }
-        Ok(Some(line))
+        let line = String::from_utf8(line);
+        line.map(Some).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8").into())
     }
 }
 
@@ -211,13 +265,65 @@ impl Subscription {
 }
 
 /// Connects to a socket. The stream is the standard library's, for its timeouts, its half-close and its second handle.
-fn connect(socket: &Path) -> io::Result<UnixStream> {
-    let LocalSocketStream::UdSocket(stream) =
-        LocalSocketStream::connect(socket.to_fs_name::<GenericFilePath>()?)?;
+fn connect(socket: &Path, limit: Duration) -> io::Result<UnixStream> {
+    use interprocess::ConnectWaitMode;
+    use interprocess::local_socket::ConnectOptions;
+
+    let name = || socket.to_fs_name::<GenericFilePath>();
+    // A connection is made at once, unless more clients wait than the daemon's queue has room for.
+    let attempt = ConnectOptions::new().name(name()?).wait_mode(ConnectWaitMode::Deferred).connect_sync();
+    let stream = match attempt {
+        Err(fault) if fault.kind() == io::ErrorKind::WouldBlock => queue_up(socket, limit)?,
+        attempt => attempt?,
+    };
+    stream.set_nonblocking(false)?;
+    let LocalSocketStream::UdSocket(stream) = stream;
     let stream = UnixStream::from(OwnedFd::from(stream));
     #[cfg(target_vendor = "apple")]
     no_sigpipe(&stream)?;
     Ok(stream)
+}
+
+/// Waits for a place in the daemon's queue. The system offers no such wait with an end, so a thread waits; after the limit it ends
+/// with the process.
+fn queue_up(socket: &Path, limit: Duration) -> io::Result<LocalSocketStream> {
+    let (sender, receiver) = mpsc::channel();
+    let path = socket.to_owned();
+    std::thread::Builder::new().name("axd-connect".into()).spawn(move || {
+        let name = path.to_fs_name::<GenericFilePath>();
+        sender.send(name.and_then(LocalSocketStream::connect))
+    })?;
+    receiver.recv_timeout(limit).unwrap_or_else(|fault| match fault {
+        RecvTimeoutError::Timeout => {
+            let said = "it accepts no connections: it is stopped, hangs or has too many clients";
+            Err(io::Error::new(io::ErrorKind::TimedOut, said))
+        }
+        RecvTimeoutError::Disconnected => Err(io::ErrorKind::Other.into()),
+    })
+}
+
+/// Asks a daemon that has been silent whether it answers anybody.
+fn prove_life(socket: &Path) -> Result<()> {
+    let silent = || ClientError::Silent {
+        pid: crate::lock::holder_of(socket),
+        waited_s: (SILENCE + PROOF_OF_LIFE).as_secs(),
+    };
+    let mut second = match Connection::try_open(socket, Some(PROOF_OF_LIFE)) {
+        Ok(second) => second,
+        Err(fault) if fault.kind() == io::ErrorKind::TimedOut => return Err(silent()),
+        // It has stopped listening and may still answer what it was asked before.
+        Err(_) => return Ok(()),
+    };
+    second.stream().set_read_timeout(Some(PROOF_OF_LIFE))?;
+    second.send_line(&wire::request_line(
+        1,
+        &Command::Version(Version {}),
+        RequestOptions::any_protocol(),
+    )?)?;
+    match second.recv_line() {
+        Err(ClientError::Io(fault)) if fault.kind() == io::ErrorKind::TimedOut => Err(silent()),
+        _ => Ok(()),
+    }
 }
 
 /// Makes writing to a closed connection an error instead of a signal, as the standard library does for its own sockets. Rust

@@ -26,6 +26,22 @@ pub enum ClientError {
         /// The message of that error.
         message: String,
     },
+    /// A daemon was started, or is being started by another client, and was not ready in time. Nothing was sent.
+    #[error("axd could not be started in time: {message}")]
+    StartTimeout {
+        /// The socket.
+        tried: PathBuf,
+        /// What was waited for.
+        message: String,
+    },
+    /// The daemon answers nobody.
+    #[error("axd{} does not answer: it has said nothing for {waited_s} s, nor to a second connection", of(*.pid))]
+    Silent {
+        /// Its process, if it is known.
+        pid: Option<u32>,
+        /// How long it was waited for, in seconds.
+        waited_s: u64,
+    },
     /// The connection was lost, or the answer timed out.
     #[error("the connection to axd was lost: {0}")]
     Io(#[from] std::io::Error),
@@ -40,7 +56,12 @@ pub enum ClientError {
 impl ClientError {
     /// Whether no daemon could be reached or started, so that nothing was sent.
     pub fn is_unavailable(&self) -> bool {
-        matches!(self, ClientError::Unavailable { .. } | ClientError::StartFailed { .. })
+        matches!(
+            self,
+            ClientError::Unavailable { .. }
+                | ClientError::StartFailed { .. }
+                | ClientError::StartTimeout { .. }
+        )
     }
 
     /// The error in the form of the daemon's errors.
@@ -55,6 +76,14 @@ impl ClientError {
                     None => error.suggest("run `axd` in a terminal to see what is wrong"),
                 }
             }
+            ClientError::StartTimeout { .. } => Error::new(ErrorCode::Timeout, self.to_string())
+                .suggest("use a longer --deadline-ms, or run `axd` in a terminal to see what it waits for"),
+            ClientError::Silent { pid, .. } => {
+                let pid = pid.map_or_else(|| "PID".to_owned(), |pid| pid.to_string());
+                uncertain(Error::new(ErrorCode::Timeout, self.to_string()).suggest(format!(
+                    "it is stopped or hangs: `kill -CONT {pid}` continues it, `kill -9 {pid}` ends it, and the next ax starts another"
+                )))
+            }
             ClientError::Io(fault) if fault.kind() == std::io::ErrorKind::TimedOut => {
                 uncertain(Error::new(ErrorCode::Timeout, "axd did not answer before the deadline"))
             }
@@ -65,6 +94,10 @@ impl ClientError {
             ClientError::Protocol(_) => uncertain(Error::new(ErrorCode::Internal, self.to_string())),
         }
     }
+}
+
+fn of(pid: Option<u32>) -> String {
+    pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
 }
 
 /// Marks the outcome as unknown, because the request had been sent.

@@ -23,6 +23,7 @@ mod error;
 mod find;
 pub mod launchd;
 mod live;
+mod lock;
 mod start;
 mod wire;
 
@@ -32,7 +33,8 @@ pub use error::ClientError;
 pub use find::{BUNDLE, bundle_of, find_daemon, is_program};
 pub use live::{Live, LiveApp, Update};
 pub use start::{
-    DaemonStart, IDLE_EXIT_S, connect_or_start, restart_if_idle, stop, wait_for_exit, wait_until_stopped,
+    DaemonStart, IDLE_EXIT_S, START_TIMEOUT, connect_or_start, restart_if_idle, stop, wait_for_exit,
+    wait_until_stopped,
 };
 pub use wire::{Reply, RequestOptions, is_ok, push_of, request_line};
 

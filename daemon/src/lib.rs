@@ -3,5 +3,7 @@
 
 pub mod logging;
 pub mod options;
+pub mod policy_test;
 pub mod ready;
 pub mod run;
+pub mod watchdog;

@@ -14,6 +14,10 @@ use axd_sim::{SimDesktop, SimOptions};
 use clap::Parser;
 use tokio::runtime::Runtime;
 
+/// How long a desktop may take to answer when the daemon starts. Clients that wait for the daemon wait longer than this.
+#[cfg(target_os = "linux")]
+const CONNECT_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(8);
+
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     if std::env::args_os().nth(1).is_some_and(|option| option == axd_linux::KEEP_CONNECTIONS) {
@@ -34,10 +38,11 @@ fn open(choice: PlatformChoice, runtime: &Runtime) -> Result<OpenDesktop, String
             Ok(OpenDesktop { extensions, ..desktop.into() })
         }
         #[cfg(target_os = "linux")]
-        PlatformChoice::Auto | PlatformChoice::Linux => match runtime.block_on(LinuxDesktop::connect()) {
+        PlatformChoice::Auto | PlatformChoice::Linux => match within(runtime, LinuxDesktop::connect()) {
             // The running program by this name is there also when its file has been replaced.
-            Ok(desktop) => Ok(desktop.kept_by("/proc/self/exe".into()).into()),
-            Err(missing) => Err(missing.to_string()),
+            Some(Ok(desktop)) => Ok(desktop.kept_by("/proc/self/exe".into()).into()),
+            Some(Err(missing)) => Err(missing.to_string()),
+            None => Err(silent()),
         },
         #[cfg(target_os = "macos")]
         PlatformChoice::Auto | PlatformChoice::Macos => Ok(MacDesktop::connect().into()),
@@ -50,6 +55,22 @@ fn open(choice: PlatformChoice, runtime: &Runtime) -> Result<OpenDesktop, String
     }
 }
 
+/// Runs work for as long as a desktop may take to answer; `None` if it takes longer. It runs on a thread of the runtime, because a
+/// part of it may block.
+#[cfg(target_os = "linux")]
+fn within<T: Send + 'static>(runtime: &Runtime, work: impl Future<Output = T> + Send + 'static) -> Option<T> {
+    let work = runtime.spawn(work);
+    runtime.block_on(async { tokio::time::timeout(CONNECT_TIMEOUT, work).await }).ok()?.ok()
+}
+
+#[cfg(target_os = "linux")]
+fn silent() -> String {
+    let seconds = CONNECT_TIMEOUT.as_secs();
+    format!(
+        "the desktop does not answer within {seconds} s: the session bus, the accessibility bus or the X server is stopped or hangs"
+    )
+}
+
 /// Looks at a desktop without serving it: for machines on which no daemon can run.
 fn examine(choice: PlatformChoice, runtime: &Runtime) -> Option<Vec<Finding>> {
     // As above.
@@ -57,7 +78,11 @@ fn examine(choice: PlatformChoice, runtime: &Runtime) -> Option<Vec<Finding>> {
     match choice {
         PlatformChoice::Sim => Some(axd_sim::examine()),
         #[cfg(target_os = "linux")]
-        PlatformChoice::Auto | PlatformChoice::Linux => Some(runtime.block_on(axd_linux::examine())),
+        PlatformChoice::Auto | PlatformChoice::Linux => {
+            Some(within(runtime, axd_linux::examine()).unwrap_or_else(|| {
+                vec![Finding::missing("desktop", silent(), "restart the one that hangs, or the session")]
+            }))
+        }
         #[cfg(target_os = "macos")]
         PlatformChoice::Auto | PlatformChoice::Macos => Some(axd_macos::examine()),
         #[allow(unreachable_patterns, reason = "each system has desktops it cannot serve")]

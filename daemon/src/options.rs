@@ -19,7 +19,7 @@ pub struct Options {
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
 
-    /// The policy file, which this version does not read yet [env: AXD_CONFIG]
+    /// The policy file, which must exist if it is named here [env: AXD_CONFIG] [default: policy.toml, if there is one]
     #[arg(long, value_name = "PATH")]
     pub config: Option<PathBuf>,
 
@@ -46,6 +46,10 @@ pub struct Options {
     /// Measure what the system does with a window of its own, say it as JSON, and exit
     #[arg(long, conflicts_with = "doctor")]
     pub selftest: bool,
+
+    /// Check a policy file, say as JSON what is wrong with it, and exit with 2 if anything is
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["doctor", "selftest"])]
+    pub policy_test: Option<PathBuf>,
 
     /// A pipe to tell on, in one line, that the daemon listens, or why not
     #[arg(long, value_name = "FD", hide = true, value_parser = clap::value_parser!(i32).range(3..))]
@@ -74,6 +78,11 @@ impl Options {
             config: self.config.clone().unwrap_or(defaults.config),
             state: self.state.clone().unwrap_or(defaults.state),
         }
+    }
+
+    /// Whether somebody named the policy file. Whoever did relies on it, so that it must exist.
+    pub fn names_policy(&self, env: impl Fn(&str) -> Option<OsString>) -> bool {
+        self.config.is_some() || env("AXD_CONFIG").is_some_and(|value| !value.is_empty())
     }
 
     /// The desktop to serve. A name in the environment that is none is an error, as it is on the command line.
@@ -137,6 +146,15 @@ mod tests {
         assert_eq!(given.platform(env), Ok(PlatformChoice::Auto));
         assert_eq!(given.log_level(env), "warn");
         assert_eq!(given.idle_exit(), Some(Duration::from_secs(9)));
+    }
+
+    #[test]
+    fn a_policy_file_is_named_on_the_command_line_or_in_the_environment() {
+        let named = options(&["--config", "/p"]);
+        assert!(named.names_policy(|_| None) && named.places(1, env).config == Path::new("/p"));
+        let variable = |value: &'static str| move |name: &str| (name == "AXD_CONFIG").then(|| value.into());
+        assert!(options(&[]).names_policy(variable("/p")));
+        assert!(!options(&[]).names_policy(variable("")) && !options(&[]).names_policy(env));
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Ready {
 
     /// Tells that the daemon listens.
     pub fn listening(&mut self, socket: &Path) {
-        if let Some(Err(fault)) = self.manager.take().map(|manager| notify(&manager)) {
+        if let Some(Err(fault)) = self.manager.take().map(|manager| notify(&manager, "READY=1")) {
             warn!("the service manager cannot be told that axd listens: {fault}");
         }
         self.tell(&format!("ready {} {}", std::process::id(), socket.display()));
@@ -48,14 +48,14 @@ impl Ready {
     }
 }
 
-/// Tells a service manager that the daemon is ready. It learns of a failure by the daemon's end.
-fn notify(manager: &OsString) -> io::Result<()> {
+/// Tells a service manager something. It learns of a failure by the daemon's end.
+pub fn notify(manager: &OsString, message: &str) -> io::Result<()> {
     let address = match manager.as_encoded_bytes().strip_prefix(b"@") {
         #[cfg(target_os = "linux")]
         Some(name) => <SocketAddr as std::os::linux::net::SocketAddrExt>::from_abstract_name(name)?,
         _ => SocketAddr::from_pathname(manager)?,
     };
-    UnixDatagram::unbound()?.send_to_addr(b"READY=1", &address).map(drop)
+    UnixDatagram::unbound()?.send_to_addr(message.as_bytes(), &address).map(drop)
 }
 
 #[cfg(test)]

@@ -8,22 +8,31 @@ use std::sync::Arc;
 
 use axd_protocol::command::{DoctorAnswer, Finding, SelftestAnswer};
 use axd_protocol::{Error, ErrorCode};
+use nix::libc;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::Uid;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::{info, warn};
 
-use crate::logging;
 use crate::options::{Options, PlatformChoice};
 use crate::ready::Ready;
+use crate::watchdog::Watchdog;
+use crate::{logging, policy_test};
 use axd_engine::memory;
 use axd_engine::{DaemonInfo, Engine};
 use axd_platform::OpenDesktop;
+use axd_policy::PolicyStore;
 use axd_server::{self as server, ListenError, Listener, ServerOptions};
 use axd_service::{Sessions, Stop};
 
 /// The exit code when another daemon already serves the socket (EX_TEMPFAIL).
 const ALREADY_RUNNING: u8 = 75;
+/// The number of files that may be open: two for each of the most clients there may be, and those of the desktop.
+const FILES: u64 = 8_192;
+
+/// How many threads run what is not answered at once: two, so that one request that takes long does not hold up another.
+const ENGINE_THREADS: usize = 2;
 
 /// Opens a desktop, or says what is missing for it.
 pub type Open = fn(PlatformChoice, &Runtime) -> Result<OpenDesktop, String>;
@@ -53,6 +62,9 @@ pub struct MainLoop {
 /// Runs the daemon. Called on thread 0.
 pub fn run(options: Options, desktops: Desktops) -> ExitCode {
     memory::limit_arenas();
+    if let Some(file) = &options.policy_test {
+        return policy_test::run(file);
+    }
     let choice = options.platform(|name| std::env::var_os(name));
     let main_loop = choice.ok().and_then(desktops.main_loop).filter(|_| !options.doctor);
     let Some(MainLoop { run, stop }) = main_loop else { return start(&options, desktops) };
@@ -135,24 +147,34 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
     let env = |name: &str| std::env::var_os(name);
     let places = options.places(Uid::effective().as_raw(), env);
     let choice = options.platform(env).map_err(|message| Failure::new(ErrorCode::InvalidArgs, message))?;
-    let runtime = runtime()?;
-    let desktop = (desktops.open)(choice, &runtime).map_err(|missing| {
-        let said = format!("{missing}; use `--platform sim` for the built-in desktop");
-        server::refuse_waiting(
-            "none",
-            &Error::new(ErrorCode::PlatformNotSupported, format!("axd cannot serve: {said}")),
-        );
-        Failure::new(ErrorCode::PlatformNotSupported, said)
-    })?;
+    raise_file_limit();
+    // The log begins before the desktop is opened, which may have something to say.
+    let mut log = logging::start(&places.state, &options.log_level(env));
+    let runtime = runtime(ENGINE_THREADS)?;
+    // What answers sockets has a runtime of its own, so that nothing that computes can keep it from answering.
+    let io = runtime_for_sockets()?;
+    let opened = (desktops.open)(choice, &runtime);
+    let desktop = match opened {
+        Ok(desktop) => desktop,
+        Err(missing) => {
+            // Not waited for: a thread may hang where the desktop does not answer.
+            runtime.shutdown_background();
+            log.commit();
+            return Err(refuse(&missing));
+        }
+    };
     let listener = match server::inherited()? {
         Some(listener) => listener,
         None => Listener::bind(&places.socket)?,
     };
     // Only the daemon that serves the socket writes the log.
-    let log = logging::start(&places.state, &options.log_level(env));
+    log.commit();
     info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), platform = desktop.platform.name(), log = ?log.folder, "starting");
 
-    let outcome = runtime.block_on(async {
+    // In force before anybody is answered.
+    let policy = Arc::new(PolicyStore::open(&places.config, options.names_policy(env)));
+
+    let outcome = io.block_on(async {
         let stop = Stop::new();
         let sessions = Arc::new(Sessions::default());
         stop_on_signals(&stop)?;
@@ -162,16 +184,29 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
             state: Some(places.state.clone()),
             idle_exit: options.idle_exit(),
         };
-        let engine = Engine::start(desktop, info, Arc::clone(&sessions), stop.clone());
+        let engine = {
+            let _engine = runtime.enter();
+            Engine::start(desktop, info, Arc::clone(&sessions), stop.clone(), policy)
+        };
         ready.listening(listener.path());
+        if let Some(watchdog) = Watchdog::of(env, std::process::id()) {
+            tokio::spawn(watchdog.run(listener.path().to_owned()));
+        }
         let options = ServerOptions { idle_exit: options.idle_exit(), ..ServerOptions::default() };
         let served = server::run(listener, engine.clone(), sessions, stop, options).await;
-        engine.release_all_input().await;
-        engine.shut_down_platform().await;
+        let ending = Arc::clone(&engine);
+        let ended = runtime.spawn(async move {
+            ending.release_all_input().await;
+            ending.shut_down_platform().await;
+        });
+        if ended.await.is_err() {
+            warn!("the platform did not shut down in good order");
+        }
         served.map_err(Failure::from)
     });
     // Not waited for: whatever still runs belongs to no client.
     runtime.shutdown_background();
+    io.shutdown_background();
     match &outcome {
         Ok(()) => info!("stopped"),
         Err(failure) => warn!(code = failure.code, "cannot run: {:#}", failure.cause),
@@ -179,18 +214,50 @@ fn serve(options: &Options, desktops: Desktops, ready: &mut Ready) -> Result<(),
     outcome
 }
 
+/// Tells those who wait that there is no desktop to serve, and why.
+fn refuse(missing: &str) -> Failure {
+    let said = match no_descriptors_left() {
+        Some(said) => said,
+        None => format!("{missing}; use `--platform sim` for the built-in desktop"),
+    };
+    warn!("cannot serve: {said}");
+    let error = Error::new(ErrorCode::PlatformNotSupported, format!("axd cannot serve: {said}"));
+    server::refuse_waiting("none", &error);
+    Failure::new(ErrorCode::PlatformNotSupported, said)
+}
+
+/// That no more files can be opened, if it is so: then whatever else is said to be missing is not.
+fn no_descriptors_left() -> Option<String> {
+    let fault = std::fs::File::open("/dev/null").err()?;
+    let limit = getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft);
+    matches!(fault.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+        .then(|| format!("no file descriptors are left (the limit is {limit}); raise it with `ulimit -n`"))
+}
+
+/// Raises the limit of open files as far as many clients need it and the system lets it be.
+fn raise_file_limit() {
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
+    let wanted = hard.min(FILES);
+    if soft < wanted && setrlimit(Resource::RLIMIT_NOFILE, wanted, hard).is_err() {
+        warn!(soft, hard, "the limit of open files cannot be raised");
+    }
+}
+
 /// Looks at the desktop without serving it: for machines on which no daemon can run.
 fn examine(options: &Options, desktops: Desktops) -> ExitCode {
     let examined = || -> Result<DoctorAnswer, Failure> {
         let choice = options.platform(|name| std::env::var_os(name));
         let choice = choice.map_err(|message| Failure::new(ErrorCode::InvalidArgs, message))?;
-        let checks = (desktops.examine)(choice, &runtime()?).unwrap_or_else(|| {
+        let mut checks = (desktops.examine)(choice, &runtime(1)?).unwrap_or_else(|| {
             vec![Finding::missing(
                 "desktop",
                 "this build does not support it",
                 "use a build for it, or --platform sim, the built-in desktop",
             )]
         });
+        let env = |name: &str| std::env::var_os(name);
+        let policy = options.places(Uid::effective().as_raw(), env).config;
+        checks.push(PolicyStore::open(&policy, options.names_policy(env)).state().finding());
         Ok(DoctorAnswer::of(checks))
     };
     match examined() {
@@ -220,13 +287,24 @@ fn measure(options: &Options, desktops: Desktops) -> ExitCode {
     }
 }
 
-fn runtime() -> std::io::Result<Runtime> {
-    // Two workers, so that a long answer to one client does not hold up another; the work itself is small.
+/// The runtime of the engine and the platform.
+fn runtime(threads: usize) -> std::io::Result<Runtime> {
     Builder::new_multi_thread()
-        .worker_threads(2)
-        .max_blocking_threads(8)
+        .worker_threads(threads)
+        .max_blocking_threads(16)
         .thread_stack_size(512 * 1024)
         .thread_name("axd")
+        .enable_all()
+        .build()
+}
+
+/// The runtime of the listener and the connections: one thread serves all sockets.
+fn runtime_for_sockets() -> std::io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(1)
+        .max_blocking_threads(4)
+        .thread_stack_size(512 * 1024)
+        .thread_name("axd-io")
         .enable_all()
         .build()
 }

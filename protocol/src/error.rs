@@ -54,7 +54,9 @@ codes! {
     /// The request was cancelled.
     Cancelled = "CANCELLED", "no action needed";
     /// The policy does not allow it.
-    PolicyDenied = "POLICY_DENIED", "this action is blocked by a built-in rule";
+    PolicyDenied = "POLICY_DENIED", "`ax policy show` shows the rules in force; what is denied is left to the user";
+    /// A person has stopped everything that acts.
+    Paused = "PAUSED", "wait until `ax resume` is run; reading still works";
     /// Too many requests are in progress.
     RateLimited = "RATE_LIMITED", "wait for earlier requests to finish, then send fewer at a time";
     /// The request is not well-formed.

@@ -4,6 +4,7 @@
 //! It depends on no runtime, no operating system and no platform, so that every side can use it.
 
 pub mod app;
+pub mod audit;
 pub mod change;
 pub mod clock;
 pub mod command;

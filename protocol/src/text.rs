@@ -5,6 +5,11 @@
 //!   textfield "Display" = "42" txt_77q0aa focused
 //!   list "History" lst_5tt6wq (667 rows, 19 shown)
 //! ```
+//!
+//! What apps say goes to terminals and into lines that are read as one each. So it passes [`quote`] or [`one_line`] on its way into
+//! a text, and every finished text passes [`defuse`].
+
+use std::borrow::Cow;
 
 use crate::geometry::Bounds;
 use crate::id::NodeId;
@@ -58,7 +63,7 @@ impl Line<'_> {
             && let Some(native) = self.native_role
         {
             out.push('(');
-            out.push_str(native);
+            out.push_str(&one_line(native));
             out.push(')');
         }
         if let Some(name) = self.name.filter(|name| !name.is_empty()) {
@@ -120,13 +125,46 @@ pub fn quote(text: &str, out: &mut String) {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.extend(c.escape_unicode()),
-            c => out.push(c),
+            c => push_harmless(c, out),
         }
     }
     out.push('"');
+}
+
+/// Whether a character does something to a terminal instead of being shown: control characters (C0 and C1), line and paragraph
+/// separators, and those that change the direction of the text around them.
+fn is_active(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn push_harmless(c: char, out: &mut String) {
+    match c {
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        c if is_active(c) => out.extend(c.escape_unicode()),
+        c => out.push(c),
+    }
+}
+
+/// A text of somebody else's, for a line of ours: on one line, and with escapes for whatever a terminal would act on.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    escaped(text, is_active)
+}
+
+/// Lines of ours, with escapes for whatever a terminal would act on but the ends of the lines. Texts of others should have passed
+/// [`one_line`] or [`quote`] before, because here a line break in them can no longer be told from ours.
+pub fn defuse(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| c != '\n' && is_active(c))
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    text.chars().for_each(|c| if is_escaped(c) { push_harmless(c, &mut out) } else { out.push(c) });
+    Cow::Owned(out)
 }
 
 impl<'a> From<&'a Node> for Line<'a> {
@@ -213,6 +251,18 @@ mod tests {
             Line { cut: Some(PartialChildren { total: 0, shown: 205 }), ..line(Role::List) },
             "  list el_000000 (205 rows shown, total unknown)\n",
         );
+    }
+
+    #[test]
+    fn what_a_terminal_would_act_on_is_shown_as_an_escape() {
+        let hostile = "a\u{1b}]0;x\u{7}\u{9b}1m\n\u{2028}\u{202e}b\u{2066}ä";
+        let shown = "a\\u{1b}]0;x\\u{7}\\u{9b}1m\\n\\u{2028}\\u{202e}b\\u{2066}ä";
+        assert_eq!(one_line(hostile), shown);
+        let mut quoted = String::new();
+        quote(hostile, &mut quoted);
+        assert_eq!(quoted, format!("\"{shown}\""));
+        assert_eq!(defuse("one\n\ttwo\u{1b}\n"), "one\n\\ttwo\\u{1b}\n");
+        assert!(matches!(one_line("plain ‹text›"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -118,9 +118,9 @@ class Trial:
         return (json.loads(line) for line in stream.stdout)
 
 
-def start(name: str = APP) -> subprocess.Popen[str]:
+def start(name: str = APP, *words: str) -> subprocess.Popen[str]:
     """Starts one of our apps; returns when it is up."""
-    app = subprocess.Popen([HERE / "apps" / name], stdout=subprocess.PIPE, text=True)
+    app = subprocess.Popen([HERE / "apps" / name, *words], stdout=subprocess.PIPE, text=True)
     assert app.stdout and app.stdout.readline().startswith("ready")
     return app
 

@@ -30,8 +30,15 @@ impl Ax {
     pub fn new(words: &[&str]) -> Ax {
         let mut command = Command::new(programs::ax());
         command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        for name in ["AXD_SOCKET", "AXD_STATE", "AXD_BIN", "AXD_PLATFORM", "AXD_NO_AUTOSTART", "AXD_SIM_APPS"]
-        {
+        for name in [
+            "AXD_SOCKET",
+            "AXD_STATE",
+            "AXD_BIN",
+            "AXD_PLATFORM",
+            "AXD_NO_AUTOSTART",
+            "AXD_SIM_APPS",
+            "AXD_CONFIG",
+        ] {
             command.env_remove(name);
         }
         // Where launchd starts daemons, these are not among them: they serve the built-in desktop, and go with the test.

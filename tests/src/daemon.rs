@@ -33,6 +33,7 @@ pub struct Setup {
     state: Option<PathBuf>,
     folder: Option<TempDir>,
     platform: Option<String>,
+    policy: Option<String>,
 }
 
 impl Setup {
@@ -65,6 +66,12 @@ impl Setup {
         self
     }
 
+    /// With this in its policy file, which is empty otherwise: that of whoever tests is none of the daemon's business.
+    pub fn policy(mut self, text: impl Into<String>) -> Setup {
+        self.policy = Some(text.into());
+        self
+    }
+
     /// With its log in this folder.
     pub fn state(mut self, state: &Path) -> Setup {
         self.state = Some(state.to_owned());
@@ -85,11 +92,18 @@ impl Setup {
         for (number, script) in self.apps.iter().enumerate() {
             fs::write(apps.join(format!("{number}.toml")), script).expect("a script can be written");
         }
+        let policy = folder.path().join("policy.toml");
+        if let Some(text) = self.policy {
+            write_policy(&policy, &text);
+        } else if !policy.exists() {
+            write_policy(&policy, "# The built-in rules.\n");
+        }
         let state = self.state.unwrap_or_else(|| folder.path().join("state"));
         let mut daemon = Daemon {
             child: None,
             socket: folder.path().join("axd.sock"),
             state,
+            policy,
             apps,
             args: self.args,
             env: self.env,
@@ -109,6 +123,8 @@ pub struct Daemon {
     pub socket: PathBuf,
     /// Where it logs.
     pub state: PathBuf,
+    /// Its policy file.
+    pub policy: PathBuf,
     apps: PathBuf,
     args: Vec<String>,
     env: Vec<(String, String)>,
@@ -147,6 +163,11 @@ impl Daemon {
     /// `ax`, talking to this daemon and starting no other.
     pub fn ax(&self, words: &[&str]) -> Ax {
         Ax::new(words).env("AXD_SOCKET", &self.socket).env("AXD_NO_AUTOSTART", "1")
+    }
+
+    /// Writes its policy file anew.
+    pub fn write_policy(&self, text: &str) {
+        write_policy(&self.policy, text);
     }
 
     /// Sends it a signal.
@@ -203,6 +224,7 @@ impl Daemon {
             .arg(&self.state)
             .args(&self.args)
             .env("AXD_SIM_APPS", &self.apps)
+            .env("AXD_CONFIG", &self.policy)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .env_remove("AXD_SOCKET")
             .env_remove("AXD_LOG")
@@ -222,6 +244,14 @@ impl Daemon {
         let line = told.recv_timeout(PATIENCE).expect("the daemon says whether it listens");
         assert!(line.starts_with("ready "), "{line}{}", String::from_utf8_lossy(&self.log()));
     }
+}
+
+/// Puts another file in place of the policy, as editors do.
+fn write_policy(path: &Path, text: &str) {
+    let new = path.with_extension("new");
+    fs::write(&new, text).expect("a policy can be written");
+    fs::set_permissions(&new, Permissions::from_mode(0o600)).expect("it is ours");
+    fs::rename(new, path).expect("it can be replaced");
 }
 
 impl Drop for Daemon {

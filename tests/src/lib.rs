@@ -9,6 +9,7 @@ mod ax;
 mod daemon;
 mod programs;
 mod raw;
+pub mod soak;
 pub mod stage;
 mod tree;
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("axd-protocol", &[]),
     ("axd-client", &["axd-protocol"]),
+    ("axd-mcp", &["axd-client", "axd-protocol"]),
     ("axd-gate", &[]),
     ("axd-tree", &["axd-protocol"]),
     ("axd-platform", &["axd-gate", "axd-protocol", "axd-tree"]),
@@ -19,7 +20,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("axd-sim", &["axd-platform", "axd-protocol"]),
     ("axd-service", &["axd-gate", "axd-protocol"]),
     ("axd-server", &["axd-gate", "axd-protocol", "axd-service"]),
-    ("axd-engine", &["axd-platform", "axd-protocol", "axd-service", "axd-tree"]),
+    ("axd-policy", &["axd-protocol"]),
+    ("axd-engine", &["axd-platform", "axd-policy", "axd-protocol", "axd-service", "axd-tree"]),
     (
         "axd",
         &[
@@ -27,6 +29,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "axd-linux",
             "axd-macos",
             "axd-platform",
+            "axd-policy",
             "axd-protocol",
             "axd-server",
             "axd-service",
@@ -36,6 +39,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("axd-double", &["axd", "axd-macos", "axd-platform", "axd-protocol", "axd-sim"]),
     ("axd-tests", &["axd-client", "axd-protocol"]),
     ("axd-l4", &["axd-client"]),
+    ("axd-fuzz", &["axd-linux", "axd-policy", "axd-protocol", "axd-server", "axd-service", "axd-tree"]),
 ];
 
 fn cargo(args: &[&str]) -> String {

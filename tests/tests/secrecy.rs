@@ -154,3 +154,50 @@ fn a_field_that_becomes_secure_takes_back_what_it_held() {
     });
     assert!(unset, "{changes}");
 }
+
+#[test]
+fn what_is_typed_set_copied_or_waited_for_is_in_no_log_at_any_level() {
+    let mut daemon = Setup::new().app(LEAKY).start();
+    let mut client = daemon.client();
+    sync(&mut client, "Leaky");
+    // Each of its own, so that a failure says which way it went.
+    let on_field = |more: serde_json::Value| {
+        let mut args = json!({ "target": "textfield:Open", "app": "Leaky", "settle_ms": 0 });
+        args.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        args
+    };
+    let requests = [
+        ("type", on_field(json!({ "text": "Typed-Zyx9" }))),
+        ("type", on_field(json!({ "text": "Keyed-Zyx9", "route": "input" }))),
+        ("set-value", on_field(json!({ "value": "Set-Zyx9" }))),
+        ("clipboard-set", json!({ "text": "Copied-Zyx9" })),
+        ("clipboard-get", json!({})),
+        (
+            "wait",
+            json!({ "target": "textfield:Open", "app": "Leaky", "value": "Awaited-Zyx9", "timeout": 1 }),
+        ),
+        ("find", json!({ "selector": "*[value='Sought-Zyx9']", "app": "Leaky" })),
+        (
+            "batch",
+            json!({ "items": [{ "command": "type", "args": on_field(json!({ "text": "Batched-Zyx9" })) }] }),
+        ),
+        ("launch", json!({ "app": "Notes", "env": ["TOKEN=Env-Zyx9"], "args": ["-x"] })),
+        // What is wrong with these is told to who sent them, and to nobody else.
+        ("type", on_field(json!({ "text": "Misplaced-Zyx9", "no_such_field": "Misnamed-Zyx9" }))),
+        ("type", json!({ "target": "textfield:Nowhere", "app": "Leaky", "text": "Lost-Zyx9" })),
+        ("clipboard-set", json!({ "text": ["Misshaped-Zyx9"] })),
+    ];
+    for (command, args) in requests {
+        client.ask(command, args);
+    }
+    client.send(b"{\"id\":1,\"command\":\"type\",\"args\":{\"text\":\"Broken-Zyx9\"\n");
+    client.any_answer();
+    let data = client.data("get", json!({ "target": "textfield:Open", "app": "Leaky" }));
+    assert!(data.to_string().contains("Batched-Zyx9"), "it was done: {data}");
+    client.ok("shutdown", json!({}));
+    assert_eq!(daemon.exit().code(), Some(0));
+    let log = String::from_utf8_lossy(&daemon.log()).into_owned();
+    assert!(log.contains("TRACE") || log.contains("DEBUG"), "everything is logged: {log}");
+    let told: Vec<&str> = log.lines().filter(|line| line.contains("Zyx9")).collect();
+    assert!(told.is_empty(), "{told:#?}");
+}

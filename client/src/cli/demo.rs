@@ -1,8 +1,8 @@
 //! `ax demo`: a tour on the built-in desktop, with its own daemon. Every command is executed as it is shown.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -210,10 +210,16 @@ impl DemoDaemon {
         };
         let folder = std::env::temp_dir().join(format!("axd-demo-{}", std::process::id()));
         DirBuilder::new().mode(0o700).create(&folder)?;
+        // What the user's policy denies would end the tour.
+        let config = folder.join("policy.toml");
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&config)?;
+        file.write_all(b"# The built-in rules.\n")?;
         let start = DaemonStart {
+            timeout: None,
             binary: Some(binary),
             platform: Some("sim".into()),
             state: Some(folder.join("state")),
+            config: Some(config),
             idle_exit_s: Some(IDLE_EXIT_S),
             on_message: None,
         };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use axd_client::protocol::change::{Added, Changed, Moved};
 use axd_client::protocol::event::{EndCause, Event, EventData, FreshCause, Observed, Push};
-use axd_client::protocol::text::{quote, write_ref};
+use axd_client::protocol::text::{one_line, quote, write_ref};
 use axd_client::protocol::{AppInfo, Difference, Node, NodeId, NodeRef, Replica};
 
 /// Turns events into lines. It keeps the trees, to show the names of elements.
@@ -93,7 +93,7 @@ impl EventFormatter {
         let mut out = String::new();
         for (kind, line) in &lines.lines {
             let tint = if self.colour { kind.ansi() } else { "" };
-            let name = app.map_or("axd", |app| &app.name);
+            let (name, line) = (one_line(app.map_or("axd", |app| &app.name)), one_line(line));
             out.push_str(&format!("{dim}{time}{plain} {name}  {tint}{line}{plain}\n"));
         }
         out

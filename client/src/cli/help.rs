@@ -26,6 +26,7 @@ const VARIABLES: &[(&str, &str)] = &[
         "The axd to start [default: the one beside ax, otherwise the one on the PATH; on macOS axd.app first]",
     ),
     ("AXD_STATE", "The folder for the logs of a daemon that is started"),
+    ("AXD_CONFIG", "The policy file of a daemon that is started, which must exist"),
     ("NO_COLOR", "Set: no colours"),
 ];
 

@@ -209,7 +209,7 @@ impl ImageOutput {
             Mode::Text => {
                 let mut text = String::new();
                 answer.render(&mut text);
-                output::print_text(&text)
+                output::print_text(&axd_client::protocol::text::defuse(&text))
             }
         })
     }

@@ -1,19 +1,24 @@
 //! The command line: arguments become a request, and its answer is printed; and the commands that need no daemon.
 
+mod approve;
+mod audit;
 mod demo;
 mod doctor;
 mod extension;
 mod format_event;
 mod help;
 mod image_output;
+mod mcp;
 mod output;
 mod parse;
 mod pipe;
+mod policy;
 mod reference;
 mod request;
 mod schema;
 mod selftest;
 mod service;
+mod skills;
 mod stdin;
 mod watch;
 
@@ -69,7 +74,12 @@ pub fn run(args: Vec<OsString>) -> Exit {
         Invocation::Pipe(_) => pipe::run(&options, mode),
         Invocation::Schema(what) => schema::run(&what, mode),
         Invocation::Demo(_) => demo::run(mode),
+        Invocation::Approve(what) => approve::run(&what, &options, mode),
+        Invocation::Audit(what) => audit::run(&what, mode),
+        Invocation::Policy(what) => policy::run(what, &options, mode),
         Invocation::Service(what) => service::run(&what, &options, mode),
+        Invocation::Mcp(what) => mcp::run(&what, &options, mode),
+        Invocation::Skills(what) => skills::run(&what, options.mode),
         Invocation::Selftest(_) => selftest::run(&options, mode),
     }
 }
@@ -85,7 +95,7 @@ fn connect(options: &Options) -> Result<Connection, ClientError> {
             }
             Ok(connection)
         }
-        None => Connection::open(&socket),
+        None => Connection::open_within(&socket, options.deadline),
     }
 }
 

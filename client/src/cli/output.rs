@@ -6,6 +6,7 @@ use axd_client::ClientError;
 use axd_client::protocol::command::family;
 use axd_client::protocol::envelope::AnswerHead;
 use axd_client::protocol::render::Render;
+use axd_client::protocol::text::defuse;
 use axd_client::protocol::{Error, ErrorCode, PROTOCOL_VERSION};
 use serde::Serialize;
 
@@ -72,7 +73,7 @@ pub fn answer(command: &str, answer: &(impl Serialize + Render), mode: Mode, exi
         Mode::Text => {
             let mut text = String::new();
             answer.render(&mut text);
-            out = text.into_bytes();
+            out = defuse(&text).into_owned().into_bytes();
         }
     }
     finish(Stdout.write_all(&out), exit)
@@ -93,7 +94,7 @@ pub fn finish(written: io::Result<()>, exit: Exit) -> Exit {
 /// Prints what is wrong with a command line.
 pub fn usage(usage: &Usage, asked: Option<Mode>) -> Exit {
     if Mode::of(asked) == Mode::Text {
-        eprint!("{}", usage.text);
+        eprint!("{}", defuse(&usage.text));
         return Exit::Usage;
     }
     let known = family(&usage.command).is_some();
@@ -119,7 +120,7 @@ pub fn failure(command: &str, fault: &ClientError, mode: Mode) -> Exit {
 pub fn error_text(error: &Error) {
     let mut text = String::new();
     error.render(&mut text);
-    eprint!("{text}");
+    eprint!("{}", defuse(&text));
 }
 
 /// Prints an error of the client in the form of the daemon's answers.

@@ -53,6 +53,7 @@ impl Options {
         let start = DaemonStart {
             platform: self.platform.clone(),
             on_message: output::on_message(),
+            timeout: self.deadline,
             ..DaemonStart::default()
         };
         (!self.no_autostart).then_some(start)

@@ -20,6 +20,7 @@ pub fn run(options: &Options, mode: Mode) -> Exit {
 fn forward(options: &Options) -> Result<Exit, ClientError> {
     watch::end_on_interrupt()?;
     let mut connection = connect(options)?;
+    connection.check_liveness(&options.socket())?;
     let pending = Arc::new(PendingReplies::default());
     let writer = connection.stream().try_clone()?;
     let pending_replies = Arc::clone(&pending);

@@ -1,9 +1,11 @@
 //! One request and one answer, which is what most commands of `ax` do.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
 
 use axd_client::protocol::command::{Command, CommandKind};
 use axd_client::protocol::error::{Delivery, Disposition};
+use axd_client::protocol::text::defuse;
 use axd_client::protocol::{Answer, ErrorCode, Format};
 use axd_client::{ClientError, Connection, RequestOptions, is_ok, request_line};
 
@@ -11,6 +13,9 @@ use super::image_output::{self, ImageOutput};
 use super::output::{self, Mode, Stdout};
 use super::parse::Options;
 use super::{Exit, connect, doctor, replace_daemon};
+
+/// The time within which a daemon that runs is connected to.
+const AT_ONCE: Duration = Duration::from_millis(10);
 
 /// Sends the command and prints the answer.
 pub fn run(mut command: Command, options: &Options, mode: Mode) -> Exit {
@@ -32,8 +37,14 @@ pub fn run(mut command: Command, options: &Options, mode: Mode) -> Exit {
         // These commands must work with a daemon of another protocol version, to identify and stop it.
         request.protocol = None;
     }
-    let asked = connect(&options)
-        .and_then(|mut connection| exchange(&mut connection, command, request, output_to, mode));
+    let begun = Instant::now();
+    let asked = connect(&options).and_then(|mut connection| {
+        request.deadline = remaining(&options, begun)?;
+        if request.deadline.is_none() {
+            connection.check_liveness(&options.socket())?;
+        }
+        exchange(&mut connection, command, request, output_to, mode)
+    });
     let asked = match asked {
         Ok(Outcome::Mismatch(line)) => match replace_daemon(&options) {
             Ok(Some(mut connection)) => exchange(&mut connection, command, request, output_to, mode),
@@ -54,6 +65,23 @@ pub fn run(mut command: Command, options: &Options, mode: Mode) -> Exit {
             doctor::run(&fault, &options, mode)
         }
         Err(fault) => output::failure(command.name(), &with_retry_safety(fault, command), mode),
+    }
+}
+
+/// What starting the daemon left of the deadline.
+fn remaining(options: &Options, begun: Instant) -> Result<Option<Duration>, ClientError> {
+    let Some(deadline) = options.deadline else { return Ok(None) };
+    // A daemon that was there already has the whole time.
+    if begun.elapsed() < AT_ONCE {
+        return Ok(Some(deadline));
+    }
+    match deadline.saturating_sub(begun.elapsed()) {
+        Duration::ZERO if deadline > Duration::ZERO => Err(ClientError::StartTimeout {
+            tried: options.socket(),
+            message: format!("it is ready now, after {} ms", begun.elapsed().as_millis()),
+        }),
+        // The daemon counts in milliseconds.
+        left => Ok(Some(left.max(Duration::from_millis(1).min(deadline)))),
     }
 }
 
@@ -120,6 +148,10 @@ fn exchange(
             if !text.is_empty() && !text.ends_with('\n') {
                 text.push('\n');
             }
+            // Only the clipboard's text is passed on as it is, and only to a pipe or a file: a daemon of another version may not
+            // have escaped what apps say.
+            let is_raw = matches!(command, Command::ClipboardGet(_)) && !std::io::stdout().is_terminal();
+            let text = if is_raw { text.as_str().into() } else { defuse(&text) };
             Ok(Outcome::Printed(output::print_text(&text)))
         }
     }

@@ -19,7 +19,7 @@ use super::{Exit, connect, replace_daemon, request};
 pub fn run(what: Subscribe, options: &Options, mode: Mode) -> Exit {
     let attempt = |connection| match mode {
         Mode::Json => lines(connection, what.clone(), options),
-        Mode::Text => formatted(connection, what.clone()),
+        Mode::Text => formatted(connection, what.clone(), options),
     };
     let watched =
         end_on_interrupt().map_err(ClientError::from).and_then(|()| connect(options)).and_then(attempt);
@@ -69,6 +69,7 @@ pub fn end_on_interrupt() -> std::io::Result<()> {
 /// Prints the daemon's lines unchanged.
 fn lines(mut connection: Connection, what: Subscribe, options: &Options) -> Result<Watched, ClientError> {
     let request = RequestOptions { deadline: options.deadline, ..RequestOptions::default() };
+    connection.check_liveness(&options.socket())?;
     connection.send_line(&request_line(1, &Command::Subscribe(what), request)?)?;
     loop {
         let mut start = None;
@@ -90,7 +91,8 @@ fn lines(mut connection: Connection, what: Subscribe, options: &Options) -> Resu
             _ if !came? => return Err(closed()),
             Some(Start::Refused) => return Ok(Watched::Refused(refusal)),
             Some(Start::End) => return Ok(Watched::Over(Exit::Done)),
-            _ => {}
+            // A stream may be silent for as long as nothing changes.
+            _ => connection.trust_liveness()?,
         }
     }
 }
@@ -123,12 +125,17 @@ pub fn is_end(line: &[u8]) -> bool {
 }
 
 /// Prints a line per change, with the names of elements.
-fn formatted(connection: Connection, mut what: Subscribe) -> Result<Watched, ClientError> {
+fn formatted(
+    mut connection: Connection,
+    mut what: Subscribe,
+    options: &Options,
+) -> Result<Watched, ClientError> {
     // The tree is needed for names, so it is requested even if it is not shown. With `since` it is not, because a tree would
     // replace the difference.
     let changes_wanted = what.kind.is_empty() || what.kind.contains(&EventKind::Changes);
     what.snapshot |= changes_wanted && what.since.is_none();
     let whom = what.app.clone().unwrap_or_else(|| "every attached app".into());
+    connection.check_liveness(&options.socket())?;
     let subscription = connection.subscribe(what)?;
     let colour = colours();
     let (dim, plain) = if colour { ("\x1b[2m", "\x1b[0m") } else { ("", "") };

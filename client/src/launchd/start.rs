@@ -5,7 +5,7 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axd_protocol::command::Status;
 use axd_protocol::paths::System;
@@ -25,7 +25,12 @@ const MAX_STATUS_CHECKS: u32 = 20;
 const CLIENT_VARIABLES: [&str; 4] = ["AXD_SOCKET", "AXD_BIN", "AXD_NO_AUTOSTART", STARTER];
 
 /// Makes launchd listen at this socket, and waits until the daemon answers. The error is a message.
-pub(crate) fn start(socket: &Path, binary: &Path, how: &DaemonStart) -> Result<Connection, String> {
+pub(crate) fn start(
+    socket: &Path,
+    binary: &Path,
+    how: &DaemonStart,
+    deadline: Instant,
+) -> Result<Connection, String> {
     let uid = nix::unistd::geteuid().as_raw();
     let env = |name: &str| std::env::var_os(name);
     let paths = Paths::resolve(System::CURRENT, uid, env);
@@ -59,7 +64,7 @@ pub(crate) fn start(socket: &Path, binary: &Path, how: &DaemonStart) -> Result<C
         ));
     }
     // The connection starts the daemon, whatever the agent's file says.
-    wait_for_answer(socket, &target, &log, on_message)
+    wait_for_answer(socket, &target, &log, deadline, on_message)
 }
 
 /// The label of the agent for a socket. Sockets other than the default have a hash in it.
@@ -118,23 +123,25 @@ fn wait_for_answer(
     socket: &Path,
     target: &str,
     log: &Path,
+    deadline: Instant,
     mut on_message: OnMessage<'_>,
 ) -> Result<Connection, String> {
     let lost = |fault: io::Error| {
         format!("launchd listens at {}, but the connection failed: {fault}", socket.display())
     };
-    let mut connection = Connection::try_open(socket).map_err(lost)?;
-    connection.stream().set_read_timeout(Some(STATUS_INTERVAL)).map_err(lost)?;
+    let mut connection = Connection::try_open(socket, None).map_err(lost)?;
+    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+    connection.stream().set_read_timeout(Some(STATUS_INTERVAL.min(left))).map_err(lost)?;
     let asked = request_line(1, &Command::Status(Status {}), RequestOptions::any_protocol());
     asked.and_then(|line| connection.send_line(&line)).map_err(|fault| fault.to_string())?;
     for _ in 0..MAX_STATUS_CHECKS {
         match connection.recv_line() {
-            Ok(Some(_)) => return Connection::try_open(socket).map_err(lost),
+            Ok(Some(_)) => return Connection::try_open(socket, None).map_err(lost),
             Err(ClientError::Io(fault)) if fault.kind() == io::ErrorKind::TimedOut => {}
             Ok(None) | Err(_) => break,
         }
         let Some(known) = query(target)? else { break };
-        if has_failed(&known) {
+        if has_failed(&known) || Instant::now() >= deadline {
             break;
         }
         if !known.is_running()

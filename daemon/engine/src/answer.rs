@@ -2,10 +2,14 @@
 
 use axd_protocol::envelope::AnswerHead;
 use axd_protocol::render::Render;
-use axd_protocol::{AppInfo, Clock, Error, Format, PROTOCOL_VERSION};
+use axd_protocol::text::defuse;
+use axd_protocol::{AppInfo, Clock, Command, Error, Format, PROTOCOL_VERSION};
 use serde::Serialize;
 
 use axd_service::{Call, Feed, Reply, write_error};
+
+/// From this length on, room that an answer has left is given back.
+const LONG_BYTES: usize = 256 * 1024;
 
 /// An answer that is being written.
 pub(super) struct Answer<'c> {
@@ -45,6 +49,8 @@ impl<'c> Answer<'c> {
         text: impl FnOnce() -> String,
         data: impl FnOnce(&mut Vec<u8>),
     ) {
+        // Work over a tree may be begun again, and writes its answer anew.
+        self.line.clear();
         self.head(clock, app).write(&mut self.line);
         if !self.is_text() || self.call.with_data {
             self.line.extend_from_slice(b",\"data\":");
@@ -52,7 +58,11 @@ impl<'c> Answer<'c> {
         }
         if self.is_text() {
             self.line.extend_from_slice(b",\"text\":");
-            let _ = serde_json::to_writer(&mut self.line, &text());
+            let text = text();
+            // Text from the clipboard is for pipes, and is defused where it meets a terminal.
+            let is_raw = matches!(self.call.command, Command::ClipboardGet(_));
+            let text = if is_raw { text.as_str().into() } else { defuse(&text) };
+            let _ = serde_json::to_writer(&mut self.line, &text);
         }
         self.line.extend_from_slice(b"}\n");
     }
@@ -75,7 +85,12 @@ impl<'c> Answer<'c> {
                 &mut self.line,
             );
         }
-        Reply { line: self.line, feed: self.feed }
+        // What is counted is what is held until the client reads it.
+        if self.line.capacity() > LONG_BYTES {
+            self.line.shrink_to_fit();
+        }
+        let held = self.call.held_answer(self.line.len());
+        Reply { line: self.line, feed: self.feed, held }
     }
 
     fn head<'a>(&self, clock: Option<Clock>, app: Option<&'a AppInfo>) -> AnswerHead<'a>

@@ -60,6 +60,7 @@ fn code_of(kind: FailureKind, subject: Subject<'_>) -> ErrorCode {
         (FailureKind::Closed, _) => ErrorCode::Cancelled,
         (FailureKind::NotAllowed, _) => ErrorCode::PermissionDenied,
         (FailureKind::Elsewhere, _) => ErrorCode::NotActionable,
+        (FailureKind::Denied, _) => ErrorCode::PolicyDenied,
     }
 }
 

@@ -53,6 +53,11 @@ impl Calls {
         let _ = self.out.set(out);
     }
 
+    /// Has what an earlier daemon left held or lent undone.
+    pub fn recover_input(&self) {
+        self.input.start();
+    }
+
     /// Gives what is ours on the clipboard to the clipboard manager.
     pub fn shutdown(&self) -> Reply<()> {
         let (answer, reply) = oneshot::channel();

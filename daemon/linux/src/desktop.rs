@@ -135,6 +135,14 @@ impl Platform for LinuxDesktop {
         process::owner(pid).is_none_or(|owner| owner == geteuid().as_raw())
     }
 
+    fn programs_of(&self, pid: u32) -> Option<Vec<String>> {
+        process::programs(pid)
+    }
+
+    fn programs_to_launch(&self, app: &str) -> Vec<String> {
+        crate::launch::programs(app)
+    }
+
     fn kinship(&self, mark: &str, pid: u32) -> Kinship {
         self.calls.starts.kinship(mark, pid)
     }
@@ -161,6 +169,9 @@ impl Platform for LinuxDesktop {
     fn start(&self, out: mpsc::UnboundedSender<DesktopEvent>) {
         let Some(beginning) = self.startup.lock().take() else { return };
         self.calls.report_to(out.clone());
+        if self.shared.screen.is_some() {
+            self.calls.recover_input();
+        }
         for listed in &self.shared.state.lock().apps {
             let _ = out.send(DesktopEvent::AppUp(listed.app.clone()));
         }

@@ -20,6 +20,8 @@ mod atspi;
 mod calls;
 mod desktop;
 mod doctor;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod launch;
 mod monitor;
 mod process;

@@ -83,4 +83,6 @@ pub enum FailureKind {
     NotAllowed,
     /// The input would have reached the wrong receiver.
     Elsewhere,
+    /// The policy does not allow what was to be sent, or who would have received it.
+    Denied,
 }

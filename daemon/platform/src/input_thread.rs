@@ -29,6 +29,15 @@ impl InputThread {
         InputThread { jobs: Mutex::default(), serve }
     }
 
+    /// Starts the thread before there is input, for what it does first.
+    pub fn start(&self) {
+        let mut thread = self.jobs.lock();
+        if thread.is_none() {
+            // If it cannot be started, the first input says so.
+            *thread = self.spawn().ok();
+        }
+    }
+
     /// Queues input, after all that was queued before.
     pub fn run(&self, mut job: Job) {
         let mut thread = self.jobs.lock();
@@ -38,10 +47,8 @@ impl InputThread {
                 Err(back) => job = back.0,
             }
         }
-        let (jobs, inbox) = channel();
-        let serve = self.serve;
-        match std::thread::Builder::new().name("axd-input".to_owned()).spawn(move || serve(&inbox)) {
-            Ok(_) => {
+        match self.spawn() {
+            Ok(jobs) => {
                 // This cannot fail: the thread has just been given the receiver.
                 let _ = jobs.send(job);
                 *thread = Some(jobs);
@@ -51,6 +58,13 @@ impl InputThread {
                 let _ = job.answer.send(Err(Failure::new(FailureKind::Refused, said)));
             }
         }
+    }
+
+    fn spawn(&self) -> std::io::Result<Sender<Job>> {
+        let (jobs, inbox) = channel();
+        let serve = self.serve;
+        std::thread::Builder::new().name("axd-input".to_owned()).spawn(move || serve(&inbox))?;
+        Ok(jobs)
     }
 }
 

@@ -145,6 +145,17 @@ pub trait Platform: Send + Sync + 'static {
         true
     }
 
+    /// What a process runs: the names and paths of its executable, behind all links, and of the script that it interprets;
+    /// `None` if that cannot be found out. A platform that knows no more than an app's identity returns nothing.
+    fn programs_of(&self, _pid: u32) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
+
+    /// What a launch of this app or program may run: the files behind all links. May block.
+    fn programs_to_launch(&self, _app: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// How a process is related to the launch with this mark.
     fn kinship(&self, _mark: &str, _pid: u32) -> Kinship {
         Kinship::Unknown

@@ -16,6 +16,8 @@ pub enum Stretch {
     Keys,
     /// A press or a turn of the wheel, which goes to the window at this point.
     Pointer(Point),
+    /// The pointer itself, which comes over the window at this point.
+    Over(Point),
 }
 
 /// The receiver of a stretch, as far as the platform knows.

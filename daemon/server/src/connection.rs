@@ -24,15 +24,21 @@ use super::framing::{Framed, Inbound};
 use super::hangup::Hangup;
 use super::outbound::Outbound;
 use super::panics::Panicked;
+use super::parsed::{LONG_LINE_BYTES, Malformed, Parsed};
 use super::pending::PendingRequests;
 use super::request_set::RequestSet;
 use super::requests::Finished;
 use axd_service::Stop;
-use axd_service::{Feed, Service, write_error};
+use axd_service::held_bytes::{HeldBytes, MAX_HELD_LINES};
+use axd_service::{BoxFuture, Feed, Service, write_error};
 use axd_service::{Session, Sessions};
 
-/// The maximum number of lines that are served before other connections get their turn.
+/// The maximum number of lines that are served before other connections get their turn, and the time after which they get it
+/// in any case.
 const MAX_LINES_PER_TURN: usize = 64;
+const MAX_TURN: Duration = Duration::from_millis(1);
+/// The number of bytes that are read before other connections get their turn.
+const MAX_BYTES_PER_TURN: usize = 64 * 1024;
 /// The maximum number of bytes that are discarded after an over-long line, before the connection is closed.
 const MAX_LINGER_BYTES: usize = 16 << 20;
 /// How long bytes are discarded after an over-long line.
@@ -48,11 +54,20 @@ pub(super) struct Connection {
     pub(super) running: RequestSet<Finished>,
     /// Subscriptions that have lines to write, and wait for room in the output buffer.
     pub(super) ready_feeds: VecDeque<(u64, Box<dyn Feed>)>,
+    /// The subscription that is writing its lines.
+    pub(super) writing_feed: Option<u64>,
+    /// A long line that is being parsed.
+    pub(super) parsing: Option<BoxFuture<'static, Result<Parsed, Box<Malformed>>>>,
     pub(super) next_key: u64,
     pub(super) next_sub: u64,
+    /// The bytes that this client has not read, and those of its unfinished line.
+    unread: HeldBytes,
+    unfinished: HeldBytes,
     sessions: Arc<Sessions>,
     stream: UnixStream,
     inbound: Inbound,
+    /// How many bytes were read since other connections had their turn.
+    read_in_turn: usize,
     /// A buffer for finished requests, which is reused.
     done: Vec<(u64, Result<Finished, Panicked>)>,
     /// How long pending requests may take after the last line was read.
@@ -96,15 +111,20 @@ impl Connection {
             platform: service.platform(),
             service,
             pending: PendingRequests::new(Arc::clone(&session)),
+            unread: session.hold_answers(),
+            unfinished: session.hold_lines(),
             session,
             out: Outbound::default(),
             running: RequestSet::new(),
             ready_feeds: VecDeque::new(),
+            writing_feed: None,
+            parsing: None,
             next_key: 0,
             next_sub: 1,
             sessions,
             stream,
             inbound: Inbound::default(),
+            read_in_turn: 0,
             done: Vec::new(),
             grace,
             phase: Phase::Open,
@@ -123,12 +143,19 @@ impl Connection {
                 debug!(client = self.session.client, %fault, "cannot write to the client");
                 break;
             }
+            self.free_written();
+            self.unread.set(self.out.left());
+            self.unfinished.set(self.inbound.capacity());
             if self.has_more_to_do() {
                 tokio::task::yield_now().await;
                 continue;
             }
             if self.is_finished() || self.wait(stopping.as_mut()).await.is_err() {
                 break;
+            }
+            if self.read_in_turn > MAX_BYTES_PER_TURN {
+                self.read_in_turn = 0;
+                tokio::task::yield_now().await;
             }
             // Otherwise subscriptions that always have lines to write would never yield the thread.
             tokio::task::coop::consume_budget().await;
@@ -142,8 +169,9 @@ impl Connection {
     fn serve_lines(&mut self) {
         // The lines are borrowed from the buffer while the rest of `self` serves them.
         let mut inbound = std::mem::take(&mut self.inbound);
-        for _ in 0..MAX_LINES_PER_TURN {
-            if !self.out.has_room() {
+        let end = std::time::Instant::now() + MAX_TURN;
+        for served in 0..MAX_LINES_PER_TURN {
+            if !self.may_serve() || (served > 0 && std::time::Instant::now() > end) {
                 break;
             }
             match inbound.next_line() {
@@ -159,14 +187,38 @@ impl Connection {
         self.inbound = inbound;
     }
 
+    /// Whether the next line may be served: not before the line before it was, nor while the client does not read its answers.
+    fn may_serve(&self) -> bool {
+        self.parsing.is_none() && self.out.has_room()
+    }
+
+    /// Frees the long answers that have been written, elsewhere if possible.
+    fn free_written(&mut self) {
+        let written = self.out.take_written();
+        if !written.is_empty()
+            && let Some(runtime) = self.service.runtime()
+        {
+            runtime.spawn(async move { drop(written) });
+        }
+    }
+
     /// Polls the woken requests once, without waiting.
     async fn poll_running(&mut self) {
-        poll_fn(|context| {
+        let parsed = poll_fn(|context| {
             let _ = self.running.poll(context, &mut self.done);
-            Poll::Ready(())
+            let parsed = self.parsing.as_mut().map(|parsing| parsing.as_mut().poll(context));
+            Poll::Ready(if let Some(Poll::Ready(parsed)) = parsed { Some(parsed) } else { None })
         })
         .await;
         self.take_finished();
+        self.take_parsed(parsed);
+    }
+
+    fn take_parsed(&mut self, parsed: Option<Result<Parsed, Box<Malformed>>>) {
+        if let Some(parsed) = parsed {
+            self.parsing = None;
+            self.serve_parsed(parsed);
+        }
     }
 
     fn take_finished(&mut self) {
@@ -180,19 +232,24 @@ impl Connection {
     /// Whether something that was postponed, for other connections or for want of room, can be done now. It is checked
     /// after writing, which makes room, because nothing would wake the task for it.
     fn has_more_to_do(&self) -> bool {
-        (self.out.has_room() && self.inbound.has_next())
-            || (self.out.has_room_for_feeds() && !self.ready_feeds.is_empty())
+        self.out.has_more()
+            || (self.may_serve() && self.inbound.has_next())
+            || (self.writing_feed.is_none() && self.out.has_room_for_feeds() && !self.ready_feeds.is_empty())
     }
 
     /// Whether there is nothing left to do for this client.
     fn is_finished(&self) -> bool {
         let reads = matches!(self.phase, Phase::Open);
-        !reads && self.out.is_empty() && self.pending.is_empty() && !self.inbound.has_next()
+        !reads
+            && self.out.is_empty()
+            && self.pending.is_empty()
+            && self.parsing.is_none()
+            && !self.inbound.has_next()
     }
 
     /// Waits for the next event, and handles what the main loop does not handle in every iteration.
     async fn wait(&mut self, stopping: Pin<&mut impl Future<Output = ()>>) -> Result<(), Closed> {
-        let reading = matches!(self.phase, Phase::Open) && self.out.has_room();
+        let reading = matches!(self.phase, Phase::Open) && self.may_serve();
         let interest = match (reading, self.out.is_empty()) {
             (true, true) => Some(Interest::READABLE),
             (true, false) => Some(Interest::READABLE | Interest::WRITABLE),
@@ -217,6 +274,7 @@ impl Connection {
                 _ => std::future::pending().await,
             }
         };
+        let mut parsed = None;
         tokio::select! {
             biased;
             () = stopping, if !self.is_draining() => self.begin_shutdown(),
@@ -230,8 +288,16 @@ impl Connection {
             }
             // This comes after the socket: running requests are polled in every iteration anyway, and must not keep a request (it
             // may be the one that cancels it) from being read.
-            () = poll_fn(|context| self.running.poll(context, &mut self.done)) => self.take_finished(),
+            () = poll_fn(|context| {
+                let parsing = self.parsing.as_mut().map(|parsing| parsing.as_mut().poll(context));
+                if let Some(Poll::Ready(done)) = parsing {
+                    parsed = Some(done);
+                }
+                let finished = self.running.poll(context, &mut self.done);
+                if parsed.is_some() { Poll::Ready(()) } else { finished }
+            }) => self.take_finished(),
         }
+        self.take_parsed(parsed);
         Ok(())
     }
 
@@ -251,12 +317,28 @@ impl Connection {
             (Some(0), _) => self.on_end_of_input(),
             (Some(n), _) => {
                 self.inbound.filled(n);
+                self.read_in_turn += n;
+                self.hold_unfinished();
                 Ok(())
             }
             (None, Err(fault)) if matches!(fault.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
                 Ok(())
             }
             (None, _) => Err(Closed),
+        }
+    }
+
+    /// Counts what is read of a long line, and refuses to hold more of it if all clients together have sent too much.
+    fn hold_unfinished(&mut self) {
+        self.unfinished.set(self.inbound.capacity());
+        if self.inbound.capacity() > LONG_LINE_BYTES && self.session.all_unfinished.get() > MAX_HELD_LINES {
+            let held = self.session.all_unfinished.get() >> 20;
+            let message = format!("clients have sent {held} MB of unfinished lines, which is the maximum");
+            let error = Error::new(ErrorCode::RateLimited, message)
+                .suggest("send shorter lines, or fewer at a time, and connect again");
+            self.refuse_rest(&error, "the connection was closed for want of memory");
+            self.inbound = Inbound::default();
+            self.unfinished.set(0);
         }
     }
 
@@ -286,8 +368,13 @@ impl Connection {
     fn refuse_overlong(&mut self) {
         let message = format!("the line is longer than {} bytes", axd_protocol::MAX_REQUEST_BYTES);
         let error = Error::new(ErrorCode::PayloadTooLarge, message);
-        write_error(self.platform, None, "", &error, &mut self.out.lines);
-        self.fail_pending(ErrorCode::Cancelled, "the connection was closed after a line that is too long");
+        self.refuse_rest(&error, "the connection was closed after a line that is too long");
+    }
+
+    /// Answers what the client is sending with an error, its requests in progress with another, and closes the connection.
+    fn refuse_rest(&mut self, error: &Error, why: &str) {
+        write_error(self.platform, None, "", error, &mut self.out.lines);
+        self.fail_pending(ErrorCode::Cancelled, why);
         self.drop_subscriptions();
         let until = match self.phase {
             Phase::Draining { until, .. } => until,
@@ -332,6 +419,8 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
+        // What still runs elsewhere may not send anything any more.
+        self.pending.close_gates();
         self.sessions.close(&self.session);
         Arc::clone(&self.service).client_disconnected(self.session.client);
         debug!(client = self.session.client, "disconnected");

@@ -61,6 +61,11 @@ impl Inbound {
         self.end - self.start > MAX_REQUEST_BYTES + 1
     }
 
+    /// The size of the buffer.
+    pub(super) fn capacity(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The free space to read into. The caller reports with [`Inbound::filled`] how much of it was used.
     pub(super) fn room(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.end < MIN_READ_BYTES {

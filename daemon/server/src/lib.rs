@@ -5,9 +5,13 @@ mod activation;
 mod connection;
 pub mod descriptor;
 mod framing;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod hangup;
+mod offload;
 mod outbound;
 mod panics;
+mod parsed;
 mod peer;
 mod pending;
 mod request_set;
@@ -16,15 +20,17 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axd_protocol::{Error, ErrorCode};
+use nix::libc;
 use nix::unistd::Uid;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tracing::{error, info, warn};
 
 pub use activation::{inherited, refuse_waiting};
@@ -40,6 +46,8 @@ use axd_service::Stop;
 const MAX_CONNECTIONS: usize = 1024;
 /// How long accepting pauses after it failed, unless a connection closes before.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
+/// How often it is checked that the socket can still be found.
+const SOCKET_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The options of a server.
 #[derive(Debug, Clone, Copy)]
@@ -65,10 +73,11 @@ pub async fn run(
     stop: Stop,
     options: ServerOptions,
 ) -> io::Result<()> {
-    let socket = UnixListener::from_std(listener.socket()?)?;
+    let mut socket = UnixListener::from_std(listener.socket()?)?;
     info!(socket = %listener.path().display(), inherited = listener.is_inherited(), "listening");
-    let mut server = Server { service, sessions, stop, options, connections: JoinSet::new() };
-    server.accept(&socket).await;
+    let mut server =
+        Server { service, sessions, stop, options, connections: JoinSet::new(), spare: spare_descriptor() };
+    server.accept(&mut listener, &mut socket).await;
     server.stop.trigger();
 
     // The path is released first, so that new clients reach or start a successor. Clients that connected before are served.
@@ -91,20 +100,28 @@ struct Server {
     stop: Stop,
     options: ServerOptions,
     connections: JoinSet<()>,
+    /// A descriptor that is given up to refuse a client when no other is left.
+    spare: Option<File>,
 }
 
 impl Server {
     /// Accepts clients until the daemon has to stop.
-    async fn accept(&mut self, socket: &UnixListener) {
+    async fn accept(&mut self, listener: &mut Listener, socket: &mut UnixListener) {
         let mut idle_until = self.idle_end();
         let mut paused_until: Option<Instant> = None;
+        let mut checks = interval(SOCKET_CHECK_INTERVAL);
+        checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut lost = false;
         loop {
             tokio::select! {
                 biased;
                 () = self.stop.wait() => return,
                 accepted = socket.accept(), if paused_until.is_none() => match accepted {
                     Ok((stream, _)) => self.admit(stream),
-                    Err(fault) => paused_until = accept_retry_time(&fault),
+                    Err(fault) => {
+                        self.refuse_one(&fault, listener);
+                        paused_until = accept_retry_time(&fault);
+                    }
                 },
                 Some(closed) = self.connections.join_next() => {
                     log_panic(closed);
@@ -113,12 +130,42 @@ impl Server {
                     idle_until = self.idle_end();
                 }
                 () = sleep_until_some(paused_until) => paused_until = None,
+                _ = checks.tick() => match restored(listener) {
+                    Ok(Some(again)) => {
+                        warn!(socket = %listener.path().display(), "the socket was removed; it is there again");
+                        *socket = again;
+                        lost = false;
+                    }
+                    Ok(None) => lost = false,
+                    Err(fault) if !lost => {
+                        warn!(%fault, "the socket was removed and cannot be bound again");
+                        lost = true;
+                    }
+                    Err(_) => {}
+                },
                 () = sleep_until_some(idle_until), if self.connections.is_empty() => {
                     info!("nobody is connected: stopping");
                     return;
                 }
             }
         }
+    }
+
+    /// Tells one waiting client that there is no descriptor left for it. Otherwise it would wait in the queue for ever.
+    fn refuse_one(&mut self, fault: &io::Error, listener: &Listener) {
+        if !matches!(fault.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) {
+            return;
+        }
+        drop(self.spare.take());
+        if let Ok(stream) = listener.accept_now()
+            && let Ok(stream) = UnixStream::from_std(stream)
+        {
+            let message = "the daemon has no file descriptors left";
+            let error = Error::new(ErrorCode::RateLimited, message)
+                .suggest("close unused connections, or raise the limit with `ulimit -n` and restart axd");
+            reject(stream, self.service.platform(), &error);
+        }
+        self.spare = spare_descriptor();
     }
 
     /// When to stop if nobody connects until then.
@@ -149,6 +196,21 @@ impl Server {
         let connection = Connection::new(stream, peer.pid, service, sessions, self.options.grace);
         self.connections.spawn(connection.run(self.stop.clone()));
     }
+}
+
+/// Something to give up when descriptors run out.
+fn spare_descriptor() -> Option<File> {
+    File::open("/dev/null").ok()
+}
+
+/// The socket, if its file had been removed and it was bound again.
+fn restored(listener: &mut Listener) -> Result<Option<UnixListener>, ListenError> {
+    if !listener.restore()? {
+        return Ok(None);
+    }
+    let path = listener.path().to_owned();
+    let socket = listener.socket().and_then(UnixListener::from_std);
+    socket.map(Some).map_err(|fault| ListenError::System { doing: "listen at", path, fault })
 }
 
 /// The time until which accepting pauses after it failed; `None` if it need not pause.

@@ -113,6 +113,13 @@ impl PendingRequests {
         keys
     }
 
+    /// Closes the gates of all requests, so that none of them sends anything from now on.
+    pub(super) fn close_gates(&self) {
+        for entry in self.entries.values() {
+            entry.gate.close();
+        }
+    }
+
     fn update_counters(&self) {
         self.session.pending.store(self.requests() as u32, Relaxed);
         self.session.subscriptions.store(self.subscriptions as u32, Relaxed);

@@ -1,5 +1,6 @@
 //! From a line to its answer: how the requests of one connection are started, cancelled and finished.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -7,19 +8,21 @@ use axd_protocol::command::{Cancel, CancelAnswer};
 use axd_protocol::envelope::AnswerHead;
 use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::event::EndCause;
-use axd_protocol::{Command, Error, ErrorCode, Format, PROTOCOL_VERSION, Request};
+use axd_protocol::{Command, Error, ErrorCode, Format, PROTOCOL_VERSION};
 use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, error};
 
 use super::connection::Connection;
+use super::offload::offload;
 use super::panics::{Panicked, guarded};
+use super::parsed::{self, LONG_LINE_BYTES, Malformed, Parsed};
 use super::pending::{MAX_PENDING, MAX_SUBSCRIPTIONS, PendingRequest, normalize_id};
 use axd_gate::Gate;
 use axd_service::{BoxFuture, Call, Feed, Reply, Served, write_error};
 
 /// How long after the deadline the engine may still answer before the server answers itself.
-const ENGINE_DEADLINE_GRACE: Duration = Duration::from_millis(250);
+const ENGINE_DEADLINE_GRACE: Duration = Duration::from_millis(80);
 
 /// The result of a running future.
 pub(super) enum Finished {
@@ -29,58 +32,71 @@ pub(super) enum Finished {
     Late,
     /// A subscription has lines to write or, if false, has ended.
     Ready(Box<dyn Feed>, bool),
+    /// A subscription has written its lines.
+    Written(Box<dyn Feed>, Vec<u8>),
 }
 
 impl Connection {
-    /// Serves one line.
+    /// Serves one line. A long one is parsed elsewhere first; the lines after it wait for it.
     pub(super) fn serve_line(&mut self, line: &[u8]) {
         self.session.requests.fetch_add(1, Relaxed);
-        let Ok(text) = std::str::from_utf8(line) else {
-            let id = Request::id_of(&String::from_utf8_lossy(line));
-            let error = Error::new(ErrorCode::InvalidArgs, "the line is not UTF-8")
-                .suggest("send one JSON object per line, in UTF-8");
-            return self.refuse(id.as_deref(), "", &error);
-        };
-        let request = match Request::parse(text) {
-            Ok(request) => request,
-            Err(error) => return self.refuse(Request::id_of(text).as_deref(), "", &error),
-        };
-        debug!(client = self.session.client, command = %request.command, "request");
-        if let Err(error) = self.begin(&request) {
-            self.refuse(request.id, &request.command, &error);
+        let service = Arc::clone(&self.service);
+        match service.runtime() {
+            Some(runtime) if line.len() > LONG_LINE_BYTES => {
+                let (line, parsing) = (line.to_vec(), Arc::clone(&service));
+                let parse = parsed::parse_long(runtime.clone(), line, parsing);
+                self.parsing = Some(offload(Some(runtime), Box::pin(parse)));
+            }
+            _ => self.serve_parsed(parsed::parse(line, service.extensions())),
         }
     }
 
-    fn begin(&mut self, request: &Request<'_>) -> Result<(), Error> {
-        let command = request.command(self.service.extensions())?;
+    /// Serves what was parsed from a line.
+    pub(super) fn serve_parsed(&mut self, parsed: Result<Parsed, Box<Malformed>>) {
+        match parsed {
+            Ok(request) => {
+                let name = request.command.name();
+                debug!(client = self.session.client, command = name, "request");
+                let id = request.id.clone();
+                if let Err(error) = self.begin(request) {
+                    self.refuse(id.as_deref(), name, &error);
+                }
+            }
+            Err(malformed) => {
+                self.refuse(malformed.id.as_deref(), &malformed.command, &malformed.error);
+            }
+        }
+    }
+
+    fn begin(&mut self, request: Parsed) -> Result<(), Error> {
         let deadline = deadline(request.deadline_ms)?;
         // Only a pending request can have the same id, so the id of the common request is not normalized.
-        let normalized_id = request.id.filter(|_| !self.pending.is_empty()).map(normalize_id);
+        let normalized_id = request.id.as_deref().filter(|_| !self.pending.is_empty()).map(normalize_id);
         if normalized_id.as_deref().and_then(|id| self.pending.find(id)).is_some() {
-            let id = request.id.map_or("", RawValue::get);
+            let id = request.id.as_deref().map_or("", RawValue::get);
             let message = format!("a request with id {id} is already in progress on this connection");
             return Err(Error::new(ErrorCode::InvalidArgs, message)
                 .suggest("use a unique id per request, or wait for the earlier answer"));
         }
-        let command = match command {
-            Command::Cancel(cancel) => return self.cancel(request, &cancel),
-            command => command,
-        };
+        if let Command::Cancel(cancel) = &request.command {
+            return self.cancel(&request, cancel);
+        }
+        let Parsed { id, command, format, .. } = request;
         let (name, kind) = (command.name(), command.kind());
-        let id = request.id.map(ToOwned::to_owned);
         let gate = Gate::new();
         let call = Call {
             id: id.clone(),
             command,
-            format: request.format,
+            format,
             with_data: false,
+            is_part: false,
             deadline,
             session: self.session.clone(),
             sub: self.next_sub,
             gate: gate.clone(),
         };
         let service = self.service.clone();
-        match guarded(&mut self.out.lines, |out| service.serve(call, out)) {
+        match guarded(&mut self.out.lines, |out| Arc::clone(&service).serve(call, out)) {
             Ok(Served::Now) => debug_assert!(self.out.lines.ends_with(b"\n"), "{name}: half a line"),
             Ok(Served::Later(_)) if self.pending.requests() >= MAX_PENDING => {
                 let message = format!(
@@ -94,7 +110,7 @@ impl Connection {
                 return Err(error);
             }
             Ok(Served::Later(answer)) => {
-                let normalized_id = normalized_id.or_else(|| request.id.map(normalize_id));
+                let normalized_id = normalized_id.or_else(|| id.as_deref().map(normalize_id));
                 let entry = PendingRequest {
                     id,
                     normalized_id,
@@ -107,6 +123,7 @@ impl Connection {
                 self.next_sub += 1;
                 self.next_key += 1;
                 self.pending.insert(self.next_key, entry);
+                let answer = offload(service.runtime(), answer);
                 self.running.insert(self.next_key, with_deadline(answer, deadline));
             }
             Err(panicked) => {
@@ -127,7 +144,7 @@ impl Connection {
     }
 
     /// Cancels the request with an id. The cancelled request is answered first, the cancellation second.
-    fn cancel(&mut self, request: &Request<'_>, cancel: &Cancel) -> Result<(), Error> {
+    fn cancel(&mut self, request: &Parsed, cancel: &Cancel) -> Result<(), Error> {
         if !(cancel.id.is_number() || cancel.id.is_string()) {
             return Err(Error::new(ErrorCode::InvalidArgs, "cancel: id must be a number or a string"));
         }
@@ -144,7 +161,7 @@ impl Connection {
             }
         }
         let head = AnswerHead {
-            id: request.id,
+            id: request.id.as_deref(),
             ok: true,
             command: "cancel",
             version: PROTOCOL_VERSION,
@@ -178,6 +195,11 @@ impl Connection {
             }
             Ok(Finished::Ready(feed, true)) => self.ready_feeds.push_back((key, feed)),
             Ok(Finished::Ready(_, false)) => self.end_subscription(key, EndCause::Gone),
+            Ok(Finished::Written(feed, lines)) => {
+                self.writing_feed = None;
+                self.out.push(lines);
+                self.wait_for_feed(key, feed);
+            }
             Err(panicked) => {
                 let Some(entry) = self.pending.get(key) else { return };
                 error!(command = entry.command, %panicked, "a panic while serving a request");
@@ -192,7 +214,7 @@ impl Connection {
 
     fn answer(&mut self, key: u64, reply: Reply) {
         let Some(feed) = reply.feed else {
-            self.out.lines.extend_from_slice(&reply.line);
+            self.out.push(reply.line);
             self.pending.remove(key);
             return;
         };
@@ -206,31 +228,38 @@ impl Connection {
             }
             return;
         }
-        self.out.lines.extend_from_slice(&reply.line);
+        self.out.push(reply.line);
         self.pending.subscribe(key);
         if self.is_draining() {
             self.end_subscription(key, EndCause::Shutdown);
         } else {
-            self.running.insert(key, wait_for_feed(feed));
+            self.wait_for_feed(key, feed);
         }
     }
 
-    /// Lets subscriptions write while there is room. Nothing is queued for want of room: the feed keeps its position, and
-    /// later writes one difference from there.
+    /// Waits until a feed has lines to write.
+    fn wait_for_feed(&mut self, key: u64, mut feed: Box<dyn Feed>) {
+        let ready = Box::pin(async move {
+            let more = feed.ready().await;
+            Finished::Ready(feed, more)
+        });
+        self.running.insert(key, offload(self.service.runtime(), ready));
+    }
+
+    /// Lets a subscription write while there is room, one at a time. Nothing is queued for want of room: the feed keeps its
+    /// position, and later writes one difference from there.
     pub(super) fn write_ready_feeds(&mut self) {
-        for _ in 0..self.ready_feeds.len() {
-            if !self.out.has_room_for_feeds() {
-                return;
-            }
-            let Some((key, mut feed)) = self.ready_feeds.pop_front() else { return };
-            match guarded(&mut self.out.lines, |out| feed.write(out)) {
-                Ok(()) => self.running.insert(key, wait_for_feed(feed)),
-                Err(panicked) => {
-                    error!(%panicked, "a panic while writing a subscription");
-                    self.end_subscription(key, EndCause::Gone);
-                }
-            }
+        if self.writing_feed.is_some() || !self.out.has_room_for_feeds() {
+            return;
         }
+        let Some((key, mut feed)) = self.ready_feeds.pop_front() else { return };
+        self.writing_feed = Some(key);
+        let write = Box::pin(async move {
+            let mut lines = Vec::new();
+            feed.write(&mut lines);
+            Finished::Written(feed, lines)
+        });
+        self.running.insert(key, offload(self.service.runtime(), write));
     }
 
     /// Ends all subscriptions because the daemon is shutting down.
@@ -265,6 +294,9 @@ impl Connection {
     /// Removes a request or subscription, and drops its future.
     fn remove_request(&mut self, key: u64) -> Option<PendingRequest> {
         self.running.remove(key);
+        if self.writing_feed == Some(key) {
+            self.writing_feed = None;
+        }
         self.ready_feeds.retain(|(other, _)| *other != key);
         self.pending.remove(key)
     }
@@ -298,12 +330,4 @@ fn with_deadline(
             }
         }),
     }
-}
-
-/// Waits until a feed has lines to write.
-fn wait_for_feed(mut feed: Box<dyn Feed>) -> BoxFuture<'static, Finished> {
-    Box::pin(async move {
-        let more = feed.ready().await;
-        Finished::Ready(feed, more)
-    })
 }

@@ -17,6 +17,9 @@ use nix::fcntl::{Flock, FlockArg, OFlag};
 use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, UnixAddr};
 use nix::unistd::Uid;
 
+/// The name of a socket that does not listen yet, as long as the usual one.
+#[cfg(not(target_vendor = "apple"))]
+const DRAFT: &str = "axd.bind";
 /// The mode of the socket: only its owner can connect.
 const SOCKET_MODE: u32 = 0o600;
 
@@ -110,7 +113,7 @@ struct Bound {
     /// The device and inode of the socket, so that the socket of a successor is never removed.
     identity: (u64, u64),
     /// The lock, which is held until the path is released.
-    _lock: Flock<File>,
+    lock: Flock<File>,
 }
 
 impl Listener {
@@ -123,10 +126,10 @@ impl Listener {
         prepare_folder(path.parent().unwrap_or(Path::new("/")))?;
         let lock = take_lock(&path)?;
         remove_stale(&path)?;
-        let socket = bind_private(&path).map_err(system_error("bind", &path))?;
+        let socket = bind_at_once(&path).map_err(system_error("bind", &path))?;
         let metadata = fs::symlink_metadata(&path).map_err(system_error("look at", &path))?;
         let identity = (metadata.dev(), metadata.ino());
-        Ok(Listener { socket, path, inherited: false, bound: Some(Bound { identity, _lock: lock }) })
+        Ok(Listener { socket, path, inherited: false, bound: Some(Bound { identity, lock }) })
     }
 
     /// Takes over a socket that already listens, and that the service manager removes.
@@ -159,6 +162,34 @@ impl Listener {
         self.inherited
     }
 
+    /// Binds the path again if its socket was removed, as cleaners of temporary folders do: nobody could connect any more, and no
+    /// other daemon could start, because this one holds the lock. Returns whether it did.
+    pub(super) fn restore(&mut self) -> Result<bool, ListenError> {
+        let Some(bound) = &self.bound else { return Ok(false) };
+        match fs::symlink_metadata(&self.path) {
+            Err(fault) if fault.kind() == ErrorKind::NotFound => {}
+            // It is there, or something else is, which is not ours to remove.
+            _ => return Ok(false),
+        }
+        prepare_folder(self.path.parent().unwrap_or(Path::new("/")))?;
+        let lock_path = Paths::lock_of(&self.path, DAEMON_LOCK);
+        let is_ours = fs::symlink_metadata(&lock_path).is_ok_and(|found| {
+            bound.lock.metadata().is_ok_and(|held| (held.dev(), held.ino()) == (found.dev(), found.ino()))
+        });
+        // The lock's file may have been removed too; then another daemon may hold the new one.
+        let lock = if is_ours { None } else { Some(take_lock(&self.path)?) };
+        let socket = bind_at_once(&self.path).map_err(system_error("bind", &self.path))?;
+        let metadata = fs::symlink_metadata(&self.path).map_err(system_error("look at", &self.path))?;
+        self.socket = socket;
+        if let Some(bound) = &mut self.bound {
+            bound.identity = (metadata.dev(), metadata.ino());
+            if let Some(lock) = lock {
+                bound.lock = lock;
+            }
+        }
+        Ok(true)
+    }
+
     /// Releases the path, so that a successor can bind it: removes the socket, if it is still ours, and releases the lock.
     pub(super) fn release_path(&mut self) {
         let Some(bound) = self.bound.take() else { return };
@@ -175,6 +206,13 @@ impl Listener {
         let (stream, _) = (!self.inherited).then(|| self.socket.accept().ok())??;
         stream.set_nonblocking(true).ok()?;
         Some(stream)
+    }
+
+    /// A client that waits, on any socket.
+    pub(super) fn accept_now(&self) -> io::Result<UnixStream> {
+        let (stream, _) = self.socket.accept()?;
+        stream.set_nonblocking(true)?;
+        Ok(stream)
     }
 
     /// A second descriptor of the socket, for the runtime.
@@ -269,6 +307,31 @@ fn is_listening(path: &Path) -> nix::Result<bool> {
         Err(Errno::ECONNREFUSED | Errno::ENOENT) => Ok(false),
         Err(errno) => Err(errno),
     }
+}
+
+/// Binds the socket so that it listens when its path appears: who finds it there is served. It gets another name first, unless
+/// that would be too long. Only the holder of the lock comes here.
+#[cfg(not(target_vendor = "apple"))]
+fn bind_at_once(path: &Path) -> io::Result<UnixListener> {
+    let draft = Paths::lock_of(path, DRAFT);
+    if draft.as_os_str().len() > MAX_SOCKET_PATH {
+        return bind_private(path);
+    }
+    match fs::remove_file(&draft) {
+        Err(fault) if fault.kind() != ErrorKind::NotFound => return Err(fault),
+        _ => {}
+    }
+    let socket = bind_private(&draft)?;
+    // Unlike a change of its name, this replaces nothing that may be there by now.
+    let linked = fs::hard_link(&draft, path);
+    let _ = fs::remove_file(&draft);
+    linked.map(|()| socket)
+}
+
+/// Binds the socket under its own name.
+#[cfg(target_vendor = "apple")]
+fn bind_at_once(path: &Path) -> io::Result<UnixListener> {
+    bind_private(path)
 }
 
 /// Binds the socket so that at no time another user can connect: the mode is set before the socket has a name.

@@ -1,5 +1,7 @@
 //! The seam between the server, which knows connections, and the engine, which knows what commands mean.
 
+pub mod background;
+pub mod held_bytes;
 mod session;
 mod stop;
 
@@ -10,9 +12,12 @@ use std::time::Duration;
 
 use axd_gate::Gate;
 use axd_protocol::envelope::AnswerHead;
-use axd_protocol::{Command, Error, Format, PROTOCOL_VERSION};
+use axd_protocol::{Command, Error, ErrorCode, Format, PROTOCOL_VERSION};
 use serde_json::value::RawValue;
+use tokio::runtime::Handle;
 use tokio::time::Instant;
+
+use held_bytes::{HeldBytes, MAX_HELD_ANSWERS, MAX_UNREAD};
 
 pub use session::{Session, Sessions};
 pub use stop::Stop;
@@ -35,6 +40,12 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
+    /// The runtime for all work that is not done at once; without one it is done in the tasks of the connections. What
+    /// answers sockets must not compute: nobody is served meanwhile.
+    fn runtime(&self) -> Option<&Handle> {
+        None
+    }
+
     /// Is called when a client has disconnected, to release what it holds.
     fn client_disconnected(self: Arc<Self>, _client: u64) {}
 
@@ -52,6 +63,8 @@ pub struct Call {
     pub format: Format,
     /// Whether a text answer must contain the data too, because a later command of a batch refers to it.
     pub with_data: bool,
+    /// Whether this is a part of a batch, whose answers are held until all of them are there.
+    pub is_part: bool,
     /// The deadline, if the client set one.
     pub deadline: Option<Instant>,
     /// The session of the client.
@@ -62,11 +75,41 @@ pub struct Call {
     pub gate: Gate,
 }
 
+impl Call {
+    /// Waits until the client has read enough of its earlier answers to get another one. Fails if too much is held for all
+    /// clients together.
+    pub async fn room_for_answer(&self) -> Result<(), Error> {
+        if !self.is_part {
+            self.session.unread.at_most(MAX_UNREAD).await;
+        }
+        match self.session.all_unread.get() {
+            held if held > MAX_HELD_ANSWERS => Err(Error::new(
+                ErrorCode::RateLimited,
+                format!("clients have not read {} MB of answers, which is the maximum", held >> 20),
+            )
+            .suggest("read the answers to earlier requests, or ask for less at a time; then try again")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the client has read enough of its earlier answers.
+    pub fn has_room(&self) -> bool {
+        self.is_part || self.session.unread.get() <= MAX_UNREAD
+    }
+
+    /// The count of the bytes of an answer to this request.
+    pub fn held_answer(&self, bytes: usize) -> HeldBytes {
+        let mut held = if self.is_part { self.session.hold_parts() } else { self.session.hold_answers() };
+        held.set(bytes);
+        held
+    }
+}
+
 /// How a request is answered.
 pub enum Served {
     /// The answer has been written as a complete line.
     Now,
-    /// The future returns the answer. It runs in the task of the connection, so it must not block either.
+    /// The future returns the answer. It runs on the service's runtime, if there is one.
     /// Dropping the future ends the request, and may happen before it was polled at all. It is only dropped while its
     /// gate has not been passed, or with its connection: a request that has sent something finishes and reports its outcome.
     Later(BoxFuture<'static, Reply>),
@@ -78,6 +121,8 @@ pub struct Reply {
     pub line: Vec<u8>,
     /// The subscription, if the request opened one.
     pub feed: Option<Box<dyn Feed>>,
+    /// The bytes of the line, as long as nobody else counts them.
+    pub held: HeldBytes,
 }
 
 /// A subscription: a position in the history of some apps, from which lines are written when there is room for them.

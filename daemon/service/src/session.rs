@@ -1,12 +1,14 @@
 //! The connected clients: one [`Session`] per connection, and the registry of all sessions.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use axd_protocol::command::ClientStatus;
 use dashmap::DashMap;
 use parking_lot::Mutex;
 use tokio::time::Instant;
+
+use crate::held_bytes::{ByteCount, HeldBytes};
 
 /// One connected client.
 #[derive(Debug)]
@@ -26,7 +28,15 @@ pub struct Session {
     /// The number of its subscriptions.
     pub subscriptions: AtomicU32,
     /// The lock that serialises its actions. It is fair, so they run in the order they came.
-    pub action_lock: tokio::sync::Mutex<()>,
+    pub action_lock: Arc<tokio::sync::Mutex<()>>,
+    /// Whether the client has disconnected.
+    pub is_gone: AtomicBool,
+    /// The bytes of answers that it has not read.
+    pub unread: Arc<ByteCount>,
+    /// The same of all clients.
+    pub all_unread: Arc<ByteCount>,
+    /// The bytes of unfinished lines of all clients.
+    pub all_unfinished: Arc<ByteCount>,
 }
 
 /// All connected clients.
@@ -34,6 +44,8 @@ pub struct Session {
 pub struct Sessions {
     next: AtomicU64,
     open: DashMap<u64, Arc<Session>>,
+    unread: Arc<ByteCount>,
+    unfinished: Arc<ByteCount>,
 }
 
 impl Sessions {
@@ -47,7 +59,11 @@ impl Sessions {
             requests: AtomicU64::new(0),
             pending: AtomicU32::new(0),
             subscriptions: AtomicU32::new(0),
-            action_lock: tokio::sync::Mutex::default(),
+            action_lock: Arc::default(),
+            is_gone: AtomicBool::new(false),
+            unread: Arc::default(),
+            all_unread: Arc::clone(&self.unread),
+            all_unfinished: Arc::clone(&self.unfinished),
         });
         self.open.insert(session.client, Arc::clone(&session));
         session
@@ -55,6 +71,7 @@ impl Sessions {
 
     /// Removes a connection.
     pub fn close(&self, session: &Session) {
+        session.is_gone.store(true, Relaxed);
         self.open.remove(&session.client);
     }
 
@@ -77,6 +94,21 @@ impl Sessions {
 }
 
 impl Session {
+    /// Bytes of answers that are held until this client reads them.
+    pub fn hold_answers(&self) -> HeldBytes {
+        HeldBytes::new(Some(Arc::clone(&self.unread)), Arc::clone(&self.all_unread))
+    }
+
+    /// Bytes of answers that are parts of an answer to this client.
+    pub fn hold_parts(&self) -> HeldBytes {
+        HeldBytes::new(None, Arc::clone(&self.all_unread))
+    }
+
+    /// Bytes of lines that this client has not finished.
+    pub fn hold_lines(&self) -> HeldBytes {
+        HeldBytes::new(None, Arc::clone(&self.all_unfinished))
+    }
+
     fn status(&self) -> ClientStatus {
         let (name, agent) = self.names.lock().clone();
         ClientStatus {

@@ -118,7 +118,9 @@ impl SimSession {
     /// The part of an area that is on the displays.
     fn on_screen(&self, area: Bounds) -> Result<Bounds, Failure> {
         let whole = self.span();
-        let nothing = || invalid(format!("{area:?} is outside the screen, which is {whole:?}"));
+        let words = |area: Bounds| format!("{}x{} at {},{}", area.width, area.height, area.x, area.y);
+        let nothing =
+            || invalid(format!("the area {} is outside the screen, which is {}", words(area), words(whole)));
         area.intersection(&whole).ok_or_else(nothing)
     }
 }

@@ -175,7 +175,7 @@ impl SimSession {
     async fn receiver_of(&self, stretch: Stretch) -> Receiver {
         let (pid, window) = match stretch {
             Stretch::Keys => self.active(),
-            Stretch::Pointer(point) => self.window_at(point).await.unzip(),
+            Stretch::Pointer(point) | Stretch::Over(point) => self.window_at(point).await.unzip(),
         };
         let title = self.windows().into_iter().find(|seen| Some(seen.window) == window);
         let title = title.map(|seen| seen.title).unwrap_or_default();

@@ -9,9 +9,10 @@
 
 use std::collections::VecDeque;
 
-use axd_protocol::Tick;
+use axd_protocol::{NodeId, Tick};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::hiding::Former;
 use crate::ids;
 use crate::store::Ix;
 use crate::{Applied, Tree};
@@ -23,15 +24,28 @@ pub const MAX_DEPTH: usize = 256;
 impl Tree {
     /// Applies a batch at `tick`, which must be later than any before. Never panics, whatever the batch contains.
     pub fn apply(&mut self, batch: Batch, tick: Tick) -> Applied {
+        self.change(tick, |apply| {
+            apply.stage_updates(batch.updates);
+            apply.place_lists();
+        })
+    }
+
+    /// Changes the tree at `tick`. What hides windows sees the change as a whole, as readers do.
+    pub(crate) fn change(&mut self, tick: Tick, change: impl FnOnce(&mut Apply<'_>)) -> Applied {
         let mut apply = Apply::new(self, tick);
-        apply.stage_updates(batch.updates);
-        apply.place_lists();
+        apply.attach_hidden();
+        change(&mut apply);
+        apply.judge_windows();
         apply.remove_orphans();
-        let applied = apply.applied;
+        apply.detach_hidden();
+        apply.drop_notices_of_absent();
+        let mut applied = apply.applied;
+        applied.changed = self.changes.has_changed_at(&self.store, tick);
         if applied.changed {
             self.tick = tick;
         }
         self.suspect += applied.suspect.len() as u64;
+        self.store.tidy();
         applied
     }
 }
@@ -56,6 +70,12 @@ pub(super) struct Apply<'t> {
     pub(super) before: FxHashMap<Ix, Vec<Ix>>,
     /// By how many rows each container got smaller that lists only some of its rows.
     pub(super) shrunk: FxHashMap<Ix, u32>,
+    /// Nodes that this batch gave another title, or made a window, and so may hide.
+    pub(super) titled: Vec<Ix>,
+    /// Nodes that got another parent, and the one they had.
+    pub(super) moved: FxHashMap<Ix, Option<NodeId>>,
+    /// What nodes were called before this batch.
+    pub(super) former: FxHashMap<Ix, Former>,
     pub(super) applied: Applied,
 }
 
@@ -85,6 +105,9 @@ impl<'t> Apply<'t> {
             placed: FxHashSet::default(),
             before: FxHashMap::default(),
             shrunk: FxHashMap::default(),
+            titled: Vec::new(),
+            moved: FxHashMap::default(),
+            former: FxHashMap::default(),
             applied: Applied::default(),
         }
     }
@@ -242,7 +265,6 @@ impl<'t> Apply<'t> {
         }
         self.mark_reordered(parent, &order);
         self.tree.store[parent].children = order;
-        self.applied.changed = true;
     }
 
     /// The number of rows in a list: one per entry, unless several entries are cells of the same row.
@@ -310,6 +332,7 @@ impl<'t> Apply<'t> {
         if self.tree.store[ix].parent == Some(parent) {
             return;
         }
+        self.note_move(ix);
         if let Some(old) = self.tree.store[ix].parent {
             self.remember(old);
             self.tree.store.detach(ix);
@@ -343,8 +366,9 @@ impl<'t> Apply<'t> {
     }
 
     pub(super) fn touch(&mut self, ix: Ix) {
-        self.tree.changes.touch(&mut self.tree.store, ix, self.tick);
-        self.applied.changed = true;
+        if !self.tree.store[ix].concealed {
+            self.tree.changes.touch(&mut self.tree.store, ix, self.tick);
+        }
     }
 
     pub(super) fn suspect(&mut self, key: ElementKey) {

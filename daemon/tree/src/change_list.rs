@@ -20,7 +20,7 @@ const MAX_TOMBSTONES: usize = 16_384;
 pub(crate) struct ChangeList {
     newest: Option<Ix>,
     tombstones: VecDeque<Tombstone>,
-    /// The last tombstone of an id that is not alive, for clients that still use it.
+    /// The last tombstone of an id, for clients that still use it. The id may be alive again.
     by_id: FxHashMap<NodeId, u64>,
     /// The tombstone of a native element that may come back: its removal in one place may be sent before its insertion in
     /// another.
@@ -110,11 +110,6 @@ impl ChangeList {
         self.tombstones.push_back(tombstone);
     }
 
-    /// Called when a removed id is alive again.
-    pub fn revive(&mut self, id: NodeId) {
-        self.by_id.remove(&id);
-    }
-
     /// Takes the tombstone of a native element. Keys are never reused, so it is the same element.
     pub fn take_tombstone(&mut self, key: ElementKey) -> Option<&Tombstone> {
         let number = self.by_key.remove(&key)?;
@@ -126,7 +121,7 @@ impl ChangeList {
         self.by_key.clear();
     }
 
-    /// The tombstone of an id that is not alive.
+    /// The last tombstone of an id.
     pub fn tombstone(&self, id: NodeId) -> Option<&Tombstone> {
         let number = *self.by_id.get(&id)?;
         self.tombstones.get((number - self.forgotten) as usize)
@@ -141,6 +136,12 @@ impl ChangeList {
     pub fn removed_since_tick(&self, since: Tick) -> impl Iterator<Item = &Tombstone> {
         let start = self.tombstones.partition_point(|tombstone| tombstone.removed_at <= since);
         self.tombstones.range(start..)
+    }
+
+    /// Whether anything changed at `tick`, which is the latest.
+    pub fn has_changed_at(&self, store: &Store, tick: Tick) -> bool {
+        self.newest.is_some_and(|newest| store[newest].touched == tick)
+            || self.tombstones.back().is_some_and(|tombstone| tombstone.removed_at == tick)
     }
 
     /// Whether differences since `since` are known.

@@ -4,6 +4,7 @@
 //! parent, because the replica may have dropped them with what was removed. All other nodes keep their place in the replica, or
 //! are moved.
 
+use axd_protocol::selector::budget::spend;
 use axd_protocol::{Field, NodeId, Tick};
 use rustc_hash::FxHashSet;
 
@@ -67,7 +68,7 @@ impl Tree {
         let (removed, any_removed) = self.removed_since(since);
         let comes_whole = |node: &Node| node.born > since || any_removed && node.reparented > since;
         let mut changes = Changes { removed, ..Changes::default() };
-        for ix in self.changes.touched_since(&self.store, since) {
+        for ix in self.changes.touched_since(&self.store, since).take_while(|_| spend(1)) {
             if self.store.ancestors(ix).any(|above| comes_whole(&self.store[above])) {
                 continue;
             }
@@ -102,7 +103,7 @@ impl Tree {
         let mut any_removed = false;
         let mut listed = FxHashSet::default();
         let mut removed = Vec::new();
-        for tombstone in self.changes.removed_since_tick(since) {
+        for tombstone in self.changes.removed_since_tick(since).take_while(|_| spend(1)) {
             any_removed = true;
             // A node that was moved into a removed subtree was elsewhere at `since`, so it has to be listed itself.
             let carried = tombstone.reparented > since;

@@ -19,11 +19,19 @@ impl Apply<'_> {
         let actions = tree.store.strings.intern_list(&facts.actions);
         let (old_role, old_name) =
             (tree.store[ix].role, tree.store[ix].name.as_deref() != facts.name.as_deref());
-        if old_role != facts.role {
+        let is_shown = !tree.store[ix].concealed;
+        if is_shown && old_role != facts.role {
             tree.index.leave_role(&mut tree.store, ix);
         }
-        if old_name {
+        if is_shown && old_name {
             tree.index.leave_name(&mut tree.store, ix);
+        }
+        if !tree.hiding.is_off() && (old_name || old_role != facts.role) {
+            self.titled.extend([old_role, facts.role].iter().any(|role| role.is_window()).then_some(ix));
+            if is_shown && tree.store[ix].born != self.tick {
+                let former = || (old_role, tree.store[ix].name.clone());
+                self.former.entry(ix).or_insert_with(former);
+            }
         }
         let was_focused = tree.store[ix].states.has(State::Focused);
         let node = &mut tree.store[ix];
@@ -46,15 +54,21 @@ impl Apply<'_> {
             any = true;
         }
         let is_focused = node.states.has(State::Focused);
-        tree.store.set_window(ix, facts.window);
-        if old_role != facts.role {
+        if tree.store.window(ix) != facts.window {
+            tree.store.set_window(ix, facts.window);
+            self.titled.push(ix);
+        }
+        if is_shown && old_role != facts.role {
             tree.index.enter_role(&mut tree.store, ix);
         }
-        if old_name {
+        if is_shown && old_name {
             tree.index.enter_name(&mut tree.store, ix);
         }
         if any {
             self.touch(ix);
+        }
+        if !is_shown {
+            return;
         }
         if is_focused && !was_focused {
             self.tree.focused = Some(ix);
@@ -71,7 +85,7 @@ impl Apply<'_> {
             self.shrunk.insert(ix, before.saturating_sub(now));
         }
         if replace(&mut node.total, total) {
-            match total {
+            match total.filter(|_| !node.concealed) {
                 Some(_) => self.tree.partial.insert(ix),
                 None => self.tree.partial.remove(&ix),
             };

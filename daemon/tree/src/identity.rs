@@ -84,7 +84,7 @@ impl Apply<'_> {
         twins: &mut Twins,
     ) -> Ix {
         if let Some((id, path)) = self.identity_of_returned(key, facts.role) {
-            return self.insert_node(key, facts, id, path);
+            return self.insert_node(key, facts, id, path, Some(parent));
         }
         let natural = sibling.key.path(self.tree.store[parent].path, sibling.place);
         let path = if sibling.unique { natural } else { ids::weak_path(natural, self.tree.salt, key) };
@@ -101,9 +101,9 @@ impl Apply<'_> {
             }
             None if holder.is_some() => {
                 let path = ids::weak_path(path, self.tree.salt, key);
-                self.create(key, facts, path)
+                self.create(key, facts, path, Some(parent))
             }
-            None => self.create(key, facts, path),
+            None => self.create(key, facts, path, Some(parent)),
         }
     }
 
@@ -115,7 +115,7 @@ impl Apply<'_> {
                 self.reuse_node(ix, ElementKey::APP, facts, None);
                 ix
             }
-            None => self.create(ElementKey::APP, facts, path),
+            None => self.create(ElementKey::APP, facts, path, None),
         }
     }
 
@@ -159,6 +159,7 @@ impl Apply<'_> {
     /// Reuses the node of a removed element for a new one. The node's children belonged to the removed element, so they become
     /// orphans.
     fn reuse_node(&mut self, ix: Ix, key: ElementKey, facts: Facts, parent: Option<Ix>) {
+        self.note_move(ix);
         if let Some(old) = self.tree.store[ix].parent {
             self.remember(old);
             self.tree.store.detach(ix);
@@ -184,7 +185,7 @@ impl Apply<'_> {
         self.set_facts(ix, facts);
     }
 
-    fn create(&mut self, key: ElementKey, facts: Facts, mut path: u64) -> Ix {
+    fn create(&mut self, key: ElementKey, facts: Facts, mut path: u64, parent: Option<Ix>) -> Ix {
         let id = loop {
             let free = ids::forms(facts.role, path).into_iter().find(|id| !self.tree.by_id.contains_key(id));
             match free {
@@ -192,7 +193,7 @@ impl Apply<'_> {
                 None => path = ids::weak_path(path, self.tree.salt, key),
             }
         };
-        self.insert_node(key, facts, id, path)
+        self.insert_node(key, facts, id, path, parent)
     }
 
     /// The former id and path of an element that was removed and is back: apps announce a move in two parts, and the worker's
@@ -203,20 +204,37 @@ impl Apply<'_> {
         (!self.tree.by_id.contains_key(&id)).then_some((id, path))
     }
 
-    fn insert_node(&mut self, key: ElementKey, facts: Facts, id: NodeId, path: u64) -> Ix {
-        let node = Node::new(id, key, path, facts.role, self.tick);
+    fn insert_node(
+        &mut self,
+        key: ElementKey,
+        facts: Facts,
+        id: NodeId,
+        path: u64,
+        parent: Option<Ix>,
+    ) -> Ix {
+        let mut node = Node::new(id, key, path, facts.role, self.tick);
+        node.concealed = parent.is_some_and(|parent| self.tree.store[parent].concealed);
+        let concealed = node.concealed;
         let ix = self.tree.store.insert(node);
         self.tree.by_key.insert(key, ix);
         self.tree.by_id.insert(id, ix);
-        self.tree.changes.revive(id);
-        self.tree.index.enter(&mut self.tree.store, ix);
+        if concealed {
+            self.tree.hiding.concealed += 1;
+        } else {
+            self.tree.index.enter(&mut self.tree.store, ix);
+        }
+        if facts.role.is_window() {
+            self.titled.push(ix);
+        }
         self.set_facts(ix, facts);
-        self.touch(ix);
-        self.notice_opened(ix);
+        if !concealed {
+            self.touch(ix);
+            self.notice_opened(ix);
+        }
         ix
     }
 
-    fn notice_opened(&mut self, ix: Ix) {
+    pub(crate) fn notice_opened(&mut self, ix: Ix) {
         let node = self.tree.node_ref(ix);
         if node.role.is_window() || node.role == Role::Menu {
             self.applied.notices.push(Notice::Opened(node));

@@ -3,13 +3,16 @@
 //! The tree is pure and synchronous: no runtime, no platform, no clock of its own (ticks are passed in). It is changed by
 //! [`Tree::apply`], and read by [`Tree::find`], [`Tree::resolve`], the writers of a [`View`], and [`Tree::changes_since`].
 //!
-//! There is one file per concept: `store` holds nodes, `apply` changes them (with `identity`, `facts` and `removal`), `ids`
-//! makes their ids, `index` finds them, `change_list` records when they changed, `diff` computes differences, `view` chooses
+//! There is one file per concept: `store` holds nodes, `apply` changes them (with `identity`, `facts` and `removal`),
+//! `hiding` keeps from readers what they may not see, `ids` makes their ids, `index` finds them, `change_list` records when they changed, `diff` computes differences, `view` chooses
 //! what to show, `write` writes it.
 
 mod apply;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod consistency;
 mod diff;
 mod facts;
+mod hiding;
 pub mod ids;
 mod index;
 mod query;
@@ -32,6 +35,7 @@ use store::{Node, Store};
 
 pub use apply::MAX_DEPTH;
 pub use diff::Changes;
+pub use hiding::{Hides, Titled};
 pub use query::{Found, Plan, Scope};
 pub use store::Ix;
 pub use update::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};
@@ -53,6 +57,7 @@ pub struct Tree {
     focused: Option<Ix>,
     /// Containers of which not all rows were read.
     partial: FxHashSet<Ix>,
+    hiding: hiding::Hiding,
     tick: Tick,
     text_bytes: usize,
     suspect: u64,
@@ -110,6 +115,7 @@ impl Tree {
             changes: ChangeList::default(),
             focused: None,
             partial: FxHashSet::default(),
+            hiding: hiding::Hiding::default(),
             tick: 0,
             text_bytes: 0,
             suspect: 0,
@@ -124,7 +130,7 @@ impl Tree {
 
     /// The number of elements.
     pub fn len(&self) -> usize {
-        self.store.len()
+        self.store.len() - self.hiding.concealed
     }
 
     /// Whether there are no elements.
@@ -146,7 +152,7 @@ impl Tree {
     pub fn bytes(&self) -> usize {
         // Per node: the node itself, its link in its parent, its entries in the key, id, role and name maps, and the
         // allocator's overhead for its texts (`cargo bench --bench memory` compares this to the actual use).
-        self.len() * (size_of::<Option<Node>>() + 128) + self.text_bytes
+        self.store.len() * (size_of::<Option<Node>>() + 128) + self.text_bytes
     }
 
     /// The root element.
@@ -177,12 +183,12 @@ impl Tree {
 
     /// An element by its worker's key.
     pub fn by_key(&self, key: ElementKey) -> Option<Ix> {
-        self.by_key.get(&key).copied()
+        self.by_key.get(&key).copied().filter(|ix| !self.store[*ix].concealed)
     }
 
     /// A living element by its id.
     pub fn by_id(&self, id: NodeId) -> Option<Ix> {
-        self.by_id.get(&id).copied()
+        self.shown(id)
     }
 
     /// An element's native key; `None` only for a node that is about to go.
@@ -273,7 +279,7 @@ impl Tree {
 
     /// The role of a removed element, from its tombstone.
     pub fn role_of_dead(&self, id: NodeId) -> Option<Role> {
-        self.changes.tombstone(id).map(|tombstone| tombstone.role)
+        self.tombstone(id).map(|tombstone| tombstone.role)
     }
 
     /// Whether a removed element was `scope`, or below it as far as tombstones show.
@@ -283,9 +289,9 @@ impl Tree {
         for _ in 0..MAX_DEPTH {
             match at {
                 Some(id) if id == scope => return true,
-                Some(id) => match (self.by_id.get(&id), self.changes.tombstone(id)) {
+                Some(id) => match (self.shown(id), self.tombstone(id)) {
                     (Some(ix), _) => {
-                        return self.by_id.get(&scope).is_some_and(|scope| self.is_within(*ix, *scope));
+                        return self.shown(scope).is_some_and(|scope| self.is_within(ix, scope));
                     }
                     (None, tombstone) => at = tombstone.and_then(|tombstone| tombstone.parent),
                 },
@@ -297,10 +303,10 @@ impl Tree {
 
     /// What an id refers to.
     pub fn resolve(&self, id: NodeId) -> Resolved {
-        if let Some(&ix) = self.by_id.get(&id) {
+        if let Some(ix) = self.shown(id) {
             return Resolved::Alive(ix);
         }
-        match self.changes.tombstone(id) {
+        match self.tombstone(id) {
             Some(tombstone) => Resolved::Dead {
                 was: NodeRef { id, role: tombstone.role, name: tombstone.name.as_deref().map(str::to_owned) },
                 candidates: self.like(tombstone.role, tombstone.name.as_deref(), 5),
@@ -317,6 +323,7 @@ impl Node {
             key: Some(key),
             path,
             role,
+            concealed: false,
             states: States::NONE,
             native_role: None,
             name: None,

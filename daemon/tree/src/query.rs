@@ -1,5 +1,6 @@
 //! Finds elements: by selector, with the index; and by similarity, for requests whose element does not exist.
 
+use axd_protocol::selector::budget::spend;
 use axd_protocol::selector::{Facts, Forest, Matcher, RoleTest, Selector, fold};
 use axd_protocol::{NodeId, NodeRef, Role, Unread};
 use rustc_hash::FxHashSet;
@@ -138,17 +139,17 @@ impl Tree {
 
     /// The former container of a removed element, if it lists only some of its rows and may still contain the element.
     pub fn unseen_in(&self, id: NodeId) -> Option<Unread> {
-        let mut tombstone = self.changes.tombstone(id).filter(|tombstone| tombstone.unseen)?;
+        let mut tombstone = self.tombstone(id).filter(|tombstone| tombstone.unseen)?;
         // Elements below a row were removed together with the row.
         while !tombstone.root {
-            tombstone = self.changes.tombstone(tombstone.parent?)?;
+            tombstone = self.tombstone(tombstone.parent?)?;
         }
-        self.unread_of(*self.by_id.get(&tombstone.parent?)?)
+        self.unread_of(self.shown(tombstone.parent?)?)
     }
 
     /// Whether it is unknown if an element is gone: it is out of view, or there is no tombstone any more.
     pub fn is_unseen(&self, id: NodeId) -> bool {
-        !self.by_id.contains_key(&id) && self.changes.tombstone(id).is_none_or(|tombstone| tombstone.unseen)
+        self.shown(id).is_none() && self.tombstone(id).is_none_or(|tombstone| tombstone.unseen)
     }
 
     /// Whether a match of the selector existed and is known to be gone. Considers only selectors of role and name.
@@ -226,7 +227,7 @@ impl Tree {
 fn distance_at_most(one: &str, other: &str, most: usize) -> bool {
     let (one, other): (Vec<char>, Vec<char>) =
         (one.chars().take(64).collect(), other.chars().take(64).collect());
-    if one.len().abs_diff(other.len()) > most {
+    if one.len().abs_diff(other.len()) > most || !spend((one.len() * other.len()) as u64 / 16) {
         return false;
     }
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -8,6 +8,16 @@ use crate::apply::Apply;
 use crate::change_list::Tombstone;
 use crate::store::Ix;
 
+/// How many characters a tombstone has of a name: there are many of them, and names can be long.
+const NAME_CHARS: usize = 256;
+
+fn beginning_of(name: Box<str>) -> Box<str> {
+    match name.char_indices().nth(NAME_CHARS) {
+        Some((end, _)) => name[..end].into(),
+        None => name,
+    }
+}
+
 impl Apply<'_> {
     /// Removes every orphan, with all below it.
     pub(crate) fn remove_orphans(&mut self) {
@@ -32,7 +42,6 @@ impl Apply<'_> {
             for (ix, parent) in subtree.into_iter().zip(parents) {
                 self.remove_node(ix, parent, ix == root, unseen);
             }
-            self.applied.changed = true;
         }
     }
 
@@ -55,6 +64,43 @@ impl Apply<'_> {
     }
 
     fn remove_node(&mut self, ix: Ix, parent: Option<NodeId>, root: bool, unseen: bool) {
+        let concealed = self.tree.store[ix].concealed;
+        if !concealed {
+            self.leave_readers(ix);
+        }
+        let tree = &mut *self.tree;
+        tree.hiding.forget(ix);
+        let Some(node) = tree.store.remove(ix) else { return };
+        tree.by_id.remove(&node.id);
+        if let Some(key) = node.key {
+            tree.by_key.remove(&key);
+        }
+        tree.text_bytes -= node.text_bytes();
+        if concealed {
+            tree.hiding.concealed -= 1;
+            return;
+        }
+        let key = node.key.or_else(|| self.removed_keys.remove(&ix));
+        let (role, name) = self.former.remove(&ix).unwrap_or((node.role, node.name));
+        let (id, path, removed_at) = (node.id, node.path, self.tick);
+        let (born, reparented) = (node.born, node.reparented);
+        self.bury(Tombstone {
+            id,
+            key,
+            path,
+            role,
+            name,
+            parent,
+            removed_at,
+            born,
+            reparented,
+            root,
+            unseen,
+        });
+    }
+
+    /// Takes a node out of all that readers start from.
+    pub(crate) fn leave_readers(&mut self, ix: Ix) {
         let tree = &mut *self.tree;
         tree.index.leave(&mut tree.store, ix);
         tree.changes.unlink(&mut tree.store, ix);
@@ -62,29 +108,21 @@ impl Apply<'_> {
             tree.focused = None;
         }
         tree.partial.remove(&ix);
-        let Some(node) = tree.store.remove(ix) else { return };
-        tree.by_id.remove(&node.id);
-        if let Some(key) = node.key {
-            tree.by_key.remove(&key);
+    }
+
+    /// Adds the tombstone of a node, unless nobody can have seen it: it came in this batch.
+    pub(crate) fn bury(&mut self, tombstone: Tombstone) {
+        if tombstone.born == self.tick {
+            return;
         }
-        tree.text_bytes -= node.text_bytes();
-        if node.role.is_window() || node.role == Role::Menu {
-            let gone =
-                NodeRef { id: node.id, role: node.role, name: node.name.as_deref().map(str::to_owned) };
-            self.applied.notices.push(Notice::Closed(gone));
+        if tombstone.role.is_window() || tombstone.role == Role::Menu {
+            let name = tombstone.name.as_deref().map(str::to_owned);
+            self.applied.notices.push(Notice::Closed(NodeRef {
+                id: tombstone.id,
+                role: tombstone.role,
+                name,
+            }));
         }
-        self.tree.changes.add_tombstone(Tombstone {
-            id: node.id,
-            key: node.key.or_else(|| self.removed_keys.remove(&ix)),
-            path: node.path,
-            role: node.role,
-            name: node.name,
-            parent,
-            removed_at: self.tick,
-            born: node.born,
-            reparented: node.reparented,
-            root,
-            unseen,
-        });
+        self.tree.changes.add_tombstone(Tombstone { name: tombstone.name.map(beginning_of), ..tombstone });
     }
 }

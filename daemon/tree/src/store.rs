@@ -27,6 +27,8 @@ impl Ix {
 pub(super) struct Node {
     pub id: NodeId,
     pub role: Role,
+    /// Whether readers must not see it: it is in a hidden window.
+    pub concealed: bool,
     pub states: States,
     pub native_role: Option<Sym>,
     pub actions: Option<List>,
@@ -121,6 +123,28 @@ impl Store {
         node
     }
 
+    /// The number of nodes for which there is memory.
+    #[cfg(test)]
+    pub fn capacity(&self) -> usize {
+        self.slots.capacity()
+    }
+
+    /// Frees what an app that goes on renaming things, or has ended, no longer uses.
+    pub fn tidy(&mut self) {
+        if self.len() == 0 && !self.slots.is_empty() {
+            *self = Store::default();
+        } else if self.strings.is_large() {
+            let mut strings = Strings::default();
+            for node in self.slots.iter_mut().flatten() {
+                node.native_role = node.native_role.map(|sym| strings.intern(self.strings.get(sym)));
+                let actions: Vec<String> = self.strings.list(node.actions).map(str::to_owned).collect();
+                node.actions = strings.intern_list(&actions);
+            }
+            strings.limit = Strings::LIMIT.max(2 * strings.len());
+            self.strings = strings;
+        }
+    }
+
     /// The window system's number of a node.
     pub fn window(&self, ix: Ix) -> Option<u64> {
         self.windows.get(&ix).copied()
@@ -204,15 +228,47 @@ pub(super) struct Sym(NonZeroU32);
 pub(super) struct List(NonZeroU32);
 
 /// The interned strings of an app.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Strings {
+    /// With more strings and lists than this, those that no node has are dropped.
+    limit: usize,
     words: Vec<Arc<str>>,
     known: FxHashMap<Arc<str>, Sym>,
     lists: Vec<Arc<[Sym]>>,
     known_lists: FxHashMap<Arc<[Sym]>, List>,
 }
 
+impl Default for Strings {
+    fn default() -> Strings {
+        Strings {
+            limit: Strings::LIMIT,
+            words: Vec::new(),
+            known: FxHashMap::default(),
+            lists: Vec::new(),
+            known_lists: FxHashMap::default(),
+        }
+    }
+}
+
 impl Strings {
+    /// More than any app has of roles and actions that it does not make up as it goes.
+    const LIMIT: usize = 4_096;
+
+    fn len(&self) -> usize {
+        self.words.len() + self.lists.len()
+    }
+
+    /// Whether there are about as many strings as a tree of few nodes needs.
+    #[cfg(test)]
+    pub fn is_bounded(&self) -> bool {
+        self.len() <= Strings::LIMIT + 64
+    }
+
+    /// Whether it is worth looking for strings that no node has any more.
+    fn is_large(&self) -> bool {
+        self.len() > self.limit
+    }
+
     pub fn intern(&mut self, word: &str) -> Sym {
         if let Some(&known) = self.known.get(word) {
             return known;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PolicyStatus;
 use crate::app::AppInfo;
 use crate::clock::Clock;
 
@@ -37,6 +38,28 @@ pub struct StatusAnswer {
     /// The keys and buttons that are held down.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<HeldInputStatus>,
+    /// The policy in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyStatus>,
+    /// The state of the audit log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<AuditStatus>,
+    /// That everything that acts is stopped, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<super::PauseStatus>,
+}
+
+/// Whether actions leave their lines in the audit log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AuditStatus {
+    /// Why lines cannot be written; absent if they can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+    /// The number of lines written since the daemon started.
+    pub written: u64,
+    /// The number of lines lost since then.
+    pub lost: u64,
 }
 
 /// A key or button that is held down.

@@ -118,7 +118,8 @@ pub struct Press {
 
 /// Press and hold keys.
 ///
-/// Released by `key-up`, when the connection closes (with `ax` that is at once, so use --hold-ms), or after --hold-ms.
+/// Released by `key-up`, or after --hold-ms. Without --hold-ms also when the connection closes, which with `ax` is at once.
+/// With it, a later `ax key-up` releases what this one holds.
 ///
 /// Example:
 ///   ax key-down shift --hold-ms 5000
@@ -130,7 +131,7 @@ pub struct KeyDown {
     /// Keys: modifiers and a key, joined by +.
     #[cfg_attr(feature = "cli", arg(value_name = "KEYS", allow_hyphen_values = true))]
     pub combo: ComboArg,
-    /// Release automatically after this time, in ms, even while connected [default: 10000].
+    /// Hold for this time, in ms, also after the connection has closed [default: 10000, while connected].
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
     pub hold_ms: Option<u64>,
@@ -193,7 +194,8 @@ pub struct MouseClick {
 
 /// Press and hold a mouse button.
 ///
-/// Released by `mouse-up`, when the connection closes, or after --hold-ms.
+/// Released by `mouse-up`, or after --hold-ms. Without --hold-ms also when the connection closes, which with `ax` is at once.
+/// With it, a later `ax mouse-up` releases what this one holds.
 ///
 /// Example:
 ///   ax mouse-down 320,240 --hold-ms 5000
@@ -209,7 +211,7 @@ pub struct MouseDown {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "BUTTON", value_enum, default_value_t))]
     pub button: Button,
-    /// Release automatically after this time, in ms, even while connected [default: 10000].
+    /// Hold for this time, in ms, also after the connection has closed [default: 10000, while connected].
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
     pub hold_ms: Option<u64>,

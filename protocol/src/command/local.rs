@@ -165,3 +165,200 @@ pub struct ServiceFile {
     /// The content.
     pub text: String,
 }
+
+/// Approve or deny, on this terminal, what the policy asks about.
+///
+/// Shows each request that waits for approval: what would be done, where, and for whom. What is not answered is not done. `ax
+/// approvals` and `ax decide` are the same for programs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Approve {}
+
+/// Show or verify the audit log.
+///
+/// axd writes a line for every action, picture, use of the clipboard, launch and denial. Each line holds the SHA-256 of the line
+/// before it, so that a line that was changed, removed or moved shows. Needs no daemon.
+///
+/// Examples:
+///   ax audit show --since 2h
+///   ax audit show --client my-agent --limit 20
+///   ax audit verify
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Audit {
+    /// Action.
+    #[cfg_attr(feature = "cli", arg(value_name = "ACTION"))]
+    pub action: AuditAction,
+    /// For `show`: only what is newer: 30s, 10m, 2h, 7d.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "AGE"))]
+    pub since: Option<String>,
+    /// For `show`: only lines of this client: its number, its name, its process id or its agent.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CLIENT"))]
+    pub client: Option<String>,
+    /// For `show`: the maximum number of lines, the newest ones [default: 100].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    pub limit: Option<usize>,
+}
+
+/// An action of `ax audit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum AuditAction {
+    /// Show the newest lines
+    Show,
+    /// Check that no line was changed, removed or moved
+    Verify,
+}
+
+/// The answer to `audit`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AuditAnswer {
+    /// The folder of the files.
+    pub folder: String,
+    /// The number of files.
+    pub files: usize,
+    /// The number of the first line that is kept.
+    pub first: u64,
+    /// The number of the last line.
+    pub last: u64,
+    /// The hash of the last line. Whoever keeps it elsewhere can tell later whether the end was cut off.
+    pub hash: String,
+    /// With `verify`: whether the chain is whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intact: Option<bool>,
+    /// With `verify`: what is wrong with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
+    /// With `show`: the lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<serde_json::Value>,
+}
+
+/// Serve AI agents over the Model Context Protocol (MCP), on standard input and output.
+///
+/// Runs `ax-mcp`, which is beside `ax`. MCP clients start it themselves; `install` enters it into a client's configuration. The
+/// agents' twelve tools are described in docs/mcp.md.
+///
+/// Examples:
+///   ax mcp install --client claude-code
+///   ax mcp install --client cursor --print
+///   ax mcp --tools windows,clipboard
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Mcp {
+    /// Action.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "ACTION", default_value = "serve"))]
+    pub action: McpAction,
+    /// More tools than the default twelve; several with commas between.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SET", value_enum, value_delimiter = ','))]
+    pub tools: Vec<McpToolSet>,
+    /// For `install`: the client.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CLIENT", value_enum))]
+    pub client: Option<McpClient>,
+    /// For `install`: print what to write and where, and write nothing.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub print: bool,
+}
+
+/// An action of `ax mcp`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum McpAction {
+    /// Serve the client that started it
+    #[default]
+    Serve,
+    /// Enter the server into the configuration of a client
+    Install,
+}
+
+/// A set of tools of `ax mcp`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum McpToolSet {
+    /// Pointer and keys one by one, native actions
+    Input,
+    /// Moving, resizing, minimizing and maximizing windows; displays
+    Windows,
+    /// The clipboard
+    Clipboard,
+    /// Following events
+    Watch,
+    /// All of them
+    All,
+}
+
+/// A client whose configuration `ax mcp install` knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum McpClient {
+    /// Claude Code
+    ClaudeCode,
+    /// Claude Desktop
+    ClaudeDesktop,
+    /// Codex CLI
+    Codex,
+    /// Cursor
+    Cursor,
+    /// Gemini CLI
+    Gemini,
+    /// Visual Studio Code
+    Vscode,
+    /// Windsurf
+    Windsurf,
+    /// Zed
+    Zed,
+}
+
+/// Print a guide to axd for AI models.
+///
+/// Example:
+///   ax skills get
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Skills {
+    /// Action.
+    #[cfg_attr(feature = "cli", arg(value_name = "ACTION"))]
+    pub action: SkillsAction,
+}
+
+/// An action of `ax skills`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum SkillsAction {
+    /// Print the guide
+    Get,
+}
+
+/// The answer to `skills`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SkillsAnswer {
+    /// The guide, in Markdown.
+    pub guide: String,
+}

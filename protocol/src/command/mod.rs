@@ -7,14 +7,17 @@
 mod act;
 mod act_answer;
 mod act_args;
+mod approval;
 mod batch;
 mod clipboard;
 mod daemon;
 mod desktop;
+mod duplicates;
 mod extension;
 mod input;
 mod local;
 mod observe;
+mod policy;
 mod screenshot;
 mod selftest;
 mod subscribe;
@@ -29,6 +32,7 @@ use crate::error::{Error, ErrorCode, Result};
 pub use act::*;
 pub use act_answer::*;
 pub use act_args::*;
+pub use approval::*;
 pub use batch::*;
 pub use clipboard::*;
 pub use daemon::*;
@@ -37,6 +41,7 @@ pub use extension::ExtensionCommand;
 pub use input::*;
 pub use local::*;
 pub use observe::*;
+pub use policy::*;
 pub use screenshot::*;
 pub use selftest::*;
 pub use subscribe::*;
@@ -161,6 +166,7 @@ macro_rules! commands {
                 args: Option<&RawValue>,
                 extensions: &[&'static str],
             ) -> Result<Command> {
+                duplicates::refuse_duplicates(name, args)?;
                 match name {
                     $($name => parse_args($name, args).map(Command::$variant),)+
                     $($act_name => parse_args($act_name, args).map(ActCommand::$act).map(Command::Act),)+
@@ -187,6 +193,15 @@ macro_rules! commands {
                 $($name => Some(Family::$family),)+
                 $($act_name => Some(Family::Act),)+
                 $($local_name => Some(Family::Client),)+
+                _ => None,
+            }
+        }
+
+        /// What the command of that name does besides answering, if the daemon answers it.
+        pub fn kind(name: &str) -> Option<CommandKind> {
+            match name {
+                $($name => Some(CommandKind::$kind),)+
+                $($act_name => Some(CommandKind::Acts),)+
                 _ => None,
             }
         }
@@ -273,10 +288,16 @@ commands! {
         Wait = "wait" in Listen, Reads;
         Subscribe = "subscribe" in Listen, Reads;
         Batch = "batch" in Many, Acts;
+        Approvals = "approvals" in Daemon, Manages;
+        Decide = "decide" in Daemon, Manages;
+        Pause = "pause" in Daemon, Manages;
+        Resume = "resume" in Daemon, Manages;
         Status = "status" in Daemon, Reads;
         Doctor = "doctor" in Daemon, Reads;
         Permissions = "permissions" in Daemon, Manages;
         Version = "version" in Daemon, Reads;
+        PolicyCheck = "policy-check" in Daemon, Reads;
+        PolicyShow = "policy-show" in Daemon, Reads;
         Hello = "hello" in Daemon, Manages;
         Cancel = "cancel" in Daemon, Manages;
         Shutdown = "shutdown" in Daemon, Manages;
@@ -316,7 +337,12 @@ commands! {
         Schema = "schema";
         Demo = "demo";
         Service = "service";
+        Approve = "approve";
+        Audit = "audit";
+        Policy = "policy";
         Selftest = "selftest";
+        Mcp = "mcp";
+        Skills = "skills";
     }
 }
 

@@ -141,6 +141,9 @@ pub struct ScreenshotAnswer {
     /// Whether the hash equals that of `--if-changed`; the image is omitted then.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub unchanged: bool,
+    /// The number of windows that are painted over, because the policy allows them in no picture.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub blocked_windows: u32,
     /// The size of the file in bytes.
     pub size: u64,
     /// The file to which `ax` has written the image.

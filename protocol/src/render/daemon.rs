@@ -5,6 +5,7 @@ use crate::command::{
     CancelAnswer, DoctorAnswer, HelloAnswer, Permission, PermissionState, PermissionsAnswer, ServiceAnswer,
     ServiceState, ShutdownAnswer, StatusAnswer, Verdict, VersionAnswer,
 };
+use crate::text::one_line;
 
 impl Render for StatusAnswer {
     fn render(&self, out: &mut String) {
@@ -20,6 +21,26 @@ impl Render for StatusAnswer {
         }
         if let Some(seconds) = self.idle_exit_s {
             out.push_str(&format!("exits after {} without a client\n", duration(seconds * 1000)));
+        }
+        if let Some(policy) = self.policy.as_ref().filter(|policy| policy.in_force || policy.error.is_some())
+        {
+            out.push_str(&format!("policy {}\n", policy.summary()));
+        }
+        if let Some(paused) = &self.paused {
+            let reason =
+                paused.reason.as_deref().map_or_else(String::new, |why| format!(": {}", one_line(why)));
+            let since = duration(paused.for_ms);
+            out.push_str(&format!(
+                "paused for {since} by client {}{reason}; `ax resume` goes on\n",
+                paused.client
+            ));
+        }
+        if let Some(audit) = self.audit.as_ref().filter(|audit| audit.fault.is_some() || audit.lost > 0) {
+            let how = match &audit.fault {
+                Some(fault) => format!("cannot be written: {}; ", one_line(fault)),
+                None => String::new(),
+            };
+            out.push_str(&format!("audit {how}{} lines lost\n", audit.lost));
         }
         out.push('\n');
         let mut apps = Table::new([
@@ -43,7 +64,7 @@ impl Render for StatusAnswer {
         apps.write_or(out, "no app is attached\n");
         for app in &self.apps {
             if let Some(why) = &app.degraded {
-                out.push_str(&format!("{}: {why}\n", app.app.name));
+                out.push_str(&format!("{}: {}\n", one_line(&app.app.name), one_line(why)));
             }
             if let Some(acting) = &app.acting {
                 let waiting = match acting.waiting {
@@ -54,13 +75,17 @@ impl Render for StatusAnswer {
                 let since = duration(acting.for_ms);
                 out.push_str(&format!(
                     "{}: client {client} has been running {command} for {since}{waiting}\n",
-                    app.app.name
+                    one_line(&app.app.name)
                 ));
             }
         }
         for held in &self.held {
             let left = duration(held.left_ms);
-            out.push_str(&format!("client {} holds {} for another {left}\n", held.client, held.what));
+            out.push_str(&format!(
+                "client {} holds {} for another {left}\n",
+                held.client,
+                one_line(&held.what)
+            ));
         }
         out.push('\n');
         let mut clients = Table::new([
@@ -98,9 +123,9 @@ impl Render for DoctorAnswer {
                 Verdict::Limited => "limited",
                 Verdict::Missing => "MISSING",
             };
-            out.push_str(&format!("{mark}  {:width$}  {}\n", check.what, check.found));
+            out.push_str(&format!("{mark}  {:width$}  {}\n", check.what, one_line(&check.found)));
             if let Some(remedy) = &check.remedy {
-                out.push_str(&format!("{:9}{:width$}  → {remedy}\n", "", ""));
+                out.push_str(&format!("{:9}{:width$}  → {}\n", "", "", one_line(remedy)));
             }
         }
         out.push_str(if self.healthy { "healthy\n" } else { "not healthy\n" });

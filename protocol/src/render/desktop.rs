@@ -6,6 +6,7 @@ use crate::command::{
     AttachAnswer, ClipKind, ClipboardGetAnswer, ClipboardSetAnswer, CloseAppAnswer, LaunchAnswer,
     ListAppsAnswer, ListDisplaysAnswer, ListWindowsAnswer, MousePositionAnswer, WindowAnswer,
 };
+use crate::text::one_line;
 
 impl Render for ListAppsAnswer {
     fn render(&self, out: &mut String) {
@@ -68,9 +69,9 @@ impl Render for LaunchAnswer {
     fn render(&self, out: &mut String) {
         match (&self.launched, self.pid) {
             (Some(app), _) if self.handed_over_to == Some(app.pid) => {
-                out.push_str(&format!("handed over to {} (pid {})", app.name, app.pid));
+                out.push_str(&format!("handed over to {} (pid {})", one_line(&app.name), app.pid));
             }
-            (Some(app), _) => out.push_str(&format!("{} is running as {}", app.name, app.pid)),
+            (Some(app), _) => out.push_str(&format!("{} is running as {}", one_line(&app.name), app.pid)),
             (None, Some(pid)) => out.push_str(&format!("started, as {pid}")),
             (None, None) => out.push_str("started"),
         }
@@ -80,7 +81,7 @@ impl Render for LaunchAnswer {
             out.push_str(&format!(" (after {} ms)", self.waited_ms));
         }
         if let Some(note) = &self.note {
-            out.push_str(&format!("\n  {note}"));
+            out.push_str(&format!("\n  {}", one_line(note)));
         }
         out.push('\n');
     }
@@ -119,12 +120,17 @@ impl Render for ClipboardGetAnswer {
         let size = self.bytes.as_ref().map(|bytes| file_size(bytes.len() as u64 / 4 * 3));
         match (&self.text, &self.path, size) {
             (Some(text), _, _) => out.push_str(text),
-            (None, Some(path), _) => out.push_str(&format!("an image, in {}\n", path.display())),
+            (None, Some(path), _) => {
+                out.push_str(&format!("an image, in {}\n", one_line(&path.to_string_lossy())))
+            }
             (None, None, Some(size)) => out.push_str(&format!(
                 "an image of {size}; write it to a file with `ax clipboard-get --out shot.png`\n"
             )),
             (None, None, None) if self.files.is_empty() => out.push_str("(nothing)\n"),
-            _ => self.files.iter().for_each(|file| out.push_str(&format!("{}\n", file.display()))),
+            _ => self
+                .files
+                .iter()
+                .for_each(|file| out.push_str(&format!("{}\n", one_line(&file.to_string_lossy())))),
         }
     }
 }
@@ -151,7 +157,7 @@ pub(super) fn write_window(window: &WindowInfo, out: &mut String) {
     match &*window.app {
         // An app that has just started has no name yet.
         "" => out.push_str(&format!(" of process {}", window.pid)),
-        app => out.push_str(&format!(" of {app}")),
+        app => out.push_str(&format!(" of {}", one_line(app))),
     }
     if let Some(bounds) = window.bounds {
         out.push_str(&format!(" @{}", format_bounds(bounds)));

@@ -1,15 +1,18 @@
 //! The text form of answers, which requests with `format: "text"` get. The files are divided by family, as the commands are.
 
+mod approval;
+mod audit;
 mod daemon;
 mod desktop;
 mod observe;
+mod policy;
 mod selftest;
 mod wait;
 
 use crate::error::{Delivery, Disposition, Error};
 use crate::geometry::Bounds;
 use crate::node::Unread;
-use crate::text::{children_noun, quote, write_ref};
+use crate::text::{children_noun, one_line, quote, write_ref};
 
 /// An answer that has a text form.
 pub trait Render {
@@ -20,9 +23,9 @@ pub trait Render {
 impl Render for Error {
     /// Writes what is wrong, what to do, and what may have been meant.
     fn render(&self, out: &mut String) {
-        out.push_str(&format!("error: {}\n", self.message));
+        out.push_str(&format!("error: {}\n", one_line(&self.message)));
         if !self.suggestion.is_empty() {
-            out.push_str(&format!("  try: {}\n", self.suggestion));
+            out.push_str(&format!("  try: {}\n", one_line(&self.suggestion)));
         }
         for candidate in &self.candidates {
             out.push_str("  - ");
@@ -31,7 +34,7 @@ impl Render for Error {
         }
         write_unread(self.unread.as_deref().map_or(&[], Vec::as_slice), out);
         if let Some(command) = &self.retry_command {
-            out.push_str(&format!("  run: ax {command}\n"));
+            out.push_str(&format!("  run: ax {}\n", one_line(command)));
         }
     }
 }
@@ -116,7 +119,7 @@ impl<const N: usize> Table<N> {
     }
 
     fn row(&mut self, row: [String; N]) {
-        self.rows.push(row);
+        self.rows.push(row.map(|cell| one_line(&cell).into_owned()));
     }
 
     fn write_or(&self, out: &mut String, empty: &str) {

@@ -30,6 +30,10 @@ impl Render for ScreenshotAnswer {
             return;
         }
         out.push_str(&format!(" {format}, {}, hash {}\n", file_size(self.size), self.hash));
+        if self.blocked_windows > 0 {
+            let noun = if self.blocked_windows == 1 { "window is" } else { "windows are" };
+            out.push_str(&format!("{} {noun} painted over, as the policy demands\n", self.blocked_windows));
+        }
         match &self.path {
             Some(path) => out.push_str(&format!("written to {}\n", path.display())),
             None => out.push_str("to save it: ax screenshot shot.png\n"),
@@ -52,6 +56,7 @@ mod tests {
             scale: 2.0,
             hash: "00ff".into(),
             unchanged: false,
+            blocked_windows: 0,
             size: 45_000,
             path: None,
             bytes: None,

@@ -7,11 +7,15 @@ use super::desktop::write_window;
 use crate::command::{BatchAnswer, WaitAnswer};
 use crate::error::Error;
 use crate::event::{Event, Observed};
-use crate::text::{quote, write_ref};
+use crate::text::{one_line, quote, write_ref};
 
 impl Render for WaitAnswer {
     fn render(&self, out: &mut String) {
-        let what = if self.met.is_empty() { "the time".to_owned() } else { self.met.join(", ") };
+        let what = if self.met.is_empty() {
+            "the time".to_owned()
+        } else {
+            one_line(&self.met.join(", ")).into_owned()
+        };
         let how = match self.observed {
             Observed::Event => "",
             Observed::Reread => " (found by rereading)",
@@ -42,7 +46,7 @@ fn write_event(event: &Event, out: &mut String) {
     let json = serde_json::to_value(event).unwrap_or_default();
     out.push_str(json["event"].as_str().unwrap_or_default());
     if let Some(app) = json["app"]["name"].as_str() {
-        out.push_str(&format!(" in {app}"));
+        out.push_str(&format!(" in {}", one_line(app)));
     }
     if let Ok(node) = serde_json::from_value(json["node"].clone()) {
         out.push(' ');
@@ -75,7 +79,7 @@ impl Render for BatchAnswer {
 /// Writes one answer of a batch as it is rendered alone: on the same line if it is one line, otherwise indented below.
 fn render_result(result: &Value, out: &mut String) {
     let command = result["command"].as_str().unwrap_or("?");
-    out.push_str(&format!("{} {command}", result["index"]));
+    out.push_str(&format!("{} {}", result["index"], one_line(command)));
     if let Ok(error) = serde_json::from_value::<Error>(result["error"].clone()) {
         out.push_str(": ");
         error.render(out);

@@ -2,14 +2,12 @@
 
 use std::hash::Hash;
 
-use regex_lite::Regex;
-
 use super::ast::{
     Attr, AttrFilter, Combinator, Filter, Op, Part, Path, Pseudo, RoleTest, Selector, StateTest, Step,
 };
 use super::fold::{fold, lower};
-use super::parse;
 use super::query::Query;
+use super::regex::CostedRegex;
 use crate::role::Role;
 use crate::state::States;
 
@@ -113,7 +111,7 @@ pub(super) enum TextTest {
     Contains(String),
     Starts(String),
     Ends(String),
-    Regex(Regex),
+    Regex(CostedRegex),
     /// Passes no text; it stands for a regex that does not compile, which no parsed selector has.
     Never,
 }
@@ -241,7 +239,7 @@ fn ready_text(filter: &AttrFilter) -> ReadyPart {
         Op::Contains => TextTest::Contains(expected()),
         Op::Starts => TextTest::Starts(expected()),
         Op::Ends => TextTest::Ends(expected()),
-        Op::Regex => parse::regex(value, ignore_case).map_or(TextTest::Never, TextTest::Regex),
+        Op::Regex => CostedRegex::new(value, ignore_case).map_or(TextTest::Never, TextTest::Regex),
     };
     // A regex ignores case by itself.
     let ignore_case = ignore_case && op != Op::Regex;

@@ -33,6 +33,7 @@
 //! ```
 
 mod ast;
+pub mod budget;
 mod error;
 mod fold;
 mod hint;
@@ -40,6 +41,7 @@ mod matcher;
 mod parse;
 mod print;
 mod query;
+mod regex;
 mod target;
 
 #[cfg(test)]
@@ -53,6 +55,7 @@ pub use ast::{
 pub use error::SelectorError;
 pub use fold::fold;
 pub use matcher::{Facts, Forest, Matcher, Seed, is_item, takes_name_from_content};
+pub use regex::CostedRegex;
 pub use target::Target;
 
 /// The maximum length of a selector in bytes, as written and in canonical form.

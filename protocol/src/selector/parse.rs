@@ -32,7 +32,15 @@ pub(super) fn regex(
     pattern: &str,
     ignore_case: bool,
 ) -> std::result::Result<regex_lite::Regex, regex_lite::Error> {
-    regex_lite::RegexBuilder::new(pattern).case_insensitive(ignore_case).size_limit(MAX_REGEX_BYTES).build()
+    sized_regex(pattern, ignore_case, MAX_REGEX_BYTES)
+}
+
+pub(super) fn sized_regex(
+    pattern: &str,
+    ignore_case: bool,
+    bytes: usize,
+) -> std::result::Result<regex_lite::Regex, regex_lite::Error> {
+    regex_lite::RegexBuilder::new(pattern).case_insensitive(ignore_case).size_limit(bytes).build()
 }
 
 /// Whether a character may be in a WORD.

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use super::ast::{Attr, Combinator, RoleTest};
+use super::budget::spend;
 use super::fold::{folds_to, lower};
 use super::matcher::{
     Facts, Forest, Matcher, ReadyPart, ReadyPath, ReadyStep, TextTest, takes_name_from_content,
@@ -58,7 +59,7 @@ impl<'q, F: Forest> Query<'q, F> {
         let mut open: Vec<(F::Node, usize)> = Vec::new();
         let mut visiting = Some(scope);
         while let Some(node) = visiting {
-            if found.len() >= limit {
+            if found.len() >= limit || !spend(1) {
                 break;
             }
             if self.matches(node) {
@@ -79,6 +80,9 @@ impl<'q, F: Forest> Query<'q, F> {
     ) -> Vec<F::Node> {
         let mut found: Vec<(Vec<usize>, F::Node)> = Vec::new();
         for node in candidates {
+            if !spend(2) {
+                break;
+            }
             if self.matches(node) && self.in_scope(scope, node) {
                 found.push((self.position(node), node));
             }
@@ -145,6 +149,9 @@ impl<'q, F: Forest> Query<'q, F> {
             }
             unknown.push(ancestor);
         }
+        if !spend(unknown.len() as u64) {
+            return reach;
+        }
         for ancestor in unknown.into_iter().rev() {
             reach = self.advance(path, path.steps.len() - 1, reach, ancestor);
             self.reach.insert((index, ancestor), reach);
@@ -177,7 +184,8 @@ impl<'q, F: Forest> Query<'q, F> {
             return false;
         };
         let nameless = facts.name.is_none_or(|name| name.trim().is_empty()) && !name.is_empty();
-        let by_content = nameless && takes_name_from_content(facts.role) && role_matches(step, facts);
+        let by_content =
+            nameless && takes_name_from_content(facts.role) && role_matches(step, facts) && spend(8);
         by_content && self.forest.name_from_content(node).is_some_and(|text| folds_to(&text, name))
     }
 
@@ -237,6 +245,9 @@ impl<'q, F: Forest> Query<'q, F> {
         let mut counted = Vec::new();
         let mut last_row = None;
         for i in 0..self.forest.child_count(parent) {
+            if !spend(1) {
+                break;
+            }
             let child = self.forest.child(parent, i);
             let facts = self.forest.facts(child);
             if self.head_matches(step, child, &facts)
@@ -277,6 +288,9 @@ impl<'q, F: Forest> Query<'q, F> {
         // The steps that are matched at each node of `open`; ancestors of the first do not count.
         let mut reaches = vec![Reach::default()];
         while let Some(child) = self.next_child(&mut open) {
+            if !spend(1) {
+                return false;
+            }
             reaches.truncate(open.len());
             let above = reaches.last().copied().unwrap_or_default();
             let reach = self.advance(path, steps, above, child);
@@ -389,5 +403,7 @@ fn text_passes(attr: Attr, test: &TextTest, ignore_case: bool, facts: &Facts<'_>
     texts
         .into_iter()
         .flatten()
+        // Long texts take longer to go through than a node does to look at.
+        .take_while(|text| spend(text.len() as u64 / 256))
         .any(|text| if ignore_case { test.passes(&lower(text)) } else { test.passes(text) })
 }

@@ -148,7 +148,7 @@ fn every_action_leaves_a_line_in_the_audit_without_what_was_typed() {
     let log = String::from_utf8_lossy(&stage.daemon.log()).into_owned();
     let lines: Vec<Value> = log
         .lines()
-        .filter(|line| line.starts_with("{\"at_ms\""))
+        .filter(|line| line.starts_with("{\"n\":"))
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
     let typed = lines.iter().find(|line| line["command"] == "type").unwrap_or_else(|| panic!("{lines:?}"));

@@ -74,3 +74,23 @@ fn nobody_else_types_while_a_key_is_held() {
     assert_eq!(stage.client.answer(id)["ok"], true);
     comes_free(&mut stage);
 }
+
+#[test]
+fn what_a_client_that_is_gone_holds_with_a_lease_is_released_by_anyone() {
+    let mut stage = Stage::start();
+    let mut brief = stage.another();
+    let key = stage.args(json!({ "combo": "shift" }));
+    let leased = stage.args(json!({ "combo": "shift", "hold_ms": 600_000 }));
+    brief.ok("key-down", leased);
+    drop(brief);
+    assert_eq!(stage.held_down().len(), 1);
+    stage.act("key-up", key);
+    assert_eq!(stage.held_down(), [""; 0]);
+    let (x, y) = stage.middle("Entry");
+    let mut brief = stage.another();
+    brief.ok("mouse-down", json!({ "point": format!("{x},{y}"), "hold_ms": 600_000 }));
+    drop(brief);
+    assert_eq!(stage.held_down().len(), 1);
+    stage.act("mouse-up", json!({ "point": format!("{x},{y}") }));
+    comes_free(&mut stage);
+}

@@ -125,10 +125,10 @@ impl ActionContext<'_> {
     /// The point to click of another target.
     pub async fn click_point_of(&self, target: &str) -> Result<Point> {
         if let Target::Point { x, y } = parse_target(target)? {
-            return self.engine.place_of(Point { x, y }, self.options, self.deadline).await;
+            return self.engine.place_of(self.call, Point { x, y }, self.options, self.deadline).await;
         }
         let place = Where { app: self.options.app, window: self.options.window };
-        let located = self.engine.locate(target, place, self.deadline).await?;
+        let located = self.engine.locate(self.call, target, place, self.deadline).await?;
         self.wait_until_actionable(&located.app, located.id).await
     }
 
@@ -278,6 +278,12 @@ impl ActionContext<'_> {
         let Some(key) = hit else { return Ok(None) };
         let cover = {
             let tree = app.tree.read();
+            if tree.is_concealed_key(key) {
+                return Ok(Some(Actionability::CoveredInside(
+                    point,
+                    "is covered by a hidden window".to_owned(),
+                )));
+            }
             let Some(top) = tree.by_key(key) else { return Ok(None) };
             let ix = alive(app, &tree, id)?;
             if tree.is_within(top, ix) || tree.is_within(ix, top) {

@@ -6,19 +6,23 @@ use std::time::Duration;
 
 use axd_protocol::command::{ActOptions, ElementState, Route, Settled};
 use axd_protocol::error::Delivery;
-use axd_protocol::{AppState, Clock, Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, State};
+use axd_protocol::{AppState, Clock, Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, State, Tick};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::Engine;
-use crate::action::input_lock::InputGuard;
+use crate::action::input_lock::{InputGuard, InputUser};
 use crate::action::receiver::Received;
 use crate::action::settle::{Pace, Watch, Within};
 use crate::action::spec::ActionSpec;
 use crate::apps::app::App;
 use crate::apps::target::alive;
 use crate::change_wait::{Next, Waited};
-use crate::failure::{MAYBE_DONE, Subject, error_of};
+use crate::failure::{MAYBE_DONE, Subject, delivery, error_of};
+use crate::policy::facts::Requester;
+use crate::policy::guard::Denied;
+use crate::policy::permit::Grants;
+use crate::tree_work::search_now;
 use axd_platform::{ElementKey, Failure, FailureKind, Sent, WorkerRequest};
 use axd_service::Call;
 use axd_tree::{Ix, Tree};
@@ -47,10 +51,18 @@ pub(crate) struct ActionContext<'c> {
     pub point: Option<Point>,
     pub before: Option<ElementState>,
     pub since: Clock,
+    /// Whether the action only releases keys or buttons.
+    pub releases: bool,
     /// The input lock, while this action holds it.
     pub input_guard: Mutex<Option<InputGuard>>,
     /// Whether the action failed only because another client holds something down, and is to wait for that without its turn.
     pub starts_again: AtomicBool,
+    /// Who requests the action, as the policy knows it.
+    pub requester: Requester,
+    /// What was approved of it.
+    pub grants: Grants,
+    /// What the policy did not allow of it.
+    pub denied: Denied,
     /// Who received the action's input.
     pub received: Received,
     /// The element that was under the pointer just before the button was pressed.
@@ -117,12 +129,21 @@ impl<'c> ActionContext<'c> {
             point,
             before: None,
             since,
+            releases: false,
             input_guard: Mutex::default(),
             starts_again: AtomicBool::new(false),
+            requester: Requester::of(call),
+            grants: Grants::default(),
+            denied: Denied::default(),
             received: Received::default(),
             hit: Mutex::default(),
             focused: None,
         }
+    }
+
+    /// This action, as the input lock knows it.
+    pub fn input_user(&self) -> InputUser {
+        InputUser { client: self.call.session.client, releases: self.releases }
     }
 
     /// Reads the target again and records its state, so that the action is decided on what is there now.
@@ -314,16 +335,24 @@ impl<'c> ActionContext<'c> {
         let app = Arc::clone(self.app()?);
         let parsed = crate::apps::target::parse_selector(selector)?;
         let _watch = Watch::whole(self.engine, &app);
+        let deadline = self.action_deadline();
+        // What was found at a tick is true until the next one.
+        let known: Mutex<Option<(Tick, Option<bool>)>> = Mutex::new(None);
         let so = || {
-            let tree = app.tree.read();
-            let found = tree
-                .root()
-                .is_some_and(|root| tree.find(&parsed, axd_tree::Scope { root }, Some(1)).count > 0);
-            found != gone && (!gone || app.is_complete())
+            let tick = app.tree.read().tick();
+            let found = match *known.lock() {
+                Some((at, found)) if at == tick => found,
+                _ => search_now(&app, deadline, |tree| {
+                    let root = tree.root();
+                    root.is_some_and(|root| tree.find(&parsed, axd_tree::Scope { root }, Some(1)).count > 0)
+                }),
+            };
+            *known.lock() = Some((tick, found));
+            found == Some(!gone) && (!gone || app.is_complete())
         };
         let has_ended = || app.state() == AppState::Gone;
         let over = || so() || has_ended();
-        self.until(self.action_deadline(), over).await.map_err(|error| {
+        self.until(deadline, over).await.map_err(|error| {
             let message = format!("{}; the action had been done", error.message);
             Error { message, ..error }
                 .delivered(Delivery::DeliveredUnverified)
@@ -373,6 +402,10 @@ impl<'c> ActionContext<'c> {
     pub fn failed(&self, failure: &Failure) -> Error {
         let general = || error_of(failure, Subject::Target(&self.target_label()));
         let error = match failure.kind {
+            FailureKind::Denied => {
+                let denied = self.denied.get().map(|decision| decision.to_error());
+                return denied.unwrap_or_else(general).delivered(delivery(failure.sent));
+            }
             FailureKind::Closed if Instant::now() >= self.deadline => {
                 crate::action::out_of_time("the deadline was exceeded")
             }

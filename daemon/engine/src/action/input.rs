@@ -11,6 +11,7 @@ use axd_protocol::{Error, ErrorCode, NodeId, Point, Result, Role, State};
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::input_lock::HeldInput;
 use crate::action::receiver::Expected;
+use crate::policy::guard::with_questions;
 use axd_platform::{Act, Direction, FailureKind, Input, InputStep, Sent};
 
 /// The pause between the clicks of a double or triple click: some apps occasionally miss one of several clicks without a pause.
@@ -46,7 +47,7 @@ impl ActionContext<'_> {
             true => Expected::Popup(app.pid()),
             false => self.expected_of(id)?,
         };
-        self.send(clicks(at, Button::Left, 1, &[]), expected).await
+        self.send_to(id, clicks(at, Button::Left, 1, &[]), expected).await
     }
 
     /// Types a text: into the target, which has the focus, or into the app that the request names.
@@ -140,9 +141,11 @@ impl ActionContext<'_> {
     ) -> Result<Outcome> {
         self.take_input_lock().await?;
         let gate = self.call.gate.part();
-        let client = self.call.session.client;
-        let before = Input { steps: before, judge: self.judge(expected) };
-        let held = self.engine.hold(client, before, what, lease, &gate, self.deadline).await;
+        let presses = before.iter().cloned().chain(what.iter().map(|what| what.step(true)));
+        let guard = self.guard(&presses.collect::<Vec<_>>(), None);
+        let before = with_questions(before, self.engine.input_lock.is_holding_button());
+        let before = Input { steps: before, judge: self.judge(expected, guard) };
+        let held = self.engine.hold(&self.call.session, before, what, lease, &gate, self.deadline).await;
         held.map(|doubt| self.input_outcome(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
     }
 
@@ -150,8 +153,11 @@ impl ActionContext<'_> {
     pub async fn release(&self, before: Vec<InputStep>, what: &[HeldInput]) -> Result<Outcome> {
         self.take_input_lock().await?;
         let gate = self.call.gate.part();
+        // What is released is dropped where the pointer is by then.
+        let judge = self.judge(Expected::Anyone, self.guard(&before, None));
+        let before = Input { steps: with_questions(before, true), judge };
         let released = self.engine.release(before, what, &gate, self.deadline).await;
-        released.map(|doubt| self.input_outcome(doubt)).map_err(|failure| self.failed(&failure))
+        released.map(|doubt| self.input_outcome(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
     }
 }
 

@@ -2,6 +2,7 @@
 //! which client and until when.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axd_protocol::command::HeldInputStatus;
@@ -12,7 +13,8 @@ use tokio::time::{Instant, timeout_at};
 use tracing::{info, warn};
 
 use crate::Engine;
-use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Sent};
+use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Sent};
+use axd_service::Session;
 
 /// How long a key is held down if the request does not say.
 pub(crate) const DEFAULT_HOLD: Duration = Duration::from_secs(10);
@@ -53,6 +55,8 @@ struct HeldEntry {
     until: Instant,
     /// Whether it is released when its client disconnects.
     with_client: bool,
+    /// Whether its client has disconnected. Then anyone may release it.
+    is_orphaned: bool,
 }
 
 impl HeldEntry {
@@ -61,6 +65,14 @@ impl HeldEntry {
         let why = format!("client {} holds {} down", self.client, self.what.name());
         Failure::new(FailureKind::Refused, why)
     }
+}
+
+/// Who wants to use mouse and keyboard, and what for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InputUser {
+    pub client: u64,
+    /// Whether it only releases keys or buttons. What is held by a client that is gone is not in the way of that.
+    pub releases: bool,
 }
 
 /// The lock, and the keys and buttons that are held down.
@@ -78,11 +90,11 @@ pub(crate) struct InputGuard {
 }
 
 impl InputLock {
-    /// Waits until no other action uses mouse and keyboard and no client but `client` holds anything down. Unless it
+    /// Waits until no other action uses mouse and keyboard and no other client holds anything down. Unless it
     /// `waits_for_release`, it fails at once in the second case.
     async fn take(
         &self,
-        client: u64,
+        user: InputUser,
         deadline: Instant,
         waits_for_release: bool,
     ) -> Result<InputGuard, Failure> {
@@ -94,7 +106,7 @@ impl InputLock {
                 || Failure::new(FailureKind::Unresponsive, "mouse and keyboard are in use by another client");
             let turn = Arc::clone(&self.turn).lock_owned();
             let turn = InputGuard { _turn: timeout_at(deadline, turn).await.map_err(|_| busy())? };
-            let Some(other) = self.held_by_another(client) else { return Ok(turn) };
+            let Some(other) = self.in_the_way_of(user) else { return Ok(turn) };
             drop(turn);
             if !waits_for_release || timeout_at(deadline, let_go).await.is_err() {
                 return Err(other.in_the_way());
@@ -103,20 +115,22 @@ impl InputLock {
     }
 
     /// Waits until no other client holds anything down, without taking the lock.
-    pub async fn wait_until_free(&self, client: u64, deadline: Instant) -> Result<(), Failure> {
+    pub async fn wait_until_free(&self, user: InputUser, deadline: Instant) -> Result<(), Failure> {
         loop {
             let let_go = self.let_go.notified();
             tokio::pin!(let_go);
             let_go.as_mut().enable();
-            let Some(other) = self.held_by_another(client) else { return Ok(()) };
+            let Some(other) = self.in_the_way_of(user) else { return Ok(()) };
             if timeout_at(deadline, let_go).await.is_err() {
                 return Err(other.in_the_way());
             }
         }
     }
 
-    fn held_by_another(&self, client: u64) -> Option<HeldEntry> {
-        self.held.lock().1.iter().find(|held| held.client != client).copied()
+    fn in_the_way_of(&self, user: InputUser) -> Option<HeldEntry> {
+        let is_in_the_way =
+            |held: &&HeldEntry| held.client != user.client && !(user.releases && held.is_orphaned);
+        self.held.lock().1.iter().find(is_in_the_way).copied()
     }
 
     /// The held keys and buttons, for `status`.
@@ -130,6 +144,20 @@ impl InputLock {
         self.held.lock().1.iter().map(status).collect()
     }
 
+    /// The keys that are held down.
+    pub fn held_keys(&self) -> Vec<Key> {
+        let key = |held: &HeldEntry| match held.what {
+            HeldInput::Key(key) => Some(key),
+            HeldInput::Button(_) => None,
+        };
+        self.held.lock().1.iter().filter_map(key).collect()
+    }
+
+    /// Whether a mouse button is held down.
+    pub fn is_holding_button(&self) -> bool {
+        self.held.lock().1.iter().any(|held| matches!(held.what, HeldInput::Button(_)))
+    }
+
     /// Whether anything is held down.
     pub fn is_holding(&self) -> bool {
         !self.held.lock().1.is_empty()
@@ -141,11 +169,11 @@ impl Engine {
     /// `FailureKind::Refused`.
     pub(crate) async fn lock_input(
         &self,
-        client: u64,
+        user: InputUser,
         deadline: Instant,
         waits_for_release: bool,
     ) -> Result<InputGuard, Failure> {
-        self.input_lock.take(client, deadline, waits_for_release).await
+        self.input_lock.take(user, deadline, waits_for_release).await
     }
 
     /// Sends input; the caller holds the input lock. Returns a warning if the input may have been lost.
@@ -170,7 +198,7 @@ impl Engine {
     /// client disconnects. The caller holds the input lock.
     pub(crate) async fn hold(
         self: &Arc<Self>,
-        client: u64,
+        session: &Session,
         before: Input,
         what: &[HeldInput],
         lease: Option<Duration>,
@@ -181,67 +209,96 @@ impl Engine {
         // Recorded before anything is pressed: if the client disconnects meanwhile, this is what is released.
         let numbers: Vec<u64> = {
             let (next, held) = &mut *self.input_lock.held.lock();
+            // Checked under the lock that `client_left` takes after this was set: it finds what is recorded here, or nothing is.
+            if session.is_gone.load(Relaxed) {
+                let why = "its client has disconnected; nothing was pressed";
+                return Err(Failure::new(FailureKind::Refused, why));
+            }
             let new = what.iter().filter(|what| !held.iter().any(|held| held.what == **what));
             let new: Vec<HeldEntry> = new
                 .map(|what| {
                     *next += 1;
-                    HeldEntry { number: *next, what: *what, client, until, with_client: lease.is_none() }
+                    HeldEntry {
+                        number: *next,
+                        what: *what,
+                        client: session.client,
+                        until,
+                        with_client: lease.is_none(),
+                        is_orphaned: false,
+                    }
                 })
                 .collect();
             held.iter_mut().filter(|held| what.contains(&held.what)).for_each(|held| held.until = until);
             held.extend(&new);
             new.iter().map(|held| held.number).collect()
         };
+        // Started before anything is pressed too: this request may be dropped while it is being sent.
+        self.release_at(until, what.to_vec());
         let steps = before.steps.into_iter().chain(what.iter().map(|what| what.step(true))).collect();
         let sent = self.input(Input { steps, judge: before.judge }, gate, deadline).await;
-        let doubt = sent.inspect_err(|_| self.forget(|held| numbers.contains(&held.number)))?;
-        let engine = Arc::downgrade(self);
-        let held: Vec<HeldInput> = what.to_vec();
-        tokio::spawn(async move {
-            // The lease may be extended meanwhile; then another task watches it.
-            tokio::time::sleep_until(until).await;
-            if let Some(engine) = engine.upgrade() {
-                engine
-                    .release_held(|known| held.contains(&known.what) && known.until <= Instant::now())
-                    .await;
-            }
-        });
-        Ok(doubt)
+        sent.inspect_err(|_| self.forget(|held| numbers.contains(&held.number)))
     }
 
-    /// Releases held keys and buttons; the caller holds the input lock. Any receiver is accepted.
+    /// Releases keys and buttons when their lease ends. It may be extended meanwhile; then another task watches it.
+    fn release_at(self: &Arc<Self>, until: Instant, what: Vec<HeldInput>) {
+        let engine = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep_until(until).await;
+            if let Some(engine) = engine.upgrade() {
+                let is_over = |known: &HeldEntry| what.contains(&known.what) && known.until <= Instant::now();
+                engine.release_held(is_over, None).await;
+            }
+        });
+    }
+
+    /// Releases held keys and buttons after other steps; the caller holds the input lock. Any receiver is accepted for what is
+    /// released.
     pub(crate) async fn release(
         &self,
-        before: Vec<InputStep>,
+        before: Input,
         what: &[HeldInput],
         gate: &Gate,
         deadline: Instant,
     ) -> Result<Option<String>, Failure> {
-        let steps = before.into_iter().chain(what.iter().rev().map(|what| what.step(false))).collect();
-        let doubt = self.input(Input { steps, judge: Judge::anyone() }, gate, deadline).await?;
+        let steps = before.steps.into_iter().chain(what.iter().rev().map(|what| what.step(false))).collect();
+        let doubt = self.input(Input { steps, judge: before.judge }, gate, deadline).await?;
         self.forget(|held| what.contains(&held.what));
         Ok(doubt)
     }
 
-    /// Called when a client disconnects: releases what it held down, unless it gave a lease.
+    /// Called when a client has disconnected: releases what it held down, unless it gave a lease. What it gave a lease may be
+    /// released by anyone from now on.
     pub(crate) fn client_left(self: &Arc<Self>, client: u64) {
-        if self.input_lock.is_holding() {
-            let engine = Arc::clone(self);
-            tokio::spawn(async move {
-                engine.release_held(|held| held.client == client && held.with_client).await;
-            });
+        let mut is_holding = false;
+        for held in self.input_lock.held.lock().1.iter_mut().filter(|held| held.client == client) {
+            held.is_orphaned = true;
+            is_holding = true;
         }
+        if !is_holding {
+            return;
+        }
+        self.input_lock.let_go.notify_waiters();
+        let engine = Arc::clone(self);
+        tokio::spawn(async move {
+            engine.release_held(|held| held.client == client && held.with_client, None).await;
+        });
     }
 
     /// Called when the daemon shuts down: releases everything.
     pub async fn release_all_input(&self) {
-        self.release_held(|_| true).await;
+        self.release_held(|_| true, Some(Instant::now() + RELEASE_TIMEOUT)).await;
     }
 
-    async fn release_held(&self, which: impl Fn(&HeldEntry) -> bool) {
-        let Ok(_turn) = timeout_at(Instant::now() + RELEASE_TIMEOUT, self.input_lock.turn.lock()).await
-        else {
-            return;
+    /// Releases what is held. It waits for the action that uses mouse and keyboard, at most until `end`: that may take long, and
+    /// nobody else would release it.
+    async fn release_held(&self, which: impl Fn(&HeldEntry) -> bool, end: Option<Instant>) {
+        let turn = self.input_lock.turn.lock();
+        let _turn = match end {
+            None => turn.await,
+            Some(end) => match timeout_at(end, turn).await {
+                Ok(turn) => turn,
+                Err(_) => return,
+            },
         };
         let mut what: Vec<HeldInput> =
             self.input_lock.held.lock().1.iter().filter(|held| which(held)).map(|held| held.what).collect();

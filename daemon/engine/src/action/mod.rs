@@ -48,10 +48,12 @@ use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::apps::target::{Where, parse_target};
+use crate::policy::facts::ElementView;
 use crate::policy::permit::ActionSubject;
 use axd_protocol::selector::Target;
 use axd_service::Call;
 use context::ActionContext;
+use input_lock::InputUser;
 use queue::QueueGuard;
 use spec::{ActionSpec, DynAction, TargetKind, action_of};
 
@@ -68,14 +70,27 @@ impl Engine {
     ) -> Result<()> {
         let (action, options) = (action_of(command), command.options());
         let spec = action.spec_of()?;
-        let deadline = call.deadline.unwrap_or_else(|| Instant::now() + DEFAULT_ACTION_DEADLINE);
+        let deadline = || call.deadline.unwrap_or_else(|| Instant::now() + DEFAULT_ACTION_DEADLINE);
+        let mut end = deadline();
         let mut subject = ActionSubject { keys: spec.keys, text: spec.text, ..ActionSubject::default() };
         let mut searches = 0;
         let done = loop {
-            let done = self.act_on(call, (action, &spec), options, deadline, &mut subject, answer).await;
+            let done = self.act_on(call, (action, &spec), options, end, &mut subject, answer).await;
+            let is_sent = call.gate.is_sent();
             match &done {
-                Err(error) if spec.is_target_replaced(error, searches) && !call.gate.is_sent() => {
-                    self.find_again(subject.app.as_ref(), searches, deadline).await;
+                // Who would get it was found out just before it was sent, and somebody is to be asked about that.
+                Err(_) if subject.must_be_approved.is_some() && !is_sent => {
+                    let Some((decision, wanted)) = subject.must_be_approved.take() else { break done };
+                    match self.have_approved(call, &decision, wanted.clone()).await {
+                        Ok(by) => subject.approved_by = by,
+                        Err(error) => break Err(error),
+                    }
+                    subject.grants.add(&decision, &wanted);
+                    // The time that a person takes is not the action's, unless the request says so.
+                    end = deadline();
+                }
+                Err(error) if spec.is_target_replaced(error, searches) && !is_sent => {
+                    self.find_again(subject.app.as_ref(), searches, end).await;
                     searches += 1;
                 }
                 _ => break done,
@@ -98,18 +113,25 @@ impl Engine {
         subject: &mut ActionSubject<'_>,
         answer: &mut Answer<'_>,
     ) -> Result<Delivery> {
-        let (app, target, point) = self.find_target(spec, options, deadline).await?;
+        let (app, target, point) = self.find_target(call, spec, options, deadline).await?;
         subject.app = app.as_ref().map(|app| app.seen());
         subject.target = target;
-        self.permit(call, subject)?;
+        let (element, window) = self.described(app.as_deref(), target);
+        subject.described = element.as_ref().map(ElementView::node_ref);
+        if !options.dry_run {
+            self.permit_action(call, subject, element, window).await?;
+        }
         let mut needs_input = spec.takes_input_lock(options, point.is_some());
         let (_turn, context, done) = loop {
+            let user = InputUser { client: call.session.client, releases: spec.releases };
             let queues_in = app.as_ref().filter(|_| !spec.releases);
-            let turn = self.take_turn(call, queues_in, needs_input, deadline).await?;
+            let turn = self.take_turn(call, queues_in, needs_input.then_some(user), deadline).await?;
             if let Some(app) = &app {
                 app.until_finished(deadline).await;
             }
             let mut context = ActionContext::new(self, call, options, deadline, app.clone(), target, point);
+            context.releases = spec.releases;
+            context.grants = subject.grants.clone();
             context.begin().await?;
             let done = match options.dry_run {
                 true => Ok(context.dry_run(spec)),
@@ -122,6 +144,7 @@ impl Engine {
                 break (turn, context, done);
             }
         };
+        subject.must_be_approved = context.denied.to_be_approved();
         // The action is attributed to the app that received the input, whatever the request names.
         if let Some(received) = context.received.last().and_then(|receiver| receiver.pid)
             && subject.app.as_ref().is_none_or(|app| app.pid != received)
@@ -139,6 +162,20 @@ impl Engine {
         Ok(done.delivery)
     }
 
+    /// The target of an action, and the title of its window, as the policy sees them.
+    pub(crate) fn described(
+        &self,
+        app: Option<&App>,
+        target: Option<NodeId>,
+    ) -> (Option<ElementView>, Option<String>) {
+        let Some((app, id)) = app.zip(target) else { return (None, None) };
+        let tree = app.tree.read();
+        match tree.resolve(id) {
+            axd_tree::Resolved::Alive(ix) => (Some(ElementView::of(&tree, ix)), self.window_title(&tree, ix)),
+            _ => (None, None),
+        }
+    }
+
     /// Waits for the turn of an action in the queue of its app. Releasing a key or button needs none: the action that has the
     /// turn may be waiting for just that.
     ///
@@ -148,12 +185,12 @@ impl Engine {
         &self,
         call: &Call,
         app: Option<&'a Arc<App>>,
-        needs_input: bool,
+        input_user: Option<InputUser>,
         deadline: Instant,
     ) -> Result<Option<QueueGuard<'a>>> {
         let (client, command) = (call.session.client, call.command.name());
-        if needs_input {
-            self.input_lock.wait_until_free(client, deadline).await.map_err(|failure| {
+        if let Some(user) = input_user {
+            self.input_lock.wait_until_free(user, deadline).await.map_err(|failure| {
                 Error::new(axd_protocol::ErrorCode::ActionFailed, format!("{command}: {failure}"))
                     .suggest("wait until it is released; `ax status` shows who holds it")
             })?;
@@ -166,8 +203,9 @@ impl Engine {
     }
 
     /// Resolves the subject of an action: an app, an element of it, a point.
-    async fn find_target(
+    pub(crate) async fn find_target(
         self: &Arc<Self>,
+        call: &Call,
         spec: &ActionSpec<'_>,
         options: ActOptions<'_>,
         deadline: Instant,
@@ -176,50 +214,50 @@ impl Engine {
         match spec.target {
             TargetKind::Element(target) => match parse_target(target)? {
                 Target::Point { x, y } => {
-                    let point = self.place_of(axd_protocol::Point { x, y }, options, deadline).await?;
+                    let point = self.place_of(call, axd_protocol::Point { x, y }, options, deadline).await?;
                     let located = match options.app {
                         Some(_) => {
-                            let app = self.app(options.app, deadline).await?;
+                            let app = self.app(call, options.app, deadline).await?;
                             self.locate_point_in(app, point, deadline).await
                         }
-                        None => self.locate_point(point, deadline).await,
+                        None => self.locate_point(call, point, deadline).await,
                     };
                     match located {
                         Ok(located) => Ok((Some(located.app), Some(located.id), Some(point))),
                         // A point can be clicked even if no element is known there.
                         Err(_) if spec.takes_bare_point => {
-                            Ok((self.app(options.app, deadline).await.ok(), None, Some(point)))
+                            Ok((self.app(call, options.app, deadline).await.ok(), None, Some(point)))
                         }
                         Err(error) => Err(error),
                     }
                 }
                 _ => {
-                    let located = self.locate(target, place, deadline).await?;
+                    let located = self.locate(call, target, place, deadline).await?;
                     Ok((Some(located.app), Some(located.id), None))
                 }
             },
             TargetKind::Focus => {
-                let app = self.app(options.app, deadline).await?;
+                let app = self.app(call, options.app, deadline).await?;
                 let focused = {
                     let tree = app.tree.read();
                     tree.focused().map(|ix| tree.id(ix))
                 };
                 Ok((Some(app), focused, None))
             }
-            TargetKind::App => Ok((Some(self.app(options.app, deadline).await?), None, None)),
+            TargetKind::App => Ok((Some(self.app(call, options.app, deadline).await?), None, None)),
             TargetKind::Place(point) => {
-                let point = self.place_of(point, options, deadline).await?;
+                let point = self.place_of(call, point, options, deadline).await?;
                 let app = match options.app {
-                    Some(_) => Some(self.app(options.app, deadline).await?),
+                    Some(_) => Some(self.app(call, options.app, deadline).await?),
                     None => self.app_at(point),
                 };
                 Ok((app, None, Some(point)))
             }
             TargetKind::Keyboard => {
                 let app = match options.app {
-                    Some(_) => Some(self.app(options.app, deadline).await?),
+                    Some(_) => Some(self.app(call, options.app, deadline).await?),
                     // Keys go to the focus, whether or not it is known which app has it.
-                    None => self.app(None, deadline).await.ok(),
+                    None => self.app(call, None, deadline).await.ok(),
                 };
                 Ok((app, None, None))
             }
@@ -229,12 +267,13 @@ impl Engine {
     /// A point on the screen: as it is given, or relative to the window that the request names.
     async fn place_of(
         self: &Arc<Self>,
+        call: &Call,
         point: axd_protocol::Point,
         options: ActOptions<'_>,
         deadline: Instant,
     ) -> Result<axd_protocol::Point> {
         let Some(window) = options.window else { return Ok(point) };
-        let app = self.app(options.app, deadline).await?;
+        let app = self.app(call, options.app, deadline).await?;
         let number = {
             let tree = app.tree.read();
             let ix = self.scope(&app, &tree, Some(window), None)?;
@@ -247,7 +286,14 @@ impl Engine {
                 format!("the position of the window '{window}' is unknown"),
             )
         })?;
-        Ok(axd_protocol::Point { x: bounds.x + point.x, y: bounds.y + point.y })
+        match (bounds.x.checked_add(point.x), bounds.y.checked_add(point.y)) {
+            (Some(x), Some(y)) => Ok(axd_protocol::Point { x, y }),
+            _ => Err(Error::new(
+                axd_protocol::ErrorCode::InvalidArgs,
+                format!("the point {},{} of the window '{window}' is on no screen", point.x, point.y),
+            )
+            .suggest(format!("the window is {} by {} pixels large", bounds.width, bounds.height))),
+        }
     }
 
     /// The attached app whose window is at a point.

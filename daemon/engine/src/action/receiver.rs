@@ -17,6 +17,8 @@ use crate::Engine;
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::input_lock::InputGuard;
 use crate::change_wait::Next;
+use crate::desktop::state::DesktopState;
+use crate::policy::guard::{Guard, with_questions};
 use axd_platform::{Failure, FailureKind, Gate, Input, InputStep, Judge, Receiver, Sent, Stretch};
 
 /// How long a window that must receive keys may take to get the input focus.
@@ -48,7 +50,9 @@ impl Expected {
             (Expected::Window(pid, window), Stretch::Keys) => {
                 receiver.window == Some(window) || receiver.popup && is_app(pid)
             }
-            (Expected::Window(_, window), Stretch::Pointer(_)) => receiver.window == Some(window),
+            (Expected::Window(_, window), Stretch::Pointer(_) | Stretch::Over(_)) => {
+                receiver.window == Some(window)
+            }
         }
     }
 }
@@ -73,7 +77,7 @@ impl ActionContext<'_> {
             return Ok(false);
         }
         let is_sent = self.call.gate.is_sent();
-        let taken = self.engine.lock_input(self.call.session.client, self.deadline, is_sent).await;
+        let taken = self.engine.lock_input(self.input_user(), self.deadline, is_sent).await;
         let turn: InputGuard = taken.map_err(|failure| {
             self.starts_again.store(!is_sent && failure.kind == FailureKind::Refused, Relaxed);
             self.failed(&failure).suggest("wait until it is released; `ax status` shows who holds it")
@@ -119,7 +123,14 @@ impl ActionContext<'_> {
     /// Sends input that must reach the expected receiver.
     pub async fn send(&self, steps: Vec<InputStep>, expected: Expected) -> Result<Outcome> {
         let gate = self.call.gate.part();
-        let sent = self.try_to_send(steps, expected, &gate).await;
+        let sent = self.try_to_send(steps, expected, None, &gate).await;
+        sent.map(|doubt| self.input_outcome(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
+    }
+
+    /// Sends input for another element than the target of the action.
+    pub async fn send_to(&self, id: NodeId, steps: Vec<InputStep>, expected: Expected) -> Result<Outcome> {
+        let gate = self.call.gate.part();
+        let sent = self.try_to_send(steps, expected, Some(id), &gate).await;
         sent.map(|doubt| self.input_outcome(doubt)).map_err(|failure| self.not_sent(&failure, &gate))
     }
 
@@ -127,11 +138,14 @@ impl ActionContext<'_> {
         &self,
         steps: Vec<InputStep>,
         expected: Expected,
+        element: Option<NodeId>,
         gate: &Gate,
     ) -> std::result::Result<Option<String>, Failure> {
         let refused = |error: Error| Failure::new(FailureKind::Refused, error.message);
         self.take_input_lock().await.map_err(refused)?;
-        let input = Input { steps, judge: self.judge(expected) };
+        let judge = self.judge(expected, self.guard(&steps, element));
+        let steps = with_questions(steps, self.engine.input_lock.is_holding_button());
+        let input = Input { steps, judge };
         self.engine.input(input, gate, self.deadline).await
     }
 
@@ -142,7 +156,7 @@ impl ActionContext<'_> {
         expected: Expected,
     ) -> Result<std::result::Result<Option<Receiver>, String>> {
         let gate = self.call.gate.part();
-        match self.try_to_send(vec![InputStep::Expect(stretch)], expected, &gate).await {
+        match self.try_to_send(vec![InputStep::Expect(stretch)], expected, None, &gate).await {
             Ok(_) => Ok(Ok(self.received.last())),
             Err(failure) if failure.kind == FailureKind::Elsewhere => Ok(Err(failure.to_string())),
             Err(failure) => Err(self.failed(&failure)),
@@ -164,7 +178,7 @@ impl ActionContext<'_> {
         loop {
             self.raise(window, again).await?;
             let gate = self.call.gate.part();
-            let failure = match self.try_to_send(steps.clone(), expected, &gate).await {
+            let failure = match self.try_to_send(steps.clone(), expected, None, &gate).await {
                 Ok(doubt) => return Ok(self.input_outcome(doubt)),
                 Err(failure) => failure,
             };
@@ -181,11 +195,15 @@ impl ActionContext<'_> {
         }
     }
 
-    /// The judge for the input of this action.
-    pub fn judge(&self, expected: Expected) -> Judge {
+    /// The judge for input of this action: it must reach who is meant, and the policy must allow it there.
+    pub fn judge(&self, expected: Expected, guard: Guard) -> Judge {
         let (engine, received) = (Arc::downgrade(self.engine), self.received.clone());
         Judge::new(move |stretch, receiver| {
+            if let Stretch::Over(_) = stretch {
+                return guard.check(stretch, receiver);
+            }
             if expected.is(stretch, receiver) {
+                guard.check(stretch, receiver)?;
                 *received.0.lock() = Some(receiver.clone());
                 return Ok(());
             }
@@ -202,7 +220,7 @@ impl ActionContext<'_> {
                 (Stretch::Pointer(point), Receiver { window: None, pid: None, .. }) => {
                     format!("no window at {},{}", point.x, point.y)
                 }
-                (Stretch::Pointer(_), _) => format!("covered by {who}"),
+                (Stretch::Pointer(_) | Stretch::Over(_), _) => format!("covered by {who}"),
             };
             Err(Failure::new(FailureKind::Elsewhere, why))
         })
@@ -248,10 +266,17 @@ impl Engine {
             (None, None) => "an unknown process".to_owned(),
         };
         match receiver.title.as_str() {
+            _ if is_hidden(&desktop, receiver) => format!("a window of {whose}"),
             "" => format!("a window of {whose}"),
             title => format!("the window \"{title}\" of {whose}"),
         }
     }
+}
+
+/// Whether a receiver is a window that may not be read.
+pub(crate) fn is_hidden(desktop: &DesktopState, receiver: &Receiver) -> bool {
+    // Numbers of windows are never 0.
+    desktop.hides(receiver.pid.unwrap_or_default(), receiver.window.unwrap_or_default(), &receiver.title)
 }
 
 #[cfg(test)]

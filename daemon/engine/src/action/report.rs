@@ -2,9 +2,11 @@
 
 use axd_protocol::command::{ActAnswer, Aspect, Effects, Modal, Receiver, Route, Settled};
 use axd_protocol::error::{Delivery, Disposition};
+use axd_protocol::text::one_line;
 use axd_protocol::{Difference, Result};
 
 use crate::action::context::{ActionContext, Outcome, Settle};
+use crate::action::receiver::is_hidden;
 use crate::action::spec::ActionSpec;
 use crate::answer::Answer;
 use crate::apps::modal::{described, in_words, modals};
@@ -90,7 +92,9 @@ impl ActionContext<'_> {
     fn named(&self, receiver: axd_platform::Receiver) -> Receiver {
         let desktop = self.engine.desktop.read();
         let app = receiver.pid.and_then(|pid| desktop.by_pid(pid)).map(|app| app.name.clone());
-        Receiver { app, pid: receiver.pid, window: receiver.window, title: receiver.title }
+        let shown = !is_hidden(&desktop, &receiver);
+        let (window, title) = (receiver.window.filter(|_| shown), receiver.title);
+        Receiver { app, pid: receiver.pid, window, title: if shown { title } else { String::new() } }
     }
 }
 
@@ -155,12 +159,12 @@ fn text_of(data: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
     out.push_str(&settled);
     out.push('\n');
     if let Some(note) = &data.note {
-        out.push_str(&format!("  {note}\n"));
+        out.push_str(&format!("  {}\n", one_line(note)));
     }
     // The receiver is named only if the request did not determine it.
     if let Some(receiver) = data.receiver.as_ref().filter(|_| data.before.is_none()) {
         let app = receiver.app.as_deref().unwrap_or("an unknown app");
-        out.push_str(&format!("  received by {app}: {:?}\n", receiver.title));
+        out.push_str(&format!("  received by {}: {:?}\n", one_line(app), receiver.title));
     }
     if let Some(modal) = &data.modal {
         out.push_str(&format!("  modal: {}\n", in_words(modal)));

@@ -13,6 +13,7 @@ use crate::action::semantic::is_text;
 use crate::action::spec::{Action, ActionSpec, TargetKind};
 use crate::action::typed_text::{Came, came};
 use axd_platform::{Act, FailureKind, Sent, Stretch};
+use axd_tree::Tree;
 
 /// The note on typed text that the field shows differently.
 const OTHERWISE: &str = "the field's text differs from what was typed; the app may have changed it";
@@ -87,8 +88,14 @@ impl ActionContext<'_> {
         }
         let before = self.now().and_then(|now| now.value);
         let done = match text.split_once('\t') {
-            Some((first, rest)) if is_area => self.keys_with_tab(id, first, rest).await?,
-            _ => self.keys(text).await?,
+            Some((first, rest)) if is_area => self.keys_with_tab(id, first, rest).await,
+            _ => self.keys(text).await,
+        };
+        let done = match done {
+            Err(error) if is_text && !is_secure => {
+                return Err(self.with_what_is_there(error, before.as_deref(), text).await);
+            }
+            done => done?,
         };
         // Other clients need not wait while the effect is verified.
         self.release_input_lock();
@@ -112,6 +119,39 @@ impl ActionContext<'_> {
             self.until_it_has_come(was, text, &mut done).await?;
         }
         Ok(done)
+    }
+
+    /// The error of typing that was stopped part way, with how many characters are in the field: an app that loses the focus may drop
+    /// keys that its window had received.
+    async fn with_what_is_there(&self, error: Error, before: Option<&str>, text: &str) -> Error {
+        // A browser that has lost the focus tells of its fields too late to be believed.
+        let (Some(sent), Some(was), false) = (error.delivered_chars, before, self.is_in_document()) else {
+            return error;
+        };
+        let sent: String = text.chars().take(sent as usize).collect();
+        let holds = || self.now().and_then(|now| now.value).unwrap_or_default();
+        self.wait_for_effect(|| came(was, &holds(), &sent) == Came::Whole).await;
+        if let Some(id) = self.target {
+            let _ = self.read_again(id).await;
+        }
+        let now = holds();
+        let there = match came(was, &now, &sent) {
+            Came::Nothing => "",
+            Came::Short(there) if sent.starts_with(there) => there,
+            _ => return error,
+        };
+        let count = there.chars().count() as u32;
+        let message = format!("{}; the app took {count} of them", error.message);
+        Error { message, delivered_chars: Some(count), ..error }
+    }
+
+    /// Whether the target is inside a page or another document.
+    fn is_in_document(&self) -> bool {
+        let is_inside = |tree: &Tree, ix| {
+            let mut above = std::iter::successors(tree.parent(ix), |ix| tree.parent(*ix));
+            above.any(|ix| tree.role(ix) == Role::Document)
+        };
+        self.target.is_some_and(|id| self.read_node(id, is_inside).unwrap_or(true))
     }
 
     /// Fails if none or only part of the typed text is in the field after a while, wherever the rest went.

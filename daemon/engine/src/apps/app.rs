@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use axd_protocol::{AppInfo, AppState, Bounds, Error, ErrorCode, Tick};
 use parking_lot::{Mutex, RwLock};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::action::ActionQueue;
+use crate::apps::tree_lock::TreeLock;
 use crate::clock::{Ticker, random};
 use crate::desktop::state::ago;
 use crate::failure::{Subject, error_of};
@@ -27,7 +28,7 @@ pub struct App {
     /// The number of this instance among several running instances with the same identity.
     pub ordinal: u32,
     /// The tree.
-    pub tree: RwLock<Tree>,
+    pub tree: TreeLock,
     /// The counters of its worker.
     pub counters: Arc<Counters>,
     /// When it was attached; its history begins there.
@@ -36,6 +37,8 @@ pub struct App {
     pub followers: AtomicU32,
     /// The running action on it, and the actions that wait.
     pub(crate) queue: ActionQueue,
+    /// The windows that its tree hides by their titles, as the desktop knows them.
+    pub(crate) hidden_windows: Mutex<FxHashSet<u64>>,
     seen: RwLock<RunningApp>,
     worker: Mutex<Option<AttachedWorker>>,
     state: Mutex<Condition>,
@@ -50,6 +53,8 @@ pub struct App {
     /// Whether the last change was found by reading again, rather than by an event.
     reread: AtomicBool,
     walks: Mutex<FxHashMap<ElementKey, (Instant, Duration)>>,
+    /// What its process runs, as far as the policy on reading asked.
+    pub(crate) programs: std::sync::OnceLock<Vec<String>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,11 +110,12 @@ impl App {
         App {
             slot,
             ordinal,
-            tree: RwLock::new(tree),
+            tree: TreeLock::new(tree),
             counters: Arc::default(),
             attached: clock.now().tick,
             followers: AtomicU32::new(0),
             queue: ActionQueue::default(),
+            hidden_windows: Mutex::default(),
             seen: RwLock::new(seen),
             worker: Mutex::new(None),
             state: Mutex::new(Condition { state: AppState::Warming, degraded: None }),
@@ -120,6 +126,7 @@ impl App {
             geometry: Mutex::default(),
             reread: AtomicBool::new(false),
             walks: Mutex::default(),
+            programs: std::sync::OnceLock::new(),
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axd_protocol::command::{Attach, AttachAnswer, Detach};
 use axd_protocol::event::{Event, EventData};
-use axd_protocol::{AppInfo, AppState, Error, ErrorCode, Result, Role, WindowInfo};
+use axd_protocol::{AppInfo, AppState, Error, ErrorCode, Result, Role, Tick, WindowInfo};
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 use tracing::{debug, info, warn};
@@ -21,12 +21,10 @@ use crate::desktop::state::DesktopChange;
 use crate::memory;
 use axd_platform::{Batch, Cause, DesktopEvent, DesktopWindow, ElementKey, RunningApp, Update, WorkerEvent};
 use axd_service::Call;
-use axd_tree::Notice;
+use axd_tree::{Applied, Notice, Tree};
 
 /// The capacity of a worker's queue to the engine. When it is full the rest stays with the worker, where it is merged.
 const WORKER_QUEUE_LEN: usize = 64;
-/// From this number of elements on, a first walk leaves free memory that is worth returning to the system.
-const LARGE: usize = 10_000;
 /// An app that no request has used and no subscription has followed for this long is detached.
 const DETACH_AFTER: Duration = Duration::from_secs(600);
 
@@ -40,6 +38,7 @@ impl Engine {
     ) -> Result<()> {
         let seen = self.desktop.read().named(&args.app)?.clone();
         let app = self.attached(&seen);
+        self.permit_app(call, &app).await?;
         let complete = self.wait_for_walk(&app, Engine::deadline(call)).await?;
         let tree = app.tree.read();
         let data = AttachAnswer { complete, nodes: tree.len() as u32 };
@@ -112,6 +111,8 @@ impl Engine {
         app.tree.write().begin(crate::clock::random());
         let handle = self.platform.attach(seen, out, Arc::clone(&app.counters));
         app.connect(seen.clone(), handle);
+        *app.hidden_windows.lock() = self.desktop.read().hidden_in_tree(seen.pid);
+        self.hide_windows_of(app);
         tokio::spawn(pump_worker(Arc::downgrade(self), Arc::clone(app), seen.pid, from_worker));
     }
 
@@ -172,18 +173,36 @@ impl Engine {
 
     fn desktop_changed(self: &Arc<Self>, event: DesktopEvent) {
         let changes = self.desktop.write().apply(event);
+        self.log_desktop_changes(changes);
+        // Not every desktop event becomes an event of the log, but a caller may wait for its effect.
+        self.notify_changed();
+    }
+
+    pub(crate) fn log_desktop_changes(self: &Arc<Self>, changes: Vec<DesktopChange>) {
         for change in changes {
             match change {
                 DesktopChange::Launched(seen) => self.launched(&seen),
                 DesktopChange::Terminated(seen) => self.terminated(&seen),
+                of_window => self.log_window_changes(vec![of_window]),
+            }
+        }
+    }
+
+    pub(crate) fn log_window_changes(&self, changes: Vec<DesktopChange>) {
+        for change in changes {
+            match change {
                 DesktopChange::Opened(window) => self.log_window_event(Event::WindowOpened, &window),
                 DesktopChange::Closed(window) => self.log_window_event(Event::WindowClosed, &window),
                 DesktopChange::Altered(window) => self.log_window_event(Event::WindowChanged, &window),
                 DesktopChange::Focused(window) => self.log_window_event(Event::WindowFocused, &window),
+                DesktopChange::Hidden(pid) => {
+                    if let Some(app) = self.by_pid(pid) {
+                        self.hide_windows_of(&app);
+                    }
+                }
+                DesktopChange::Launched(_) | DesktopChange::Terminated(_) => {}
             }
         }
-        // Not every desktop event becomes an event of the log, but a caller may wait for its effect.
-        self.notify_changed();
     }
 
     /// Called when an app started. If it was attached when it ended, it is attached again, under its old ids.
@@ -199,6 +218,7 @@ impl Engine {
             info!(app = seen.name, pid = seen.pid, "the app ended");
             app.disconnect(AppState::Gone);
             self.apply(&app, Batch { cause: Cause::Event, updates: vec![Update::Gone(ElementKey::APP)] });
+            tokio::task::spawn_blocking(memory::give_back);
         }
         let info = AppInfo { state: AppState::Gone, ..self.info_of(seen) };
         self.log_event(Event::AppTerminated, info, None, None, None);
@@ -263,14 +283,23 @@ impl Engine {
     /// Like `apply`, but only if `still` returns true once the tree is locked.
     fn apply_if(&self, app: &App, batch: Batch, still: impl FnOnce() -> bool) {
         let cause = batch.cause;
+        self.change_tree(app, Some(cause), |tree, tick| still().then(|| tree.apply(batch, tick)));
+    }
+
+    /// Changes an app's tree at the next tick, unless `change` does not, and tells what happened. Of a first walk nothing is
+    /// an event.
+    pub(crate) fn change_tree(
+        &self,
+        app: &App,
+        cause: Option<Cause>,
+        change: impl FnOnce(&mut Tree, Tick) -> Option<Applied>,
+    ) {
         let applied = {
             let mut tree = app.tree.write();
-            if !still() {
-                return;
-            }
-            let tick = self.clock.next();
-            tree.apply(batch, tick)
+            change(&mut tree, self.clock.next())
         };
+        let Some(applied) = applied else { return };
+        self.hide_on_desktop(app);
         for key in applied.suspect {
             debug!(app = app.seen().name, key = key.0, "suspect: walk it again");
             app.rewalk(key);
@@ -278,8 +307,10 @@ impl Engine {
         if !applied.changed {
             return;
         }
-        app.observed(cause);
-        if cause != Cause::Walk {
+        if let Some(cause) = cause {
+            app.observed(cause);
+        }
+        if cause != Some(Cause::Walk) {
             applied.notices.into_iter().for_each(|notice| self.noticed(app, notice));
         }
         self.notify_changed();
@@ -316,6 +347,8 @@ async fn pump_worker(
         match event {
             // Checked again under the lock: meanwhile the app may have ended and its successor may have been read.
             WorkerEvent::Batch(batch) => engine.apply_if(&app, batch, is_current),
+            // It is not known which window an announcement is about.
+            WorkerEvent::Announcement(_) if app.tree.read().has_hidden() => {}
             WorkerEvent::Announcement(text) => {
                 engine.log_event(Event::Announcement, app.info(), None, None, Some(text))
             }
@@ -327,11 +360,14 @@ async fn pump_worker(
                 app.set_condition(pid, degraded, complete, |info| {
                     engine.log_event(Event::AppState, info, None, None, None);
                 });
-                if first_walk_is_over && app.tree.read().len() > LARGE {
+                if first_walk_is_over {
                     tokio::task::spawn_blocking(memory::give_back);
                 }
             }
             WorkerEvent::Reply(reply) => reply.deliver(),
         }
     }
+    // The app was detached. What it took is not needed any more.
+    drop(app);
+    tokio::task::spawn_blocking(memory::give_back);
 }

@@ -32,7 +32,7 @@ pub(crate) fn in_words(modal: &Modal) -> String {
     let mut out = String::new();
     axd_protocol::text::write_ref(&modal.node, &mut out);
     if !modal.buttons.is_empty() {
-        out.push_str(&format!(": {}", modal.buttons.join(", ")));
+        out.push_str(&format!(": {}", axd_protocol::text::one_line(&modal.buttons.join(", "))));
     }
     out
 }

@@ -10,6 +10,7 @@ use crate::Engine;
 use crate::apps::app::App;
 use crate::failure::{Subject, error_of};
 use axd_platform::WorkerRequest;
+use axd_service::Call;
 use axd_tree::{Ix, Resolved, Scope, Tree};
 
 /// The maximum number of candidates that an error lists.
@@ -30,12 +31,18 @@ pub(crate) struct Located {
 
 impl Engine {
     /// The app of a request: the one it names, else the frontmost. Waits for its first walk.
-    pub(crate) async fn app(self: &Arc<Self>, spec: Option<&str>, deadline: Instant) -> Result<Arc<App>> {
+    pub(crate) async fn app(
+        self: &Arc<Self>,
+        call: &Call,
+        spec: Option<&str>,
+        deadline: Instant,
+    ) -> Result<Arc<App>> {
         let seen = match spec {
             Some(spec) => self.desktop.read().named(spec)?.clone(),
             None => self.desktop.read().frontmost()?.clone(),
         };
         let app = self.attached(&seen);
+        self.permit_app(call, &app).await?;
         self.wait_for_walk(&app, deadline).await?;
         Ok(app)
     }
@@ -54,36 +61,45 @@ impl Engine {
     /// The one element that a target means.
     pub(crate) async fn locate(
         self: &Arc<Self>,
+        call: &Call,
         target: &str,
         place: Where<'_>,
         deadline: Instant,
     ) -> Result<Located> {
         match parse_target(target)? {
-            Target::Id(id) => self.locate_id(id, place, deadline).await,
-            Target::Point { x, y } => self.locate_point(Point { x, y }, deadline).await,
+            Target::Id(id) => self.locate_id(call, id, place, deadline).await,
+            Target::Point { x, y } => self.locate_point(call, Point { x, y }, deadline).await,
             Target::Selector(selector) => {
-                let app = self.app(place.app.or(selector.leading_app()), deadline).await?;
-                let tree = app.tree.read();
-                let root = self.scope(&app, &tree, place.window, None)?;
-                let ix = one_match(&app, &tree, &selector, root)?;
-                let id = tree.id(ix);
-                drop(tree);
+                let app = self.app(call, place.app.or(selector.leading_app()), deadline).await?;
+                let id = self
+                    .search(&app, deadline, |tree| {
+                        let root = self.scope(&app, tree, place.window, None)?;
+                        Ok(tree.id(one_match(&app, tree, &selector, root)?))
+                    })
+                    .await?;
                 Ok(Located { app, id })
             }
         }
     }
 
-    async fn locate_id(self: &Arc<Self>, id: NodeId, place: Where<'_>, deadline: Instant) -> Result<Located> {
+    async fn locate_id(
+        self: &Arc<Self>,
+        call: &Call,
+        id: NodeId,
+        place: Where<'_>,
+        deadline: Instant,
+    ) -> Result<Located> {
         let apps = match place.app {
-            Some(spec) => vec![self.app(Some(spec), deadline).await?],
-            None => self.all_apps(),
+            Some(spec) => vec![self.app(call, Some(spec), deadline).await?],
+            None => self.readable_apps(&self.reader(call)),
         };
         if let Some(found) = among(&apps, id)? {
+            self.permit_app(call, &found.app).await?;
             return Ok(found);
         }
         // After a restart of the daemon no app is attached yet, but ids are unchanged.
         if place.app.is_none()
-            && let Ok(app) = self.app(None, deadline).await
+            && let Ok(app) = self.app(call, None, deadline).await
             && let Some(found) = among(&[app], id)?
         {
             return Ok(found);
@@ -99,7 +115,12 @@ impl Engine {
     }
 
     /// The deepest element at a point of the screen.
-    pub(crate) async fn locate_point(self: &Arc<Self>, point: Point, deadline: Instant) -> Result<Located> {
+    pub(crate) async fn locate_point(
+        self: &Arc<Self>,
+        call: &Call,
+        point: Point,
+        deadline: Instant,
+    ) -> Result<Located> {
         let nothing =
             || Error::new(ErrorCode::ElementNotFound, format!("no element at {},{}", point.x, point.y));
         let seen = {
@@ -110,6 +131,7 @@ impl Engine {
             desktop.by_pid(window.pid).cloned().ok_or_else(nothing)?
         };
         let app = self.attached(&seen);
+        self.permit_app(call, &app).await?;
         self.wait_for_walk(&app, deadline).await?;
         self.locate_point_in(app, point, deadline).await
     }

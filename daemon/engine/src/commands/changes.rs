@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use axd_protocol::command::Changes;
+use axd_protocol::selector::budget::{spend, within};
 use axd_protocol::{AppInfo, AppState, Clock, Error, ErrorCode, Result};
 
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
+use crate::tree_work::{SMALL_ANSWER, long_work};
 use axd_service::Call;
 use axd_tree::{Tree, View};
 
@@ -19,27 +21,55 @@ impl Engine {
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         let apps = match &args.app {
-            Some(spec) => vec![self.app(Some(spec), Engine::deadline(call)).await?],
-            None => self.all_apps(),
+            Some(spec) => vec![self.app(call, Some(spec), Engine::deadline(call)).await?],
+            None => self.readable_apps(&self.reader(call)),
         };
-        self.answer_changes(&apps, args.since, answer)
+        self.answer_changes(call, &apps, args.since, answer).await
     }
 
     /// The changes of these apps; an app whose history does not reach back far enough is sent whole.
-    pub(crate) fn answer_changes(
+    pub(crate) async fn answer_changes(
         &self,
+        call: &Call,
         apps: &[Arc<App>],
         since: Clock,
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         self.not_from_the_future(since)?;
+        self.room_for_answer(call).await?;
+        if self.is_small(apps, since) {
+            self.write_all_changes(apps, since, answer);
+        } else {
+            let _turn = self.large_answer_turn(call).await?;
+            long_work(|| self.write_all_changes(apps, since, answer));
+        }
+        Ok(())
+    }
+
+    /// Whether few elements have changed.
+    fn is_small(&self, apps: &[Arc<App>], since: Clock) -> bool {
+        let count = || {
+            for app in apps {
+                let tree = app.tree.read();
+                if self.known_changes(app, &tree, since).is_none() {
+                    spend(tree.len() as u64);
+                }
+            }
+        };
+        within(SMALL_ANSWER as u64, None, count).is_ok()
+    }
+
+    /// The changes of an app since a clock, if its history reaches back that far.
+    fn known_changes(&self, app: &App, tree: &Tree, since: Clock) -> Option<axd_tree::Changes> {
+        let is_remembered = since.boot == self.clock.boot() && since.tick >= app.attached;
+        if is_remembered { tree.changes_since(since.tick) } else { None }
+    }
+
+    fn write_all_changes(&self, apps: &[Arc<App>], since: Clock, answer: &mut Answer<'_>) {
         // All trees are locked at once, so that one clock is valid for all of them.
         let trees: Vec<_> = apps.iter().map(|app| (app, app.info(), app.tree.read())).collect();
         let clock = self.clock.now();
-        let known = |app: &App, tree: &Tree| {
-            let remembered = since.boot == clock.boot && since.tick >= app.attached;
-            if remembered { tree.changes_since(since.tick) } else { None }
-        };
+        let known = |app: &App, tree: &Tree| self.known_changes(app, tree, since);
         let info = if let [(_, info, _)] = &trees[..] { Some(info) } else { None };
         let text = || {
             let mut out = String::new();
@@ -48,7 +78,11 @@ impl Engine {
                 if changes.as_ref().is_some_and(|changes| changes.is_empty()) {
                     continue;
                 }
-                out.push_str(&format!("{} ({})", info.name, info.state.name()));
+                out.push_str(&format!(
+                    "{} ({})",
+                    axd_protocol::text::one_line(&info.name),
+                    info.state.name()
+                ));
                 match (changes, tree.root()) {
                     (Some(changes), _) => {
                         out.push('\n');
@@ -81,7 +115,6 @@ impl Engine {
             }
             out.extend_from_slice(b"]}");
         });
-        Ok(())
     }
 
     /// Rejects a clock that this run of the daemon has not reached, because no change could ever be reported since then.

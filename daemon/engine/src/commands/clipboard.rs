@@ -58,7 +58,7 @@ impl Engine {
             Some(ClipboardContent::Text(text)) => data.text = Some(text),
             Some(ClipboardContent::Files(files)) => data.files = files,
             Some(ClipboardContent::Image(png)) => {
-                data.bytes = Some(crate::block_if_large(png.len() / 64, || BASE_64.encode(png)))
+                data.bytes = Some(crate::tree_work::blocking(|| BASE_64.encode(png)))
             }
             None => {}
         }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use axd_protocol::command::AuditStatus;
 use axd_protocol::command::{
     AppStatus, DoctorAnswer, Finding, Hello, HelloAnswer, Permissions, PermissionsAnswer, ShutdownAnswer,
     StatusAnswer, VersionAnswer,
@@ -13,9 +14,13 @@ use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::failure::{Subject, error_of};
+use crate::policy::AuditHealth;
 use axd_service::Call;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The maximum length of the names that a client gives itself: they are in every line of the audit.
+const MAX_NAME_BYTES: usize = 256;
 
 impl Engine {
     pub(crate) fn status(&self, answer: &mut Answer<'_>) -> Result<()> {
@@ -29,6 +34,9 @@ impl Engine {
             apps: self.all_apps().iter().map(|app| self.app_status(app)).collect(),
             clients: self.sessions.status(),
             held: self.input_lock.status(),
+            policy: Some(self.policy.state().status()),
+            audit: self.audit_status(),
+            paused: self.acting.status(),
         };
         answer.value(Some(self.clock.now()), None, &data);
         Ok(())
@@ -52,6 +60,11 @@ impl Engine {
         }
     }
 
+    fn audit_status(&self) -> Option<AuditStatus> {
+        let AuditHealth { fault, written, lost } = self.audit.health();
+        self.info.state.as_ref().map(|_| AuditStatus { fault, written, lost })
+    }
+
     pub(crate) async fn doctor(&self, call: &Call, answer: &mut Answer<'_>) -> Result<()> {
         let mut checks = vec![Finding::ok("daemon", format!("axd {VERSION}, pid {}", std::process::id()))];
         match timeout_at(Engine::deadline(call), self.platform.diagnose()).await {
@@ -63,6 +76,11 @@ impl Engine {
                 "try again; if this persists, restart the session's accessibility bus",
             )),
         }
+        checks.push(self.policy.state().finding());
+        checks.extend(self.audit.health().fault.map(|fault| {
+            let remedy = "make room on the disk, or set AXD_STATE to a folder of your own; actions go on without their audit lines";
+            Finding::limited("audit", format!("it cannot be written: {fault}"), remedy)
+        }));
         // Without permission to read apps, the finding above says so, and no app is at fault.
         let apps = if self.platform.access_error().is_none() { self.all_apps() } else { Vec::new() };
         checks.extend(apps.iter().filter_map(|app| {
@@ -105,6 +123,14 @@ impl Engine {
     }
 
     pub(crate) fn hello(&self, call: &Call, args: &Hello, answer: &mut Answer<'_>) -> Result<()> {
+        for (field, name) in [("client", Some(&args.client)), ("agent", args.agent.as_ref())] {
+            let Some(name) = name else { continue };
+            if name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {
+                let message =
+                    format!("{field} must have at most {MAX_NAME_BYTES} bytes and no control characters");
+                return Err(Error::new(ErrorCode::InvalidArgs, message).suggest("give a short name"));
+            }
+        }
         *call.session.names.lock() = (Some(args.client.clone()), args.agent.clone());
         let capabilities =
             self.platform.capabilities().into_iter().chain(self.extensions.names().iter().copied());

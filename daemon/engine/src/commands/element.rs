@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axd_protocol::command::{Condition, ElementAt, Focused, Get, Is, IsAnswer, Property};
 use axd_protocol::selector::Target;
+use axd_protocol::text::one_line;
 use axd_protocol::{Bounds, Error, ErrorCode, NodeRef, Point, Result, State, render};
 use tokio::time::Instant;
 
@@ -24,7 +25,7 @@ impl Engine {
     ) -> Result<()> {
         let deadline = Engine::deadline(call);
         let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
-        let located = self.locate(&args.target, place, deadline).await?;
+        let located = self.locate(call, &args.target, place, deadline).await?;
         let wants_bounds = args.property.contains(&Property::Bounds);
         self.answer_node(&located, &args.property, wants_bounds, deadline, answer).await
     }
@@ -36,7 +37,7 @@ impl Engine {
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         let deadline = Engine::deadline(call);
-        let app = self.app(args.app.as_deref(), deadline).await?;
+        let app = self.app(call, args.app.as_deref(), deadline).await?;
         let focused = {
             let tree = app.tree.read();
             tree.focused().map(|ix| tree.id(ix))
@@ -62,14 +63,14 @@ impl Engine {
             .parse()
             .map_err(|fault| Error::new(ErrorCode::InvalidArgs, format!("point: {fault}")))?;
         let deadline = Engine::deadline(call);
-        let located = self.locate_point(point, deadline).await?;
+        let located = self.locate_point(call, point, deadline).await?;
         self.answer_node(&located, &[], true, deadline, answer).await
     }
 
     pub(crate) async fn is(self: &Arc<Self>, call: &Call, args: &Is, answer: &mut Answer<'_>) -> Result<()> {
         let deadline = Engine::deadline(call);
         let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
-        let Located { app, id } = self.locate(&args.target, place, deadline).await?;
+        let Located { app, id } = self.locate(call, &args.target, place, deadline).await?;
         let mut in_sight = None;
         if args.property == Condition::Visible {
             let key = {
@@ -80,6 +81,17 @@ impl Engine {
                 in_sight = Measurements::of(&app, vec![key], deadline).await.visible(key);
             }
         }
+        // An id means one element; a selector may also match an element that was not read.
+        let unread = match parse_target(&args.target)? {
+            Target::Selector(selector) => {
+                let unread = |tree: &Tree| {
+                    let root = self.scope(&app, tree, args.window.as_deref(), None)?;
+                    Ok(tree.unread(&selector, Scope { root }))
+                };
+                self.search(&app, deadline, unread).await?
+            }
+            Target::Id(_) | Target::Point { .. } => Vec::new(),
+        };
         let tree = app.tree.read();
         let ix = alive(&app, &tree, id)?;
         let states = tree.states(ix);
@@ -92,14 +104,6 @@ impl Engine {
             Condition::Focused => states.has(State::Focused),
             Condition::Expanded => states.has(State::Expanded),
             Condition::Selected => states.has(State::Selected),
-        };
-        // An id means one element; a selector may also match an element that was not read.
-        let unread = match parse_target(&args.target)? {
-            Target::Selector(selector) => {
-                let root = self.scope(&app, &tree, args.window.as_deref(), None)?;
-                tree.unread(&selector, Scope { root })
-            }
-            Target::Id(_) | Target::Point { .. } => Vec::new(),
         };
         let complete = app.is_complete() && unread.is_empty();
         let data = IsAnswer { node: tree.node_ref(ix), property: args.property, value, complete, unread };
@@ -208,10 +212,10 @@ fn only(node: &[u8], properties: &[Property]) -> serde_json::Map<String, serde_j
 
 fn plain(value: &serde_json::Value) -> String {
     match value {
-        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::String(text) => one_line(text).into_owned(),
         serde_json::Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
         serde_json::Value::Null => String::new(),
-        other => other.to_string(),
+        other => one_line(&other.to_string()).into_owned(),
     }
 }
 

@@ -6,6 +6,7 @@ use axd_protocol::command::Find;
 use axd_protocol::selector::Selector;
 use axd_protocol::{Error, ErrorCode, Result, Role, Unread, render};
 
+use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::apps::modal;
@@ -13,7 +14,6 @@ use crate::apps::target::{Where, not_looked_at, parse_selector};
 use crate::commands::element::write_path;
 use crate::commands::find_deep;
 use crate::commands::find_deep::Depth;
-use crate::{Engine, block_if_large};
 use axd_platform::{ElementKey, WorkerRequest};
 use axd_service::Call;
 use axd_tree::{Ix, NodeFields, Scope, Tree};
@@ -38,17 +38,19 @@ impl Engine {
         let deadline = Engine::deadline(call);
         let app = match &args.root {
             Some(root) if args.app.is_none() => {
-                self.locate(root, Where { app: None, window: args.window.as_deref() }, deadline).await?.app
+                self.locate(call, root, Where { app: None, window: args.window.as_deref() }, deadline)
+                    .await?
+                    .app
             }
-            _ => self.app(args.app.as_deref().or(selector.leading_app()), deadline).await?,
+            _ => self.app(call, args.app.as_deref().or(selector.leading_app()), deadline).await?,
         };
         let depth = match args.deep {
             true => {
-                let root = {
-                    let tree = app.tree.read();
-                    let root = self.scope(&app, &tree, args.window.as_deref(), args.root.as_deref())?;
-                    tree.id(root)
+                let root = |tree: &Tree| {
+                    let root = self.scope(&app, tree, args.window.as_deref(), args.root.as_deref())?;
+                    Ok(tree.id(root))
                 };
+                let root = self.search(&app, deadline, root).await?;
                 let enough =
                     if args.first { 1 } else { args.limit.map_or(MAX_MATCHES, |most| most as usize) };
                 find_deep::look_through(&app, &selector, root, enough, deadline).await
@@ -56,18 +58,33 @@ impl Engine {
             false => Depth::default(),
         };
         self.read_closed_menus(&app, &selector, args, deadline).await?;
-        let tree = app.tree.read();
-        let root = self.scope(&app, &tree, args.window.as_deref(), args.root.as_deref())?;
+        let most_shown = if args.count { 0 } else { args.limit.map_or(MAX_MATCHES, |most| most as usize) };
+        let size = |tree: &Tree| most_shown.min(tree.len());
+        self.write_from(call, &app, size, |tree| {
+            let root = self.scope(&app, tree, args.window.as_deref(), args.root.as_deref())?;
+            self.write_matches(&app, tree, root, (&selector, args), &depth, answer)
+        })
+        .await
+    }
+
+    fn write_matches(
+        &self,
+        app: &App,
+        tree: &Tree,
+        root: Ix,
+        (selector, args): (&Selector, &Find),
+        depth: &Depth,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
         let limit = if args.nth.is_some() {
             None
         } else {
             Some(args.limit.map_or(MAX_MATCHES, |most| most as usize))
         };
-        let plan = tree.plan(&selector);
-        let found = block_if_large(tree.reach(&plan), || tree.find_by(plan, Scope { root }, limit));
-        let mut unread = depth.left_of(tree.unread(&selector, Scope { root }));
+        let found = tree.find(selector, Scope { root }, limit);
+        let mut unread = depth.left_of(tree.unread(selector, Scope { root }));
         if found.count == 0 {
-            unread.extend(tree.unread_menus(&selector, Scope { root }));
+            unread.extend(tree.unread_menus(selector, Scope { root }));
         }
         let matches = match (args.first, args.nth) {
             _ if args.count => &[][..],
@@ -76,11 +93,11 @@ impl Engine {
             _ => &found.matches[..],
         };
         if matches.is_empty() && !args.count && (args.first || args.nth.is_some()) {
-            return Err(self.none_found(&app, &selector.to_string(), found.count, unread));
+            return Err(self.none_found(app, &selector.to_string(), found.count, unread));
         }
-        let (clock, info) = (Some(self.clock.now()), app.info_about(&tree, None));
+        let (clock, info) = (Some(self.clock.now()), app.info_about(tree, None));
         let complete = app.is_complete() && unread.is_empty();
-        let text = || find_text(&tree, matches, found.count, args.count, &unread) + &modal::line(&info);
+        let text = || find_text(tree, matches, found.count, args.count, &unread) + &modal::line(&info);
         answer.either(clock, Some(&info), text, |out| {
             out.extend_from_slice(format!(r#"{{"complete":{complete},"count":{}"#, found.count).as_bytes());
             if !args.count {
@@ -119,13 +136,13 @@ impl Engine {
     ) -> Result<()> {
         const MAX_MENU_DEPTH: usize = 4;
         for _ in 0..MAX_MENU_DEPTH {
-            let menus: Vec<ElementKey> = {
-                let tree = app.tree.read();
-                let root = self.scope(app, &tree, args.window.as_deref(), args.root.as_deref())?;
+            let menus = self.search(app, deadline, |tree| {
+                let root = self.scope(app, tree, args.window.as_deref(), args.root.as_deref())?;
                 let unread = tree.unread(selector, Scope { root }).into_iter();
                 let is_new = |one: &Unread| one.node.role == Role::Menu && one.read == 0;
-                unread.filter(is_new).filter_map(|one| tree.key(tree.by_id(one.node.id)?)).collect()
-            };
+                Ok(unread.filter(is_new).filter_map(|one| tree.key(tree.by_id(one.node.id)?)).collect())
+            });
+            let menus: Vec<ElementKey> = menus.await?;
             if menus.is_empty() {
                 break;
             }

@@ -15,6 +15,8 @@ use crate::answer::Answer;
 use crate::apps::measure::Measurements;
 use crate::apps::target::{Located, Where, alive};
 use crate::failure::Subject;
+use crate::policy::painted_over::paint_over;
+use crate::policy::permit::too_many;
 use axd_platform::{CaptureTarget, CapturedImage, DesktopWindow};
 use axd_service::Call;
 
@@ -53,17 +55,24 @@ impl Engine {
         let deadline = Engine::deadline(call);
         only_one(args)?;
         let form = form(args)?;
-        let CaptureSubject { of, part } = self.subject(args, deadline).await?;
+        let CaptureSubject { of, part } = self.subject(call, args, deadline).await?;
+        let most = self.policy.current().limits.captures_per_minute;
+        self.rates.captures.count(most).map_err(|left| too_many("captures", most, left))?;
+        let before = self.screen_parts(call, of);
         let captured = self
             .call_desktop(Subject::Desktop, &call.gate, deadline, |platform, _| {
                 platform.capture(of, args.cursor)
             })
             .await;
-        let picture = captured.map_err(|error| of_picture(error, of))?;
+        let mut picture = captured.map_err(|error| of_picture(error, of))?;
+        let screens = [before, self.screen_parts(call, of)];
         let known = args.if_changed.clone();
         let in_base_64 = !answer.is_text();
-        let made =
-            tokio::task::spawn_blocking(move || make(picture, part, form, known.as_deref(), in_base_64));
+        let made = tokio::task::spawn_blocking(move || {
+            let blocked_windows = paint_over(&mut picture, &screens);
+            let made = make(picture, part, form, known.as_deref(), in_base_64)?;
+            Ok(ScreenshotAnswer { blocked_windows, ..made })
+        });
         let data = match timeout_at(deadline, made).await {
             Ok(Ok(made)) => made?,
             Ok(Err(fault)) => {
@@ -75,7 +84,15 @@ impl Engine {
         Ok(())
     }
 
-    async fn subject(self: &Arc<Self>, args: &Screenshot, deadline: Instant) -> Result<CaptureSubject> {
+    async fn subject(
+        self: &Arc<Self>,
+        call: &Call,
+        args: &Screenshot,
+        deadline: Instant,
+    ) -> Result<CaptureSubject> {
+        if args.all || args.display.is_some() || args.region.is_some() {
+            self.permit_screen(call).await?;
+        }
         if args.all {
             return Ok(CaptureTarget::All.into());
         }
@@ -101,10 +118,16 @@ impl Engine {
         }
         if let Some(target) = &args.element {
             let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
-            let located = self.locate(target, place, deadline).await?;
+            let located = self.locate(call, target, place, deadline).await?;
+            let title = {
+                let tree = located.app.tree.read();
+                self.window_title(&tree, alive(&located.app, &tree, located.id)?)
+            };
+            self.permit_on(call, located.app.pid(), title.as_deref()).await?;
             return self.element(&located, deadline).await;
         }
-        let window = self.window_meant(args.window.as_deref(), args.app.as_deref(), deadline).await?;
+        let window = self.window_meant(call, args.window.as_deref(), args.app.as_deref(), deadline).await?;
+        self.permit_on(call, window.pid, Some(&window.title)).await?;
         not_put_away(&window)?;
         Ok(CaptureTarget::Window(window.window).into())
     }
@@ -150,7 +173,7 @@ impl Engine {
         }
         let shown = self.on_screen(bounds).ok_or_else(off_screen)?;
         let desktop = self.desktop.read();
-        let covered = window.as_ref().filter(|window| is_covered(&desktop.windows, window.window, shown));
+        let covered = window.as_ref().filter(|window| is_covered(desktop.stack(), window.window, shown));
         Ok(match covered {
             Some(window) => CaptureSubject { of: CaptureTarget::Window(window.window), part: Some(bounds) },
             None => CaptureTarget::Region(shown).into(),
@@ -270,6 +293,7 @@ fn make(
         scale: picture.scale,
         hash,
         unchanged,
+        blocked_windows: 0,
         size: file.len() as u64,
         path: None,
         bytes: (in_base_64 && !unchanged).then(|| BASE_64.encode(&file)),

@@ -6,12 +6,12 @@ use axd_protocol::command::Snapshot;
 use axd_protocol::{Error, ErrorCode, Result, State};
 use tokio::time::Instant;
 
+use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::apps::measure::Measurements;
 use crate::apps::modal;
 use crate::apps::target::Where;
-use crate::{Engine, block_if_large};
 use axd_platform::{ElementKey, WorkerRequest};
 use axd_service::Call;
 use axd_tree::{Filter, Ix, NodeFields, Tree, View};
@@ -35,13 +35,15 @@ impl Engine {
         let deadline = Engine::deadline(call);
         let app = match &args.root {
             Some(root) if args.app.is_none() => {
-                self.locate(root, Where { app: None, window: args.window.as_deref() }, deadline).await?.app
+                self.locate(call, root, Where { app: None, window: args.window.as_deref() }, deadline)
+                    .await?
+                    .app
             }
-            _ => self.app(args.app.as_deref(), deadline).await?,
+            _ => self.app(call, args.app.as_deref(), deadline).await?,
         };
         self.refresh(&app, args.sync, args.verify, deadline).await?;
         if let Some(since) = args.since {
-            return self.answer_changes(&[app], since, answer);
+            return self.answer_changes(call, &[app], since, answer).await;
         }
         let mut view = View {
             filter: if args.interactive {
@@ -61,7 +63,7 @@ impl Engine {
         };
         let mut age = None;
         if args.bounds || args.visible {
-            let keys = self.shown_keys(&app, args, &view)?;
+            let keys = self.search(&app, deadline, |tree| self.shown_keys(&app, tree, args, &view)).await?;
             let places = Measurements::of(&app, keys, deadline).await;
             let tree = app.tree.read();
             view.bounds = args.bounds.then(|| places.bounds_in(&tree));
@@ -69,11 +71,11 @@ impl Engine {
             age = places.age;
         }
         let fields = NodeFields { actions: args.actions, native_role: false };
-        let tree = app.tree.read();
-        let root = self.snapshot_root(&app, &tree, args)?;
-        let (clock, info, complete) =
-            (Some(self.clock.now()), app.info_about(&tree, None), app.is_complete());
-        block_if_large(tree.len(), || {
+        let size = |tree: &Tree| view.max_nodes.unwrap_or(usize::MAX).min(tree.len());
+        self.write_from(call, &app, size, |tree| {
+            let root = self.snapshot_root(&app, tree, args)?;
+            let (clock, info, complete) =
+                (Some(self.clock.now()), app.info_about(tree, None), app.is_complete());
             let showing = tree.show(root, &view);
             let text = || {
                 let mut out = String::with_capacity(showing.nodes.len() * 48);
@@ -102,8 +104,9 @@ impl Engine {
                 tree.write_json(&showing, &view, fields, out);
                 out.push(b'}');
             });
-        });
-        Ok(())
+            Ok(())
+        })
+        .await
     }
 
     /// Updates the tree as far as the request asks for.
@@ -122,9 +125,14 @@ impl Engine {
         Ok(if whole_app { scope } else { self.focused_window(tree).unwrap_or(scope) })
     }
 
-    fn shown_keys(&self, app: &Arc<App>, args: &Snapshot, view: &View) -> Result<Vec<ElementKey>> {
-        let tree = app.tree.read();
-        let root = self.snapshot_root(app, &tree, args)?;
+    fn shown_keys(
+        &self,
+        app: &Arc<App>,
+        tree: &Tree,
+        args: &Snapshot,
+        view: &View,
+    ) -> Result<Vec<ElementKey>> {
+        let root = self.snapshot_root(app, tree, args)?;
         // Visibility is known only once elements are measured, so no budget may cut the tree before.
         let whole = View { max_nodes: None, max_tokens: None, ..view.clone() };
         let shown = tree.show(root, if args.visible { &whole } else { view });

@@ -67,10 +67,10 @@ impl Engine {
     ) -> Result<()> {
         let began = Instant::now();
         let deadline = Engine::deadline(call);
-        let window = self.window_meant(args.window, args.app, deadline).await?;
+        let window = self.window_meant(call, args.window, args.app, deadline).await?;
         let before = self.window_info(&window);
         let number = window.window;
-        self.permit_on(call, self.desktop.read().by_pid(window.pid).cloned())?;
+        self.permit_on(call, window.pid, Some(&window.title)).await?;
         self.call_desktop(Subject::Desktop, &call.gate, deadline, |platform, gate| {
             platform.window_op(number, args.op, gate)
         })
@@ -102,6 +102,7 @@ impl Engine {
     /// frontmost one. The front window if the request names none.
     pub(crate) async fn window_meant(
         self: &Arc<Self>,
+        call: &Call,
         spec: Option<&str>,
         app: Option<&str>,
         deadline: Instant,
@@ -116,7 +117,7 @@ impl Engine {
             }
         }
         if NodeId::parse(spec).is_some() {
-            match self.window_of_id(spec, app, deadline).await {
+            match self.window_of_id(call, spec, app, deadline).await {
                 // A title may look like an id.
                 Err(error) if error.code == ErrorCode::ElementNotFound => {}
                 found => return found,
@@ -127,11 +128,12 @@ impl Engine {
 
     async fn window_of_id(
         self: &Arc<Self>,
+        call: &Call,
         id: &str,
         app: Option<&str>,
         deadline: Instant,
     ) -> Result<DesktopWindow> {
-        let located = self.locate(id, Where { app, window: None }, deadline).await?;
+        let located = self.locate(call, id, Where { app, window: None }, deadline).await?;
         let number = {
             let tree = located.app.tree.read();
             if let Resolved::Alive(ix) = tree.resolve(located.id) { tree.window_number(ix) } else { None }

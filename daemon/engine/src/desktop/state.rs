@@ -2,11 +2,15 @@
 //! to the platform.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axd_protocol::selector::fold;
 use axd_protocol::{DisplayInfo, Error, ErrorCode, Point, Result};
+use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::time::Instant;
+
+use crate::desktop::hidden::{HiddenBy, HiddenNumbers};
 
 use axd_platform::{DesktopEvent, DesktopWindow, RunningApp};
 
@@ -18,8 +22,16 @@ const MAX_ENDED_APPS: usize = 64;
 pub struct DesktopState {
     /// The running apps, in the order they started.
     pub apps: Vec<RunningApp>,
-    /// The open windows, front to back.
+    /// The open windows that may be read, front to back.
     pub windows: Vec<DesktopWindow>,
+    /// All open windows, front to back. What is hidden still covers what is behind it.
+    all_windows: Vec<DesktopWindow>,
+    hidden_by: HiddenBy,
+    /// The windows that the trees of apps hide, by process id: a tree may have another title for a window.
+    hidden_in_trees: FxHashMap<u32, FxHashSet<u64>>,
+    /// The numbers of the windows that are hidden, and of those that are by the titles that the desktop knows.
+    hidden: FxHashSet<u64>,
+    hidden_by_title: HiddenNumbers,
     /// The displays.
     pub displays: Vec<DisplayInfo>,
     /// The process id of the active window's app.
@@ -47,6 +59,8 @@ pub enum DesktopChange {
     Altered(DesktopWindow),
     /// A window became the active one.
     Focused(DesktopWindow),
+    /// Other windows of this process are hidden than before.
+    Hidden(u32),
 }
 
 impl DesktopState {
@@ -56,13 +70,19 @@ impl DesktopState {
             DesktopEvent::AppUp(app) => {
                 self.apps.retain(|known| known.pid != app.pid);
                 self.apps.push(app.clone());
-                vec![DesktopChange::Launched(app)]
+                let mut changes = vec![DesktopChange::Launched(app)];
+                // What is hidden may depend on the app, which was not known until now.
+                if self.hidden_by.0.is_some() {
+                    changes.extend(self.judge_windows());
+                }
+                changes
             }
             DesktopEvent::AppGone { pid } => {
                 let at = self.apps.iter().position(|app| app.pid == pid);
                 if self.frontmost == Some(pid) {
                     (self.frontmost, self.active_window) = (None, None);
                 }
+                self.hidden_in_trees.remove(&pid);
                 let gone = at.map(|at| self.apps.remove(at));
                 if let Some(app) = &gone {
                     self.ended.push_back((app.clone(), Instant::now()));
@@ -94,7 +114,88 @@ impl DesktopState {
     }
 
     fn set_windows(&mut self, windows: Vec<DesktopWindow>) -> Vec<DesktopChange> {
-        let before = std::mem::replace(&mut self.windows, windows);
+        self.all_windows = windows;
+        self.judge_windows()
+    }
+
+    /// Says what is hidden from now on.
+    pub fn set_hidden(&mut self, by: HiddenBy) -> Vec<DesktopChange> {
+        self.hidden_by = by;
+        self.judge_windows()
+    }
+
+    /// Says which of a process's windows its tree hides by the titles that it has.
+    pub fn set_hidden_in_tree(&mut self, pid: u32, windows: FxHashSet<u64>) -> Vec<DesktopChange> {
+        match windows.is_empty() {
+            true => self.hidden_in_trees.remove(&pid),
+            false => self.hidden_in_trees.insert(pid, windows),
+        };
+        self.judge_windows()
+    }
+
+    /// The windows that a process's tree hides, or hid when it was detached.
+    pub fn hidden_in_tree(&self, pid: u32) -> FxHashSet<u64> {
+        self.hidden_in_trees.get(&pid).cloned().unwrap_or_default()
+    }
+
+    /// What says which windows are hidden.
+    pub fn hidden_by(&self) -> HiddenBy {
+        self.hidden_by.clone()
+    }
+
+    /// The numbers of the windows that are hidden by their titles, as they are at any time.
+    pub fn hidden_numbers(&self) -> HiddenNumbers {
+        Arc::clone(&self.hidden_by_title)
+    }
+
+    /// Whether a window may not be read.
+    pub fn is_hidden(&self, window: &DesktopWindow) -> bool {
+        self.hides(window.pid, window.window, &window.title)
+    }
+
+    /// Whether a window of this process, with this number and title, may not be read. What an app that is gone left behind
+    /// stays as it was.
+    pub fn hides(&self, pid: u32, window: u64, title: &str) -> bool {
+        self.hides_by_title(pid, window, title)
+            || self.hidden_in_trees.get(&pid).is_some_and(|windows| windows.contains(&window))
+    }
+
+    fn hides_by_title(&self, pid: u32, window: u64, title: &str) -> bool {
+        let Some(hides) = &self.hidden_by.0 else { return false };
+        match self.by_pid(pid) {
+            Some(app) => hides(app, title),
+            None => {
+                self.hidden.contains(&window) || hides(&RunningApp { pid, ..RunningApp::default() }, title)
+            }
+        }
+    }
+
+    /// Keeps what is hidden out of the windows, and returns what changed of those.
+    fn judge_windows(&mut self) -> Vec<DesktopChange> {
+        let by_title =
+            |window: &&DesktopWindow| self.hides_by_title(window.pid, window.window, &window.title);
+        let by_title: FxHashSet<u64> = self.all_windows.iter().filter(by_title).map(|it| it.window).collect();
+        let (hidden, shown): (Vec<_>, Vec<_>) =
+            self.all_windows.iter().cloned().partition(|window| self.is_hidden(window));
+        let before = std::mem::replace(&mut self.windows, shown);
+        self.hidden = hidden.iter().map(|window| window.window).collect();
+        let mut changes = self.window_changes(&before);
+        // Trees hide what is hidden here by its title; what is because of a tree it hides already.
+        let judged = {
+            let known = self.hidden_by_title.read();
+            let is_news =
+                |window: &&DesktopWindow| known.contains(&window.window) != by_title.contains(&window.window);
+            let mut judged: Vec<u32> = self.all_windows.iter().filter(is_news).map(|it| it.pid).collect();
+            judged.sort_unstable();
+            judged.dedup();
+            judged
+        };
+        *self.hidden_by_title.write() = by_title;
+        changes.extend(judged.into_iter().map(DesktopChange::Hidden));
+        changes
+    }
+
+    fn window_changes(&self, before: &[DesktopWindow]) -> Vec<DesktopChange> {
         let was = |window: &DesktopWindow| before.iter().find(|before| before.window == window.window);
         let mut changes: Vec<DesktopChange> = Vec::new();
         for gone in before.iter().filter(|window| self.window(window.window).is_none()) {
@@ -120,11 +221,17 @@ impl DesktopState {
         self.windows.iter().find(|known| known.window == window)
     }
 
-    /// The frontmost window at a point.
+    /// The frontmost window at a point, unless it is hidden.
     pub fn window_at(&self, point: Point) -> Option<&DesktopWindow> {
-        self.windows
+        self.all_windows
             .iter()
             .find(|window| !window.minimized && window.bounds.is_some_and(|bounds| bounds.contains(point)))
+            .filter(|window| !self.hidden.contains(&window.window))
+    }
+
+    /// All windows, front to back, those that may not be read included: for what covers what, and for nothing else.
+    pub fn stack(&self) -> &[DesktopWindow] {
+        &self.all_windows
     }
 
     /// An app by process id.

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use axd_protocol::command::{Subscribe, SubscribeAnswer};
-use axd_protocol::event::{EventData, EventKind, FreshCause, Observed, Push};
+use axd_protocol::event::{Event, EventData, EventKind, FreshCause, Observed, Push};
 use axd_protocol::{AppInfo, Clock, Error, ErrorCode, Field, NodeId, Result, Role, Tick};
 use tokio::sync::watch;
 
@@ -17,7 +17,9 @@ use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::apps::target::Where;
+use crate::policy::permit::Reader;
 use crate::subscribe::event_log::event_data;
+use crate::tree_work::{SMALL_ANSWER, long_work};
 use axd_platform::WorkerRequest;
 use axd_service::{BoxFuture, Call, Feed};
 use axd_tree::{Changes, Ix, Tree};
@@ -38,14 +40,14 @@ impl Engine {
         args.since.map_or(Ok(()), |since| self.not_from_the_future(since))?;
         let deadline = Engine::deadline(call);
         let within = match &args.within {
-            Some(target) => {
-                Some(self.locate(target, Where { app: args.app.as_deref(), window: None }, deadline).await?)
-            }
+            Some(target) => Some(
+                self.locate(call, target, Where { app: args.app.as_deref(), window: None }, deadline).await?,
+            ),
             None => None,
         };
         let app = match (&within, &args.app) {
             (Some(located), _) => Some(Arc::clone(&located.app)),
-            (None, Some(spec)) => Some(self.app(Some(spec), deadline).await?),
+            (None, Some(spec)) => Some(self.app(call, Some(spec), deadline).await?),
             (None, None) => None,
         };
         let identity = app.as_ref().map(|app| (app.seen().identity, app.ordinal));
@@ -53,6 +55,7 @@ impl Engine {
             sub: call.sub,
             interest: self.next_interest.fetch_add(1, Relaxed),
             updates: self.changed.subscribe(),
+            reader: self.reader(call),
             engine: Arc::clone(self),
             identity,
             within: within.map(|located| located.id),
@@ -79,6 +82,8 @@ struct Subscription {
     /// The number of its interest, unique among those sent to workers.
     interest: u64,
     engine: Arc<Engine>,
+    /// Who subscribes: the policy may change meanwhile.
+    reader: Reader,
     updates: watch::Receiver<u64>,
     /// The one app it follows, across restarts; `None` for all apps.
     identity: Option<(String, u32)>,
@@ -171,7 +176,7 @@ impl Subscription {
 
     /// The apps it follows that are attached now.
     fn apps(&self) -> Vec<Arc<App>> {
-        let mut apps = self.engine.all_apps();
+        let mut apps = self.engine.readable_apps(&self.reader);
         if let Some((identity, ordinal)) = &self.identity {
             apps.retain(|app| app.ordinal == *ordinal && app.seen().identity == *identity);
         }
@@ -226,9 +231,11 @@ impl Subscription {
             Position::Whole(cause) => Some(cause),
         };
         if let Some(cause) = whole.filter(|_| self.wants(EventKind::Changes)) {
-            crate::block_if_large(tree.len(), || {
-                write_fresh(self.sub, clock, &app.info(), cause, &tree, out)
-            });
+            let fresh = |out: &mut Vec<u8>| write_fresh(self.sub, clock, &app.info(), cause, &tree, out);
+            match tree.len() > SMALL_ANSWER {
+                true => long_work(|| fresh(out)),
+                false => fresh(out),
+            }
         }
         drop(tree);
         if let Some(following) = self.positions.get_mut(&slot) {
@@ -287,14 +294,20 @@ impl Subscription {
     }
 
     fn write_events(&mut self, to: u64, out: &mut Vec<u8>) {
-        let log = self.engine.event_log.lock();
-        for event in log.between(self.next_event, to) {
-            let Some((kind, EventData { app, .. })) = event_data(event) else { continue };
-            let followed = self.identity.as_ref().is_none_or(|(identity, _)| app.identity == *identity);
-            if !followed || !self.wants(kind) {
+        let wanted = |event: &&Event| {
+            event_data(event).is_some_and(|(kind, EventData { app, .. })| {
+                let followed = self.identity.as_ref().is_none_or(|(identity, _)| app.identity == *identity);
+                followed && self.wants(kind)
+            })
+        };
+        // Taken out first: who may see them depends on the desktop, whose lock is not taken with the log's.
+        let events: Vec<Event> =
+            self.engine.event_log.lock().between(self.next_event, to).filter(wanted).cloned().collect();
+        for event in events {
+            if !self.engine.may_see_event(&self.reader, &event) {
                 continue;
             }
-            let line = serde_json::to_vec(&Push { sub: self.sub, event: event.clone() });
+            let line = serde_json::to_vec(&Push { sub: self.sub, event });
             if let Ok(line) = line {
                 out.extend_from_slice(&line);
                 out.push(b'\n');

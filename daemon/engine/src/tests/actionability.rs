@@ -6,6 +6,8 @@ use std::time::Duration;
 use axd_protocol::{Bounds, Error, ErrorCode, Point, State, States};
 use tokio::time::timeout;
 
+use crate::action::input_lock::InputUser;
+
 use super::fake_desktop::{BUTTON, BUTTON_CENTER, FakeDesktop, LABEL, MAIL, NOTES, window_of};
 use super::{Rig, button_of, drained};
 use crate::action::context::ActionContext;
@@ -38,7 +40,11 @@ async fn reach_as(rig: &Rig, words: &str) -> (Result<Point, Error>, u128) {
 /// Whether a client gets the input lock without waiting.
 async fn gets_lock(rig: &Rig) -> bool {
     let now = tokio::time::Instant::now();
-    let taken = rig.engine.lock_input(rig.client().client, now, false).await.is_ok();
+    let taken = rig
+        .engine
+        .lock_input(InputUser { client: rig.client().client, releases: false }, now, false)
+        .await
+        .is_ok();
     assert_eq!(now.elapsed(), Duration::ZERO);
     taken
 }
@@ -190,7 +196,10 @@ async fn others_can_use_mouse_and_keyboard_while_an_action_waits() {
     let reached = reach(&rig, &context);
     tokio::pin!(reached);
     assert!(timeout(Duration::from_millis(60), &mut reached).await.is_err(), "it is covered");
-    let other = rig.engine.lock_input(rig.client().client, rig.at(60), false).await;
+    let other = rig
+        .engine
+        .lock_input(InputUser { client: rig.client().client, releases: false }, rig.at(60), false)
+        .await;
     assert_eq!((other.is_ok(), rig.elapsed()), (true, 60), "the lock is free");
     rig.desktop.state().hit = BUTTON;
     assert!(timeout(Duration::from_millis(140), &mut reached).await.is_err(), "the other has the lock");

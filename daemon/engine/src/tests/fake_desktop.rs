@@ -66,6 +66,8 @@ pub(crate) struct FakeState {
     /// Whether buttons can be pressed by their app.
     pub presses: bool,
     pub watched: BTreeSet<u64>,
+    /// The titles of windows that were renamed.
+    titles: BTreeMap<u32, String>,
     /// What was done, with the milliseconds since the start.
     done: Vec<(u128, String)>,
     changes: usize,
@@ -96,6 +98,7 @@ impl FakeDesktop {
             input_takes: Duration::ZERO,
             presses: true,
             watched: BTreeSet::new(),
+            titles: BTreeMap::new(),
             done: Vec::new(),
             changes: 0,
         })))
@@ -133,6 +136,29 @@ impl FakeDesktop {
     /// Brings the window of an app to the front.
     pub fn bring_to_front(&self, pid: u32) {
         self.state().arrange(window_of(pid), WindowOp::Focus);
+    }
+
+    /// Gives an app's window a title, which its worker and the desktop report; or only one of the two.
+    pub fn rename_window(&self, pid: u32, title: &str, in_tree: bool, on_desktop: bool) {
+        let mut state = self.state();
+        if in_tree {
+            let facts = Facts {
+                name: Some(title.to_owned()),
+                window: Some(window_of(pid)),
+                ..Facts::new(Role::Window)
+            };
+            state.report(pid, vec![upsert(WINDOW, facts)]);
+        }
+        if on_desktop {
+            state.titles.insert(pid, title.to_owned());
+            let windows = state.windows();
+            state.announce(DesktopEvent::Windows(windows));
+        }
+    }
+
+    /// Has an app announce a text, as for a screen reader.
+    pub fn announce_text(&self, pid: u32, text: &str) {
+        self.state().tell(pid, WorkerEvent::Announcement(text.to_owned()));
     }
 
     /// Ends an app, and with it all interests in it.
@@ -237,6 +263,19 @@ impl FakeState {
         self.done.push((at, what));
     }
 
+    fn windows(&self) -> Vec<DesktopWindow> {
+        let window = |pid| DesktopWindow {
+            window: window_of(pid),
+            pid,
+            title: self.titles.get(&pid).map_or("Window", String::as_str).to_owned(),
+            bounds: Some(WINDOW_BOUNDS),
+            minimized: false,
+            maximized: false,
+            splash: false,
+        };
+        [NOTES, MAIL].map(window).to_vec()
+    }
+
     fn announce(&self, event: DesktopEvent) {
         self.events.as_ref().expect("the desktop was started").send(event).expect("the engine listens");
     }
@@ -311,16 +350,8 @@ impl Platform for FakeDesktop {
         for pid in [NOTES, MAIL] {
             state.announce(DesktopEvent::AppUp(running_app(pid)));
         }
-        let windows = [NOTES, MAIL].map(|pid| DesktopWindow {
-            window: window_of(pid),
-            pid,
-            title: "Window".to_owned(),
-            bounds: Some(WINDOW_BOUNDS),
-            minimized: false,
-            maximized: false,
-            splash: false,
-        });
-        state.announce(DesktopEvent::Windows(windows.to_vec()));
+        let windows = state.windows();
+        state.announce(DesktopEvent::Windows(windows));
         state.announce(DesktopEvent::Frontmost { pid: Some(NOTES), window: Some(window_of(NOTES)) });
     }
 

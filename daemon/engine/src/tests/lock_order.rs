@@ -255,6 +255,7 @@ async fn an_action_that_is_dropped_while_it_waits_leaves_no_trace() {
     // It waits for its turn.
     rig.desktop.state().press_takes = MS_100;
     let running = rig.begin(&first, CLICK);
+    assert_eq!(queue(&rig).await, turn_of("click", 0));
     let waiting = rig.begin(&second, RIGHT_CLICK);
     assert_eq!(queue(&rig).await, turn_of("click", 1));
     waiting.cancel().await;
@@ -283,4 +284,86 @@ async fn an_action_that_is_dropped_while_it_waits_leaves_no_trace() {
         "100: right button up",
     ];
     assert_eq!(rig.desktop.timeline(), done);
+}
+
+/// A client disconnects.
+fn leaves(rig: &Rig, session: &axd_service::Session) {
+    rig.sessions.close(session);
+    rig.engine.client_left(session.client);
+}
+
+#[tokio::test(start_paused = true)]
+async fn anyone_releases_what_a_client_that_is_gone_holds_with_a_lease() {
+    let key_down = r#"key-down {"combo":"ctrl","app":"Notes","hold_ms":60000}"#;
+    let button_down = r#"mouse-down {"point":"120,110","app":"Notes","hold_ms":60000}"#;
+    for (press, release, released) in
+        [(key_down, CTRL_UP, "0: ctrl up"), (button_down, BUTTON_UP, "0: left button up")]
+    {
+        let rig = Rig::new();
+        let (holder, other) = (rig.client(), rig.client());
+        rig.run(&holder, press).await;
+        let waiting = rig.begin(&other, release);
+        drained().await;
+        assert!(!waiting.is_finished(), "it is its client's while that is there");
+        leaves(&rig, &holder);
+        waiting.succeeds().await;
+        assert_eq!(rig.desktop.timeline().last().map(String::as_str), Some(released));
+        rig.run(&other, RIGHT_CLICK).await;
+        assert_eq!(rig.elapsed(), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_release_waits_until_the_lease_of_a_client_that_is_gone_ends() {
+    let rig = Rig::new();
+    let (holder, other) = (rig.client(), rig.client());
+    rig.run(&holder, r#"key-down {"combo":"ctrl","app":"Notes","hold_ms":200}"#).await;
+    leaves(&rig, &holder);
+    let (answer, after) = answered(&rig, rig.begin(&other, RIGHT_CLICK)).await;
+    assert_eq!((&answer["ok"], after), (&Value::Bool(true), 200));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_whose_client_is_gone_holds_nothing() {
+    let rig = Rig::new();
+    rig.notes().await;
+    rig.attached(MAIL).await;
+    rig.desktop.state().input_takes = MS_100;
+    let (holder, other) = (rig.client(), rig.client());
+    let first = rig.begin(&other, RIGHT_CLICK_IN_MAIL);
+    drained().await;
+    let holding = rig.begin(&holder, CTRL_DOWN);
+    drained().await;
+    leaves(&rig, &holder);
+    first.succeeds().await;
+    let answer = holding.answer().await;
+    assert_eq!(code_of(&answer), Some(ErrorCode::ActionFailed), "{answer}");
+    assert!(!rig.engine.input_lock.is_holding());
+    assert!(!rig.desktop.done().iter().any(|done| done == "ctrl down"), "{:?}", rig.desktop.done());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_ends_during_a_long_action_of_its_holder_ends_after_it() {
+    let rig = Rig::new();
+    let holder = rig.client();
+    rig.run(&holder, r#"key-down {"combo":"ctrl","app":"Notes","hold_ms":200}"#).await;
+    rig.desktop.state().input_takes = Duration::from_secs(3);
+    rig.run(&holder, RIGHT_CLICK).await;
+    sleep_until(rig.at(60_000)).await;
+    assert!(!rig.engine.input_lock.is_holding());
+    assert_eq!(rig.desktop.done().last().map(String::as_str), Some("ctrl up"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_request_pressed_that_was_dropped_is_released_when_its_lease_ends() {
+    let rig = Rig::new();
+    rig.notes().await;
+    rig.desktop.state().input_takes = MS_100;
+    let holder = rig.client();
+    let holding = rig.begin(&holder, r#"key-down {"combo":"ctrl","app":"Notes","hold_ms":500}"#);
+    sleep_until(rig.at(50)).await;
+    holding.cancel().await;
+    leaves(&rig, &holder);
+    sleep_until(rig.at(1_000)).await;
+    assert!(!rig.engine.input_lock.is_holding());
 }

@@ -2,8 +2,10 @@
 
 mod actionability;
 mod fake_desktop;
+mod hidden;
 mod lock_order;
 mod settle;
+mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +40,8 @@ impl Rig {
     fn new() -> Rig {
         let (desktop, sessions) = (FakeDesktop::new(), Arc::new(Sessions::default()));
         let info = DaemonInfo::default();
-        let engine = Engine::start(desktop.clone().into(), info, Arc::clone(&sessions), Stop::new());
+        let engine =
+            Engine::start(desktop.clone().into(), info, Arc::clone(&sessions), Stop::new(), Arc::default());
         Rig { engine, desktop, sessions, start: Instant::now() }
     }
 
@@ -94,6 +97,7 @@ impl Rig {
             command: Command::parse(name, Some(&args)).unwrap(),
             format: Format::Json,
             with_data: false,
+            is_part: false,
             deadline: None,
             session: Arc::clone(client),
             sub: 0,

@@ -46,6 +46,14 @@ enum Body {
     Removed,
 }
 
+#[cfg(feature = "fuzz")]
+impl EventSpec {
+    /// Its interface and its signal, or one of the interface.
+    pub fn signal(&self) -> (&'static str, &'static str) {
+        (self.interface, self.member.unwrap_or("Activate"))
+    }
+}
+
 /// An event that the registry knows.
 const fn event(
     registry: &'static str,

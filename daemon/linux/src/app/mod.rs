@@ -10,7 +10,7 @@
 
 mod delayed_reread;
 pub(crate) mod event_queue;
-mod event_table;
+pub(crate) mod event_table;
 pub(crate) mod events;
 mod focus;
 mod invalidate;

@@ -37,6 +37,18 @@ pub(super) fn launch(
     Ok(Launched { pid, identity })
 }
 
+/// The program that a launch of this app would start: as its entry names it, and the file behind all links.
+pub(super) fn programs(app: &str) -> Vec<String> {
+    let plan = LaunchPlan { app: app.to_owned(), ..LaunchPlan::default() };
+    let catalog = Catalog::from_environment(|name| std::env::var_os(name));
+    let Ok(start) = resolve(&plan, &catalog) else { return Vec::new() };
+    let target = std::fs::canonicalize(&start.program).ok();
+    let paths = [Some(start.program), target].into_iter().flatten();
+    let mut programs: Vec<String> = paths.map(|path| path.to_string_lossy().into_owned()).collect();
+    programs.dedup();
+    programs
+}
+
 /// What the desktop entry of a running program is called: its id, the last part of that, and its names in all languages.
 pub(super) fn aliases(identity: &str, executable: Option<&Path>) -> Vec<String> {
     let catalog = Catalog::from_environment(|name| std::env::var_os(name));

@@ -143,6 +143,9 @@ fn start_by_systemd(manager: &Path, start: &LaunchCommand) -> Result<Option<u32>
     let unit = unit(&start.program, std::process::id(), std::time::SystemTime::now());
     let output = Command::new(manager)
         .args(arguments(&unit, start, |name| std::env::var_os(name)))
+        // The values go by the environment of `systemd-run`: its arguments can be read by every user.
+        .env(ALWAYS.0, ALWAYS.1)
+        .envs(start.env.iter().filter(|(name, _)| !is_for_systemd_run(name)).cloned())
         .stdin(Stdio::null())
         .output()
         .map_err(|error| Refusal::Absent(error.to_string()))?;
@@ -171,6 +174,11 @@ fn unit(program: &Path, pid: u32, now: std::time::SystemTime) -> String {
     format!("app-axd-{name}-{pid}-{since:x}.service")
 }
 
+/// Whether `systemd-run` itself would act on a variable: those are passed as arguments, because it has to reach the manager.
+fn is_for_systemd_run(name: &str) -> bool {
+    name == "XDG_RUNTIME_DIR" || ["DBUS_", "LD_", "SYSTEMD_"].iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// The arguments of `systemd-run`.
 fn arguments(unit: &str, start: &LaunchCommand, env: impl Fn(&str) -> Option<OsString>) -> Vec<OsString> {
     /// What the user's systemd may not know, or know otherwise.
@@ -195,18 +203,16 @@ fn arguments(unit: &str, start: &LaunchCommand, env: impl Fn(&str) -> Option<OsS
         word.push(cwd);
         words.push(word);
     }
-    let mut set = |name: &str, value: &std::ffi::OsStr| {
-        let mut word = OsString::from(format!("--setenv={name}="));
-        word.push(value);
-        words.push(word);
-    };
-    for name in HANDED_ON {
-        if let Some(value) = env(name) {
-            set(name, &value);
+    // Without a value, `systemd-run` takes it from its own environment.
+    let mut set = |name: &str| words.push(format!("--setenv={name}").into());
+    HANDED_ON.into_iter().filter(|name| env(name).is_some()).for_each(&mut set);
+    set(ALWAYS.0);
+    for (name, value) in &start.env {
+        match is_for_systemd_run(name) {
+            true => set(&format!("{name}={value}")),
+            false => set(name),
         }
     }
-    set(ALWAYS.0, ALWAYS.1.as_ref());
-    start.env.iter().for_each(|(name, value)| set(name, value.as_ref()));
     words.extend(["--".into(), start.program.clone().into()]);
     words.extend(start.line.iter().skip(1).map(OsString::from));
     words
@@ -231,19 +237,32 @@ mod tests {
         let start = start_of("/usr/bin/app", &["app", "--x", "a b"]);
         let words = arguments("u.service", &start, |name| (name == "DISPLAY").then(|| ":7".into()));
         let words: Vec<String> = words.into_iter().map(|word| word.into_string().unwrap()).collect();
-        for word in [
-            "--user",
-            "--unit=u.service",
-            "--working-directory=/tmp",
-            "--setenv=DISPLAY=:7",
-            "--setenv=K=v w",
-        ] {
+        for word in
+            ["--user", "--unit=u.service", "--working-directory=/tmp", "--setenv=DISPLAY", "--setenv=K"]
+        {
             assert!(words.iter().any(|other| other == word), "{word}: {words:?}");
         }
         assert!(
             words.ends_with(&["--".into(), "/usr/bin/app".into(), "--x".into(), "a b".into()]),
             "{words:?}"
         );
+    }
+
+    #[test]
+    fn no_value_of_a_variable_is_in_the_arguments_that_every_user_can_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("systemd-run");
+        std::fs::write(&run, "#!/bin/sh\necho \"$@\" >\"$0.args\"; echo \"$TOKEN\" >\"$0.env\"\n").unwrap();
+        std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut start = start_of("/usr/bin/app", &["app"]);
+        start.env = vec![("TOKEN".into(), "s3cret".into()), ("LD_PRELOAD".into(), "/l.so".into())];
+        assert!(start_by_systemd(&run, &start).is_ok());
+        let read = |end: &str| std::fs::read_to_string(format!("{}.{end}", run.display())).unwrap();
+        let args = read("args");
+        assert!(!args.contains("s3cret") && args.contains("--setenv=TOKEN "), "{args}");
+        assert!(args.contains("--setenv=LD_PRELOAD=/l.so"), "{args}");
+        assert_eq!(read("env"), "s3cret\n");
     }
 
     #[test]

@@ -102,6 +102,8 @@ x11rb::atom_manager! {
         WM_PROTOCOLS,
         WM_STATE,
         _AXD_BORROWED_KEYS,
+        _AXD_HELD_INPUT,
+        _AXD_NOTE_OWNER,
         _GTK_FRAME_EXTENTS,
         _NET_ACTIVE_WINDOW,
         _NET_CLIENT_LIST,

@@ -184,6 +184,22 @@ impl Platform for MacDesktop {
         kill(Pid::from_raw(process), None) != Err(Errno::EPERM)
     }
 
+    #[cfg(target_os = "macos")]
+    fn programs_of(&self, pid: u32) -> Option<Vec<String>> {
+        let process = i32::try_from(pid).ok()?;
+        let mut path = [0_u8; libc::PROC_PIDPATHINFO_MAXSIZE as usize];
+        // SAFETY: the buffer is as long as is said, and lives until the call returns.
+        let length = unsafe {
+            libc::proc_pidpath(process, path.as_mut_ptr().cast(), libc::PROC_PIDPATHINFO_MAXSIZE as u32)
+        };
+        let length = usize::try_from(length).ok().filter(|length| (1..=path.len()).contains(length))?;
+        let path = String::from_utf8_lossy(&path[..length]).into_owned();
+        let target = std::fs::canonicalize(&path).ok().map(|path| path.to_string_lossy().into_owned());
+        let mut programs: Vec<String> = [target, Some(path)].into_iter().flatten().collect();
+        programs.dedup();
+        Some(programs)
+    }
+
     fn acts_late(&self, pid: u32) -> bool {
         self.shared.apps.lock().get(&pid).is_some_and(|running| running.late.load(Relaxed))
     }

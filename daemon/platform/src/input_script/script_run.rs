@@ -280,6 +280,10 @@ impl<'a, B: InputBackend> ScriptRun<'a, B> {
     async fn ask(&mut self, stretch: Stretch) -> Result<Receiver, Failure> {
         let receiver = self.backend.receiver(stretch).await?;
         self.judge.decide(stretch, &receiver)?;
+        if let Stretch::Over(_) = stretch {
+            // Nothing is sent to who is only looked at.
+            return Ok(receiver);
+        }
         // A title may change with every character that is typed.
         let who = |receiver: &Receiver| (receiver.pid, receiver.window);
         if !self.receivers.iter().any(|known| who(known) == who(&receiver)) {

@@ -5,6 +5,7 @@
 //! tree.
 
 mod readings;
+mod texts;
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -14,6 +15,7 @@ use axd_protocol::role::Keyed;
 
 use super::{ElementKey, Facts, Update};
 use readings::{ChildList, Found};
+use texts::{MAX_LONG_BYTES, Texts};
 
 pub use readings::{Reading, Readings};
 
@@ -64,6 +66,7 @@ pub struct Mirror {
     max_elements: usize,
     /// Elements of which not all children are kept, because the app has too many elements.
     short: KeySet,
+    texts: Texts,
 }
 
 #[derive(Debug, Default)]
@@ -92,16 +95,20 @@ impl Mirror {
             denied: KeyMap::default(),
             max_elements,
             short: KeySet::default(),
+            texts: Texts::new(MAX_LONG_BYTES),
         }
     }
 
-    /// Whether the app has more elements than are kept.
+    /// Whether the app has more elements, or longer texts, than are kept.
     pub fn is_short(&self) -> bool {
-        !self.short.is_empty()
+        !self.short.is_empty() || self.texts.is_short()
     }
 
-    /// The text that says that the app has more elements than are kept.
+    /// The text that says what the app has more of than is kept.
     pub fn shortage(&self) -> String {
+        if self.short.is_empty() {
+            return format!("it has more than {} MB of long texts; the rest is cut", MAX_LONG_BYTES >> 20);
+        }
         format!("it has more than {} elements; the rest is not read", self.max_elements)
     }
 
@@ -337,6 +344,7 @@ impl Mirror {
         while let Some(key) = going.pop() {
             self.denied.remove(&key);
             self.short.remove(&key);
+            self.texts.forget(key);
             if let Some(node) = self.nodes.remove(&key) {
                 going.extend(node.listed.into_iter().filter(|child| self.parent(*child) == Some(key)));
             }
@@ -354,7 +362,8 @@ impl Mirror {
             let (Some(Some(reading)), Some(node)) = (found.remove(&key), self.nodes.get_mut(&key)) else {
                 continue;
             };
-            let Some(facts) = reading.facts else { continue };
+            let Some(mut facts) = reading.facts else { continue };
+            self.texts.bound(key, &mut facts);
             let print = fingerprint(&facts);
             if node.sent_facts == Some(print) {
                 continue;

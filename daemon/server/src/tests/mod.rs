@@ -29,6 +29,7 @@ use tokio::time::timeout;
 use super::{Listener, ServerOptions, run};
 use axd_service::Sessions;
 use axd_service::Stop;
+use axd_service::held_bytes::HeldBytes;
 use axd_service::{BoxFuture, Call, Feed, Reply, Served, Service};
 
 /// Far longer than anything takes; a test that waits so long has failed.
@@ -128,7 +129,7 @@ fn answer(id: Option<&RawValue>, command: &str, data: &Value, out: &mut Vec<u8>)
 fn reply(id: Option<&RawValue>, command: &str, data: &Value) -> Reply {
     let mut line = Vec::new();
     answer(id, command, data, &mut line);
-    Reply { line, feed: None }
+    Reply { line, feed: None, held: HeldBytes::default() }
 }
 
 /// Counts a `find` as long as it is not dropped.

@@ -1,12 +1,10 @@
 //! Helpers that build trees from indented text, and a check of the tree's invariants.
 
-use std::collections::HashSet;
-
 use axd_protocol::{Difference, Node, Replica, Role, Tick};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::store::Ix;
+use crate::consistency::check;
 use crate::{Applied, Tree, ids};
 use crate::{Batch, Cause, ElementKey, Facts, Update};
 
@@ -31,6 +29,15 @@ impl Fed {
     pub fn apply(&mut self, updates: Vec<Update>) -> Applied {
         self.tick += 1;
         let applied = self.tree.apply(Batch { cause: Cause::Event, updates }, self.tick);
+        check(&self.tree);
+        applied
+    }
+
+    /// Hides the windows whose title contains `word`; with an empty word none.
+    pub fn hide(&mut self, word: &'static str) -> Applied {
+        self.tick += 1;
+        let hides = crate::Hides::new(move |of| of.title.contains(word));
+        let applied = self.tree.set_hides((!word.is_empty()).then_some(hides), self.tick);
         check(&self.tree);
         applied
     }
@@ -121,37 +128,6 @@ pub fn list(parent: u64, order: &[u64]) -> Update {
         order: order.iter().map(|key| ElementKey(*key)).collect(),
         total: None,
     }
-}
-
-/// Fails unless the tree is consistent: every link has its counterpart, and every map refers only to living nodes.
-pub fn check(tree: &Tree) {
-    let reached: Vec<Ix> = tree.root.map_or(Vec::new(), |root| tree.store.subtree(root).collect());
-    let distinct: HashSet<Ix> = reached.iter().copied().collect();
-    assert_eq!(distinct.len(), reached.len(), "an element is in two places");
-    assert_eq!(reached.len(), tree.len(), "an element is held that the root does not lead to");
-    assert_eq!(tree.by_id.len(), tree.len());
-    assert_eq!(tree.by_key.len(), tree.len());
-    for &ix in &reached {
-        let node = &tree.store[ix];
-        assert_eq!(tree.by_id.get(&node.id), Some(&ix));
-        assert_eq!(tree.by_key.get(&node.key.expect("the living have a key")), Some(&ix));
-        assert!(tree.changes.tombstone(node.id).is_none(), "{} is alive and has a tombstone", node.id);
-        assert!(tree.store.depth(ix) < crate::MAX_DEPTH);
-        assert_eq!(tree.index.with_role(node.role)[node.role_slot as usize], ix);
-        if let Some(name) = node.name.as_deref().filter(|_| node.name_hash.is_some()) {
-            assert_eq!(tree.index.with_name(&tree.store, name).filter(|same| *same == ix).count(), 1);
-        }
-        for (index, child) in node.children.iter().enumerate() {
-            assert_eq!(tree.store[*child].parent, Some(ix));
-            assert_eq!(tree.store[*child].index as usize, index);
-        }
-    }
-    let by_role: usize = Role::ALL.iter().map(|role| tree.index.with_role(*role).len()).sum();
-    assert_eq!(by_role, tree.len());
-    let touched: Vec<Tick> =
-        tree.changes.touched_since(&tree.store, 0).map(|ix| tree.store[ix].touched).collect();
-    assert_eq!(touched.len(), tree.len(), "the change list has lost an element");
-    assert!(touched.is_sorted_by(|newer, older| newer >= older), "the change list is out of order");
 }
 
 /// Fails unless the difference since `since` turns `replica` into the tree.

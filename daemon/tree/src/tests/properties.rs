@@ -1,12 +1,13 @@
 //! Property tests: after any sequence of batches, valid or not, the tree is consistent and its differences are correct.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use axd_protocol::{NodeId, Replica, Role, State, States};
 use proptest::prelude::*;
 
+use crate::store::Ix;
 use crate::tests::app::{Fed, check_stream, whole};
-use crate::{ElementKey, Facts, Update};
+use crate::{ElementKey, Facts, Notice, Resolved, Tree, Update};
 
 const KEYS: u64 = 14;
 
@@ -64,6 +65,57 @@ fn batches() -> impl Strategy<Value = Vec<Vec<Op>>> {
     })
 }
 
+/// One step of a history in which windows are hidden: a batch, or other titles that are hidden from now on.
+#[derive(Debug, Clone)]
+enum Step {
+    Batch(Vec<Op>),
+    Hide(&'static str),
+}
+
+/// The titles of random windows are "n1" and "n2"; with "n" all that have one are hidden, with "" none.
+const HIDDEN: [&str; 4] = ["", "n1", "n2", "n"];
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let hide = (0..HIDDEN.len()).prop_map(|at| Step::Hide(HIDDEN[at]));
+    let step = prop_oneof![1 => hide, 4 => proptest::collection::vec(op(), 1..8).prop_map(Step::Batch)];
+    let root = Op::Upsert { key: 0, role: 0, name: 0, value: 0, states: 0, row: None };
+    proptest::collection::vec(step, 1..24).prop_map(move |mut steps| {
+        steps.insert(0, Step::Batch(vec![root.clone()]));
+        steps
+    })
+}
+
+/// What is to be seen of a tree in which nothing is hidden: all but the windows with this in their title. By keys, not by ids.
+fn visible(tree: &Tree, ix: Ix, word: &str, out: &mut Vec<String>) {
+    let name = tree.name(ix).unwrap_or_default();
+    let may_be_hidden =
+        tree.parent(ix).is_some() && (tree.role(ix).is_window() || tree.parent(ix) == tree.root());
+    if !word.is_empty() && may_be_hidden && name.contains(word) {
+        return;
+    }
+    let states = tree.states(ix);
+    out.push(format!(
+        "{:?} {:?} {name} {:?} {states:?} {:?}",
+        tree.key(ix),
+        tree.role(ix),
+        tree.value(ix),
+        tree.total(ix)
+    ));
+    tree.children(ix).iter().for_each(|child| visible(tree, *child, word, out));
+    out.push("up".to_owned());
+}
+
+fn seen(tree: &Tree, word: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    tree.root().into_iter().for_each(|root| visible(tree, root, word, &mut out));
+    out
+}
+
+/// Whether the tombstone of an id is of the last step.
+fn is_removed_now(fed: &Fed, id: NodeId) -> bool {
+    fed.tree.changes.tombstone(id).is_some_and(|tombstone| tombstone.removed_at == fed.tick)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 400 } else { 4_000 }))]
 
@@ -78,6 +130,63 @@ proptest! {
                 check_stream(&fed.tree, *since, replica);
             }
             past.push((fed.tick, Replica::new(whole(&fed.tree))));
+        }
+    }
+
+    #[test]
+    fn what_is_hidden_is_absent_and_all_else_is_as_if_nothing_were_hidden(steps in steps()) {
+        let (mut fed, mut all) = (Fed::new(1), Fed::new(1));
+        let mut past = vec![(0, Replica::new(None))];
+        let mut hidden = "";
+        // What each id was last seen as.
+        let mut known: HashMap<NodeId, (Role, Option<String>)> = HashMap::new();
+        for step in &steps {
+            let before = seen(&fed.tree, "");
+            // `apply` and `hide` check that the tree is consistent, and that what is hidden is out of reach.
+            let applied = match step {
+                Step::Batch(batch) => {
+                    all.apply(batch.iter().map(Op::update).collect());
+                    fed.apply(batch.iter().map(Op::update).collect())
+                }
+                Step::Hide(word) => {
+                    hidden = word;
+                    fed.hide(word)
+                }
+            };
+            let now = seen(&fed.tree, "");
+            prop_assert_eq!(&now, &seen(&all.tree, hidden));
+            prop_assert!(applied.changed || now == before, "a change that is seen is a change");
+            for (since, replica) in &past {
+                check_stream(&fed.tree, *since, replica);
+            }
+            let whole = whole(&fed.tree);
+            let ids = whole.iter().flat_map(|tree| tree.walk()).map(|node| node.id).collect::<HashSet<_>>();
+            for notice in &applied.notices {
+                match notice {
+                    Notice::Focus(node) | Notice::Opened(node) => prop_assert!(hidden.is_empty() || ids.contains(&node.id)),
+                    Notice::Closed(node) => prop_assert!(hidden.is_empty() || known.contains_key(&node.id)),
+                }
+            }
+            for (id, (role, name)) in &known {
+                match fed.tree.resolve(*id) {
+                    Resolved::Alive(ix) => prop_assert!(ids.contains(&fed.tree.id(ix))),
+                    Resolved::Unknown => prop_assert!(false, "{} was seen", id),
+                    Resolved::Dead { was, candidates } => {
+                        prop_assert!(candidates.iter().all(|like| ids.contains(&like.id)));
+                        prop_assert!(!ids.contains(id));
+                        // Where nothing can be hidden, a name that came with the removal is told.
+                        if !hidden.is_empty() && is_removed_now(&fed, *id) {
+                            prop_assert_eq!((&was.role, &was.name), (role, name));
+                        }
+                    }
+                }
+            }
+            for ix in fed.tree.by_id.values().filter(|ix| fed.tree.store[**ix].concealed) {
+                let id = fed.tree.id(*ix);
+                prop_assert_eq!(matches!(fed.tree.resolve(id), Resolved::Dead { .. }), known.contains_key(&id));
+            }
+            known.extend(whole.iter().flat_map(|tree| tree.walk()).map(|node| (node.id, (node.role, node.name.clone()))));
+            past.push((fed.tick, Replica::new(whole)));
         }
     }
 
@@ -169,4 +278,41 @@ fn nothing_said_twice_counts_as_a_change() {
     assert!(!applied.changed && applied.notices.is_empty());
     assert!(fed.tree.changes_since(1).unwrap().is_empty());
     assert_eq!(States::NONE, fed.tree.states(fed.tree.root().unwrap()));
+}
+
+#[test]
+fn an_app_that_makes_up_roles_actions_and_names_for_ever_takes_no_more_memory() {
+    let mut fed = Fed::of("0 application\n  1 window A\n    2 button B");
+    let made_up = |round: usize, key: u64| {
+        let facts = Facts {
+            native_role: Some(format!("role {round}")),
+            actions: vec![format!("do {round}"), "press".to_owned()],
+            name: Some(format!("{round} {}", "long ".repeat(300))),
+            ..Facts::new(Role::Button)
+        };
+        Update::Upsert { key: ElementKey(key), facts: Box::new(facts) }
+    };
+    for round in 0..6_000 {
+        let key = 100 + round as u64;
+        fed.tick += 1;
+        let updates = vec![made_up(round, 2), made_up(round, key), crate::tests::app::list(1, &[2, key])];
+        fed.tree.apply(crate::Batch { cause: crate::Cause::Event, updates }, fed.tick);
+    }
+    crate::consistency::check(&fed.tree);
+    assert!(fed.tree.store.strings.is_bounded());
+    let button = fed.tree.by_key(ElementKey(2)).unwrap();
+    let mut node = Vec::new();
+    fed.tree.write_node(button, crate::NodeFields::ALL, None, &mut node);
+    let node = String::from_utf8(node).unwrap();
+    assert!(node.contains("role 5999") && node.contains(r#"["do 5999","press"]"#), "{node}");
+    let longest = fed
+        .tree
+        .changes
+        .tombstones()
+        .filter_map(|tombstone| tombstone.name.as_ref())
+        .map(|name| name.len())
+        .max();
+    assert!(longest.is_some_and(|longest| longest < 1_000));
+    fed.apply(vec![Update::Gone(ElementKey::APP)]);
+    assert_eq!((fed.tree.bytes(), fed.tree.store.capacity()), (0, 0));
 }

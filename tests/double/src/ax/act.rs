@@ -133,7 +133,11 @@ fn error_of(failure: &Failure, kind: RequestKind) -> Error {
         (FailureKind::Invalid, _) => Error::IllegalArgument,
         (FailureKind::Unresponsive, _) => Error::CannotComplete,
         (
-            FailureKind::Refused | FailureKind::Closed | FailureKind::NotAllowed | FailureKind::Elsewhere,
+            FailureKind::Refused
+            | FailureKind::Closed
+            | FailureKind::NotAllowed
+            | FailureKind::Elsewhere
+            | FailureKind::Denied,
             _,
         ) => Error::Failure,
     }

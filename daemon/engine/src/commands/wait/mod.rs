@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use axd_protocol::command::{Wait, WaitAnswer};
 use axd_protocol::event::{Event, EventKind, Observed};
-use axd_protocol::selector::{Selector, Target};
+use axd_protocol::selector::{CostedRegex, Selector, Target};
 use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick, WindowInfo};
-use regex_lite::{Regex, RegexBuilder};
 use tokio::time::{Instant, sleep_until};
 
 use crate::Engine;
@@ -22,7 +21,9 @@ use crate::apps::app::App;
 use crate::apps::target::{parse_selector, parse_target};
 use crate::change_wait::Next;
 use crate::commands::launch::IN_TREE;
+use crate::policy::permit::Reader;
 use crate::subscribe::event_log::event_data;
+use crate::tree_work::rest_after;
 use axd_service::Call;
 use axd_tree::{Resolved, Scope, Tree};
 
@@ -30,6 +31,10 @@ use axd_tree::{Resolved, Scope, Tree};
 const TIMEOUT: Duration = Duration::from_millis(10_000);
 /// How long nothing may change until an app counts as idle, if the request does not say.
 const QUIET: Duration = Duration::from_millis(100);
+/// The maximum number of selectors that a request waits for.
+const MAX_SELECTORS: usize = 64;
+/// A condition that takes longer to check than this is not checked at every change.
+const LONG_CHECK: Duration = Duration::from_millis(5);
 /// The maximum number of elements that an answer lists per condition.
 const NODES: usize = 8;
 
@@ -39,8 +44,18 @@ struct Condition {
     label: String,
     /// The app of the condition: the one that is named, or the one that was frontmost.
     app: Option<String>,
+    /// Who waits: what may not be read is not there.
+    reader: Reader,
     test: Test,
+    /// What was found when it was last checked, and in which state of its app.
+    checked: Option<(Seen, Option<Holds>)>,
+    /// When it may be checked again.
+    rests_until: Instant,
 }
+
+/// The state of an app in which a condition was checked: the app's slot, its tick, whether all of it had been read, and whether
+/// its last change was found by reading again.
+type Seen = (u32, Tick, bool, bool);
 
 enum Test {
     /// A selector matches an element.
@@ -86,11 +101,11 @@ enum Word {
 enum Fits {
     Is(String),
     Contains(String),
-    Matches(Regex),
+    Matches(CostedRegex),
 }
 
 /// What makes a condition true.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 struct Holds {
     nodes: Vec<NodeRef>,
     windows: Vec<WindowInfo>,
@@ -109,7 +124,7 @@ impl Engine {
         let timeout = args.timeout.map_or(TIMEOUT, Duration::from_millis);
         let end = call.deadline.unwrap_or(began + timeout).min(began + timeout);
         args.since.map_or(Ok(()), |since| self.not_from_the_future(since))?;
-        let mut conditions = self.conditions(args)?;
+        let mut conditions = self.conditions(call, args)?;
         if conditions.is_empty() {
             let Some(ms) = args.ms else {
                 return Err(Error::new(ErrorCode::InvalidArgs, "wait: a condition or a time is required")
@@ -118,12 +133,16 @@ impl Engine {
                     ));
             };
             // The request asks for this pause; it does not wait for anything.
-            sleep_until(
-                call.deadline
-                    .unwrap_or(began + Duration::from_millis(ms))
-                    .min(began + Duration::from_millis(ms)),
-            )
-            .await;
+            let over = began + Duration::from_millis(ms);
+            let limits = [call.deadline, args.timeout.map(|timeout| began + Duration::from_millis(timeout))];
+            let end = limits.into_iter().flatten().fold(over, Instant::min);
+            sleep_until(end).await;
+            if end < over {
+                let waited = began.elapsed().as_millis();
+                let message = format!("wait: the time limit came after {waited} of {ms} ms");
+                return Err(Error::new(ErrorCode::Timeout, message)
+                    .suggest("increase --deadline-ms or --timeout, or wait for less"));
+            }
             let data = WaitAnswer {
                 met: vec![format!("{ms} ms")],
                 waited_ms: began.elapsed().as_millis() as u64,
@@ -147,8 +166,10 @@ impl Engine {
         loop {
             self.watch(&conditions, &mut watches);
             let mut next = end;
-            let holds: Vec<Option<Holds>> =
-                conditions.iter_mut().map(|condition| self.holds(condition, &mut next)).collect();
+            let mut holds: Vec<Option<Holds>> = Vec::with_capacity(conditions.len());
+            for condition in &mut conditions {
+                holds.push(self.holds(condition, end, &mut next).await?);
+            }
             if self.fence_idle(&mut conditions, end).await {
                 continue;
             }
@@ -166,11 +187,20 @@ impl Engine {
         }
     }
 
-    fn conditions(self: &Arc<Self>, args: &Wait) -> Result<Vec<Condition>> {
+    fn conditions(self: &Arc<Self>, call: &Call, args: &Wait) -> Result<Vec<Condition>> {
         let mut conditions = Vec::new();
         let mut add = |label: String, app: Option<String>, test: Test| {
-            conditions.push(Condition { label, app: app.or_else(|| args.app.clone()), test });
+            let app = app.or_else(|| args.app.clone());
+            let reader = self.reader(call);
+            let rests_until = Instant::now();
+            conditions.push(Condition { label, app, reader, test, checked: None, rests_until });
         };
+        let selectors = args.r#for.len() + args.gone.len();
+        if selectors > MAX_SELECTORS {
+            let said = format!("wait: {selectors} selectors; the maximum is {MAX_SELECTORS}");
+            return Err(Error::new(ErrorCode::InvalidArgs, said)
+                .suggest("join alternatives with commas, as in 'dialog,alert'"));
+        }
         for (selectors, gone) in [(&args.r#for, false), (&args.gone, true)] {
             for text in selectors {
                 let selector = parse_selector(text)?;
@@ -206,8 +236,7 @@ impl Engine {
             add(format!("state {text}"), app, Test::State { target, state, on });
         }
         let regex = |pattern: &String| -> Result<Fits> {
-            let built = RegexBuilder::new(pattern).size_limit(1 << 20).build();
-            built
+            CostedRegex::new(pattern, false)
                 .map(Fits::Matches)
                 .map_err(|fault| Error::new(ErrorCode::InvalidArgs, format!("value_matches: {fault}")))
         };
@@ -283,104 +312,64 @@ impl Engine {
             &condition.test
         {
             let known = |app: &Arc<App>| !matches!(app.tree.read().resolve(*id), Resolved::Unknown);
-            if let Some(app) = self.all_apps().into_iter().find(known) {
+            if let Some(app) = self.readable_apps(&condition.reader).into_iter().find(known) {
                 return Some(app);
             }
         }
         let spec = condition.app.as_deref()?;
         let seen = self.desktop.read().named(spec).ok()?.clone();
-        Some(self.attached(&seen))
+        Some(self.attached(&seen)).filter(|app| self.may_read(&condition.reader, app))
     }
 
     /// What makes a condition true, if it is true. `next` is set to the time at which it may become true without any change.
-    fn holds(self: &Arc<Self>, condition: &mut Condition, next: &mut Instant) -> Option<Holds> {
+    async fn holds(
+        self: &Arc<Self>,
+        condition: &mut Condition,
+        end: Instant,
+        next: &mut Instant,
+    ) -> Result<Option<Holds>> {
         match &mut condition.test {
             Test::Window { title, came } => {
-                return self.window_holds(condition.app.as_deref(), title, came, next);
+                return Ok(self.window_holds(condition.app.as_deref(), &condition.reader, title, came, next));
             }
             &mut Test::Event { kind, from, after } => {
-                return self.event_holds(condition, kind, from, after);
+                return Ok(self.event_holds(condition, kind, from, after));
             }
             _ => {}
         }
         let Some(app) = self.app_of(condition) else {
             // An app that is not running contains nothing.
-            return matches!(condition.test, Test::Gone { .. }).then(Holds::default);
+            return Ok(matches!(condition.test, Test::Gone { .. }).then(Holds::default));
         };
-        let tree = app.tree.read();
-        let reread = app.was_reread();
-        let holding = |nodes| Some(Holds { nodes, reread, ..Holds::default() });
-        let find = |selector: &Selector| {
-            let root = tree.root()?;
-            Some(tree.find(selector, Scope { root }, Some(NODES)))
-        };
-        let one = |target: &Named| match target {
-            Named::Id(id) => match tree.resolve(*id) {
-                Resolved::Alive(ix) => Some(ix),
-                _ => None,
-            },
-            Named::Selector(selector) => find(selector)?.matches.first().copied(),
-        };
-        match &mut condition.test {
-            Test::Match(selector) => {
-                let found = find(selector)?;
-                (found.count > 0).then_some(())?;
-                holding(found.matches.iter().map(|ix| tree.node_ref(*ix)).collect())
-            }
-            Test::Gone { selector, seen } => {
-                let all = |root| tree.find(selector, Scope { root }, None).matches;
-                let found = tree.root().map_or_else(Vec::new, all);
-                seen.extend(found.iter().map(|ix| tree.id(*ix)));
-                seen.sort_unstable();
-                seen.dedup();
-                (found.is_empty() && app.is_complete()).then_some(())?;
-                is_gone(&tree, selector, seen).then_some(())?;
-                holding(Vec::new())
-            }
-            Test::State { target, state, on } => {
-                let ix = one(target)?;
-                let states = tree.states(ix);
-                let is = match state {
-                    Word::State(state) => states.has(*state),
-                    Word::Enabled => !states.has(State::Disabled),
-                    Word::Visible => !states.has(State::Hidden) && !states.has(State::Offscreen),
-                };
-                (is == *on).then_some(())?;
-                holding(vec![tree.node_ref(ix)])
-            }
-            Test::Value { target, fits } => {
-                let ix = one(target)?;
-                let value = tree.value(ix)?;
-                let is = match fits {
-                    Fits::Is(text) => value == text,
-                    Fits::Contains(text) => value.contains(text.as_str()),
-                    Fits::Matches(regex) => regex.is_match(value),
-                };
-                is.then_some(())?;
-                holding(vec![tree.node_ref(ix)])
-            }
-            Test::Idle { quiet, seen, since, fenced, wants_fence } => {
-                let tick = tree.tick();
-                if *seen != Some(tick) {
-                    // The first check counts from the beginning of the wait: an app that was at rest before still is.
-                    if seen.is_some() {
-                        *since = Instant::now();
-                    }
-                    *seen = Some(tick);
-                }
-                let idle = *since + *quiet;
-                if Instant::now() < idle {
-                    *next = (*next).min(idle);
-                } else if app.is_complete() {
-                    if *fenced == Some(tick) {
-                        return holding(Vec::new());
-                    }
-                    *wants_fence = true;
-                }
-                None
-            }
-            Test::Window { .. } | Test::Event { .. } => None,
+        if let Test::Idle { .. } = condition.test {
+            return Ok(idle_holds(&app, &mut condition.test, next));
         }
+        let seen: Seen = (app.slot, app.tree.read().tick(), app.is_complete(), app.was_reread());
+        // In the same state of its app a condition holds or does not hold, as before. One that takes long to check is not
+        // checked at every change.
+        let rests = Instant::now() < condition.rests_until.min(end);
+        if let Some((at, held)) = &condition.checked
+            && (*at == seen || rests)
+        {
+            if *at != seen {
+                *next = condition.rests_until.min(*next);
+            }
+            return Ok(held.clone());
+        }
+        let began = Instant::now();
+        let test = &mut condition.test;
+        #[cfg(test)]
+        LOOKS.set(LOOKS.get() + 1);
+        let held = match self.search(&app, end, |tree| Ok(tree_holds(&app, tree, test))).await {
+            // It was not met in time.
+            Err(error) if error.code == ErrorCode::Timeout => None,
+            held => held?,
+        };
+        if began.elapsed() > LONG_CHECK {
+            condition.rests_until = Instant::now() + rest_after(began.elapsed());
+        }
+        condition.checked = Some((seen, held.clone()));
+        Ok(held)
     }
 
     /// The window system reports a window before its app does. The condition holds when the window can be acted on: when its
@@ -388,20 +377,25 @@ impl Engine {
     fn window_holds(
         &self,
         app: Option<&str>,
+        reader: &Reader,
         title: &str,
         came: &mut Option<Instant>,
         next: &mut Instant,
     ) -> Option<Holds> {
-        let desktop = self.desktop.read();
-        let pid = match app {
-            Some(spec) => Some(desktop.named(spec).ok()?.pid),
-            None => None,
+        let windows: Vec<axd_platform::DesktopWindow> = {
+            let desktop = self.desktop.read();
+            let pid = match app {
+                Some(spec) => Some(desktop.named(spec).ok()?.pid),
+                None => None,
+            };
+            let fits = |window: &&axd_platform::DesktopWindow| {
+                pid.is_none_or(|pid| window.pid == pid) && window.title.to_lowercase().contains(title)
+            };
+            desktop.windows.iter().filter(fits).cloned().collect()
         };
-        let fits = |window: &&axd_platform::DesktopWindow| {
-            pid.is_none_or(|pid| window.pid == pid) && window.title.to_lowercase().contains(title)
-        };
-        let window = desktop.windows.iter().find(fits)?.clone();
-        drop(desktop);
+        let may_see =
+            |window: &axd_platform::DesktopWindow| self.may_see_pid(reader, window.pid, Some(&window.title));
+        let window = windows.into_iter().find(may_see)?;
         let window = self.window_info(&window);
         let is_attached = self.by_pid(window.pid).is_some();
         let late = *came.get_or_insert_with(Instant::now) + IN_TREE;
@@ -427,7 +421,7 @@ impl Engine {
         if kind == EventKind::Changes {
             let app = match &condition.app {
                 Some(_) => vec![self.app_of(condition)?],
-                None => self.all_apps(),
+                None => self.readable_apps(&condition.reader),
             };
             return app.iter().any(|app| app.tree.read().tick() > after).then(Holds::default);
         }
@@ -435,15 +429,99 @@ impl Engine {
             let desktop = self.desktop.read();
             desktop.named(spec).map(|seen| seen.pid).ok().or_else(|| desktop.pid_of_ended(spec))
         });
-        let log = self.event_log.lock();
         let fits = |event: &&Event| {
             event_data(event).is_some_and(|(other, data)| {
                 other == kind && wanted.is_none_or(|pid| pid == Some(data.app.pid))
             })
         };
-        let event = log.between(from, log.next()).find(fits)?.clone();
+        // Taken out first: who may see them depends on the desktop, whose lock is not taken with the log's.
+        let events: Vec<Event> = {
+            let log = self.event_log.lock();
+            log.between(from, log.next()).filter(fits).cloned().collect()
+        };
+        let event = events.into_iter().find(|event| self.may_see_event(&condition.reader, event))?;
         Some(Holds { events: vec![event], ..Holds::default() })
     }
+}
+
+/// What makes a condition on the tree of an app true, if it is true.
+fn tree_holds(app: &App, tree: &Tree, test: &mut Test) -> Option<Holds> {
+    let reread = app.was_reread();
+    let holding = |nodes| Some(Holds { nodes, reread, ..Holds::default() });
+    let find = |selector: &Selector| {
+        let root = tree.root()?;
+        Some(tree.find(selector, Scope { root }, Some(NODES)))
+    };
+    let one = |target: &Named| match target {
+        Named::Id(id) => match tree.resolve(*id) {
+            Resolved::Alive(ix) => Some(ix),
+            _ => None,
+        },
+        Named::Selector(selector) => find(selector)?.matches.first().copied(),
+    };
+    match test {
+        Test::Match(selector) => {
+            let found = find(selector)?;
+            (found.count > 0).then_some(())?;
+            holding(found.matches.iter().map(|ix| tree.node_ref(*ix)).collect())
+        }
+        Test::Gone { selector, seen } => {
+            let all = |root| tree.find(selector, Scope { root }, None).matches;
+            let found = tree.root().map_or_else(Vec::new, all);
+            seen.extend(found.iter().map(|ix| tree.id(*ix)));
+            seen.sort_unstable();
+            seen.dedup();
+            (found.is_empty() && app.is_complete()).then_some(())?;
+            is_gone(tree, selector, seen).then_some(())?;
+            holding(Vec::new())
+        }
+        Test::State { target, state, on } => {
+            let ix = one(target)?;
+            let states = tree.states(ix);
+            let is = match state {
+                Word::State(state) => states.has(*state),
+                Word::Enabled => !states.has(State::Disabled),
+                Word::Visible => !states.has(State::Hidden) && !states.has(State::Offscreen),
+            };
+            (is == *on).then_some(())?;
+            holding(vec![tree.node_ref(ix)])
+        }
+        Test::Value { target, fits } => {
+            let ix = one(target)?;
+            let value = tree.value(ix)?;
+            let is = match fits {
+                Fits::Is(text) => value == text,
+                Fits::Contains(text) => value.contains(text.as_str()),
+                Fits::Matches(regex) => regex.is_match(value),
+            };
+            is.then_some(())?;
+            holding(vec![tree.node_ref(ix)])
+        }
+        Test::Idle { .. } | Test::Window { .. } | Test::Event { .. } => None,
+    }
+}
+
+/// Whether nothing has changed in an app for long enough.
+fn idle_holds(app: &App, test: &mut Test, next: &mut Instant) -> Option<Holds> {
+    let Test::Idle { quiet, seen, since, fenced, wants_fence } = test else { return None };
+    let tick = app.tree.read().tick();
+    if *seen != Some(tick) {
+        // The first check counts from the beginning of the wait: an app that was at rest before still is.
+        if seen.is_some() {
+            *since = Instant::now();
+        }
+        *seen = Some(tick);
+    }
+    let idle = *since + *quiet;
+    if Instant::now() < idle {
+        *next = (*next).min(idle);
+    } else if app.is_complete() {
+        if *fenced == Some(tick) {
+            return Some(Holds { reread: app.was_reread(), ..Holds::default() });
+        }
+        *wants_fence = true;
+    }
+    None
 }
 
 /// Whether the elements that a selector matched before, and does not match now, are gone: all elements that could match were
@@ -506,6 +584,12 @@ fn parse_state(text: &str) -> Result<(Word, bool)> {
         },
     };
     Ok((word, on))
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often waits looked for what they wait for.
+    pub(crate) static LOOKS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 #[cfg(test)]

@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use axd_protocol::{AppState, Error, ErrorCode, Unread};
+use axd_protocol::{AppState, Error, ErrorCode, NodeRef, Unread};
 use tokio::time::Instant;
 
 use crate::Engine;
 use crate::apps::target::not_looked_at;
 use crate::commands::wait::{Condition, Holds, NODES, Test};
+use crate::tree_work::search_small;
 use axd_tree::Scope;
+
+/// What is there instead of what was waited for, and where was not looked.
+type Hints = (Vec<NodeRef>, Vec<Unread>);
 
 impl Engine {
     pub(super) fn not_met(
@@ -26,26 +30,25 @@ impl Engine {
         for (condition, _) in unmet {
             troubles.extend(self.trouble(condition).filter(|trouble| !troubles.contains(trouble)));
             let Some(app) = self.app_of(condition) else { continue };
-            let tree = app.tree.read();
-            match &condition.test {
+            // These are hints; where they take long to find there are none.
+            let hints = search_small(&app, |tree| match &condition.test {
                 Test::Gone { selector, .. } => {
-                    if let Some(root) = tree.root() {
-                        let found = tree.find(selector, Scope { root }, Some(NODES));
-                        candidates.extend(found.matches.iter().map(|ix| tree.node_ref(*ix)));
-                        unread.extend(tree.unread(selector, Scope { root }));
-                    }
+                    let Some(root) = tree.root() else { return Hints::default() };
+                    let found = tree.find(selector, Scope { root }, Some(NODES));
+                    let found = found.matches.iter().map(|ix| tree.node_ref(*ix)).collect();
+                    (found, tree.unread(selector, Scope { root }))
                 }
                 Test::Match(selector) => {
-                    if let Some(root) = tree.root() {
-                        unread.extend(tree.unread(selector, Scope { root }));
-                    }
-                    let last = selector.paths()[0].last();
-                    if let Some(name) = last.name.as_deref() {
-                        candidates.extend(tree.like(axd_protocol::Role::Unknown, Some(name), NODES));
-                    }
+                    let unread = tree.root().map(|root| tree.unread(selector, Scope { root }));
+                    let name = selector.paths()[0].last().name.as_deref();
+                    let like = name.map(|name| tree.like(axd_protocol::Role::Unknown, Some(name), NODES));
+                    (like.unwrap_or_default(), unread.unwrap_or_default())
                 }
-                _ => {}
-            }
+                _ => Hints::default(),
+            });
+            let (found, not_read) = hints.unwrap_or_default();
+            candidates.extend(found);
+            unread.extend(not_read);
         }
         candidates.truncate(NODES);
         troubles.iter().for_each(|trouble| message.push_str(&format!("; {trouble}")));

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use axd_protocol::Point;
 use axd_protocol::keys::Key;
+use tracing::warn;
 use x11rb::protocol::xproto::Window;
 
 use crate::x11::connection::{Display, XError, XResult};
 use crate::x11::input::keyboard::Keyboard;
+use crate::x11::input::notes::{self, Physical};
 use crate::x11::input::text::{self, TextTyper};
-use crate::x11::input::{keys, pointer, receiver};
+use crate::x11::input::{keys, pointer, receiver, spare_keys};
 use axd_platform::input_script::{self, InputBackend, InputPace, KeyOrButton, WheelTurn};
 use axd_platform::{Failure, Gate, Input, InputStep, Receiver, Stretch};
 
@@ -30,16 +32,36 @@ pub(crate) struct InputDevices {
     typer: TextTyper,
     /// The buttons that this script released.
     clicked: Vec<u8>,
+    /// The buttons that are down because they were asked to be, by the numbers that the server has for them.
+    buttons: Vec<u8>,
+    /// Whether what an earlier daemon left may still have to be undone.
+    unrecovered: bool,
     /// The connection is lost, and a new one is needed.
     pub lost: bool,
 }
 
 impl InputDevices {
-    /// The devices of the display that the environment names.
+    /// The devices of the display that the environment names, once what an earlier daemon left is undone.
     pub fn open() -> Result<InputDevices, Failure> {
         let display = Display::open()?;
+        let recovered = match recover(&display) {
+            Err(error @ XError::Lost(_)) => return Err(error.into()),
+            Err(error) => {
+                warn!(%error, "what an earlier daemon may have left held cannot be undone");
+                true
+            }
+            Ok(recovered) => recovered,
+        };
         let keyboard = Keyboard::new(&display)?;
-        Ok(InputDevices { display, keyboard, typer: TextTyper::default(), clicked: Vec::new(), lost: false })
+        Ok(InputDevices {
+            display,
+            keyboard,
+            typer: TextTyper::default(),
+            clicked: Vec::new(),
+            buttons: Vec::new(),
+            unrecovered: !recovered,
+            lost: false,
+        })
     }
 
     /// Runs a script. When it succeeds the server has processed all of it.
@@ -47,14 +69,42 @@ impl InputDevices {
         input_script::run_blocking(self, input, gate)
     }
 
-    /// Gives back what the keyboard lent; waits until the server has done all of it.
-    pub fn return_spare_keys(&mut self) -> XResult<()> {
+    /// Gives back what the keyboard lent, and what an earlier daemon left; waits until the server has done all of it.
+    pub fn tidy_up(&mut self) -> XResult<()> {
+        if self.unrecovered {
+            self.unrecovered = !recover(&self.display)?;
+        }
         self.keyboard.return_spare_keys(&self.display)
     }
 
-    /// Whether something is still to be given back, because an app did not read what was typed.
-    pub fn has_spare_keys_out(&self) -> bool {
-        !self.lost && self.keyboard.spare_keys.is_lent()
+    /// Whether something is still to be given back, because an app did not read what was typed, or because the server may
+    /// not have seen the end of an earlier daemon.
+    pub fn has_work_left(&self) -> bool {
+        !self.lost && (self.unrecovered || self.keyboard.spare_keys.is_lent())
+    }
+
+    fn press_button(&mut self, meaning: u8) -> XResult<()> {
+        let physical = pointer::physical_button(&self.display, meaning)?;
+        self.keyboard.held_note.add(&self.display, [Physical::Button(physical)])?;
+        self.buttons.push(physical);
+        pointer::button(&self.display, physical, true)
+    }
+
+    fn release_button(&mut self, meaning: u8) -> XResult<()> {
+        if !self.clicked.contains(&meaning) {
+            self.clicked.push(meaning);
+        }
+        let physical = pointer::physical_button(&self.display, meaning)?;
+        pointer::button(&self.display, physical, false)?;
+        self.buttons.retain(|down| *down != physical);
+        Ok(())
+    }
+
+    /// Leaves in the note what stays down after a script.
+    fn note_what_stays_down(&mut self) -> XResult<()> {
+        let keys = self.keyboard.held_keycodes().into_iter().map(Physical::Key);
+        let down = keys.chain(self.buttons.iter().copied().map(Physical::Button)).collect();
+        self.keyboard.held_note.set(&self.display, down)
     }
 
     /// The result for a script; notes whether the connection is lost.
@@ -72,9 +122,8 @@ impl InputDevices {
         }
     }
 
-    fn click(&self, button: u8) -> XResult<()> {
-        pointer::button(&self.display, button, true)?;
-        pointer::button(&self.display, button, false)
+    fn click(&self, meaning: u8) -> XResult<()> {
+        pointer::click(&self.display, pointer::physical_button(&self.display, meaning)?)
     }
 }
 
@@ -161,7 +210,7 @@ impl InputBackend for InputDevices {
     async fn press(&mut self, what: KeyOrButton) -> Result<(), Failure> {
         let pressed = match what {
             KeyOrButton::Key(key) => self.keyboard.press(&self.display, key),
-            KeyOrButton::Button(button) => pointer::button(&self.display, keys::button(button), true),
+            KeyOrButton::Button(button) => self.press_button(keys::button(button)),
         };
         self.note(pressed)
     }
@@ -169,13 +218,7 @@ impl InputBackend for InputDevices {
     async fn release(&mut self, what: KeyOrButton) -> Result<(), Failure> {
         let released = match what {
             KeyOrButton::Key(key) => self.keyboard.release(&self.display, key),
-            KeyOrButton::Button(button) => {
-                let button = keys::button(button);
-                if !self.clicked.contains(&button) {
-                    self.clicked.push(button);
-                }
-                pointer::button(&self.display, button, false)
-            }
+            KeyOrButton::Button(button) => self.release_button(keys::button(button)),
         };
         self.note(released)
     }
@@ -195,8 +238,8 @@ impl InputBackend for InputDevices {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        let returned = self.return_spare_keys();
-        self.note(returned)
+        let tidied = self.note_what_stays_down().and_then(|()| self.tidy_up());
+        self.note(tidied)
     }
 
     /// Waits until the apps have read their input: calls over AT-SPI must not overtake it. What was sent has been sent, also if this
@@ -216,6 +259,12 @@ impl InputBackend for InputDevices {
     fn is_lost(&self) -> bool {
         self.lost
     }
+}
+
+/// Undoes what an earlier daemon left. False if it may not have ended.
+fn recover(display: &Display) -> XResult<bool> {
+    let released = notes::release_left_input(display)?;
+    Ok(spare_keys::give_back_left_keys(display)? && released)
 }
 
 fn window_of(receiver: &Receiver) -> Option<Window> {

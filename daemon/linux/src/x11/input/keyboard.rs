@@ -13,6 +13,7 @@ use x11rb::protocol::xtest::ConnectionExt as _;
 use crate::x11::connection::{Display, XError, XResult};
 use crate::x11::input::keymap::{Keymap, Stroke, bits};
 use crate::x11::input::keys;
+use crate::x11::input::notes::{HeldNote, NoteOwner, Physical};
 use crate::x11::input::spare_keys::SpareKeys;
 use crate::x11::input::text::plan_stretch;
 use crate::x11::input::wm_ping::{self, PingReply};
@@ -29,6 +30,8 @@ pub(crate) struct Keyboard {
     /// The active group of the layout.
     pub group: u8,
     pub spare_keys: SpareKeys,
+    /// What the next daemon has to release if this one is killed.
+    pub held_note: HeldNote,
     /// Keys that are down because they were asked to be.
     held: Vec<HeldKey>,
     /// The windows that got keys since keys were lent last, and may not have read them yet.
@@ -62,11 +65,12 @@ impl Keyboard {
         display.require_extension("XKEYBOARD")?;
         display.require_extension("XTEST")?;
         display.connection.xkb_use_extension(1, 0)?.reply()?;
-        let borrowed = SpareKeys::new(display)?;
+        let owner = NoteOwner::new(display)?;
         let mut keyboard = Keyboard {
             map: Keymap::default(),
             group: 0,
-            spare_keys: borrowed,
+            spare_keys: SpareKeys::new(owner),
+            held_note: HeldNote::new(owner),
             held: Vec::new(),
             readers: Vec::new(),
             informed: Vec::new(),
@@ -206,9 +210,9 @@ impl Keyboard {
         let stroke = self.stroke(key).ok_or(XError::Missing("a key for a character"))?;
         let down = self.held_modifiers();
         let helpers = self.modifier_keys(stroke.modifiers & !down);
-        for keycode in helpers.iter().chain([&stroke.keycode]) {
-            key_event(display, *keycode, true)?;
-        }
+        let keycodes = || helpers.iter().chain([&stroke.keycode]).copied();
+        self.held_note.add(display, keycodes().map(Physical::Key))?;
+        keycodes().try_for_each(|keycode| key_event(display, keycode, true))?;
         self.held.push(HeldKey { key, keycode: stroke.keycode, helpers });
         Ok(())
     }
@@ -369,9 +373,19 @@ fn select_releases(display: &Display, selected: bool) -> XResult<()> {
 
 /// Presses or releases a key, by its code.
 pub(crate) fn key_event(display: &Display, keycode: u8, down: bool) -> XResult<()> {
+    queue_key_event(display, keycode, down)?;
+    Ok(display.connection.flush()?)
+}
+
+/// Presses and releases a key, in one piece: a daemon that is killed has sent both or none.
+pub(crate) fn tap_key(display: &Display, keycode: u8) -> XResult<()> {
+    queue_key_event(display, keycode, true)?;
+    key_event(display, keycode, false)
+}
+
+fn queue_key_event(display: &Display, keycode: u8, down: bool) -> XResult<()> {
     let kind = if down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT };
     display.connection.xtest_fake_input(kind, keycode, 0, 0, 0, 0, 0)?;
-    display.connection.flush()?;
     Ok(())
 }
 

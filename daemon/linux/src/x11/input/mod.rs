@@ -1,12 +1,14 @@
 //! Mouse and keyboard through XTEST, on a thread of its own with a connection of its own: a drag pauses on its way.
 //!
 //! `devices` is what a script runs on, and `receiver` says who would receive it. `keymap` and `keys` are pure: which key gives what. `keyboard` presses keys, `text` types
-//! with it, `spare_keys` lends keys to characters that have none, and `wm_ping` asks apps whether they have read them.
+//! with it, `spare_keys` lends keys to characters that have none, and `wm_ping` asks apps whether they have read them. `notes` says
+//! what a daemon that is killed leaves held or lent.
 
 mod devices;
 mod keyboard;
 mod keymap;
 mod keys;
+mod notes;
 pub(crate) mod pointer;
 mod receiver;
 mod spare_keys;
@@ -26,9 +28,10 @@ use axd_platform::{Failure, Sent};
 pub(crate) fn serve(jobs: &Receiver<Job>) {
     /// How long to wait before asking an app again whether it has read what was typed.
     const RETRY_DELAY: Duration = Duration::from_secs(3);
-    let mut devices: Option<InputDevices> = None;
+    // Opened at once, and not for the first script: what a daemon that was killed has left is undone by that.
+    let mut devices = InputDevices::open().map_err(|failure| debug!(%failure, "no input yet")).ok();
     loop {
-        let job = match devices.as_ref().is_some_and(InputDevices::has_spare_keys_out) {
+        let job = match devices.as_ref().is_some_and(InputDevices::has_work_left) {
             true => jobs.recv_timeout(RETRY_DELAY),
             false => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
@@ -37,8 +40,8 @@ pub(crate) fn serve(jobs: &Receiver<Job>) {
                 let result = run(&mut devices, &job);
                 let _ = job.answer.send(result.map(|()| None));
             }
-            Err(RecvTimeoutError::Timeout) => return_spare_keys(&mut devices),
-            Err(RecvTimeoutError::Disconnected) => return return_spare_keys(&mut devices),
+            Err(RecvTimeoutError::Timeout) => tidy_up(&mut devices),
+            Err(RecvTimeoutError::Disconnected) => return tidy_up(&mut devices),
         }
     }
 }
@@ -61,8 +64,8 @@ fn run(devices: &mut Option<InputDevices>, job: &Job) -> Result<(), Failure> {
     }
 }
 
-fn return_spare_keys(devices: &mut Option<InputDevices>) {
-    if let Some(Err(error)) = devices.as_mut().map(InputDevices::return_spare_keys) {
+fn tidy_up(devices: &mut Option<InputDevices>) {
+    if let Some(Err(error)) = devices.as_mut().map(InputDevices::tidy_up) {
         debug!(%error, "keys cannot be given back");
         *devices = None;
     }

@@ -27,13 +27,27 @@ pub(crate) fn move_to(display: &Display, to: Point) -> XResult<()> {
     Ok(())
 }
 
-/// Presses or lets go of the button that means this number: a left-handed person's buttons are the other way round.
-pub(crate) fn button(display: &Display, meaning: u8, down: bool) -> XResult<()> {
+/// The button that means this number: a left-handed person's buttons are the other way round.
+pub(crate) fn physical_button(display: &Display, meaning: u8) -> XResult<u8> {
     let map = display.connection.get_pointer_mapping()?.reply()?.map;
-    let physical = (1..).zip(map).find(|(_, means)| *means == meaning).map_or(meaning, |(number, _)| number);
+    Ok((1..).zip(map).find(|(_, means)| *means == meaning).map_or(meaning, |(number, _)| number))
+}
+
+/// Presses or releases a button.
+pub(crate) fn button(display: &Display, physical: u8, down: bool) -> XResult<()> {
+    queue_button(display, physical, down)?;
+    Ok(display.connection.flush()?)
+}
+
+/// Presses and releases a button, in one piece: a daemon that is killed has sent both or none.
+pub(crate) fn click(display: &Display, physical: u8) -> XResult<()> {
+    queue_button(display, physical, true)?;
+    button(display, physical, false)
+}
+
+fn queue_button(display: &Display, physical: u8, down: bool) -> XResult<()> {
     let kind = if down { BUTTON_PRESS_EVENT } else { BUTTON_RELEASE_EVENT };
     display.connection.xtest_fake_input(kind, physical, 0, display.root, 0, 0, 0)?;
-    display.connection.flush()?;
     Ok(())
 }
 

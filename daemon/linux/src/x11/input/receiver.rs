@@ -13,7 +13,7 @@ use axd_platform::{Receiver, Stretch};
 pub(crate) fn find_receiver(display: &Display, stretch: Stretch) -> XResult<Receiver> {
     let receiver = match stretch {
         Stretch::Keys => with_focus(display)?,
-        Stretch::Pointer(point) => at(display, point)?,
+        Stretch::Pointer(point) | Stretch::Over(point) => at(display, point)?,
     };
     // An open menu has mouse and keyboard to itself, wherever the focus and the pointer are.
     let menus = open_menus(display)?;

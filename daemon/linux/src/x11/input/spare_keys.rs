@@ -5,11 +5,11 @@
 //! killed could not give back is noted on the root window, and the next one does.
 
 use x11rb::connection::Connection;
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, CreateWindowAux, PropMode, Window, WindowClass};
-use x11rb::wrapper::ConnectionExt as _;
+use x11rb::protocol::xproto::ConnectionExt as _;
 
 use crate::x11::connection::{Display, XResult};
 use crate::x11::input::keymap::Keymap;
+use crate::x11::input::notes::{self, LeftNote, NoteOwner};
 
 /// No more than these at once: apps read the whole map, and a map that grows makes them slow.
 const MAX_SPARE_KEYS: usize = 64;
@@ -18,8 +18,8 @@ const COLUMNS: usize = 2;
 
 /// Keys that are lent.
 pub(crate) struct SpareKeys {
-    /// Identifies this daemon in the property on the root window.
-    owner: Window,
+    /// Whose the note on the root window is.
+    owner: NoteOwner,
     /// Keys that can be lent, as runs of neighbours.
     runs: Vec<Vec<u8>>,
     /// Which symbol is on which key now.
@@ -29,15 +29,9 @@ pub(crate) struct SpareKeys {
 }
 
 impl SpareKeys {
-    /// Nothing lent yet; gives back what an earlier daemon left.
-    pub fn new(display: &Display) -> XResult<SpareKeys> {
-        let connection = &display.connection;
-        let owner = connection.generate_id()?;
-        let (class, nothing) = (WindowClass::INPUT_ONLY, CreateWindowAux::new());
-        connection.create_window(0, owner, display.root, -1, -1, 1, 1, 0, class, 0, &nothing)?.check()?;
-        let borrowed = SpareKeys { owner, runs: Vec::new(), lent: Vec::new(), before: Vec::new() };
-        borrowed.recover(display)?;
-        Ok(borrowed)
+    /// Nothing lent yet.
+    pub fn new(owner: NoteOwner) -> SpareKeys {
+        SpareKeys { owner, runs: Vec::new(), lent: Vec::new(), before: Vec::new() }
     }
 
     /// Takes the spare keys from the key map, unless some are in use.
@@ -103,38 +97,32 @@ impl SpareKeys {
 
     /// Records the keys in use in a property of the root window, for the next daemon.
     fn record_on_root(&self, display: &Display) -> XResult<()> {
-        let (connection, root, property) =
-            (&display.connection, display.root, display.atoms._AXD_BORROWED_KEYS);
-        if self.before.is_empty() {
-            connection.delete_property(root, property)?;
-            return Ok(());
-        }
-        let mut words = vec![self.owner];
+        let mut words = Vec::with_capacity(self.before.len() * (1 + COLUMNS));
         for (keycode, symbols) in &self.before {
             words.push(u32::from(*keycode));
             words.extend(symbols);
         }
-        connection.change_property32(PropMode::REPLACE, root, property, AtomEnum::CARDINAL, &words)?;
-        Ok(())
+        self.owner.write(display, display.atoms._AXD_BORROWED_KEYS, &words)
     }
+}
 
-    /// Gives back the keys that a daemon which was killed had in use.
-    fn recover(&self, display: &Display) -> XResult<()> {
-        let (root, property) = (display.root, display.atoms._AXD_BORROWED_KEYS);
-        let words = display.numbers(root, property)?;
-        let Some((owner, keys)) = words.split_first() else { return Ok(()) };
-        if display.connection.get_geometry(*owner)?.reply().is_ok() {
-            return Ok(());
-        }
-        let (least, most) = (display.connection.setup().min_keycode, display.connection.setup().max_keycode);
-        let keys = keys.chunks_exact(1 + COLUMNS).filter_map(|key| {
-            let keycode = u8::try_from(key[0]).ok().filter(|keycode| (least..=most).contains(keycode))?;
-            Some((keycode, std::array::from_fn(|column| key[1 + column])))
-        });
-        map_keys(display, keys)?;
-        display.connection.delete_property(root, property)?;
-        display.sync()
-    }
+/// Gives back the keys that a daemon which was killed had lent. False if the note's owner seems to live.
+pub(crate) fn give_back_left_keys(display: &Display) -> XResult<bool> {
+    let note = display.atoms._AXD_BORROWED_KEYS;
+    let words = match notes::read(display, note)? {
+        LeftNote::None => return Ok(true),
+        LeftNote::InUse => return Ok(false),
+        LeftNote::Orphaned(words) => words,
+    };
+    let (least, most) = (display.connection.setup().min_keycode, display.connection.setup().max_keycode);
+    let keys = words.chunks_exact(1 + COLUMNS).filter_map(|key| {
+        let keycode = u8::try_from(key[0]).ok().filter(|keycode| (least..=most).contains(keycode))?;
+        Some((keycode, std::array::from_fn(|column| key[1 + column])))
+    });
+    map_keys(display, keys)?;
+    display.connection.delete_property(display.root, note)?;
+    display.sync()?;
+    Ok(true)
 }
 
 /// Puts symbols on keys, with as few requests as keys have gaps between them.

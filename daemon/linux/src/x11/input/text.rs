@@ -3,9 +3,10 @@
 use axd_protocol::keys::{Key, Named};
 
 use crate::x11::connection::{Display, XError, XResult};
-use crate::x11::input::keyboard::{Keyboard, SavedModifiers, key_event};
+use crate::x11::input::keyboard::{Keyboard, SavedModifiers, key_event, tap_key};
 use crate::x11::input::keymap::Stroke;
 use crate::x11::input::keys;
+use crate::x11::input::notes::Physical;
 use axd_platform::{Failure, FailureKind, Gate};
 
 /// What is typed: keys, each with how many characters of the text it stands for.
@@ -50,6 +51,9 @@ impl TextTyper {
             return Err(Failure::new(FailureKind::Refused, message));
         }
         gate.enter()?;
+        // Noted once for the whole text, and not for each character that needs one.
+        let modifiers = keyboard.modifier_keys(u8::MAX);
+        keyboard.held_note.add(display, modifiers.into_iter().map(Physical::Key))?;
         Ok(TextTyper { before: keyboard.release_modifiers(display)?, holding: Vec::new() })
     }
 
@@ -57,8 +61,7 @@ impl TextTyper {
     pub fn tap(&mut self, display: &Display, keyboard: &Keyboard, key: Key) -> XResult<()> {
         let stroke = stroke(keyboard, key).ok_or(XError::Missing("a key for a character"))?;
         self.hold(display, keyboard, stroke.modifiers)?;
-        key_event(display, stroke.keycode, true)?;
-        key_event(display, stroke.keycode, false)
+        tap_key(display, stroke.keycode)
     }
 
     /// Restores the modifiers.

@@ -13,7 +13,7 @@ use axd_platform::{Receiver, Stretch};
 pub(super) fn receiver_of(stretch: Stretch) -> Receiver {
     match stretch {
         Stretch::Keys => keyboard_receiver(),
-        Stretch::Pointer(point) => pointer_receiver(point),
+        Stretch::Pointer(point) | Stretch::Over(point) => pointer_receiver(point),
     }
 }
 
