@@ -1,0 +1,287 @@
+//! Asking a person: what the policy does not allow by itself, the client shows to whoever sits in front of it.
+//!
+//! axd holds a request about which its policy asks until a client that approves has answered; without one it refuses. So a call that was
+//! refused, and of which nothing was sent, is made once more with an approver beside it: a connection of its own, for that call only, because
+//! axd takes no answer from who asks. In the older era of the protocol the person is asked by `elicitation/create`, in the newer one by an
+//! answer that says which input is required; the call goes on when it is repeated with that input.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axd_protocol::command::{Approval, ApprovalVerdict, Approvals, ApprovalsAnswer, Decide};
+use axd_protocol::render::Render;
+use axd_protocol::text::defuse;
+use axd_protocol::{Command, Error};
+use rmcp::RoleServer;
+use rmcp::model::{
+    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
+    InputRequiredResult, ServerRequest,
+};
+use rmcp::service::{Peer, PeerRequestOptions};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::answer::{Answer, Failure};
+use crate::link::Link;
+
+/// How long one question to axd waits for something to approve.
+const WAIT_MS: u64 = 25_000;
+/// The name of the question among the inputs of an answer.
+const QUESTION: &str = "approval";
+/// How long a call is kept that waits for its answer to be repeated; axd denies before that.
+const KEPT: Duration = Duration::from_secs(180);
+
+/// A connection that approves, while it is there.
+pub struct Approver {
+    link: Arc<Link>,
+    connection: crate::link::Exclusive,
+    asked: Arc<Mutex<HashSet<u64>>>,
+    after: Option<u64>,
+}
+
+impl Approver {
+    /// Makes this process one that approves. An error if the policy does not allow that to it.
+    async fn connect(link: &Arc<Link>, asked: &Arc<Mutex<HashSet<u64>>>) -> Result<Approver, Error> {
+        let connection = link.exclusive().await?;
+        let mut approver = Approver { link: link.clone(), connection, asked: asked.clone(), after: None };
+        // The first question registers. What waits already is asked about by whoever sent it.
+        let waiting = approver.waiting(0).await?;
+        approver.after = waiting.last().map(|approval| approval.approval);
+        Ok(approver)
+    }
+
+    /// The next request of this process that waits for approval.
+    async fn next(&mut self) -> Result<Approval, Error> {
+        loop {
+            for approval in self.waiting(WAIT_MS).await? {
+                self.after = Some(approval.approval);
+                let is_ours = approval.client_pid == Some(std::process::id());
+                if is_ours && lock(&self.asked).insert(approval.approval) {
+                    return Ok(approval);
+                }
+            }
+        }
+    }
+
+    async fn waiting(&self, wait_ms: u64) -> Result<Vec<Approval>, Error> {
+        let ask = Command::Approvals(Approvals { after: self.after, wait_ms: Some(wait_ms) });
+        let deadline = Duration::from_millis(wait_ms) + Duration::from_secs(5);
+        let reply = self.link.ask(&self.connection, &ask, deadline).await?;
+        let answer: ApprovalsAnswer = reply.data().map_err(|fault| fault.to_error())?;
+        Ok(answer.approvals)
+    }
+
+    async fn decide(&self, approval: u64, decision: Decision) -> Result<(), Error> {
+        let verdict = if decision.allow { ApprovalVerdict::Allow } else { ApprovalVerdict::Deny };
+        let decide = Command::Decide(Decide { approval, verdict, always: decision.always });
+        self.link.ask(&self.connection, &decide, Duration::from_secs(5)).await.map(drop)
+    }
+}
+
+/// What a person decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Decision {
+    allow: bool,
+    always: bool,
+}
+
+impl Decision {
+    const NO: Decision = Decision { allow: false, always: false };
+
+    /// Reads an answer. Whatever is not a clear yes is a no.
+    fn of(result: &ElicitResult) -> Decision {
+        let content = result.content.as_ref();
+        let always = content.and_then(|content| content["always"].as_bool()).unwrap_or(false);
+        Decision { allow: result.action == ElicitationAction::Accept, always }
+    }
+}
+
+/// A call in progress.
+pub type Answering = JoinHandle<Result<Answer, Failure>>;
+
+/// A call that waits for a person.
+struct Asking {
+    approval: u64,
+    approver: Approver,
+    answering: Answering,
+    /// Ends the call in axd when nobody repeats it.
+    guard: DropGuard,
+}
+
+/// How a call ended, or what it needs.
+pub enum Outcome {
+    /// It ended.
+    Answered(Result<Answer, Failure>),
+    /// A person must be asked, and the call repeated.
+    InputRequired(InputRequiredResult),
+}
+
+/// The calls that wait for a person.
+#[derive(Default)]
+pub struct Desk {
+    asked: Arc<Mutex<HashSet<u64>>>,
+    /// Those of the newer era, by what the client repeats.
+    kept: Arc<Mutex<HashMap<String, Asking>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic leaves nothing half done in the maps, so they are used all the same.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How the client asks its person.
+pub enum Channel {
+    /// By a request of ours.
+    Elicitation(Peer<RoleServer>),
+    /// By an answer that requires input.
+    Input,
+}
+
+impl Desk {
+    /// Makes a call again that the policy refused, with an approver beside it. `None` if this process may not approve.
+    pub async fn call_again(
+        &self,
+        link: &Arc<Link>,
+        channel: &Channel,
+        cancelled: CancellationToken,
+        begin: impl FnOnce() -> Answering,
+    ) -> Option<Outcome> {
+        let approver = Approver::connect(link, &self.asked).await.ok()?;
+        Some(self.attend(approver, begin(), cancelled.drop_guard(), channel).await)
+    }
+
+    /// Goes on with a call whose person has answered.
+    pub async fn go_on(&self, state: &str, answer: Option<&Value>, channel: &Channel) -> Option<Outcome> {
+        let Asking { approval, approver, answering, guard } = lock(&self.kept).remove(state)?;
+        let answer = answer.and_then(|answer| serde_json::from_value::<ElicitResult>(answer.clone()).ok());
+        let decision = answer.as_ref().map_or(Decision::NO, Decision::of);
+        // It may be over: then the call itself says so.
+        let _ = approver.decide(approval, decision).await;
+        Some(self.attend(approver, answering, guard, channel).await)
+    }
+
+    /// Waits for the end of a call, and asks whatever the policy asks meanwhile.
+    async fn attend(
+        &self,
+        mut approver: Approver,
+        mut answering: Answering,
+        guard: DropGuard,
+        channel: &Channel,
+    ) -> Outcome {
+        loop {
+            let approval = tokio::select! {
+                biased;
+                answered = &mut answering => {
+                    drop(guard.disarm());
+                    return Outcome::Answered(joined(answered));
+                }
+                approval = approver.next() => approval,
+            };
+            let Ok(approval) = approval else {
+                // Without an approver axd refuses, and the call ends.
+                return Outcome::Answered(joined(answering.await));
+            };
+            match channel {
+                Channel::Elicitation(peer) => {
+                    let decision = tokio::select! {
+                        // Somebody else may have answered.
+                        answered = &mut answering => {
+                            drop(guard.disarm());
+                            return Outcome::Answered(joined(answered));
+                        }
+                        decision = elicit(peer, &approval) => decision,
+                    };
+                    let _ = approver.decide(approval.approval, decision).await;
+                }
+                Channel::Input => {
+                    let asking = Asking { approval: approval.approval, approver, answering, guard };
+                    return Outcome::InputRequired(self.keep(asking, &approval));
+                }
+            }
+        }
+    }
+
+    /// Keeps a call until it is repeated.
+    fn keep(&self, asking: Asking, approval: &Approval) -> InputRequiredResult {
+        let state = format!("approval-{}", approval.approval);
+        let (kept, key) = (self.kept.clone(), state.clone());
+        lock(&self.kept).insert(state.clone(), asking);
+        tokio::spawn(async move {
+            tokio::time::sleep(KEPT).await;
+            lock(&kept).remove(&key);
+        });
+        let request = InputRequest::Elicitation(ElicitRequest::new(question(approval)));
+        InputRequiredResult::new(Some([(QUESTION.to_owned(), request)].into()), Some(state))
+    }
+}
+
+/// The answer to the question in what a client repeats a call with.
+pub fn answer_in(responses: Option<&std::collections::BTreeMap<String, Value>>) -> Option<&Value> {
+    responses?.get(QUESTION)
+}
+
+fn joined(answered: Result<Result<Answer, Failure>, tokio::task::JoinError>) -> Result<Answer, Failure> {
+    answered.unwrap_or_else(|fault| Err(Failure::Ours(crate::arguments::invalid(fault.to_string()))))
+}
+
+/// Asks the person by a request. No answer in time is a no.
+async fn elicit(peer: &Peer<RoleServer>, approval: &Approval) -> Decision {
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(question(approval)));
+    let options = PeerRequestOptions::with_timeout(Duration::from_millis(approval.left_ms.max(1)));
+    let sent = match peer.send_request_with_option(request, options).await {
+        Ok(handle) => handle.await_response().await,
+        Err(_) => return Decision::NO,
+    };
+    match sent {
+        Ok(rmcp::model::ClientResult::ElicitResult(result)) => Decision::of(&result),
+        _ => Decision::NO,
+    }
+}
+
+/// The question: what would be done, where, and which rule asks.
+fn question(approval: &Approval) -> ElicitRequestParams {
+    let mut shown = String::new();
+    approval.render(&mut shown);
+    let message = format!("Allow the agent to do this?\n{}", defuse(shown.trim_end()));
+    ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: form() }
+}
+
+/// The form, which has nothing to fill in but whether the answer is for later, too.
+fn form() -> ElicitationSchema {
+    let always =
+        json!({ "type": "boolean", "title": "Also what the same rule asks about later", "default": false });
+    let form = json!({ "type": "object", "properties": { "always": always } });
+    // The form is a constant, and a test reads it.
+    serde_json::from_value(form).unwrap_or_else(|_| ElicitationSchema::new(Default::default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_clear_yes_is_a_yes() {
+        for (result, decision) in [
+            (json!({ "action": "accept" }), Decision { allow: true, always: false }),
+            (
+                json!({ "action": "accept", "content": { "always": true } }),
+                Decision { allow: true, always: true },
+            ),
+            (
+                json!({ "action": "decline", "content": { "always": true } }),
+                Decision { allow: false, always: true },
+            ),
+            (json!({ "action": "cancel" }), Decision::NO),
+        ] {
+            assert_eq!(Decision::of(&serde_json::from_value(result).unwrap()), decision);
+        }
+    }
+
+    #[test]
+    fn the_form_asks_whether_it_is_for_later_too() {
+        let form = serde_json::to_value(form()).unwrap();
+        assert_eq!(form["properties"]["always"]["type"], "boolean");
+    }
+}
