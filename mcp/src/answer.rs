@@ -214,6 +214,7 @@ fn suggestion(code: ErrorCode) -> &'static str {
         }
         ErrorCode::Timeout => "call look to see how things are, then try again",
         ErrorCode::PolicyDenied => "this is not allowed; ask the user to do it",
+        ErrorCode::ApprovalRequired => "ask the user to run `ax approve` in a terminal, then call again",
         ErrorCode::InvalidArgs => "correct the arguments and call again",
         ErrorCode::PayloadTooLarge => "ask for less: a smaller max_tokens, or one element as root",
         ErrorCode::PlatformNotSupported => "call status to see the platform",

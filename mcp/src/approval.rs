@@ -1,7 +1,7 @@
 //! Asking a person: what the policy does not allow by itself, the client shows to whoever sits in front of it.
 //!
-//! axd holds a request about which its policy asks until a client that approves has answered; without one it refuses. So a call that was
-//! refused, and of which nothing was sent, is made once more with an approver beside it: a connection of its own, for that call only, because
+//! axd holds a request about which its policy asks until a client that approves has answered; without one it says that approval is
+//! required. A call that was answered so, and of which nothing was sent, is made once more with an approver beside it: a connection of its own, for that call only, because
 //! axd takes no answer from who asks. In the older era of the protocol the person is asked by `elicitation/create`, in the newer one by an
 //! answer that says which input is required; the call goes on when it is repeated with that input.
 
@@ -57,8 +57,7 @@ impl Approver {
         loop {
             for approval in self.waiting(WAIT_MS).await? {
                 self.after = Some(approval.approval);
-                let is_ours = approval.client_pid == Some(std::process::id());
-                if is_ours && lock(&self.asked).insert(approval.approval) {
+                if lock(&self.asked).insert(approval.approval) {
                     return Ok(approval);
                 }
             }
@@ -66,7 +65,8 @@ impl Approver {
     }
 
     async fn waiting(&self, wait_ms: u64) -> Result<Vec<Approval>, Error> {
-        let ask = Command::Approvals(Approvals { after: self.after, wait_ms: Some(wait_ms) });
+        let of_pid = Some(std::process::id());
+        let ask = Command::Approvals(Approvals { after: self.after, wait_ms: Some(wait_ms), of_pid });
         let deadline = Duration::from_millis(wait_ms) + Duration::from_secs(5);
         let reply = self.link.ask(&self.connection, &ask, deadline).await?;
         let answer: ApprovalsAnswer = reply.data().map_err(|fault| fault.to_error())?;

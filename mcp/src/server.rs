@@ -102,7 +102,7 @@ impl Server {
         let call = self.call(context);
         let fields = request.arguments.clone().unwrap_or_default();
         let answered = self.shared.toolset.call(&call, &request.name, fields.clone()).await;
-        let Some(channel) = channel.filter(|_| is_refused(&answered)) else {
+        let Some(channel) = channel.filter(|_| needs_approval(&answered)) else {
             return Outcome::Answered(answered);
         };
         // The call has a token of its own, because it may outlive the request that made it.
@@ -145,10 +145,10 @@ impl Server {
     }
 }
 
-/// Whether the policy refused a call of which nothing was sent.
-fn is_refused(answered: &Result<Answer, Failure>) -> bool {
+/// Whether a call of which nothing was sent can be made if somebody approves it.
+fn needs_approval(answered: &Result<Answer, Failure>) -> bool {
     matches!(answered, Err(Failure::Axd(error))
-        if error.code == axd_protocol::ErrorCode::PolicyDenied && error.disposition.retry == Retry::Safe)
+        if error.code == axd_protocol::ErrorCode::ApprovalRequired && error.disposition.retry == Retry::Safe)
 }
 
 /// How the client asks its person; `None` if it cannot.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::command::Effects;
 use crate::node::{NodeRef, Unread};
 
 macro_rules! codes {
@@ -45,6 +46,8 @@ codes! {
     ActionNotSupported = "ACTION_NOT_SUPPORTED", "list its actions with `ax get TARGET --property actions`";
     /// The app refused or failed.
     ActionFailed = "ACTION_FAILED", "check the element before trying another way";
+    /// Something has changed since the clock of `if_since`, so nothing was done.
+    Changed = "CHANGED", "look again, then act on the clock of that answer";
     /// The element is hidden, disabled, covered or off the screen.
     NotActionable = "NOT_ACTIONABLE", "wait until it is visible, enabled and uncovered";
     /// The app does not answer.
@@ -55,6 +58,8 @@ codes! {
     Cancelled = "CANCELLED", "no action needed";
     /// The policy does not allow it.
     PolicyDenied = "POLICY_DENIED", "`ax policy show` shows the rules in force; what is denied is left to the user";
+    /// The policy allows it only if somebody approves it, and nobody was asked.
+    ApprovalRequired = "APPROVAL_REQUIRED", "ask the user to run `ax approve` in a terminal, then try again";
     /// A person has stopped everything that acts.
     Paused = "PAUSED", "wait until `ax resume` is run; reading still works";
     /// Too many requests are in progress.
@@ -130,7 +135,7 @@ pub struct Error {
     pub suggestion: String,
     /// A command line (without `ax`) that would help.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry_command: Option<String>,
+    pub retry_command: Option<Box<str>>,
     /// Elements that may have been meant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<NodeRef>,
@@ -138,6 +143,9 @@ pub struct Error {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[allow(clippy::box_collection, reason = "it keeps the error small, and is rarely present")]
     pub unread: Option<Box<Vec<Unread>>>,
+    /// What has changed, if that is why nothing was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Box<Effects>>,
     /// How far an action got.
     pub disposition: Disposition,
     /// The number of characters of a text that were sent, if not all of them were.
@@ -155,6 +163,7 @@ impl Error {
             retry_command: None,
             candidates: Vec::new(),
             unread: None,
+            changed: None,
             disposition: Disposition::of(Delivery::NotDelivered),
             delivered_chars: None,
         }
@@ -177,7 +186,7 @@ impl Error {
     /// Sets a command that would help.
     #[must_use]
     pub fn retry(mut self, command: impl Into<String>) -> Error {
-        self.retry_command = Some(command.into());
+        self.retry_command = Some(command.into().into());
         self
     }
 
@@ -185,6 +194,13 @@ impl Error {
     #[must_use]
     pub fn unread(mut self, unread: Vec<Unread>) -> Error {
         self.unread = (!unread.is_empty()).then(|| Box::new(unread));
+        self
+    }
+
+    /// Adds what has changed.
+    #[must_use]
+    pub fn changed(mut self, changed: Effects) -> Error {
+        self.changed = Some(Box::new(changed));
         self
     }
 

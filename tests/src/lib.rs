@@ -7,6 +7,7 @@
 pub mod apps;
 mod ax;
 mod daemon;
+mod policed;
 mod programs;
 mod raw;
 pub mod soak;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 pub use ax::{Ax, Ran, lines};
 pub use daemon::{Daemon, Setup, folder, wait_for_exit};
+pub use policed::Policed;
 pub use programs::{ax, axd, axd_on_double, workspace};
 pub use raw::Raw;
 pub use stage::Stage;

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use axd_tests::{Ax, Daemon, PATIENCE, Ran, Raw, Setup, folder};
+use axd_tests::{Ax, Daemon, PATIENCE, Policed, Ran, Raw, Setup, folder};
 use serde_json::{Value, json};
 
 /// `ax audit`, which needs no daemon.
@@ -260,4 +260,28 @@ fn an_action_that_is_cancelled_before_anything_was_sent_leaves_a_line_too() {
     let lines = lines_until(&daemon, "press");
     let line = lines.iter().find(|line| line["command"] == "press").expect("its line");
     assert_eq!((&line["error"], &line["delivery"]), (&json!("CANCELLED"), &json!("not_delivered")), "{line}");
+}
+
+#[test]
+fn who_approved_is_told_whatever_was_approved() {
+    let rule = "[[rule]]\nverdict = \"ask\"\ncommands = [\"close-app\", \"minimize\", \"clipboard-get\", \"click\"]\n";
+    let mut policed = Policed::with(rule);
+    let mut approver = policed.daemon.client();
+    approver.ok("approvals", json!({}));
+    for (command, args) in [
+        ("clipboard-get", json!({})),
+        ("minimize", json!({ "app": "Notes" })),
+        ("click", json!({ "target": "button:7", "app": "Calculator" })),
+        ("close-app", json!({ "app": "Notes", "force": true })),
+    ] {
+        let asking = policed.client.begin(command, args);
+        let shown = approver.data("approvals", json!({ "wait_ms": 60_000 }))["approvals"][0].clone();
+        assert_eq!(shown["command"], command);
+        approver.ok("decide", json!({ "approval": shown["approval"], "verdict": "allow" }));
+        let answer = policed.client.answer(asking);
+        assert_eq!(answer["ok"], true, "{answer}");
+        let lines = lines_until(&policed.daemon, command);
+        let its: Vec<&Value> = lines.iter().filter(|line| line["command"] == command).collect();
+        assert!(its.len() == 1 && its[0]["approved_by"].is_u64(), "{its:?}");
+    }
 }

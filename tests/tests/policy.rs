@@ -1,66 +1,11 @@
 //! The policy file, held to what the daemon then does, on the built-in desktop: everything is inside it, no error allows more, and
-//! what is approved or stopped is so at once. What leads around it on a real desktop is in `tests/desktop/guarded`.
+//! what is stopped is so at once. Approving is in `approvals`. What leads around it on a real desktop is in `tests/desktop/guarded`.
 
 use std::fs;
-use std::path::PathBuf;
-use std::time::Instant;
 
 use axd_protocol::Command;
-use axd_tests::{Daemon, PATIENCE, Raw, Setup, folder};
+use axd_tests::Policed;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-
-/// A daemon with a policy file that can be written again.
-struct Policed {
-    daemon: Daemon,
-    client: Raw,
-    file: PathBuf,
-    _folder: TempDir,
-}
-
-impl Policed {
-    fn with(policy: &str) -> Policed {
-        Policed::with_apps(policy, &[])
-    }
-
-    fn with_apps(policy: &str, apps: &[&str]) -> Policed {
-        let place = folder();
-        let file = place.path().join("policy.toml");
-        fs::write(&file, policy).expect("the file can be written");
-        let setup = Setup::new().args(&["--config", file.to_str().expect("a path")]);
-        let daemon = apps.iter().fold(setup, |setup, app| setup.app(*app)).start();
-        let client = daemon.client();
-        Policed { daemon, client, file, _folder: place }
-    }
-
-    /// Fails because of this rule, with nothing sent.
-    fn denied(&mut self, rule: &str, command: &str, args: Value) -> Value {
-        let error = self.client.fails("POLICY_DENIED", command, args);
-        let message = error["message"].as_str().expect("a message");
-        assert!(message.ends_with(&format!("({rule})")), "{command}: {error}");
-        assert_eq!(error["disposition"]["delivery"], "not_delivered", "{error}");
-        error
-    }
-
-    /// Writes another policy, and waits until it is in force or refused.
-    fn write(&mut self, policy: &str) {
-        let was = self.status();
-        fs::write(&self.file, policy).expect("the file can be written");
-        let begun = Instant::now();
-        while self.status() == was {
-            assert!(begun.elapsed() < PATIENCE, "{was}");
-        }
-    }
-
-    fn status(&mut self) -> Value {
-        self.client.data("status", json!({}))["policy"].clone()
-    }
-
-    fn value(&mut self) -> Value {
-        self.client.data("get", json!({ "target": "textfield", "app": "Calculator" }))["node"]["value"]
-            .clone()
-    }
-}
 
 /// Arguments with which each command is well-formed.
 fn some_args(command: &str) -> Value {
@@ -261,78 +206,56 @@ commands = ["clipboard-get"]
     let codes: Vec<&Value> =
         results.as_array().expect("results").iter().map(|result| &result["error"]["code"]).collect();
     assert_eq!(codes, [&Value::Null, &Value::Null, &json!("POLICY_DENIED")], "{results}");
+    // It is counted for each batch.
+    let items = json!([typed("0123456789"), typed("0123456789")]);
+    assert_eq!(policed.client.data("batch", json!({ "items": items }))["succeeded"], 2);
     for _ in 0..2 {
         policed.client.ok("screenshot", json!({ "all": true }));
     }
     policed.client.fails("RATE_LIMITED", "screenshot", json!({ "all": true }));
 }
 
-const ASK: &str = "[[rule]]\nname = \"ask-first\"\nverdict = \"ask\"\ncommands = [\"click\"]\n";
-
 #[test]
-fn what_is_asked_about_is_done_once_it_is_approved_and_by_nobody_else_than_another_client() {
-    let mut policed = Policed::with(ASK);
-    let error = policed.denied("ask-first", "click", some_args("click"));
-    assert!(error["suggestion"].as_str().expect("a suggestion").contains("ax approve"), "{error}");
-    let mut approver = policed.daemon.client();
-    assert_eq!(approver.data("approvals", json!({}))["approvals"], json!([]));
-    let asking = policed.client.begin("click", some_args("click"));
-    let listed = approver.data("approvals", json!({ "wait_ms": 60_000 }))["approvals"][0].clone();
-    assert_eq!(
-        (&listed["command"], &listed["app"], &listed["element"]["name"], &listed["rule"]),
-        (&json!("click"), &json!("Calculator"), &json!("7"), &json!("ask-first")),
-        "{listed}"
-    );
-    let number = listed["approval"].clone();
-    let own = policed.client.begin("decide", json!({ "approval": number, "verdict": "allow" }));
-    assert_eq!(policed.client.answer(own)["error"]["code"], "POLICY_DENIED", "its own");
-    assert_eq!(policed.value(), "0");
-    approver.ok("decide", json!({ "approval": number, "verdict": "allow" }));
-    assert_eq!(policed.client.answer(asking)["ok"], true);
-    assert_eq!(policed.value(), "7");
-    approver.fails("INVALID_ARGS", "decide", json!({ "approval": number, "verdict": "allow" }));
-    // Another click is another question.
-    let asking = policed.client.begin("click", some_args("click"));
-    let number = &approver.data("approvals", json!({ "after": number, "wait_ms": 60_000 }))["approvals"][0]["approval"];
-    approver.ok("decide", json!({ "approval": number, "verdict": "deny" }));
-    policed.client.fails_later("POLICY_DENIED", asking);
-    assert_eq!(policed.value(), "7");
-    // Always means this client and no other.
-    let asking = policed.client.begin("click", some_args("click"));
-    let number = &approver.data("approvals", json!({ "after": number, "wait_ms": 60_000 }))["approvals"][0]["approval"];
-    approver.ok("decide", json!({ "approval": number, "verdict": "allow", "always": true }));
-    assert_eq!(policed.client.answer(asking)["ok"], true);
-    policed.client.ok("click", some_args("click"));
-    assert_eq!(policed.value(), "777");
-    drop(approver);
-    let mut other = policed.daemon.client();
-    while policed.client.data("status", json!({}))["clients"].as_array().expect("clients").len() > 2 {}
-    other.fails("POLICY_DENIED", "click", some_args("click"));
+fn actions_of_every_kind_are_counted_but_a_key_goes_up_whatever_the_count() {
+    let mut policed = Policed::with("[limits]\nactions_per_minute = 2\n");
+    let dry = json!({ "target": "button:7", "app": "Calculator", "dry_run": true });
+    policed.client.ok("click", dry);
+    policed.client.ok("key-down", json!({ "combo": "shift" }));
+    policed.client.ok("clipboard-set", some_args("clipboard-set"));
+    for command in ["click", "launch", "minimize", "clipboard-clear"] {
+        policed.client.fails("RATE_LIMITED", command, some_args(command));
+    }
+    policed.client.ok("key-up", json!({ "combo": "shift" }));
 }
 
 #[test]
-fn no_answer_is_no() {
-    let mut policed = Policed::with(&format!("[ask]\ntimeout_s = 1\n{ASK}"));
-    let mut approver = policed.daemon.client();
-    approver.ok("approvals", json!({}));
-    let error = policed.denied("ask-first", "click", some_args("click"));
-    assert!(error["message"].as_str().expect("a message").contains("in time"), "{error}");
-    // Nor is it yes if the approver goes, or the one that asked cancels it.
-    policed.write(ASK);
-    let asking = policed.client.begin("click", some_args("click"));
-    approver.data("approvals", json!({ "wait_ms": 60_000 }));
-    drop(approver);
-    policed.client.fails_later("POLICY_DENIED", asking);
-    let mut approver = policed.daemon.client();
-    approver.ok("approvals", json!({}));
-    let asking = policed.client.begin("click", some_args("click"));
-    approver.data("approvals", json!({ "wait_ms": 60_000 }));
-    policed.client.begin("cancel", json!({ "id": asking }));
-    let answers = [policed.client.any_answer(), policed.client.any_answer()];
-    let cancelled = answers.iter().find(|answer| answer["id"] == asking).expect("its answer");
-    assert_eq!(cancelled["error"]["code"], "CANCELLED", "{cancelled}");
-    assert_eq!(approver.data("approvals", json!({}))["approvals"], json!([]));
-    assert_eq!(policed.value(), "0");
+fn a_rule_about_elements_is_about_the_one_at_the_pointer_not_the_one_with_the_focus() {
+    let deny = "[[rule]]\nname = \"no-seven\"\nverdict = \"deny\"\ncommands = [\"@acts\"]\nroles = [\"button\"]\nnames = [\"7\"]\n";
+    let mut policed = Policed::with("");
+    policed.client.ok("focus", json!({ "target": "button:8", "app": "Calculator" }));
+    let seven = json!({ "target": "button:7", "app": "Calculator", "property": ["bounds"] });
+    let bounds = policed.client.data("get", seven)["node"]["bounds"].clone();
+    let middle = |at: &str, size: &str| {
+        bounds[at].as_i64().expect("a number") + bounds[size].as_i64().expect("a number") / 2
+    };
+    let point = format!("{},{}", middle("x", "width"), middle("y", "height"));
+    policed.write(deny);
+    // Nobody has looked what is at the point: it may be that button.
+    policed.denied("no-seven", "mouse-click", json!({ "point": point }));
+    policed.denied("no-seven", "click", json!({ "target": point }));
+    policed.client.ok("click", json!({ "target": "button:8", "app": "Calculator", "route": "input" }));
+    assert_eq!(policed.value(), "8");
+}
+
+#[test]
+fn what_a_list_permits_works_with_the_mouse_too() {
+    let only = "default = \"deny\"\n[[rule]]\nverdict = \"allow\"\ncommands = [\"@reads\"]\n[[rule]]\nverdict = \"allow\"\ncommands = [\"click\", \"hover\"]\nroles = [\"button\"]\n";
+    let mut policed = Policed::with(only);
+    for command in ["hover", "click"] {
+        policed.client.ok(command, json!({ "target": "button:7", "app": "Calculator", "route": "input" }));
+    }
+    assert_eq!(policed.value(), "7");
+    policed.denied("default", "hover", json!({ "target": "textfield", "app": "Calculator" }));
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn ask_about_all(mut connection: Connection) -> Result<(), ClientError> {
 }
 
 fn next(connection: &mut Connection, after: Option<u64>, wait_ms: u64) -> Result<Vec<Approval>, ClientError> {
-    let command = Command::Approvals(Approvals { after, wait_ms: Some(wait_ms) });
+    let command = Command::Approvals(Approvals { after, wait_ms: Some(wait_ms), of_pid: None });
     let answer: ApprovalsAnswer = connection.request(&command, RequestOptions::default())?.data()?;
     Ok(answer.approvals)
 }

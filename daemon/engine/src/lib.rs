@@ -37,7 +37,7 @@ use tokio::time::Instant;
 use crate::policy::approvals::Waiting;
 use crate::policy::pause::{Acting, ActingGuard};
 use crate::policy::permit::{ActionSubject, ClientGrants};
-use crate::policy::{Audit, Rates, RecordIfDropped};
+use crate::policy::{Audit, Rates, RecordIfDropped, is_refused};
 use action::input_lock::InputLock;
 use answer::Answer;
 use apps::app::App;
@@ -197,7 +197,7 @@ impl Engine {
         };
         let done = match admitted {
             Ok(acting) => {
-                let done = self.run(&call, &mut answer).await;
+                let done = self.run_when_approved(&call, &mut answer).await;
                 drop(acting);
                 done.map_err(|error| if acts { self.acting.explain(error) } else { error })
             }
@@ -217,7 +217,7 @@ impl Engine {
     async fn admit(self: &Arc<Self>, call: &Call, acts: bool) -> Result<Option<ActingGuard<'_>>, Error> {
         if !acts {
             if call.command.kind() != CommandKind::Reads || self.policy.restricts_reading() {
-                self.permit_command(call).await?;
+                self.permit_command_when_approved(call).await?;
             }
             return Ok(None);
         }
@@ -227,8 +227,28 @@ impl Engine {
         let only_releases =
             matches!(&call.command, Command::Act(ActCommand::KeyUp(_) | ActCommand::MouseUp(_)));
         let acting = self.acting.begin(call, only_releases)?;
-        self.permit_command(call).await?;
+        self.permit_command_when_approved(call).await?;
+        if !only_releases {
+            self.count_action(call)?;
+        }
         Ok(Some(acting))
+    }
+
+    async fn permit_command_when_approved(self: &Arc<Self>, call: &Call) -> Result<(), Error> {
+        loop {
+            let Err(error) = self.permit_command(call).await else { return Ok(()) };
+            let Some(asked) = Engine::needs_approval(call, &error) else { return Err(error) };
+            self.have_approved(call, asked).await?;
+        }
+    }
+
+    /// Runs a request, again when what the policy asks about in it has been approved.
+    async fn run_when_approved(self: &Arc<Self>, call: &Call, answer: &mut Answer<'_>) -> Result<(), Error> {
+        loop {
+            let Err(error) = self.run(call, answer).await else { return Ok(()) };
+            let Some(asked) = Engine::needs_approval(call, &error) else { return Err(error) };
+            self.have_approved(call, asked).await?;
+        }
     }
 
     async fn run(self: &Arc<Self>, call: &Call, answer: &mut Answer<'_>) -> Result<(), Error> {
@@ -287,10 +307,7 @@ impl Engine {
             Command::Act(_) | Command::Batch(_) => false,
             Command::Screenshot(_) | Command::ClipboardGet(_) => true,
             Command::Pause(_) | Command::Resume(_) | Command::Decide(_) => true,
-            command => {
-                let is_denied = |error: &Error| error.code == ErrorCode::PolicyDenied;
-                command.kind() == CommandKind::Acts || done.as_ref().is_err_and(is_denied)
-            }
+            command => command.kind() == CommandKind::Acts || done.as_ref().is_err_and(is_refused),
         };
         if is_recorded {
             let delivery = done

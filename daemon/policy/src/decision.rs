@@ -58,7 +58,15 @@ impl Decision {
 
     /// The error that a client gets for this decision.
     pub fn to_error(&self) -> Error {
-        Error::new(ErrorCode::PolicyDenied, format!("{} ({})", self.why, self.rule))
-            .suggest(self.instead.clone())
+        let (why, rule) = (&self.why, &self.rule);
+        match self.verdict {
+            Verdict::Ask => {
+                let message = format!("{why}: approval is required ({rule})");
+                Error::new(ErrorCode::ApprovalRequired, message)
+            }
+            Verdict::Allow | Verdict::Deny => {
+                Error::new(ErrorCode::PolicyDenied, format!("{why} ({rule})")).suggest(self.instead.clone())
+            }
+        }
     }
 }

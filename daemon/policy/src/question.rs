@@ -34,6 +34,11 @@ impl<T> Fact<T> {
         }
     }
 
+    /// Something that there is, whether or not it is known.
+    pub fn known_or_not(value: Option<T>) -> Fact<T> {
+        value.map_or(Fact::Unknown, Fact::Known)
+    }
+
     /// The value, if it is known.
     pub fn known(self) -> Option<T> {
         match self {

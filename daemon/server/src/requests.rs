@@ -19,7 +19,7 @@ use super::panics::{Panicked, guarded};
 use super::parsed::{self, LONG_LINE_BYTES, Malformed, Parsed};
 use super::pending::{MAX_PENDING, MAX_SUBSCRIPTIONS, PendingRequest, normalize_id};
 use axd_gate::Gate;
-use axd_service::{BoxFuture, Call, Feed, Reply, Served, write_error};
+use axd_service::{Approved, BoxFuture, Call, Feed, Reply, Served, write_error};
 
 /// How long after the deadline the engine may still answer before the server answers itself.
 const ENGINE_DEADLINE_GRACE: Duration = Duration::from_millis(80);
@@ -94,6 +94,7 @@ impl Connection {
             session: self.session.clone(),
             sub: self.next_sub,
             gate: gate.clone(),
+            approved: Approved::default(),
         };
         let service = self.service.clone();
         match guarded(&mut self.out.lines, |out| Arc::clone(&service).serve(call, out)) {

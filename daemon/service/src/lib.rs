@@ -1,5 +1,6 @@
 //! The seam between the server, which knows connections, and the engine, which knows what commands mean.
 
+mod approved;
 pub mod background;
 pub mod held_bytes;
 mod session;
@@ -19,6 +20,7 @@ use tokio::time::Instant;
 
 use held_bytes::{HeldBytes, MAX_HELD_ANSWERS, MAX_UNREAD};
 
+pub use approved::Approved;
 pub use session::{Session, Sessions};
 pub use stop::Stop;
 
@@ -73,6 +75,8 @@ pub struct Call {
     pub sub: u64,
     /// The gate, which is passed before anything is sent to an app, and closed when the request is cancelled.
     pub gate: Gate,
+    /// What is approved of it.
+    pub approved: Approved,
 }
 
 impl Call {

@@ -57,6 +57,11 @@ impl Changes {
     pub fn is_empty(&self) -> bool {
         *self == Changes::default()
     }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.removed.len() + self.moved.len() + self.added.len() + self.changed.len()
+    }
 }
 
 impl Tree {

@@ -6,6 +6,8 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::clock::Clock;
+
 #[cfg(feature = "cli")]
 use super::ACTION_OPTIONS;
 
@@ -21,6 +23,21 @@ pub enum Route {
     Semantic,
     /// With mouse and keyboard only.
     Input,
+}
+
+/// Where a change counts for an action that is only done if nothing has changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum IfScope {
+    /// In the target and what is in it.
+    Target,
+    /// In the window of the target, or of the focus; a new window of the app counts, too.
+    #[default]
+    Window,
+    /// In the app.
+    App,
 }
 
 /// The options that every action takes.
@@ -42,6 +59,10 @@ pub struct ActOptions<'a> {
     pub wait_for: Option<&'a str>,
     /// The selector that must no longer match before the action is answered.
     pub wait_for_gone: Option<&'a str>,
+    /// The clock since which nothing may have changed.
+    pub if_since: Option<Clock>,
+    /// Where nothing may have changed.
+    pub if_scope: Option<IfScope>,
     /// Whether the answer omits what changed.
     pub no_effects: bool,
     /// Whether the action is only described and not performed.
@@ -98,6 +119,14 @@ pub struct ActOptionArgs {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "SELECTOR", help_heading = ACTION_OPTIONS))]
     pub wait_for_gone: Option<String>,
+    /// Only act if nothing has changed since this clock; else answer CHANGED, with the changes.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CLOCK", help_heading = ACTION_OPTIONS))]
+    pub if_since: Option<Clock>,
+    /// Where nothing may have changed [default: window].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SCOPE", value_enum, requires = "if_since", help_heading = ACTION_OPTIONS))]
+    pub if_scope: Option<IfScope>,
     /// Omit what changed from the answer.
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, help_heading = ACTION_OPTIONS))]
@@ -121,6 +150,8 @@ impl<T> ActArgs<T> {
             timeout_ms: common.timeout_ms,
             wait_for: common.wait_for.as_deref(),
             wait_for_gone: common.wait_for_gone.as_deref(),
+            if_since: common.if_since,
+            if_scope: common.if_scope,
             no_effects: common.no_effects,
             dry_run: common.dry_run,
         }

@@ -24,6 +24,10 @@ pub struct Approvals {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
     pub wait_ms: Option<u64>,
+    /// Only those of clients with this process id. Requests of others do not wait for this client.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PID"))]
+    pub of_pid: Option<u32>,
 }
 
 /// The answer to `approvals`.
@@ -35,7 +39,7 @@ pub struct ApprovalsAnswer {
 }
 
 /// A request that waits for approval: what would be done, where, and for whom.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Approval {
     /// Its number.

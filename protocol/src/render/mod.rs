@@ -4,6 +4,7 @@ mod approval;
 mod audit;
 mod daemon;
 mod desktop;
+mod difference;
 mod observe;
 mod policy;
 mod selftest;
@@ -33,6 +34,9 @@ impl Render for Error {
             out.push('\n');
         }
         write_unread(self.unread.as_deref().map_or(&[], Vec::as_slice), out);
+        if let Some(changed) = &self.changed {
+            changed.render(out);
+        }
         if let Some(command) = &self.retry_command {
             out.push_str(&format!("  run: ax {}\n", one_line(command)));
         }

@@ -218,6 +218,7 @@ impl ActionContext<'_> {
         }
         // In some toolkits an element that is scrolled out of view has no bounds at all.
         if places.visible(sight.key) == Some(false) && !std::mem::replace(&mut tries.scrolled, true) {
+            self.guard_act(app, id, &Act::ScrollTo).map_err(|failure| self.failed(&failure))?;
             let gate = self.call.gate.part();
             // If the app cannot scroll, the next check reports it.
             let _ = app.perform(sight.key, Act::ScrollTo, gate, self.deadline).await;

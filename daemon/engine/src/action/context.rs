@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::Engine;
+use crate::action::compare::Comparison;
 use crate::action::input_lock::{InputGuard, InputUser};
 use crate::action::receiver::Received;
 use crate::action::settle::{Pace, Watch, Within};
@@ -21,7 +22,6 @@ use crate::change_wait::{Next, Waited};
 use crate::failure::{MAYBE_DONE, Subject, delivery, error_of};
 use crate::policy::facts::Requester;
 use crate::policy::guard::Denied;
-use crate::policy::permit::Grants;
 use crate::tree_work::search_now;
 use axd_platform::{ElementKey, Failure, FailureKind, Sent, WorkerRequest};
 use axd_service::Call;
@@ -59,10 +59,10 @@ pub(crate) struct ActionContext<'c> {
     pub starts_again: AtomicBool,
     /// Who requests the action, as the policy knows it.
     pub requester: Requester,
-    /// What was approved of it.
-    pub grants: Grants,
-    /// What the policy did not allow of it.
+    /// Why something was not sent: the policy does not allow it, or something has changed.
     pub denied: Denied,
+    /// What must not have changed before anything is sent.
+    pub comparison: Option<Comparison>,
     /// Who received the action's input.
     pub received: Received,
     /// The element that was under the pointer just before the button was pressed.
@@ -133,8 +133,8 @@ impl<'c> ActionContext<'c> {
             input_guard: Mutex::default(),
             starts_again: AtomicBool::new(false),
             requester: Requester::of(call),
-            grants: Grants::default(),
             denied: Denied::default(),
+            comparison: None,
             received: Received::default(),
             hit: Mutex::default(),
             focused: None,
@@ -403,8 +403,7 @@ impl<'c> ActionContext<'c> {
         let general = || error_of(failure, Subject::Target(&self.target_label()));
         let error = match failure.kind {
             FailureKind::Denied => {
-                let denied = self.denied.get().map(|decision| decision.to_error());
-                return denied.unwrap_or_else(general).delivered(delivery(failure.sent));
+                return self.denied.get().unwrap_or_else(general).delivered(delivery(failure.sent));
             }
             FailureKind::Closed if Instant::now() >= self.deadline => {
                 crate::action::out_of_time("the deadline was exceeded")

@@ -6,12 +6,13 @@
 //! The rest is what they have in common, in the order of an action: `context` is a running action, `semantic` and `input` are the
 //! two routes, `settle` waits until the app has come to rest, `report` writes the answer. On the way, `actionability` waits until
 //! an element can be reached with the mouse, `receiver` makes sure that input reaches the right window, `typed_text` compares
-//! typed text with the field afterwards, `popup` opens and closes popups, `resolve_again` finds elements that were replaced.
+//! typed text with the field afterwards, `popup` opens and closes popups, `compare` makes sure that nothing has changed since the client looked, `resolve_again` finds elements that were replaced.
 //! `queue` allows one action at a time per app, `input_lock` one at a time with mouse and keyboard.
 
 pub(crate) mod actionability;
 mod check;
 mod click;
+pub(crate) mod compare;
 pub(crate) mod context;
 mod expand;
 mod focus;
@@ -76,24 +77,18 @@ impl Engine {
         let mut searches = 0;
         let done = loop {
             let done = self.act_on(call, (action, &spec), options, end, &mut subject, answer).await;
-            let is_sent = call.gate.is_sent();
-            match &done {
-                // Who would get it was found out just before it was sent, and somebody is to be asked about that.
-                Err(_) if subject.must_be_approved.is_some() && !is_sent => {
-                    let Some((decision, wanted)) = subject.must_be_approved.take() else { break done };
-                    match self.have_approved(call, &decision, wanted.clone()).await {
-                        Ok(by) => subject.approved_by = by,
-                        Err(error) => break Err(error),
-                    }
-                    subject.grants.add(&decision, &wanted);
-                    // The time that a person takes is not the action's, unless the request says so.
-                    end = deadline();
+            let Err(error) = &done else { break done };
+            if let Some(asked) = Engine::needs_approval(call, error) {
+                if let Err(error) = self.have_approved(call, asked).await {
+                    break Err(error);
                 }
-                Err(error) if spec.is_target_replaced(error, searches) && !is_sent => {
-                    self.find_again(subject.app.as_ref(), searches, end).await;
-                    searches += 1;
-                }
-                _ => break done,
+                // The time that a person takes is not the action's, unless the request says so.
+                end = deadline();
+            } else if spec.is_target_replaced(error, searches) && !call.gate.is_sent() {
+                self.find_again(subject.app.as_ref(), searches, end).await;
+                searches += 1;
+            } else {
+                break done;
             }
         };
         let delivery = match &done {
@@ -119,7 +114,7 @@ impl Engine {
         let (element, window) = self.described(app.as_deref(), target);
         subject.described = element.as_ref().map(ElementView::node_ref);
         if !options.dry_run {
-            self.permit_action(call, subject, element, window).await?;
+            self.permit_action(call, subject, element.as_ref(), window.as_deref())?;
         }
         let mut needs_input = spec.takes_input_lock(options, point.is_some());
         let (_turn, context, done) = loop {
@@ -131,8 +126,8 @@ impl Engine {
             }
             let mut context = ActionContext::new(self, call, options, deadline, app.clone(), target, point);
             context.releases = spec.releases;
-            context.grants = subject.grants.clone();
             context.begin().await?;
+            context.compare().await?;
             let done = match options.dry_run {
                 true => Ok(context.dry_run(spec)),
                 false => context.run(action, spec).await,
@@ -144,7 +139,6 @@ impl Engine {
                 break (turn, context, done);
             }
         };
-        subject.must_be_approved = context.denied.to_be_approved();
         // The action is attributed to the app that received the input, whatever the request names.
         if let Some(received) = context.received.last().and_then(|receiver| receiver.pid)
             && subject.app.as_ref().is_none_or(|app| app.pid != received)

@@ -13,7 +13,7 @@ use crate::apps::modal::{described, in_words, modals};
 use axd_tree::{Changes, Ix, Resolved, Tree};
 
 /// The maximum number of changes that are listed in an answer; for more, a new snapshot serves the caller better.
-const MAX_CHANGES: usize = 5_000;
+pub(crate) const MAX_CHANGES: usize = 5_000;
 
 impl ActionContext<'_> {
     /// The outcome of a dry run: what would be done.
@@ -71,7 +71,7 @@ impl ActionContext<'_> {
         let tree = app.tree.read();
         data.modal = self.modal(&tree);
         let clock = self.engine.clock.now();
-        let changes = tree.changes_since(self.since.tick).filter(|changes| size(changes) <= MAX_CHANGES);
+        let changes = tree.changes_since(self.since.tick).filter(|changes| changes.len() <= MAX_CHANGES);
         if !self.options.no_effects {
             let (since, truncated) = (self.since, changes.is_none());
             data.effects = Some(Effects { since, clock, difference: Difference::default(), truncated });
@@ -112,10 +112,6 @@ impl ActionContext<'_> {
         let mut others = modals(tree, target).filter(is_over);
         others.find(|window| !tree.came_after(*window, self.since.tick)).map(|window| described(tree, window))
     }
-}
-
-fn size(changes: &Changes) -> usize {
-    changes.removed.len() + changes.moved.len() + changes.added.len() + changes.changed.len()
 }
 
 /// Writes the answer as JSON, with the difference straight from the tree.

@@ -32,7 +32,7 @@ impl ActionContext<'_> {
         let gone = |error: Error| Failure::new(FailureKind::Gone, error.message);
         let key = self.key(id).map_err(gone)?;
         let app = self.app().map_err(gone)?;
-        self.guard_act(id, &act)?;
+        self.guard_act(app, id, &act)?;
         app.perform(key, act, self.call.gate.part(), self.deadline).await
     }
 

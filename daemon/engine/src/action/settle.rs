@@ -133,7 +133,7 @@ impl Engine {
 }
 
 /// Waits until all that the app has announced is applied; `None` if the gate is closed first.
-async fn fence(app: &App, end: Instant, gate: &Gate) -> Option<Result<(), Failure>> {
+pub(crate) async fn fence(app: &App, end: Instant, gate: &Gate) -> Option<Result<(), Failure>> {
     tokio::select! {
         biased;
         () = gate.closed() => None,

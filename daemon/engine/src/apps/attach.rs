@@ -38,7 +38,7 @@ impl Engine {
     ) -> Result<()> {
         let seen = self.desktop.read().named(&args.app)?.clone();
         let app = self.attached(&seen);
-        self.permit_app(call, &app).await?;
+        self.permit_app(call, &app)?;
         let complete = self.wait_for_walk(&app, Engine::deadline(call)).await?;
         let tree = app.tree.read();
         let data = AttachAnswer { complete, nodes: tree.len() as u32 };

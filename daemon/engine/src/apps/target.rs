@@ -42,7 +42,7 @@ impl Engine {
             None => self.desktop.read().frontmost()?.clone(),
         };
         let app = self.attached(&seen);
-        self.permit_app(call, &app).await?;
+        self.permit_app(call, &app)?;
         self.wait_for_walk(&app, deadline).await?;
         Ok(app)
     }
@@ -94,7 +94,7 @@ impl Engine {
             None => self.readable_apps(&self.reader(call)),
         };
         if let Some(found) = among(&apps, id)? {
-            self.permit_app(call, &found.app).await?;
+            self.permit_app(call, &found.app)?;
             return Ok(found);
         }
         // After a restart of the daemon no app is attached yet, but ids are unchanged.
@@ -131,7 +131,7 @@ impl Engine {
             desktop.by_pid(window.pid).cloned().ok_or_else(nothing)?
         };
         let app = self.attached(&seen);
-        self.permit_app(call, &app).await?;
+        self.permit_app(call, &app)?;
         self.wait_for_walk(&app, deadline).await?;
         self.locate_point_in(app, point, deadline).await
     }

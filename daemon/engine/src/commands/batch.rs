@@ -14,7 +14,7 @@ use crate::answer::Answer;
 use crate::commands::extension::Extensions;
 use crate::tree_work::long_work;
 use axd_service::held_bytes::HeldBytes;
-use axd_service::{Call, Reply, write_error};
+use axd_service::{Approved, Call, Reply, write_error};
 
 /// The maximum number of commands in a batch.
 const MOST: usize = 1_000;
@@ -39,6 +39,7 @@ impl Engine {
         // Answers that later commands refer to are needed as data, even in a text answer.
         let referred = long_work(|| check(items, &self.extensions))?;
         drop(turn);
+        self.count_batch_from_zero(call.session.client);
         let mut answers = Answers::default();
         let (mut succeeded, mut failed) = (0, 0);
         // The clock before the last command, from which a following wait for an event counts.
@@ -115,6 +116,7 @@ impl Engine {
             session: Arc::clone(&call.session),
             sub: 0,
             gate: call.gate.part(),
+            approved: Approved::default(),
         };
         Arc::clone(self).carry_out(part).await
     }

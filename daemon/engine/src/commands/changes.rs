@@ -60,7 +60,7 @@ impl Engine {
     }
 
     /// The changes of an app since a clock, if its history reaches back that far.
-    fn known_changes(&self, app: &App, tree: &Tree, since: Clock) -> Option<axd_tree::Changes> {
+    pub(crate) fn known_changes(&self, app: &App, tree: &Tree, since: Clock) -> Option<axd_tree::Changes> {
         let is_remembered = since.boot == self.clock.boot() && since.tick >= app.attached;
         if is_remembered { tree.changes_since(since.tick) } else { None }
     }

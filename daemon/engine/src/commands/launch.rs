@@ -226,7 +226,7 @@ impl Engine {
     ) -> Result<()> {
         let began = Instant::now();
         let seen = self.desktop.read().named(&args.app)?.clone();
-        self.permit_on(call, seen.pid, None).await?;
+        self.permit_on(call, seen.pid, None)?;
         let before = self.modals_of(seen.pid);
         let deadline = Engine::deadline(call);
         let close = |platform: &dyn Platform, gate| platform.close_app(seen.pid, args.force, gate);

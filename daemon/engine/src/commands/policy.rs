@@ -49,31 +49,21 @@ impl Engine {
         if let Some(title) = &args.window {
             found.window = Fact::Known(title.clone());
         }
-        let (mut keys, mut text, mut files) = (Vec::<Combo>::new(), None, &[][..]);
-        match &command {
+        let (mut keys, launch) = (Vec::<Combo>::new(), self.launch_of(&command).await);
+        let about = match &command {
             Command::Act(act) => {
                 let spec = action_of(act).spec_of()?;
                 keys.extend(spec.keys.cloned());
-                text = spec.text;
+                About { keys: &keys, text: spec.text, ..About::default() }
             }
-            Command::ClipboardSet(args) => {
-                text = args.text.as_deref();
-                files = args.image.as_ref().map_or(&args.file[..], std::slice::from_ref);
-            }
-            _ => {}
-        }
-        let launch: Option<LaunchView> = match &command {
-            Command::Launch(args) => Some(self.launch_view(args).await),
-            _ => None,
+            Command::ClipboardSet(args) => About::of_clipboard(args),
+            _ => About { launch: launch.as_ref(), ..About::default() },
         };
         let about = About {
             app: found.app.as_ref(),
             window: found.window.as_ref().map(String::as_str),
             element: found.element.as_ref(),
-            keys: &keys,
-            text,
-            launch: launch.as_ref(),
-            files,
+            ..about
         };
         // What is not known now is known when something is sent.
         let policy = self.policy.current();
@@ -82,6 +72,13 @@ impl Engine {
         data.not_found = found.fault;
         answer.value(Some(self.clock.now()), None, &data);
         Ok(())
+    }
+
+    async fn launch_of(&self, command: &Command) -> Option<LaunchView> {
+        match command {
+            Command::Launch(args) => Some(self.launch_view(args).await),
+            _ => None,
+        }
     }
 
     /// What a command would be about. An app that its client may not read is not looked into.
@@ -103,7 +100,7 @@ impl Engine {
             }
             None => self.desktop.read().frontmost().ok().cloned(),
         };
-        found.app = named.and_then(|seen| self.app_view(seen.pid)).map_or(Fact::Unknown, Fact::Known);
+        found.app = Fact::known_or_not(named.and_then(|seen| self.app_view(seen.pid)));
         let Command::Act(act) = command else { return found };
         found.element = Fact::Unknown;
         let reads = Requester { command: "get", ..requester.clone() };
@@ -133,8 +130,8 @@ impl Engine {
         let about = About { app: Fact::Known(&view), ..About::default() };
         if self.decide(reads, &about, Stage::Final).verdict == Verdict::Allow {
             let (element, window) = self.described(Some(app), target);
-            found.element = element.map_or(Fact::None, Fact::Known);
-            found.window = window.map_or(Fact::Unknown, Fact::Known);
+            found.element = element.into();
+            found.window = Fact::known_or_not(window);
             found.app = Fact::Known(view);
         } else {
             found.app = Fact::Unknown;

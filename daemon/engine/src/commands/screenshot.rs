@@ -16,7 +16,7 @@ use crate::apps::measure::Measurements;
 use crate::apps::target::{Located, Where, alive};
 use crate::failure::Subject;
 use crate::policy::painted_over::paint_over;
-use crate::policy::permit::too_many;
+use crate::policy::rates::too_many;
 use axd_platform::{CaptureTarget, CapturedImage, DesktopWindow};
 use axd_service::Call;
 
@@ -91,7 +91,7 @@ impl Engine {
         deadline: Instant,
     ) -> Result<CaptureSubject> {
         if args.all || args.display.is_some() || args.region.is_some() {
-            self.permit_screen(call).await?;
+            self.permit_screen(call)?;
         }
         if args.all {
             return Ok(CaptureTarget::All.into());
@@ -123,11 +123,11 @@ impl Engine {
                 let tree = located.app.tree.read();
                 self.window_title(&tree, alive(&located.app, &tree, located.id)?)
             };
-            self.permit_on(call, located.app.pid(), title.as_deref()).await?;
+            self.permit_on(call, located.app.pid(), title.as_deref())?;
             return self.element(&located, deadline).await;
         }
         let window = self.window_meant(call, args.window.as_deref(), args.app.as_deref(), deadline).await?;
-        self.permit_on(call, window.pid, Some(&window.title)).await?;
+        self.permit_on(call, window.pid, Some(&window.title))?;
         not_put_away(&window)?;
         Ok(CaptureTarget::Window(window.window).into())
     }

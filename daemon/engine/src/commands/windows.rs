@@ -70,7 +70,7 @@ impl Engine {
         let window = self.window_meant(call, args.window, args.app, deadline).await?;
         let before = self.window_info(&window);
         let number = window.window;
-        self.permit_on(call, window.pid, Some(&window.title)).await?;
+        self.permit_on(call, window.pid, Some(&window.title))?;
         self.call_desktop(Subject::Desktop, &call.gate, deadline, |platform, gate| {
             platform.window_op(number, args.op, gate)
         })

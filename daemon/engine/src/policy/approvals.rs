@@ -1,11 +1,11 @@
 //! Asking somebody: what the policy does not decide by itself waits until a connected approver answers. No answer is no.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axd_policy::Decision;
 use axd_protocol::command::{Approval, ApprovalVerdict, Approvals, ApprovalsAnswer, Decide, DecideAnswer};
-use axd_protocol::{Error, ErrorCode, NodeRef, Result, State};
+use axd_protocol::{Error, ErrorCode, Result, State};
 use parking_lot::Mutex;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout_at};
@@ -32,14 +32,13 @@ pub(crate) struct Waiting {
 struct Requests {
     last: u64,
     waiting: BTreeMap<u64, WaitingRequest>,
-    /// The clients that approve.
-    approvers: HashSet<u64>,
+    /// The clients that approve, which are few.
+    approvers: Vec<Approver>,
 }
 
 #[derive(Debug)]
 struct WaitingRequest {
     shown: Approval,
-    client: u64,
     until: Instant,
     answer: Option<oneshot::Sender<Given>>,
 }
@@ -58,37 +57,39 @@ impl Default for Waiting {
     }
 }
 
-/// What would be done, as approvers are shown it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted {
-    app: Option<(String, u32)>,
-    pub window: Option<String>,
-    element: Option<NodeRef>,
-    keys: Option<String>,
-    text: Option<String>,
-    launch: Vec<String>,
+/// A client that approves.
+#[derive(Debug, Clone, Copy)]
+struct Approver {
+    client: u64,
+    /// The process whose requests it approves, if not those of all.
+    of_pid: Option<u32>,
 }
 
-impl Wanted {
-    /// The process of the app.
-    pub fn pid(&self) -> Option<u32> {
-        self.app.as_ref().map(|(_, pid)| *pid)
+impl Approver {
+    /// Whether it may be asked about a request: never about its own.
+    fn is_for(&self, asked: &Approval) -> bool {
+        self.client != asked.client && self.of_pid.is_none_or(|pid| asked.client_pid == Some(pid))
     }
+}
 
-    pub fn of(about: &About<'_>) -> Wanted {
-        let element = about.element.known();
-        let is_secure = element.is_some_and(|element| element.states.contains(&State::Secure));
-        let keys: Vec<String> = about.keys.iter().map(ToString::to_string).collect();
-        Wanted {
-            app: about.app.known().map(|app| (app.name.clone(), app.pid)),
-            window: about.window.known().map(str::to_owned),
-            element: element.map(ElementView::node_ref),
-            keys: (!keys.is_empty()).then(|| keys.join(" ")),
-            text: about.text.filter(|_| !is_secure).map(|text| text.chars().take(SHOWN_CHARS).collect()),
-            launch: about.launch.map_or_else(Vec::new, |launch| {
-                launch.programs.first().into_iter().chain(&launch.args).cloned().collect()
-            }),
-        }
+/// What somebody would have to approve; who requests it is added when it is asked.
+pub(crate) fn asked(decision: &Decision, about: &About<'_>) -> Approval {
+    let (app, element) = (about.app.known(), about.element.known());
+    let is_secure = element.is_some_and(|element| element.states.contains(&State::Secure));
+    let keys: Vec<String> = about.keys.iter().map(ToString::to_string).collect();
+    Approval {
+        rule: decision.rule.clone(),
+        reason: decision.why.clone(),
+        app: app.map(|app| app.name.clone()),
+        pid: app.map(|app| app.pid),
+        window: about.window.known().map(str::to_owned),
+        element: element.map(ElementView::node_ref),
+        keys: (!keys.is_empty()).then(|| keys.join(" ")),
+        text: about.text.filter(|_| !is_secure).map(|text| text.chars().take(SHOWN_CHARS).collect()),
+        launch: about.launch.map_or_else(Vec::new, |launch| {
+            launch.programs.first().into_iter().chain(&launch.args).cloned().collect()
+        }),
+        ..Approval::default()
     }
 }
 
@@ -104,43 +105,50 @@ impl Drop for Listed<'_> {
     }
 }
 
+impl Requests {
+    fn has_approver_for(&self, asked: &Approval) -> bool {
+        self.approvers.iter().any(|approver| approver.is_for(asked))
+    }
+}
+
 impl Waiting {
     /// Called when a client has disconnected.
     pub fn client_left(&self, client: u64) {
-        let mut state = self.state.lock();
-        if state.approvers.remove(&client) && state.approvers.is_empty() {
-            // Nobody is left to answer: no is told at once.
-            state.waiting.values_mut().for_each(|request| drop(request.answer.take()));
+        let Requests { waiting, approvers, .. } = &mut *self.state.lock();
+        approvers.retain(|approver| approver.client != client);
+        for request in waiting.values_mut() {
+            if !approvers.iter().any(|approver| approver.is_for(&request.shown)) {
+                // Nobody is left to answer: no is told at once.
+                request.answer = None;
+            }
         }
     }
 }
 
 impl Engine {
-    /// Waits until somebody approves a request that the policy asks about; returns who did.
-    pub(crate) async fn have_approved(
-        self: &Arc<Self>,
-        call: &Call,
-        decision: &Decision,
-        wanted: Wanted,
-    ) -> Result<Option<u64>> {
+    /// What must be approved before a request that failed can be tried again, if it failed for that, and nothing of it was sent.
+    pub(crate) fn needs_approval(call: &Call, error: &Error) -> Option<Approval> {
+        let needed = call.approved.take_needed();
+        needed.filter(|_| error.code == ErrorCode::ApprovalRequired && !call.gate.is_sent())
+    }
+
+    /// Waits until somebody approves what a request needs. Fails if nobody does.
+    pub(crate) async fn have_approved(self: &Arc<Self>, call: &Call, asked: Approval) -> Result<()> {
         let client = call.session.client;
-        if self.client_grants(client).is_always_allowed(decision) {
-            return Ok(None);
-        }
         let limit = self.policy.current().ask_timeout;
         let until = Instant::now() + limit;
         let until = call.deadline.map_or(until, |deadline| deadline.min(until));
         let (answer, given) = oneshot::channel();
-        let (name, agent) = call.session.names.lock().clone();
+        let (client_name, agent) = call.session.names.lock().clone();
+        let (command, client_pid) = (call.command.name().to_owned(), call.session.pid);
+        let asked = Approval { command, client, client_name, agent, client_pid, ..asked };
+        let (reason, rule) = (&asked.reason, &asked.rule);
         let listed = {
             let mut state = self.waiting.state.lock();
-            if state.approvers.iter().all(|approver| *approver == client) {
-                let message = format!(
-                    "{}: approval is required, and no approver is connected ({})",
-                    decision.why, decision.rule
-                );
-                return Err(Error::new(ErrorCode::PolicyDenied, message)
-                    .suggest("ask the user to run `ax approve` in a terminal, then try again"));
+            if !state.has_approver_for(&asked) {
+                let message =
+                    format!("{reason}: approval is required, and no approver is connected ({rule})");
+                return Err(Error::new(ErrorCode::ApprovalRequired, message));
             }
             if state.waiting.len() >= MAX_WAITING {
                 let message = format!("{MAX_WAITING} requests wait for approval already");
@@ -148,26 +156,8 @@ impl Engine {
             }
             state.last += 1;
             let number = state.last;
-            let shown = Approval {
-                approval: number,
-                command: call.command.name().to_owned(),
-                client,
-                client_name: name,
-                agent,
-                client_pid: call.session.pid,
-                rule: decision.rule.clone(),
-                reason: decision.why.clone(),
-                pid: wanted.pid(),
-                app: wanted.app.map(|(name, _)| name),
-                window: wanted.window,
-                element: wanted.element,
-                keys: wanted.keys,
-                text: wanted.text,
-                launch: wanted.launch,
-                left_ms: 0,
-            };
-            let request = WaitingRequest { shown, client, until, answer: Some(answer) };
-            state.waiting.insert(number, request);
+            let shown = Approval { approval: number, ..asked.clone() };
+            state.waiting.insert(number, WaitingRequest { shown, until, answer: Some(answer) });
             Listed { waiting: &self.waiting, number }
         };
         self.waiting.came.send_modify(|version| *version += 1);
@@ -181,16 +171,17 @@ impl Engine {
         };
         drop(listed);
         let no = |how: &str| {
-            let message = format!("{}: {how} ({})", decision.why, decision.rule);
+            let message = format!("{reason}: {how} ({rule})");
             Err(Error::new(ErrorCode::PolicyDenied, message)
                 .suggest("do not try again unless the user asks for it"))
         };
         match given {
             Ok(Ok(Given { verdict: ApprovalVerdict::Allow, always, by })) => {
                 if always {
-                    self.client_grants(client).allow_always(decision);
+                    self.client_grants(client).allow_always(rule.clone());
                 }
-                Ok(Some(by))
+                call.approved.add(&asked, Some(by));
+                Ok(())
             }
             Ok(Ok(Given { verdict: ApprovalVerdict::Deny, .. })) => no("it was not approved"),
             Ok(Err(_)) => no("the approver has disconnected"),
@@ -205,7 +196,12 @@ impl Engine {
         args: &Approvals,
         answer: &mut Answer<'_>,
     ) -> Result<()> {
-        self.waiting.state.lock().approvers.insert(call.session.client);
+        let approver = Approver { client: call.session.client, of_pid: args.of_pid };
+        {
+            let mut state = self.waiting.state.lock();
+            state.approvers.retain(|other| other.client != approver.client);
+            state.approvers.push(approver);
+        }
         // It may have disconnected before; then nobody would take it off again.
         if call.session.is_gone.load(std::sync::atomic::Ordering::Relaxed) {
             self.waiting.client_left(call.session.client);
@@ -214,7 +210,7 @@ impl Engine {
         let mut came = self.waiting.came.subscribe();
         loop {
             came.borrow_and_update();
-            let approvals = self.waiting_after(args.after.unwrap_or(0));
+            let approvals = self.waiting_for(approver, args.after.unwrap_or(0));
             if !approvals.is_empty() || Instant::now() >= until {
                 answer.value(None, None, &ApprovalsAnswer { approvals });
                 return Ok(());
@@ -228,11 +224,13 @@ impl Engine {
         }
     }
 
-    fn waiting_after(&self, number: u64) -> Vec<Approval> {
+    /// The requests that wait for an approver, after this number.
+    fn waiting_for(&self, approver: Approver, number: u64) -> Vec<Approval> {
         let now = Instant::now();
         let state = self.waiting.state.lock();
         let later = state.waiting.range(number.saturating_add(1)..);
-        let shown = later.map(|(_, request)| Approval {
+        let its = later.filter(|(_, request)| approver.of_pid.is_none() || approver.is_for(&request.shown));
+        let shown = its.map(|(_, request)| Approval {
             left_ms: request.until.saturating_duration_since(now).as_millis() as u64,
             ..request.shown.clone()
         });
@@ -245,7 +243,7 @@ impl Engine {
         let sender = {
             let mut state = self.waiting.state.lock();
             let request = state.waiting.get_mut(&args.approval);
-            if request.as_ref().is_some_and(|request| request.client == by) {
+            if request.as_ref().is_some_and(|request| request.shown.client == by) {
                 let message = "a client cannot approve its own request";
                 return Err(Error::new(ErrorCode::PolicyDenied, message)
                     .suggest("the user approves it, with `ax approve` in a terminal"));

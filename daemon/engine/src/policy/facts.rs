@@ -2,7 +2,7 @@
 
 use axd_platform::RunningApp;
 use axd_policy::{AppFacts, Decision, ElementFacts, Fact, LaunchFacts, Question, Stage};
-use axd_protocol::command::Launch;
+use axd_protocol::command::{ClipboardSet, Launch};
 use axd_protocol::keys::Combo;
 use axd_protocol::{NodeId, NodeRef, Role, State};
 use axd_service::Call;
@@ -85,7 +85,7 @@ pub(crate) struct LaunchView {
 /// What a request is about.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct About<'a> {
-    pub app: Fact<AppRef<'a>>,
+    pub app: Fact<&'a AppView>,
     pub window: Fact<&'a str>,
     pub element: Fact<&'a ElementView>,
     pub keys: &'a [Combo],
@@ -94,14 +94,14 @@ pub(crate) struct About<'a> {
     pub files: &'a [std::path::PathBuf],
 }
 
-/// An app that is known.
-pub(crate) type AppRef<'a> = &'a AppView;
-
-fn facts<T: Copy, F>(fact: Fact<T>, of: impl FnOnce(T) -> F) -> Fact<F> {
-    match fact {
-        Fact::None => Fact::None,
-        Fact::Unknown => Fact::Unknown,
-        Fact::Known(value) => Fact::Known(of(value)),
+impl<'a> About<'a> {
+    /// What is put on the clipboard.
+    pub fn of_clipboard(args: &'a ClipboardSet) -> About<'a> {
+        About {
+            text: args.text.as_deref(),
+            files: args.image.as_ref().map_or(&args.file[..], std::slice::from_ref),
+            ..About::default()
+        }
     }
 }
 
@@ -112,9 +112,9 @@ pub(crate) fn question<'a>(requester: &'a Requester, about: &About<'a>, stage: S
         command: requester.command,
         client: requester.client.as_deref(),
         agent: requester.agent.as_deref(),
-        app: facts(about.app, AppView::facts),
+        app: about.app.map(AppView::facts),
         window: about.window,
-        element: facts(about.element, ElementView::facts),
+        element: about.element.map(ElementView::facts),
         keys: about.keys,
         text: about.text,
         launch: about.launch.map(|launch| LaunchFacts {
@@ -180,11 +180,12 @@ impl Engine {
         LaunchView { programs, args: args.arg.clone(), env: env.collect() }
     }
 
-    /// The title of the window that an element is in: as the desktop tells it, else as its app does.
+    /// The title of the window that an element is in, which may be empty: as the desktop tells it, else as its app does.
     pub(crate) fn window_title(&self, tree: &Tree, ix: Ix) -> Option<String> {
         let window = tree.windows().find(|window| tree.is_within(ix, *window))?;
         let number = tree.window_number(window);
         let told = number.and_then(|number| Some(self.desktop.read().window(number)?.title.clone()));
-        told.filter(|title| !title.is_empty()).or_else(|| tree.node_ref(window).name)
+        let told = told.filter(|title| !title.is_empty()).or_else(|| tree.node_ref(window).name);
+        Some(told.unwrap_or_default())
     }
 }

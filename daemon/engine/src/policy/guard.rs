@@ -6,58 +6,54 @@
 use std::sync::{Arc, Weak};
 
 use axd_platform::{Act, Failure, FailureKind, InputStep, Receiver, Stretch};
-use axd_policy::{Decision, Fact, Stage, Verdict, pressed_combos};
-use axd_protocol::NodeId;
+use axd_policy::{Decision, Fact, Stage, pressed_combos};
 use axd_protocol::keys::{Combo, Key};
+use axd_protocol::{Error, NodeId};
 use parking_lot::Mutex;
 
 use crate::Engine;
+use crate::action::compare::Comparison;
 use crate::action::context::ActionContext;
 use crate::action::receiver::is_hidden;
-use crate::policy::approvals::Wanted;
+use crate::apps::app::App;
 use crate::policy::facts::{About, ElementView, Requester};
-use crate::policy::permit::Grants;
+use axd_service::Approved;
 
 /// Asks the policy about each receiver of a script of input.
-#[derive(Clone)]
 pub(crate) struct Guard {
     engine: Weak<Engine>,
     requester: Requester,
-    grants: Grants,
-    /// The element that the input is for, and its app.
-    element: Option<(u32, ElementView)>,
+    client: u64,
+    approved: Approved,
+    /// The app of the elements.
+    pid: Option<u32>,
+    /// The element that the pointer is aimed at.
+    aimed_at: Option<ElementView>,
+    /// The element that gets the keys.
+    typed_into: Option<ElementView>,
+    /// Whether something is dragged: then it is not known what lies below the pointer on its way.
+    drags: bool,
     /// The combinations of keys that the script presses, with what is held already.
-    keys: Arc<[Combo]>,
-    text: Option<Arc<str>>,
+    keys: Vec<Combo>,
+    text: Option<String>,
+    comparison: Option<Comparison>,
     denied: Denied,
 }
 
-/// What the policy did not allow.
+/// Why something was not sent.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Denied(Arc<Mutex<Option<(Decision, Wanted)>>>);
+pub(crate) struct Denied(Arc<Mutex<Option<Error>>>);
 
 impl Denied {
-    /// The decision.
-    pub fn get(&self) -> Option<Decision> {
-        self.0.lock().as_ref().map(|(decision, _)| decision.clone())
+    /// The error that says so.
+    pub fn get(&self) -> Option<Error> {
+        self.0.lock().clone()
     }
 
-    /// What somebody would have to approve.
-    pub fn to_be_approved(&self) -> Option<(Decision, Wanted)> {
-        self.0.lock().clone().filter(|(decision, _)| decision.verdict == Verdict::Ask)
-    }
-
-    fn check(&self, decision: Decision, grants: &Grants, about: &About<'_>) -> Result<(), Failure> {
-        if decision.verdict == Verdict::Allow {
-            return Ok(());
-        }
-        let wanted = Wanted::of(about);
-        if decision.verdict == Verdict::Ask && grants.has(&decision, &wanted) {
-            return Ok(());
-        }
-        let failure = Failure::new(FailureKind::Denied, decision.why.clone());
-        *self.0.lock() = Some((decision, wanted));
-        Err(failure)
+    fn set(&self, error: Error) -> Failure {
+        let failure = Failure::new(FailureKind::Denied, error.message.clone());
+        *self.0.lock() = Some(error);
+        failure
     }
 }
 
@@ -65,6 +61,9 @@ impl Guard {
     /// Fails unless input may be sent to this receiver.
     pub fn check(&self, stretch: Stretch, receiver: &Receiver) -> Result<(), Failure> {
         let Some(engine) = self.engine.upgrade() else { return Err(Failure::closed()) };
+        if let Some(comparison) = &self.comparison {
+            comparison.check(&engine).map_err(|error| self.denied.set(error))?;
+        }
         let app = receiver.pid.and_then(|pid| engine.app_view(pid));
         let app = match (&app, receiver.window) {
             (Some(app), _) => Fact::Known(app),
@@ -72,19 +71,20 @@ impl Guard {
             (None, None) if receiver.pid.is_none() => Fact::None,
             (None, _) => Fact::Unknown,
         };
-        let element = match (&self.element, stretch) {
-            (_, Stretch::Over(_)) => Fact::None,
-            (Some((pid, element)), _) if receiver.pid == Some(*pid) => Fact::Known(element),
-            _ => Fact::Unknown,
-        };
         let is_keys = matches!(stretch, Stretch::Keys);
+        let element = match stretch {
+            Stretch::Keys => self.typed_into.as_ref(),
+            Stretch::Over(_) if self.drags => None,
+            Stretch::Pointer(_) | Stretch::Over(_) => self.aimed_at.as_ref(),
+        };
+        let element = element.filter(|_| self.pid.is_some() && receiver.pid == self.pid);
         let about = About {
             app,
             window: match receiver.window {
                 Some(_) => Fact::Known(receiver.title.as_str()),
                 None => Fact::None,
             },
-            element,
+            element: Fact::known_or_not(element),
             keys: if is_keys { &self.keys } else { &[] },
             text: self.text.as_deref().filter(|_| is_keys),
             ..About::default()
@@ -92,34 +92,43 @@ impl Guard {
         if receiver.window.is_some() && is_hidden(&engine.desktop.read(), receiver) {
             let why = "a window that may not be read would get the input";
             let decision = Decision::deny("hidden-window", why, "leave this window to the user");
-            return self.denied.check(decision, &self.grants, &About::default());
+            return Err(self.denied.set(decision.to_error()));
         }
-        self.denied.check(engine.decide(&self.requester, &about, Stage::Final), &self.grants, &about)
+        let decision = engine.decide(&self.requester, &about, Stage::Final);
+        let checked = engine.check(decision, self.client, &self.approved, &about);
+        checked.map_err(|decision| self.denied.set(decision.to_error()))
     }
 }
 
 impl ActionContext<'_> {
     /// The guard of a script of input for an element, or for whatever is there.
     pub fn guard(&self, steps: &[InputStep], element: Option<NodeId>) -> Guard {
-        let element = element.or(self.target).or(self.focused);
-        let view = element.and_then(|id| self.read_node(id, ElementView::of).ok());
-        let pid = self.app.as_ref().map(|app| app.pid());
+        let view = |id: NodeId| self.read_node(id, ElementView::of).ok();
+        let element = element.or(self.target);
         let text: String = steps.iter().filter_map(text_of).collect();
+        let presses = |step: &InputStep| matches!(step, InputStep::Button(_, true));
         Guard {
             engine: Arc::downgrade(self.engine),
             requester: self.requester.clone(),
-            grants: self.grants.clone(),
-            element: pid.zip(view),
-            keys: combos(&self.engine.input_lock.held_keys(), steps).into(),
-            text: (!text.is_empty()).then(|| text.into()),
+            client: self.call.session.client,
+            approved: self.call.approved.clone(),
+            pid: self.app.as_ref().map(|app| app.pid()),
+            aimed_at: element.and_then(view),
+            typed_into: element.or(self.focused).and_then(view),
+            drags: steps.iter().any(presses) || self.engine.input_lock.is_holding_button(),
+            keys: combos(&self.engine.input_lock.held_keys(), steps),
+            text: (!text.is_empty()).then_some(text),
+            comparison: self.comparison.clone(),
             denied: self.denied.clone(),
         }
     }
 
-    /// Fails unless an element may be acted on through its app.
-    pub fn guard_act(&self, id: NodeId, act: &Act) -> Result<(), Failure> {
-        let gone = |error: axd_protocol::Error| Failure::new(FailureKind::Gone, error.message);
-        let app = self.app().map_err(gone)?;
+    /// Fails unless an element of an app may be acted on through it.
+    pub fn guard_act(&self, app: &Arc<App>, id: NodeId, act: &Act) -> Result<(), Failure> {
+        if let Some(comparison) = &self.comparison {
+            comparison.check(self.engine).map_err(|error| self.denied.set(error))?;
+        }
+        let gone = |error: Error| Failure::new(FailureKind::Gone, error.message);
         let (element, title) = {
             let tree = app.tree.read();
             let ix = crate::apps::target::alive(app, &tree, id).map_err(gone)?;
@@ -127,7 +136,7 @@ impl ActionContext<'_> {
         };
         let view = self.engine.app_view(app.pid());
         let about = About {
-            app: view.as_ref().map_or(Fact::Unknown, Fact::Known),
+            app: Fact::known_or_not(view.as_ref()),
             window: title.as_deref().into(),
             element: Fact::Known(&element),
             text: match act {
@@ -137,7 +146,8 @@ impl ActionContext<'_> {
             ..About::default()
         };
         let decision = self.engine.decide(&self.requester, &about, Stage::Final);
-        self.denied.check(decision, &self.grants, &about)
+        let checked = self.engine.check(decision, self.call.session.client, &self.call.approved, &about);
+        checked.map_err(|decision| self.denied.set(decision.to_error()))
     }
 }
 

@@ -48,16 +48,15 @@ impl Engine {
     fn is_blocked_in_pictures(&self, call: &Call, window: &DesktopWindow) -> bool {
         let view = self.app_view(window.pid);
         let about = About {
-            app: view.as_ref().map_or(Fact::Unknown, Fact::Known),
+            app: Fact::known_or_not(view.as_ref()),
             window: Fact::Known(&window.title),
             ..About::default()
         };
         let decision = self.decide(&Requester::of(call), &about, Stage::Final);
-        match decision.verdict {
-            Verdict::Allow => false,
-            Verdict::Ask => !self.client_grants(call.session.client).is_always_allowed(&decision),
-            Verdict::Deny => true,
-        }
+        // Who approved a picture of the screen approved what the same rule says of the windows on it.
+        let is_asked = decision.verdict == Verdict::Ask;
+        let is_approved = is_asked && call.approved.has_whole(&decision.rule);
+        !is_approved && !self.is_allowed(&decision, call.session.client, &call.approved, &about)
     }
 }
 

@@ -3,22 +3,21 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
 
 use axd_policy::{Decision, Fact, Stage, Verdict};
 use axd_protocol::command::CommandKind;
 use axd_protocol::event::Event;
 use axd_protocol::keys::Combo;
-use axd_protocol::{Command, Error, ErrorCode, NodeId, NodeRef, Result};
+use axd_protocol::{Command, NodeId, NodeRef, Result};
 use parking_lot::Mutex;
 
 use crate::Engine;
 use crate::apps::app::App;
-use crate::policy::approvals::Wanted;
+use crate::policy::approvals::asked;
 use crate::policy::facts::{About, AppView, ElementView, Requester};
 use crate::subscribe::event_log::event_data;
 use axd_platform::RunningApp;
-use axd_service::Call;
+use axd_service::{Approved, Call};
 
 /// The subject of an action, as far as the policy and the audit need it.
 #[derive(Debug, Default)]
@@ -29,38 +28,6 @@ pub(crate) struct ActionSubject<'a> {
     pub described: Option<NodeRef>,
     pub keys: Option<&'a Combo>,
     pub text: Option<&'a str>,
-    /// What was approved of it.
-    pub grants: Grants,
-    /// What must be approved before it is sent, as was found out just before.
-    pub must_be_approved: Option<(Decision, Wanted)>,
-    /// Who approved it.
-    pub approved_by: Option<u64>,
-}
-
-/// What was approved of an action: which rule asked, and about which app and window. Another one is another question.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Grants(Arc<Mutex<Vec<Grant>>>);
-
-#[derive(Debug)]
-struct Grant {
-    rule: String,
-    pid: Option<u32>,
-    window: Option<String>,
-}
-
-impl Grants {
-    pub fn add(&self, decision: &Decision, wanted: &Wanted) {
-        let rule = decision.rule.clone();
-        self.0.lock().push(Grant { rule, pid: wanted.pid(), window: wanted.window.clone() });
-    }
-
-    pub fn has(&self, decision: &Decision, wanted: &Wanted) -> bool {
-        self.0.lock().iter().any(|grant| {
-            // Before the action began, its window may not have been known; its app was.
-            let is_window = grant.window.is_none() || grant.window == wanted.window;
-            grant.rule == decision.rule && grant.pid == wanted.pid() && is_window
-        })
-    }
 }
 
 /// What the policy knows of a connected client.
@@ -68,7 +35,7 @@ impl Grants {
 pub(crate) struct ClientGrants {
     /// The rules that need not ask about it again while it is connected.
     always: Mutex<HashSet<String>>,
-    /// The characters that its batch has entered so far. Its batches run one after another.
+    /// The characters that its batch in progress has entered so far. Its batches run one after another.
     pub batch_chars: AtomicUsize,
 }
 
@@ -77,133 +44,93 @@ pub(crate) struct ClientGrants {
 pub(crate) struct Reader {
     requester: Requester,
     client: u64,
+    approved: Approved,
 }
 
 impl ClientGrants {
-    pub fn allow_always(&self, decision: &Decision) {
-        self.always.lock().insert(decision.rule.clone());
+    pub fn allow_always(&self, rule: String) {
+        self.always.lock().insert(rule);
     }
 
-    pub fn is_always_allowed(&self, decision: &Decision) -> bool {
-        self.always.lock().contains(&decision.rule)
+    pub fn is_always_allowed(&self, rule: &str) -> bool {
+        self.always.lock().contains(rule)
     }
 }
 
 impl Engine {
     /// Asks whether a command may be executed at all, whatever it is about: before anything else is done for it.
     pub(crate) async fn permit_command(self: &Arc<Self>, call: &Call) -> Result<()> {
-        // The parts of a batch are asked about one by one.
-        if matches!(call.command, Command::Batch(_)) {
-            return Ok(());
-        }
-        let requester = Requester::of(call);
-        // An app, a window or an element that it is about is asked about where it is found.
-        let stage = if finds_out_more(&call.command) { Stage::Before } else { Stage::Final };
-        let unknown = stage == Stage::Before;
-        let about = About {
-            app: if unknown { Fact::Unknown } else { Fact::None },
-            window: if unknown { Fact::Unknown } else { Fact::None },
-            element: if unknown { Fact::Unknown } else { Fact::None },
-            text: match &call.command {
-                Command::ClipboardSet(args) => args.text.as_deref(),
-                _ => None,
-            },
-            files: match &call.command {
-                Command::ClipboardSet(args) => {
-                    args.image.as_ref().map_or(&args.file[..], std::slice::from_ref)
-                }
-                _ => &[],
-            },
-            ..About::default()
+        let launch;
+        let about = match &call.command {
+            // The parts of a batch are asked about one by one.
+            Command::Batch(_) => return Ok(()),
+            // An app, a window or an element that it is about is asked about where it is found.
+            command if finds_out_more(command) => {
+                return self.permit_to_begin(call, Fact::Unknown);
+            }
+            Command::Launch(args) => {
+                launch = self.launch_view(args).await;
+                About { launch: Some(&launch), ..About::default() }
+            }
+            Command::ClipboardSet(args) => About::of_clipboard(args),
+            _ => About::default(),
         };
-        if let Command::Launch(args) = &call.command {
-            let launch = self.launch_view(args).await;
-            let about = About { launch: Some(&launch), ..About::default() };
-            return self.permit(call, &requester, &about, Stage::Final).await.map(drop);
-        }
-        let decision = self.decide(&requester, &about, stage);
-        if decision.verdict == Verdict::Ask && stage == Stage::Before {
-            // Somebody is asked when it is known what it is about.
+        self.permit(call, &about)
+    }
+
+    /// Asks whether a command may begin, of which it is found out later what else it is about. Somebody is asked then, too.
+    fn permit_to_begin(&self, call: &Call, app: Fact<&AppView>) -> Result<()> {
+        let about = About { app, window: Fact::Unknown, element: Fact::Unknown, ..About::default() };
+        let decision = self.decide(&Requester::of(call), &about, Stage::Before);
+        if decision.verdict == Verdict::Ask {
             return Ok(());
         }
-        self.follow(call, &decision, || Wanted::of(&about)).await.map(drop)
+        self.follow(call, decision, &about)
     }
 
     /// Asks whether an action may begin.
-    pub(crate) async fn permit_action(
-        self: &Arc<Self>,
+    pub(crate) fn permit_action(
+        &self,
         call: &Call,
-        about: &mut ActionSubject<'_>,
-        element: Option<ElementView>,
-        window: Option<String>,
+        subject: &ActionSubject<'_>,
+        element: Option<&ElementView>,
+        window: Option<&str>,
     ) -> Result<()> {
-        let requester = Requester::of(call);
-        let app = about.app.as_ref().and_then(|app| self.app_view(app.pid));
-        let keys: Vec<Combo> = about.keys.into_iter().cloned().collect();
-        let view = About {
-            app: app.as_ref().map_or(Fact::Unknown, Fact::Known),
-            window: window.as_deref().map_or(Fact::Unknown, Fact::Known),
-            element: element.as_ref().map_or(Fact::Unknown, Fact::Known),
+        let app = subject.app.as_ref().and_then(|app| self.app_view(app.pid));
+        let keys: Vec<Combo> = subject.keys.into_iter().cloned().collect();
+        let about = About {
+            app: Fact::known_or_not(app.as_ref()),
+            window: Fact::known_or_not(window),
+            element: Fact::known_or_not(element),
             keys: &keys,
-            text: about.text,
+            text: subject.text,
             ..About::default()
         };
-        let decision = self.decide(&requester, &view, Stage::Before);
-        let wanted = Wanted::of(&view);
-        if !(decision.verdict == Verdict::Ask && about.grants.has(&decision, &wanted)) {
-            if let Some(by) = self.follow(call, &decision, || wanted.clone()).await? {
-                about.approved_by = Some(by);
-            }
-            // It is not asked about again when it is sent.
-            about.grants.add(&decision, &wanted);
-        }
-        self.count_text(call, about.text)?;
-        let most = self.policy.current().limits.actions_per_minute;
-        self.rates.actions.count(most).map_err(|left| too_many("actions", most, left))
-    }
-
-    /// A batch enters no more at once than a single action may.
-    fn count_text(&self, call: &Call, text: Option<&str>) -> Result<()> {
-        let Some(text) = text.filter(|_| call.is_part) else { return Ok(()) };
-        let most = self.policy.current().limits.text_chars;
-        let length = text.chars().count();
-        let entered = self.client_grants(call.session.client).batch_chars.fetch_add(length, Relaxed) + length;
-        if entered <= most {
-            return Ok(());
-        }
-        let message = format!(
-            "the texts of this batch have {entered} characters so far; at most {most} are allowed at once (text-too-long)"
-        );
-        Err(Error::new(ErrorCode::PolicyDenied, message).suggest("enter it with several requests"))
+        let decision = self.decide(&Requester::of(call), &about, Stage::Before);
+        self.follow(call, decision, &about)
     }
 
     /// Asks whether an app may be read, or a command about it as a whole may be executed.
-    pub(crate) async fn permit_app(self: &Arc<Self>, call: &Call, app: &App) -> Result<()> {
+    pub(crate) fn permit_app(&self, call: &Call, app: &App) -> Result<()> {
         let acts = call.command.kind() == CommandKind::Acts;
         if !acts && !self.policy.restricts_reading() {
             return Ok(());
         }
-        // Whatever an action does to the app is asked about when it is done.
-        let stage = if acts { Stage::Before } else { Stage::Final };
         let view = self.view_to_read(app);
-        let unknown = stage == Stage::Before;
-        let about = About {
-            app: Fact::Known(&view),
-            window: if unknown { Fact::Unknown } else { Fact::None },
-            element: if unknown { Fact::Unknown } else { Fact::None },
-            ..About::default()
-        };
-        let decision = self.decide(&Requester::of(call), &about, stage);
-        if decision.verdict == Verdict::Ask && acts {
-            // Somebody is asked when the element is known.
-            return Ok(());
+        match acts {
+            // Whatever an action does to the app is asked about when it is done.
+            true => self.permit_to_begin(call, Fact::Known(&view)),
+            false => self.permit(call, &About { app: Fact::Known(&view), ..About::default() }),
         }
-        self.follow(call, &decision, || Wanted::of(&about)).await.map(drop)
     }
 
     /// Who reads, for commands that read more than one app.
     pub(crate) fn reader(&self, call: &Call) -> Reader {
-        Reader { requester: Requester::of(call), client: call.session.client }
+        Reader {
+            requester: Requester::of(call),
+            client: call.session.client,
+            approved: call.approved.clone(),
+        }
     }
 
     /// Whether a client may read an app without being asked for approval.
@@ -237,11 +164,42 @@ impl Engine {
     fn may_see(&self, reader: &Reader, view: &AppView, window: Option<&str>) -> bool {
         let about = About { app: Fact::Known(view), window: window.into(), ..About::default() };
         let decision = self.decide(&reader.requester, &about, Stage::Final);
+        self.is_allowed(&decision, reader.client, &reader.approved, &about)
+    }
+
+    /// Whether the policy has decided for something, or somebody has approved it.
+    pub(crate) fn is_allowed(
+        &self,
+        decision: &Decision,
+        client: u64,
+        approved: &Approved,
+        about: &About<'_>,
+    ) -> bool {
         match decision.verdict {
             Verdict::Allow => true,
-            Verdict::Ask => self.client_grants(reader.client).is_always_allowed(&decision),
+            Verdict::Ask => {
+                approved.has(&asked(decision, about))
+                    || self.client_grants(client).is_always_allowed(&decision.rule)
+            }
             Verdict::Deny => false,
         }
+    }
+
+    /// Fails with the decision unless something is allowed. Notes what must be approved for it.
+    pub(crate) fn check(
+        &self,
+        decision: Decision,
+        client: u64,
+        approved: &Approved,
+        about: &About<'_>,
+    ) -> std::result::Result<(), Decision> {
+        if self.is_allowed(&decision, client, approved, about) {
+            return Ok(());
+        }
+        if decision.verdict == Verdict::Ask {
+            approved.need(asked(&decision, about));
+        }
+        Err(decision)
     }
 
     /// The attached apps that a client may read.
@@ -252,64 +210,28 @@ impl Engine {
     }
 
     /// Asks about an operation on a window, or on an app as a whole.
-    pub(crate) async fn permit_on(
-        self: &Arc<Self>,
-        call: &Call,
-        pid: u32,
-        window: Option<&str>,
-    ) -> Result<Option<u64>> {
-        let app: Option<AppView> = self.app_view(pid);
-        let about = About {
-            app: app.as_ref().map_or(Fact::Unknown, Fact::Known),
-            window: window.into(),
-            ..About::default()
-        };
-        self.permit(call, &Requester::of(call), &about, Stage::Final).await
+    pub(crate) fn permit_on(&self, call: &Call, pid: u32, window: Option<&str>) -> Result<()> {
+        let app = self.app_view(pid);
+        let app = Fact::known_or_not(app.as_ref());
+        self.permit(call, &About { app, window: window.into(), ..About::default() })
     }
 
     /// Asks about a picture of the screen, whatever windows are in it: those that may not be are painted over.
-    pub(crate) async fn permit_screen(self: &Arc<Self>, call: &Call) -> Result<()> {
-        self.permit(call, &Requester::of(call), &About::default(), Stage::Final).await.map(drop)
+    pub(crate) fn permit_screen(&self, call: &Call) -> Result<()> {
+        self.permit(call, &About::default())
     }
 
-    /// Asks the policy, and whoever approves if it says so; returns who approved. Fails if it is not allowed.
-    async fn permit(
-        self: &Arc<Self>,
-        call: &Call,
-        requester: &Requester,
-        about: &About<'_>,
-        stage: Stage,
-    ) -> Result<Option<u64>> {
-        let decision = self.decide(requester, about, stage);
-        self.follow(call, &decision, || Wanted::of(about)).await
+    fn permit(&self, call: &Call, about: &About<'_>) -> Result<()> {
+        self.follow(call, self.decide(&Requester::of(call), about, Stage::Final), about)
     }
 
-    /// Does what the policy has decided: goes on, has it approved, or fails.
-    async fn follow(
-        self: &Arc<Self>,
-        call: &Call,
-        decision: &Decision,
-        wanted: impl FnOnce() -> Wanted,
-    ) -> Result<Option<u64>> {
-        match decision.verdict {
-            Verdict::Allow => Ok(None),
-            Verdict::Deny => {
-                tracing::info!(command = call.command.name(), rule = decision.rule, "denied");
-                Err(decision.to_error())
-            }
-            Verdict::Ask => self.have_approved(call, decision, wanted()).await,
-        }
+    /// Does what the policy has decided. What must be approved fails, and the request is tried again when it has been.
+    fn follow(&self, call: &Call, decision: Decision, about: &About<'_>) -> Result<()> {
+        self.check(decision, call.session.client, &call.approved, about).map_err(|decision| {
+            tracing::info!(command = call.command.name(), rule = decision.rule, "not allowed");
+            decision.to_error()
+        })
     }
-}
-
-/// The error for more than a limit allows in a minute.
-pub(crate) fn too_many(what: &str, most: Option<u32>, left: std::time::Duration) -> Error {
-    let (most, seconds) = (most.unwrap_or_default(), left.as_secs() + 1);
-    Error::new(
-        ErrorCode::RateLimited,
-        format!("at most {most} {what} a minute are allowed (limits.{what}_per_minute)"),
-    )
-    .suggest(format!("try again in {seconds} s, or have the limit raised in the policy file"))
 }
 
 /// Whether what a command is about is found out later, and asked about then.

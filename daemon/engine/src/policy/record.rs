@@ -65,7 +65,7 @@ impl Engine {
             name: described.and_then(|node| node.name.as_deref()).map(start_of),
             keys: about.keys.map(ToString::to_string),
             launch: launched(&call.command),
-            approved_by: about.approved_by,
+            approved_by: call.approved.by(),
             delivery,
             error: error.map(|error| error.code),
             rule: error.and_then(rule_of),
@@ -80,9 +80,14 @@ fn start_of(text: &str) -> &str {
     text.char_indices().nth(MAX_NAME_CHARS).map_or(text, |(end, _)| &text[..end])
 }
 
+/// Whether the policy is why a request was refused.
+pub(crate) fn is_refused(error: &Error) -> bool {
+    matches!(error.code, ErrorCode::PolicyDenied | ErrorCode::ApprovalRequired)
+}
+
 /// The rule that denied an action, which is in parentheses at the end of the error's message.
 fn rule_of(error: &Error) -> Option<&str> {
-    let message = error.message.strip_suffix(')').filter(|_| error.code == ErrorCode::PolicyDenied)?;
+    let message = error.message.strip_suffix(')').filter(|_| is_refused(error))?;
     message.rsplit_once('(').map(|(_, rule)| rule)
 }
 

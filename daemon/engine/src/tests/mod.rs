@@ -1,6 +1,7 @@
 //! The engine on a desktop that does what a test says, in paused time: a test says to the millisecond when something happens.
 
 mod actionability;
+mod approval;
 mod fake_desktop;
 mod hidden;
 mod lock_order;
@@ -19,7 +20,8 @@ use tokio::time::Instant;
 use crate::apps::app::App;
 use crate::{DaemonInfo, Engine};
 use axd_platform::{ElementKey, Gate};
-use axd_service::{Call, Served, Service, Session, Sessions, Stop};
+use axd_policy::PolicyStore;
+use axd_service::{Approved, Call, Served, Service, Session, Sessions, Stop};
 use fake_desktop::{BUTTON, FakeDesktop, NOTES, running_app};
 
 /// An engine on a fake desktop, and when it was started.
@@ -38,10 +40,15 @@ struct Running {
 
 impl Rig {
     fn new() -> Rig {
+        Rig::with_policy("")
+    }
+
+    /// With a policy file that says this.
+    fn with_policy(policy: &str) -> Rig {
         let (desktop, sessions) = (FakeDesktop::new(), Arc::new(Sessions::default()));
-        let info = DaemonInfo::default();
-        let engine =
-            Engine::start(desktop.clone().into(), info, Arc::clone(&sessions), Stop::new(), Arc::default());
+        let (info, stop) = (DaemonInfo::default(), Stop::new());
+        let policy = Arc::new(PolicyStore::of(axd_policy::parse(policy).unwrap()));
+        let engine = Engine::start(desktop.clone().into(), info, Arc::clone(&sessions), stop, policy);
         Rig { engine, desktop, sessions, start: Instant::now() }
     }
 
@@ -102,6 +109,7 @@ impl Rig {
             session: Arc::clone(client),
             sub: 0,
             gate: Gate::new(),
+            approved: Approved::default(),
         }
     }
 

@@ -1,8 +1,10 @@
 //! `wait`: conditions that are checked whenever something changes, never by walking an app again.
 //!
-//! `unmet` describes conditions that did not become true; `idle` decides when an app is idle.
+//! `unmet` describes conditions that did not become true; `idle` decides when an app is idle; `state_word` has the states that can
+//! be waited for.
 
 pub(crate) mod idle;
+mod state_word;
 pub(crate) mod unmet;
 
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use std::time::Duration;
 use axd_protocol::command::{Wait, WaitAnswer};
 use axd_protocol::event::{Event, EventKind, Observed};
 use axd_protocol::selector::{CostedRegex, Selector, Target};
-use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, State, Tick, WindowInfo};
+use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Result, Tick, WindowInfo};
 use tokio::time::{Instant, sleep_until};
 
 use crate::Engine;
@@ -26,6 +28,7 @@ use crate::subscribe::event_log::event_data;
 use crate::tree_work::rest_after;
 use axd_service::Call;
 use axd_tree::{Resolved, Scope, Tree};
+use state_word::StateWord;
 
 /// The default timeout.
 const TIMEOUT: Duration = Duration::from_millis(10_000);
@@ -63,7 +66,7 @@ enum Test {
     /// A selector matches nothing; `seen` has its earlier matches.
     Gone { selector: Selector, seen: Vec<NodeId> },
     /// An element has a state, or does not have it.
-    State { target: Named, state: Word, on: bool },
+    State { target: Named, state: StateWord, on: bool },
     /// An element's value passes a test.
     Value { target: Named, fits: Fits },
     /// There is a window with this in its title; `came` is when one was first seen.
@@ -87,14 +90,6 @@ enum Test {
 enum Named {
     Id(NodeId),
     Selector(Selector),
-}
-
-/// A state, as conditions name it.
-#[derive(Debug)]
-enum Word {
-    State(State),
-    Enabled,
-    Visible,
 }
 
 /// A test of a value.
@@ -232,7 +227,7 @@ impl Engine {
         };
         if let Some(text) = &args.state {
             let (target, app) = named("state")?;
-            let (state, on) = parse_state(text)?;
+            let (state, on) = StateWord::parse(text)?;
             add(format!("state {text}"), app, Test::State { target, state, on });
         }
         let regex = |pattern: &String| -> Result<Fits> {
@@ -477,13 +472,7 @@ fn tree_holds(app: &App, tree: &Tree, test: &mut Test) -> Option<Holds> {
         }
         Test::State { target, state, on } => {
             let ix = one(target)?;
-            let states = tree.states(ix);
-            let is = match state {
-                Word::State(state) => states.has(*state),
-                Word::Enabled => !states.has(State::Disabled),
-                Word::Visible => !states.has(State::Hidden) && !states.has(State::Offscreen),
-            };
-            (is == *on).then_some(())?;
+            (state.is_of(tree.states(ix)) == *on).then_some(())?;
             holding(vec![tree.node_ref(ix)])
         }
         Test::Value { target, fits } => {
@@ -558,49 +547,8 @@ fn report(conditions: &[Condition], holds: Vec<Option<Holds>>, began: Instant) -
     data
 }
 
-/// Parses `checked`, `checked=false`, `enabled=true`.
-fn parse_state(text: &str) -> Result<(Word, bool)> {
-    let (name, on) = match text.split_once('=') {
-        None => (text, true),
-        Some((name, "true")) => (name, true),
-        Some((name, "false")) => (name, false),
-        Some(_) => {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                format!("state: '{text}' must end in =true or =false"),
-            ));
-        }
-    };
-    let word = match name.to_ascii_lowercase().as_str() {
-        "enabled" => Word::Enabled,
-        "visible" => Word::Visible,
-        name => match State::parse(name) {
-            Some(state) => Word::State(state),
-            None => {
-                let names: Vec<&str> = State::ALL.iter().map(|state| state.name()).collect();
-                return Err(Error::new(ErrorCode::InvalidArgs, format!("state: unknown state '{name}'"))
-                    .suggest(format!("the states are: {} enabled visible", names.join(" "))));
-            }
-        },
-    };
-    Ok((word, on))
-}
-
 #[cfg(test)]
 thread_local! {
     /// How often waits looked for what they wait for.
     pub(crate) static LOOKS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_state_may_be_waited_for_either_way() {
-        assert!(matches!(parse_state("checked"), Ok((Word::State(State::Checked), true))));
-        assert!(matches!(parse_state("Enabled=false"), Ok((Word::Enabled, false))));
-        assert!(parse_state("checkd").unwrap_err().suggestion.contains("checked"));
-        assert!(parse_state("checked=maybe").is_err());
-    }
 }
