@@ -48,6 +48,8 @@ codes! {
     ActionFailed = "ACTION_FAILED", "check the element before trying another way";
     /// Something has changed since the clock of `if_since`, so nothing was done.
     Changed = "CHANGED", "look again, then act on the clock of that answer";
+    /// The action was done, and what was expected of it did not come true.
+    NotAsExpected = "NOT_AS_EXPECTED", "see what has changed instead; do not repeat the action without looking";
     /// The element is hidden, disabled, covered or off the screen.
     NotActionable = "NOT_ACTIONABLE", "wait until it is visible, enabled and uncovered";
     /// The app does not answer.

@@ -14,6 +14,7 @@ mod failure;
 pub mod memory;
 mod policy;
 pub mod private_file;
+mod state_word;
 mod subscribe;
 mod tree_work;
 

@@ -37,6 +37,9 @@ pub struct ActAnswer {
     /// The modal dialog that blocks the target's window, if one is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modal: Option<Modal>,
+    /// What was expected of the action; all of it came true.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<Expected>,
     /// What changed in the app since just before the action; absent with `--no-effects`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
@@ -45,6 +48,17 @@ pub struct ActAnswer {
     /// An additional remark for the reader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// Something that was expected of an action and came true.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Expected {
+    /// What was expected, as the request gave it.
+    pub expected: String,
+    /// The first element that matches, if it was a selector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeRef>,
 }
 
 /// The app and window that received input.

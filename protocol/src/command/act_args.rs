@@ -63,6 +63,8 @@ pub struct ActOptions<'a> {
     pub if_since: Option<Clock>,
     /// Where nothing may have changed.
     pub if_scope: Option<IfScope>,
+    /// What must have come true when the action is answered.
+    pub expect: &'a [String],
     /// Whether the answer omits what changed.
     pub no_effects: bool,
     /// Whether the action is only described and not performed.
@@ -127,6 +129,11 @@ pub struct ActOptionArgs {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "SCOPE", value_enum, requires = "if_since", help_heading = ACTION_OPTIONS))]
     pub if_scope: Option<IfScope>,
+    /// State of the target that must come true: a state (with =false, its absence), value=TEXT, value~=TEXT or gone; or a
+    /// selector that must match. Else the answer is NOT_AS_EXPECTED, with what changed. May be repeated.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "STATE|SELECTOR", help_heading = ACTION_OPTIONS))]
+    pub expect: Vec<String>,
     /// Omit what changed from the answer.
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, help_heading = ACTION_OPTIONS))]
@@ -152,6 +159,7 @@ impl<T> ActArgs<T> {
             wait_for_gone: common.wait_for_gone.as_deref(),
             if_since: common.if_since,
             if_scope: common.if_scope,
+            expect: &common.expect,
             no_effects: common.no_effects,
             dry_run: common.dry_run,
         }

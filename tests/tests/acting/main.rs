@@ -7,6 +7,7 @@ mod choosing;
 mod clicking;
 mod clipboard;
 mod cutting_short;
+mod expecting;
 mod holding;
 mod pictures;
 mod pointing;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use axd_protocol::command::{Effects, IfScope};
-use axd_protocol::{Clock, Difference, Error, ErrorCode, NodeId, Result};
+use axd_protocol::{Clock, Difference, Error, ErrorCode, Field, NodeId, Result, State};
 use axd_tree::{Changes, Ix, Resolved, Tree};
 
 use crate::Engine;
@@ -31,7 +31,16 @@ pub(crate) struct Comparison {
 impl ActionContext<'_> {
     /// Fails if something has changed since the clock that the request names.
     pub async fn compare(&mut self) -> Result<()> {
-        let Some(since) = self.options.if_since else { return Ok(()) };
+        let Some(since) = self.options.if_since else {
+            return match self.options.if_scope {
+                None => Ok(()),
+                Some(_) => Err(Error::new(
+                    ErrorCode::InvalidArgs,
+                    "if_scope: nothing to compare with without if_since",
+                )
+                .suggest("give the clock of your look with --if-since, or omit --if-scope")),
+            };
+        };
         self.engine.not_from_the_future(since)?;
         let app = Arc::clone(self.app()?);
         match fence(&app, self.deadline, &self.call.gate).await {
@@ -96,7 +105,14 @@ impl Comparison {
             let is_in_the_way = is_window && tree.parent(*ix) == tree.root();
             is_inside(*ix) || is_in_the_way || !tree.came_after(*ix, self.since.tick)
         });
-        changes.changed.retain(|(ix, _)| is_inside(*ix));
+        changes.changed.retain(|(ix, fields)| {
+            // So may one that was there all along and is shown, or comes to the front.
+            let comes = is_window
+                && tree.parent(*ix) == tree.root()
+                && fields.has(Field::States)
+                && !tree.states(*ix).has(State::Hidden);
+            is_inside(*ix) || comes
+        });
         changes
     }
 
@@ -119,7 +135,7 @@ impl Comparison {
 }
 
 /// A difference as it is sent.
-fn difference(tree: &Tree, changes: &Changes) -> Difference {
+pub(crate) fn difference(tree: &Tree, changes: &Changes) -> Difference {
     let mut json = b"{".to_vec();
     tree.write_changes(changes, &mut json);
     json.push(b'}');

@@ -6,7 +6,7 @@
 //! The rest is what they have in common, in the order of an action: `context` is a running action, `semantic` and `input` are the
 //! two routes, `settle` waits until the app has come to rest, `report` writes the answer. On the way, `actionability` waits until
 //! an element can be reached with the mouse, `receiver` makes sure that input reaches the right window, `typed_text` compares
-//! typed text with the field afterwards, `popup` opens and closes popups, `compare` makes sure that nothing has changed since the client looked, `resolve_again` finds elements that were replaced.
+//! typed text with the field afterwards, `popup` opens and closes popups, `compare` makes sure that nothing has changed since the client looked, `expect` that what was expected came true, `resolve_again` finds elements that were replaced.
 //! `queue` allows one action at a time per app, `input_lock` one at a time with mouse and keyboard.
 
 pub(crate) mod actionability;
@@ -15,6 +15,7 @@ mod click;
 pub(crate) mod compare;
 pub(crate) mod context;
 mod expand;
+pub(crate) mod expect;
 mod focus;
 pub(crate) mod input;
 pub(crate) mod input_lock;
@@ -71,6 +72,7 @@ impl Engine {
     ) -> Result<()> {
         let (action, options) = (action_of(command), command.options());
         let spec = action.spec_of()?;
+        expect::parse(options.expect)?;
         let deadline = || call.deadline.unwrap_or_else(|| Instant::now() + DEFAULT_ACTION_DEADLINE);
         let mut end = deadline();
         let mut subject = ActionSubject { keys: spec.keys, text: spec.text, ..ActionSubject::default() };
@@ -116,6 +118,7 @@ impl Engine {
         if !options.dry_run {
             self.permit_action(call, subject, element.as_ref(), window.as_deref())?;
         }
+        let expectations = expect::parse(options.expect)?;
         let mut needs_input = spec.takes_input_lock(options, point.is_some());
         let (_turn, context, done) = loop {
             let user = InputUser { client: call.session.client, releases: spec.releases };
@@ -126,6 +129,7 @@ impl Engine {
             }
             let mut context = ActionContext::new(self, call, options, deadline, app.clone(), target, point);
             context.releases = spec.releases;
+            context.check_expectations(&expectations)?;
             context.begin().await?;
             context.compare().await?;
             let done = match options.dry_run {
@@ -152,7 +156,11 @@ impl Engine {
         if spec.checks_hit {
             context.check_hit(&done)?;
         }
-        context.report(&done, settled, answer)?;
+        let expected = match options.dry_run {
+            true => Vec::new(),
+            false => context.until_expected(&expectations, done.delivery).await?,
+        };
+        context.report(&done, settled, expected, answer)?;
         Ok(done.delivery)
     }
 

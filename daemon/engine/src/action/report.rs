@@ -1,10 +1,11 @@
 //! The answer to an action.
 
-use axd_protocol::command::{ActAnswer, Aspect, Effects, Modal, Receiver, Route, Settled};
+use axd_protocol::command::{ActAnswer, Aspect, Effects, Expected, Modal, Receiver, Route, Settled};
 use axd_protocol::error::{Delivery, Disposition};
-use axd_protocol::text::one_line;
+use axd_protocol::text::{one_line, write_ref};
 use axd_protocol::{Difference, Result};
 
+use crate::action::compare::difference;
 use crate::action::context::{ActionContext, Outcome, Settle};
 use crate::action::receiver::is_hidden;
 use crate::action::spec::ActionSpec;
@@ -29,7 +30,13 @@ impl ActionContext<'_> {
     }
 
     /// Writes the answer.
-    pub fn report(&self, done: &Outcome, rest: Settle, answer: &mut Answer<'_>) -> Result<()> {
+    pub fn report(
+        &self,
+        done: &Outcome,
+        rest: Settle,
+        expected: Vec<Expected>,
+        answer: &mut Answer<'_>,
+    ) -> Result<()> {
         let after = self.now();
         let changed = match (&self.before, &after) {
             (Some(before), Some(after)) => after.changes_since(before),
@@ -53,6 +60,7 @@ impl ActionContext<'_> {
             receiver: self.received.last().map(|receiver| self.named(receiver)),
             hit: self.hit.lock().clone().filter(|_| done.route == Route::Input),
             modal: None,
+            expected,
             effects: None,
             disposition: Disposition::of(done.delivery),
             note: done.note.as_ref().or(doubt).cloned(),
@@ -88,6 +96,17 @@ impl ActionContext<'_> {
 }
 
 impl ActionContext<'_> {
+    /// What the action has changed so far, unless the request does not want to know.
+    pub fn effects(&self) -> Option<Effects> {
+        let app = self.app.as_ref().filter(|_| !self.options.no_effects)?;
+        let tree = app.tree.read();
+        let clock = self.engine.clock.now();
+        let changes = tree.changes_since(self.since.tick).filter(|changes| changes.len() <= MAX_CHANGES);
+        let truncated = changes.is_none();
+        let difference = changes.map(|changes| difference(&tree, &changes)).unwrap_or_default();
+        Some(Effects { since: self.since, clock, difference, truncated })
+    }
+
     /// A receiver, with the name of its app.
     fn named(&self, receiver: axd_platform::Receiver) -> Receiver {
         let desktop = self.engine.desktop.read();
@@ -156,6 +175,14 @@ fn text_of(data: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
     out.push('\n');
     if let Some(note) = &data.note {
         out.push_str(&format!("  {}\n", one_line(note)));
+    }
+    for expected in &data.expected {
+        out.push_str(&format!("  as expected: {}", one_line(&expected.expected)));
+        if let Some(node) = &expected.node {
+            out.push_str(": ");
+            write_ref(node, &mut out);
+        }
+        out.push('\n');
     }
     // The receiver is named only if the request did not determine it.
     if let Some(receiver) = data.receiver.as_ref().filter(|_| data.before.is_none()) {

@@ -1,10 +1,8 @@
 //! `wait`: conditions that are checked whenever something changes, never by walking an app again.
 //!
-//! `unmet` describes conditions that did not become true; `idle` decides when an app is idle; `state_word` has the states that can
-//! be waited for.
+//! `unmet` describes conditions that did not become true; `idle` decides when an app is idle.
 
 pub(crate) mod idle;
-mod state_word;
 pub(crate) mod unmet;
 
 use std::sync::Arc;
@@ -24,11 +22,11 @@ use crate::apps::target::{parse_selector, parse_target};
 use crate::change_wait::Next;
 use crate::commands::launch::IN_TREE;
 use crate::policy::permit::Reader;
+use crate::state_word::StateWord;
 use crate::subscribe::event_log::event_data;
 use crate::tree_work::rest_after;
 use axd_service::Call;
 use axd_tree::{Resolved, Scope, Tree};
-use state_word::StateWord;
 
 /// The default timeout.
 const TIMEOUT: Duration = Duration::from_millis(10_000);

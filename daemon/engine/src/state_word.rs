@@ -1,10 +1,10 @@
-//! The states that can be waited for.
+//! The states that a request may wait for or expect.
 
 use axd_protocol::{Error, ErrorCode, Result, State, States};
 
 /// A state, as conditions name it.
-#[derive(Debug)]
-pub(super) enum StateWord {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum StateWord {
     State(State),
     Enabled,
     Visible,
