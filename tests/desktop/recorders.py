@@ -45,7 +45,8 @@ class Recorder:
             if subprocess.run(["/usr/bin/python3", "-c", PROBES[kit]], capture_output=True).returncode:
                 raise Skipped(f"{kit} is not installed (scripts/install-desktop)")
             command = [HERE / "apps/record.py", kit, title, self.file]
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            pipe = subprocess.PIPE
+            self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
             assert self.process.stdout and self.process.stdout.readline() == "ready\n"
         trial.ok("wait", "--window", title, "--timeout", "40000")
         windows = trial.ok("list-windows", "--filter", title)["data"]["windows"]
@@ -59,6 +60,18 @@ class Recorder:
             what, name, value = line.split(" ", 2)
             got.append((what, name, json.loads(value)))
         return got
+
+    def popup(self) -> None:
+        """Has the app open its popup, or close it, without waiting for that."""
+        assert self.process.stdin
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def popup_is(self, word: str) -> None:
+        """Waits until the popup is `open` or `closed`."""
+        assert self.process.stdout
+        told = self.process.stdout.readline()
+        assert told == f"{word}\n", told
 
     def holds(self, name: str) -> str:
         """What a field holds, by its own record."""

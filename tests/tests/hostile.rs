@@ -106,7 +106,8 @@ fn long_answers_that_nobody_reads_are_not_all_made_and_come_when_they_are_read()
     let before = daemon.memory();
     let mut lazy = daemon.client();
     for _ in 0..REQUESTS {
-        lazy.begin("snapshot", json!({ "app": "Big", "max_nodes": 0, "sync": true }));
+        let args = json!({ "app": "Big", "max_nodes": 0, "sync": true });
+        lazy.begin_within("snapshot", args, Some(300_000));
     }
     for _ in 0..50 {
         client.ok("get", json!({ "target": "button:7", "app": "Calculator" }));

@@ -290,8 +290,9 @@ pub enum Direction {
 
 /// Scroll an element, or the one at a point.
 ///
-/// Example:
+/// Examples:
 ///   ax scroll list:Messages --direction down --amount 5
+///   ax scroll document:News --direction down --until 'link:Imprint'
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
@@ -307,6 +308,11 @@ pub struct Scroll {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
     pub amount: Option<u32>,
+    /// Selector: scroll on until an element in the target matches and is in view. It ends with an error when nothing moves any
+    /// more for --timeout-ms.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SELECTOR"))]
+    pub until: Option<String>,
 }
 
 /// Scroll until an element is visible.

@@ -5,6 +5,9 @@
 
 Its window has eight buttons, four check boxes, four fields and a text area, the same in every toolkit. Whatever it gets is a line of FILE:
 `click B3`, `check C1 on`, `text F2 …` and `text Notes …` with all that the field then holds, as JSON. It prints `ready` when it is up.
+
+A line on its standard input opens a second window, "Popup", which blocks nothing, and the next one closes it. When that is done it is recorded (`popup
+open`, `popup closed`) and the same word is printed.
 """
 
 from __future__ import annotations
@@ -23,6 +26,11 @@ class Record:
 
     def note(self, what: str, name: str, value: object = None) -> None:
         self.file.write(f"{what} {name} {json.dumps(value)}\n")
+
+    def popup(self, is_open: bool) -> None:
+        word = "open" if is_open else "closed"
+        self.note("popup", word)
+        print(word, flush=True)
 
 
 def gtk(version: str, title: str, record: Record) -> None:
@@ -69,6 +77,27 @@ def gtk(version: str, title: str, record: Record) -> None:
     area = Gtk.ScrolledWindow()
     area.add(notes) if version == "3.0" else area.set_child(notes)
     put(whole, area, fill=True)
+    popup: list[Gtk.Window] = []
+
+    def toggle(*_: object) -> bool:
+        if not sys.stdin.readline():
+            return False
+        if popup:
+            popup.pop().destroy()
+            GLib.idle_add(record.popup, False)
+        else:
+            popup.append(Gtk.Window(title="Popup", transient_for=window))
+            button = Gtk.Button(label="Yes")
+            if version == "3.0":
+                popup[0].add(button)
+                button.show()
+            else:
+                popup[0].set_child(button)
+            popup[0].connect("map", lambda _: GLib.idle_add(record.popup, True))
+            popup[0].present()
+        return True
+
+    GLib.io_add_watch(0, GLib.PRIORITY_DEFAULT, GLib.IOCondition.IN | GLib.IOCondition.HUP, toggle)
     loop = GLib.MainLoop()
     if version == "3.0":
         window.add(whole)
@@ -83,7 +112,7 @@ def gtk(version: str, title: str, record: Record) -> None:
 
 
 def qt6(title: str, record: Record) -> None:
-    from PyQt6.QtCore import QTimer
+    from PyQt6.QtCore import QSocketNotifier, QTimer
     from PyQt6.QtWidgets import QApplication, QCheckBox, QHBoxLayout, QLineEdit, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
     app = QApplication(sys.argv[:1])
@@ -111,6 +140,23 @@ def qt6(title: str, record: Record) -> None:
     notes.setAccessibleName("Notes")
     notes.textChanged.connect(lambda: record.note("text", "Notes", notes.toPlainText()))
     whole.addWidget(notes)
+    popup: list[QWidget] = []
+
+    def toggle() -> None:
+        if not sys.stdin.readline():
+            stdin.setEnabled(False)
+        elif popup:
+            popup.pop().close()
+            QTimer.singleShot(0, lambda: record.popup(False))
+        else:
+            popup.append(QWidget())
+            popup[0].setWindowTitle("Popup")
+            QVBoxLayout(popup[0]).addWidget(QPushButton("Yes"))
+            popup[0].show()
+            QTimer.singleShot(0, lambda: record.popup(True))
+
+    stdin = QSocketNotifier(0, QSocketNotifier.Type.Read)
+    stdin.activated.connect(toggle)
     window.show()
     QTimer.singleShot(0, lambda: print("ready", flush=True))
     app.exec()

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use axd_tests::stage::Deed;
+use axd_tests::stage::{Deed, Way};
 use axd_tests::{PATIENCE, Stage};
 use serde_json::{Value, json};
 
@@ -145,4 +145,23 @@ fn what_is_scrolled_away_is_scrolled_to() {
     sees(&mut stage, 45, true);
     let again = stage.act("scroll-to", last);
     assert_eq!(again["method"], "none", "{again}");
+}
+
+#[test]
+fn a_list_is_scrolled_until_what_is_looked_for_is_in_sight_or_nothing_moves_any_more() {
+    let mut stage = Stage::start();
+    many_rows(&mut stage);
+    let row = stage.row(45).rsplit(' ').next().expect("a row").to_owned();
+    let args = stage.on_with("Rows", json!({ "direction": "down", "until": row }));
+    let done = stage.does(Deed::ScrollTo, "scroll", args).expect("it can be scrolled to");
+    assert_eq!(done["disposition"]["delivery"], "delivered_verified", "{done}");
+    sees(&mut stage, 45, true);
+    let args = stage.on_with(
+        "Rows",
+        json!({ "direction": "down", "amount": 30, "until": "button:Nobody", "timeout_ms": 300 }),
+    );
+    if matches!(stage.kit.way(Deed::Scroll), Way::App | Way::Input) {
+        let error = stage.fails("ACTION_FAILED", "scroll", args);
+        assert!(error["message"].as_str().unwrap().contains("nothing more to scroll"), "{error}");
+    }
 }

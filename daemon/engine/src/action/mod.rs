@@ -28,6 +28,7 @@ pub(crate) mod receiver;
 pub(crate) mod report;
 pub(crate) mod resolve_again;
 mod scroll;
+mod scroll_until;
 pub(crate) mod select;
 pub(crate) mod semantic;
 pub(crate) mod settle;

@@ -9,6 +9,7 @@ use crate::action::input::{notches, turn};
 use crate::action::select::row_of;
 use crate::action::spec::{Action, ActionSpec, NeedsInput};
 use crate::apps::measure::Measurements;
+use crate::apps::target::parse_selector;
 use axd_platform::{Act, Direction, InputStep, WorkerRequest};
 use axd_tree::Ix;
 
@@ -23,19 +24,18 @@ const MAX_SIBLINGS: usize = 256;
 impl Action for Scroll {
     fn spec(&self) -> Result<ActionSpec<'_>> {
         notches(self.amount)?;
+        if let Some(selector) = &self.until {
+            parse_selector(selector)?;
+        }
         let spec = ActionSpec::on_element(&self.target);
         Ok(ActionSpec { needs_input: NeedsInput::AtPoint, takes_bare_point: true, ..spec })
     }
 
     async fn run(&self, context: &mut ActionContext<'_>) -> Result<Outcome> {
-        let amount = notches(self.amount)?;
-        if context.point.is_none()
-            && let Some(done) = context.try_semantic(Act::Scroll(self.direction, amount)).await?
-        {
-            return Ok(done);
+        if let Some(selector) = &self.until {
+            return context.scroll_until(self, selector).await;
         }
-        let at = context.point_at().await?;
-        context.input(vec![InputStep::Move(at), turn(self.direction, amount)]).await
+        context.scroll_by(self.direction, notches(self.amount)?).await
     }
 }
 
@@ -53,8 +53,19 @@ impl Action for ScrollTo {
 }
 
 impl ActionContext<'_> {
+    /// Scrolls once.
+    pub(super) async fn scroll_by(&mut self, direction: Direction, amount: u32) -> Result<Outcome> {
+        if self.point.is_none()
+            && let Some(done) = self.try_semantic(Act::Scroll(direction, amount)).await?
+        {
+            return Ok(done);
+        }
+        let at = self.point_at().await?;
+        self.input(vec![InputStep::Move(at), turn(direction, amount)]).await
+    }
+
     /// Scrolls until the target, or a row of it, is in view.
-    async fn scroll_to(&mut self, row: Option<u32>) -> Result<Outcome> {
+    pub(super) async fn scroll_to(&mut self, row: Option<u32>) -> Result<Outcome> {
         if let Some(row) = row {
             let row = row - 1;
             let holder = self.id()?;
