@@ -142,7 +142,7 @@ impl ActionContext<'_> {
         // What was found at a tick is true until the next one.
         let look = || {
             let tick = app.tree.read().tick();
-            if !known.lock().as_ref().is_some_and(|(at, _)| *at == tick) {
+            if known.lock().as_ref().is_none_or(|(at, _)| *at != tick) {
                 let target = self.target;
                 let met = search_now(&app, deadline, |tree| {
                     expectations.iter().map(|expectation| expectation.met(tree, target)).collect::<Vec<_>>()
