@@ -305,6 +305,7 @@ fn runtime_for_sockets() -> std::io::Result<Runtime> {
         .max_blocking_threads(4)
         .thread_stack_size(512 * 1024)
         .thread_name("axd-io")
+        .on_thread_start(axd_service::priority::answer_promptly)
         .enable_all()
         .build()
 }

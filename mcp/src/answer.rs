@@ -67,6 +67,12 @@ impl Answer {
             lines.push('\n');
             self.set("modal", modal);
         }
+        for other in &app.acting {
+            lines.push_str(&format!("also acting here: {}\n", quoted(&other.in_words())));
+        }
+        if !app.acting.is_empty() {
+            self.set("acting", &app.acting);
+        }
         self.lines.insert_str(0, &lines);
         self.set("app", json!({ "name": app.name, "pid": app.pid, "state": app.state }));
     }

@@ -175,6 +175,7 @@ fn subscription(app: Option<String>, kind: Vec<EventKind>) -> Subscribe {
         fields: Vec::new(),
         since: None,
         coalesce_ms: Some(COALESCE_MS),
+        not_mine: false,
         snapshot: false,
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::caused_by::OtherActor;
 use crate::geometry::Bounds;
 use crate::id::NodeId;
 use crate::node::NodeRef;
@@ -21,6 +22,9 @@ pub struct AppInfo {
     /// The modal dialog that blocks the window the answer is about, if one is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modal: Option<NodeRef>,
+    /// The other clients that act on it, or did so in the last 30 s; in answers about elements and trees.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acting: Vec<OtherActor>,
 }
 
 /// How complete and current an app's tree is.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::app::{AppInfo, WindowInfo};
+use crate::caused_by::CausedBy;
 use crate::change::Difference;
 use crate::clock::Clock;
 use crate::node::{Node, NodeRef};
@@ -31,6 +32,12 @@ pub enum Event {
         app: AppInfo,
         /// How the daemon learned of the change.
         observed: Observed,
+        /// The actions that some of the changes followed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        caused_by: Vec<CausedBy>,
+        /// Whether there may be changes among them that followed none of these actions.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        others: bool,
         /// What changed since this subscription's last line about the app.
         #[serde(flatten)]
         difference: Difference,
@@ -95,6 +102,9 @@ pub struct EventData {
     /// The announced text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The action that it followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caused_by: Option<CausedBy>,
 }
 
 /// How the daemon learned of a change.

@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod audit;
+pub mod caused_by;
 pub mod change;
 pub mod clock;
 pub mod command;
@@ -24,6 +25,7 @@ pub mod state;
 pub mod text;
 
 pub use app::{AppInfo, AppState, DisplayInfo, WindowInfo};
+pub use caused_by::{CausedBy, OtherActor};
 pub use change::{Added, Changed, Difference, Field, Moved, Patch};
 pub use clock::{Clock, Tick};
 pub use command::Command;

@@ -90,6 +90,13 @@ impl Raw {
         }))
     }
 
+    /// Sends a wait, and returns when the daemon has looked at its conditions once: requests of a connection begin in order.
+    pub fn begin_wait(&mut self, args: Value) -> u64 {
+        let wait = self.begin("wait", args);
+        self.ok("version", json!({}));
+        wait
+    }
+
     /// The next answer, to whatever request.
     pub fn any_answer(&mut self) -> Value {
         loop {

@@ -94,7 +94,7 @@ fn a_wait_for_the_end_of_something_is_not_over_because_it_is_out_of_sight() {
     let (mut client, mut other) = (daemon.client(), daemon.client());
     sync(&mut client, "Table");
     let wait = json!({ "gone": ["cell:\"File 3\""], "app": "Table", "timeout": 400 });
-    let waiting = other.begin("wait", wait);
+    let waiting = other.begin_wait(wait);
     client.sim("Table", &["scroll", "table", "5000"]);
     let answer = other.answer(waiting);
     assert_eq!(answer["error"]["code"], "TIMEOUT", "{answer}");
@@ -112,7 +112,7 @@ fn a_wait_for_the_end_of_something_is_over_when_it_was_seen_to_go_whatever_else_
     let (mut client, mut other) = (daemon.client(), daemon.client());
     sync(&mut client, "Table");
     let wait = json!({ "gone": ["text:\"Nothing chosen\""], "app": "Table", "timeout": 20_000 });
-    let waiting = other.begin("wait", wait);
+    let waiting = other.begin_wait(wait);
     client.sim("Table", &["select", "table", "3"]);
     assert_eq!(other.answer(waiting)["ok"], true, "it has another name");
 }

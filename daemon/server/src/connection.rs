@@ -35,8 +35,8 @@ use axd_service::{Session, Sessions};
 
 /// The maximum number of lines that are served before other connections get their turn, and the time after which they get it
 /// in any case.
-const MAX_LINES_PER_TURN: usize = 64;
-const MAX_TURN: Duration = Duration::from_millis(1);
+const MAX_LINES_PER_TURN: usize = 16;
+const MAX_TURN: Duration = Duration::from_micros(250);
 /// The number of bytes that are read before other connections get their turn.
 const MAX_BYTES_PER_TURN: usize = 64 * 1024;
 /// The maximum number of bytes that are discarded after an over-long line, before the connection is closed.

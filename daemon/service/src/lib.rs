@@ -3,6 +3,7 @@
 mod approved;
 pub mod background;
 pub mod held_bytes;
+pub mod priority;
 mod session;
 mod stop;
 

@@ -140,6 +140,12 @@ pub struct AppChanges {
     /// The full tree, if `fresh` and the app has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Node>,
+    /// The actions that some of the changes followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caused_by: Vec<crate::CausedBy>,
+    /// Whether there may be changes among them that followed none of these actions.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub others: bool,
     /// What changed, if not `fresh`.
     #[serde(flatten)]
     pub difference: Difference,

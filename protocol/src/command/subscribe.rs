@@ -49,6 +49,11 @@ pub struct Subscribe {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "MS"))]
     pub coalesce_ms: Option<u64>,
+    /// Without what followed actions of this client, or of the same agent over another connection. What comes together with a change
+    /// of somebody else is sent.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub not_mine: bool,
     /// Start with the full tree.
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long))]

@@ -1,7 +1,8 @@
 //! Attacks a daemon of its own on the built-in desktop, and measures what another client notices of it.
 //!
 //! The attackers have one processor, the daemon and the probe another. The probe asks for one element of a small app, about a
-//! thousand times a second. A control that burns the attackers' processor without a socket shows what the machine itself does.
+//! thousand times a second. Two controls without a socket show what the machine itself does: one burns the attackers' processor,
+//! the other the daemon's, as an attack does that makes the daemon work.
 //!
 //! Usage: `attack [--axd PATH] [--seconds N] [NAME...]`
 
@@ -64,6 +65,7 @@ struct Row {
 const ROWS: &[Row] = &[
     Row { name: "quiet", threads: 0, attack: |_, _| {}, strict: false },
     Row { name: "control", threads: 1, attack: burn, strict: false },
+    Row { name: "control-same-processor", threads: 1, attack: burn_beside_the_daemon, strict: false },
     Row { name: "references", threads: 4, attack: references, strict: true },
     Row { name: "regex-find", threads: 4, attack: regex_find, strict: true },
     Row { name: "regex-wait", threads: 4, attack: regex_wait, strict: true },
@@ -199,6 +201,12 @@ fn burn(_: &Target, stop: &AtomicBool) {
     while !stop.load(Relaxed) {
         n = std::hint::black_box(n.wrapping_mul(6364136223846793005).wrapping_add(1));
     }
+}
+
+/// Keeps the processor of the daemon and the probe as busy as a daemon that computes without a pause.
+fn burn_beside_the_daemon(target: &Target, stop: &AtomicBool) {
+    run_on(THEIRS[0]);
+    burn(target, stop);
 }
 
 /// A selector of sixteen costly regexes.

@@ -57,7 +57,7 @@ use axd_protocol::selector::Target;
 use axd_service::Call;
 use context::ActionContext;
 use input_lock::InputUser;
-use queue::QueueGuard;
+use queue::{Actor, QueueGuard};
 use spec::{ActionSpec, DynAction, TargetKind, action_of};
 
 /// The deadline of an action if the request has none.
@@ -191,7 +191,7 @@ impl Engine {
         input_user: Option<InputUser>,
         deadline: Instant,
     ) -> Result<Option<QueueGuard<'a>>> {
-        let (client, command) = (call.session.client, call.command.name());
+        let command = call.command.name();
         if let Some(user) = input_user {
             self.input_lock.wait_until_free(user, deadline).await.map_err(|failure| {
                 Error::new(axd_protocol::ErrorCode::ActionFailed, format!("{command}: {failure}"))
@@ -199,7 +199,7 @@ impl Engine {
             })?;
         }
         let Some(app) = app else { return Ok(None) };
-        match app.queue.take(client, command, deadline).await {
+        match app.queue.take(Actor::of(call), deadline).await {
             None => Err(out_of_time("another action on this app is still in progress")),
             turn => Ok(turn),
         }

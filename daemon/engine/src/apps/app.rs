@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::action::ActionQueue;
+use crate::apps::causes::Causes;
 use crate::apps::tree_lock::TreeLock;
 use crate::clock::{Ticker, random};
 use crate::desktop::state::ago;
@@ -37,6 +38,8 @@ pub struct App {
     pub followers: AtomicU32,
     /// The running action on it, and the actions that wait.
     pub(crate) queue: ActionQueue,
+    /// What its changes followed.
+    pub(crate) causes: Mutex<Causes>,
     /// The windows that its tree hides by their titles, as the desktop knows them.
     pub(crate) hidden_windows: Mutex<FxHashSet<u64>>,
     seen: RwLock<RunningApp>,
@@ -80,7 +83,14 @@ const MAX_REWALK_DELAY: Duration = Duration::from_secs(60);
 
 /// An app as it appears in answers.
 pub(crate) fn info(seen: &RunningApp, state: AppState) -> AppInfo {
-    AppInfo { name: seen.name.clone(), pid: seen.pid, identity: seen.identity.clone(), state, modal: None }
+    AppInfo {
+        name: seen.name.clone(),
+        pid: seen.pid,
+        identity: seen.identity.clone(),
+        state,
+        modal: None,
+        acting: Vec::new(),
+    }
 }
 
 /// A worker, as long as it takes requests.
@@ -115,6 +125,7 @@ impl App {
             attached: clock.now().tick,
             followers: AtomicU32::new(0),
             queue: ActionQueue::default(),
+            causes: Mutex::default(),
             hidden_windows: Mutex::default(),
             seen: RwLock::new(seen),
             worker: Mutex::new(None),

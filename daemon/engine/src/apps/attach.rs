@@ -270,7 +270,10 @@ impl Engine {
         window: Option<WindowInfo>,
         text: Option<String>,
     ) {
-        let event = kind(EventData { clock: self.clock.now(), app, node, window, text });
+        // By the process alone: the caller may hold the lock of the app's state.
+        let of_app = |attached: &App| (attached.pid() == app.pid).then(|| attached.queue.cause()).flatten();
+        let caused_by = self.apps.iter().find_map(|attached| of_app(&attached)).map(Arc::unwrap_or_clone);
+        let event = kind(EventData { clock: self.clock.now(), app, node, window, text, caused_by });
         self.event_log.lock().push(event);
         self.notify_changed();
     }
@@ -296,7 +299,13 @@ impl Engine {
     ) {
         let applied = {
             let mut tree = app.tree.write();
-            change(&mut tree, self.clock.next())
+            let tick = self.clock.next();
+            let applied = change(&mut tree, tick);
+            // Before the tree is unlocked, so that whoever sees the change sees what it followed.
+            if applied.as_ref().is_some_and(|applied| applied.changed) {
+                app.causes.lock().note(tick, app.queue.cause());
+            }
+            applied
         };
         let Some(applied) = applied else { return };
         self.hide_on_desktop(app);

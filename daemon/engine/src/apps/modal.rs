@@ -2,6 +2,7 @@
 
 use axd_protocol::command::Modal;
 use axd_protocol::{AppInfo, Role, State};
+use axd_service::Call;
 
 use crate::apps::app::App;
 use axd_tree::{Ix, Tree};
@@ -39,17 +40,22 @@ pub(crate) fn in_words(modal: &Modal) -> String {
 
 impl App {
     /// The app as it appears in an answer about an element, or about the whole app: with the modal dialog that is open over it.
-    pub(crate) fn info_about(&self, tree: &Tree, target: Option<Ix>) -> AppInfo {
+    pub(crate) fn info_about(&self, call: &Call, tree: &Tree, target: Option<Ix>) -> AppInfo {
         let modal = modals(tree, target).next().map(|window| tree.node_ref(window));
-        AppInfo { modal, ..self.info() }
+        AppInfo { modal, acting: self.queue.others_than(&call.session), ..self.info() }
     }
 }
 
-/// The line of a text answer that says that a modal dialog is open.
+/// The lines of a text answer that say that a modal dialog is open, and who else acts on the app.
 pub(crate) fn line(info: &AppInfo) -> String {
-    let Some(modal) = &info.modal else { return String::new() };
-    let mut out = "modal: ".to_owned();
-    axd_protocol::text::write_ref(modal, &mut out);
-    out.push('\n');
+    let mut out = String::new();
+    if let Some(modal) = &info.modal {
+        out.push_str("modal: ");
+        axd_protocol::text::write_ref(modal, &mut out);
+        out.push('\n');
+    }
+    for other in &info.acting {
+        out.push_str(&format!("also acting here: {}\n", other.in_words()));
+    }
     out
 }

@@ -9,6 +9,7 @@ use axd_protocol::{AppInfo, AppState, Clock, Error, ErrorCode, Result};
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
+use crate::apps::causes::Attribution;
 use crate::tree_work::{SMALL_ANSWER, long_work};
 use axd_service::Call;
 use axd_tree::{Tree, View};
@@ -111,7 +112,8 @@ impl Engine {
                 if out.len() > start {
                     out.push(b',');
                 }
-                write_app_changes(info, tree, changes.as_ref(), out);
+                let followed = app.causes.lock().since(since.tick);
+                write_app_changes(info, tree, changes.as_ref().map(|changes| (changes, &followed)), out);
             }
             out.extend_from_slice(b"]}");
         });
@@ -127,12 +129,19 @@ impl Engine {
 }
 
 /// One app's part of an answer to `changes`.
-fn write_app_changes(info: &AppInfo, tree: &Tree, changes: Option<&axd_tree::Changes>, out: &mut Vec<u8>) {
+fn write_app_changes(
+    info: &AppInfo,
+    tree: &Tree,
+    changes: Option<(&axd_tree::Changes, &Attribution)>,
+    out: &mut Vec<u8>,
+) {
     out.extend_from_slice(b"{\"app\":");
     let _ = serde_json::to_writer(&mut *out, info);
     match changes {
-        Some(changes) => {
-            out.extend_from_slice(b",\"fresh\":false,");
+        Some((changes, followed)) => {
+            out.extend_from_slice(b",\"fresh\":false");
+            followed.write(out);
+            out.push(b',');
             tree.write_changes(changes, out);
         }
         None => {

@@ -27,7 +27,7 @@ impl Engine {
         let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
         let located = self.locate(call, &args.target, place, deadline).await?;
         let wants_bounds = args.property.contains(&Property::Bounds);
-        self.answer_node(&located, &args.property, wants_bounds, deadline, answer).await
+        self.answer_node(call, &located, &args.property, wants_bounds, deadline, answer).await
     }
 
     pub(crate) async fn focused(
@@ -49,7 +49,7 @@ impl Engine {
             )
             .suggest("focus an element, or name another app with --app"));
         };
-        self.answer_node(&Located { app, id }, &[], false, deadline, answer).await
+        self.answer_node(call, &Located { app, id }, &[], false, deadline, answer).await
     }
 
     pub(crate) async fn element_at(
@@ -64,7 +64,7 @@ impl Engine {
             .map_err(|fault| Error::new(ErrorCode::InvalidArgs, format!("point: {fault}")))?;
         let deadline = Engine::deadline(call);
         let located = self.locate_point(call, point, deadline).await?;
-        self.answer_node(&located, &[], true, deadline, answer).await
+        self.answer_node(call, &located, &[], true, deadline, answer).await
     }
 
     pub(crate) async fn is(self: &Arc<Self>, call: &Call, args: &Is, answer: &mut Answer<'_>) -> Result<()> {
@@ -107,13 +107,14 @@ impl Engine {
         };
         let complete = app.is_complete() && unread.is_empty();
         let data = IsAnswer { node: tree.node_ref(ix), property: args.property, value, complete, unread };
-        answer.value(Some(self.clock.now()), Some(&app.info_about(&tree, Some(ix))), &data);
+        answer.value(Some(self.clock.now()), Some(&app.info_about(call, &tree, Some(ix))), &data);
         Ok(())
     }
 
     /// Answers with one element: the whole element, or some of its properties.
     async fn answer_node(
         &self,
+        call: &Call,
         located: &Located,
         properties: &[Property],
         bounds: bool,
@@ -133,7 +134,7 @@ impl Engine {
         }
         let tree = app.tree.read();
         let ix = alive(app, &tree, located.id)?;
-        let (clock, info) = (Some(self.clock.now()), app.info_about(&tree, Some(ix)));
+        let (clock, info) = (Some(self.clock.now()), app.info_about(call, &tree, Some(ix)));
         let mut node = Vec::new();
         if !properties.is_empty() || answer.is_text() {
             tree.write_node(ix, NodeFields::ALL, place, &mut node);

@@ -62,14 +62,14 @@ impl Engine {
         let size = |tree: &Tree| most_shown.min(tree.len());
         self.write_from(call, &app, size, |tree| {
             let root = self.scope(&app, tree, args.window.as_deref(), args.root.as_deref())?;
-            self.write_matches(&app, tree, root, (&selector, args), &depth, answer)
+            self.write_matches((call, &app), tree, root, (&selector, args), &depth, answer)
         })
         .await
     }
 
     fn write_matches(
         &self,
-        app: &App,
+        (call, app): (&Call, &App),
         tree: &Tree,
         root: Ix,
         (selector, args): (&Selector, &Find),
@@ -95,7 +95,7 @@ impl Engine {
         if matches.is_empty() && !args.count && (args.first || args.nth.is_some()) {
             return Err(self.none_found(app, &selector.to_string(), found.count, unread));
         }
-        let (clock, info) = (Some(self.clock.now()), app.info_about(tree, None));
+        let (clock, info) = (Some(self.clock.now()), app.info_about(call, tree, None));
         let complete = app.is_complete() && unread.is_empty();
         let text = || find_text(tree, matches, found.count, args.count, &unread) + &modal::line(&info);
         answer.either(clock, Some(&info), text, |out| {

@@ -75,7 +75,7 @@ impl Engine {
         self.write_from(call, &app, size, |tree| {
             let root = self.snapshot_root(&app, tree, args)?;
             let (clock, info, complete) =
-                (Some(self.clock.now()), app.info_about(tree, None), app.is_complete());
+                (Some(self.clock.now()), app.info_about(call, tree, None), app.is_complete());
             let showing = tree.show(root, &view);
             let text = || {
                 let mut out = String::with_capacity(showing.nodes.len() * 48);

@@ -16,12 +16,13 @@ use tokio::sync::watch;
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
+use crate::apps::causes::Attribution;
 use crate::apps::target::Where;
 use crate::policy::permit::Reader;
 use crate::subscribe::event_log::event_data;
 use crate::tree_work::{SMALL_ANSWER, long_work};
 use axd_platform::WorkerRequest;
-use axd_service::{BoxFuture, Call, Feed};
+use axd_service::{BoxFuture, Call, Feed, Session};
 use axd_tree::{Changes, Ix, Tree};
 
 impl Engine {
@@ -62,6 +63,7 @@ impl Engine {
             roles: args.role.clone(),
             kinds: args.kind.clone(),
             fields: args.fields.clone(),
+            not_mine: args.not_mine.then(|| Arc::clone(&call.session)),
             coalesce: args.coalesce_ms.map(Duration::from_millis),
             snapshot: args.snapshot,
             positions: HashMap::new(),
@@ -92,6 +94,8 @@ struct Subscription {
     kinds: Vec<EventKind>,
     fields: Vec<Field>,
     coalesce: Option<Duration>,
+    /// The client whose own changes are left out.
+    not_mine: Option<Arc<Session>>,
     /// Whether the whole tree of a new app is sent.
     snapshot: bool,
     /// Its position in each app, by slot.
@@ -223,7 +227,10 @@ impl Subscription {
             Position::Told(since) if since >= tree.tick() => None,
             Position::Told(since) => match tree.changes_since(since) {
                 Some(changes) => {
-                    self.write_changes(&app, &tree, clock, changes, out);
+                    let followed = app.causes.lock().since(since);
+                    if !self.leaves_out(&followed) {
+                        self.write_changes(&app, &tree, (clock, &followed), changes, out);
+                    }
                     None
                 }
                 None => Some(FreshCause::History),
@@ -243,7 +250,22 @@ impl Subscription {
         }
     }
 
-    fn write_changes(&self, app: &App, tree: &Tree, clock: Clock, mut changes: Changes, out: &mut Vec<u8>) {
+    /// Whether changes are left out, because they followed actions of the client itself.
+    fn leaves_out(&self, followed: &Attribution) -> bool {
+        self.not_mine.as_ref().is_some_and(|session| {
+            let agent = session.names.lock().1.clone();
+            followed.is_all_of(session.client, agent.as_deref())
+        })
+    }
+
+    fn write_changes(
+        &self,
+        app: &App,
+        tree: &Tree,
+        (clock, followed): (Clock, &Attribution),
+        mut changes: Changes,
+        out: &mut Vec<u8>,
+    ) {
         if !self.wants(EventKind::Changes) {
             return;
         }
@@ -255,6 +277,7 @@ impl Subscription {
         begin_line(self.sub, "changes", clock, &app.info(), out);
         out.extend_from_slice(b",\"observed\":");
         let _ = serde_json::to_writer(&mut *out, &observed);
+        followed.write(out);
         out.push(b',');
         tree.write_changes(&changes, out);
         out.extend_from_slice(b"}\n");
@@ -295,9 +318,12 @@ impl Subscription {
 
     fn write_events(&mut self, to: u64, out: &mut Vec<u8>) {
         let wanted = |event: &&Event| {
-            event_data(event).is_some_and(|(kind, EventData { app, .. })| {
+            event_data(event).is_some_and(|(kind, EventData { app, caused_by, .. })| {
+                let cause = caused_by.as_ref().map(|cause| Arc::new(cause.clone()));
+                let followed_by =
+                    Attribution { others: cause.is_none(), causes: cause.into_iter().collect() };
                 let followed = self.identity.as_ref().is_none_or(|(identity, _)| app.identity == *identity);
-                followed && self.wants(kind)
+                followed && self.wants(kind) && !self.leaves_out(&followed_by)
             })
         };
         // Taken out first: who may see them depends on the desktop, whose lock is not taken with the log's.
