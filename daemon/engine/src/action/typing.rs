@@ -75,7 +75,7 @@ impl ActionContext<'_> {
         if let Some(done) = by_app {
             return match is_secure || done.delivery != Delivery::DeliveredUnverified {
                 true => Ok(done),
-                false => self.with_what_came(done, before.as_deref(), text).await,
+                false => self.with_what_came(done, before.as_deref(), text, is_text).await,
             };
         }
         if self.options.route == Some(Route::Semantic) {
@@ -102,17 +102,23 @@ impl ActionContext<'_> {
         // The effect of keys does not show in the field they were pressed in.
         match is_secure || with_keys {
             true => Ok(done),
-            false => self.with_what_came(done, before.as_deref(), text).await,
+            false => self.with_what_came(done, before.as_deref(), text, is_text).await,
         }
     }
 
     /// Verifies typed text: if it is there the outcome says so; if it is missing that is an error, where it can be known.
-    async fn with_what_came(&self, mut done: Outcome, before: Option<&str>, text: &str) -> Result<Outcome> {
+    /// `is_text` says what the target was before: an app that ends has no fields any more.
+    async fn with_what_came(
+        &self,
+        mut done: Outcome,
+        before: Option<&str>,
+        text: &str,
+        is_text: bool,
+    ) -> Result<Outcome> {
         let holds = || self.now().and_then(|now| now.value).unwrap_or_default();
         let was = before.unwrap_or_default();
         let is_whole = || came(was, &holds(), text) == Came::Whole;
         self.wait_for_effect(is_whole).await;
-        let is_text = self.has(State::Editable) || self.role().is_some_and(is_text);
         if is_whole() {
             done.delivery = Delivery::DeliveredVerified;
         } else if is_text && before.is_some() && !text.trim().is_empty() {
@@ -156,10 +162,7 @@ impl ActionContext<'_> {
 
     /// Fails if none or only part of the typed text is in the field after a while, wherever the rest went.
     async fn until_it_has_come(&self, before: &str, text: &str, done: &mut Outcome) -> Result<()> {
-        if self.app()?.state() == AppState::Gone {
-            let message = format!("the app of {} ended during typing", self.target_label());
-            return Err(Error::new(ErrorCode::ApplicationNotFound, message).delivered(Delivery::Uncertain));
-        }
+        self.still_runs()?;
         // A field that is gone reports nothing any more.
         let holds = || self.now().map(|now| now.value.unwrap_or_default());
         let is_missing = |now: &str| matches!(came(before, now, text), Came::Nothing | Came::Short(_));
@@ -179,7 +182,7 @@ impl ActionContext<'_> {
         if let Some(id) = self.target {
             let _ = self.read_again(id).await;
         }
-        let Some(now) = holds() else { return Ok(()) };
+        let Some(now) = holds() else { return self.still_runs() };
         let missing = match came(before, &now, text) {
             Came::Whole => {
                 done.delivery = Delivery::DeliveredVerified;
@@ -217,6 +220,15 @@ impl ActionContext<'_> {
         Err(Error::new(ErrorCode::ActionFailed, message).delivered(Delivery::Uncertain).suggest(
             "its window received the keys; check with `ax snapshot` where they went and whether the field accepts such text",
         ))
+    }
+
+    /// Fails if the app has ended, because then nobody can tell what of the text it had taken.
+    fn still_runs(&self) -> Result<()> {
+        if self.app()?.state() != AppState::Gone {
+            return Ok(());
+        }
+        let message = format!("the app of {} ended during typing", self.target_label());
+        Err(Error::new(ErrorCode::ApplicationNotFound, message).delivered(Delivery::Uncertain))
     }
 
     /// Whether the target's window would still receive keys. If that cannot be found out the answer is no: the text has been
