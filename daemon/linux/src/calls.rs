@@ -12,12 +12,13 @@ use crate::x11::clipboard::{Clipboard, ClipboardRequest};
 use crate::x11::close;
 use crate::x11::connection::Display;
 use crate::x11::input::{self, pointer};
+use crate::x11::person::PersonWatch;
 use crate::x11::popups;
 use crate::x11::window_ops;
 use axd_platform::input_thread::{InputThread, Job};
 use axd_platform::{
     CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, DesktopEvent, Failure, Gate, Input,
-    LaunchPlan, Launched, Reply, WindowOp,
+    LaunchPlan, Launched, PersonActivity, Reply, WindowOp,
 };
 
 /// Takes calls.
@@ -27,6 +28,7 @@ pub(super) struct Calls {
     capture: Arc<Capture>,
     /// For short questions and requests.
     display: Arc<Shared>,
+    person: PersonWatch,
     /// What was started.
     pub starts: Arc<LaunchHistory>,
     /// Where the end of what was started is reported.
@@ -40,6 +42,7 @@ impl Default for Calls {
             clipboard: Clipboard::default(),
             capture: Arc::default(),
             display: Arc::default(),
+            person: PersonWatch::default(),
             starts: Arc::default(),
             out: OnceLock::new(),
         }
@@ -68,6 +71,11 @@ impl Calls {
     /// Whether a popup of the window's app covers the point; `None` if the X server cannot be asked.
     pub fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
         self.display.ask(|display| popups::is_popup_at(display, window, point)).ok()
+    }
+
+    /// What a person uses.
+    pub fn person(&self) -> Result<Arc<PersonActivity>, Failure> {
+        self.person.activity()
     }
 
     /// Makes input, on the thread for it.

@@ -23,9 +23,9 @@ use crate::read::reader::Reader;
 use crate::x11::screen::{Screen, ScreenMonitor};
 use axd_platform::worker;
 use axd_platform::{
-    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Gate, Input,
-    Kinship, LaunchPlan, Launched, Platform, Reply, RunningApp, WindowOp, WorkerEvent, WorkerHandle,
-    WorkerRequest,
+    CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Failure, Gate,
+    Input, Kinship, LaunchPlan, Launched, PersonActivity, Platform, Reply, RunningApp, WindowOp, WorkerEvent,
+    WorkerHandle, WorkerRequest,
 };
 
 /// The Linux desktop.
@@ -153,6 +153,10 @@ impl Platform for LinuxDesktop {
 
     fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
         self.calls.popup_at(window, point)
+    }
+
+    fn person(&self) -> Result<Arc<PersonActivity>, Failure> {
+        self.calls.person()
     }
 
     fn acts_late(&self, pid: u32) -> bool {

@@ -11,6 +11,7 @@ mod failure;
 pub mod input_script;
 pub mod input_thread;
 pub mod mirror;
+mod person;
 mod receiver;
 mod request;
 pub mod schedule;
@@ -33,6 +34,7 @@ pub use axd_gate::Gate;
 pub use axd_tree::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};
 pub use extension::{Extension, ExtensionAnswer, ExtensionReply};
 pub use failure::{Failure, FailureKind, Sent};
+pub use person::{PersonActivity, Used};
 pub use receiver::{Input, Judge, Receiver, Stretch};
 pub use request::{Responder, Rows, WorkerReply, WorkerRequest};
 
@@ -171,6 +173,12 @@ pub trait Platform: Send + Sync + 'static {
     /// May block.
     fn popup_at(&self, _window: u64, _point: Point) -> Option<bool> {
         None
+    }
+
+    /// When a person last used which window. Noticing that begins with the first call. May block.
+    fn person(&self) -> Result<Arc<PersonActivity>, Failure> {
+        let why = "it is not known here when a person uses mouse and keyboard";
+        Err(Failure::new(FailureKind::NotSupported, why))
     }
 
     /// Whether an app is known to reply to actions late: after more than 150 ms.

@@ -14,8 +14,8 @@ use super::sim_command::{SimCommand, SimExtension};
 use axd_platform::worker;
 use axd_platform::{
     CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Counters, DesktopEvent, Extension,
-    Failure, Gate, Input, LaunchPlan, Launched, Platform, Reply, RunningApp, WindowOp, WorkerEvent,
-    WorkerHandle,
+    Failure, Gate, Input, LaunchPlan, Launched, PersonActivity, Platform, Reply, RunningApp, WindowOp,
+    WorkerEvent, WorkerHandle,
 };
 use axd_protocol::Point;
 
@@ -125,6 +125,10 @@ impl Platform for SimDesktop {
 
     fn input_method(&self) -> &'static str {
         "sim"
+    }
+
+    fn person(&self) -> Result<Arc<PersonActivity>, Failure> {
+        Ok(Arc::clone(&self.session.person))
     }
 
     fn acts_late(&self, pid: u32) -> bool {

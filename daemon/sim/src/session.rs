@@ -14,7 +14,8 @@ use super::model::{Model, SCREEN, span};
 use super::process::{self, Control, Process};
 use super::script::Script;
 use axd_platform::{
-    ClipboardContent, DesktopEvent, DesktopWindow, Failure, FailureKind, LaunchPlan, RunningApp,
+    ClipboardContent, DesktopEvent, DesktopWindow, Failure, FailureKind, LaunchPlan, PersonActivity,
+    RunningApp,
 };
 
 /// The session of a built-in desktop.
@@ -27,6 +28,8 @@ pub(super) struct SimSession {
     /// The displays, the main one first.
     displays: Mutex<Vec<DisplayInfo>>,
     pub input_state: Mutex<InputState>,
+    /// What a person does: whoever uses the apps with the command `sim`.
+    pub person: Arc<PersonActivity>,
 }
 
 #[derive(Default)]
@@ -77,6 +80,7 @@ impl SimSession {
             clipboard: Mutex::new(None),
             displays: Mutex::new(vec![built_in_display()]),
             input_state: Mutex::new(InputState::default()),
+            person: Arc::default(),
         }
     }
 

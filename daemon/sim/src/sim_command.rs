@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axd_platform::{Extension, ExtensionAnswer, ExtensionReply, Failure, FailureKind, LaunchPlan};
+use axd_platform::{Extension, ExtensionAnswer, ExtensionReply, Failure, FailureKind, LaunchPlan, Used};
 use axd_protocol::{Error, ErrorCode};
 use serde::Deserialize;
 use serde_json::json;
@@ -100,6 +100,12 @@ impl SimVerb {
             SimVerb::Heal => "heal",
             SimVerb::Held => "held",
         }
+    }
+
+    /// Whether a person would need mouse or keyboard for it.
+    fn is_of_a_person(self) -> bool {
+        use SimVerb::{Focus, Press, Raise, Scroll, Select, Set, Type};
+        matches!(self, Press | Set | Type | Select | Focus | Scroll | Raise)
     }
 
     fn parse(word: &str) -> Result<SimVerb, Error> {
@@ -229,6 +235,9 @@ impl SimSession {
                 let idle = || invalid(format!("{name} is not running; start it with `ax sim {name} launch`"));
                 let pid = pid.ok_or_else(idle)?;
                 let control = Self::control_of(&script, verb, command)?;
+                if verb.is_of_a_person() {
+                    self.person.note(Used { pid: Some(pid), window: None }, std::time::Instant::now());
+                }
                 let done = self.send_control(pid, name, control).await?;
                 Ok(format!("{name}: {done}"))
             }

@@ -63,6 +63,8 @@ pub struct ActOptions<'a> {
     pub if_since: Option<Clock>,
     /// Where nothing may have changed.
     pub if_scope: Option<IfScope>,
+    /// How long no person may have used the window.
+    pub yield_to_person_ms: Option<u64>,
     /// What must have come true when the action is answered.
     pub expect: &'a [String],
     /// Whether the answer omits what changed.
@@ -129,6 +131,10 @@ pub struct ActOptionArgs {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "SCOPE", value_enum, requires = "if_since", help_heading = ACTION_OPTIONS))]
     pub if_scope: Option<IfScope>,
+    /// Wait until no person has used the window with mouse or keyboard for this long, in ms; stop when one does.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MS", help_heading = ACTION_OPTIONS))]
+    pub yield_to_person_ms: Option<u64>,
     /// State of the target that must come true: a state (with =false, its absence), value=TEXT, value~=TEXT or gone; or a
     /// selector that must match. Else the answer is NOT_AS_EXPECTED, with what changed. May be repeated.
     #[serde(default, skip_serializing_if = "super::is_default")]
@@ -159,6 +165,7 @@ impl<T> ActArgs<T> {
             wait_for_gone: common.wait_for_gone.as_deref(),
             if_since: common.if_since,
             if_scope: common.if_scope,
+            yield_to_person_ms: common.yield_to_person_ms,
             expect: &common.expect,
             no_effects: common.no_effects,
             dry_run: common.dry_run,

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::Engine;
 use crate::action::compare::Comparison;
 use crate::action::input_lock::{InputGuard, InputUser};
+use crate::action::person::Person;
 use crate::action::receiver::Received;
 use crate::action::settle::{Pace, Watch, Within};
 use crate::action::spec::ActionSpec;
@@ -63,6 +64,8 @@ pub(crate) struct ActionContext<'c> {
     pub denied: Denied,
     /// What must not have changed before anything is sent.
     pub comparison: Option<Comparison>,
+    /// The person to whom the action yields.
+    pub person: Option<Person>,
     /// Who received the action's input.
     pub received: Received,
     /// The element that was under the pointer just before the button was pressed.
@@ -135,6 +138,7 @@ impl<'c> ActionContext<'c> {
             requester: Requester::of(call),
             denied: Denied::default(),
             comparison: None,
+            person: None,
             received: Received::default(),
             hit: Mutex::default(),
             focused: None,

@@ -6,7 +6,8 @@
 //! The rest is what they have in common, in the order of an action: `context` is a running action, `semantic` and `input` are the
 //! two routes, `settle` waits until the app has come to rest, `report` writes the answer. On the way, `actionability` waits until
 //! an element can be reached with the mouse, `receiver` makes sure that input reaches the right window, `typed_text` compares
-//! typed text with the field afterwards, `popup` opens and closes popups, `compare` makes sure that nothing has changed since the client looked, `expect` that what was expected came true, `resolve_again` finds elements that were replaced.
+//! typed text with the field afterwards, `popup` opens and closes popups, `compare` makes sure that nothing has changed since the client looked,
+//! `expect` that what was expected came true, `person` yields to somebody at the desk, `resolve_again` finds elements that were replaced.
 //! `queue` allows one action at a time per app, `input_lock` one at a time with mouse and keyboard.
 
 pub(crate) mod actionability;
@@ -22,6 +23,7 @@ pub(crate) mod input_lock;
 mod keyboard;
 mod menu;
 mod mouse;
+pub(crate) mod person;
 pub(crate) mod popup;
 pub(crate) mod queue;
 pub(crate) mod receiver;
@@ -132,6 +134,7 @@ impl Engine {
             context.releases = spec.releases;
             context.check_expectations(&expectations)?;
             context.begin().await?;
+            context.yield_to_person().await?;
             context.compare().await?;
             let done = match options.dry_run {
                 true => Ok(context.dry_run(spec)),

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use crate::Engine;
 use crate::action::compare::Comparison;
 use crate::action::context::ActionContext;
+use crate::action::person::Person;
 use crate::action::receiver::is_hidden;
 use crate::apps::app::App;
 use crate::policy::facts::{About, ElementView, Requester};
@@ -37,6 +38,7 @@ pub(crate) struct Guard {
     keys: Vec<Combo>,
     text: Option<String>,
     comparison: Option<Comparison>,
+    person: Option<Person>,
     denied: Denied,
 }
 
@@ -63,6 +65,9 @@ impl Guard {
         let Some(engine) = self.engine.upgrade() else { return Err(Failure::closed()) };
         if let Some(comparison) = &self.comparison {
             comparison.check(&engine).map_err(|error| self.denied.set(error))?;
+        }
+        if let Some(person) = &self.person {
+            person.check().map_err(|error| self.denied.set(error))?;
         }
         let app = receiver.pid.and_then(|pid| engine.app_view(pid));
         let app = match (&app, receiver.window) {
@@ -119,6 +124,7 @@ impl ActionContext<'_> {
             keys: combos(&self.engine.input_lock.held_keys(), steps),
             text: (!text.is_empty()).then_some(text),
             comparison: self.comparison.clone(),
+            person: self.person.clone(),
             denied: self.denied.clone(),
         }
     }
@@ -127,6 +133,9 @@ impl ActionContext<'_> {
     pub fn guard_act(&self, app: &Arc<App>, id: NodeId, act: &Act) -> Result<(), Failure> {
         if let Some(comparison) = &self.comparison {
             comparison.check(self.engine).map_err(|error| self.denied.set(error))?;
+        }
+        if let Some(person) = &self.person {
+            person.check().map_err(|error| self.denied.set(error))?;
         }
         let gone = |error: Error| Failure::new(FailureKind::Gone, error.message);
         let (element, title) = {

@@ -8,6 +8,7 @@ mod desk;
 mod keyboard;
 mod manager;
 mod painted;
+mod person;
 mod pictures;
 mod typing;
 mod windows;

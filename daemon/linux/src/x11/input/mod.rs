@@ -10,7 +10,7 @@ mod keymap;
 mod keys;
 mod notes;
 pub(crate) mod pointer;
-mod receiver;
+pub(crate) mod receiver;
 mod spare_keys;
 mod text;
 mod wm_ping;
