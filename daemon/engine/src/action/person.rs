@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axd_platform::PersonActivity;
+use axd_platform::{FailureKind, PersonActivity};
 use axd_protocol::{Error, ErrorCode, Result};
 use tokio::time::Instant;
 
@@ -29,9 +29,15 @@ impl ActionContext<'_> {
         let activity = tokio::task::spawn_blocking(move || engine.platform.person()).await;
         let activity = activity.map_err(|fault| Error::new(ErrorCode::Internal, fault.to_string()))?;
         let window = self.target.and_then(|id| self.window_of(id).ok().flatten());
+        let activity = activity.map_err(|failure| match failure.kind {
+            FailureKind::NotSupported => {
+                let message = format!("yield_to_person_ms: {failure}");
+                Error::new(ErrorCode::PlatformNotSupported, message).suggest("omit --yield-to-person-ms")
+            }
+            _ => self.failed(&failure),
+        })?;
         let person = Person {
-            activity: activity
-                .map_err(|failure| self.failed(&failure).suggest("omit --yield-to-person-ms"))?,
+            activity,
             pid: self.app.as_ref().map(|app| app.pid()),
             window,
             quiet: Duration::from_millis(quiet),
