@@ -19,6 +19,7 @@ pub mod paths;
 pub mod render;
 pub mod replica;
 pub mod role;
+mod role_kinds;
 pub mod selector;
 pub mod state;
 pub mod text;

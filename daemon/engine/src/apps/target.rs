@@ -314,8 +314,12 @@ pub(crate) const CANDIDATES_HINT: &str =
 
 /// The one element that a selector matches below `root`.
 fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix> {
-    let found = tree.find(selector, Scope { root }, Some(MAX_CANDIDATES));
-    match (found.count, &found.matches[..]) {
+    let found = tree.find(selector, Scope { root }, None);
+    let mut exact = found.matches.iter().filter(|ix| selector.names_role(tree.role(**ix)));
+    if let (Some(ix), None) = (exact.next(), exact.next()) {
+        return Ok(*ix);
+    }
+    match (found.count, &found.matches[..found.count.min(MAX_CANDIDATES)]) {
         (1, [ix]) => Ok(*ix),
         (0, _) if !app.is_complete() => Err(still_reading(app)),
         (0, _) => {

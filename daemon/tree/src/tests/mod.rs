@@ -3,6 +3,7 @@
 mod app;
 mod hiding;
 mod ids;
+mod near;
 mod properties;
 mod unread;
 mod views;
