@@ -45,6 +45,7 @@ const WORDS: &[(&str, &str)] = &[
     ("--value", "value"),
     ("--root", "root"),
     ("--app", "app"),
+    ("--nth", "nth"),
     ("--for", "for"),
 ];
 

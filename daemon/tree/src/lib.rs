@@ -218,6 +218,11 @@ impl Tree {
 
     /// An element's value.
     pub fn value(&self, ix: Ix) -> Option<&str> {
+    /// An element's description.
+    pub fn description(&self, ix: Ix) -> Option<&str> {
+        self.store[ix].description.as_deref()
+    }
+
         self.store[ix].value.as_deref()
     }
 
@@ -269,6 +274,11 @@ impl Tree {
 
     /// Whether `ix` is `scope` or below it.
     pub fn is_within(&self, ix: Ix, scope: Ix) -> bool {
+    /// The elements above an element, from its parent up.
+    pub fn ancestors(&self, ix: Ix) -> impl Iterator<Item = Ix> {
+        self.store.ancestors(ix)
+    }
+
         ix == scope || self.store.ancestors(ix).any(|above| above == scope)
     }
 

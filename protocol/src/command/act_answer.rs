@@ -28,6 +28,9 @@ pub struct ActAnswer {
     pub settled: Settled,
     /// How long that wait took, in ms.
     pub waited_ms: u64,
+    /// Why the target was taken, if the selector matches several elements and `nth` was not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<String>,
     /// The app and window that received the input, as the desktop reported just before it was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Receiver>,

@@ -47,6 +47,8 @@ pub struct ActOptions<'a> {
     pub app: Option<&'a str>,
     /// The window in which the target is searched.
     pub window: Option<&'a str>,
+    /// The number of the match that is meant, if the target is a selector.
+    pub nth: Option<i32>,
     /// How the action is performed.
     pub route: Option<Route>,
     /// The maximum time to wait until the app has settled.
@@ -97,6 +99,10 @@ pub struct ActOptionArgs {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "WINDOW", help_heading = ACTION_OPTIONS))]
     pub window: Option<String>,
+    /// Act on the N-th match of the selector, in tree order; negative numbers count from the end.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", allow_negative_numbers = true, help_heading = ACTION_OPTIONS))]
+    pub nth: Option<i32>,
     /// Use the accessibility API, or mouse and keyboard [default: auto].
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ROUTE", value_enum, help_heading = ACTION_OPTIONS))]
@@ -151,6 +157,7 @@ impl<T> ActArgs<T> {
         ActOptions {
             app: common.app.as_deref(),
             window: common.window.as_deref(),
+            nth: common.nth,
             route: common.route,
             settle_ms: common.settle_ms,
             quiet_ms: common.quiet_ms,

@@ -13,7 +13,7 @@ mod wait;
 use crate::error::{Delivery, Disposition, Error};
 use crate::geometry::Bounds;
 use crate::node::Unread;
-use crate::text::{children_noun, one_line, quote, write_ref};
+use crate::text::{children_noun, one_line, quote, write_candidate, write_ref};
 
 /// An answer that has a text form.
 pub trait Render {
@@ -30,7 +30,7 @@ impl Render for Error {
         }
         for candidate in &self.candidates {
             out.push_str("  - ");
-            write_ref(candidate, out);
+            write_candidate(candidate, out);
             out.push('\n');
         }
         write_unread(self.unread.as_deref().map_or(&[], Vec::as_slice), out);
@@ -148,7 +148,7 @@ impl<const N: usize> Table<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ErrorCode, NodeId, NodeRef, Role};
+    use crate::{Candidate, ErrorCode, NodeId, NodeRef, Role, State, States};
 
     #[test]
     fn columns_line_up_and_no_line_ends_in_blanks() {
@@ -180,6 +180,36 @@ mod tests {
 
     #[test]
     fn a_size_is_formatted_in_the_unit_that_fits() {
+    #[test]
+    fn candidates_are_shown_with_what_tells_them_apart() {
+        let node = |id: &str, role, name: &str| NodeRef {
+            id: NodeId::parse(id).unwrap(),
+            role,
+            name: Some(name.to_owned()).filter(|name| !name.is_empty()),
+        };
+        let one = Candidate {
+            states: States::NONE.with(State::Hidden),
+            path: vec![node("win_000001", Role::Window, "Main"), node("grp_000001", Role::Group, "Left")],
+            nth: Some(1),
+            ..node("btn_000001", Role::Button, "Save").into()
+        };
+        let other = Candidate {
+            description: Some("Close".into()),
+            value: Some("7".into()),
+            nth: Some(2),
+            ..node("btn_000002", Role::Button, "").into()
+        };
+        let mut out = String::new();
+        Error::new(ErrorCode::AmbiguousTarget, "two").candidates(vec![one, other]).render(&mut out);
+        assert_eq!(
+            out.lines().skip(2).collect::<Vec<_>>(),
+            [
+                "  - button \"Save\" btn_000001 hidden in window \"Main\" › group \"Left\" (nth 1)",
+                "  - button [description=\"Close\"] = \"7\" btn_000002 (nth 2)",
+            ]
+        );
+    }
+
         assert_eq!([file_size(12), file_size(1_001), file_size(2_345_678)], ["12 bytes", "2 kB", "2.3 MB"]);
     }
 

@@ -246,7 +246,11 @@ fn a_secure_value_never_matches() {
     check(MAIL, "textfield[value^=h]", &[]);
     check(MAIL, "textfield[text~=hunter]", &[]);
     check(MAIL, "textfield:not(searchfield)[value=~'.']", &[]);
-    check(MAIL, "textfield:not(searchfield)[value!=hunter2]", &[r#"textfield "Password" = "hunter2" secure"#]);
+    check(
+        MAIL,
+        "textfield:not(searchfield)[value!=hunter2]",
+        &[r#"textfield "Password" = "hunter2" secure"#],
+    );
     check(MAIL, "textfield:not(searchfield)[value!=other]", &[r#"textfield "Password" = "hunter2" secure"#]);
 }
 

@@ -57,6 +57,7 @@ impl ActionContext<'_> {
             changed,
             settled: rest.settled,
             waited_ms: rest.waited.as_millis() as u64,
+            chosen: self.chosen.clone(),
             receiver: self.received.last().map(|receiver| self.named(receiver)),
             hit: self.hit.lock().clone().filter(|_| done.route == Route::Input),
             modal: None,
@@ -173,6 +174,11 @@ fn text_of(data: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
     };
     out.push_str(&settled);
     out.push('\n');
+    if let Some((chosen, target)) = data.chosen.as_ref().zip(data.before.as_ref()) {
+        out.push_str("  ");
+        write_ref(&target.node, &mut out);
+        out.push_str(&format!(": {chosen}\n"));
+    }
     if let Some(note) = &data.note {
         out.push_str(&format!("  {}\n", one_line(note)));
     }

@@ -24,7 +24,7 @@ impl Engine {
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         let deadline = Engine::deadline(call);
-        let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
+        let place = Where { app: args.app.as_deref(), window: args.window.as_deref(), ..Where::default() };
         let located = self.locate(call, &args.target, place, deadline).await?;
         let wants_bounds = args.property.contains(&Property::Bounds);
         self.answer_node(&located, &args.property, wants_bounds, deadline, answer).await
@@ -49,7 +49,7 @@ impl Engine {
             )
             .suggest("focus an element, or name another app with --app"));
         };
-        self.answer_node(&Located { app, id }, &[], false, deadline, answer).await
+        self.answer_node(&Located::at(app, id), &[], false, deadline, answer).await
     }
 
     pub(crate) async fn element_at(
@@ -69,8 +69,8 @@ impl Engine {
 
     pub(crate) async fn is(self: &Arc<Self>, call: &Call, args: &Is, answer: &mut Answer<'_>) -> Result<()> {
         let deadline = Engine::deadline(call);
-        let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
-        let Located { app, id } = self.locate(call, &args.target, place, deadline).await?;
+        let place = Where { app: args.app.as_deref(), window: args.window.as_deref(), ..Where::default() };
+        let Located { app, id, .. } = self.locate(call, &args.target, place, deadline).await?;
         let mut in_sight = None;
         if args.property == Condition::Visible {
             let key = {

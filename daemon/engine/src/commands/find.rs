@@ -11,6 +11,7 @@ use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::apps::modal;
 use crate::apps::target::{Where, not_looked_at, parse_selector};
+use crate::apps::one_match::{nth_is_0, nth_of};
 use crate::commands::element::write_path;
 use crate::commands::find_deep;
 use crate::commands::find_deep::Depth;
@@ -30,17 +31,19 @@ impl Engine {
     ) -> Result<()> {
         let selector = parse_selector(&args.selector)?;
         if args.nth == Some(0) {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                "nth must not be 0: counting starts at 1, or at -1 from the end",
-            ));
+            return Err(nth_is_0());
         }
         let deadline = Engine::deadline(call);
         let app = match &args.root {
             Some(root) if args.app.is_none() => {
-                self.locate(call, root, Where { app: None, window: args.window.as_deref() }, deadline)
-                    .await?
-                    .app
+                self.locate(
+                    call,
+                    root,
+                    Where { app: None, window: args.window.as_deref(), ..Where::default() },
+                    deadline,
+                )
+                .await?
+                .app
             }
             _ => self.app(call, args.app.as_deref().or(selector.leading_app()), deadline).await?,
         };
@@ -168,15 +171,6 @@ impl Engine {
         };
         not_looked_at(Error::new(code, said), unread)
     }
-}
-
-fn nth_of(matches: &[Ix], nth: i32) -> &[Ix] {
-    let at = if nth > 0 {
-        (nth as usize).checked_sub(1)
-    } else {
-        matches.len().checked_sub(nth.unsigned_abs() as usize)
-    };
-    at.and_then(|at| matches.get(at..at + 1)).unwrap_or_default()
 }
 
 fn find_text(tree: &Tree, matches: &[Ix], count: usize, only_count: bool, unread: &[Unread]) -> String {

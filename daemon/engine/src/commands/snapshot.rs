@@ -35,9 +35,14 @@ impl Engine {
         let deadline = Engine::deadline(call);
         let app = match &args.root {
             Some(root) if args.app.is_none() => {
-                self.locate(call, root, Where { app: None, window: args.window.as_deref() }, deadline)
-                    .await?
-                    .app
+                self.locate(
+                    call,
+                    root,
+                    Where { app: None, window: args.window.as_deref(), ..Where::default() },
+                    deadline,
+                )
+                .await?
+                .app
             }
             _ => self.app(call, args.app.as_deref(), deadline).await?,
         };
