@@ -11,6 +11,7 @@
 
 use std::borrow::Cow;
 
+use crate::clock::Clock;
 use crate::geometry::Bounds;
 use crate::id::NodeId;
 use crate::node::{Candidate, Node, NodeRef};
@@ -97,7 +98,7 @@ impl Line<'_> {
 }
 
 /// The noun for `count` children of an element.
-pub(crate) fn children_noun(role: Role, count: u32) -> &'static str {
+pub fn children_noun(role: Role, count: u32) -> &'static str {
     let (one, many) = match role {
         Role::Table | Role::Grid | Role::List => ("row", "rows"),
         Role::Tree | Role::Menu | Role::Combobox => ("item", "items"),
@@ -109,9 +110,14 @@ pub(crate) fn children_noun(role: Role, count: u32) -> &'static str {
 
 /// Writes a text in quotes, on one line, cut if it is long.
 pub fn quote(text: &str, out: &mut String) {
+    quote_within(text, MAX_TEXT_CHARS, out);
+}
+
+/// Writes a text in quotes, on one line, cut if it has more than this number of characters.
+pub fn quote_within(text: &str, max_chars: usize, out: &mut String) {
     out.push('"');
     for (count, c) in text.chars().enumerate() {
-        if count == MAX_TEXT_CHARS {
+        if count == max_chars {
             out.push('…');
             break;
         }
@@ -189,6 +195,11 @@ pub fn write_tree(root: &Node, depth: usize, out: &mut String) {
     }
 }
 
+/// Writes the line that says at which clock a text was read.
+pub fn write_clock(clock: Clock, out: &mut String) {
+    out.push_str(&format!("clock {clock}\n"));
+}
+
 /// Writes a reference to an element without a newline: `button "Save" btn_4k2p9x`.
 pub fn write_ref(node: &NodeRef, out: &mut String) {
     out.push_str(node.role.name());
@@ -208,17 +219,6 @@ pub fn write_candidate(candidate: &Candidate, out: &mut String) {
     }
     out.push(' ');
     out.push_str(node.id.as_str());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::state::State;
-
-    fn check(line: Line<'_>, expected: &str) {
-        let mut out = String::new();
-        line.write(1, &mut out);
-        assert_eq!(out, expected);
     for state in states.iter() {
         out.push(' ');
         out.push_str(state.name());
@@ -244,6 +244,17 @@ fn write_name(name: Option<&str>, description: Option<&str>, out: &mut String) {
         quote(description, out);
         out.push(']');
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::State;
+
+    fn check(line: Line<'_>, expected: &str) {
+        let mut out = String::new();
+        line.write(1, &mut out);
+        assert_eq!(out, expected);
     }
 
     fn line(role: Role) -> Line<'static> {

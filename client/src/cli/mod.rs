@@ -62,7 +62,8 @@ pub fn run(args: Vec<OsString>) -> Exit {
         Parsed::Text(text) => return output::print_text(&text),
         Parsed::Usage(usage) => return output::usage(&usage, parse::mode_asked(&args)),
     };
-    let mode = Mode::of(options.mode);
+    let is_look = matches!(&invocation, Invocation::Wire(command) if matches!(**command, Command::Look(_)));
+    let mode = Mode::of(options.mode.or(is_look.then_some(Mode::Text)));
     if let Err(error) = stdin::fill_in_text(&mut invocation, &args) {
         return output::failure("type", &error.into(), mode);
     }

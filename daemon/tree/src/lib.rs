@@ -15,6 +15,7 @@ mod facts;
 mod hiding;
 pub mod ids;
 mod index;
+mod look;
 mod query;
 mod store;
 mod update;
@@ -36,6 +37,7 @@ use store::{Node, Store};
 pub use apply::MAX_DEPTH;
 pub use diff::Changes;
 pub use hiding::{Hides, Titled};
+pub use look::{Look, LookBudget};
 pub use query::{Found, Plan, Scope};
 pub use store::Ix;
 pub use update::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};
@@ -216,13 +218,13 @@ impl Tree {
         self.store[ix].name.as_deref()
     }
 
-    /// An element's value.
-    pub fn value(&self, ix: Ix) -> Option<&str> {
     /// An element's description.
     pub fn description(&self, ix: Ix) -> Option<&str> {
         self.store[ix].description.as_deref()
     }
 
+    /// An element's value.
+    pub fn value(&self, ix: Ix) -> Option<&str> {
         self.store[ix].value.as_deref()
     }
 
@@ -272,13 +274,13 @@ impl Tree {
         path
     }
 
-    /// Whether `ix` is `scope` or below it.
-    pub fn is_within(&self, ix: Ix, scope: Ix) -> bool {
     /// The elements above an element, from its parent up.
     pub fn ancestors(&self, ix: Ix) -> impl Iterator<Item = Ix> {
         self.store.ancestors(ix)
     }
 
+    /// Whether `ix` is `scope` or below it.
+    pub fn is_within(&self, ix: Ix, scope: Ix) -> bool {
         ix == scope || self.store.ancestors(ix).any(|above| above == scope)
     }
 

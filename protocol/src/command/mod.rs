@@ -261,6 +261,7 @@ macro_rules! commands {
 commands! {
     wire {
         Snapshot = "snapshot" in Observe, Reads;
+        Look = "look" in Observe, Reads;
         Changes = "changes" in Observe, Reads;
         Find = "find" in Observe, Reads;
         Get = "get" in Observe, Reads;

@@ -12,7 +12,7 @@ mod wait;
 
 use crate::error::{Delivery, Disposition, Error};
 use crate::geometry::Bounds;
-use crate::node::Unread;
+use crate::node::{NodeRef, Unread};
 use crate::text::{children_noun, one_line, quote, write_candidate, write_ref};
 
 /// An answer that has a text form.
@@ -59,22 +59,23 @@ pub fn write_unread(unread: &[Unread], out: &mut String) {
     }
 }
 
-/// Writes the ancestors of an element as a heading line: `in window "Notes" › list "Notes"`. The elements themselves are
-/// written by the daemon, which has the tree.
-pub fn write_path(path: &[crate::node::NodeRef], out: &mut String) {
-    for (index, node) in path.iter().enumerate() {
-        out.push_str(if index == 0 { "in " } else { " › " });
-        if let Some(name) = node.name.as_deref().filter(|name| !name.is_empty()) {
-            out.push_str(node.role.name());
-            out.push(' ');
-            quote(name, out);
-        } else {
-            write_ref(node, out);
+/// The ancestors of an element as a text: `in window "Notes" › list "Notes"`. What only holds others and has no name is left out;
+/// `None` if that leaves nothing. The elements themselves are written by the daemon, which has the tree.
+pub fn place_of(path: &[NodeRef]) -> Option<String> {
+    let is_named = |node: &NodeRef| node.name.as_deref().is_some_and(|name| !name.is_empty());
+    let mut out = String::new();
+    for node in path.iter().filter(|node| is_named(node) || !node.role.is_plain()) {
+        out.push_str(if out.is_empty() { "in " } else { " › " });
+        match node.name.as_deref().filter(|name| !name.is_empty()) {
+            Some(name) => {
+                out.push_str(node.role.name());
+                out.push(' ');
+                quote(name, &mut out);
+            }
+            None => write_ref(node, &mut out),
         }
     }
-    if !path.is_empty() {
-        out.push('\n');
-    }
+    Some(out).filter(|out| !out.is_empty())
 }
 
 /// Formats a duration in the largest suitable unit.
@@ -148,7 +149,7 @@ impl<const N: usize> Table<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Candidate, ErrorCode, NodeId, NodeRef, Role, State, States};
+    use crate::{Candidate, ErrorCode, NodeId, Role, State, States};
 
     #[test]
     fn columns_line_up_and_no_line_ends_in_blanks() {
@@ -179,7 +180,22 @@ mod tests {
     }
 
     #[test]
-    fn a_size_is_formatted_in_the_unit_that_fits() {
+    fn a_place_leaves_out_what_has_no_name_and_only_holds_others() {
+        let node = |id: &str, role, name: Option<&str>| NodeRef {
+            id: NodeId::parse(id).unwrap(),
+            role,
+            name: name.map(str::to_owned),
+        };
+        let path = [
+            node("win_000001", Role::Window, Some("Main")),
+            node("grp_000001", Role::Group, None),
+            node("grp_000002", Role::Group, Some("Left")),
+            node("lst_000001", Role::List, None),
+        ];
+        assert_eq!(place_of(&path).as_deref(), Some("in window \"Main\" › group \"Left\" › list lst_000001"));
+        assert_eq!(place_of(&path[1..2]), None);
+    }
+
     #[test]
     fn candidates_are_shown_with_what_tells_them_apart() {
         let node = |id: &str, role, name: &str| NodeRef {
@@ -210,6 +226,8 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_size_is_formatted_in_the_unit_that_fits() {
         assert_eq!([file_size(12), file_size(1_001), file_size(2_345_678)], ["12 bytes", "2 kB", "2.3 MB"]);
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axd_protocol::command::Changes;
 use axd_protocol::selector::budget::{spend, within};
+use axd_protocol::text::write_clock;
 use axd_protocol::{AppInfo, AppState, Clock, Error, ErrorCode, Result};
 
 use crate::Engine;
@@ -98,6 +99,7 @@ impl Engine {
             if out.is_empty() {
                 out.push_str("nothing changed\n");
             }
+            write_clock(clock, &mut out);
             out
         };
         answer.either(Some(clock), info, text, |out| {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axd_protocol::command::Snapshot;
+use axd_protocol::text::write_clock;
 use axd_protocol::{Error, ErrorCode, Result, State};
 use tokio::time::Instant;
 
@@ -79,8 +80,7 @@ impl Engine {
         let size = |tree: &Tree| view.max_nodes.unwrap_or(usize::MAX).min(tree.len());
         self.write_from(call, &app, size, |tree| {
             let root = self.snapshot_root(&app, tree, args)?;
-            let (clock, info, complete) =
-                (Some(self.clock.now()), app.info_about(tree, None), app.is_complete());
+            let (clock, info, complete) = (self.clock.now(), app.info_about(tree, None), app.is_complete());
             let showing = tree.show(root, &view);
             let text = || {
                 let mut out = String::with_capacity(showing.nodes.len() * 48);
@@ -94,9 +94,10 @@ impl Engine {
                     ));
                 }
                 out.push_str(&modal::line(&info));
+                write_clock(clock, &mut out);
                 out
             };
-            answer.either(clock, Some(&info), text, |out| {
+            answer.either(Some(clock), Some(&info), text, |out| {
                 out.reserve(showing.nodes.len() * 160);
                 let (nodes, truncated) = (showing.nodes.len(), showing.truncated);
                 out.extend_from_slice(

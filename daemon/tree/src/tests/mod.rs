@@ -3,6 +3,7 @@
 mod app;
 mod hiding;
 mod ids;
+mod look;
 mod near;
 mod properties;
 mod unread;
