@@ -48,9 +48,9 @@ impl Call<'_> {
         asked.await.map_err(Failure::Axd)
     }
 
-    /// What has changed in an app since a clock.
-    pub async fn changes(&self, pid: u32, since: Clock) -> Result<ChangesText, Failure> {
-        let command = Command::Changes(Changes { since, app: Some(pid.to_string()), brief: false });
+    /// What has changed in an app since a clock: all of it, or what can be seen.
+    pub async fn changes(&self, pid: u32, since: Clock, brief: bool) -> Result<ChangesText, Failure> {
+        let command = Command::Changes(Changes { since, app: Some(pid.to_string()), brief });
         let deadline = Duration::from_secs(15);
         let asked = self.shared.link.request_within(&command, Format::Text, deadline, &self.cancelled);
         let reply = asked.await.map_err(Failure::Axd)?;

@@ -267,7 +267,7 @@ pub async fn look(call: &Call<'_>, how: How, wanted: Wanted) -> Result<Answer, F
         .filter(|_| !how.bounds);
     let mut told = None;
     if let Some(seen) = comparable.filter(|_| matches!(wanted.mode, Mode::Auto | Mode::Changes)) {
-        let changes = call.changes(app.pid, seen.clock).await?;
+        let changes = call.changes(app.pid, seen.clock, !how.is_whole()).await?;
         let size = tokens(&changes.lines);
         let smaller = size <= SMALL_TOKENS || size < tokens(&shown.lines);
         let fits = size <= wanted.max_tokens;
@@ -352,7 +352,8 @@ pub async fn after(
     // `changes` is what came of this call; `auto` is all that the agent has not been told.
     let latest = views.latest(pid).filter(|latest| latest.boot == since.boot && latest.tick <= since.tick);
     let from = if wanted.mode == Mode::Auto { latest.unwrap_or(since) } else { since };
-    let changes = match call.changes(pid, from).await {
+    let brief = views.last(pid).is_none_or(|how| !how.is_whole());
+    let changes = match call.changes(pid, from, brief).await {
         Err(Failure::Axd(error)) if error.code == ErrorCode::ApplicationNotFound => {
             answer.note("the app has ended");
             answer.set("mode", "none");

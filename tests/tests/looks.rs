@@ -81,3 +81,44 @@ fn the_environment_says_in_which_format_answers_are() {
     let failed = with("text", &["get", "button:Nope", "--app", "Notes"]).exits(1);
     assert!(failed.err.starts_with("error: no element in Notes"), "{}", failed.err);
 }
+
+#[test]
+fn an_action_as_text_tells_what_can_be_seen_to_have_changed() {
+    let daemon = Daemon::start();
+    let text = |words: &[&str]| {
+        let ran = daemon.ax(&[words, &["--text"]].concat()).run().exits(0);
+        ran.out.lines().skip(1).map(|line| line.to_owned() + "\n").collect::<String>()
+    };
+    let checked = text(&["check", "checkbox:\"Send me the newsletter\"", "--app", "Form"]);
+    assert!(checked.starts_with("~ checkbox ") && checked.ends_with(" +checked\n"), "{checked}");
+    let helped = text(&["click", "button:Help", "--app", "Form"]);
+    assert!(
+        helped.starts_with("+ dialog \"Help\" dlg_") && helped.contains("\n    button \"Close\""),
+        "{helped}"
+    );
+    let closed = text(&["click", "button:Close", "--app", "Form"]);
+    assert!(closed.starts_with("- dialog \"Help\" dlg_") && !closed.contains("Close"), "{closed}");
+    assert_eq!(
+        text(&["check", "checkbox:\"I agree to the terms\"", "--app", "Form", "--effects", "none"]),
+        ""
+    );
+    let full = text(&["uncheck", "checkbox:\"I agree to the terms\"", "--app", "Form", "--effects", "full"]);
+    assert!(full.contains("states = [\"required\"]"), "{full}");
+}
+
+#[test]
+fn a_span_can_be_told_in_brief() {
+    let daemon = Daemon::start();
+    let ax = |words: &[&str]| daemon.ax(words).run().exits(0).out;
+    let since = ax(&["look", "Settings"])
+        .lines()
+        .last()
+        .and_then(|line| line.strip_prefix("clock "))
+        .expect("a clock")
+        .to_owned();
+    ax(&["click", "tab:Account", "--app", "Settings"]);
+    let brief = ax(&["changes", "--since", &since, "--brief", "--text"]);
+    let full = ax(&["changes", "--since", &since, "--text"]);
+    assert!(brief.contains("\n+ tabpanel \"Account\"") && brief.contains("\n~ tab \"Account\""), "{brief}");
+    assert!(full.contains("states = [\"hidden\"]") && !brief.contains("states"), "{brief}{full}");
+}

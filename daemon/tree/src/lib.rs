@@ -8,6 +8,7 @@
 //! what to show, `write` writes it.
 
 mod apply;
+mod brief;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod consistency;
 mod diff;
@@ -16,6 +17,7 @@ mod hiding;
 pub mod ids;
 mod index;
 mod look;
+mod past;
 mod query;
 mod store;
 mod update;
@@ -56,6 +58,7 @@ pub struct Tree {
     by_id: FxHashMap<NodeId, Ix>,
     index: index::Index,
     changes: ChangeList,
+    past: past::Past,
     focused: Option<Ix>,
     /// Containers of which not all rows were read.
     partial: FxHashSet<Ix>,
@@ -115,6 +118,7 @@ impl Tree {
             by_id: FxHashMap::default(),
             index: index::Index::default(),
             changes: ChangeList::default(),
+            past: past::Past::default(),
             focused: None,
             partial: FxHashSet::default(),
             hiding: hiding::Hiding::default(),

@@ -51,7 +51,7 @@ struct Item<'t> {
 impl Tree {
     /// What is to be seen of `root` and what is in it.
     pub fn look(&self, root: Ix, budget: LookBudget) -> Look {
-        let mut items = self.visible_items(root);
+        let mut items = self.visible_items(root, true);
         let lines: Vec<String> = items.iter().map(|item| self.look_line(item)).collect();
         let truncated = cut(&mut items, &lines, budget);
         let kept = || items.iter().zip(&lines).filter(|(item, _)| item.keep);
@@ -60,20 +60,30 @@ impl Tree {
         look
     }
 
-    /// The elements that are shown, parents before children.
-    fn visible_items(&self, root: Ix) -> Vec<Item<'_>> {
+    /// What is to be seen of an element and what is in it, if that has come into a window. The element itself has no line unless
+    /// it would have one in a look at the window.
+    pub(crate) fn look_at_part(&self, root: Ix) -> String {
+        let mut out = String::new();
+        let items = self.visible_items(root, false);
+        items.iter().for_each(|item| push_line(item.depth, &self.look_line(item), &mut out));
+        out
+    }
+
+    /// The elements that are shown, parents before children. The root is visible in any case if it `is_subject`.
+    fn visible_items(&self, root: Ix, is_subject: bool) -> Vec<Item<'_>> {
         let mut items: Vec<Item<'_>> = Vec::new();
         // Each with the depth of its line and the item that it is shown in.
         let mut stack: Vec<(Ix, u32, Option<usize>)> = vec![(root, 0, None)];
         while let Some((ix, depth, within)) = stack.pop() {
             let node = &self.store[ix];
-            if node.states.has(State::Hidden) && ix != root {
+            let is_given = is_subject && ix == root;
+            if node.states.has(State::Hidden) && !is_given {
                 continue;
             }
             let (mut depth, mut within) = (depth, within);
             let label = self.label_of(ix);
             let repeats = || within.is_some_and(|above| self.repeats(ix, label.as_deref(), &items[above]));
-            let is_seen = !node.states.has(State::Offscreen) || ix == root;
+            let is_seen = !node.states.has(State::Offscreen) || is_given;
             if is_seen && self.says_something(ix, label.as_deref()) && !repeats() {
                 let is_lent = node.name.as_deref().is_none_or(|name| name.trim().is_empty());
                 items.push(Item { ix, depth, label, is_lent, keep: true });
@@ -87,7 +97,7 @@ impl Tree {
     }
 
     /// What an element is called: its name, or the text in it if it is an item or a button.
-    fn label_of(&self, ix: Ix) -> Option<Cow<'_, str>> {
+    pub(crate) fn label_of(&self, ix: Ix) -> Option<Cow<'_, str>> {
         let name = self.store[ix].name.as_deref().map(str::trim).filter(|name| !name.is_empty());
         name.map(Cow::Borrowed).or_else(|| self.lent(ix).map(Cow::Owned))
     }

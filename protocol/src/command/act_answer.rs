@@ -43,7 +43,7 @@ pub struct ActAnswer {
     /// What was expected of the action; all of it came true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<Expected>,
-    /// What changed in the app since just before the action; absent with `--no-effects`.
+    /// What changed in the app since just before the action; absent with `--effects none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
     /// How far the action got, and whether it is safe to retry.
@@ -183,6 +183,9 @@ pub struct Effects {
     pub since: Clock,
     /// The clock up to which changes are included.
     pub clock: Clock,
+    /// What can be seen to have changed, as text; present instead of the changes with `effects: "brief"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brief: Option<String>,
     /// The changes.
     #[serde(flatten)]
     pub difference: Difference,

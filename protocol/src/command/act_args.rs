@@ -40,6 +40,20 @@ pub enum IfScope {
     App,
 }
 
+/// How much of what changed an answer tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum EffectsDetail {
+    /// Nothing.
+    None,
+    /// What can be seen to have changed, as text for readers.
+    Brief,
+    /// All of it, as a replica needs it.
+    Full,
+}
+
 /// The options that every action takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ActOptions<'a> {
@@ -67,8 +81,8 @@ pub struct ActOptions<'a> {
     pub if_scope: Option<IfScope>,
     /// What must have come true when the action is answered.
     pub expect: &'a [String],
-    /// Whether the answer omits what changed.
-    pub no_effects: bool,
+    /// How much of what changed the answer tells; by default all in JSON, and what can be seen in text.
+    pub effects: Option<EffectsDetail>,
     /// Whether the action is only described and not performed.
     pub dry_run: bool,
 }
@@ -140,7 +154,11 @@ pub struct ActOptionArgs {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "STATE|SELECTOR", help_heading = ACTION_OPTIONS))]
     pub expect: Vec<String>,
-    /// Omit what changed from the answer.
+    /// How much of what changed to tell: nothing, what can be seen, or all of it [default: brief in text, full in JSON].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DETAIL", value_enum, conflicts_with = "no_effects", help_heading = ACTION_OPTIONS))]
+    pub effects: Option<EffectsDetail>,
+    /// Omit what changed from the answer, as --effects none.
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, help_heading = ACTION_OPTIONS))]
     pub no_effects: bool,
@@ -167,7 +185,7 @@ impl<T> ActArgs<T> {
             if_since: common.if_since,
             if_scope: common.if_scope,
             expect: &common.expect,
-            no_effects: common.no_effects,
+            effects: if common.no_effects { Some(EffectsDetail::None) } else { common.effects },
             dry_run: common.dry_run,
         }
     }

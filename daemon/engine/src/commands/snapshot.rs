@@ -49,7 +49,7 @@ impl Engine {
         };
         self.refresh(&app, args.sync, args.verify, deadline).await?;
         if let Some(since) = args.since {
-            return self.answer_changes(call, &[app], since, answer).await;
+            return self.answer_changes(call, &[app], (since, false), answer).await;
         }
         let mut view = View {
             filter: if args.interactive {
