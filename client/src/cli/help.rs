@@ -3,7 +3,8 @@
 use axd_client::protocol::command::{ALL_NAMES, Family, family};
 use clap::Command;
 
-use super::parse::{self, FORMAT, NO_AUTOSTART, WATCH};
+use super::format::FORMAT;
+use super::parse::{self, NO_AUTOSTART, WATCH};
 
 /// The families, in the order they are shown, with their headings.
 pub const FAMILIES: [(Family, &str); 7] = [

@@ -11,6 +11,7 @@ use axd_client::protocol::command::{ALL_NAMES, Invocation};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
+use super::format::{FORMAT, mode_of_environment};
 use super::output::{self, Mode};
 use super::{extension, help};
 
@@ -18,8 +19,6 @@ use super::{extension, help};
 pub const WATCH: &str = "watch";
 /// The variable that turns auto-start off, if set to anything but `0`.
 pub const NO_AUTOSTART: &str = "AXD_NO_AUTOSTART";
-/// The variable that says in which format answers are printed.
-pub const FORMAT: &str = "AX_FORMAT";
 /// The command whose answer is text wherever it is printed.
 pub const LOOK: &str = "look";
 
@@ -189,27 +188,6 @@ fn with_app_as_word(args: &[OsString], named: Option<&str>) -> Vec<OsString> {
         }
     }
     args
-}
-
-/// The output format that a command line asks for, even if it is invalid otherwise.
-pub fn mode_asked(args: &[OsString]) -> Option<Mode> {
-    let by_default = (named_command(args) == Some(LOOK)).then_some(Mode::Text);
-    let otherwise = mode_of_environment().ok().flatten().or(by_default);
-    args.iter().take_while(|arg| *arg != "--").fold(otherwise, |mode, arg| match arg.to_str() {
-        Some("--json") => Some(Mode::Json),
-        Some("--text") => Some(Mode::Text),
-        _ => mode,
-    })
-}
-
-/// The output format that the environment asks for; the error is what it says instead.
-fn mode_of_environment() -> Result<Option<Mode>, String> {
-    match std::env::var_os(FORMAT).unwrap_or_default().to_string_lossy().as_ref() {
-        "" => Ok(None),
-        "json" => Ok(Some(Mode::Json)),
-        "text" => Ok(Some(Mode::Text)),
-        other => Err(other.to_owned()),
-    }
 }
 
 /// `ax` with all its commands, for the help and for suggestions of similar commands.

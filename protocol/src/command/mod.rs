@@ -125,6 +125,13 @@ macro_rules! commands {
                     $(ActCommand::$act(args) => args.options(),)+
                 }
             }
+
+            /// The options that every action takes, as arguments.
+            fn options_mut(&mut self) -> &mut ActOptionArgs {
+                match self {
+                    $(ActCommand::$act(args) => &mut args.common,)+
+                }
+            }
         }
 
         /// Calls another macro with the names of all structs of commands that act.
