@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn a_request_is_one_line_however_its_parts_were_written() {
         let items = "[{\"command\":\"type\",\"args\":{\r\n  \"text\": \"a\\nb\"\n}}]".parse().unwrap();
-        let batch = Command::Batch(axd_protocol::command::Batch { items, stop_on_error: false });
+        let batch = Command::Batch(axd_protocol::command::Batch { items, app: None, stop_on_error: false });
         let line = request_line(1, &batch, RequestOptions::default()).unwrap();
         assert_eq!(line.find('\n'), Some(line.len() - 1), "{line}");
         assert!(!line.contains('\r') && line.contains(r#""text": "a\nb""#), "{line}");

@@ -2,8 +2,8 @@
 
 use axd_protocol::error::Delivery;
 use axd_protocol::render::write_unread;
-use axd_protocol::text::{one_line, write_ref};
-use axd_protocol::{AppInfo, Clock, Error, ErrorCode, NodeRef};
+use axd_protocol::text::{one_line, write_candidate, write_ref};
+use axd_protocol::{AppInfo, Candidate, Clock, Error, ErrorCode};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -187,10 +187,10 @@ impl Failure {
     }
 }
 
-fn candidates(candidates: &[NodeRef], out: &mut String) {
+fn candidates(candidates: &[Candidate], out: &mut String) {
     for candidate in candidates {
         out.push_str("  - ");
-        write_ref(candidate, out);
+        write_candidate(candidate, out);
         out.push('\n');
     }
 }
@@ -212,7 +212,7 @@ fn suggestion(code: ErrorCode) -> &'static str {
         ErrorCode::WindowNotFound => "call apps with verb windows, and use a title or id it shows",
         ErrorCode::ElementNotFound => "call look for the tree as it is now, or find with another selector",
         ErrorCode::StaleRef => "use one of the candidates, or call find",
-        ErrorCode::AmbiguousTarget => "use the id of one of the candidates",
+        ErrorCode::AmbiguousTarget => "use the id of one of the candidates, or its number as nth",
         ErrorCode::ActionNotSupported => "call read to see the element's actions, or use route input",
         ErrorCode::NotActionable => "call look to see what is in the way",
         ErrorCode::AppUnresponsive => {

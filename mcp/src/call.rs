@@ -33,6 +33,9 @@ pub struct ChangesText {
 /// How the line ends under which axd sends a whole tree in place of a difference.
 const FRESH: &str = " full tree follows; discard any earlier copy";
 
+/// How the last line begins, which says at which clock the answer was read.
+const CLOCK_LINE: &str = "\nclock ";
+
 impl Call<'_> {
     /// Asks axd.
     pub async fn request(&self, command: &Command) -> Result<Reply, Failure> {
@@ -45,15 +48,18 @@ impl Call<'_> {
         asked.await.map_err(Failure::Axd)
     }
 
-    /// What has changed in an app since a clock.
-    pub async fn changes(&self, pid: u32, since: Clock) -> Result<ChangesText, Failure> {
-        let command = Command::Changes(Changes { since, app: Some(pid.to_string()) });
+    /// What has changed in an app since a clock: all of it, or what can be seen.
+    pub async fn changes(&self, pid: u32, since: Clock, brief: bool) -> Result<ChangesText, Failure> {
+        let command = Command::Changes(Changes { since, app: Some(pid.to_string()), brief });
         let deadline = Duration::from_secs(15);
         let asked = self.shared.link.request_within(&command, Format::Text, deadline, &self.cancelled);
         let reply = asked.await.map_err(Failure::Axd)?;
         let text = reply.text.unwrap_or_default();
         // The first line has the app's name outside of quotes, so it is left out.
         let (heading, lines) = text.split_once('\n').unwrap_or((&text, ""));
+        // So is the last, which has the clock.
+        let end = lines.rfind(CLOCK_LINE).map_or(0, |end| end + 1);
+        let lines = if lines.starts_with(&CLOCK_LINE[1..]) { "" } else { &lines[..end] };
         Ok(ChangesText { lines: lines.to_owned(), fresh: heading.ends_with(FRESH), clock: reply.clock })
     }
 }

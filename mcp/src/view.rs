@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use axd_protocol::command::{Snapshot, SnapshotAnswer};
+use axd_client::Reply;
+use axd_protocol::command::{Look, LookAnswer, Snapshot, SnapshotAnswer};
 use axd_protocol::text::write_tree;
 use axd_protocol::{Clock, Command, ErrorCode, NodeId};
 use serde_json::{Value, json};
@@ -89,13 +90,87 @@ pub fn output(mut own: Value) -> crate::schema::Object {
     crate::schema::output(own)
 }
 
+/// How an agent looks at an app.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct How {
+    /// The app; else the frontmost one.
+    pub app: Option<String>,
+    /// The window.
+    pub window: Option<String>,
+    /// The element below which is looked.
+    pub root: Option<String>,
+    /// The maximum depth.
+    pub depth: Option<u32>,
+    /// Whether everything is wanted: what is not visible, and what says nothing.
+    pub all: bool,
+    /// Whether places are wanted.
+    pub bounds: bool,
+}
+
+/// What a look shows.
+struct Shown {
+    root: Option<NodeId>,
+    lines: String,
+    nodes: u32,
+    truncated: bool,
+    complete: bool,
+}
+
+impl How {
+    /// A look at all windows of an app.
+    fn at_app(pid: u32) -> How {
+        How { app: Some(pid.to_string()), ..How::default() }
+    }
+
+    /// Whether the whole tree is shown, and not only what can be seen.
+    pub fn is_whole(&self) -> bool {
+        self.all || self.bounds
+    }
+
+    fn command(&self, max_tokens: usize) -> Command {
+        let How { app, window, root, depth, bounds, .. } = self.clone();
+        let max_tokens = Some(max_tokens as u32);
+        if !self.is_whole() {
+            return Command::Look(Look { app, window, root, depth, max_tokens });
+        }
+        Command::Snapshot(Snapshot {
+            app,
+            window,
+            root,
+            depth,
+            interactive: false,
+            skeleton: false,
+            visible: false,
+            bounds,
+            actions: false,
+            menubar: self.all,
+            max_nodes: None,
+            max_tokens,
+            since: None,
+            sync: false,
+            verify: false,
+        })
+    }
+
+    fn shown(&self, reply: &Reply) -> Result<Shown, Failure> {
+        let wrong = |fault: axd_client::ClientError| Failure::Axd(fault.to_error());
+        if !self.is_whole() {
+            let LookAnswer { complete, nodes, truncated, root, lines } = reply.data().map_err(wrong)?;
+            return Ok(Shown { root, lines, nodes, truncated, complete });
+        }
+        let SnapshotAnswer { complete, nodes, truncated, tree, .. } = reply.data().map_err(wrong)?;
+        let mut lines = String::new();
+        tree.iter().for_each(|root| write_tree(root, 0, &mut lines));
+        Ok(Shown { root: tree.map(|root| root.id), lines, nodes, truncated, complete })
+    }
+}
+
 /// A way of looking at an app: differences are told between looks of the same way only.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Way {
     root: NodeId,
     depth: Option<u32>,
-    interactive: bool,
-    visible: bool,
+    whole: bool,
 }
 
 /// Up to when the agent was told everything that it asked for.
@@ -110,7 +185,7 @@ struct Seen {
 struct AppView {
     seen: HashMap<Way, Seen>,
     /// How the agent last looked.
-    last: Option<Snapshot>,
+    last: Option<How>,
     /// The number of the last use, by which the oldest is found.
     used: u64,
 }
@@ -137,12 +212,13 @@ impl Views {
         apps.1.get(&pid)?.seen.values().map(|seen| seen.clock).max_by_key(|clock| clock.tick)
     }
 
-    fn last(&self, pid: u32) -> Option<Snapshot> {
+    /// How the agent last looked at an app.
+    fn last(&self, pid: u32) -> Option<How> {
         self.lock().1.get(&pid)?.last.clone()
     }
 
     /// The agent has seen the tree.
-    fn looked(&self, pid: u32, way: Way, seen: Seen, how: &Snapshot) {
+    fn looked(&self, pid: u32, way: Way, seen: Seen, how: &How) {
         let mut apps = self.lock();
         apps.0 += 1;
         let used = apps.0;
@@ -174,21 +250,14 @@ fn tokens(text: &str) -> usize {
 }
 
 /// Answers with a tree, or with what changed since the agent last looked at it in the same way.
-pub async fn look(call: &Call<'_>, how: Snapshot, wanted: Wanted) -> Result<Answer, Failure> {
-    let mut command = how.clone();
-    command.max_tokens = Some(wanted.max_tokens as u32);
-    let reply = call.request(&Command::Snapshot(command)).await?;
-    let shown: SnapshotAnswer = reply.data().map_err(|fault| Failure::Axd(fault.to_error()))?;
+pub async fn look(call: &Call<'_>, how: How, wanted: Wanted) -> Result<Answer, Failure> {
+    let reply = call.request(&how.command(wanted.max_tokens)).await?;
+    let shown = how.shown(&reply)?;
     let (Some(app), Some(clock)) = (&reply.app, reply.clock) else {
         return Ok(Answer::new("axd does not say which app that is"));
     };
     let views = &call.shared.views;
-    let way = shown.tree.as_ref().map(|tree| Way {
-        root: tree.id,
-        depth: how.depth,
-        interactive: how.interactive,
-        visible: how.visible,
-    });
+    let way = shown.root.map(|root| Way { root, depth: how.depth, whole: how.is_whole() });
     let before = way.as_ref().and_then(|way| views.seen(app.pid, way));
     let restarted = before.is_some_and(|seen| is_of_another_run(seen.clock, clock));
     // A larger budget than the one that cut the tree asks for what it left out.
@@ -196,13 +265,11 @@ pub async fn look(call: &Call<'_>, how: Snapshot, wanted: Wanted) -> Result<Answ
         .filter(|seen| !restarted && seen.cut_at.is_none_or(|budget| wanted.max_tokens <= budget))
         // Where elements are is not part of differences.
         .filter(|_| !how.bounds);
-    let mut tree = String::new();
-    shown.tree.iter().for_each(|root| write_tree(root, 0, &mut tree));
     let mut told = None;
     if let Some(seen) = comparable.filter(|_| matches!(wanted.mode, Mode::Auto | Mode::Changes)) {
-        let changes = call.changes(app.pid, seen.clock).await?;
+        let changes = call.changes(app.pid, seen.clock, !how.is_whole()).await?;
         let size = tokens(&changes.lines);
-        let smaller = size <= SMALL_TOKENS || size < tokens(&tree);
+        let smaller = size <= SMALL_TOKENS || size < tokens(&shown.lines);
         let fits = size <= wanted.max_tokens;
         if !changes.fresh && (wanted.mode == Mode::Changes || (smaller && fits)) {
             told = Some((seen, changes));
@@ -240,10 +307,10 @@ pub async fn look(call: &Call<'_>, how: Snapshot, wanted: Wanted) -> Result<Answ
                 answer.note("axd was restarted: this is the whole tree");
                 answer.set("fresh", true);
             }
-            answer.lines(&tree);
+            answer.lines(&shown.lines);
             if shown.truncated {
                 answer.note(&format!(
-                    "cut: {} elements shown, use a larger max_tokens, interactive, or a root",
+                    "cut: {} elements shown, use a larger max_tokens, or a root",
                     shown.nodes
                 ));
                 answer.set("truncated", true);
@@ -258,8 +325,8 @@ pub async fn look(call: &Call<'_>, how: Snapshot, wanted: Wanted) -> Result<Answ
         answer.note("the app is still being read: call wait with idle, then look");
         answer.set("complete", false);
     }
-    if let Some(root) = &shown.tree {
-        answer.set("root", root.id);
+    if let Some(root) = shown.root {
+        answer.set("root", root);
     }
     answer.app(app);
     answer.lines_in_data();
@@ -285,7 +352,8 @@ pub async fn after(
     // `changes` is what came of this call; `auto` is all that the agent has not been told.
     let latest = views.latest(pid).filter(|latest| latest.boot == since.boot && latest.tick <= since.tick);
     let from = if wanted.mode == Mode::Auto { latest.unwrap_or(since) } else { since };
-    let changes = match call.changes(pid, from).await {
+    let brief = views.last(pid).is_none_or(|how| !how.is_whole());
+    let changes = match call.changes(pid, from, brief).await {
         Err(Failure::Axd(error)) if error.code == ErrorCode::ApplicationNotFound => {
             answer.note("the app has ended");
             answer.set("mode", "none");
@@ -317,7 +385,7 @@ pub async fn after(
 
 /// Adds the tree, in the way the agent last looked at the app.
 async fn look_again(call: &Call<'_>, pid: u32, wanted: Wanted, answer: &mut Answer) -> Result<(), Failure> {
-    let how = call.shared.views.last(pid).unwrap_or_else(|| snapshot_of(pid));
+    let how = call.shared.views.last(pid).unwrap_or_else(|| How::at_app(pid));
     let wanted = Wanted { mode: Mode::Full, ..wanted };
     let looked = Box::pin(look(call, how, wanted)).await;
     let looked = match looked {
@@ -328,7 +396,7 @@ async fn look_again(call: &Call<'_>, pid: u32, wanted: Wanted, answer: &mut Answ
                 ErrorCode::WindowNotFound | ErrorCode::ElementNotFound | ErrorCode::StaleRef
             ) =>
         {
-            Box::pin(look(call, snapshot_of(pid), wanted)).await
+            Box::pin(look(call, How::at_app(pid), wanted)).await
         }
         looked => looked,
     };
@@ -342,27 +410,6 @@ async fn look_again(call: &Call<'_>, pid: u32, wanted: Wanted, answer: &mut Answ
             answer.append(looked?);
             Ok(())
         }
-    }
-}
-
-/// A snapshot of all windows of an app.
-fn snapshot_of(pid: u32) -> Snapshot {
-    Snapshot {
-        app: Some(pid.to_string()),
-        window: None,
-        root: None,
-        depth: None,
-        interactive: false,
-        skeleton: false,
-        visible: false,
-        bounds: false,
-        actions: false,
-        menubar: false,
-        max_nodes: None,
-        max_tokens: None,
-        since: None,
-        sync: false,
-        verify: false,
     }
 }
 
@@ -388,15 +435,15 @@ mod tests {
     }
 
     fn way(root: &str) -> Way {
-        Way { root: NodeId::parse(root).unwrap(), depth: None, interactive: false, visible: false }
+        Way { root: NodeId::parse(root).unwrap(), depth: None, whole: false }
     }
 
     #[test]
     fn what_was_told_moves_only_the_looks_that_it_reaches_back_to() {
         let views = Views::default();
         let seen = |tick| Seen { clock: clock(tick), cut_at: None };
-        views.looked(7, way("win_000001"), seen(10), &snapshot_of(7));
-        views.looked(7, way("win_000002"), seen(20), &snapshot_of(7));
+        views.looked(7, way("win_000001"), seen(10), &How::at_app(7));
+        views.looked(7, way("win_000002"), seen(20), &How::at_app(7));
         assert_eq!(views.latest(7), Some(clock(20)));
         views.told(7, clock(20), clock(30));
         let clock_of = |root| views.seen(7, &way(root)).unwrap().clock;
@@ -420,7 +467,7 @@ mod tests {
     fn the_clocks_of_apps_that_were_not_looked_at_for_long_are_dropped() {
         let views = Views::default();
         for pid in 0..=MAX_APPS as u32 {
-            views.looked(pid, way("win_000001"), Seen { clock: clock(1), cut_at: None }, &snapshot_of(pid));
+            views.looked(pid, way("win_000001"), Seen { clock: clock(1), cut_at: None }, &How::at_app(pid));
         }
         assert!(views.latest(0).is_none() && views.latest(1).is_some());
     }

@@ -2,7 +2,7 @@
 
 /// What axd calls things, and what they are called here; the longer ones first.
 const WORDS: &[(&str, &str)] = &[
-    ("`ax snapshot --interactive`", "look with interactive"),
+    ("`ax snapshot --interactive`", "look"),
     ("`ax get TARGET --property actions`", "read"),
     ("`ax close-app --force`", "apps with verb close and force"),
     ("`ax element-at X,Y`", "read with the point as target"),
@@ -45,6 +45,7 @@ const WORDS: &[(&str, &str)] = &[
     ("--value", "value"),
     ("--root", "root"),
     ("--app", "app"),
+    ("--nth", "nth"),
     ("--for", "for"),
 ];
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::command::Effects;
-use crate::node::{NodeRef, Unread};
+use crate::node::{Candidate, Unread};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $suggestion:literal;)+) => {
@@ -41,7 +41,7 @@ codes! {
     /// The element existed and was removed.
     StaleRef = "STALE_REF", "use one of the candidates, or find the element again";
     /// More than one element matches.
-    AmbiguousTarget = "AMBIGUOUS_TARGET", "use the id of one of the candidates, or add :nth(k)";
+    AmbiguousTarget = "AMBIGUOUS_TARGET", "use the id of one of the candidates, or its number with --nth";
     /// The element cannot do this.
     ActionNotSupported = "ACTION_NOT_SUPPORTED", "list its actions with `ax get TARGET --property actions`";
     /// The app refused or failed.
@@ -140,7 +140,7 @@ pub struct Error {
     pub retry_command: Option<Box<str>>,
     /// Elements that may have been meant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub candidates: Vec<NodeRef>,
+    pub candidates: Vec<Candidate>,
     /// Containers that were searched only in part, and may contain the element that was not found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[allow(clippy::box_collection, reason = "it keeps the error small, and is rarely present")]
@@ -208,8 +208,8 @@ impl Error {
 
     /// Adds the elements that may have been meant.
     #[must_use]
-    pub fn candidates(mut self, candidates: Vec<NodeRef>) -> Error {
-        self.candidates = candidates;
+    pub fn candidates<C: Into<Candidate>>(mut self, candidates: Vec<C>) -> Error {
+        self.candidates = candidates.into_iter().map(Into::into).collect();
         self
     }
 }

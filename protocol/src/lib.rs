@@ -20,6 +20,7 @@ pub mod paths;
 pub mod render;
 pub mod replica;
 pub mod role;
+mod role_kinds;
 pub mod selector;
 pub mod state;
 pub mod text;
@@ -33,7 +34,7 @@ pub use envelope::{Answer, Format, MAX_REQUEST_BYTES, PROTOCOL, PROTOCOL_VERSION
 pub use error::{Error, ErrorCode, Result};
 pub use geometry::{Bounds, Point};
 pub use id::NodeId;
-pub use node::{Node, NodeRef, Unread};
+pub use node::{Candidate, Node, NodeRef, Unread};
 pub use paths::Paths;
 pub use replica::Replica;
 pub use role::Role;

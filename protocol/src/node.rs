@@ -70,6 +70,37 @@ impl Node {
     }
 }
 
+/// An element that may have been meant, with what tells it from the others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Candidate {
+    /// The element.
+    #[serde(flatten)]
+    pub node: NodeRef,
+    /// Its description, if it has no name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its value, cut if it is long; only if not all candidates have the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Its states; only if not all candidates have the same.
+    #[serde(default, skip_serializing_if = "States::is_empty_ref")]
+    pub states: States,
+    /// The ancestors that it does not share with all candidates, from the outermost to the innermost, without those that have no
+    /// name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<NodeRef>,
+    /// Its number among the matches, as `nth` takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
+}
+
+impl From<NodeRef> for Candidate {
+    fn from(node: NodeRef) -> Candidate {
+        Candidate { node, description: None, value: None, states: States::NONE, path: Vec::new(), nth: None }
+    }
+}
+
 /// A container that was searched only in part, because not all of its rows are read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

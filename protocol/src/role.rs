@@ -194,6 +194,20 @@ impl Role {
             .find(|role| role.name() == plain || role.aliases().contains(&plain.as_str()))
     }
 
+    /// Whether elements of this role only hold others, and say nothing unless they have a name.
+    pub const fn is_plain(self) -> bool {
+        matches!(
+            self,
+            Role::Group
+                | Role::ScrollArea
+                | Role::SplitGroup
+                | Role::Unknown
+                | Role::Paragraph
+                | Role::Separator
+                | Role::TabPanel
+        )
+    }
+
     /// Whether the role is a top-level surface: what `--window` names and snapshots start from.
     pub const fn is_window(self) -> bool {
         matches!(self, Role::Window | Role::Dialog | Role::Alert)

@@ -11,9 +11,10 @@
 
 use std::borrow::Cow;
 
+use crate::clock::Clock;
 use crate::geometry::Bounds;
 use crate::id::NodeId;
-use crate::node::{Node, NodeRef};
+use crate::node::{Candidate, Node, NodeRef};
 use crate::role::Role;
 use crate::state::States;
 
@@ -66,14 +67,7 @@ impl Line<'_> {
             out.push_str(&one_line(native));
             out.push(')');
         }
-        if let Some(name) = self.name.filter(|name| !name.is_empty()) {
-            out.push(' ');
-            quote(name, out);
-        } else if let Some(description) = self.description.filter(|description| !description.is_empty()) {
-            out.push_str(" [description=");
-            quote(description, out);
-            out.push(']');
-        }
+        write_name(self.name, self.description, out);
         if let Some(value) = self.value.filter(|value| !value.is_empty()) {
             out.push_str(" = ");
             quote(value, out);
@@ -104,7 +98,7 @@ impl Line<'_> {
 }
 
 /// The noun for `count` children of an element.
-pub(crate) fn children_noun(role: Role, count: u32) -> &'static str {
+pub fn children_noun(role: Role, count: u32) -> &'static str {
     let (one, many) = match role {
         Role::Table | Role::Grid | Role::List => ("row", "rows"),
         Role::Tree | Role::Menu | Role::Combobox => ("item", "items"),
@@ -116,9 +110,14 @@ pub(crate) fn children_noun(role: Role, count: u32) -> &'static str {
 
 /// Writes a text in quotes, on one line, cut if it is long.
 pub fn quote(text: &str, out: &mut String) {
+    quote_within(text, MAX_TEXT_CHARS, out);
+}
+
+/// Writes a text in quotes, on one line, cut if it has more than this number of characters.
+pub fn quote_within(text: &str, max_chars: usize, out: &mut String) {
     out.push('"');
     for (count, c) in text.chars().enumerate() {
-        if count == MAX_TEXT_CHARS {
+        if count == max_chars {
             out.push('…');
             break;
         }
@@ -196,15 +195,55 @@ pub fn write_tree(root: &Node, depth: usize, out: &mut String) {
     }
 }
 
+/// Writes the line that says at which clock a text was read.
+pub fn write_clock(clock: Clock, out: &mut String) {
+    out.push_str(&format!("clock {clock}\n"));
+}
+
 /// Writes a reference to an element without a newline: `button "Save" btn_4k2p9x`.
 pub fn write_ref(node: &NodeRef, out: &mut String) {
     out.push_str(node.role.name());
-    if let Some(name) = node.name.as_deref().filter(|name| !name.is_empty()) {
-        out.push(' ');
-        quote(name, out);
+    write_name(node.name.as_deref(), None, out);
+    out.push(' ');
+    out.push_str(node.id.as_str());
+}
+
+/// Writes a candidate without a newline: `button "Save" btn_4k2p9x disabled in dialog "Export" (nth 2)`.
+pub fn write_candidate(candidate: &Candidate, out: &mut String) {
+    let Candidate { node, description, value, states, path, nth } = candidate;
+    out.push_str(node.role.name());
+    write_name(node.name.as_deref(), description.as_deref(), out);
+    if let Some(value) = value {
+        out.push_str(" = ");
+        quote(value, out);
     }
     out.push(' ');
     out.push_str(node.id.as_str());
+    for state in states.iter() {
+        out.push(' ');
+        out.push_str(state.name());
+    }
+    for (index, above) in path.iter().enumerate() {
+        out.push_str(if index == 0 { " in " } else { " › " });
+        out.push_str(above.role.name());
+        write_name(above.name.as_deref(), None, out);
+    }
+    if let Some(nth) = nth {
+        out.push_str(&format!(" (nth {nth})"));
+    }
+}
+
+/// Writes a name in quotes, or without one the description in the form that a selector takes; nothing if there is neither.
+fn write_name(name: Option<&str>, description: Option<&str>, out: &mut String) {
+    let said = |text: &&str| !text.is_empty();
+    if let Some(name) = name.filter(said) {
+        out.push(' ');
+        quote(name, out);
+    } else if let Some(description) = description.filter(said) {
+        out.push_str(" [description=");
+        quote(description, out);
+        out.push(']');
+    }
 }
 
 #[cfg(test)]

@@ -186,7 +186,7 @@ async def inspector() -> None:
 
         story = Story("inspector", tools, result)
         story.tools()
-        full = await story.call("look", app="Calculator", interactive=True)
+        full = await story.call("look", app="Calculator", all=True)
         story.check("looks", full.data.get("mode") == "full" and 'button "7"' in full.text, full.text)
         done = await story.call("act", verb="click", target="button:7", app="Calculator")
         story.check("acts", 'value = "7"' in done.text, done.text)

@@ -47,6 +47,17 @@ fn happy(name: &str, clock: &str, point: &str) -> Try {
             |data| data["nodes"] == 9 && data["truncated"] == true && data["tree"]["role"] == "application",
             "application \"Calculator\"",
         ),
+        "look" => tried(
+            json!({ "app": "Calculator", "depth": 1 }),
+            &["app"],
+            |data| {
+                let lines = data["lines"].as_str().unwrap_or_default();
+                data["truncated"] == true
+                    && lines.contains("  group \"Keypad\"\n")
+                    && !lines.contains("button \"7\"")
+            },
+            "window \"Calculator\"",
+        ),
         "changes" => tried(
             json!({ "since": clock, "app": "Calculator" }),
             &[],

@@ -46,3 +46,16 @@ fn every_test_that_the_pages_on_security_and_reliability_name_exists() {
     }
     assert!(named > 40, "{named} tests are named");
 }
+
+#[test]
+fn the_page_on_selectors_lists_the_kinds_of_every_role() {
+    let page = fs::read_to_string(workspace().join("docs/selectors.md")).expect("a page");
+    let rows = page.lines().filter(|line| line.trim_start().starts_with("| `")).count();
+    let with_kinds = axd_protocol::Role::ALL.iter().filter(|role| !role.kinds().is_empty());
+    assert_eq!(rows, with_kinds.clone().count());
+    for role in with_kinds {
+        let kinds: Vec<String> = role.kinds().iter().map(|kind| format!("`{kind}`")).collect();
+        let row = format!("| `{role}` | {} |", kinds.join(", "));
+        assert!(page.contains(&row), "{row}");
+    }
+}

@@ -10,6 +10,7 @@ fn plain_reads(client: &mut Raw, count: usize) {
         ("snapshot", json!({ "app": "Notes", "interactive": true, "menubar": true })),
         ("snapshot", json!({ "app": "Notes", "skeleton": true, "depth": 3 })),
         ("snapshot", json!({ "app": "Notes", "window": "Notes", "max_tokens": 50 })),
+        ("look", json!({ "app": "Notes" })),
         ("find", json!({ "selector": "list > listitem", "app": "Notes" })),
         ("find", json!({ "selector": "*", "app": "Notes", "count": true })),
         ("get", json!({ "target": "list:Notes", "app": "Notes" })),

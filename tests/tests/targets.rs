@@ -127,6 +127,112 @@ fn a_selector_that_means_several_is_ambiguous_and_lists_them() {
     assert_eq!(got["node"]["name"], candidates[0]["name"]);
 }
 
+/// An app with several buttons of one name, which are not siblings.
+const SAVES: &str = r#"
+name = "Saves"
+identity = "test.saves"
+[[window]]
+id = "main"
+title = "Saves"
+children = [
+  { role = "text", id = "count", name = "Pressed", value = "0" },
+  { role = "group", id = "left", name = "Left", children = [
+    { role = "group", id = "inner", children = [{ role = "button", id = "a", name = "Save" }] },
+    { role = "button", id = "x", name = "Undo", states = ["hidden"] },
+    { role = "textfield", id = "t1", name = "Amount", value = "12" },
+  ] },
+  { role = "group", id = "right", name = "Right", children = [
+    { role = "button", id = "b", name = "Save" },
+    { role = "button", id = "y", name = "Undo", states = ["disabled"] },
+    { role = "button", id = "z", name = "Undo" },
+    { role = "textfield", id = "t2", name = "Amount", value = "34" },
+    { role = "togglebutton", id = "k", name = "Bold" },
+    { role = "button", id = "l", name = "Bold" },
+  ] },
+]
+[[rule]]
+on = "press:a"
+do = [{ set = "count", text = "a" }]
+[[rule]]
+on = "press:b"
+do = [{ set = "count", text = "b" }]
+[[rule]]
+on = "press:z"
+do = [{ set = "count", text = "z" }]
+"#;
+
+/// What was pressed last in [`SAVES`].
+fn pressed(client: &mut axd_tests::Raw) -> Value {
+    let args = json!({ "target": "text:Pressed", "app": "Saves", "property": ["value"] });
+    client.data("get", args)["node"]["value"].clone()
+}
+
+#[test]
+fn candidates_show_what_tells_them_apart_and_can_be_taken_by_number() {
+    let daemon = Setup::new().app(SAVES).start();
+    let mut client = daemon.client();
+    let error = client.fails("AMBIGUOUS_TARGET", "click", json!({ "target": "button:Save", "app": "Saves" }));
+    let candidates = error["candidates"].as_array().expect("candidates");
+    let places: Vec<&str> = candidates.iter().map(|one| text(&one["path"][0]["name"])).collect();
+    assert_eq!(places, ["Left", "Right"], "{error}");
+    assert!(
+        candidates.iter().all(|one| one["path"].as_array().is_some_and(|path| path.len() == 1)),
+        "{error}"
+    );
+    assert_eq!((&candidates[0]["nth"], &candidates[1]["nth"]), (&json!(1), &json!(2)), "{error}");
+    assert!(text(&error["suggestion"]).contains("--nth"), "{error}");
+    for (nth, what) in [(2, "b"), (1, "a"), (-1, "b")] {
+        client.data("click", json!({ "target": "button:Save", "app": "Saves", "nth": nth }));
+        assert_eq!(pressed(&mut client), what);
+    }
+    let error = client.fails(
+        "ELEMENT_NOT_FOUND",
+        "click",
+        json!({ "target": "button:Save", "app": "Saves", "nth": 3 }),
+    );
+    assert_eq!(error["candidates"].as_array().map(Vec::len), Some(2), "{error}");
+    client.fails("INVALID_ARGS", "click", json!({ "target": "button:Save", "app": "Saves", "nth": 0 }));
+    client.fails("INVALID_ARGS", "press", json!({ "combo": "enter", "app": "Saves", "nth": 1 }));
+    let error =
+        client.fails("AMBIGUOUS_TARGET", "get", json!({ "target": "textfield:Amount", "app": "Saves" }));
+    assert_eq!(
+        (&error["candidates"][0]["value"], &error["candidates"][1]["value"]),
+        (&json!("12"), &json!("34"))
+    );
+}
+
+#[test]
+fn an_action_takes_the_only_match_that_can_be_used_and_says_so() {
+    let daemon = Setup::new().app(SAVES).start();
+    let mut client = daemon.client();
+    let done = client.data("click", json!({ "target": "button:Undo", "app": "Saves" }));
+    assert!(text(&done["chosen"]).contains("the only one of 3 matches"), "{done}");
+    assert_eq!(pressed(&mut client), "z");
+    let error = client.fails("AMBIGUOUS_TARGET", "get", json!({ "target": "button:Undo", "app": "Saves" }));
+    assert_eq!(error["candidates"][0]["states"], json!(["hidden"]), "{error}");
+    let one = client.data("click", json!({ "target": "button:Save", "app": "Saves", "nth": 1 }));
+    assert_eq!(one["chosen"], Value::Null, "{one}");
+    let both = json!([
+        { "command": "click", "args": { "target": "button:Undo", "app": "Saves" } },
+        { "command": "click", "args": { "target": "button:Save", "app": "Saves", "nth": 2 } },
+    ]);
+    let done = client.data("batch", json!({ "items": both }));
+    assert_eq!(done["succeeded"], 2, "{done}");
+    assert_eq!(pressed(&mut client), "b");
+}
+
+#[test]
+fn of_a_role_and_its_kinds_the_role_itself_is_meant() {
+    let daemon = Setup::new().app(SAVES).start();
+    let mut client = daemon.client();
+    let got = client.data("get", json!({ "target": "button:Bold", "app": "Saves" }));
+    assert_eq!(got["node"]["role"], "button", "{got}");
+    let found = client.data("find", json!({ "selector": "button:Bold", "app": "Saves" }));
+    assert_eq!(found["count"], 2, "{found}");
+    let kind = client.data("get", json!({ "target": "togglebutton:Bold", "app": "Saves" }));
+    assert_eq!(kind["node"]["role"], "togglebutton", "{kind}");
+}
+
 #[test]
 fn a_selector_that_means_nothing_names_what_is_near() {
     let daemon = Daemon::start();

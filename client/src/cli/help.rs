@@ -3,6 +3,7 @@
 use axd_client::protocol::command::{ALL_NAMES, Family, family};
 use clap::Command;
 
+use super::format::FORMAT;
 use super::parse::{self, NO_AUTOSTART, WATCH};
 
 /// The families, in the order they are shown, with their headings.
@@ -27,6 +28,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ),
     ("AXD_STATE", "The folder for the logs of a daemon that is started"),
     ("AXD_CONFIG", "The policy file of a daemon that is started, which must exist"),
+    (FORMAT, "text or json: print that, as with --text and --json"),
     ("NO_COLOR", "Set: no colours"),
 ];
 
@@ -66,7 +68,7 @@ pub fn overview() -> String {
     section("Environment", VARIABLES.iter().copied().map(owned), &mut out);
     section("Exit codes", EXIT_CODES.iter().copied().map(owned), &mut out);
     out.push_str(
-        "\nExamples\n  ax snapshot --app Notes --interactive\n  ax find 'window:Inbox list > row:nth(3)'\n  \
+        "\nExamples\n  ax look Notes\n  ax find 'window:Inbox list > row:nth(3)'\n  \
          ax click button:Save --wait-for dialog\n  ax screenshot shot.png\n  ax watch --app Notes\n  ax demo\n",
     );
     out

@@ -2,9 +2,11 @@
 
 mod approve;
 mod audit;
+mod batch_lines;
 mod demo;
 mod doctor;
 mod extension;
+mod format;
 mod format_event;
 mod help;
 mod image_output;
@@ -55,14 +57,18 @@ impl From<Exit> for ExitCode {
 pub fn run(args: Vec<OsString>) -> Exit {
     let args = match stdin::fill_in(args) {
         Ok(args) => args,
-        Err(failed) => return output::failure("batch", &(*failed.error).into(), Mode::of(failed.mode)),
+        Err(failed) => {
+            output::failure("batch", &(*failed.error).into(), Mode::of(failed.mode));
+            return failed.exit;
+        }
     };
     let (mut invocation, options) = match parse::parse(&args) {
         Parsed::Run(invocation, options) => (*invocation, options),
         Parsed::Text(text) => return output::print_text(&text),
-        Parsed::Usage(usage) => return output::usage(&usage, parse::mode_asked(&args)),
+        Parsed::Usage(usage) => return output::usage(&usage, format::mode_asked(&args)),
     };
-    let mode = Mode::of(options.mode);
+    let is_look = matches!(&invocation, Invocation::Wire(command) if matches!(**command, Command::Look(_)));
+    let mode = Mode::of(options.mode.or(is_look.then_some(Mode::Text)));
     if let Err(error) = stdin::fill_in_text(&mut invocation, &args) {
         return output::failure("type", &error.into(), mode);
     }

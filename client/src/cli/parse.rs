@@ -11,6 +11,7 @@ use axd_client::protocol::command::{ALL_NAMES, Invocation};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
+use super::format::{FORMAT, mode_of_environment};
 use super::output::{self, Mode};
 use super::{extension, help};
 
@@ -18,6 +19,8 @@ use super::{extension, help};
 pub const WATCH: &str = "watch";
 /// The variable that turns auto-start off, if set to anything but `0`.
 pub const NO_AUTOSTART: &str = "AXD_NO_AUTOSTART";
+/// The command whose answer is text wherever it is printed.
+pub const LOOK: &str = "look";
 
 // The ids of the options that every command has. The prefix keeps them different from the arguments of commands.
 const JSON: &str = "ax-json";
@@ -87,6 +90,11 @@ pub struct Usage {
 /// Parses a command line, without the program's name.
 pub fn parse(args: &[OsString]) -> Parsed {
     let named = named_command(args);
+    if let Err(wrong) = mode_of_environment() {
+        let message = format!("{FORMAT} must be text or json, not '{wrong}'");
+        let (command, text) = (named.unwrap_or_default().to_owned(), format!("error: {message}\n"));
+        return Parsed::Usage(Usage { command, text, message, tip: None });
+    }
     let known = |name: &str| ALL_NAMES.iter().copied().chain([extension::NAME]).find(|known| *known == name);
     let one = named.and_then(|name| known(canonical(name)));
     let root = match one {
@@ -94,6 +102,7 @@ pub fn parse(args: &[OsString]) -> Parsed {
         Some(name) => root().subcommands(subcommand(name)),
         None => all(),
     };
+    let args = &with_app_as_word(args, named);
     let argv = one.and_then(|name| with_dashed_words(args, name, &root));
     let argv = argv.as_deref().unwrap_or(args);
     let argv = std::iter::once(OsString::from("ax")).chain(argv.iter().cloned());
@@ -163,13 +172,22 @@ fn with_dashed_words(args: &[OsString], name: &str, root: &Command) -> Option<Ve
     Some(line.chain([OsString::from("--"), last]).collect())
 }
 
-/// The output format that a command line asks for, even if it is invalid otherwise.
-pub fn mode_asked(args: &[OsString]) -> Option<Mode> {
-    args.iter().take_while(|arg| *arg != "--").fold(None, |mode, arg| match arg.to_str() {
-        Some("--json") => Some(Mode::Json),
-        Some("--text") => Some(Mode::Text),
-        _ => mode,
-    })
+/// `ax look --app Notes` is `ax look Notes`: what every other command takes as an option is accepted as one.
+fn with_app_as_word(args: &[OsString], named: Option<&str>) -> Vec<OsString> {
+    let mut args = args.to_vec();
+    if named != Some(LOOK) {
+        return args;
+    }
+    match args.iter().position(|arg| arg == "--app") {
+        Some(at) if at + 1 < args.len() => drop(args.remove(at)),
+        _ => {}
+    }
+    for arg in &mut args {
+        if let Some(app) = arg.to_str().and_then(|arg| arg.strip_prefix("--app=")) {
+            *arg = app.into();
+        }
+    }
+    args
 }
 
 /// `ax` with all its commands, for the help and for suggestions of similar commands.
@@ -229,7 +247,7 @@ pub fn global_options() -> [Arg; 6] {
         option(JSON)
             .action(ArgAction::SetTrue)
             .overrides_with(TEXT)
-            .help("Print JSON [default: unless on a terminal]"),
+            .help("Print JSON [default: unless on a terminal; never for look]"),
         option(TEXT)
             .action(ArgAction::SetTrue)
             .overrides_with(JSON)
@@ -253,7 +271,7 @@ fn options(matches: &ArgMatches) -> Options {
     let mode = match (matches.get_flag(JSON), matches.get_flag(TEXT)) {
         (true, _) => Some(Mode::Json),
         (_, true) => Some(Mode::Text),
-        _ => None,
+        _ => mode_of_environment().ok().flatten(),
     };
     let forbidden = || std::env::var_os(NO_AUTOSTART).is_some_and(|set| !set.is_empty() && set != "0");
     Options {

@@ -101,7 +101,23 @@ fn write_args(args: &mut dyn Iterator<Item = &Arg>, out: &mut String) {
             format!(" One of {}.", choices.join(", "))
         };
         let full_stop = if help.ends_with('.') { "" } else { "." };
-        out.push_str(&format!("| `{}` | {}{full_stop}{required}{choices} |\n", cell(&shown), cell(&help)));
+        let wire =
+            if arg.is_positional() { on_the_wire(arg.get_id().as_str(), &shown) } else { String::new() };
+        out.push_str(&format!(
+            "| `{}` | {}{full_stop}{required}{choices}{wire} |\n",
+            cell(&shown),
+            cell(&help)
+        ));
+    }
+}
+
+/// How an argument is called on the wire, if that is not what it is called here.
+fn on_the_wire(name: &str, shown: &str) -> String {
+    let shown = shown.to_lowercase();
+    match shown.chars().all(|c| c.is_ascii_lowercase()) {
+        _ if shown.replace('-', "_") == name => String::new(),
+        true => format!(" On the wire `{name}` or `{shown}`."),
+        false => format!(" On the wire `{name}`."),
     }
 }
 
@@ -144,7 +160,7 @@ mod tests {
             page.contains("| `--property NAME` | Property to check. Required. One of `visible`, "),
             "{page}"
         );
-        assert!(page.contains("| `ITEMS\\|-` |"), "{page}");
+        assert!(page.contains("| `FILE\\|-\\|JSON` |"), "{page}");
         assert!(page.contains("Also: `watch`."));
         assert_eq!(
             page.matches("| `--quiet-ms MS` | Time without changes after").count(),

@@ -255,6 +255,7 @@ impl Engine {
     async fn run(self: &Arc<Self>, call: &Call, answer: &mut Answer<'_>) -> Result<(), Error> {
         match &call.command {
             Command::Snapshot(args) => self.snapshot(call, args, answer).await,
+            Command::Look(args) => self.look(call, args, answer).await,
             Command::Changes(args) => self.changes(call, args, answer).await,
             Command::Find(args) => self.find(call, args, answer).await,
             Command::Get(args) => self.get(call, args, answer).await,

@@ -38,6 +38,7 @@ pub(crate) const TREE_READERS: &[&str] = &[
     "get",
     "is",
     "list-windows",
+    "look",
     "snapshot",
     "subscribe",
     "wait",

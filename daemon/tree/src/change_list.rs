@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use axd_protocol::{NodeId, Role, Tick};
+use axd_protocol::{NodeId, Role, States, Tick};
 use rustc_hash::FxHashMap;
 
 use crate::ElementKey;
@@ -40,6 +40,8 @@ pub(crate) struct Tombstone {
     pub path: u64,
     pub role: Role,
     pub name: Option<Box<str>>,
+    /// Its states when it was removed.
+    pub states: States,
     pub parent: Option<NodeId>,
     pub removed_at: Tick,
     pub born: Tick,

@@ -1,11 +1,11 @@
 //! Facts: stores what was read of an element, field by field.
 
-use axd_protocol::{Field, State};
+use axd_protocol::{Field, State, Tick};
 
-use crate::Facts;
-use crate::Notice;
 use crate::apply::Apply;
+use crate::past::Before;
 use crate::store::Ix;
+use crate::{Facts, Notice, Tree};
 
 impl Apply<'_> {
     /// Stores what was read of a node, field by field, with the tick at which each field changed.
@@ -34,6 +34,9 @@ impl Apply<'_> {
             }
         }
         let was_focused = tree.store[ix].states.has(State::Focused);
+        if is_shown && tree.store[ix].born != self.tick {
+            tree.remember_before(ix, &facts, self.tick);
+        }
         let node = &mut tree.store[ix];
         tree.text_bytes -= node.text_bytes();
         let changed = [
@@ -92,6 +95,23 @@ impl Apply<'_> {
             let node = &mut self.tree.store[ix];
             node.set_changed(Field::ChildrenCount, self.tick);
             self.touch(ix);
+        }
+    }
+}
+
+impl Tree {
+    /// Keeps for a while what new facts are about to replace.
+    fn remember_before(&mut self, ix: Ix, facts: &Facts, tick: Tick) {
+        let node = &self.store[ix];
+        let other_name = node.name.as_deref() != facts.name.as_deref();
+        let other_value = node.value.as_deref() != facts.value.as_deref();
+        let before = Before {
+            states: (node.states != facts.states).then_some(node.states),
+            name: other_name.then(|| Before::text(node.name.clone())).flatten(),
+            value: other_value.then(|| Before::text(node.value.clone())).flatten(),
+        };
+        if before != Before::default() {
+            self.past.add(tick, node.id, before);
         }
     }
 }

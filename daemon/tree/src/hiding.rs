@@ -222,7 +222,7 @@ impl Apply<'_> {
         let structural = || node.parent.map(|parent| tree.store[parent].id);
         let parent = self.moved.get(&ix).copied().unwrap_or_else(structural);
         let (id, key, path) = (node.id, node.key, node.path);
-        let (born, reparented) = (node.born, node.reparented);
+        let (states, born, reparented) = (node.states, node.born, node.reparented);
         // What it is called now was never seen.
         let (role, name) = match self.former.remove(&ix) {
             Some(former) => former,
@@ -235,6 +235,7 @@ impl Apply<'_> {
             path,
             role,
             name,
+            states,
             parent,
             removed_at,
             born,

@@ -8,6 +8,7 @@
 //! what to show, `write` writes it.
 
 mod apply;
+mod brief;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod consistency;
 mod diff;
@@ -15,6 +16,8 @@ mod facts;
 mod hiding;
 pub mod ids;
 mod index;
+mod look;
+mod past;
 mod query;
 mod store;
 mod update;
@@ -36,6 +39,7 @@ use store::{Node, Store};
 pub use apply::MAX_DEPTH;
 pub use diff::Changes;
 pub use hiding::{Hides, Titled};
+pub use look::{Look, LookBudget};
 pub use query::{Found, Plan, Scope};
 pub use store::Ix;
 pub use update::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};
@@ -54,6 +58,7 @@ pub struct Tree {
     by_id: FxHashMap<NodeId, Ix>,
     index: index::Index,
     changes: ChangeList,
+    past: past::Past,
     focused: Option<Ix>,
     /// Containers of which not all rows were read.
     partial: FxHashSet<Ix>,
@@ -113,6 +118,7 @@ impl Tree {
             by_id: FxHashMap::default(),
             index: index::Index::default(),
             changes: ChangeList::default(),
+            past: past::Past::default(),
             focused: None,
             partial: FxHashSet::default(),
             hiding: hiding::Hiding::default(),
@@ -216,6 +222,11 @@ impl Tree {
         self.store[ix].name.as_deref()
     }
 
+    /// An element's description.
+    pub fn description(&self, ix: Ix) -> Option<&str> {
+        self.store[ix].description.as_deref()
+    }
+
     /// An element's value.
     pub fn value(&self, ix: Ix) -> Option<&str> {
         self.store[ix].value.as_deref()
@@ -265,6 +276,11 @@ impl Tree {
             .collect();
         path.reverse();
         path
+    }
+
+    /// The elements above an element, from its parent up.
+    pub fn ancestors(&self, ix: Ix) -> impl Iterator<Item = Ix> {
+        self.store.ancestors(ix)
     }
 
     /// Whether `ix` is `scope` or below it.

@@ -165,7 +165,7 @@ impl Tree {
             let same_name = || {
                 name.as_ref().is_none_or(|name| fold(tombstone.name.as_deref().unwrap_or_default()) == *name)
             };
-            !tombstone.unseen && tombstone.role == *role && same_name()
+            !tombstone.unseen && tombstone.role.is_kind_of(*role) && same_name()
         })
     }
 
@@ -178,7 +178,7 @@ impl Tree {
             let room = most + 1 - candidates.len();
             match (&seed.folded_name, seed.role) {
                 (Some(name), _) => candidates.extend(self.index.with_name(&self.store, name).take(room)),
-                (None, Some(role)) => candidates.extend(self.index.with_role(role).iter().take(room)),
+                (None, Some(role)) => candidates.extend(self.with_kinds_of(role).take(room)),
                 (None, None) => return None,
             }
             if candidates.len() > most {
@@ -188,12 +188,20 @@ impl Tree {
         Some(candidates)
     }
 
-    /// The living elements most similar to one with this role and name, the most similar first.
+    /// The elements with this role, and those with a kind of it.
+    fn with_kinds_of(&self, role: Role) -> impl Iterator<Item = Ix> {
+        let roles = std::iter::once(role).chain(role.kinds().iter().copied());
+        roles.flat_map(|role| self.index.with_role(role).iter().copied())
+    }
+
+    /// The living elements most similar to one with this role and name, the most similar first: those of the nearest names, and
+    /// among these those of the nearest roles.
     pub fn like(&self, role: Role, name: Option<&str>, most: usize) -> Vec<NodeRef> {
         let wanted = name.map(|name| fold(name).into_owned()).filter(|name| !name.is_empty());
         let same_name = wanted.iter().flat_map(|name| self.index.with_name(&self.store, name));
+        let near = role.near().into_iter().flat_map(|role| self.index.with_role(role).iter().copied());
         let mut scored: Vec<(u32, Ix)> = same_name
-            .chain(self.index.with_role(role).iter().copied().take(2_000))
+            .chain(near.take(2_000))
             .map(|ix| (self.likeness(ix, role, wanted.as_deref()), ix))
             .filter(|(score, _)| *score > 0)
             .collect();
@@ -204,9 +212,9 @@ impl Tree {
 
     fn likeness(&self, ix: Ix, role: Role, wanted: Option<&str>) -> u32 {
         let node = &self.store[ix];
-        let same_role = u32::from(node.role == role);
+        let nearness = node.role.nearness(role);
         let (Some(wanted), Some(name)) = (wanted, node.name.as_deref()) else {
-            return if wanted.is_none() { same_role } else { 0 };
+            return if wanted.is_none() { nearness } else { 0 };
         };
         let name = fold(name);
         let closeness = if *name == *wanted {
@@ -219,7 +227,7 @@ impl Tree {
         } else {
             return 0;
         };
-        closeness + same_role
+        4 * closeness + nearness
     }
 }
 

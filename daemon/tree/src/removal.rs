@@ -83,13 +83,14 @@ impl Apply<'_> {
         let key = node.key.or_else(|| self.removed_keys.remove(&ix));
         let (role, name) = self.former.remove(&ix).unwrap_or((node.role, node.name));
         let (id, path, removed_at) = (node.id, node.path, self.tick);
-        let (born, reparented) = (node.born, node.reparented);
+        let (states, born, reparented) = (node.states, node.born, node.reparented);
         self.bury(Tombstone {
             id,
             key,
             path,
             role,
             name,
+            states,
             parent,
             removed_at,
             born,

@@ -8,7 +8,7 @@ use crate::Tree;
 use crate::store::{Ix, Node};
 
 /// The approximate number of bytes per token.
-const BYTES_PER_TOKEN: usize = 4;
+pub(crate) const BYTES_PER_TOKEN: usize = 4;
 
 /// Which elements to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -49,6 +49,7 @@ fn input() -> Object {
     let input = Input::new()
         .own("verb", json!({ "type": "string", "enum": verbs }))
         .described("click", "target", "Id, selector or point \"x,y\"")
+        .described("click", "nth", "N-th match of the selector")
         .described("select", "value", "select: item name or number; perform: native action")
         .described("drag", "to", "drag: drop target")
         .described("scroll", "direction", "scroll")
@@ -163,6 +164,10 @@ fn in_lines(done: &ActAnswer) -> String {
     }
     if done.changed.contains(&Aspect::Gone) {
         out.push_str("the target is gone\n");
+    }
+    if let Some((chosen, target)) = done.chosen.as_ref().zip(done.before.as_ref()) {
+        axd_protocol::text::write_ref(&target.node, &mut out);
+        out.push_str(&format!(" is {}\n", whole(chosen)));
     }
     if let Some(note) = &done.note {
         out.push_str(&format!("note {}\n", whole(note)));

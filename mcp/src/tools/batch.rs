@@ -58,7 +58,7 @@ fn run<'a>(call: &'a Call<'a>, mut args: Arguments) -> Answering<'a> {
             let args = command.args().map_err(|fault| invalid(fault.to_string()))?;
             commands.push(BatchItem { command: command.name().to_owned(), args: Some(args) });
         }
-        let batch = Command::Batch(Batch { items: BatchItems(commands), stop_on_error: true });
+        let batch = Command::Batch(Batch { items: BatchItems(commands), app: None, stop_on_error: true });
         let reply = call.request_within(&batch, DEADLINE).await?;
         let done: BatchAnswer = reply.data().map_err(|fault| Failure::Axd(fault.to_error()))?;
         let mut answer = Answer::new(format!(

@@ -26,6 +26,7 @@ fn input() -> Object {
     let input = Input::new()
         .described("changes", "since", "Clock of an earlier answer")
         .described("changes", "app", "Name or pid [default: all]")
+        .own("all", json!({ "type": "boolean", "description": "Everything, also what is not visible" }))
         .own("max_tokens", json!({ "type": "integer" }));
     input.required(&["since"]).schema()
 }
@@ -39,8 +40,10 @@ fn output() -> Object {
 fn run<'a>(call: &'a Call<'a>, mut args: Arguments) -> Answering<'a> {
     Box::pin(async move {
         let wanted = Wanted::take(&mut args);
+        let is_whole = args.take_flag("all");
+        args.set("brief", !is_whole);
         let command = args.into_command("changes")?;
-        let Command::Changes(Changes { since, .. }) = command else {
+        let Command::Changes(Changes { since, brief, .. }) = command else {
             return Err(invalid("since: it must be a clock".to_owned()).into());
         };
         let reply = call.request(&command).await?;
@@ -65,7 +68,7 @@ fn run<'a>(call: &'a Call<'a>, mut args: Arguments) -> Answering<'a> {
                 is_fresh = true;
                 continue;
             }
-            let told = call.changes(app.app.pid, since).await?;
+            let told = call.changes(app.app.pid, since, brief).await?;
             let cost = told.lines.len().div_ceil(4);
             if cost > left {
                 answer.note("cut: use a larger max_tokens, or look at one app");

@@ -182,7 +182,7 @@ pub struct Select {
     #[cfg_attr(feature = "cli", arg(value_name = "TARGET"))]
     pub target: String,
     /// Item: its name, or its number from 1 [default: the target itself].
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default, alias = "item", skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(value_name = "ITEM", allow_hyphen_values = true))]
     pub value: Option<TextArg>,
 }

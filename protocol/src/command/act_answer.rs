@@ -28,6 +28,9 @@ pub struct ActAnswer {
     pub settled: Settled,
     /// How long that wait took, in ms.
     pub waited_ms: u64,
+    /// Why the target was taken, if the selector matches several elements and `nth` was not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen: Option<String>,
     /// The app and window that received the input, as the desktop reported just before it was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Receiver>,
@@ -40,7 +43,7 @@ pub struct ActAnswer {
     /// What was expected of the action; all of it came true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<Expected>,
-    /// What changed in the app since just before the action; absent with `--no-effects`.
+    /// What changed in the app since just before the action; absent with `--effects none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Effects>,
     /// How far the action got, and whether it is safe to retry.
@@ -180,6 +183,9 @@ pub struct Effects {
     pub since: Clock,
     /// The clock up to which changes are included.
     pub clock: Clock,
+    /// What can be seen to have changed, as text; present instead of the changes with `effects: "brief"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brief: Option<String>,
     /// The changes.
     #[serde(flatten)]
     pub difference: Difference,

@@ -40,6 +40,20 @@ pub enum IfScope {
     App,
 }
 
+/// How much of what changed an answer tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum EffectsDetail {
+    /// Nothing.
+    None,
+    /// What can be seen to have changed, as text for readers.
+    Brief,
+    /// All of it, as a replica needs it.
+    Full,
+}
+
 /// The options that every action takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ActOptions<'a> {
@@ -47,6 +61,8 @@ pub struct ActOptions<'a> {
     pub app: Option<&'a str>,
     /// The window in which the target is searched.
     pub window: Option<&'a str>,
+    /// The number of the match that is meant, if the target is a selector.
+    pub nth: Option<i32>,
     /// How the action is performed.
     pub route: Option<Route>,
     /// The maximum time to wait until the app has settled.
@@ -67,8 +83,8 @@ pub struct ActOptions<'a> {
     pub yield_to_person_ms: Option<u64>,
     /// What must have come true when the action is answered.
     pub expect: &'a [String],
-    /// Whether the answer omits what changed.
-    pub no_effects: bool,
+    /// How much of what changed the answer tells; by default all in JSON, and what can be seen in text.
+    pub effects: Option<EffectsDetail>,
     /// Whether the action is only described and not performed.
     pub dry_run: bool,
 }
@@ -99,6 +115,10 @@ pub struct ActOptionArgs {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "WINDOW", help_heading = ACTION_OPTIONS))]
     pub window: Option<String>,
+    /// Act on the N-th match of the selector, in tree order; negative numbers count from the end.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", allow_negative_numbers = true, help_heading = ACTION_OPTIONS))]
+    pub nth: Option<i32>,
     /// Use the accessibility API, or mouse and keyboard [default: auto].
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ROUTE", value_enum, help_heading = ACTION_OPTIONS))]
@@ -140,7 +160,11 @@ pub struct ActOptionArgs {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "STATE|SELECTOR", help_heading = ACTION_OPTIONS))]
     pub expect: Vec<String>,
-    /// Omit what changed from the answer.
+    /// How much of what changed to tell: nothing, what can be seen, or all of it [default: brief in text, full in JSON].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DETAIL", value_enum, conflicts_with = "no_effects", help_heading = ACTION_OPTIONS))]
+    pub effects: Option<EffectsDetail>,
+    /// Omit what changed from the answer, as --effects none.
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, help_heading = ACTION_OPTIONS))]
     pub no_effects: bool,
@@ -157,6 +181,7 @@ impl<T> ActArgs<T> {
         ActOptions {
             app: common.app.as_deref(),
             window: common.window.as_deref(),
+            nth: common.nth,
             route: common.route,
             settle_ms: common.settle_ms,
             quiet_ms: common.quiet_ms,
@@ -167,7 +192,7 @@ impl<T> ActArgs<T> {
             if_scope: common.if_scope,
             yield_to_person_ms: common.yield_to_person_ms,
             expect: &common.expect,
-            no_effects: common.no_effects,
+            effects: if common.no_effects { Some(EffectsDetail::None) } else { common.effects },
             dry_run: common.dry_run,
         }
     }

@@ -109,6 +109,7 @@ pub enum ApprovalVerdict {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decide {
     /// Number of the request, as `ax approvals` shows it.
+    #[serde(alias = "number")]
     #[cfg_attr(feature = "cli", arg(value_name = "NUMBER"))]
     pub approval: u64,
     /// What becomes of it.

@@ -311,6 +311,7 @@ pub struct VersionAnswer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hello {
     /// Name of the client.
+    #[serde(alias = "name")]
     #[cfg_attr(feature = "cli", arg(value_name = "NAME"))]
     pub client: String,
     /// Agent it works for.

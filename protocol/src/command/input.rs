@@ -112,6 +112,7 @@ as_text!(ComboArg, PointArg, ModifierArg);
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Press {
     /// Keys: modifiers and a key, joined by +.
+    #[serde(alias = "keys")]
     #[cfg_attr(feature = "cli", arg(value_name = "KEYS", allow_hyphen_values = true))]
     pub combo: ComboArg,
 }
@@ -129,6 +130,7 @@ pub struct Press {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeyDown {
     /// Keys: modifiers and a key, joined by +.
+    #[serde(alias = "keys")]
     #[cfg_attr(feature = "cli", arg(value_name = "KEYS", allow_hyphen_values = true))]
     pub combo: ComboArg,
     /// Hold for this time, in ms, also after the connection has closed [default: 10000, while connected].
@@ -147,6 +149,7 @@ pub struct KeyDown {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeyUp {
     /// Keys: modifiers and a key, joined by +.
+    #[serde(alias = "keys")]
     #[cfg_attr(feature = "cli", arg(value_name = "KEYS", allow_hyphen_values = true))]
     pub combo: ComboArg,
 }

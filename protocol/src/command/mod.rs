@@ -125,6 +125,13 @@ macro_rules! commands {
                     $(ActCommand::$act(args) => args.options(),)+
                 }
             }
+
+            /// The options that every action takes, as arguments.
+            fn options_mut(&mut self) -> &mut ActOptionArgs {
+                match self {
+                    $(ActCommand::$act(args) => &mut args.common,)+
+                }
+            }
         }
 
         /// Calls another macro with the names of all structs of commands that act.
@@ -261,6 +268,7 @@ macro_rules! commands {
 commands! {
     wire {
         Snapshot = "snapshot" in Observe, Reads;
+        Look = "look" in Observe, Reads;
         Changes = "changes" in Observe, Reads;
         Find = "find" in Observe, Reads;
         Get = "get" in Observe, Reads;

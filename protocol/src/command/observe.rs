@@ -4,7 +4,64 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::Difference;
 use crate::clock::Clock;
+use crate::id::NodeId;
 use crate::node::{Node, NodeRef, Unread};
+
+/// Look at a window: what can be seen in it, as short text.
+///
+/// Shows the controls, and what has a name, a value or a description, as far as the app says that it is visible; answered
+/// from memory. Elements that only hold others have no line, and what is only read has no id: name it by role and name.
+/// Always prints text, unless --json is given. `ax snapshot` shows everything.
+///
+/// Without APP: the focused window of the frontmost app.
+///
+/// Examples:
+///   ax look
+///   ax look Notes
+///   ax look Notes --root 'list:Notes' --max-tokens 500
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Look {
+    /// App, by name, pid or identity; shows all its windows. --app is accepted too.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(value_name = "APP"))]
+    pub app: Option<String>,
+    /// Window, by title, id or window number.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WINDOW"))]
+    pub window: Option<String>,
+    /// Show only this element and what is in it.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET"))]
+    pub root: Option<String>,
+    /// Maximum depth below the root, as it is shown.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    pub depth: Option<u32>,
+    /// Approximate maximum number of tokens, nearest the root first.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N"))]
+    pub max_tokens: Option<u32>,
+}
+
+/// The answer to `look`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LookAnswer {
+    /// Whether the app has been read; false while it is read for the first time.
+    pub complete: bool,
+    /// The number of elements shown.
+    pub nodes: u32,
+    /// Whether a limit left elements out.
+    pub truncated: bool,
+    /// The element that was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<NodeId>,
+    /// A line for each element: `role "name" = "value" id states`, indented by where it is.
+    pub lines: String,
+}
 
 /// Show the element tree.
 ///
@@ -119,6 +176,10 @@ pub struct Changes {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "APP"))]
     pub app: Option<String>,
+    /// As text: leave out what is not visible and what says nothing, and show states and long values as differences.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub brief: bool,
 }
 
 /// The answer to `changes`, and to `snapshot --since`.

@@ -9,6 +9,9 @@ use super::Render;
 impl Render for Effects {
     /// Writes `-` removed, `>` moved, `+` added, `~` changed, and the clock up to which that is all.
     fn render(&self, out: &mut String) {
+        if let Some(brief) = &self.brief {
+            out.push_str(brief);
+        }
         let Difference { removed, moved, added, changed } = &self.difference;
         for id in removed {
             out.push_str(&format!("- {id}\n"));

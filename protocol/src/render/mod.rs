@@ -12,8 +12,8 @@ mod wait;
 
 use crate::error::{Delivery, Disposition, Error};
 use crate::geometry::Bounds;
-use crate::node::Unread;
-use crate::text::{children_noun, one_line, quote, write_ref};
+use crate::node::{NodeRef, Unread};
+use crate::text::{children_noun, one_line, quote, write_candidate, write_ref};
 
 /// An answer that has a text form.
 pub trait Render {
@@ -30,7 +30,7 @@ impl Render for Error {
         }
         for candidate in &self.candidates {
             out.push_str("  - ");
-            write_ref(candidate, out);
+            write_candidate(candidate, out);
             out.push('\n');
         }
         write_unread(self.unread.as_deref().map_or(&[], Vec::as_slice), out);
@@ -59,22 +59,23 @@ pub fn write_unread(unread: &[Unread], out: &mut String) {
     }
 }
 
-/// Writes the ancestors of an element as a heading line: `in window "Notes" › list "Notes"`. The elements themselves are
-/// written by the daemon, which has the tree.
-pub fn write_path(path: &[crate::node::NodeRef], out: &mut String) {
-    for (index, node) in path.iter().enumerate() {
-        out.push_str(if index == 0 { "in " } else { " › " });
-        if let Some(name) = node.name.as_deref().filter(|name| !name.is_empty()) {
-            out.push_str(node.role.name());
-            out.push(' ');
-            quote(name, out);
-        } else {
-            write_ref(node, out);
+/// The ancestors of an element as a text: `in window "Notes" › list "Notes"`. What only holds others and has no name is left out;
+/// `None` if that leaves nothing. The elements themselves are written by the daemon, which has the tree.
+pub fn place_of(path: &[NodeRef]) -> Option<String> {
+    let is_named = |node: &NodeRef| node.name.as_deref().is_some_and(|name| !name.is_empty());
+    let mut out = String::new();
+    for node in path.iter().filter(|node| is_named(node) || !node.role.is_plain()) {
+        out.push_str(if out.is_empty() { "in " } else { " › " });
+        match node.name.as_deref().filter(|name| !name.is_empty()) {
+            Some(name) => {
+                out.push_str(node.role.name());
+                out.push(' ');
+                quote(name, &mut out);
+            }
+            None => write_ref(node, &mut out),
         }
     }
-    if !path.is_empty() {
-        out.push('\n');
-    }
+    Some(out).filter(|out| !out.is_empty())
 }
 
 /// Formats a duration in the largest suitable unit.
@@ -148,7 +149,7 @@ impl<const N: usize> Table<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ErrorCode, NodeId, NodeRef, Role};
+    use crate::{Candidate, ErrorCode, NodeId, Role, State, States};
 
     #[test]
     fn columns_line_up_and_no_line_ends_in_blanks() {
@@ -175,6 +176,53 @@ mod tests {
         assert_eq!(
             out,
             "error: btn_000000 is gone\n  try: use one of these\n  - button \"Save\" btn_4k2p9x\n  run: ax find 'button:Save' --app Notes\n"
+        );
+    }
+
+    #[test]
+    fn a_place_leaves_out_what_has_no_name_and_only_holds_others() {
+        let node = |id: &str, role, name: Option<&str>| NodeRef {
+            id: NodeId::parse(id).unwrap(),
+            role,
+            name: name.map(str::to_owned),
+        };
+        let path = [
+            node("win_000001", Role::Window, Some("Main")),
+            node("grp_000001", Role::Group, None),
+            node("grp_000002", Role::Group, Some("Left")),
+            node("lst_000001", Role::List, None),
+        ];
+        assert_eq!(place_of(&path).as_deref(), Some("in window \"Main\" › group \"Left\" › list lst_000001"));
+        assert_eq!(place_of(&path[1..2]), None);
+    }
+
+    #[test]
+    fn candidates_are_shown_with_what_tells_them_apart() {
+        let node = |id: &str, role, name: &str| NodeRef {
+            id: NodeId::parse(id).unwrap(),
+            role,
+            name: Some(name.to_owned()).filter(|name| !name.is_empty()),
+        };
+        let one = Candidate {
+            states: States::NONE.with(State::Hidden),
+            path: vec![node("win_000001", Role::Window, "Main"), node("grp_000001", Role::Group, "Left")],
+            nth: Some(1),
+            ..node("btn_000001", Role::Button, "Save").into()
+        };
+        let other = Candidate {
+            description: Some("Close".into()),
+            value: Some("7".into()),
+            nth: Some(2),
+            ..node("btn_000002", Role::Button, "").into()
+        };
+        let mut out = String::new();
+        Error::new(ErrorCode::AmbiguousTarget, "two").candidates(vec![one, other]).render(&mut out);
+        assert_eq!(
+            out.lines().skip(2).collect::<Vec<_>>(),
+            [
+                "  - button \"Save\" btn_000001 hidden in window \"Main\" › group \"Left\" (nth 1)",
+                "  - button [description=\"Close\"] = \"7\" btn_000002 (nth 2)",
+            ]
         );
     }
 

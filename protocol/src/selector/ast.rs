@@ -53,7 +53,7 @@ pub struct Step {
 pub enum RoleTest {
     /// `*`, or no role at all.
     Any,
-    /// A role of the vocabulary.
+    /// A role of the vocabulary, or a kind of it ([`Role::is_kind_of`]).
     Role(Role),
     /// The platform's own role, compared exactly: `AXDisclosureTriangle`, `"push button"`.
     Native(String),
@@ -170,6 +170,11 @@ impl Selector {
     /// The paths whose union the selector is; there is at least one.
     pub fn paths(&self) -> &[Path] {
         &self.paths
+    }
+
+    /// Whether a role is exactly the one that some path wants of the selected element, and not only a kind of it.
+    pub fn names_role(&self, role: Role) -> bool {
+        self.paths.iter().any(|path| matches!(path.last().role, RoleTest::Role(wanted) if wanted == role))
     }
 
     /// The application that this selector is limited to: the `NAME` if every path starts with the same `application:NAME`.

@@ -245,9 +245,13 @@ fn a_secure_value_never_matches() {
     check(MAIL, "[value=hunter2]", &[]);
     check(MAIL, "textfield[value^=h]", &[]);
     check(MAIL, "textfield[text~=hunter]", &[]);
-    check(MAIL, "textfield[value=~'.']", &[]);
-    check(MAIL, "textfield[value!=hunter2]", &[r#"textfield "Password" = "hunter2" secure"#]);
-    check(MAIL, "textfield[value!=other]", &[r#"textfield "Password" = "hunter2" secure"#]);
+    check(MAIL, "textfield:not(searchfield)[value=~'.']", &[]);
+    check(
+        MAIL,
+        "textfield:not(searchfield)[value!=hunter2]",
+        &[r#"textfield "Password" = "hunter2" secure"#],
+    );
+    check(MAIL, "textfield:not(searchfield)[value!=other]", &[r#"textfield "Password" = "hunter2" secure"#]);
 }
 
 #[test]
@@ -302,6 +306,31 @@ fn not_excludes_what_matches_its_step() {
     check(MAIL, "row:not([selected])", &[r#"row "One""#, r#"row "Three""#]);
     check(MAIL, "row:not(*:Two):not(*:has(button))", &[]);
     check(MAIL, "row:not(*:nth(1)):not(*:nth(-1))", &[r#"row "Two" selected"#]);
+}
+
+#[test]
+fn a_role_means_its_kinds_too_wherever_it_stands() {
+    let tree = r#"
+window "Main"
+  group "Format"
+    button "Left"
+    togglebutton "Bold"
+    togglebutton "Italic" pressed
+    searchfield "Find"
+    textarea "Body"
+  menu "View"
+    menuitemcheckbox "Grid"
+    menuitem "Zoom"
+"#;
+    let all = [r#"button "Left""#, r#"togglebutton "Bold""#, r#"togglebutton "Italic" pressed"#];
+    check(tree, "button", &all);
+    check(tree, "togglebutton", &all[1..]);
+    check(tree, "button:Bold", &all[1..2]);
+    check(tree, "button:not(togglebutton)", &all[..1]);
+    check(tree, "button:nth(2)", &all[1..2]);
+    check(tree, "group:has(textfield) > button:nth(-1)", &all[2..]);
+    check(tree, "group > *:not(button)", &[r#"searchfield "Find""#, r#"textarea "Body""#]);
+    check(tree, "textfield, menu > menuitem:Grid", &[r#"searchfield "Find""#, r#"menuitemcheckbox "Grid""#]);
 }
 
 #[test]

@@ -72,10 +72,10 @@ pub struct Matcher {
 }
 
 /// The index lookup that finds the candidates of one path: what its last step requires. Every match of the path has the
-/// role, if there is one, and a name that folds to `folded_name`, if there is one.
+/// role or one that is a kind of it, if there is one, and a name that folds to `folded_name`, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Seed {
-    /// The role that every match has.
+    /// The role that every match has, or is a kind of.
     pub role: Option<Role>,
     /// The folded name that every match has; never empty.
     pub folded_name: Option<String>,

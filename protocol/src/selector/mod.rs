@@ -4,7 +4,7 @@
 //! selector = path *( "," path )                  ; union, tree order, no duplicates
 //! path     = step *( ( ">" | WS ) step )         ; child | descendant
 //! step     = [ role | "*" ] [ ":" name ] *( filter | pseudo )      ; at least one part
-//! role     = WORD | STRING      ; any case, aliases (TextBox = textfield); AX… or a STRING matches native_role
+//! role     = WORD | STRING      ; any case, aliases (TextBox = textfield), its kinds too; AX… or a STRING matches native_role
 //! name     = WORD | STRING
 //! filter   = "[" [ "!" ] STATE "]" | "[" ATTR OP ( WORD | STRING ) [ WS "i" ] "]"
 //! ATTR     = name | value | description | identifier | native_role | text

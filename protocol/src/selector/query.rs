@@ -377,7 +377,7 @@ fn may_follow(path: &ReadyPath, i: usize, above: Reach) -> bool {
 fn role_matches(step: &ReadyStep, facts: &Facts<'_>) -> bool {
     match &step.role {
         RoleTest::Any => true,
-        RoleTest::Role(role) => facts.role == *role,
+        RoleTest::Role(role) => facts.role.is_kind_of(*role),
         RoleTest::Native(native) => facts.native_role == Some(native),
     }
 }

@@ -80,10 +80,29 @@ fn what_an_action_adds_and_takes_away_is_known_when_it_is_answered() {
 #[test]
 fn effects_are_left_out_when_nobody_wants_them() {
     let mut stage = Stage::start();
-    let args = stage.on_with("Press", json!({ "no_effects": true }));
+    for (count, wanted) in [(1, json!({ "no_effects": true })), (2, json!({ "effects": "none" }))] {
+        let args = stage.on_with("Press", wanted);
+        let done = stage.act("click", args);
+        assert!(done["effects"].is_null(), "{done}");
+        stage.counts(count);
+    }
+}
+
+#[test]
+fn brief_effects_are_text_for_readers_and_full_ones_are_what_they_are_by_default() {
+    let mut stage = Stage::start();
+    let args = stage.on_with("Press", json!({ "effects": "brief" }));
     let done = stage.act("click", args);
-    assert!(done["effects"].is_null(), "{done}");
-    stage.counts(1);
+    let brief = done["effects"]["brief"].as_str().expect("a text");
+    assert!(brief.contains("count 1"), "{done}");
+    assert!(done["effects"]["clock"].is_string() && done["effects"]["changed"].is_null(), "{done}");
+    let args = stage.on_with("Add", json!({ "effects": "brief" }));
+    let done = stage.act("click", args);
+    let brief = done["effects"]["brief"].as_str().expect("a text");
+    assert!(brief.lines().any(|line| line.starts_with("+ ") && line.contains("row 4")), "{done}");
+    let args = stage.on_with("Press", json!({ "effects": "full" }));
+    let done = stage.act("click", args);
+    assert!(done["effects"]["changed"].is_array() && done["effects"]["brief"].is_null(), "{done}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::action::popup::along;
 use crate::action::receiver::Expected;
 use crate::apps::app::App;
 use crate::apps::measure::Measurements;
+use crate::apps::one_match::Choice;
 use crate::apps::target::{Where, alive, parse_target};
 use crate::change_wait::Next;
 use axd_platform::{
@@ -127,7 +128,8 @@ impl ActionContext<'_> {
         if let Target::Point { x, y } = parse_target(target)? {
             return self.engine.place_of(self.call, Point { x, y }, self.options, self.deadline).await;
         }
-        let place = Where { app: self.options.app, window: self.options.window };
+        let (app, window) = (self.options.app, self.options.window);
+        let place = Where { app, window, choice: Choice::Usable };
         let located = self.engine.locate(self.call, target, place, self.deadline).await?;
         self.wait_until_actionable(&located.app, located.id).await
     }

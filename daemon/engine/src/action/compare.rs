@@ -91,7 +91,7 @@ impl Comparison {
         let difference = if truncated { Difference::default() } else { difference(&tree, &changes) };
         let error = Error::new(ErrorCode::Changed, message)
             .suggest(format!("read what has changed; if it is still right, act with --if-since {clock}"));
-        Err(error.changed(Effects { since: self.since, clock, difference, truncated }))
+        Err(error.changed(Effects { since: self.since, clock, brief: None, difference, truncated }))
     }
 
     /// Those of the changes that are within what is compared. Of what was moved it is not known where it was before.

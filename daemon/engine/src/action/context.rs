@@ -50,6 +50,8 @@ pub(crate) struct ActionContext<'c> {
     pub target: Option<NodeId>,
     /// The point that the request names, if it names one.
     pub point: Option<Point>,
+    /// Why the target was taken and no other match of its selector.
+    pub chosen: Option<String>,
     pub before: Option<ElementState>,
     pub since: Clock,
     /// Whether the action only releases keys or buttons.
@@ -130,6 +132,7 @@ impl<'c> ActionContext<'c> {
             app,
             target,
             point,
+            chosen: None,
             before: None,
             since,
             releases: false,

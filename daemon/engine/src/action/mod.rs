@@ -52,6 +52,7 @@ use tokio::time::Instant;
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
+use crate::apps::one_match::Choice;
 use crate::apps::target::{Where, parse_target};
 use crate::policy::facts::ElementView;
 use crate::policy::permit::ActionSubject;
@@ -65,6 +66,21 @@ use spec::{ActionSpec, DynAction, TargetKind, action_of};
 /// The deadline of an action if the request has none.
 const DEFAULT_ACTION_DEADLINE: std::time::Duration = std::time::Duration::from_secs(30);
 
+/// What an action is done to.
+pub(crate) struct Subject {
+    pub app: Option<Arc<App>>,
+    pub target: Option<NodeId>,
+    pub point: Option<axd_protocol::Point>,
+    /// Why the target was taken and no other match of its selector.
+    pub why: Option<String>,
+}
+
+impl Subject {
+    fn of(app: Option<Arc<App>>, target: Option<NodeId>, point: Option<axd_protocol::Point>) -> Subject {
+        Subject { app, target, point, why: None }
+    }
+}
+
 impl Engine {
     /// Runs a command that acts.
     pub(crate) async fn act(
@@ -75,6 +91,7 @@ impl Engine {
     ) -> Result<()> {
         let (action, options) = (action_of(command), command.options());
         let spec = action.spec_of()?;
+        spec.check_nth(options.nth)?;
         expect::parse(options.expect)?;
         let deadline = || call.deadline.unwrap_or_else(|| Instant::now() + DEFAULT_ACTION_DEADLINE);
         let mut end = deadline();
@@ -113,7 +130,7 @@ impl Engine {
         subject: &mut ActionSubject<'_>,
         answer: &mut Answer<'_>,
     ) -> Result<Delivery> {
-        let (app, target, point) = self.find_target(call, spec, options, deadline).await?;
+        let Subject { app, target, point, why } = self.find_target(call, spec, options, deadline).await?;
         subject.app = app.as_ref().map(|app| app.seen());
         subject.target = target;
         let (element, window) = self.described(app.as_deref(), target);
@@ -132,6 +149,7 @@ impl Engine {
             }
             let mut context = ActionContext::new(self, call, options, deadline, app.clone(), target, point);
             context.releases = spec.releases;
+            context.chosen.clone_from(&why);
             context.check_expectations(&expectations)?;
             context.begin().await?;
             context.yield_to_person().await?;
@@ -215,8 +233,9 @@ impl Engine {
         spec: &ActionSpec<'_>,
         options: ActOptions<'_>,
         deadline: Instant,
-    ) -> Result<(Option<Arc<App>>, Option<NodeId>, Option<axd_protocol::Point>)> {
-        let place = Where { app: options.app, window: options.window };
+    ) -> Result<Subject> {
+        let choice = Choice::of_action(options.nth);
+        let place = Where { app: options.app, window: options.window, choice };
         match spec.target {
             TargetKind::Element(target) => match parse_target(target)? {
                 Target::Point { x, y } => {
@@ -229,17 +248,20 @@ impl Engine {
                         None => self.locate_point(call, point, deadline).await,
                     };
                     match located {
-                        Ok(located) => Ok((Some(located.app), Some(located.id), Some(point))),
+                        Ok(located) => Ok(Subject::of(Some(located.app), Some(located.id), Some(point))),
                         // A point can be clicked even if no element is known there.
-                        Err(_) if spec.takes_bare_point => {
-                            Ok((self.app(call, options.app, deadline).await.ok(), None, Some(point)))
-                        }
+                        Err(_) if spec.takes_bare_point => Ok(Subject::of(
+                            self.app(call, options.app, deadline).await.ok(),
+                            None,
+                            Some(point),
+                        )),
                         Err(error) => Err(error),
                     }
                 }
                 _ => {
                     let located = self.locate(call, target, place, deadline).await?;
-                    Ok((Some(located.app), Some(located.id), None))
+                    let why = located.why;
+                    Ok(Subject { why, ..Subject::of(Some(located.app), Some(located.id), None) })
                 }
             },
             TargetKind::Focus => {
@@ -248,16 +270,18 @@ impl Engine {
                     let tree = app.tree.read();
                     tree.focused().map(|ix| tree.id(ix))
                 };
-                Ok((Some(app), focused, None))
+                Ok(Subject::of(Some(app), focused, None))
             }
-            TargetKind::App => Ok((Some(self.app(call, options.app, deadline).await?), None, None)),
+            TargetKind::App => {
+                Ok(Subject::of(Some(self.app(call, options.app, deadline).await?), None, None))
+            }
             TargetKind::Place(point) => {
                 let point = self.place_of(call, point, options, deadline).await?;
                 let app = match options.app {
                     Some(_) => Some(self.app(call, options.app, deadline).await?),
                     None => self.app_at(point),
                 };
-                Ok((app, None, Some(point)))
+                Ok(Subject::of(app, None, Some(point)))
             }
             TargetKind::Keyboard => {
                 let app = match options.app {
@@ -265,7 +289,7 @@ impl Engine {
                     // Keys go to the focus, whether or not it is known which app has it.
                     None => self.app(call, None, deadline).await.ok(),
                 };
-                Ok((app, None, None))
+                Ok(Subject::of(app, None, None))
             }
         }
     }

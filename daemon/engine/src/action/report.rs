@@ -1,9 +1,11 @@
 //! The answer to an action.
 
-use axd_protocol::command::{ActAnswer, Aspect, Effects, Expected, Modal, Receiver, Route, Settled};
+use axd_protocol::command::{
+    ActAnswer, Aspect, Effects, EffectsDetail, Expected, Modal, Receiver, Route, Settled,
+};
 use axd_protocol::error::{Delivery, Disposition};
 use axd_protocol::text::{one_line, write_ref};
-use axd_protocol::{Difference, Result};
+use axd_protocol::{Clock, Difference, Format, Result};
 
 use crate::action::compare::difference;
 use crate::action::context::{ActionContext, Outcome, Settle};
@@ -57,6 +59,7 @@ impl ActionContext<'_> {
             changed,
             settled: rest.settled,
             waited_ms: rest.waited.as_millis() as u64,
+            chosen: self.chosen.clone(),
             receiver: self.received.last().map(|receiver| self.named(receiver)),
             hit: self.hit.lock().clone().filter(|_| done.route == Route::Input),
             modal: None,
@@ -80,11 +83,15 @@ impl ActionContext<'_> {
         data.modal = self.modal(&tree);
         let clock = self.engine.clock.now();
         let changes = tree.changes_since(self.since.tick).filter(|changes| changes.len() <= MAX_CHANGES);
-        if !self.options.no_effects {
+        let detail = self.effects_detail();
+        if detail != EffectsDetail::None {
             let (since, truncated) = (self.since, changes.is_none());
-            data.effects = Some(Effects { since, clock, difference: Difference::default(), truncated });
+            let brief = changes.as_ref().filter(|_| detail == EffectsDetail::Brief);
+            let brief = brief.map(|changes| brief_of(&tree, changes, since));
+            data.effects =
+                Some(Effects { since, clock, brief, difference: Difference::default(), truncated });
         }
-        let changes = changes.as_ref().filter(|_| !self.options.no_effects);
+        let changes = changes.as_ref().filter(|_| detail == EffectsDetail::Full);
         answer.either(
             Some(clock),
             Some(&info),
@@ -98,13 +105,29 @@ impl ActionContext<'_> {
 impl ActionContext<'_> {
     /// What the action has changed so far, unless the request does not want to know.
     pub fn effects(&self) -> Option<Effects> {
-        let app = self.app.as_ref().filter(|_| !self.options.no_effects)?;
+        let app = self.app.as_ref().filter(|_| self.effects_detail() != EffectsDetail::None)?;
         let tree = app.tree.read();
-        let clock = self.engine.clock.now();
         let changes = tree.changes_since(self.since.tick).filter(|changes| changes.len() <= MAX_CHANGES);
+        Some(self.told(&tree, changes.as_ref(), self.since))
+    }
+
+    /// Changes since a clock, in the detail that the request wants; none if they are too many to be listed.
+    fn told(&self, tree: &Tree, changes: Option<&Changes>, since: Clock) -> Effects {
+        let clock = self.engine.clock.now();
         let truncated = changes.is_none();
-        let difference = changes.map(|changes| difference(&tree, &changes)).unwrap_or_default();
-        Some(Effects { since: self.since, clock, difference, truncated })
+        let is_brief = self.effects_detail() == EffectsDetail::Brief;
+        let brief = changes.filter(|_| is_brief).map(|changes| brief_of(tree, changes, since));
+        let full = changes.filter(|_| !is_brief).map(|changes| difference(tree, changes));
+        Effects { since, clock, brief, difference: full.unwrap_or_default(), truncated }
+    }
+
+    /// How much of what changed is told.
+    fn effects_detail(&self) -> EffectsDetail {
+        let by_default = match self.call.format {
+            Format::Text => EffectsDetail::Brief,
+            Format::Json => EffectsDetail::Full,
+        };
+        self.options.effects.unwrap_or(by_default)
     }
 
     /// A receiver, with the name of its app.
@@ -133,9 +156,16 @@ impl ActionContext<'_> {
     }
 }
 
+/// What can be seen to have changed, as text.
+fn brief_of(tree: &Tree, changes: &Changes, since: Clock) -> String {
+    let mut out = String::new();
+    tree.write_brief(changes, since.tick, &mut out);
+    out
+}
+
 /// Writes the answer as JSON, with the difference straight from the tree.
 fn write(data: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>, out: &mut Vec<u8>) {
-    let (Some(changes), Some(tree), Some(effects)) = (changes, tree, &data.effects) else {
+    let Some(effects) = &data.effects else {
         let _ = serde_json::to_writer(out, data);
         return;
     };
@@ -147,8 +177,22 @@ fn write(data: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>, out: 
     let _ = serde_json::to_writer(&mut *out, &effects.since);
     out.extend_from_slice(b",\"clock\":");
     let _ = serde_json::to_writer(&mut *out, &effects.clock);
-    out.push(b',');
-    tree.write_changes(changes, out);
+    match (&effects.brief, changes.zip(tree)) {
+        (Some(brief), _) => {
+            out.extend_from_slice(b",\"brief\":");
+            let _ = serde_json::to_writer(&mut *out, brief);
+        }
+        (None, Some((changes, tree))) => {
+            out.push(b',');
+            tree.write_changes(changes, out);
+        }
+        (None, None) => {
+            out.extend_from_slice(br#","removed":[],"moved":[],"added":[],"changed":[]"#);
+        }
+    }
+    if effects.truncated {
+        out.extend_from_slice(b",\"truncated\":true");
+    }
     out.extend_from_slice(b"}}");
 }
 
@@ -173,6 +217,11 @@ fn text_of(data: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
     };
     out.push_str(&settled);
     out.push('\n');
+    if let Some((chosen, target)) = data.chosen.as_ref().zip(data.before.as_ref()) {
+        out.push_str("  ");
+        write_ref(&target.node, &mut out);
+        out.push_str(&format!(": {chosen}\n"));
+    }
     if let Some(note) = &data.note {
         out.push_str(&format!("  {}\n", one_line(note)));
     }
@@ -192,10 +241,16 @@ fn text_of(data: &ActAnswer, changes: Option<&Changes>, tree: Option<&Tree>) -> 
     if let Some(modal) = &data.modal {
         out.push_str(&format!("  modal: {}\n", in_words(modal)));
     }
-    if let Some(tree) = tree {
-        match changes {
-            Some(changes) => tree.write_changes_text(changes, &mut out),
-            None if data.effects.as_ref().is_some_and(|effects| effects.truncated) => {
+    if let Some((changes, tree)) = changes.zip(tree) {
+        tree.write_changes_text(changes, &mut out);
+    }
+    if let Some(effects) = &data.effects {
+        match &effects.brief {
+            Some(brief) if brief.is_empty() && matches!(data.settled, Settled::Quiet | Settled::Busy) => {
+                out.push_str("  nothing that can be seen has changed\n");
+            }
+            Some(brief) => out.push_str(brief),
+            None if effects.truncated => {
                 out.push_str("  more changed than is listed here; `ax snapshot` shows it\n");
             }
             None => {}

@@ -9,6 +9,7 @@ use axd_protocol::{Error, ErrorCode, Point, Result};
 use axd_service::BoxFuture;
 
 use crate::action::context::{ActionContext, Outcome};
+use crate::apps::one_match::nth_is_0;
 
 /// The maximum number of times that a replaced element is searched for again.
 const MAX_SEARCHES: u32 = 2;
@@ -90,6 +91,18 @@ impl<'a> ActionSpec<'a> {
     /// An action that is performed with mouse and keyboard.
     pub fn by_input(target: TargetKind<'a>) -> ActionSpec<'a> {
         ActionSpec { needs_input: NeedsInput::Yes, ..ActionSpec::on(target) }
+    }
+
+    /// Checks that a number of a match has a selector whose matches it counts.
+    pub fn check_nth(&self, nth: Option<i32>) -> Result<()> {
+        let is_selector = |target: &str| matches!(Target::parse(target), Ok(Target::Selector(_)) | Err(_));
+        match (nth, self.target) {
+            (None, _) => Ok(()),
+            (Some(0), _) => Err(nth_is_0()),
+            (Some(_), TargetKind::Element(target)) if is_selector(target) => Ok(()),
+            (Some(_), _) => Err(Error::new(ErrorCode::InvalidArgs, "nth: the target is not a selector")
+                .suggest("give a selector as target; nth is the number of its match, from 1")),
+        }
     }
 
     /// Whether the action can be performed with mouse and keyboard only.
@@ -178,6 +191,18 @@ mod tests {
         let missing = Error::new(ErrorCode::ElementNotFound, "there is none");
         assert!(!click("button:Save").is_target_replaced(&missing, 0));
         assert!(click("button:Save").is_target_replaced(&missing, 1));
+    }
+
+    #[test]
+    fn only_the_matches_of_a_selector_have_numbers() {
+        let click = ActionSpec::on_element;
+        assert!(click("button:Save").check_nth(Some(-1)).is_ok());
+        assert!(click("btn_4k2p9x").check_nth(None).is_ok());
+        for spec in [click("btn_4k2p9x"), click("1,2"), ActionSpec::on(TargetKind::Focus)] {
+            let error = spec.check_nth(Some(1)).unwrap_err();
+            assert!(error.message.contains("not a selector"), "{}", error.message);
+        }
+        assert!(click("button:Save").check_nth(Some(0)).unwrap_err().message.contains("starts at 1"));
     }
 
     #[test]

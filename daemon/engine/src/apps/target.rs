@@ -1,32 +1,41 @@
-//! Resolves the subject of a request: app, window, element. Never picks one of several candidates without an error.
+//! Resolves the subject of a request: app, window, element. Which of several matches a selector means, `one_match` decides.
 
 use std::sync::Arc;
 
-use axd_protocol::selector::{RoleTest, Selector, SelectorError, Target, fold};
+use axd_protocol::selector::{Selector, SelectorError, Target, fold};
 use axd_protocol::{Error, ErrorCode, NodeId, NodeRef, Point, Result, Role, Unread};
 use tokio::time::Instant;
 
 use crate::Engine;
 use crate::apps::app::App;
+use crate::apps::one_match::{Choice, Chosen, one_match};
 use crate::failure::{Subject, error_of};
 use axd_platform::WorkerRequest;
 use axd_service::Call;
-use axd_tree::{Ix, Resolved, Scope, Tree};
-
-/// The maximum number of candidates that an error lists.
-const MAX_CANDIDATES: usize = 8;
+use axd_tree::{Ix, Resolved, Tree};
 
 /// Where to look for a target.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Where<'a> {
     pub app: Option<&'a str>,
     pub window: Option<&'a str>,
+    /// Which of several matches of a selector is taken.
+    pub choice: Choice,
 }
 
 /// An element that was found. Its id stays valid after the tree is unlocked.
 pub(crate) struct Located {
     pub app: Arc<App>,
     pub id: NodeId,
+    /// Why it was taken and no other match of its selector.
+    pub why: Option<String>,
+}
+
+impl Located {
+    /// An element that no selector was needed for.
+    pub fn at(app: Arc<App>, id: NodeId) -> Located {
+        Located { app, id, why: None }
+    }
 }
 
 impl Engine {
@@ -71,13 +80,14 @@ impl Engine {
             Target::Point { x, y } => self.locate_point(call, Point { x, y }, deadline).await,
             Target::Selector(selector) => {
                 let app = self.app(call, place.app.or(selector.leading_app()), deadline).await?;
-                let id = self
+                let (id, why) = self
                     .search(&app, deadline, |tree| {
                         let root = self.scope(&app, tree, place.window, None)?;
-                        Ok(tree.id(one_match(&app, tree, &selector, root)?))
+                        let Chosen { ix, why } = one_match(&app, tree, &selector, root, place.choice)?;
+                        Ok((tree.id(ix), why))
                     })
                     .await?;
-                Ok(Located { app, id })
+                Ok(Located { app, id, why })
             }
         }
     }
@@ -150,7 +160,7 @@ impl Engine {
         let tree = app.tree.read();
         let id = tree.by_key(key).map(|ix| tree.id(ix)).ok_or_else(nothing)?;
         drop(tree);
-        Ok(Located { app, id })
+        Ok(Located::at(app, id))
     }
 
     /// The root of a search: `root` within `window` within the app.
@@ -169,7 +179,9 @@ impl Engine {
         match root.map(parse_target).transpose()? {
             None => Ok(within),
             Some(Target::Id(id)) => alive(app, tree, id),
-            Some(Target::Selector(selector)) => one_match(app, tree, &selector, within),
+            Some(Target::Selector(selector)) => {
+                Ok(one_match(app, tree, &selector, within, Choice::Exact)?.ix)
+            }
             Some(Target::Point { .. }) => {
                 Err(Error::new(ErrorCode::InvalidArgs, "root must be an element, not a point").suggest(
                     "use an id or a selector; `ax element-at X,Y` shows the id of the element at a point",
@@ -232,7 +244,7 @@ fn among(apps: &[Arc<App>], id: NodeId) -> Result<Option<Located>> {
                 )
                 .suggest("name the app with --app"));
             }
-            Resolved::Alive(_) => found = Some(Located { app: Arc::clone(app), id }),
+            Resolved::Alive(_) => found = Some(Located::at(Arc::clone(app), id)),
             Resolved::Dead { was, candidates } => dead = Some(stale(app, &tree, &was, candidates)),
             Resolved::Unknown => {}
         }
@@ -287,7 +299,7 @@ fn no_tree(app: &App) -> Error {
     }
 }
 
-fn still_reading(app: &App) -> Error {
+pub(crate) fn still_reading(app: &App) -> Error {
     Error::new(ErrorCode::Timeout, format!("{} is still being read for the first time", app.seen().name))
         .suggest("try again, or increase --deadline-ms")
 }
@@ -311,36 +323,6 @@ pub(crate) fn not_looked_at(error: Error, unread: Vec<Unread>) -> Error {
 /// The suggestion of errors with candidates.
 pub(crate) const CANDIDATES_HINT: &str =
     "use one of the candidates if it is the right one; otherwise see `ax snapshot`";
-
-/// The one element that a selector matches below `root`.
-fn one_match(app: &App, tree: &Tree, selector: &Selector, root: Ix) -> Result<Ix> {
-    let found = tree.find(selector, Scope { root }, Some(MAX_CANDIDATES));
-    match (found.count, &found.matches[..]) {
-        (1, [ix]) => Ok(*ix),
-        (0, _) if !app.is_complete() => Err(still_reading(app)),
-        (0, _) => {
-            let last = selector.paths()[0].last();
-            let role = if let RoleTest::Role(role) = last.role { role } else { Role::Unknown };
-            let near = tree.like(role, last.name.as_deref(), MAX_CANDIDATES);
-            let said = format!("no element in {} matches {selector}", app.seen().name);
-            let error = Error::new(ErrorCode::ElementNotFound, said);
-            let error = if near.is_empty() { error } else { error.suggest(CANDIDATES_HINT).candidates(near) };
-            let error = error.retry(format!("snapshot --app '{}'", app.seen().name));
-            let mut unread = tree.unread(selector, Scope { root });
-            unread.extend(tree.unread_menus(selector, Scope { root }));
-            Err(not_looked_at(error, unread))
-        }
-        (count, matches) => {
-            let candidates = matches.iter().map(|ix| tree.node_ref(*ix)).collect();
-            Err(Error::new(
-                ErrorCode::AmbiguousTarget,
-                format!("{selector} matches {count} elements in {}", app.seen().name),
-            )
-            .candidates(candidates)
-            .retry(format!("find '{selector}' --app '{}'", app.seen().name)))
-        }
-    }
-}
 
 /// The window with an id, a number or a title: the whole title, else a part of it.
 fn find_window(app: &App, tree: &Tree, spec: &str) -> Result<Ix> {

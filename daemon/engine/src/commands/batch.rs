@@ -60,7 +60,8 @@ impl Engine {
             }
             let before = self.clock.now();
             let is_referred = referred.contains(&index);
-            let reply = self.item(call, item, is_referred, &mut answers, before_last).await;
+            let item_app = args.app.as_deref();
+            let reply = self.item(call, (item, item_app), is_referred, &mut answers, before_last).await;
             if item.command != "wait" {
                 before_last = before;
             }
@@ -88,7 +89,7 @@ impl Engine {
     async fn item(
         self: &Arc<Self>,
         call: &Call,
-        item: &BatchItem,
+        (item, app): (&BatchItem, Option<&str>),
         with_data: bool,
         answers: &mut Answers,
         before_last: Clock,
@@ -97,7 +98,10 @@ impl Engine {
         let mut filled = || filled(item, answers);
         let command = if refers { long_work(filled) } else { filled() }
             .and_then(|args| self.extensions.parse(&item.command, args.as_deref()))
-            .map(|command| since(command, before_last));
+            .map(|mut command| {
+                app.iter().for_each(|app| command.default_app(app));
+                since(command, before_last)
+            });
         let command = match command {
             Ok(command) => command,
             Err(error) => {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axd_protocol::command::Changes;
 use axd_protocol::selector::budget::{spend, within};
+use axd_protocol::text::write_clock;
 use axd_protocol::{AppInfo, AppState, Clock, Error, ErrorCode, Result};
 
 use crate::Engine;
@@ -12,7 +13,7 @@ use crate::apps::app::App;
 use crate::apps::causes::Attribution;
 use crate::tree_work::{SMALL_ANSWER, long_work};
 use axd_service::Call;
-use axd_tree::{Tree, View};
+use axd_tree::{LookBudget, Tree, View};
 
 impl Engine {
     pub(crate) async fn changes(
@@ -25,7 +26,7 @@ impl Engine {
             Some(spec) => vec![self.app(call, Some(spec), Engine::deadline(call)).await?],
             None => self.readable_apps(&self.reader(call)),
         };
-        self.answer_changes(call, &apps, args.since, answer).await
+        self.answer_changes(call, &apps, (args.since, args.brief), answer).await
     }
 
     /// The changes of these apps; an app whose history does not reach back far enough is sent whole.
@@ -33,16 +34,16 @@ impl Engine {
         &self,
         call: &Call,
         apps: &[Arc<App>],
-        since: Clock,
+        (since, brief): (Clock, bool),
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         self.not_from_the_future(since)?;
         self.room_for_answer(call).await?;
         if self.is_small(apps, since) {
-            self.write_all_changes(apps, since, answer);
+            self.write_all_changes(apps, (since, brief), answer);
         } else {
             let _turn = self.large_answer_turn(call).await?;
-            long_work(|| self.write_all_changes(apps, since, answer));
+            long_work(|| self.write_all_changes(apps, (since, brief), answer));
         }
         Ok(())
     }
@@ -66,7 +67,7 @@ impl Engine {
         if is_remembered { tree.changes_since(since.tick) } else { None }
     }
 
-    fn write_all_changes(&self, apps: &[Arc<App>], since: Clock, answer: &mut Answer<'_>) {
+    fn write_all_changes(&self, apps: &[Arc<App>], (since, brief): (Clock, bool), answer: &mut Answer<'_>) {
         // All trees are locked at once, so that one clock is valid for all of them.
         let trees: Vec<_> = apps.iter().map(|app| (app, app.info(), app.tree.read())).collect();
         let clock = self.clock.now();
@@ -85,9 +86,17 @@ impl Engine {
                     info.state.name()
                 ));
                 match (changes, tree.root()) {
+                    (Some(changes), _) if brief => {
+                        out.push('\n');
+                        tree.write_brief(&changes, since.tick, &mut out);
+                    }
                     (Some(changes), _) => {
                         out.push('\n');
                         tree.write_changes_text(&changes, &mut out);
+                    }
+                    (None, Some(root)) if brief => {
+                        out.push_str(" full tree follows; discard any earlier copy\n");
+                        out.push_str(&tree.look(root, LookBudget::default()).lines);
                     }
                     (None, Some(root)) => {
                         out.push_str(" full tree follows; discard any earlier copy\n");
@@ -99,6 +108,7 @@ impl Engine {
             if out.is_empty() {
                 out.push_str("nothing changed\n");
             }
+            write_clock(clock, &mut out);
             out
         };
         answer.either(Some(clock), info, text, |out| {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axd_protocol::command::{Condition, ElementAt, Focused, Get, Is, IsAnswer, Property};
 use axd_protocol::selector::Target;
-use axd_protocol::text::one_line;
+use axd_protocol::text::{one_line, write_clock};
 use axd_protocol::{Bounds, Error, ErrorCode, NodeRef, Point, Result, State, render};
 use tokio::time::Instant;
 
@@ -24,7 +24,7 @@ impl Engine {
         answer: &mut Answer<'_>,
     ) -> Result<()> {
         let deadline = Engine::deadline(call);
-        let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
+        let place = Where { app: args.app.as_deref(), window: args.window.as_deref(), ..Where::default() };
         let located = self.locate(call, &args.target, place, deadline).await?;
         let wants_bounds = args.property.contains(&Property::Bounds);
         self.answer_node(call, &located, &args.property, wants_bounds, deadline, answer).await
@@ -49,7 +49,7 @@ impl Engine {
             )
             .suggest("focus an element, or name another app with --app"));
         };
-        self.answer_node(call, &Located { app, id }, &[], false, deadline, answer).await
+        self.answer_node(call, &Located::at(app, id), &[], false, deadline, answer).await
     }
 
     pub(crate) async fn element_at(
@@ -69,8 +69,8 @@ impl Engine {
 
     pub(crate) async fn is(self: &Arc<Self>, call: &Call, args: &Is, answer: &mut Answer<'_>) -> Result<()> {
         let deadline = Engine::deadline(call);
-        let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
-        let Located { app, id } = self.locate(call, &args.target, place, deadline).await?;
+        let place = Where { app: args.app.as_deref(), window: args.window.as_deref(), ..Where::default() };
+        let Located { app, id, .. } = self.locate(call, &args.target, place, deadline).await?;
         let mut in_sight = None;
         if args.property == Condition::Visible {
             let key = {
@@ -134,19 +134,21 @@ impl Engine {
         }
         let tree = app.tree.read();
         let ix = alive(app, &tree, located.id)?;
-        let (clock, info) = (Some(self.clock.now()), app.info_about(call, &tree, Some(ix)));
+        let (clock, info) = (self.clock.now(), app.info_about(call, &tree, Some(ix)));
         let mut node = Vec::new();
         if !properties.is_empty() || answer.is_text() {
             tree.write_node(ix, NodeFields::ALL, place, &mut node);
         }
         let text = || {
             if properties.is_empty() {
-                node_text(&tree, ix, &node, place) + &modal::line(&info)
+                let mut out = node_text(&tree, ix, &node, place) + &modal::line(&info);
+                write_clock(clock, &mut out);
+                out
             } else {
                 properties_text(&node, properties)
             }
         };
-        answer.either(clock, Some(&info), text, |out| {
+        answer.either(Some(clock), Some(&info), text, |out| {
             out.extend_from_slice(b"{\"node\":");
             if properties.is_empty() {
                 tree.write_node(ix, NodeFields::ALL, place, out);
@@ -165,10 +167,8 @@ impl Engine {
 fn node_text(tree: &Tree, ix: Ix, node: &[u8], place: Option<Bounds>) -> String {
     let mut out = String::new();
     tree.line(ix, place, None).write(0, &mut out);
-    let path = tree.path(ix);
-    if !path.is_empty() {
-        out.push_str("  ");
-        render::write_path(&path, &mut out);
+    if let Some(place) = render::place_of(&tree.path(ix)) {
+        out.push_str(&format!("  {place}\n"));
     }
     let rest: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(node).unwrap_or_default();
     for (field, value) in &rest {

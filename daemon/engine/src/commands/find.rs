@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use axd_protocol::command::Find;
 use axd_protocol::selector::Selector;
+use axd_protocol::text::write_clock;
 use axd_protocol::{Error, ErrorCode, Result, Role, Unread, render};
 
 use crate::Engine;
 use crate::answer::Answer;
 use crate::apps::app::App;
 use crate::apps::modal;
+use crate::apps::one_match::{nth_is_0, nth_of};
 use crate::apps::target::{Where, not_looked_at, parse_selector};
 use crate::commands::element::write_path;
 use crate::commands::find_deep;
@@ -30,17 +32,19 @@ impl Engine {
     ) -> Result<()> {
         let selector = parse_selector(&args.selector)?;
         if args.nth == Some(0) {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                "nth must not be 0: counting starts at 1, or at -1 from the end",
-            ));
+            return Err(nth_is_0());
         }
         let deadline = Engine::deadline(call);
         let app = match &args.root {
             Some(root) if args.app.is_none() => {
-                self.locate(call, root, Where { app: None, window: args.window.as_deref() }, deadline)
-                    .await?
-                    .app
+                self.locate(
+                    call,
+                    root,
+                    Where { app: None, window: args.window.as_deref(), ..Where::default() },
+                    deadline,
+                )
+                .await?
+                .app
             }
             _ => self.app(call, args.app.as_deref().or(selector.leading_app()), deadline).await?,
         };
@@ -95,10 +99,17 @@ impl Engine {
         if matches.is_empty() && !args.count && (args.first || args.nth.is_some()) {
             return Err(self.none_found(app, &selector.to_string(), found.count, unread));
         }
-        let (clock, info) = (Some(self.clock.now()), app.info_about(call, tree, None));
+        let (clock, info) = (self.clock.now(), app.info_about(call, tree, None));
         let complete = app.is_complete() && unread.is_empty();
-        let text = || find_text(tree, matches, found.count, args.count, &unread) + &modal::line(&info);
-        answer.either(clock, Some(&info), text, |out| {
+        let text = || {
+            let mut out = find_text(tree, matches, found.count, args.count, &unread) + &modal::line(&info);
+            // A count is for scripts.
+            if !args.count {
+                write_clock(clock, &mut out);
+            }
+            out
+        };
+        answer.either(Some(clock), Some(&info), text, |out| {
             out.extend_from_slice(format!(r#"{{"complete":{complete},"count":{}"#, found.count).as_bytes());
             if !args.count {
                 out.extend_from_slice(br#","matches":["#);
@@ -170,15 +181,6 @@ impl Engine {
     }
 }
 
-fn nth_of(matches: &[Ix], nth: i32) -> &[Ix] {
-    let at = if nth > 0 {
-        (nth as usize).checked_sub(1)
-    } else {
-        matches.len().checked_sub(nth.unsigned_abs() as usize)
-    };
-    at.and_then(|at| matches.get(at..at + 1)).unwrap_or_default()
-}
-
 fn find_text(tree: &Tree, matches: &[Ix], count: usize, only_count: bool, unread: &[Unread]) -> String {
     let mut out = String::new();
     if only_count {
@@ -188,13 +190,10 @@ fn find_text(tree: &Tree, matches: &[Ix], count: usize, only_count: bool, unread
     }
     for ix in matches {
         tree.line(*ix, None, None).write(0, &mut out);
-        let path = tree.path(*ix);
-        if !path.is_empty() {
-            out.push_str("  ");
-            if let Some(row) = tree.row_of(*ix) {
-                out.push_str(&format!("row {} ", row + 1));
-            }
-            render::write_path(&path, &mut out);
+        let row = tree.row_of(*ix).map(|row| format!("row {}", row + 1));
+        let place: Vec<String> = row.into_iter().chain(render::place_of(&tree.path(*ix))).collect();
+        if !place.is_empty() {
+            out.push_str(&format!("  {}\n", place.join(" ")));
         }
     }
     match count {

@@ -11,6 +11,7 @@ pub(crate) mod find;
 pub(crate) mod find_deep;
 pub(crate) mod launch;
 pub(crate) mod list;
+pub(crate) mod look;
 pub(crate) mod policy;
 pub(crate) mod screenshot;
 pub(crate) mod snapshot;

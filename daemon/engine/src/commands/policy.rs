@@ -113,7 +113,7 @@ impl Engine {
             Err(error) => return Found { fault: Some(error.message), ..found },
         };
         match self.find_target(call, &spec, act.options(), Engine::deadline(call)).await {
-            Ok((app, target, _)) => self.look_at(found, app.as_deref(), target, &reads),
+            Ok(subject) => self.look_at(found, subject.app.as_deref(), subject.target, &reads),
             Err(error) => Found { fault: Some(error.message), ..found },
         }
     }

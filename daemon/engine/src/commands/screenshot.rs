@@ -117,7 +117,8 @@ impl Engine {
             return Ok(CaptureTarget::Region(shown).into());
         }
         if let Some(target) = &args.element {
-            let place = Where { app: args.app.as_deref(), window: args.window.as_deref() };
+            let place =
+                Where { app: args.app.as_deref(), window: args.window.as_deref(), ..Where::default() };
             let located = self.locate(call, target, place, deadline).await?;
             let title = {
                 let tree = located.app.tree.read();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axd_protocol::command::Snapshot;
+use axd_protocol::text::write_clock;
 use axd_protocol::{Error, ErrorCode, Result, State};
 use tokio::time::Instant;
 
@@ -35,15 +36,20 @@ impl Engine {
         let deadline = Engine::deadline(call);
         let app = match &args.root {
             Some(root) if args.app.is_none() => {
-                self.locate(call, root, Where { app: None, window: args.window.as_deref() }, deadline)
-                    .await?
-                    .app
+                self.locate(
+                    call,
+                    root,
+                    Where { app: None, window: args.window.as_deref(), ..Where::default() },
+                    deadline,
+                )
+                .await?
+                .app
             }
             _ => self.app(call, args.app.as_deref(), deadline).await?,
         };
         self.refresh(&app, args.sync, args.verify, deadline).await?;
         if let Some(since) = args.since {
-            return self.answer_changes(call, &[app], since, answer).await;
+            return self.answer_changes(call, &[app], (since, false), answer).await;
         }
         let mut view = View {
             filter: if args.interactive {
@@ -75,7 +81,7 @@ impl Engine {
         self.write_from(call, &app, size, |tree| {
             let root = self.snapshot_root(&app, tree, args)?;
             let (clock, info, complete) =
-                (Some(self.clock.now()), app.info_about(call, tree, None), app.is_complete());
+                (self.clock.now(), app.info_about(call, tree, None), app.is_complete());
             let showing = tree.show(root, &view);
             let text = || {
                 let mut out = String::with_capacity(showing.nodes.len() * 48);
@@ -89,9 +95,10 @@ impl Engine {
                     ));
                 }
                 out.push_str(&modal::line(&info));
+                write_clock(clock, &mut out);
                 out
             };
-            answer.either(clock, Some(&info), text, |out| {
+            answer.either(Some(clock), Some(&info), text, |out| {
                 out.reserve(showing.nodes.len() * 160);
                 let (nodes, truncated) = (showing.nodes.len(), showing.truncated);
                 out.extend_from_slice(

@@ -133,7 +133,8 @@ impl Engine {
         app: Option<&str>,
         deadline: Instant,
     ) -> Result<DesktopWindow> {
-        let located = self.locate(call, id, Where { app, window: None }, deadline).await?;
+        let located =
+            self.locate(call, id, Where { app, window: None, ..Where::default() }, deadline).await?;
         let number = {
             let tree = located.app.tree.read();
             if let Resolved::Alive(ix) = tree.resolve(located.id) { tree.window_number(ix) } else { None }

@@ -239,6 +239,7 @@ fn finds_out_more(command: &Command) -> bool {
     match command {
         Command::Act(_)
         | Command::Snapshot(_)
+        | Command::Look(_)
         | Command::Changes(_)
         | Command::Find(_)
         | Command::Get(_)

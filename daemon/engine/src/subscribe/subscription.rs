@@ -42,7 +42,13 @@ impl Engine {
         let deadline = Engine::deadline(call);
         let within = match &args.within {
             Some(target) => Some(
-                self.locate(call, target, Where { app: args.app.as_deref(), window: None }, deadline).await?,
+                self.locate(
+                    call,
+                    target,
+                    Where { app: args.app.as_deref(), window: None, ..Where::default() },
+                    deadline,
+                )
+                .await?,
             ),
             None => None,
         };

@@ -133,6 +133,7 @@ pub fn list(parent: u64, order: &[u64]) -> Update {
 /// Fails unless the difference since `since` turns `replica` into the tree.
 pub fn check_stream(tree: &Tree, since: Tick, replica: &Replica) {
     let difference = difference(tree, since).expect("so short a history is known whole");
+    tree.write_brief(&tree.changes_since(since).expect("it is known whole"), since, &mut String::new());
     let mut replica = replica.clone();
     let told = format!("{difference:#?}");
     replica.apply(difference).unwrap_or_else(|misfit| panic!("{misfit}\n{told}"));

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use axd_protocol::{AppState, Error, ErrorCode, NodeRef, Unread};
+use axd_protocol::selector::RoleTest;
+use axd_protocol::{AppState, Error, ErrorCode, NodeRef, Role, Unread};
 use tokio::time::Instant;
 
 use crate::Engine;
@@ -40,8 +41,9 @@ impl Engine {
                 }
                 Test::Match(selector) => {
                     let unread = tree.root().map(|root| tree.unread(selector, Scope { root }));
-                    let name = selector.paths()[0].last().name.as_deref();
-                    let like = name.map(|name| tree.like(axd_protocol::Role::Unknown, Some(name), NODES));
+                    let last = selector.paths()[0].last();
+                    let role = if let RoleTest::Role(role) = last.role { role } else { Role::Unknown };
+                    let like = last.name.as_deref().map(|name| tree.like(role, Some(name), NODES));
                     (like.unwrap_or_default(), unread.unwrap_or_default())
                 }
                 _ => Hints::default(),
