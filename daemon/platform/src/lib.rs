@@ -27,7 +27,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use action::{
     Act, CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Direction, InputStep, LaunchPlan,
-    Launched, WindowOp,
+    Launched, NO_WINDOW, WindowOp,
 };
 pub use axd_gate::Gate;
 pub use axd_tree::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};

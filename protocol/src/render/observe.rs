@@ -2,6 +2,8 @@
 
 use super::{Render, file_size, format_bounds, write_unread};
 use crate::command::{ImageFormat, IsAnswer, ScreenshotAnswer, SubscribeAnswer};
+use crate::node::NodeRef;
+use crate::text::{one_line, write_ref};
 
 impl Render for IsAnswer {
     fn render(&self, out: &mut String) {
@@ -27,6 +29,7 @@ impl Render for ScreenshotAnswer {
         out.push_str(&format!("{}x{} @{}{scale}", self.width, self.height, format_bounds(self.bounds)));
         if self.unchanged {
             out.push_str(&format!(" unchanged, hash {}\n", self.hash));
+            write_marks(self, out);
             return;
         }
         out.push_str(&format!(" {format}, {}, hash {}\n", file_size(self.size), self.hash));
@@ -38,6 +41,35 @@ impl Render for ScreenshotAnswer {
             Some(path) => out.push_str(&format!("written to {}\n", path.display())),
             None => out.push_str("to save it: ax screenshot shot.png\n"),
         }
+        write_marks(self, out);
+    }
+}
+
+/// Writes the marks of a picture: one line each, as elements have.
+pub fn write_marks(shot: &ScreenshotAnswer, out: &mut String) {
+    if shot.popups > 0 {
+        let noun = if shot.popups == 1 { "popup" } else { "popups" };
+        out.push_str(&format!("with {} {noun} of the window\n", shot.popups));
+    }
+    let Some(marks) = &shot.marks else { return };
+    let noun = if marks.len() == 1 { "mark" } else { "marks" };
+    let picture = shot.picture.as_deref().unwrap_or_default();
+    out.push_str(&format!("{} {noun} in picture {picture}\n", marks.len()));
+    for mark in marks {
+        out.push_str(&format!("  #{} ", mark.mark));
+        write_ref(&NodeRef { id: mark.id, role: mark.role, name: mark.name.clone() }, out);
+        out.push_str(&format!(" @{} point {},{}\n", format_bounds(mark.bounds), mark.point.x, mark.point.y));
+    }
+    if shot.unmarked > 0 {
+        let message = "visible elements have no mark; raise --max-marks, or use --root or --roles";
+        out.push_str(&format!("{} more {message}\n", shot.unmarked));
+    }
+    if shot.moving {
+        out.push_str("elements moved while the picture was taken; those have no mark\n");
+    }
+    if !shot.apps_without_marks.is_empty() {
+        let apps: Vec<_> = shot.apps_without_marks.iter().map(|app| one_line(app)).collect();
+        out.push_str(&format!("no marks for {}: not read completely\n", apps.join(", ")));
     }
 }
 
@@ -57,6 +89,12 @@ mod tests {
             hash: "00ff".into(),
             unchanged: false,
             blocked_windows: 0,
+            popups: 0,
+            marks: None,
+            picture: None,
+            unmarked: 0,
+            moving: false,
+            apps_without_marks: Vec::new(),
             size: 45_000,
             path: None,
             bytes: None,

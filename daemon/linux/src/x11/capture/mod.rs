@@ -171,6 +171,7 @@ fn picture(rgb: Vec<u8>, of: Bounds) -> CapturedImage {
         rgb,
         origin: Point { x: of.x, y: of.y },
         scale: 1.0,
+        popups: Vec::new(),
     }
 }
 
