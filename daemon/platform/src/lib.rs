@@ -293,6 +293,8 @@ pub struct Measured {
     pub bounds: Option<Bounds>,
     /// Whether any part of it is visible: shown, and not scrolled or clipped away.
     pub visible: bool,
+    /// Whether its app is known to say the wrong place.
+    pub misplaced: bool,
 }
 
 /// Sends requests to a worker. Dropping it detaches the app.

@@ -177,7 +177,7 @@ pub struct PictureMark {
     /// Its name, or the text that stands for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The visible part of the element, in pixels of the picture.
+    /// The element as far as its window shows it, in pixels of the picture.
     pub bounds: Bounds,
     /// The point to click, in points on the desktop.
     pub point: Point,

@@ -154,7 +154,8 @@ impl Engine {
             }
             elements.extend(found.into_iter().filter_map(|found| {
                 let Found { id, key, role, name, window, pops_up } = found;
-                let bounds = places.bounds(key).filter(|_| places.visible(key) != Some(false))?;
+                let is_seen = places.visible(key) != Some(false) && !places.misplaced(key);
+                let bounds = places.bounds(key).filter(|_| is_seen)?;
                 let app = Arc::clone(app);
                 Some(MarkElement {
                     app,
@@ -179,13 +180,29 @@ impl Engine {
     }
 }
 
+/// The combo box in whose popup an element is.
+pub(crate) fn combo_box_around(tree: &Tree, ix: Ix) -> Option<Ix> {
+    if matches!(tree.role(ix), Role::TextField | Role::Button | Role::ToggleButton) {
+        return None;
+    }
+    std::iter::successors(tree.parent(ix), |at| tree.parent(*at)).find(|at| tree.role(*at) == Role::Combobox)
+}
+
 /// The elements below a root that can be acted on and have one of these roles.
 fn found_in(tree: &Tree, root: Ix, roles: &[Role]) -> Vec<Found> {
     let is_wanted = |ix: &Ix| {
         let (role, states) = (tree.role(*ix), tree.states(*ix));
         let can_be_acted_on = role.is_interactive() || states.has(State::Editable);
+        // What is in a combo box is shown while that is open, whatever it said of itself before; its list is no item of it.
+        let combo_box = combo_box_around(tree, *ix);
+        let is_shown = match combo_box {
+            Some(combo_box) => !tree.states(combo_box).has(State::Collapsed),
+            None => !states.has(State::Hidden),
+        };
+        let is_list = role == Role::Menu && combo_box.is_some();
         can_be_acted_on
-            && !states.has(State::Hidden)
+            && is_shown
+            && !is_list
             && !states.has(State::Disabled)
             && (roles.is_empty() || roles.contains(&role))
     };

@@ -48,6 +48,8 @@ pub(crate) struct KeptMark {
     pub point: Point,
     /// Whether it was in a popup.
     pub is_in_popup: bool,
+    /// The window of the picture, or of the element.
+    pub window: Option<u64>,
 }
 
 /// A marked picture. The mark with the number 1 is the first.

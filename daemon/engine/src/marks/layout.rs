@@ -96,14 +96,17 @@ fn beside(own: Bounds, (width, height): (i32, i32), gap: i32) -> Vec<Bounds> {
     places
 }
 
-/// The corners of a box, from within. Texts begin at the left, so the right ones come first.
+/// The corners of a box, from within. Texts begin at the left, so the right ones come first, and places near those.
 fn corners(own: Bounds, (width, height): (i32, i32)) -> Vec<Bounds> {
     if own.width < width || own.height < height {
         return Vec::new();
     }
     let (right, bottom) = (own.x + own.width - width, own.y + own.height - height);
-    let corners = [(right, own.y), (right, bottom), (own.x, own.y), (own.x, bottom)];
-    corners.into_iter().map(|(x, y)| Bounds { x, y, width, height }).collect()
+    let step = (width / 2).max(1);
+    let near_right = (0..=4).map(|times| right - times * step).filter(|x| *x > own.x);
+    let at_right = near_right.flat_map(|x| [(x, own.y), (x, bottom)]);
+    let corners = at_right.chain([(own.x, own.y), (own.x, bottom)]);
+    corners.map(|(x, y)| Bounds { x, y, width, height }).collect()
 }
 
 /// The part of a box that no label may cover: where it is pointed at.

@@ -127,7 +127,7 @@ impl Engine {
                 continue;
             }
             let is_in_popup = scenery.popups.iter().any(|popup| popup.contains(part.points[0]));
-            let trusts = element.place.pops_up && is_in_popup;
+            let trusts = is_in_popup && (element.place.pops_up || element.place.window.is_none());
             let Some(point) = reachable_point(&element, &part, trusts, end).await else { continue };
             let MarkElement { app, id, role, name, place, .. } = element;
             let bounds = in_pixels(part.bounds, origin, scale);
@@ -135,7 +135,8 @@ impl Engine {
             made.marks.push(PictureMark { mark, id, role, name: name.clone(), bounds, point });
             let node = NodeRef { id, role, name };
             let (app, bounds) = (Arc::downgrade(&app), place.bounds);
-            made.kept.push(KeptMark { app, node, bounds, point, is_in_popup: trusts });
+            let window = scenery.window.map(|(window, _)| window).or(place.window);
+            made.kept.push(KeptMark { app, node, bounds, point, is_in_popup: trusts, window });
         }
         made
     }

@@ -75,7 +75,7 @@ impl Engine {
 
     /// Fails if the element of a mark is not what and where the picture shows.
     async fn check_mark(
-        &self,
+        self: &Arc<Self>,
         mark: &Mark,
         kept: &KeptMark,
         located: &Located,
@@ -85,7 +85,9 @@ impl Engine {
         let (key, label, is_hidden) = {
             let tree = app.tree.read();
             let ix = alive(app, &tree, located.id)?;
-            (tree.key(ix), tree.name_or_text(ix), tree.states(ix).has(State::Hidden))
+            // Of what is in a popup, the app may not say at once that it is shown.
+            let is_hidden = tree.states(ix).has(State::Hidden) && !kept.is_in_popup;
+            (tree.key(ix), tree.name_or_text(ix), is_hidden)
         };
         let changed = |what: String| {
             Error::new(ErrorCode::Changed, format!("{mark}: {} {what}", described(&kept.node)))
@@ -112,6 +114,19 @@ impl Engine {
         if !is_in_place(kept.bounds, bounds) {
             let from_to = format!("from {} to {}", words(kept.bounds), words(bounds));
             return Err(changed(format!("has moved since the picture, {from_to}")));
+        }
+        let popup = match kept.window {
+            Some(window) => self.popup_at(window, kept.point).await,
+            None => None,
+        };
+        match (popup, kept.is_in_popup) {
+            (Some(false), true) => {
+                return Err(changed("is not shown any more: the popup that it was in is closed".to_owned()));
+            }
+            (Some(true), false) => {
+                return Err(changed("has been covered since the picture: a popup is there".to_owned()));
+            }
+            _ => {}
         }
         match hit_test(app, key, kept.point, deadline).await {
             Hit::Itself => Ok(()),
