@@ -6,6 +6,7 @@ const WORDS: &[(&str, &str)] = &[
     ("`ax get TARGET --property actions`", "read"),
     ("`ax close-app --force`", "apps with verb close and force"),
     ("`ax element-at X,Y`", "read with the point as target"),
+    ("`ax screenshot --marks`", "picture with marks"),
     ("`ax find --deep`", "find with deep"),
     ("`ax find menuitem`", "find with selector menuitem"),
     ("`ax list-displays`", "list_displays (tools of the set windows)"),

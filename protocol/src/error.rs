@@ -46,7 +46,7 @@ codes! {
     ActionNotSupported = "ACTION_NOT_SUPPORTED", "list its actions with `ax get TARGET --property actions`";
     /// The app refused or failed.
     ActionFailed = "ACTION_FAILED", "check the element before trying another way";
-    /// Something has changed since the clock of `if_since`, so nothing was done.
+    /// Something has changed since the clock of `if_since`, or since the picture of a mark, so nothing was done.
     Changed = "CHANGED", "look again, then act on the clock of that answer";
     /// The action was done, and what was expected of it did not come true.
     NotAsExpected = "NOT_AS_EXPECTED", "see what has changed instead; do not repeat the action without looking";

@@ -43,6 +43,7 @@ impl Bounds {
 
 /// A point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// The distance from the left edge.
     pub x: i32,

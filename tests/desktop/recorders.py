@@ -23,7 +23,10 @@ PROBES = {
 
 
 class Recorder:
-    """An app, and its record."""
+    """An app, and its record. Which one is the name of its files in `apps`; these elements are there when it is up."""
+
+    program = "record"
+    elements = ("textarea:Notes", "button:B7")
 
     def __init__(self, trial: Trial, kit: str, title: str) -> None:
         self.trial, self.kit, self.title = trial, kit, title
@@ -32,7 +35,7 @@ class Recorder:
         if kit == "chromium":
             if not shutil.which("chromium"):
                 raise Skipped("chromium is not installed")
-            self.server = serve(self.file)
+            self.server = serve(self.file, HERE / f"apps/{self.program}.html")
             address = f"http://127.0.0.1:{self.server.server_address[1]}/#{title}"
             profile = Path.home() / f"{title}.profile"
             self.process = subprocess.Popen(
@@ -44,14 +47,15 @@ class Recorder:
         else:
             if subprocess.run(["/usr/bin/python3", "-c", PROBES[kit]], capture_output=True).returncode:
                 raise Skipped(f"{kit} is not installed (scripts/install-desktop)")
-            command = [HERE / "apps/record.py", kit, title, self.file]
+            command = [HERE / f"apps/{self.program}.py", kit, title, self.file]
             pipe = subprocess.PIPE
             self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
             assert self.process.stdout and self.process.stdout.readline() == "ready\n"
         trial.ok("wait", "--window", title, "--timeout", "40000")
         windows = trial.ok("list-windows", "--filter", title)["data"]["windows"]
         self.app = str(windows[0]["pid"])
-        trial.ok("wait", "--for", "textarea:Notes", "--for", "button:B7", "--app", self.app, "--timeout", "40000")
+        wanted = [word for element in self.elements for word in ("--for", element)]
+        trial.ok("wait", *wanted, "--app", self.app, "--timeout", "40000")
 
     def lines(self) -> list[tuple[str, str, Any]]:
         """What it got so far, in order: what, of which widget, and what that holds then."""
@@ -89,9 +93,9 @@ class Recorder:
         return is_so()
 
 
-def serve(record: Path) -> http.server.ThreadingHTTPServer:
+def serve(record: Path, file: Path) -> http.server.ThreadingHTTPServer:
     """Serves the page, and writes down what it tells."""
-    page = (HERE / "apps/record.html").read_bytes()
+    page = file.read_bytes()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:

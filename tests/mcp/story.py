@@ -146,6 +146,15 @@ class Story:
         self.check("a picture is an image", kind == "image/png" and raw.startswith(b"\x89PNG") and len(raw) > 1000, kind)
         same = await self.call("picture", app="Paint", if_changed=picture.data["hash"])
         self.check("the same picture is not sent twice", same.data["unchanged"] is True and not same.images, same.data)
+        marked = await self.call("picture", app="Calculator", marks=True)
+        seven = next(mark for mark in marked.data["marks"] if mark["name"] == "7")
+        self.check("marks are listed", f"#{seven['mark']} button" in marked.text and marked.images, marked.text)
+        clicked = await self.call("act", verb="click", target=f"#{seven['mark']}")
+        self.check("a mark is clicked", "57" in clicked.text, clicked.text)
+        read = await self.call("read", target=f"#{seven['mark']}@{marked.data['picture']}")
+        self.check("a mark is read", seven["id"] in read.text, read.text)
+        unknown = await self.call("act", verb="click", target="#999")
+        self.check("an unknown mark is an error", "marks, #1 to #" in unknown.text, unknown.text)
         batch = await self.call("batch", items=[
             {"tool": "find", "args": {"selector": "textfield:Name", "app": "Form"}},
             {"tool": "write", "args": {"verb": "set", "target": "$0.matches.0.id", "text": "Batch", "app": "Form"}},

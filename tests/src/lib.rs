@@ -7,6 +7,7 @@
 pub mod apps;
 mod ax;
 mod daemon;
+pub mod picture;
 mod policed;
 mod programs;
 mod raw;

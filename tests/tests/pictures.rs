@@ -1,7 +1,6 @@
 //! Pictures of the screen: of what was asked, as large as it is, and only if it changed.
 
-use std::io::Cursor;
-
+use axd_tests::picture::{Pixels, image_file as file};
 use axd_tests::{Daemon, Raw};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE_64;
@@ -11,20 +10,9 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
 }
 
-/// The file of an answer.
-fn file(shot: &Value) -> Vec<u8> {
-    BASE_64.decode(text(&shot["bytes"])).expect("base 64")
-}
-
 /// The pixels of an answer, after making sure that it is right about its size.
 fn pixels(shot: &Value) -> Vec<u8> {
-    let file = file(shot);
-    assert_eq!((&shot["format"], shot["size"].as_u64()), (&json!("png"), Some(file.len() as u64)));
-    let mut reader = png::Decoder::new(Cursor::new(file)).read_info().expect("a PNG");
-    let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
-    let frame = reader.next_frame(&mut pixels).expect("a picture");
-    assert_eq!((json!(frame.width), json!(frame.height)), (shot["width"].clone(), shot["height"].clone()));
-    pixels
+    Pixels::of(shot).rgb
 }
 
 fn bounds_of(client: &mut Raw, target: &str, app: &str) -> Value {

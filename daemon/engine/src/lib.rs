@@ -11,6 +11,7 @@ mod clock;
 mod commands;
 mod desktop;
 mod failure;
+mod marks;
 pub mod memory;
 mod policy;
 pub mod private_file;
@@ -50,6 +51,7 @@ use axd_service::{BoxFuture, Call, Reply, Served, Service};
 use clock::Ticker;
 use commands::extension::Extensions;
 use desktop::state::DesktopState;
+use marks::kept::KeptPictures;
 use subscribe::event_log::EventLog;
 
 /// When it is an action's turn among those of its connection.
@@ -103,6 +105,8 @@ pub struct Engine {
     acting: Acting,
     rates: Rates,
     audit: Audit,
+    /// The marked pictures whose marks can be targets.
+    kept_pictures: KeptPictures,
     /// Notified whenever waiting callers should check again.
     changed: watch::Sender<u64>,
 }
@@ -142,6 +146,7 @@ impl Engine {
             acting: Acting::default(),
             rates: Rates::default(),
             audit,
+            kept_pictures: KeptPictures::default(),
             changed: watch::Sender::new(0),
         });
         // What is hidden is hidden before anything is read.

@@ -147,7 +147,8 @@ pub enum CaptureTarget {
     All,
     /// A display, by its id.
     Display(u32),
-    /// The content of a window, even where it is covered, if the platform can capture that; else what is on the screen there.
+    /// The content of a window with its popups, even where it is covered, if the platform can capture that; else what is on the
+    /// screen there.
     Window(u64),
     /// A part of the screen.
     Region(Bounds),
@@ -166,7 +167,13 @@ pub struct CapturedImage {
     pub origin: Point,
     /// Pixels per point.
     pub scale: f64,
+    /// Where popups of a captured window lie in it, from the lowest to the topmost, in points on the desktop. They may lie
+    /// outside of the window, and where neither lies the image is filled with [`NO_WINDOW`].
+    pub popups: Vec<Bounds>,
 }
+
+/// The colour of what is not of the captured window or its popups, in an image that shows both.
+pub const NO_WINDOW: [u8; 3] = [0x30; 3];
 
 impl std::fmt::Debug for CapturedImage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

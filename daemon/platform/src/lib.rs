@@ -28,7 +28,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use action::{
     Act, CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Direction, InputStep, LaunchPlan,
-    Launched, WindowOp,
+    Launched, NO_WINDOW, WindowOp,
 };
 pub use axd_gate::Gate;
 pub use axd_tree::{Batch, Cause, ElementKey, Facts, UNCOUNTED, Update};
@@ -301,6 +301,8 @@ pub struct Measured {
     pub bounds: Option<Bounds>,
     /// Whether any part of it is visible: shown, and not scrolled or clipped away.
     pub visible: bool,
+    /// Whether its app is known to say the wrong place.
+    pub misplaced: bool,
 }
 
 /// Sends requests to a worker. Dropping it detaches the app.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use axd_protocol::Bounds;
+use axd_protocol::{Bounds, DisplayInfo};
 use tokio::sync::oneshot;
 
 use super::process::{Control, Process, Request};
@@ -11,7 +11,7 @@ use super::render::{self, WindowImage};
 use super::session::{SimSession, invalid};
 use axd_platform::{
     CaptureTarget, CapturedImage, ClipboardContent, ClipboardKind, Failure, FailureKind, Gate, LaunchPlan,
-    Launched, Sent, WindowOp,
+    Launched, NO_WINDOW, Sent, WindowOp,
 };
 
 impl SimSession {
@@ -79,6 +79,7 @@ impl SimSession {
 
     pub(super) async fn capture(&self, of: CaptureTarget, cursor: bool) -> Result<CapturedImage, Failure> {
         let mut images = self.window_images().await;
+        let mut popups = Vec::new();
         let area = match of {
             CaptureTarget::All => self.span(),
             CaptureTarget::Display(number) => {
@@ -97,11 +98,23 @@ impl SimSession {
                     return Err(Failure::new(FailureKind::Refused, text));
                 }
                 images.retain(|image| image.window == window);
-                self.on_screen(images.first().ok_or_else(gone)?.bounds)?
+                let image = images.first().ok_or_else(gone)?;
+                popups.clone_from(&image.popups);
+                self.on_screen(image.bounds)?;
+                self.on_screen(render::with_popups(image))?
             }
         };
+        let background = match of {
+            CaptureTarget::Window(_) => NO_WINDOW,
+            _ => render::BACKGROUND,
+        };
+        let shows = |display: &DisplayInfo| display.bounds.intersection(&area).is_some();
+        let displays = self.displays();
+        let scales = displays.iter().filter(|display| shows(display)).map(|display| display.scale);
+        let scale = scales.fold(1.0, f64::max);
         let pointer = cursor.then(|| self.input_state.lock().pointer());
-        Ok(render::draw(area, &images, self.active().1, pointer))
+        let image = render::draw(area, &images, self.active().1, pointer, background);
+        Ok(CapturedImage { popups, ..render::enlarged(image, scale) })
     }
 
     /// The images of all visible windows, front to back. An app that hangs still shows what it showed last.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axd_platform::{Extension, ExtensionAnswer, ExtensionReply, Failure, FailureKind, LaunchPlan, Used};
-use axd_protocol::{Error, ErrorCode};
+use axd_protocol::{DisplayInfo, Error, ErrorCode};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -64,10 +64,12 @@ pub enum SimVerb {
     Heal,
     /// Tell which keys and mouse buttons are held down, whoever holds them.
     Held,
+    /// Give the displays this many pixels per point, whatever app is named.
+    Scale,
 }
 
 impl SimVerb {
-    const ALL: [SimVerb; 13] = [
+    const ALL: [SimVerb; 14] = [
         SimVerb::Press,
         SimVerb::Set,
         SimVerb::Type,
@@ -81,6 +83,7 @@ impl SimVerb {
         SimVerb::Fault,
         SimVerb::Heal,
         SimVerb::Held,
+        SimVerb::Scale,
     ];
 
     /// The verb as it is written.
@@ -99,6 +102,7 @@ impl SimVerb {
             SimVerb::Fault => "fault",
             SimVerb::Heal => "heal",
             SimVerb::Held => "held",
+            SimVerb::Scale => "scale",
         }
     }
 
@@ -219,6 +223,15 @@ impl SimSession {
         let name = &script.name;
         match command.verb {
             SimVerb::Held => Ok(self.input_state.lock().describe_held()),
+            SimVerb::Scale => {
+                let scale = command.target.as_deref().and_then(|text| text.parse().ok());
+                let scale = scale.filter(|scale| (1.0..=4.0).contains(scale)).ok_or_else(|| {
+                    invalid(format!("scale takes pixels per point from 1 to 4: `ax sim {name} scale 2`"))
+                })?;
+                let displays = self.displays().into_iter();
+                self.set_displays(displays.map(|display| DisplayInfo { scale, ..display }).collect()).await;
+                Ok(format!("{scale} pixels per point"))
+            }
             SimVerb::Launch => match pid {
                 Some(pid) => Ok(format!("{name} is already running as {pid}")),
                 None => {
@@ -274,7 +287,7 @@ impl SimSession {
                 return Ok(Box::new(move |answer| Control::Fault(fault, answer)));
             }
             SimVerb::Heal => return Ok(Box::new(Control::Heal)),
-            SimVerb::Quit | SimVerb::Launch | SimVerb::Restart | SimVerb::Held => {
+            SimVerb::Quit | SimVerb::Launch | SimVerb::Restart | SimVerb::Held | SimVerb::Scale => {
                 return Ok(Box::new(Control::Quit));
             }
         };

@@ -227,6 +227,11 @@ impl Tree {
         self.store[ix].description.as_deref()
     }
 
+    /// The name of an element, or the text in it that stands for one.
+    pub fn name_or_text(&self, ix: Ix) -> Option<String> {
+        self.name(ix).filter(|name| !name.trim().is_empty()).map(str::to_owned).or_else(|| self.lent(ix))
+    }
+
     /// An element's value.
     pub fn value(&self, ix: Ix) -> Option<&str> {
         self.store[ix].value.as_deref()

@@ -48,7 +48,7 @@ fn input() -> Object {
     let verbs: Vec<&str> = VERBS.iter().map(|(verb, _)| *verb).collect();
     let input = Input::new()
         .own("verb", json!({ "type": "string", "enum": verbs }))
-        .described("click", "target", "Id, selector or point \"x,y\"")
+        .described("click", "target", "Id, selector, point \"x,y\" or mark \"#7\"")
         .described("click", "nth", "N-th match of the selector")
         .described("select", "value", "select: item name or number; perform: native action")
         .described("drag", "to", "drag: drop target")

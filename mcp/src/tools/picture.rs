@@ -1,6 +1,7 @@
 //! `picture`: what is on the screen, as an image.
 
 use axd_protocol::command::{ImageFormat, ScreenshotAnswer};
+use axd_protocol::render::{list_marks, notes_on_picture};
 use serde_json::json;
 
 use super::{Answering, Hints, Tool};
@@ -12,7 +13,7 @@ use crate::schema::{self, Input, Object};
 /// The tool.
 pub const TOOL: Tool = Tool {
     name: "picture",
-    description: "Take a picture, for what the tree does not tell: drawings, colours, canvases.",
+    description: "Take a picture, for what the tree does not tell. With marks, what can be acted on is numbered and listed; #7 is a target then.",
     hints: Hints::Reads,
     input,
     output,
@@ -27,6 +28,8 @@ fn input() -> Object {
         .described("screenshot", "element", "Id or selector")
         .described("screenshot", "region", "\"x,y,width,height\"")
         .described("screenshot", "format", "[default: png]")
+        .described("screenshot", "marks", "Number what can be acted on")
+        .described("screenshot", "root", "Mark only in this element")
         .described("screenshot", "if_changed", "hash of an earlier picture: none if it is the same")
         .schema()
 }
@@ -35,6 +38,7 @@ fn output() -> Object {
     schema::output(json!({
         "hash": { "type": "string" }, "width": { "type": "integer" }, "height": { "type": "integer" },
         "bounds": { "type": "object" }, "unchanged": { "type": "boolean" },
+        "marks": { "type": "array" },
     }))
 }
 
@@ -53,6 +57,20 @@ fn run<'a>(call: &'a Call<'a>, args: Arguments) -> Answering<'a> {
         answer.set("bounds", shot.bounds);
         answer.set("scale", shot.scale);
         answer.set("unchanged", shot.unchanged);
+        notes_on_picture(&shot).iter().for_each(|note| answer.note(note));
+        let mut list = String::new();
+        list_marks(&shot, &mut list);
+        answer.lines(&list);
+        if shot.popups > 0 {
+            answer.set("popups", shot.popups);
+        }
+        if let Some(marks) = &shot.marks {
+            answer.set("marks", marks);
+            answer.set("picture", &shot.picture);
+            answer.set("unmarked", shot.unmarked);
+            answer.set("moving", shot.moving);
+            answer.set("apps_without_marks", &shot.apps_without_marks);
+        }
         let mime = match shot.format {
             ImageFormat::Png => "image/png",
             ImageFormat::Jpeg => "image/jpeg",

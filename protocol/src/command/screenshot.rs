@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::geometry::Bounds;
+use crate::geometry::{Bounds, Point};
+use crate::id::NodeId;
+use crate::role::Role;
 
 /// A region of the screen: `X,Y,WIDTH,HEIGHT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,15 +64,35 @@ pub enum ImageFormat {
     Jpeg,
 }
 
+/// How marks are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum MarkStyle {
+    /// A frame around each element, with its number beside it.
+    #[default]
+    Outline,
+    /// The same, with a tint over each element.
+    Fill,
+    /// Nothing; the answer lists the marks.
+    None,
+}
+
 /// Take a screenshot of a display, a window, an element or a region.
 ///
-/// Without options: the active window. With a PATH, `ax` writes the file; `-` writes the image to standard output. Without
-/// a PATH, the answer contains the image in base64.
+/// Without options: the active window. A picture of a window includes its menus and other popups. With a PATH, `ax` writes the
+/// file; `-` writes the image to standard output. Without a PATH, the answer contains the image in base64.
+///
+/// With --marks, numbered boxes are drawn around the elements that can be acted on and are visible in the picture, and
+/// the answer lists them. `#7` is then a target: mark 7 of the latest marked picture of the same client; `#7@PICTURE` names the
+/// picture.
 ///
 /// Examples:
 ///   ax screenshot shot.png
 ///   ax screenshot button.png --element button:Save
 ///   ax screenshot all.jpg --all --quality 60
+///   ax screenshot shot.png --marks --roles button,link
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
@@ -120,6 +142,45 @@ pub struct Screenshot {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "HASH"))]
     pub if_changed: Option<String>,
+    /// Mark the elements that can be acted on with numbered boxes.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub marks: bool,
+    /// Mark only elements in this one: an id or a selector.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET", requires = "marks"))]
+    pub root: Option<String>,
+    /// Mark only elements of these roles.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ROLE", value_delimiter = ',', requires = "marks"))]
+    pub roles: Vec<Role>,
+    /// Maximum number of marks [default: 150].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", requires = "marks"))]
+    pub max_marks: Option<u32>,
+    /// How marks are drawn [default: outline].
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "STYLE", value_enum, requires = "marks"))]
+    pub style: Option<MarkStyle>,
+}
+
+/// A marked element of a picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PictureMark {
+    /// Its number, from 1. `#7` is the target with the number 7.
+    pub mark: u32,
+    /// The id of the element.
+    pub id: NodeId,
+    /// Its role.
+    pub role: Role,
+    /// Its name, or the text that stands for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The element as far as its window shows it, in pixels of the picture.
+    pub bounds: Bounds,
+    /// The point to click, in points on the desktop.
+    pub point: Point,
 }
 
 /// The answer to `screenshot`.
@@ -144,6 +205,24 @@ pub struct ScreenshotAnswer {
     /// The number of windows that are painted over, because the policy allows them in no picture.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub blocked_windows: u32,
+    /// The number of popups of the window that are in the picture: menus, lists of combo boxes, tooltips.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub popups: u32,
+    /// The marked elements, if marks were requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marks: Option<Vec<PictureMark>>,
+    /// The handle of the marked picture, for targets such as `#7@PICTURE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<String>,
+    /// The number of visible elements without a mark, because there are more than the maximum.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub unmarked: u32,
+    /// Whether elements moved while the picture was taken, each time that it was tried. Those that did have no mark.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub moving: bool,
+    /// The apps whose elements have no marks, because they did not answer or were not read completely.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub apps_without_marks: Vec<String>,
     /// The size of the file in bytes.
     pub size: u64,
     /// The file to which `ax` has written the image.

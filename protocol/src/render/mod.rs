@@ -10,6 +10,8 @@ mod policy;
 mod selftest;
 mod wait;
 
+pub use observe::{list_marks, notes_on_picture};
+
 use crate::error::{Delivery, Disposition, Error};
 use crate::geometry::Bounds;
 use crate::node::{NodeRef, Unread};

@@ -56,7 +56,7 @@ pub use error::SelectorError;
 pub use fold::fold;
 pub use matcher::{Facts, Forest, Matcher, Seed, is_item, takes_name_from_content};
 pub use regex::CostedRegex;
-pub use target::Target;
+pub use target::{Mark, Target};
 
 /// The maximum length of a selector in bytes, as written and in canonical form.
 pub const MAX_BYTES: usize = 1024;

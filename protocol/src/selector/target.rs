@@ -1,4 +1,4 @@
-//! The targets of commands: an element by id, a point on the screen, or an element by selector.
+//! The targets of commands: an element by id, a point on the screen, a mark of a picture, or an element by selector.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,12 +22,23 @@ pub enum Target {
         /// The distance from its top edge.
         y: i32,
     },
+    /// A marked element of a picture: `#7`, or `#7@1f2e3d4c`.
+    Mark(Mark),
     /// The element that matches.
     Selector(Selector),
 }
 
+/// A mark of a picture.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Mark {
+    /// Its number, from 1.
+    pub number: u32,
+    /// The handle of the picture; the latest marked picture of the client, if `None`.
+    pub picture: Option<String>,
+}
+
 impl Target {
-    /// Parses a target as an id, a point or a selector, in this order.
+    /// Parses a target as an id, a point, a mark or a selector, in this order.
     pub fn parse(text: &str) -> Result<Target, SelectorError> {
         let trimmed = text.trim();
         if let Some(id) = NodeId::parse(trimmed) {
@@ -35,6 +46,9 @@ impl Target {
         }
         if let Some((x, y)) = parse_point(trimmed) {
             return Ok(Target::Point { x, y });
+        }
+        if let Some(mark) = parse_mark(trimmed) {
+            return Ok(Target::Mark(mark));
         }
         Selector::parse(text).map(Target::Selector).map_err(|mut error| {
             error.hint = hint(trimmed).map(str::to_owned).or(error.hint);
@@ -53,10 +67,29 @@ fn parse_point(text: &str) -> Option<(i32, i32)> {
     Some((x.parse().ok()?, y.parse().ok()?))
 }
 
-/// The hint for a text that looks like an id or a point, for which a hint about selectors would be misleading.
+fn parse_mark(text: &str) -> Option<Mark> {
+    let text = text.strip_prefix('#')?;
+    let (number, picture) = match text.split_once('@') {
+        Some((number, picture)) => (number, Some(picture)),
+        None => (text, None),
+    };
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_handle = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_number || !picture.is_none_or(is_handle) {
+        return None;
+    }
+    Some(Mark { number: number.parse().ok()?, picture: picture.map(str::to_ascii_lowercase) })
+}
+
+/// The hint for a text that looks like an id, a point or a mark, for which a hint about selectors would be misleading.
 fn hint(text: &str) -> Option<&'static str> {
     if text.starts_with(|char: char| char == '-' || char.is_ascii_digit()) {
         return Some("a point is two whole numbers: 120,48");
+    }
+    if text.starts_with('#') {
+        return Some(
+            "a mark of a picture is #7, or #7@1f2e3d4c with the picture's handle; a developer's identifier is *[identifier=main]",
+        );
     }
     let (prefix, _) = text.split_once('_')?;
     Role::ALL.iter().any(|role| role.prefix() == prefix).then_some("an id looks like btn_4k2p9x")
@@ -67,8 +100,16 @@ impl fmt::Display for Target {
         match self {
             Target::Id(id) => id.fmt(f),
             Target::Point { x, y } => write!(f, "{x},{y}"),
+            Target::Mark(mark) => mark.fmt(f),
             Target::Selector(selector) => selector.fmt(f),
         }
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.number)?;
+        self.picture.as_ref().map_or(Ok(()), |picture| write!(f, "@{picture}"))
     }
 }
 
@@ -100,7 +141,7 @@ impl schemars::JsonSchema for Target {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "description": "An id (btn_4k2p9x), a selector (button:Save) or a point (120,48)"
+            "description": "An id (btn_4k2p9x), a selector (button:Save), a point (120,48) or a mark of a picture (#7)"
         })
     }
 }
@@ -115,6 +156,7 @@ mod tests {
         let found = match target {
             Target::Id(_) => "id",
             Target::Point { .. } => "point",
+            Target::Mark(_) => "mark",
             Target::Selector(_) => "selector",
         };
         assert_eq!((found, target.to_string().as_str()), (kind, expected), "{input}");
@@ -122,11 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_an_id_a_point_or_a_selector_in_this_order() {
+    fn a_target_is_an_id_a_point_a_mark_or_a_selector_in_this_order() {
         check("btn_4k2p9x", "id", "btn_4k2p9x");
         check(" btn_4k2p9x ", "id", "btn_4k2p9x");
         check("10,20", "point", "10,20");
         check("-10, -20", "point", "-10,-20");
+        check("#7", "mark", "#7");
+        check(" #12@1F2e ", "mark", "#12@1f2e");
         check("Button:Save", "selector", "button:Save");
         check("button,link", "selector", "button, link");
         check("*:btn_4k2p9x", "selector", "*:btn_4k2p9x");
@@ -140,5 +184,8 @@ mod tests {
         assert!(hint("99999999999,3").contains("two whole numbers"));
         assert!(hint("10,+3").contains("two whole numbers"));
         assert!(hint("button:Save As").contains("quote the name"));
+        for wrong in ["#main", "#7@", "#7@xyz", "#99999999999", "#-1"] {
+            assert!(hint(wrong).contains("a mark of a picture is #7"), "{wrong}");
+        }
     }
 }

@@ -427,7 +427,7 @@ impl ActionContext<'_> {
 }
 
 /// Whether an element is a popup or is in one: a menu, a tooltip, the list of a combo box.
-fn pops_up(tree: &Tree, ix: Ix) -> bool {
+pub(crate) fn pops_up(tree: &Tree, ix: Ix) -> bool {
     let is_popup = |at: Ix| match tree.role(at) {
         Role::Menu | Role::Tooltip => true,
         Role::Combobox => {

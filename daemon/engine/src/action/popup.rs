@@ -10,6 +10,7 @@ use axd_protocol::keys::{Combo, Key, Named};
 use axd_protocol::{Bounds, NodeId, Point, Result, Role, State};
 use tokio::time::Instant;
 
+use crate::Engine;
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::input::press;
 use crate::action::receiver::Expected;
@@ -30,6 +31,16 @@ const FRAME: i32 = 40;
 const MAX_SIBLINGS: usize = 64;
 /// The maximum number of nested popups that are closed.
 const MAX_LEVELS: usize = 8;
+
+impl Engine {
+    /// Whether the topmost window at a point is a popup of the app that `window` belongs to; `None` where the platform does not
+    /// know.
+    pub(crate) async fn popup_at(self: &Arc<Self>, window: u64, point: Point) -> Option<bool> {
+        let engine = Arc::clone(self);
+        let asked = tokio::task::spawn_blocking(move || engine.platform.popup_at(window, point));
+        asked.await.ok().flatten()
+    }
+}
 
 impl ActionContext<'_> {
     /// Whether the popup of an element is open, as far as can be known.
@@ -77,9 +88,7 @@ impl ActionContext<'_> {
 
     /// Whether the topmost window at a point is a popup of the app that `window` belongs to.
     async fn popup_at(&self, window: u64, point: Point) -> Option<bool> {
-        let engine = Arc::clone(self.engine);
-        let asked = tokio::task::spawn_blocking(move || engine.platform.popup_at(window, point));
-        asked.await.ok().flatten()
+        self.engine.popup_at(window, point).await
     }
 
     /// Whether an element and its siblings fill a popup that the desktop shows: the menus of some toolkits have no element of

@@ -73,6 +73,8 @@ pub struct Place {
     pub bounds: Option<Bounds>,
     /// Whether any part of it was visible.
     pub visible: bool,
+    /// Whether its app is known to say the wrong place.
+    pub misplaced: bool,
     /// When it was measured.
     pub at: Instant,
 }

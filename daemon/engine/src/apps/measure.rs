@@ -40,9 +40,9 @@ impl Measurements {
         let asked = keys.clone();
         if let Ok(measured) = app.ask(deadline, |reply| WorkerRequest::Measure { keys: asked, reply }).await {
             let at = Instant::now();
-            let places = measured
-                .into_iter()
-                .map(|Measured { key, bounds, visible }| (key, Place { bounds, visible, at }));
+            let places = measured.into_iter().map(|Measured { key, bounds, visible, misplaced }| {
+                (key, Place { bounds, visible, misplaced, at })
+            });
             let by_key: FxHashMap<ElementKey, Place> = places.collect();
             app.remember_places(by_key.iter().map(|(key, place)| (*key, *place)));
             return Measurements { by_key, age: None };
@@ -61,6 +61,11 @@ impl Measurements {
     /// Whether an element is visible.
     pub fn visible(&self, key: ElementKey) -> Option<bool> {
         Some(self.by_key.get(&key)?.visible)
+    }
+
+    /// Whether the app is known to say the wrong place of an element.
+    pub fn misplaced(&self, key: ElementKey) -> bool {
+        self.by_key.get(&key).is_some_and(|place| place.misplaced)
     }
 
     /// The bounds, by slot.

@@ -78,6 +78,7 @@ impl Engine {
         match parse_target(target)? {
             Target::Id(id) => self.locate_id(call, id, place, deadline).await,
             Target::Point { x, y } => self.locate_point(call, Point { x, y }, deadline).await,
+            Target::Mark(mark) => self.locate_mark(call, &mark, deadline).await,
             Target::Selector(selector) => {
                 let app = self.app(call, place.app.or(selector.leading_app()), deadline).await?;
                 let (id, why) = self
@@ -92,7 +93,7 @@ impl Engine {
         }
     }
 
-    async fn locate_id(
+    pub(crate) async fn locate_id(
         self: &Arc<Self>,
         call: &Call,
         id: NodeId,
@@ -182,7 +183,7 @@ impl Engine {
             Some(Target::Selector(selector)) => {
                 Ok(one_match(app, tree, &selector, within, Choice::Exact)?.ix)
             }
-            Some(Target::Point { .. }) => {
+            Some(Target::Point { .. } | Target::Mark(_)) => {
                 Err(Error::new(ErrorCode::InvalidArgs, "root must be an element, not a point").suggest(
                     "use an id or a selector; `ax element-at X,Y` shows the id of the element at a point",
                 ))
@@ -231,7 +232,8 @@ fn invalid_selector(fault: &SelectorError) -> Error {
     }
 }
 
-fn among(apps: &[Arc<App>], id: NodeId) -> Result<Option<Located>> {
+/// The element with an id, in one of these apps.
+pub(crate) fn among(apps: &[Arc<App>], id: NodeId) -> Result<Option<Located>> {
     let mut dead = None;
     let mut found: Option<Located> = None;
     for app in apps {

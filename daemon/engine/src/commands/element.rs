@@ -90,7 +90,7 @@ impl Engine {
                 };
                 self.search(&app, deadline, unread).await?
             }
-            Target::Id(_) | Target::Point { .. } => Vec::new(),
+            Target::Id(_) | Target::Point { .. } | Target::Mark(_) => Vec::new(),
         };
         let tree = app.tree.read();
         let ix = alive(&app, &tree, id)?;

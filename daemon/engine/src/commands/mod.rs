@@ -9,6 +9,7 @@ pub(crate) mod element;
 pub(crate) mod extension;
 pub(crate) mod find;
 pub(crate) mod find_deep;
+pub(crate) mod image_file;
 pub(crate) mod launch;
 pub(crate) mod list;
 pub(crate) mod look;

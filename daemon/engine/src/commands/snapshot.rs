@@ -34,6 +34,9 @@ impl Engine {
             ));
         }
         let deadline = Engine::deadline(call);
+        let of_mark = self.id_of_mark(call, args.root.as_deref(), deadline).await?;
+        let of_mark = of_mark.map(|id| Snapshot { root: Some(id), ..args.clone() });
+        let args = of_mark.as_ref().unwrap_or(args);
         let app = match &args.root {
             Some(root) if args.app.is_none() => {
                 self.locate(

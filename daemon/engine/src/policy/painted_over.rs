@@ -17,8 +17,16 @@ const EVERYWHERE: Bounds = Bounds { x: -(1 << 20), y: -(1 << 20), width: 1 << 21
 /// A window of the screen, front to back, and whether it may be in a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ScreenPart {
+    window: u64,
     bounds: Bounds,
     is_blocked: bool,
+}
+
+impl ScreenPart {
+    /// The number of the window, if it is in no picture.
+    pub fn blocked_window(&self) -> Option<u64> {
+        Some(self.window).filter(|_| self.is_blocked)
+    }
 }
 
 impl Engine {
@@ -40,7 +48,7 @@ impl Engine {
             let is_blocked = is_hidden || self.is_blocked_in_pictures(call, &window);
             // One that is blocked may be anywhere, if nobody knows where it is.
             let bounds = window.bounds.or(is_blocked.then_some(EVERYWHERE))?;
-            Some(ScreenPart { bounds, is_blocked })
+            Some(ScreenPart { window: window.window, bounds, is_blocked })
         });
         parts.collect()
     }
@@ -116,11 +124,11 @@ mod tests {
     fn white(scale: f64) -> CapturedImage {
         let (width, height) = ((10.0 * scale) as u32, (10.0 * scale) as u32);
         let rgb = vec![255; (width * height * 3) as usize];
-        CapturedImage { width, height, rgb, origin: Point { x: 100, y: 0 }, scale }
+        CapturedImage { width, height, rgb, origin: Point { x: 100, y: 0 }, scale, popups: Vec::new() }
     }
 
     fn part(x: i32, width: i32, is_blocked: bool) -> ScreenPart {
-        ScreenPart { bounds: Bounds { x, y: 2, width, height: 3 }, is_blocked }
+        ScreenPart { window: 1, bounds: Bounds { x, y: 2, width, height: 3 }, is_blocked }
     }
 
     /// The pixels of a row that are painted over.

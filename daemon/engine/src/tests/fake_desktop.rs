@@ -178,7 +178,8 @@ impl FakeDesktop {
             | WorkerRequest::Unfold { reply, .. } => reply.with(Ok(())),
             WorkerRequest::Measure { keys, reply } => {
                 let (bounds, visible) = state.place;
-                let measured = keys.into_iter().map(|key| Measured { key, bounds, visible });
+                let measured =
+                    keys.into_iter().map(|key| Measured { key, bounds, visible, misplaced: false });
                 reply.with(Ok(measured.collect()))
             }
             WorkerRequest::HitTest { reply, .. } => reply.with(Ok(Some(state.hit))),

@@ -165,6 +165,11 @@ impl Toolkit {
         self == Toolkit::Qt
     }
 
+    /// Whether what is in popups is said to be where it is not: GTK 4 leaves out where their surfaces are.
+    pub fn misplaces_popups(self) -> bool {
+        self == Toolkit::Gtk4
+    }
+
     /// Whether listing the children of a table or tree makes new objects for its headers every time. They are never
     /// freed before the view is, so such a view is listed only when it has another number of children than before.
     pub fn recreates_headers(self) -> bool {

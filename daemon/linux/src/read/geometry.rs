@@ -70,7 +70,13 @@ impl Reader {
                 (Some(_), None) => true,
                 (None, _) => false,
             };
-            measured.push(Measured { key: *key, bounds, visible: states.has(shown) && inside });
+            let visible = states.has(shown) && inside;
+            measured.push(Measured {
+                key: *key,
+                bounds,
+                visible,
+                misplaced: self.is_misplaced(*key, mirror),
+            });
         }
         Ok(measured)
     }
@@ -146,6 +152,16 @@ impl Reader {
     fn is_in_popup(&self, key: ElementKey, mirror: &Mirror) -> bool {
         let mut above = std::iter::successors(Some(key), |key| mirror.parent(*key));
         self.toolkit.has_popups_inside() && above.any(|key| self.is_popup(key, mirror))
+    }
+
+    /// Whether an element is in a popup of a toolkit that does not say where those are.
+    fn is_misplaced(&self, key: ElementKey, mirror: &Mirror) -> bool {
+        let opens_popups = |key: ElementKey| {
+            use Role::{Button, Combobox, Menu, MenuItem, ToggleButton};
+            matches!(self.elements.role(key), Some(Button | Combobox | Menu | MenuItem | ToggleButton))
+        };
+        let mut above = std::iter::successors(mirror.parent(key), |key| mirror.parent(*key));
+        self.toolkit.misplaces_popups() && above.any(opens_popups)
     }
 
     async fn descend(

@@ -22,7 +22,7 @@ impl Reader {
                 Some(bounds) => self.is_visible(*key, bounds, &mut measured_bounds)?,
                 None => false,
             };
-            measured.push(Measured { key: *key, bounds, visible });
+            measured.push(Measured { key: *key, bounds, visible, misplaced: false });
         }
         Ok(measured)
     }

@@ -134,7 +134,7 @@ fn to_picture(image: &Image, of: Bounds) -> Result<CapturedImage, Failure> {
     let Pixels { width, height, rgb } =
         pixels.ok_or_else(|| refused("the image has an unknown pixel format".to_owned()))?;
     let scale = f64::from(width) / f64::from(of.width.max(1));
-    Ok(CapturedImage { width, height, rgb, origin: Point { x: of.x, y: of.y }, scale })
+    Ok(CapturedImage { width, height, rgb, origin: Point { x: of.x, y: of.y }, scale, popups: Vec::new() })
 }
 
 /// Combines images that lie side by side. What no display shows is black.
@@ -173,6 +173,7 @@ fn compose(mut parts: Vec<CapturedImage>, whole: Bounds) -> Option<CapturedImage
         rgb,
         origin,
         scale,
+        popups: Vec::new(),
     })
 }
 
@@ -211,7 +212,7 @@ mod tests {
 
     fn part(x: i32, width: u32, scale: f64, red: u8) -> CapturedImage {
         let rgb = [red, 0, 0].repeat((width * width) as usize);
-        CapturedImage { width, height: width, rgb, origin: Point { x, y: 0 }, scale }
+        CapturedImage { width, height: width, rgb, origin: Point { x, y: 0 }, scale, popups: Vec::new() }
     }
 
     #[test]

@@ -61,6 +61,14 @@ struct PaintEntry {
     tip: bool,
 }
 
+/// The smallest rectangle around two.
+pub fn union(one: Bounds, other: Bounds) -> Bounds {
+    let (x, y) = (one.x.min(other.x), one.y.min(other.y));
+    let right = (one.x + one.width).max(other.x + other.width);
+    let bottom = (one.y + one.height).max(other.y + other.height);
+    Bounds { x, y, width: right - x, height: bottom - y }
+}
+
 /// What a widget passes on to its children.
 #[derive(Clone, Copy)]
 struct PaintContext {
@@ -92,6 +100,20 @@ impl Layout {
     /// Whether a widget is completely visible.
     pub(super) fn is_fully_visible(&self, handle: Handle) -> bool {
         self.entries.get(&handle).is_some_and(|spot| spot.seen == Some(spot.bounds))
+    }
+
+    /// The popups of a window, from the lowest to the topmost.
+    pub(super) fn popups(&self, window: Handle) -> Vec<Bounds> {
+        let mut layers: Vec<(u8, Bounds)> = Vec::new();
+        for painted in self.painted.iter().filter(|painted| painted.window == window && painted.layer > 0) {
+            let Some(seen) = self.entries.get(&painted.handle).and_then(|spot| spot.seen) else { continue };
+            match layers.iter_mut().find(|(layer, _)| *layer == painted.layer) {
+                Some((_, popup)) => *popup = union(*popup, seen),
+                None => layers.push((painted.layer, seen)),
+            }
+        }
+        layers.sort_by_key(|(layer, _)| *layer);
+        layers.into_iter().map(|(_, popup)| popup).collect()
     }
 
     /// The visible widgets of a window in painting order, each with its bounds and the visible part of those.

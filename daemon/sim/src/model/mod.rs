@@ -27,7 +27,7 @@ use axd_protocol::{Bounds, Role, State, States};
 pub use act::{Refusal, RefusalKind};
 pub use caret::{CELL, Caret, PADDING};
 pub use gesture::{Gesture, GestureOutcome, Modifiers};
-pub use layout::{Place, SCREEN};
+pub use layout::{Place, SCREEN, union};
 pub use user_action::UserAction;
 pub use windows::Frame;
 pub use windows::span;
@@ -362,6 +362,11 @@ impl Model {
     /// The visible widgets of a window in painting order, each with its bounds and the visible part of those.
     pub fn painted(&mut self, window: Handle) -> Vec<(Handle, Bounds, Bounds)> {
         self.layout().painted(window)
+    }
+
+    /// The open popups of a window, from the lowest to the topmost.
+    pub fn popups(&mut self, window: Handle) -> Vec<Bounds> {
+        self.layout().popups(window)
     }
 
     /// The position of a widget's number in its range, from 0 to 1.

@@ -57,7 +57,7 @@ impl AppTask {
             AppRequest::Measure(elements, answer) => {
                 let measured = elements.into_iter().filter_map(|key| {
                     let place = self.model.place(handle(key))?;
-                    Some(Measured { key, bounds: place.bounds, visible: place.visible })
+                    Some(Measured { key, bounds: place.bounds, visible: place.visible, misplaced: false })
                 });
                 let _ = answer.send(Ok(measured.collect()));
             }

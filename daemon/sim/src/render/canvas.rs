@@ -31,6 +31,7 @@ impl Canvas {
             rgb,
             origin: Point { x: area.x, y: area.y },
             scale: 1.0,
+            popups: Vec::new(),
         }
     }
 

@@ -9,9 +9,12 @@ mod paint;
 
 use axd_protocol::{Bounds, Point, Role, State, States};
 
-use super::model::{Caret, Handle, Model};
+use super::model::{Caret, Handle, Model, union};
 use axd_platform::CapturedImage;
 use canvas::Canvas;
+
+/// The colour of the desktop where there is no window.
+pub(super) const BACKGROUND: [u8; 3] = paint::BACKGROUND;
 
 /// What a window shows.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub(super) struct WindowImage {
     pub window: u64,
     /// The bounds of the window.
     pub bounds: Bounds,
+    /// Its open popups, from the lowest to the topmost.
+    pub popups: Vec<Bounds>,
     /// The elements of the window and its popups, in painting order; the window itself is the first.
     items: Vec<DrawItem>,
 }
@@ -52,7 +57,8 @@ pub(super) fn window_images(model: &mut Model) -> Vec<WindowImage> {
             painted.into_iter().filter_map(|(handle, bounds, seen)| draw_item(model, handle, bounds, seen));
         let items = items.collect();
         let bounds = model.window_bounds(window)?;
-        Some(WindowImage { window: model.widget(window)?.window?, bounds, items })
+        let popups = model.popups(window);
+        Some(WindowImage { window: model.widget(window)?.window?, bounds, popups, items })
     });
     images.collect()
 }
@@ -77,14 +83,39 @@ fn draw_item(model: &Model, handle: Handle, bounds: Bounds, seen: Bounds) -> Opt
     })
 }
 
-/// Draws a part of the desktop: the windows, given front to back, and the pointer.
+/// The smallest rectangle that holds a window with its popups.
+pub(super) fn with_popups(image: &WindowImage) -> Bounds {
+    image.popups.iter().fold(image.bounds, |area, popup| union(area, *popup))
+}
+
+/// The image on a display that has so many pixels per point.
+pub(super) fn enlarged(image: CapturedImage, scale: f64) -> CapturedImage {
+    if scale == image.scale || image.width == 0 {
+        return image;
+    }
+    let pixels = |points: u32| (f64::from(points) * scale).round() as usize;
+    let (width, height) = (pixels(image.width), pixels(image.height));
+    let mut rgb = Vec::with_capacity(width * height * 3);
+    for y in 0..height {
+        let from_y = ((y as f64 / scale) as usize).min(image.height as usize - 1);
+        for x in 0..width {
+            let from_x = ((x as f64 / scale) as usize).min(image.width as usize - 1);
+            let from = (from_y * image.width as usize + from_x) * 3;
+            rgb.extend_from_slice(&image.rgb[from..from + 3]);
+        }
+    }
+    CapturedImage { width: width as u32, height: height as u32, rgb, scale, ..image }
+}
+
+/// Draws a part of the desktop: the windows, given front to back, and the pointer. Where there is no window, there is this colour.
 pub(super) fn draw(
     area: Bounds,
     images: &[WindowImage],
     active: Option<u64>,
     pointer: Option<Point>,
+    background: [u8; 3],
 ) -> CapturedImage {
-    let mut canvas = Canvas::new(area, paint::BACKGROUND);
+    let mut canvas = Canvas::new(area, background);
     for image in images.iter().rev() {
         let is_active = active == Some(image.window);
         image.items.iter().for_each(|item| paint::paint(&mut canvas, item, is_active));

@@ -54,7 +54,7 @@ async fn elements_are_measured_and_found_by_point() {
     let [Measured { bounds: Some(bounds), visible: true, .. }, hidden] = measured[..] else {
         panic!("{measured:?}")
     };
-    assert_eq!(hidden, Measured { key: user, bounds: None, visible: false });
+    assert_eq!(hidden, Measured { key: user, bounds: None, visible: false, misplaced: false });
     let point = Point { x: bounds.x + 3, y: bounds.y + 3 };
     let found = app.ask(|reply| WorkerRequest::HitTest { point, reply }).await;
     assert_eq!(found, Ok(Some(apply)));

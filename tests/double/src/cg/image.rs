@@ -124,7 +124,14 @@ fn magnified(picture: &CapturedImage, scale: f64) -> CapturedImage {
             rgb.extend_from_slice(&picture.rgb[at..at + 3]);
         }
     }
-    CapturedImage { width: wide as u32, height: high as u32, rgb, origin: picture.origin, scale }
+    CapturedImage {
+        width: wide as u32,
+        height: high as u32,
+        rgb,
+        origin: picture.origin,
+        scale,
+        popups: picture.popups.clone(),
+    }
 }
 
 fn image(picture: &CapturedImage) -> CFTypeRef {

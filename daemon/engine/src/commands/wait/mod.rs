@@ -117,6 +117,9 @@ impl Engine {
         let timeout = args.timeout.map_or(TIMEOUT, Duration::from_millis);
         let end = call.deadline.unwrap_or(began + timeout).min(began + timeout);
         args.since.map_or(Ok(()), |since| self.not_from_the_future(since))?;
+        let of_mark = self.id_of_mark(call, args.target.as_deref(), end).await?;
+        let of_mark = of_mark.map(|id| Wait { target: Some(id), ..args.clone() });
+        let args = of_mark.as_ref().unwrap_or(args);
         let mut conditions = self.conditions(call, args)?;
         if conditions.is_empty() {
             let Some(ms) = args.ms else {
@@ -217,7 +220,7 @@ impl Engine {
                     let app = selector.leading_app().map(str::to_owned);
                     (Named::Selector(selector), app)
                 }
-                Target::Point { .. } => {
+                Target::Point { .. } | Target::Mark(_) => {
                     return Err(Error::new(ErrorCode::InvalidArgs, "target: a point cannot be waited on")
                         .suggest("run `ax element-at X,Y` to get the id of the element at a point"));
                 }

@@ -45,15 +45,21 @@ impl WindowPixels {
         Ok(WindowPixels { composite, damage, manager, kept: Vec::new() })
     }
 
-    /// Makes the window's own pixels complete, if possible. False if the screen's must be used.
+    /// Whether every window has pixels of its own, because a compositing manager runs.
+    pub fn is_composited(&self, display: &Display) -> XResult<bool> {
+        Ok(display.connection.get_selection_owner(self.manager)?.reply()?.owner != 0)
+    }
+
+    /// Makes the window's own pixels complete, if possible. False if the screen's must be used; its popups may be in those.
     pub fn ensure_complete(
         &mut self,
         display: &Display,
         window: Window,
         bounds: Bounds,
         on_screen: bool,
+        popups: &[Window],
     ) -> XResult<bool> {
-        if display.connection.get_selection_owner(self.manager)?.reply()?.owner != 0 {
+        if self.is_composited(display)? {
             return Ok(true);
         }
         let (top, above) = above(display, window)?;
@@ -63,8 +69,9 @@ impl WindowPixels {
         if self.kept.contains(&top) {
             return Ok(true);
         }
-        let hidden: Vec<Bounds> = above.into_iter().filter_map(|other| overlap(other, bounds)).collect();
-        if hidden.is_empty() && on_screen || !self.composite {
+        let mut covering = above.into_iter().filter(|(other, _)| !popups.contains(other));
+        let is_covered = covering.any(|(_, other)| overlap(other, bounds).is_some());
+        if !is_covered && on_screen || !self.composite {
             return Ok(false);
         }
         self.keep(display, window, top)?;
@@ -98,8 +105,8 @@ impl WindowPixels {
     }
 }
 
-/// The window on the root that this one is in, and the areas of those that lie over it.
-fn above(display: &Display, window: Window) -> XResult<(Window, Vec<Bounds>)> {
+/// The window on the root that this one is in, and those that lie over it, with their areas.
+fn above(display: &Display, window: Window) -> XResult<(Window, Vec<(Window, Bounds)>)> {
     let connection = &display.connection;
     let mut top = window;
     loop {
@@ -123,12 +130,9 @@ fn above(display: &Display, window: Window) -> XResult<(Window, Vec<Bounds>)> {
         if attributes.map_state == MapState::VIEWABLE
             && attributes.class == x11rb::protocol::xproto::WindowClass::INPUT_OUTPUT
         {
-            areas.push(Bounds {
-                x: i32::from(geometry.x),
-                y: i32::from(geometry.y),
-                width: i32::from(geometry.width) + border,
-                height: i32::from(geometry.height) + border,
-            });
+            let (width, height) = (i32::from(geometry.width) + border, i32::from(geometry.height) + border);
+            let area = Bounds { x: i32::from(geometry.x), y: i32::from(geometry.y), width, height };
+            areas.push((other, area));
         }
     }
     Ok((top, areas))

@@ -1,11 +1,12 @@
 //! Pictures of the screen, of a part of it, or of a window.
 //!
 //! Read in this order: `pixels` is pure; `get_image` fetches pixels; `composite` makes those of a covered window
-//! available.
+//! available; `popups` says which popups a window has, and puts them into its picture.
 
 mod composite;
 mod get_image;
 mod pixels;
+mod popups;
 
 use axd_protocol::{Bounds, DisplayInfo, Point};
 use parking_lot::Mutex;
@@ -86,7 +87,7 @@ impl Capturer {
             }
             CaptureTarget::Window(window) => {
                 let window = Window::try_from(window).map_err(|_| no_window(window))?;
-                self.window(window)?
+                self.with_popups(window)?
             }
         };
         if cursor {
@@ -115,8 +116,40 @@ impl Capturer {
         Ok(picture(rgb, seen))
     }
 
-    /// A window: its own pixels if they can be had, else what is on the screen in its place.
-    fn window(&mut self, window: Window) -> Result<CapturedImage, Failure> {
+    /// A window with its popups.
+    fn with_popups(&mut self, window: Window) -> Result<CapturedImage, Failure> {
+        let seen = popups::top_windows(&self.display, window)?;
+        let bounds = match screen::window_area(&self.display, window) {
+            Ok((bounds, _)) => bounds,
+            Err(error) if error.is_gone() => return Err(no_window(u64::from(window))),
+            Err(error) => return Err(error.into()),
+        };
+        let popups = popups::popups_of(&seen, window, bounds);
+        let members: Vec<Window> = popups.iter().map(|popup| popup.window).collect();
+        let image = self.window(window, &members)?;
+        let has_screen = !self.rootless && !self.window_pixels.is_composited(&self.display)?;
+        let mut images = Vec::new();
+        for popup in &popups {
+            let image = match has_screen && !popups::is_covered(&seen, popup, &popups) {
+                true => self.screen(Some(popup.bounds)),
+                false => self.window(popup.window, &members),
+            };
+            match image {
+                Ok(image) => images.push(image),
+                // It was closed meanwhile, or is beyond the edge of the screen.
+                Err(failure)
+                    if matches!(
+                        failure.kind,
+                        FailureKind::Gone | FailureKind::NotSupported | FailureKind::Invalid
+                    ) => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(popups::compose(image, &images))
+    }
+
+    /// A window: its own pixels if they can be had, else what is on the screen in its place, its popups included.
+    fn window(&mut self, window: Window, popups: &[Window]) -> Result<CapturedImage, Failure> {
         let connection = &self.display.connection;
         let attributes = connection.get_window_attributes(window).map_err(XError::from)?;
         let geometry = connection.get_geometry(window).map_err(XError::from)?;
@@ -131,7 +164,7 @@ impl Capturer {
         let (bounds, origin) = screen::window_area(&self.display, window)?;
         let whole = self.whole()?;
         let on_screen = overlap(bounds, whole) == Some(bounds);
-        if self.window_pixels.ensure_complete(&self.display, window, bounds, on_screen)? {
+        if self.window_pixels.ensure_complete(&self.display, window, bounds, on_screen, popups)? {
             let layout = layout(&self.display, geometry.depth, attributes.visual)?;
             let part = Bounds { x: bounds.x - origin.x, y: bounds.y - origin.y, ..bounds };
             match self.image_reader.read(&self.display, window, part, &layout) {
@@ -171,6 +204,7 @@ fn picture(rgb: Vec<u8>, of: Bounds) -> CapturedImage {
         rgb,
         origin: Point { x: of.x, y: of.y },
         scale: 1.0,
+        popups: Vec::new(),
     }
 }
 
