@@ -15,7 +15,7 @@ use crate::answer::Answer;
 use crate::apps::measure::Measurements;
 use crate::apps::target::{Located, Where, alive};
 use crate::failure::Subject;
-use crate::policy::painted_over::paint_over;
+use crate::policy::painted_over::{Covers, paint_over};
 use crate::policy::rates::too_many;
 use axd_platform::{CaptureTarget, CapturedImage, DesktopWindow};
 use axd_service::Call;
@@ -58,14 +58,15 @@ impl Engine {
         let CaptureSubject { of, part } = self.subject(call, args, deadline).await?;
         let most = self.policy.current().limits.captures_per_minute;
         self.rates.captures.count(most).map_err(|left| too_many("captures", most, left))?;
-        let before = self.screen_parts(call, of);
+        let covers = Covers::new(&args.cover, &args.cover_except);
+        let before = self.screen_parts(call, of, &covers);
         let captured = self
             .call_desktop(Subject::Desktop, &call.gate, deadline, |platform, _| {
                 platform.capture(of, args.cursor)
             })
             .await;
         let mut picture = captured.map_err(|error| of_picture(error, of))?;
-        let screens = [before, self.screen_parts(call, of)];
+        let screens = [before, self.screen_parts(call, of, &covers)];
         let known = args.if_changed.clone();
         let in_base_64 = !answer.is_text();
         let made = tokio::task::spawn_blocking(move || {
