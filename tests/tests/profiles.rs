@@ -424,3 +424,231 @@ fn an_unknown_tool_of_a_profile_is_an_error_of_the_protocol() {
         assert!(answer["error"]["message"].as_str().is_some_and(|text| text.contains(said)), "{answer}");
     }
 }
+
+const COMMANDS: [&str; 29] = [
+    "snapshot",
+    "find",
+    "screenshot",
+    "get",
+    "is",
+    "click",
+    "double-click",
+    "right-click",
+    "type",
+    "set-value",
+    "focus",
+    "toggle",
+    "expand",
+    "collapse",
+    "select",
+    "scroll",
+    "press",
+    "launch",
+    "close-app",
+    "list-windows",
+    "list-apps",
+    "focus-window",
+    "clipboard-get",
+    "clipboard-set",
+    "wait",
+    "status",
+    "permissions",
+    "version",
+    "batch",
+];
+
+#[test]
+fn agent_desktop_lists_a_tool_for_each_command() {
+    let daemon = Daemon::start();
+    let mcp = Mcp::of(&daemon, "agent-desktop");
+    let expected: Vec<String> =
+        COMMANDS.iter().map(|name| format!("desktop_{}", name.replace('-', "_"))).collect();
+    assert_eq!(names(&mcp), expected);
+    for (name, said) in [
+        ("desktop_snapshot", [true, false, true, true]),
+        ("desktop_wait", [true, false, true, true]),
+        ("desktop_focus_window", [false, false, true, true]),
+        ("desktop_click", [false, true, false, true]),
+        ("desktop_batch", [false, true, false, true]),
+    ] {
+        assert_eq!(hints(&mcp, name), said, "{name}");
+    }
+    assert_eq!(required(&mcp, "desktop_type"), json!(["ref", "text"]));
+    assert_eq!(required(&mcp, "desktop_get"), json!(["ref", "property"]));
+    assert_eq!(required(&mcp, "desktop_snapshot"), Value::Null);
+    has_plain_schemas(&mcp);
+}
+
+#[test]
+fn agent_desktop_answers_what_was_reviewed() {
+    for part in ["observe", "act", "desktop"] {
+        let daemon = Daemon::start();
+        let golden = Reviewed::read(&format!("profiles/agent-desktop/{part}.json"));
+        golden.check_calls(&mut Mcp::of(&daemon, "agent-desktop"));
+    }
+}
+
+#[test]
+fn agent_desktop_tells_errors_in_the_words_of_its_contract() {
+    let daemon = Daemon::start();
+    let mut mcp = Mcp::of(&daemon, "agent-desktop");
+    for (tool, arguments, code, message) in [
+        ("desktop_click", json!({ "ref": "@e1" }), "STALE_REF", "@e1 not found in current RefMap"),
+        (
+            "desktop_click",
+            json!({ "ref": "@s8f3k2p9:e3" }),
+            "STALE_REF",
+            "@s8f3k2p9:e3 not found in current RefMap",
+        ),
+        ("desktop_click", json!({ "ref": "@ex" }), "INVALID_ARGS", "ref_id must match @e{N}"),
+        ("desktop_click", json!({ "ref": "@e123456789" }), "INVALID_ARGS", "ref_id must match @e{N}"),
+        ("desktop_press", json!({ "combo": " " }), "INVALID_ARGS", "empty key combo"),
+    ] {
+        let result = mcp.call(tool, arguments.clone());
+        let data = &result["structuredContent"];
+        assert_eq!((&result["isError"], &data["ok"]), (&json!(true), &json!(false)), "{arguments}");
+        assert_eq!(
+            (&data["error"]["code"], &data["error"]["message"]),
+            (&json!(code), &json!(message)),
+            "{arguments}"
+        );
+        assert_eq!((&data["version"], data.get("data")), (&json!("1.0"), None), "{arguments}");
+        if code == "STALE_REF" {
+            assert_eq!(data["error"]["suggestion"], "Run 'snapshot' to refresh, then retry with updated ref");
+        }
+    }
+    assert_eq!(mcp.data("desktop_clipboard_get", json!({}))["data"], json!({ "text": null }));
+}
+
+#[test]
+fn a_ref_stays_right_while_its_element_lives_and_no_longer() {
+    let mut daemon = Daemon::start();
+    let mut mcp = Mcp::of(&daemon, "agent-desktop");
+    let shown = mcp.data("desktop_snapshot", json!({ "app": "Settings" }));
+    let numbering = shown["data"]["snapshot_id"].as_str().expect("a numbering").to_owned();
+    assert_eq!(
+        shown["data"]["tree"]["children"][0]["children"][0]["children"][0]["ref"], "@e1",
+        "the first tab"
+    );
+    // Somebody else looks at another app meanwhile.
+    daemon.client().data("snapshot", json!({ "app": "Notes" }));
+    let role = json!({ "property": "role", "value": "tab" });
+    for written in ["@e1".to_owned(), format!("@{numbering}:e1")] {
+        assert_eq!(mcp.data("desktop_get", json!({ "ref": written, "property": "role" }))["data"], role);
+    }
+    mcp.data("desktop_snapshot", json!({ "app": "Calculator" }));
+    let code = |mcp: &mut Mcp, written: String| {
+        mcp.data("desktop_get", json!({ "ref": written, "property": "role" }))["error"]["code"].take()
+    };
+    assert_eq!(
+        code(&mut mcp, format!("@{numbering}:e1")),
+        "STALE_REF",
+        "each snapshot replaces the whole numbering"
+    );
+    daemon.replace();
+    assert_eq!(code(&mut mcp, "@e1".to_owned()), "STALE_REF", "the map has the run of the daemon in it");
+}
+
+/// `ax` under the name `agent-desktop`.
+struct Linked {
+    daemon: Daemon,
+    link: std::path::PathBuf,
+}
+
+impl Linked {
+    fn start() -> Linked {
+        let daemon = Daemon::start();
+        let link = daemon.folder().join("agent-desktop");
+        std::os::unix::fs::symlink(axd_tests::ax(), &link).expect("a link");
+        Linked { daemon, link }
+    }
+
+    /// Its exit code, and the one line that it prints.
+    fn run(&self, words: &[&str]) -> (i32, Value) {
+        let ran = std::process::Command::new(&self.link)
+            .args(words)
+            .env("AXD_SOCKET", &self.daemon.socket)
+            .env("AXD_NO_AUTOSTART", "1")
+            .output()
+            .expect("it runs");
+        let out = String::from_utf8(ran.stdout).expect("text");
+        assert!(out.ends_with('\n') && out.matches('\n').count() == 1, "{words:?}: {out}");
+        (ran.status.code().expect("a code"), serde_json::from_str(&out).expect("JSON"))
+    }
+}
+
+#[test]
+fn agent_desktop_is_a_command_line_that_answers_what_was_reviewed() {
+    let linked = Linked::start();
+    Reviewed::read("profiles/agent-desktop/cli.json").check(|step| {
+        let words: Vec<&str> = step["line"]
+            .as_array()
+            .expect("words")
+            .iter()
+            .map(|word| word.as_str().expect("a word"))
+            .collect();
+        let (exit, out) = linked.run(&words);
+        json!({ "exit": exit, "out": out })
+    });
+}
+
+#[test]
+fn agent_desktop_exits_with_what_came_of_it() {
+    let mut linked = Linked::start();
+    assert_eq!(linked.run(&["list-apps"]).0, 0);
+    assert_eq!(linked.run(&["click", "@e1"]).0, 1);
+    let (code, out) = linked.run(&["clik"]);
+    assert_eq!(code, 2);
+    let expected = json!({
+        "version": "1.0", "ok": false, "command": "unknown",
+        "error": { "code": "INVALID_ARGS", "message": "unrecognized subcommand 'clik'" },
+    });
+    assert_eq!(out, expected);
+    linked.daemon.client().data("shutdown", json!({}));
+    linked.daemon.exit();
+    let (code, out) = linked.run(&["list-apps"]);
+    assert_eq!((code, &out["error"]["code"]), (1, &json!("INTERNAL")), "there is no daemon: {out}");
+}
+
+#[test]
+fn agent_desktop_keeps_its_refs_in_a_file_of_its_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut linked = Linked::start();
+    linked.run(&["snapshot", "--app", "Calculator"]);
+    let file = linked.daemon.socket.with_extension("refs.json");
+    assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(linked.daemon.folder()).expect("a folder").permissions().mode() & 0o777, 0o700);
+    assert_eq!(
+        linked.run(&["is", "@e1", "--property", "enabled"]).1["data"],
+        json!({ "property": "enabled", "result": true })
+    );
+    let stale =
+        |linked: &Linked| linked.run(&["is", "@e1", "--property", "enabled"]).1["error"]["code"].take();
+    linked.daemon.replace();
+    assert_eq!(stale(&linked), "STALE_REF", "another run of the daemon");
+    for broken in ["{ broken".to_owned(), " ".repeat((1 << 20) + 1)] {
+        fs::write(&file, broken).expect("it can be written");
+        assert_eq!(stale(&linked), "STALE_REF");
+    }
+    let names: Vec<String> = fs::read_dir(linked.daemon.folder())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .filter(|name| name.contains("part"))
+        .collect();
+    assert_eq!(names, [""; 0]);
+}
+
+#[test]
+fn agent_desktop_writes_pictures_to_files_and_help_as_text() {
+    let linked = Linked::start();
+    let path = linked.daemon.folder().join("shot.png");
+    let words = ["screenshot", path.to_str().expect("a path"), "--app", "Paint"];
+    assert_eq!(linked.run(&words), (0, linked.run(&words).1));
+    assert!(fs::read(&path).expect("a file").starts_with(b"\x89PNG"));
+    fs::write(&path, "mine").expect("it can be written");
+    assert_eq!(linked.run(&words).0, 1, "it is not a picture any more");
+    for (word, said) in [("--help", "focus-window"), ("--version", "agent-desktop ")] {
+        let ran = std::process::Command::new(&linked.link).arg(word).output().expect("it runs");
+        assert!(ran.status.success() && String::from_utf8_lossy(&ran.stdout).contains(said));
+    }
+}

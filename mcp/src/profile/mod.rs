@@ -3,6 +3,7 @@
 //! A profile translates, and has no more state than its file says. `mod.rs` has what all of them share: how tools are listed and
 //! found, and what an answer is made of. docs/mcp.md says what each of them promises.
 
+mod agent_desktop;
 mod strobe;
 mod thuvu;
 
@@ -74,6 +75,7 @@ impl Tools {
         match options.mcp.profile {
             McpProfile::Axd => Tools::Own(Toolset::new(&options.mcp.tools)),
             McpProfile::Strobe => Tools::Of(Box::new(strobe::Strobe::new())),
+            McpProfile::AgentDesktop => Tools::Of(Box::new(agent_desktop::AgentDesktop::new())),
             McpProfile::Thuvu => Tools::Of(Box::new(thuvu::Thuvu::new())),
         }
     }
@@ -165,6 +167,13 @@ impl ProfileAnswer {
         let message = message.into();
         let data = json!({ "error": message });
         ProfileAnswer { data, text: message, caption: None, image: None, is_error: true, ask: Ask::Nothing }
+    }
+
+    /// With another text.
+    #[must_use]
+    pub fn with_text(mut self, text: String) -> ProfileAnswer {
+        self.text = text;
+        self
     }
 
     /// Makes it an error for the client.

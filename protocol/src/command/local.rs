@@ -323,6 +323,8 @@ pub enum McpProfile {
     Axd,
     /// debug_launch, debug_ui and debug_ui_action
     Strobe,
+    /// desktop_snapshot and 28 others: one for each command of agent-desktop
+    AgentDesktop,
     /// ui_capture, ui_click and six others; off until the policy file enables them
     Thuvu,
 }

@@ -1,18 +1,15 @@
 //! `ui_capture`: a picture of the screen, a window or a region.
 
-use std::fs;
-use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
+use axd_client::files::save_picture;
 use axd_protocol::command::{ListDisplaysAnswer, ScreenshotAnswer};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE_64;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::windows::{place_of, titled};
-use super::{Fault, Job, Result, describe, missing};
+use super::{Job, Result, describe, missing};
 use crate::arguments::Arguments;
 use crate::profile::{ProfileAnswer, ProfileTool};
 use crate::tools::Hints;
@@ -84,7 +81,7 @@ pub async fn run(job: &Job<'_>, mut args: Arguments) -> Result<ProfileAnswer> {
         file_size_bytes: Some(shot.size),
     };
     if let Some(path) = path.as_deref().filter(|_| to_file) {
-        save(Path::new(path), &bytes)?;
+        save_picture(Path::new(path), &bytes)?;
         captured.file_path = Some(path);
     }
     if analyze {
@@ -137,59 +134,4 @@ async fn request(job: &Job<'_>, args: &mut Arguments) -> Result<Value> {
     wanted["cover"] = json!(settings.blocked_window_patterns);
     wanted["cover_except"] = allowed;
     Ok(wanted)
-}
-
-/// Writes a picture to a file: whole or not at all, and in place of nothing but a picture.
-fn save(path: &Path, base64: &str) -> Result<()> {
-    let failed =
-        |fault: &dyn std::fmt::Display| Fault::Ours(format!("{} cannot be written: {fault}", path.display()));
-    let bytes = BASE_64.decode(base64).map_err(|fault| failed(&fault))?;
-    if !may_be_replaced(path).map_err(|fault| failed(&fault))? {
-        return Err(format!("{} exists and is not a picture", path.display()).into());
-    }
-    let name = path.file_name().ok_or_else(|| failed(&"it has no file name"))?.to_string_lossy();
-    let new = path.with_file_name(format!(".{name}.axd-{}", std::process::id()));
-    let written = (|| {
-        fs::OpenOptions::new().write(true).create_new(true).open(&new)?.write_all(&bytes)?;
-        fs::rename(&new, path)
-    })();
-    written.map_err(|fault| {
-        let _ = fs::remove_file(&new);
-        failed(&fault)
-    })
-}
-
-/// Whether there is no such file, or one that is empty or a picture.
-fn may_be_replaced(path: &Path) -> io::Result<bool> {
-    let mut start = Vec::new();
-    match fs::File::open(path) {
-        Ok(file) if file.metadata()?.is_file() => file.take(3).read_to_end(&mut start)?,
-        Ok(_) => return Ok(false),
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(true),
-        Err(fault) => return Err(fault),
-    };
-    Ok(start.is_empty() || start == b"\x89PN" || start == b"\xff\xd8\xff")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_picture_takes_the_place_of_nothing_but_a_picture() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("shot.png");
-        let png = BASE_64.encode(b"\x89PNG\r\n");
-        assert!(save(&path, &png).is_ok() && save(&path, &png).is_ok());
-        assert_eq!(fs::read(&path).unwrap(), b"\x89PNG\r\n");
-        let other = folder.path().join("notes.txt");
-        fs::write(&other, "mine").unwrap();
-        assert!(
-            matches!(save(&other, &png), Err(Fault::Ours(said)) if said.ends_with("exists and is not a picture"))
-        );
-        assert_eq!(fs::read(&other).unwrap(), b"mine");
-        assert!(save(&folder.path().join("none/shot.png"), &png).is_err());
-        assert!(save(folder.path(), &png).is_err());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left beside them");
-    }
 }
