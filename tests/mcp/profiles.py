@@ -61,7 +61,19 @@ def nodes(node: dict):
         yield from nodes(child)
 
 
-async def strobe(profile: Profile) -> None:
+def command_line(profile: Profile, axd: Axd, *words: str) -> dict:
+    """agent-desktop as a command line: a link to `ax`, which prints one line."""
+    link = axd.folder / "agent-desktop"
+    if not link.exists():
+        link.symlink_to(AX)
+    ran = subprocess.run([link, *words], env={**axd.env, "AXD_NO_AUTOSTART": "1"}, capture_output=True, text=True, timeout=PATIENCE)
+    profile.check(f"{words[0]} prints one line", ran.stdout.count("\n") == 1 and ran.stdout.endswith("\n"), ran.stdout)
+    answer = json.loads(ran.stdout)
+    profile.check(f"{words[0]} exits with what came of it", ran.returncode == (0 if answer["ok"] else 1), (ran.returncode, answer))
+    return answer
+
+
+async def strobe(profile: Profile, axd: Axd) -> None:
     launched = await profile.call("debug_launch", command=PYTHON, args=[str(APP)])
     profile.check("launched", launched.data.get("sessionId", "").isdigit(), launched)
     session = launched.data["sessionId"]
@@ -87,7 +99,7 @@ async def strobe(profile: Profile) -> None:
     profile.check("a key", key.data["success"] and "changed" not in key.data, key.data)
 
 
-async def agent_desktop(profile: Profile) -> None:
+async def agent_desktop(profile: Profile, axd: Axd) -> None:
     def has_entry(result) -> bool:
         tree = (result.data.get("data") or {}).get("tree", {})
         return any(node.get("name") == "Entry" for node in nodes(tree))
@@ -105,9 +117,17 @@ async def agent_desktop(profile: Profile) -> None:
     profile.check("the click has landed", len(found.data["data"]["matches"]) == 1, found.data)
     picture = await profile.call("desktop_screenshot", app="gtk3.py")
     profile.check("a picture", picture.images and "data" not in json.loads(picture.text)["data"], picture.text)
+    tree = command_line(profile, axd, "snapshot", "--app", "gtk3.py", "--compact")["data"]["tree"]
+    press = next(node["ref"] for node in nodes(tree) if node["role"] == "button" and node.get("name") == "Press")
+    clicked = command_line(profile, axd, "click", press)
+    profile.check("clicked from the command line", clicked["data"]["action"] == "click", clicked)
+    found = command_line(profile, axd, "find", "--app", "gtk3.py", "--name", "count 2")
+    profile.check("the second click has landed", len(found["data"]["matches"]) == 1, found)
+    gone = command_line(profile, axd, "click", "@e999")
+    profile.check("a ref that there is not", gone["error"]["code"] == "STALE_REF", gone)
 
 
-async def thuvu(profile: Profile) -> None:
+async def thuvu(profile: Profile, axd: Axd) -> None:
     await profile.until("ui_wait", lambda it: it.data["success"], window_title="test gtk3", element_selector="TextBox:Entry", timeout_ms=5000)
     field = await profile.call("ui_get_element", selector="TextBox:Entry", window_title="test gtk3")
     at = field.data["elements"][0]
@@ -142,7 +162,7 @@ async def use(name: str, story, launches: bool) -> None:
         async with Client(stdio_client(params), mode="auto") as client:
             listed = await client.list_tools()
             began = time.monotonic()
-            await story(Profile(name, client, [as_json(tool) for tool in listed.tools]))
+            await story(Profile(name, client, [as_json(tool) for tool in listed.tools]), axd)
             print(f"{name}: {time.monotonic() - began:.1f} s")
         axd.ax("close-app", "gtk3.py", "--force")
     finally:

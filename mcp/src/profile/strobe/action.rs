@@ -99,7 +99,7 @@ pub async fn run(call: &Call<'_>, tool: &ProfileTool, mut fields: Object) -> Res
         "scroll" if before.bounds.is_none() => return unsent("Element has no bounds for scroll"),
         "scroll" => {
             wanted["direction"] = args.take("direction").unwrap_or_default();
-            wanted["amount"] = args.take_number("amount").unwrap_or(LINES).into();
+            wanted["amount"] = args.take("amount").unwrap_or(LINES.into());
             wanted["route"] = json!(Route::Input);
             "scroll"
         }
