@@ -16,10 +16,14 @@
 //! events into trees that stay current. After a lost connection nothing is sent again automatically, because only the caller
 //! knows whether an action may be repeated.
 
+#[cfg(feature = "cli")]
+pub mod agent_desktop;
 #[cfg(feature = "tokio")]
 pub mod r#async;
 mod connection;
 mod error;
+#[cfg(feature = "cli")]
+pub mod files;
 mod find;
 pub mod launchd;
 mod live;

@@ -3,5 +3,7 @@
 mod cli;
 
 fn main() -> std::process::ExitCode {
-    cli::run(std::env::args_os().skip(1).collect()).into()
+    let mut args = std::env::args_os();
+    let name = args.next();
+    cli::run_as(name.as_deref(), args.collect()).into()
 }

@@ -6,6 +6,7 @@
 //! answer that says which input is required; the call goes on when it is repeated with that input.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -23,8 +24,9 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::answer::{Answer, Failure};
+use crate::answered::Answered;
 use crate::link::Link;
+use crate::schema::Object;
 
 /// How long one question to axd waits for something to approve.
 const WAIT_MS: u64 = 25_000;
@@ -32,6 +34,8 @@ const WAIT_MS: u64 = 25_000;
 const QUESTION: &str = "approval";
 /// How long a call is kept that waits for its answer to be repeated; axd denies before that.
 const KEPT: Duration = Duration::from_secs(180);
+/// How long a person has to agree to a call. Clients end calls after 60 s.
+const CONSENT_TIME: Duration = Duration::from_secs(50);
 
 /// A connection that approves, while it is there.
 pub struct Approver {
@@ -99,7 +103,7 @@ impl Decision {
 }
 
 /// A call in progress.
-pub type Answering = JoinHandle<Result<Answer, Failure>>;
+pub type Answering = JoinHandle<Answered>;
 
 /// A call that waits for a person.
 struct Asking {
@@ -113,7 +117,7 @@ struct Asking {
 /// How a call ended, or what it needs.
 pub enum Outcome {
     /// It ended.
-    Answered(Result<Answer, Failure>),
+    Answered(Answered),
     /// A person must be asked, and the call repeated.
     InputRequired(InputRequiredResult),
 }
@@ -124,6 +128,19 @@ pub struct Desk {
     asked: Arc<Mutex<HashSet<u64>>>,
     /// Those of the newer era, by what the client repeats.
     kept: Arc<Mutex<HashMap<String, Asking>>>,
+    /// The calls of the newer era that a profile wants consent to, by what the client repeats.
+    consents: Arc<Mutex<HashMap<String, (String, Object)>>>,
+    last_consent: AtomicU64,
+}
+
+/// What became of the question whether a call may be made.
+pub enum Consent {
+    /// The person agrees.
+    Given,
+    /// The person does not, or did not answer.
+    Refused,
+    /// The call must be repeated with the answer.
+    InputRequired(InputRequiredResult),
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -152,11 +169,47 @@ impl Desk {
         Some(self.attend(approver, begin(), cancelled.drop_guard(), channel).await)
     }
 
+    /// Asks the person whether a call may be made, which a profile requires and of which axd knows nothing.
+    pub async fn consent(&self, channel: &Channel, question: &str, tool: &str, fields: &Object) -> Consent {
+        match channel {
+            Channel::Elicitation(peer) => {
+                match elicit(peer, consent_question(question), CONSENT_TIME).await {
+                    Decision { allow: true, .. } => Consent::Given,
+                    _ => Consent::Refused,
+                }
+            }
+            Channel::Input => {
+                let state = format!("consent-{}", self.last_consent.fetch_add(1, Ordering::Relaxed) + 1);
+                lock(&self.consents).insert(state.clone(), (tool.to_owned(), fields.clone()));
+                let (kept, key) = (self.consents.clone(), state.clone());
+                tokio::spawn(async move {
+                    tokio::time::sleep(KEPT).await;
+                    lock(&kept).remove(&key);
+                });
+                let request = InputRequest::Elicitation(ElicitRequest::new(consent_question(question)));
+                let required = [(QUESTION.to_owned(), request)].into();
+                Consent::InputRequired(InputRequiredResult::new(Some(required), Some(state)))
+            }
+        }
+    }
+
+    /// What a person answered to such a question, if it was asked about this very call. `None` if there was no such question.
+    pub fn consent_of(
+        &self,
+        state: &str,
+        tool: &str,
+        fields: &Object,
+        answer: Option<&Value>,
+    ) -> Option<bool> {
+        let (asked_tool, asked_fields) = lock(&self.consents).remove(state)?;
+        let is_it = asked_tool == tool && asked_fields == *fields;
+        Some(is_it && decision_in(answer).allow)
+    }
+
     /// Goes on with a call whose person has answered.
     pub async fn go_on(&self, state: &str, answer: Option<&Value>, channel: &Channel) -> Option<Outcome> {
         let Asking { approval, approver, answering, guard } = lock(&self.kept).remove(state)?;
-        let answer = answer.and_then(|answer| serde_json::from_value::<ElicitResult>(answer.clone()).ok());
-        let decision = answer.as_ref().map_or(Decision::NO, Decision::of);
+        let decision = decision_in(answer);
         // It may be over: then the call itself says so.
         let _ = approver.decide(approval, decision).await;
         Some(self.attend(approver, answering, guard, channel).await)
@@ -185,13 +238,14 @@ impl Desk {
             };
             match channel {
                 Channel::Elicitation(peer) => {
+                    let left = Duration::from_millis(approval.left_ms.max(1));
                     let decision = tokio::select! {
                         // Somebody else may have answered.
                         answered = &mut answering => {
                             drop(guard.disarm());
                             return Outcome::Answered(joined(answered));
                         }
-                        decision = elicit(peer, &approval) => decision,
+                        decision = elicit(peer, question(&approval), left) => decision,
                     };
                     let _ = approver.decide(approval.approval, decision).await;
                 }
@@ -222,14 +276,20 @@ pub fn answer_in(responses: Option<&std::collections::BTreeMap<String, Value>>) 
     responses?.get(QUESTION)
 }
 
-fn joined(answered: Result<Result<Answer, Failure>, tokio::task::JoinError>) -> Result<Answer, Failure> {
-    answered.unwrap_or_else(|fault| Err(Failure::Ours(crate::arguments::invalid(fault.to_string()))))
+/// Reads an answer as a client repeats it.
+fn decision_in(answer: Option<&Value>) -> Decision {
+    let answer = answer.and_then(|answer| serde_json::from_value::<ElicitResult>(answer.clone()).ok());
+    answer.as_ref().map_or(Decision::NO, Decision::of)
+}
+
+fn joined(answered: Result<Answered, tokio::task::JoinError>) -> Answered {
+    answered.unwrap_or_else(|fault| Answered::failed(fault.to_string()))
 }
 
 /// Asks the person by a request. No answer in time is a no.
-async fn elicit(peer: &Peer<RoleServer>, approval: &Approval) -> Decision {
-    let request = ServerRequest::ElicitRequest(ElicitRequest::new(question(approval)));
-    let options = PeerRequestOptions::with_timeout(Duration::from_millis(approval.left_ms.max(1)));
+async fn elicit(peer: &Peer<RoleServer>, question: ElicitRequestParams, time: Duration) -> Decision {
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(question));
+    let options = PeerRequestOptions::with_timeout(time);
     let sent = match peer.send_request_with_option(request, options).await {
         Ok(handle) => handle.await_response().await,
         Err(_) => return Decision::NO,
@@ -246,6 +306,13 @@ fn question(approval: &Approval) -> ElicitRequestParams {
     approval.render(&mut shown);
     let message = format!("Allow the agent to do this?\n{}", defuse(shown.trim_end()));
     ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: form() }
+}
+
+/// The question whether a call may be made.
+fn consent_question(question: &str) -> ElicitRequestParams {
+    let message = defuse(question).into_owned();
+    let form = ElicitationSchema::new(Default::default());
+    ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: form }
 }
 
 /// The form, which has nothing to fill in but whether the answer is for later, too.

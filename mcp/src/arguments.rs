@@ -61,6 +61,16 @@ impl Arguments {
         self.fields.contains_key(name)
     }
 
+    /// A text that stays where it is.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).and_then(Value::as_str)
+    }
+
+    /// Whether there is such an argument, and it is a text that is not empty.
+    pub fn has_text(&self, name: &str) -> bool {
+        self.text(name).is_some_and(|text| !text.is_empty())
+    }
+
     /// Sets an argument.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         self.fields.insert(name.to_owned(), value.into());

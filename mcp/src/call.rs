@@ -17,6 +17,8 @@ pub struct Call<'a> {
     pub shared: &'a Shared,
     /// Cancelled when the client does not want the answer any more.
     pub cancelled: CancellationToken,
+    /// Whether the client's person has agreed to this call.
+    pub consented: bool,
 }
 
 /// What an app says has changed.

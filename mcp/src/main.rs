@@ -1,9 +1,10 @@
 //! `ax-mcp`: serves AI agents over the Model Context Protocol, as a client of axd.
 //!
 //! Read in this order: `server.rs` (what the protocol asks for), `tools/mod.rs` (the table of tools), one of the tools,
-//! `link/mod.rs` (the connection to axd), `view.rs` (differences instead of trees).
+//! `profile/mod.rs` (the tools of other designs), `link/mod.rs` (the connection to axd), `view.rs` (differences instead of trees).
 
 mod answer;
+mod answered;
 mod approval;
 mod arguments;
 mod call;
@@ -11,6 +12,7 @@ mod install;
 mod link;
 mod marks;
 mod options;
+mod profile;
 mod resources;
 mod schema;
 mod server;

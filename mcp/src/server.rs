@@ -7,23 +7,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axd_protocol::Clock;
-use axd_protocol::error::Retry;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::{Answer, Failure};
-use crate::approval::{self, Channel, Desk, Outcome};
+use crate::answer::Failure;
+use crate::answered::{Answered, Ask};
+use crate::approval::{self, Channel, Consent, Desk, Outcome};
 use crate::arguments;
 use crate::call::Call;
 use crate::link::Link;
 use crate::marks::Marks;
 use crate::options::Options;
+use crate::profile::Tools;
 use crate::resources::{self, News, Subscriptions};
 use crate::similar::similar;
-use crate::tools::{Toolset, Waits};
+use crate::tools::Waits;
 use crate::view::Views;
 
 /// How often a call tells that it is still under way, if the client asked for that.
@@ -38,7 +40,7 @@ pub struct Shared {
     /// The connection to axd.
     pub link: Arc<Link>,
     /// The tools of this agent.
-    pub toolset: Toolset,
+    pub tools: Tools,
     /// What it has seen.
     pub views: Views,
     /// Its waits that are not over.
@@ -63,8 +65,8 @@ impl Server {
     /// A server that is not connected to axd yet.
     pub fn new(options: Options, closing: CancellationToken) -> Server {
         let shared = Shared {
+            tools: Tools::new(&options),
             link: Arc::new(Link::new(options.daemon)),
-            toolset: Toolset::new(&options.mcp.tools),
             views: Views::default(),
             waits: Waits::default(),
             marks: Marks::new(),
@@ -82,36 +84,42 @@ impl Server {
         if let Some(client) = context.client_info() {
             self.shared.link.introduce(&client.name);
         }
-        Call { shared: &self.shared, cancelled: context.ct.clone() }
+        Call { shared: &self.shared, cancelled: context.ct.clone(), consented: false }
     }
 
-    /// Answers a call. If the policy refuses it and the client can ask a person, that one is asked.
+    /// Answers a call. If somebody has to agree to it and the client can ask a person, that one is asked.
     async fn answer(&self, request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Outcome {
         let channel = channel(context);
+        let mut call = self.call(context);
+        let fields = request.arguments.clone().unwrap_or_default();
         if let Some(state) = &request.request_state {
             let answer = approval::answer_in(request.input_responses.as_ref());
-            let gone_on = match &channel {
-                Some(channel) => self.desk.go_on(state, answer, channel).await,
-                None => None,
-            };
-            return gone_on.unwrap_or_else(|| {
-                let error = arguments::invalid("that question is over".to_owned());
-                Outcome::Answered(Err(error.suggest("make the call again, without requestState").into()))
-            });
+            match self.desk.consent_of(state, &request.name, &fields, answer) {
+                Some(agreed) => call.consented = agreed,
+                None => return self.go_on(state, answer, channel.as_ref()).await,
+            }
         }
-        let call = self.call(context);
-        let fields = request.arguments.clone().unwrap_or_default();
-        let answered = self.shared.toolset.call(&call, &request.name, fields.clone()).await;
-        let Some(channel) = channel.filter(|_| needs_approval(&answered)) else {
+        let mut answered = self.shared.tools.call(&call, &request.name, fields.clone()).await;
+        let Some(channel) = channel else { return Outcome::Answered(answered) };
+        if let (Ask::Person(question), None) = (&answered.ask, &request.request_state) {
+            match self.desk.consent(&channel, question, &request.name, &fields).await {
+                Consent::Given => call.consented = true,
+                Consent::Refused => return Outcome::Answered(answered),
+                Consent::InputRequired(required) => return Outcome::InputRequired(required),
+            }
+            answered = self.shared.tools.call(&call, &request.name, fields.clone()).await;
+        }
+        if answered.ask != Ask::Policy {
             return Outcome::Answered(answered);
-        };
+        }
         // The call has a token of its own, because it may outlive the request that made it.
         let cancelled = CancellationToken::new();
         let begin = || {
             let (shared, name, token) = (self.shared.clone(), request.name.clone(), cancelled.clone());
+            let consented = call.consented;
             tokio::spawn(async move {
-                let call = Call { shared: &shared, cancelled: token };
-                shared.toolset.call(&call, &name, fields).await
+                let call = Call { shared: &shared, cancelled: token, consented };
+                shared.tools.call(&call, &name, fields).await
             })
         };
         let again = self.desk.call_again(&self.shared.link, &channel, cancelled.clone(), begin);
@@ -123,7 +131,23 @@ impl Server {
         again.unwrap_or(Outcome::Answered(answered))
     }
 
+    /// Goes on with a call that waits for the answer to what the policy asks about.
+    async fn go_on(&self, state: &str, answer: Option<&Value>, channel: Option<&Channel>) -> Outcome {
+        let gone_on = match channel {
+            Some(channel) => self.desk.go_on(state, answer, channel).await,
+            None => None,
+        };
+        gone_on.unwrap_or_else(|| {
+            let error = arguments::invalid("that question is over".to_owned());
+            let failure = error.suggest("make the call again, without requestState").into();
+            Outcome::Answered(Answered::of(Err(failure), &self.shared.marks))
+        })
+    }
+
     fn instructions(&self) -> String {
+        if let Some(instructions) = self.shared.tools.instructions() {
+            return instructions.to_owned();
+        }
         format!(
             "axd reads and operates desktop apps through their accessibility trees. Start with `apps` or `look`; act on ids or \
              selectors such as button:Save; every action answers with what it changed, so there is no need to look again. \
@@ -143,12 +167,6 @@ impl Server {
         let since = shared.link.clock();
         tokio::spawn(async move { follow_for(&shared, None, since, &peer).await });
     }
-}
-
-/// Whether a call of which nothing was sent can be made if somebody approves it.
-fn needs_approval(answered: &Result<Answer, Failure>) -> bool {
-    matches!(answered, Err(Failure::Axd(error))
-        if error.code == axd_protocol::ErrorCode::ApprovalRequired && error.disposition.retry == Retry::Safe)
 }
 
 /// How the client asks its person; `None` if it cannot.
@@ -227,7 +245,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = ListToolsResult::with_all_items(self.shared.toolset.list());
+        let tools = ListToolsResult::with_all_items(self.shared.tools.list());
         Ok(tools.with_ttl_ms(TOOLS_TTL_MS).with_cache_scope(CacheScope::Public))
     }
 
@@ -237,7 +255,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.as_ref();
-        self.shared.toolset.check(name).map_err(|message| ErrorData::invalid_params(message, None))?;
+        self.shared.tools.check(name).map_err(|message| ErrorData::invalid_params(message, None))?;
         let answering = self.answer(&request, &context);
         let answered = match context.meta.get_progress_token() {
             Some(token) => tokio::select! {
@@ -247,10 +265,8 @@ impl ServerHandler for Server {
             },
             None => answering.await,
         };
-        let marks = &self.shared.marks;
         Ok(match answered {
-            Outcome::Answered(Ok(answer)) => answer.into_result(marks).into(),
-            Outcome::Answered(Err(failure)) => failure.into_result(marks).into(),
+            Outcome::Answered(answered) => answered.result.into(),
             Outcome::InputRequired(required) => required.into(),
         })
     }

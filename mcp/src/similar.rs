@@ -14,6 +14,15 @@ pub fn similar<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
     names.into_iter().filter_map(near).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
+/// What is said of a tool that there is not.
+pub fn unknown_tool<'a, N: Iterator<Item = &'a str>>(name: &str, names: impl Fn() -> N) -> String {
+    let meant = match similar(name, names()) {
+        Some(meant) => format!("did you mean '{meant}'?"),
+        None => format!("the tools are: {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    format!("there is no tool '{name}'; {meant}")
+}
+
 /// The number of letters to add, take away, change or swap with the next one to make one word of the other.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());

@@ -17,6 +17,7 @@ pub mod id;
 pub mod keys;
 pub mod node;
 pub mod paths;
+pub mod pattern;
 pub mod render;
 pub mod replica;
 pub mod role;

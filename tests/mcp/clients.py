@@ -138,6 +138,32 @@ async def approval(mode: str) -> None:
         axd.close()
 
 
+async def consent(mode: str) -> None:
+    """What a profile wants a person to agree to: asked once a call, and done only if the answer is yes; the policy asks besides."""
+    axd = Axd(policy=POLICY + "[profile.thuvu]\nenabled = true\n")
+    answers, asked = ["accept", "decline", "accept", "accept"], []
+
+    async def ask(context, params):
+        asked.append(params.message)
+        return types.ElicitResult(action=answers[len(asked) - 1], content={})
+
+    try:
+        async with Client(stdio_client(server(axd, "--profile", "thuvu")), mode=mode, elicitation_callback=ask) as client:
+            eight = {"selector": "Button:8", "window_title": "calc"}
+            done = of_sdk(await client.call_tool("ui_click", eight))
+            check(f"consent {mode}: done", done.data["success"] is True, done.data)
+            check(f"consent {mode}: the person was asked", len(asked) == 1 and "ui_click" in asked[0] and "Button:8" in asked[0], asked)
+            refused = of_sdk(await client.call_tool("ui_click", eight))
+            check(f"consent {mode}: no is no", refused.data["success"] is False and "approved" in refused.data["error"], refused.data)
+            both = of_sdk(await client.call_tool("ui_click", {**eight, "selector": "Button:7"}))
+            check(f"consent {mode}: the policy asks besides", both.data["success"] is True and "sevens" in asked[3], (both.data, asked))
+            shown = of_sdk(await client.call_tool("ui_get_element", {"selector": "TextBox:Display", "window_title": "calc"}))
+            check(f"consent {mode}: nothing was done twice", shown.data["elements"][0]["value"] == "87", shown.data)
+            check(f"consent {mode}: nobody is asked about looking", len(asked) == 4, asked)
+    finally:
+        axd.close()
+
+
 async def fast() -> None:
     axd = Axd(APPS)
     params = server(axd)
@@ -207,6 +233,8 @@ async def main() -> None:
         ("Python SDK, finding out", sdk("auto")),
         ("approval, 2025-11-25", approval("legacy")),
         ("approval, 2026-07-28", approval("2026-07-28")),
+        ("consent, 2025-11-25", consent("legacy")),
+        ("consent, 2026-07-28", consent("2026-07-28")),
         ("fastmcp", fast()),
         ("inspector", inspector()),
     ]:

@@ -7,6 +7,7 @@
 pub mod apps;
 mod ax;
 mod daemon;
+mod mcp;
 pub mod picture;
 mod policed;
 mod programs;
@@ -19,8 +20,9 @@ use std::time::Duration;
 
 pub use ax::{Ax, Ran, lines};
 pub use daemon::{Daemon, Setup, folder, wait_for_exit};
+pub use mcp::{Mcp, Reviewed};
 pub use policed::Policed;
-pub use programs::{ax, axd, axd_on_double, workspace};
+pub use programs::{ax, ax_mcp, axd, axd_on_double, workspace};
 pub use raw::Raw;
 pub use stage::Stage;
 pub use tree::{Mirror, content, find, fresh, ids, sync};

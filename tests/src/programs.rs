@@ -17,6 +17,11 @@ pub fn ax() -> PathBuf {
     program("ax")
 }
 
+/// `ax-mcp`, as it was built last.
+pub fn ax_mcp() -> PathBuf {
+    program("ax-mcp")
+}
+
 /// The root of the workspace.
 pub fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate lies in the workspace")

@@ -1,11 +1,10 @@
 //! Where the image of an answer is written. Also makes paths absolute, because the daemon has another working directory.
 
-use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use axd_client::ClientError;
+use axd_client::files::write_whole;
 use axd_client::protocol::command::{ClipKind, ClipboardGetAnswer, Command, ImageFormat, ScreenshotAnswer};
 use axd_client::protocol::render::Render;
 use axd_client::protocol::{Error, ErrorCode, NodeId, Role};
@@ -188,7 +187,7 @@ impl ImageOutput {
                 return Ok(output::finish(Stdout.write_all(&image), Exit::Done));
             }
             (ImageOutput::File(path), Some(image)) => {
-                write_atomically(path, &image).map_err(|fault| write_error(path, &fault))?;
+                write_whole(path, &image).map_err(|fault| write_error(path, &fault))?;
                 // JSON cannot contain a path that is not UTF-8.
                 answer.set_path(path.display().to_string().into());
             }
@@ -233,43 +232,9 @@ fn write_error(path: &Path, fault: &io::Error) -> ClientError {
         .into()
 }
 
-/// Writes a file completely or not at all, so that others see either the old content or the new one.
-fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let (target, before) = match fs::metadata(path) {
-        Ok(about) if about.is_dir() => return Err(io::Error::other("it is a folder")),
-        // A pipe or a device is written to, not replaced.
-        Ok(about) if !about.is_file() => return OpenOptions::new().write(true).open(path)?.write_all(bytes),
-        // The target of a link is replaced, not the link; and a file that may not be written stays.
-        Ok(about) => {
-            OpenOptions::new().write(true).open(path)?;
-            (fs::canonicalize(path)?, Some(about.permissions()))
-        }
-        Err(_) => (path.to_owned(), None),
-    };
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    let draft = folder.unwrap_or(Path::new(".")).join(format!(".ax-{}-{now}.part", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
-    let written = file
-        .write_all(bytes)
-        .and_then(|()| before.map_or(Ok(()), |before| file.set_permissions(before)))
-        .and_then(|()| fs::rename(&draft, &target));
-    if written.is_err() {
-        // If it cannot be removed either, nothing more can be done.
-        let _ = fs::remove_file(&draft);
-    }
-    written
-}
-
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-
     use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-    }
 
     #[test]
     fn the_ending_says_the_format() {
@@ -293,37 +258,6 @@ mod tests {
         ] {
             assert_eq!(is_element(path), expected, "{path}");
         }
-    }
-
-    #[test]
-    fn a_file_is_replaced_whole_and_keeps_its_rights_and_links() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, link) = (folder.path().join("a.png"), folder.path().join("link.png"));
-        fs::write(&file, "before").unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        symlink("a.png", &link).unwrap();
-        write_atomically(&link, b"after").unwrap();
-        assert_eq!(fs::read(&file).unwrap(), b"after");
-        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(link.symlink_metadata().unwrap().is_symlink());
-        assert_eq!(names(folder.path()).len(), 2);
-    }
-
-    #[test]
-    fn what_cannot_be_written_leaves_nothing_behind() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(write_atomically(&folder.path().join("none/a.png"), b"x").is_err());
-        assert!(write_atomically(folder.path(), b"x").unwrap_err().to_string().contains("folder"));
-        assert_eq!(names(folder.path()), [""; 0]);
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_device_is_written_to_and_not_replaced() {
-        let full = write_atomically(Path::new("/dev/full"), b"x").unwrap_err();
-        assert_eq!(full.kind(), io::ErrorKind::StorageFull);
-        write_atomically(Path::new("/dev/null"), b"x").unwrap();
-        assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 
     #[test]

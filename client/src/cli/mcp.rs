@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use axd_client::is_program;
-use axd_client::protocol::command::{Mcp, McpAction};
+use axd_client::protocol::command::{Mcp, McpAction, McpProfile};
 use axd_client::protocol::{Error, ErrorCode};
 use serde::Serialize;
 
@@ -45,11 +45,14 @@ fn find_program() -> Option<PathBuf> {
 
 /// Its arguments: those of `ax mcp`, and the options of every command that say which daemon to use.
 fn args(what: &Mcp, options: &Options) -> Vec<OsString> {
-    let Mcp { action, tools, client, print } = what;
+    let Mcp { action, tools, profile, client, print } = what;
     let mut args: Vec<OsString> = Vec::new();
     let mut option = |name: &str, value: OsString| args.extend([OsString::from(name), value]);
     for set in tools {
         option("--tools", name_of(set));
+    }
+    if *profile != McpProfile::default() {
+        option("--profile", name_of(profile));
     }
     if let Some(client) = client {
         option("--client", name_of(client));
@@ -84,11 +87,15 @@ mod tests {
         let what = Mcp {
             action: McpAction::Install,
             tools: vec![McpToolSet::Input, McpToolSet::Windows],
+            profile: McpProfile::Strobe,
             client: Some(McpClient::ClaudeCode),
             print: true,
         };
         let options = Options { socket: Some("/s".into()), ..Options::default() };
         let args = args(&what, &options).join(&OsString::from(" "));
-        assert_eq!(args, "--tools input --tools windows --client claude-code --socket /s --print install");
+        assert_eq!(
+            args,
+            "--tools input --tools windows --profile strobe --client claude-code --socket /s --print install"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! The command line: arguments become a request, and its answer is printed; and the commands that need no daemon.
 
+mod agent_desktop;
 mod approve;
 mod audit;
 mod batch_lines;
@@ -24,7 +25,7 @@ mod skills;
 mod stdin;
 mod watch;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 use axd_client::{ClientError, Connection, DaemonStart};
@@ -53,8 +54,13 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Runs a command line.
-pub fn run(args: Vec<OsString>) -> Exit {
+/// Runs a command line under the name that the program was called by.
+pub fn run_as(name: Option<&OsStr>, args: Vec<OsString>) -> Exit {
+    if agent_desktop::is_called(name) { agent_desktop::run(&args) } else { run(args) }
+}
+
+/// Runs a command line of `ax`.
+fn run(args: Vec<OsString>) -> Exit {
     let args = match stdin::fill_in(args) {
         Ok(args) => args,
         Err(failed) => {

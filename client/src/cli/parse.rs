@@ -46,6 +46,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// Those of the environment alone.
+    pub fn from_environment(deadline: Option<Duration>) -> Options {
+        Options { no_autostart: is_start_forbidden(), deadline, ..Options::default() }
+    }
+
     /// The socket to use.
     pub fn socket(&self) -> PathBuf {
         self.socket.clone().unwrap_or_else(|| axd_client::paths().socket)
@@ -267,17 +272,21 @@ pub fn global_options() -> [Arg; 6] {
     ]
 }
 
+/// Whether the environment says that a missing daemon is not started.
+fn is_start_forbidden() -> bool {
+    std::env::var_os(NO_AUTOSTART).is_some_and(|set| !set.is_empty() && set != "0")
+}
+
 fn options(matches: &ArgMatches) -> Options {
     let mode = match (matches.get_flag(JSON), matches.get_flag(TEXT)) {
         (true, _) => Some(Mode::Json),
         (_, true) => Some(Mode::Text),
         _ => mode_of_environment().ok().flatten(),
     };
-    let forbidden = || std::env::var_os(NO_AUTOSTART).is_some_and(|set| !set.is_empty() && set != "0");
     Options {
         mode,
         socket: matches.get_one(SOCKET).cloned(),
-        no_autostart: matches.get_flag(NO_START) || forbidden(),
+        no_autostart: matches.get_flag(NO_START) || is_start_forbidden(),
         deadline: matches.get_one(DEADLINE).copied().map(Duration::from_millis),
         platform: matches.get_one(PLATFORM).cloned(),
     }

@@ -10,12 +10,12 @@ use axd_protocol::command::{
 use crate::builtin;
 use crate::decision::{Decision, Verdict};
 use crate::file;
-use crate::pattern::Pattern;
 use crate::policy::Policy;
 use crate::profile::ThuvuProfile;
 use crate::question::{Fact, Question, Stage};
 use crate::rule::Rule;
 use crate::store::{PolicyState, PolicyStore, read};
+use axd_protocol::pattern::Pattern;
 
 impl From<Verdict> for PolicyVerdict {
     fn from(verdict: Verdict) -> PolicyVerdict {

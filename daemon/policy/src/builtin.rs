@@ -3,10 +3,10 @@
 use crate::commands::{CLIPBOARD, PICTURES, RELEASES, TREE_READERS, acts};
 use crate::decision::{Decision, Verdict};
 use crate::keys;
-use crate::pattern::{Pattern, any_matches};
 use crate::policy::{Mode, Policy};
 use crate::question::{AppFacts, Fact, Question, Stage};
 use crate::rule::{Holds, may_hold};
+use axd_protocol::pattern::{Pattern, any_matches};
 
 /// A built-in rule.
 pub(crate) struct BuiltinRule {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use axd_protocol::Command;
 use axd_protocol::command::{CommandKind, Family, family, kind};
 
-use crate::pattern::Pattern;
 use crate::suggest;
+use axd_protocol::pattern::Pattern;
 
 /// Commands that no rule, mode or default keeps from working: without them nobody could see what is wrong, or stop what
 /// is under way. A batch is decided command by command.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axd_protocol::keys::{Combo, Key, Modifier};
 
-use crate::pattern::Pattern;
+use axd_protocol::pattern::Pattern;
 
 /// Shortcuts that quit an app, end the session or lock the screen.
 pub(crate) const BLOCKED: &[(&str, &str)] = &[

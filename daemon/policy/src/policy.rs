@@ -6,11 +6,11 @@ use crate::builtin;
 use crate::commands::{ALWAYS_ALLOWED, NOT_BY_DEFAULT};
 use crate::decision::{Decision, Verdict};
 use crate::keys::{self, KeyPattern};
-use crate::pattern::{Pattern, any_matches};
 use crate::profile::ThuvuProfile;
 use crate::programs::Programs;
 use crate::question::{AppFacts, Fact, Question};
 use crate::rule::Rule;
+use axd_protocol::pattern::{Pattern, any_matches};
 
 /// The maximum length of a text that is typed or entered at once, if the file does not say.
 const MAX_TEXT: usize = 10_000;

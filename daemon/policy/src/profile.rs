@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::pattern::{Pattern, any_matches};
+use axd_protocol::pattern::Pattern;
 
 /// The settings of the profile `thuvu`.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,17 +37,5 @@ impl Default for ThuvuProfile {
             log_all_actions: true,
             log_file: None,
         }
-    }
-}
-
-impl ThuvuProfile {
-    /// The pattern that blocks a window of this title, if one does.
-    pub fn blocks(&self, title: &str) -> Option<&Pattern> {
-        self.blocked_window_patterns.iter().find(|pattern| pattern.matches(title))
-    }
-
-    /// Whether a window of this title may be used.
-    pub fn allows(&self, title: &str) -> bool {
-        self.blocks(title).is_none() && any_matches(&self.allowed_window_patterns, title)
     }
 }

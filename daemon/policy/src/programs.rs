@@ -1,7 +1,7 @@
 //! Programs that the session depends on, or that ask for passwords on its behalf.
 
-use crate::pattern::{Folded, Pattern};
 use crate::question::AppFacts;
+use axd_protocol::pattern::{Folded, Pattern};
 
 /// Names of protected programs and apps, as patterns.
 const PROTECTED: &[&str] = &[

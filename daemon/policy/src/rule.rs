@@ -13,9 +13,9 @@ use axd_protocol::keys::Combo;
 use crate::commands::{APPROVES, Commands, TREE_READERS, reads};
 use crate::decision::{Decision, Verdict};
 use crate::keys::KeyPattern;
-use crate::pattern::{Pattern, any_matches};
 use crate::programs::{spellings, spellings_of_path};
 use crate::question::{AppFacts, ElementFacts, Fact, LaunchFacts, Question, Stage};
+use axd_protocol::pattern::{Pattern, any_matches};
 
 /// A rule of the file.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,6 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use axd_protocol::command::McpProfile;
 use serde_json::Value;
 
 use crate::options::Options;
@@ -127,6 +128,11 @@ fn arguments(options: &Options) -> Vec<String> {
     let sets: Vec<String> = sets.filter_map(|set| set.as_str().map(ToOwned::to_owned)).collect();
     if !sets.is_empty() {
         args.extend(["--tools".to_owned(), sets.join(",")]);
+    }
+    if options.mcp.profile != McpProfile::Axd
+        && let Ok(serde_json::Value::String(profile)) = serde_json::to_value(options.mcp.profile)
+    {
+        args.extend(["--profile".to_owned(), profile]);
     }
     if let Some(socket) = &options.daemon.socket {
         args.extend(["--socket".to_owned(), socket.display().to_string()]);

@@ -101,7 +101,7 @@ fn command_of(call: &Call<'_>, item: &Value) -> Result<Command, Error> {
     // What the window shows is told once, at the end.
     args.remove("mode");
     args.remove("max_tokens");
-    call.shared.toolset.command(tool, args)
+    call.shared.tools.command(tool, args)
 }
 
 /// What is needed of a result to go on.

@@ -29,7 +29,7 @@ use crate::answer::{Answer, Failure};
 use crate::arguments::{Arguments, invalid};
 use crate::call::Call;
 use crate::schema::Object;
-use crate::similar::similar;
+use crate::similar::unknown_tool;
 
 pub use wait::Waits;
 
@@ -66,7 +66,8 @@ pub enum Hints {
 }
 
 impl Hints {
-    fn annotations(self, of_axd: bool) -> ToolAnnotations {
+    /// The same as MCP says it; what only concerns axd reaches nothing outside.
+    pub fn annotations(self, of_axd: bool) -> ToolAnnotations {
         let (read_only, destructive, idempotent) = match self {
             Hints::Reads => (true, false, true),
             Hints::Arranges => (false, false, true),
@@ -155,12 +156,7 @@ impl Toolset {
         if self.entry(name).is_some() {
             return Ok(());
         }
-        let names = || self.entries.iter().map(|entry| entry.name.as_str());
-        let meant = match similar(name, names()) {
-            Some(meant) => format!("did you mean '{meant}'?"),
-            None => format!("the tools are: {}", names().collect::<Vec<_>>().join(", ")),
-        };
-        Err(format!("there is no tool '{name}'; {meant}"))
+        Err(unknown_tool(name, || self.entries.iter().map(|entry| entry.name.as_str())))
     }
 
     /// Answers a call.

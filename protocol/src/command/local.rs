@@ -253,6 +253,7 @@ pub struct AuditAnswer {
 ///   ax mcp install --client claude-code
 ///   ax mcp install --client cursor --print
 ///   ax mcp --tools windows,clipboard
+///   ax mcp --profile strobe
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(verbatim_doc_comment))]
@@ -266,6 +267,10 @@ pub struct Mcp {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "SET", value_enum, value_delimiter = ','))]
     pub tools: Vec<McpToolSet>,
+    /// Serve the tools of another design in place of axd's own.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PROFILE", value_enum, default_value = "axd"))]
+    pub profile: McpProfile,
     /// For `install`: the client.
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "CLIENT", value_enum))]
@@ -305,6 +310,23 @@ pub enum McpToolSet {
     Watch,
     /// All of them
     All,
+}
+
+/// The tools that `ax mcp` serves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum McpProfile {
+    /// axd's own
+    #[default]
+    Axd,
+    /// debug_launch, debug_ui and debug_ui_action
+    Strobe,
+    /// desktop_snapshot and 28 others: one for each command of agent-desktop
+    AgentDesktop,
+    /// ui_capture, ui_click and six others; off until the policy file enables them
+    Thuvu,
 }
 
 /// A client whose configuration `ax mcp install` knows.

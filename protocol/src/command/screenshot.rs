@@ -138,6 +138,14 @@ pub struct Screenshot {
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long))]
     pub cursor: bool,
+    /// Paint over windows whose titles match this pattern, as the policy does with those it blocks; may be repeated.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PATTERN"))]
+    pub cover: Vec<String>,
+    /// Paint over windows whose titles match none of these patterns; may be repeated.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PATTERN"))]
+    pub cover_except: Vec<String>,
     /// Omit the image if its hash equals HASH.
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "HASH"))]
@@ -202,7 +210,7 @@ pub struct ScreenshotAnswer {
     /// Whether the hash equals that of `--if-changed`; the image is omitted then.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub unchanged: bool,
-    /// The number of windows that are painted over, because the policy allows them in no picture.
+    /// The number of windows that are painted over: those that the policy allows in no picture, and those of `--cover`.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub blocked_windows: u32,
     /// The number of popups of the window that are in the picture: menus, lists of combo boxes, tooltips.

@@ -16,7 +16,7 @@ use crate::marks::draw::draw;
 use crate::marks::elements::MarkScope;
 use crate::marks::kept::{PictureOwner, handle_of};
 use crate::marks::picture::{MeasuredPicture, max_marks};
-use crate::policy::painted_over::{ScreenPart, paint_over};
+use crate::policy::painted_over::{Covers, ScreenPart, paint_over};
 use crate::policy::rates::too_many;
 use axd_platform::{CaptureTarget, CapturedImage, DesktopWindow};
 use axd_service::Call;
@@ -34,6 +34,16 @@ impl From<CaptureTarget> for CaptureSubject {
     fn from(of: CaptureTarget) -> CaptureSubject {
         CaptureSubject { of, part: None, within: None }
     }
+}
+
+/// How an image is captured.
+pub(crate) struct CaptureOptions {
+    /// What is captured.
+    of: CaptureTarget,
+    /// Whether the pointer is in it.
+    cursor: bool,
+    /// The windows that are painted over, besides those that the policy blocks.
+    covers: Covers,
 }
 
 /// A captured image, and the windows that were on the screen before and after.
@@ -58,14 +68,15 @@ impl Engine {
         };
         let most = self.policy.current().limits.captures_per_minute;
         self.rates.captures.count(most).map_err(|left| too_many("captures", most, left))?;
+        let covers = Covers::new(&args.cover, &args.cover_except);
+        let options = CaptureOptions { of: subject.of, cursor: args.cursor, covers };
         let (shot, measured) = match &scope {
             Some(scope) => {
-                let how = (subject.of, args.cursor);
                 let MeasuredPicture { shot, look, moving } =
-                    self.measured_picture(call, scope, how, deadline).await?;
+                    self.measured_picture(call, scope, &options, deadline).await?;
                 (shot, Some((scope, look, moving)))
             }
-            None => (self.shot(call, subject.of, args.cursor, deadline).await?, None),
+            None => (self.shot(call, &options, deadline).await?, None),
         };
         let (mut picture, screens) = shot;
         let blocked: Vec<u64> = screens.iter().flatten().filter_map(|part| part.blocked_window()).collect();
@@ -115,16 +126,16 @@ impl Engine {
     pub(crate) async fn shot(
         self: &Arc<Self>,
         call: &Call,
-        of: CaptureTarget,
-        cursor: bool,
+        CaptureOptions { of, cursor, covers }: &CaptureOptions,
         deadline: Instant,
     ) -> Result<Shot> {
-        let before = self.screen_parts(call, of);
+        let (of, cursor) = (*of, *cursor);
+        let before = self.screen_parts(call, of, covers);
         let captured = self
             .call_desktop(Subject::Desktop, &call.gate, deadline, |platform, _| platform.capture(of, cursor))
             .await;
         let picture = captured.map_err(|error| of_picture(error, of))?;
-        Ok((picture, [before, self.screen_parts(call, of)]))
+        Ok((picture, [before, self.screen_parts(call, of, covers)]))
     }
 
     /// Whose elements get marks.

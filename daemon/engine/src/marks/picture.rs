@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axd_platform::{CaptureTarget, CapturedImage, ElementKey, WorkerRequest};
+use axd_platform::{CapturedImage, ElementKey, WorkerRequest};
 use axd_protocol::command::PictureMark;
 use axd_protocol::{Bounds, Error, ErrorCode, NodeRef, Point, Result};
 use axd_service::Call;
@@ -13,7 +13,7 @@ use crate::Engine;
 use crate::action::settle::fence;
 use crate::apps::app::App;
 use crate::change_wait::Next;
-use crate::commands::screenshot::Shot;
+use crate::commands::screenshot::{CaptureOptions, Shot};
 use crate::marks::elements::{Look, MarkElement, MarkScope};
 use crate::marks::kept::KeptMark;
 use crate::marks::visible::{Scenery, VisiblePart, in_pixels, is_menu_around, visible_part};
@@ -67,13 +67,13 @@ impl Engine {
         self: &Arc<Self>,
         call: &Call,
         scope: &MarkScope,
-        (of, cursor): (CaptureTarget, bool),
+        options: &CaptureOptions,
         deadline: Instant,
     ) -> Result<MeasuredPicture> {
         let mut before = self.look_for_marks(scope, deadline).await?;
         let mut tries = 1;
         loop {
-            let shot = self.shot(call, of, cursor, deadline).await?;
+            let shot = self.shot(call, options, deadline).await?;
             for (app, _) in &scope.apps {
                 let end = deadline.min(Instant::now() + FENCE_TIMEOUT);
                 // An app that does not answer is silent in the next look, too.

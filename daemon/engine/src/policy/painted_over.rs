@@ -1,8 +1,9 @@
-//! Windows that the policy allows in no picture: they are painted over.
+//! Windows that the policy allows in no picture, or that a request does not want in it: they are painted over.
 
 use axd_platform::{CaptureTarget, CapturedImage, DesktopWindow};
 use axd_policy::{Fact, Stage, Verdict};
 use axd_protocol::Bounds;
+use axd_protocol::pattern::{Pattern, any_matches};
 use axd_service::Call;
 
 use crate::Engine;
@@ -29,12 +30,30 @@ impl ScreenPart {
     }
 }
 
+/// The windows that a request wants painted over, besides those that the policy blocks.
+pub(crate) struct Covers {
+    these: Vec<Pattern>,
+    all_but: Vec<Pattern>,
+}
+
+impl Covers {
+    pub(crate) fn new(these: &[String], all_but: &[String]) -> Covers {
+        let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect();
+        Covers { these: patterns(these), all_but: patterns(all_but) }
+    }
+
+    fn has(&self, title: &str) -> bool {
+        any_matches(&self.these, title) || (!self.all_but.is_empty() && !any_matches(&self.all_but, title))
+    }
+}
+
 impl Engine {
     /// The windows that are on the screen now and may cover what is captured, front to back.
     pub(crate) fn screen_parts(
         self: &std::sync::Arc<Self>,
         call: &Call,
         of: CaptureTarget,
+        covers: &Covers,
     ) -> Vec<ScreenPart> {
         self.drain_desktop_events();
         let windows: Vec<(DesktopWindow, bool)> = {
@@ -45,7 +64,8 @@ impl Engine {
         let it = windows.iter().position(|(window, _)| of == CaptureTarget::Window(window.window));
         let shown = windows.into_iter().take(it.map_or(usize::MAX, |at| at + 1));
         let parts = shown.filter(|(window, _)| !window.minimized).filter_map(|(window, is_hidden)| {
-            let is_blocked = is_hidden || self.is_blocked_in_pictures(call, &window);
+            let is_blocked =
+                is_hidden || covers.has(&window.title) || self.is_blocked_in_pictures(call, &window);
             // One that is blocked may be anywhere, if nobody knows where it is.
             let bounds = window.bounds.or(is_blocked.then_some(EVERYWHERE))?;
             Some(ScreenPart { window: window.window, bounds, is_blocked })

@@ -11,9 +11,9 @@ use super::settings::{VERDICTS, key_patterns, patterns};
 use crate::builtin;
 use crate::commands::{ALWAYS_ALLOWED, APPROVES, Commands, TREE_READERS, reads};
 use crate::decision::Verdict;
-use crate::pattern::Pattern;
 use crate::rule::{Conditions, Rule};
 use crate::suggest;
+use axd_protocol::pattern::Pattern;
 
 /// The maximum length of a rule's name.
 const MAX_NAME: usize = 64;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::section::{Section, Text};
 use crate::decision::Verdict;
 use crate::keys::KeyPattern;
-use crate::pattern::Pattern;
 use crate::policy::{Mode, Policy};
 use crate::profile::ThuvuProfile;
+use axd_protocol::pattern::Pattern;
 
 /// The verdicts by name.
 pub(super) const VERDICTS: &[(&str, Verdict)] =

@@ -148,12 +148,12 @@ fn the_profile_has_the_defaults_of_its_contract_and_takes_others() {
         parse("[profile.thuvu]\nenabled = true\nblocked_window_patterns = [\"*Secret*\"]").unwrap().thuvu;
     assert!(profile.enabled && profile.require_approval_for_input && profile.log_all_actions);
     assert!(!profile.require_approval_for_capture && profile.max_captures_per_minute == 60);
-    assert_eq!(profile.blocks("My secrets").map(crate::Pattern::as_str), Some("*Secret*"));
-    assert!(profile.allows("Banking") && !profile.allows("secret"));
-    assert!(
-        !crate::ThuvuProfile::default().enabled
-            && crate::ThuvuProfile::default().blocks("Password").is_some()
-    );
+    let texts =
+        |patterns: &[crate::Pattern]| patterns.iter().map(|it| it.as_str().to_owned()).collect::<Vec<_>>();
+    assert_eq!(texts(&profile.blocked_window_patterns), ["*Secret*"]);
+    let default = crate::ThuvuProfile::default();
+    assert!(!default.enabled && texts(&default.allowed_window_patterns) == ["*"]);
+    assert_eq!(texts(&default.blocked_window_patterns), ["*Password*", "*Banking*"]);
 }
 
 #[test]

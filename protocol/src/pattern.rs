@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use axd_protocol::selector::fold;
+use crate::selector::fold;
 
 /// A pattern. It must match the whole text; case, spacing and the spelling of quotes make no difference, as in selectors.
 #[derive(Clone, PartialEq, Eq)]
@@ -23,12 +23,12 @@ impl Pattern {
     }
 
     /// Whether it stands for one text only.
-    pub(crate) fn is_literal(&self) -> bool {
+    pub fn is_literal(&self) -> bool {
         !self.written.contains(['*', '?'])
     }
 
     /// Whether it is about paths, and not about names.
-    pub(crate) fn is_path(&self) -> bool {
+    pub fn is_path(&self) -> bool {
         self.written.contains('/')
     }
 
@@ -37,8 +37,8 @@ impl Pattern {
         self.matches_folded(&Folded::new(text))
     }
 
-    /// Goes through both once, and back only to the last `*`: so the work is bounded by the product of the lengths.
-    pub(crate) fn matches_folded(&self, Folded(text): &Folded) -> bool {
+    /// Whether it matches a text that was folded before. Goes through both once, and back only to the last `*`: so the work is bounded by the product of the lengths.
+    pub fn matches_folded(&self, Folded(text): &Folded) -> bool {
         let (mut at, mut place) = (0, 0);
         let mut star: Option<(usize, usize)> = None;
         while at < text.len() {
@@ -62,9 +62,10 @@ impl Pattern {
 }
 
 /// A text in the form in which it is compared, for those who compare it with many patterns.
-pub(crate) struct Folded(Vec<char>);
+pub struct Folded(Vec<char>);
 
 impl Folded {
+    /// The form of this text.
     pub fn new(text: &str) -> Folded {
         Folded(fold(text).chars().collect())
     }
@@ -77,7 +78,7 @@ impl fmt::Debug for Pattern {
 }
 
 /// Whether one of the patterns matches a text.
-pub(crate) fn any_matches(patterns: &[Pattern], text: &str) -> bool {
+pub fn any_matches(patterns: &[Pattern], text: &str) -> bool {
     patterns.iter().any(|pattern| pattern.matches(text))
 }
 
