@@ -235,6 +235,20 @@ fn what_the_policy_says_holds_under_a_profile() {
 }
 
 #[test]
+fn what_the_policy_says_is_told_in_the_envelope_of_agent_desktop() {
+    let daemon = Setup::new().policy(ASKED).start();
+    let mut mcp = Mcp::of(&daemon, "agent-desktop");
+    for (target, code) in [("button:8", "POLICY_DENIED"), ("button:7", "APPROVAL_REQUIRED")] {
+        let refused = mcp.data("desktop_click", json!({ "ref": target }));
+        assert_eq!((&refused["ok"], &refused["error"]["code"]), (&json!(false), &json!(code)), "{refused}");
+        assert_eq!(refused["error"]["disposition"]["delivery"], "not_delivered");
+    }
+    let mut mcp = Mcp::with_person(&daemon, "agent-desktop", Some("accept"));
+    assert_eq!(mcp.data("desktop_click", json!({ "ref": "button:7" }))["ok"], true);
+    assert_eq!(mcp.asked.len(), 1);
+}
+
+#[test]
 fn thuvu_lists_its_eight_tools() {
     let daemon = Daemon::start();
     let mcp = Mcp::of(&daemon, "thuvu");
@@ -377,6 +391,27 @@ fn thuvu_has_a_person_agree_to_input() {
         let question = "Allow the agent to call ui_click?\nselector=\"Button:7\"\nwindow_title=\"calc\"";
         assert_eq!(mcp.asked, [question]);
     }
+}
+
+#[test]
+fn thuvu_types_nothing_twice_when_the_keys_after_it_must_be_approved() {
+    let rule =
+        "[[rule]]\nname = \"saving\"\nverdict = \"ask\"\ncommands = [\"press\"]\nkeys = [\"ctrl+s\"]\n";
+    let daemon = Setup::new().policy(format!("{rule}{THUVU}")).start();
+    let mut mcp = Mcp::with_person(&daemon, "thuvu", Some("accept"));
+    mcp.data("ui_click", json!({ "selector": "TextBox:Name", "window_title": "sign up" }));
+    let both =
+        mcp.data("ui_type", json!({ "text": "Ada", "keys": ["ctrl", "s"], "window_title": "sign up" }));
+    assert_eq!((&both["success"], &both["_axd"]["retry"]), (&json!(false), &json!("unsafe")), "{both}");
+    assert!(
+        both["error"].as_str().is_some_and(|said| said.starts_with("the text was typed, the keys were not")),
+        "{both}"
+    );
+    assert_eq!(mcp.asked, [""; 0], "it cannot be made again");
+    let shown = mcp.data("ui_get_element", json!({ "selector": "TextBox:Name", "window_title": "sign up" }));
+    assert_eq!(shown["elements"][0]["value"], "Ada");
+    assert_eq!(mcp.data("ui_type", json!({ "keys": ["ctrl", "s"] }))["success"], true);
+    assert_eq!(mcp.asked.len(), 1, "alone they can");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! `ui_click`, `ui_type` and `ui_mouse_move`: mouse and keyboard, and elements by selector.
 
 use axd_protocol::command::ActAnswer;
+use axd_protocol::error::Delivery;
 use axd_protocol::keys::Combo;
-use axd_protocol::{Point, WindowInfo};
+use axd_protocol::{Error, Point, WindowInfo};
 use serde_json::{Value, json};
 
 use super::elements::{point, target};
@@ -100,14 +101,26 @@ pub async fn type_text(job: &Job<'_>, mut args: Arguments) -> Result<ProfileAnsw
         None => active(job).await?,
     };
     let place = window.as_ref().map_or_else(|| json!({}), place_of);
-    let mut answer = done();
-    if let Some(text) = text {
-        answer = act(job, "type", with(place.clone(), "text", text)).await?;
+    let typed = match &text {
+        Some(text) => Some(act(job, "type", with(place.clone(), "text", text.as_str())).await?),
+        None => None,
+    };
+    let Some(combo) = combo else { return Ok(typed.unwrap_or_else(done)) };
+    let pressed = act(job, "press", with(place, "combo", combo)).await;
+    if typed.is_some() { pressed.map_err(after_typing) } else { pressed }
+}
+
+/// The error of keys that failed after a text was typed, which must not be typed again: neither by who asked, nor by a call that is
+/// approved and made once more.
+fn after_typing(fault: Fault) -> Fault {
+    match fault {
+        Fault::Axd(error) => {
+            let message = format!("the text was typed, the keys were not pressed: {}", error.message);
+            let delivery = Delivery::DeliveredUnverified;
+            Fault::Axd(Box::new(Error { message, ..error.delivered(delivery) }))
+        }
+        ours => ours,
     }
-    if let Some(combo) = combo {
-        answer = act(job, "press", with(place, "combo", combo)).await?;
-    }
-    Ok(answer)
 }
 
 /// The point of a call, and the window it is in.
