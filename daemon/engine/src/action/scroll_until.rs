@@ -1,11 +1,13 @@
 //! Scrolls a container until an element in it matches, for lists whose rows come while they are scrolled.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axd_protocol::command::Scroll;
 use axd_protocol::error::Delivery;
 use axd_protocol::{Bounds, Error, ErrorCode, NodeId, Result, Tick};
 use axd_tree::{Ix, Resolved, Scope, Tree};
+use tokio::time::Instant;
 
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::input::notches;
@@ -16,6 +18,8 @@ use crate::tree_work::search_now;
 
 /// The maximum number of turns of the wheel.
 const MAX_TURNS: u32 = 2_000;
+/// After how long the places are measured again where nothing has moved; each next time after twice as long.
+const FIRST_MEASURED_AGAIN: Duration = Duration::from_millis(100);
 /// How many elements of the container are measured to see whether anything moves.
 const SAMPLE: usize = 32;
 
@@ -57,11 +61,10 @@ impl ActionContext<'_> {
             if find().is_some() || self.position(container).await? != before {
                 continue;
             }
-            // This was the end so far. More may come.
+            // This was the end so far. More may come, or a busy app may scroll late.
             let came = || app.tree.read().tick() != before.0 || find().is_some();
-            let end = self.action_deadline();
             let more = self
-                .until(end, came)
+                .until_more(container, &before, came)
                 .await
                 .map_err(|error| error.delivered(Delivery::DeliveredUnverified))?;
             if !more {
@@ -73,6 +76,26 @@ impl ActionContext<'_> {
         Err(Error::new(ErrorCode::ActionFailed, message).delivered(Delivery::DeliveredUnverified).suggest(
             "see what is there with `ax look`; it may be called otherwise, or need the other --direction",
         ))
+    }
+
+    /// Waits until more has come or something has moved, which no app announces, so it is measured again and again, less and less
+    /// often. False if neither has happened by the action's timeout.
+    async fn until_more(
+        &self,
+        container: NodeId,
+        before: &Position,
+        came: impl Fn() -> bool + Copy,
+    ) -> Result<bool> {
+        let end = self.action_deadline();
+        let mut pause = FIRST_MEASURED_AGAIN;
+        while Instant::now() < end {
+            let next = end.min(Instant::now() + pause);
+            if self.until(next, came).await? || self.position(container).await? != *before {
+                return Ok(true);
+            }
+            pause *= 2;
+        }
+        Ok(false)
     }
 
     /// How far the container is scrolled.
