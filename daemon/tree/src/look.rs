@@ -133,7 +133,9 @@ impl Tree {
     /// Whether an element is a control, or tells something by itself.
     fn says_something(&self, ix: Ix, label: Option<&str>) -> bool {
         let node = &self.store[ix];
-        let has_text = label.is_some() || is_text(&node.value) || is_text(&node.description);
+        // What only holds others is told by what it is called; its description is that of a control in it.
+        let is_described = is_text(&node.description) && !(node.role.is_plain() && !node.children.is_empty());
+        let has_text = label.is_some() || is_text(&node.value) || is_described;
         match node.role {
             Role::Application | Role::Separator => false,
             // What they move is scrolled by `scroll`.

@@ -101,6 +101,7 @@ fn what_is_not_visible_is_left_out() {
 fn a_description_stands_in_for_a_name_and_a_value_is_not_said_twice() {
     let mut fed = Fed::of(WINDOW);
     with(&mut fed, 24, Role::Button, |facts| facts.description = Some("Main menu".into()));
+    with(&mut fed, 5, Role::Group, |facts| facts.description = Some("Go back".into()));
     with(&mut fed, 7, Role::TextField, |facts| {
         facts.name = Some("Name".into());
         facts.value = Some("Name".into());
@@ -110,7 +111,7 @@ fn a_description_stands_in_for_a_name_and_a_value_is_not_said_twice() {
     with(&mut fed, 11, Role::Text, |facts| facts.value = Some("x".repeat(500)));
     let shown = look(&fed, LookBudget::default());
     assert!(shown.contains("  button [description=\"Main menu\"] #\n"), "{shown}");
-    assert!(shown.contains("  textfield \"Name\" # focused\n"), "{shown}");
+    assert!(shown.contains("  textfield \"Name\" # focused\n") && !shown.contains("Go back"), "{shown}");
     assert!(shown.contains(&format!("    text = \"{}…\" #\n", "x".repeat(160))), "{shown}");
 }
 
