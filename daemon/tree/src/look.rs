@@ -134,7 +134,7 @@ impl Tree {
     fn says_something(&self, ix: Ix, label: Option<&str>) -> bool {
         let node = &self.store[ix];
         // What only holds others is told by what it is called; its description is that of a control in it.
-        let is_described = is_text(&node.description) && !(node.role.is_plain() && !node.children.is_empty());
+        let is_described = (!node.role.is_plain() || node.children.is_empty()) && is_text(&node.description);
         let has_text = label.is_some() || is_text(&node.value) || is_described;
         match node.role {
             Role::Application | Role::Separator => false,
