@@ -22,7 +22,7 @@ fn a_look_is_text_with_the_clock_at_its_end_and_shows_what_can_be_seen() {
     let json = ax(&["look", "Form", "--json"]).json();
     let lines = json["data"]["lines"].as_str().expect("lines");
     assert!(text.starts_with(lines), "{json}");
-    assert_eq!(json["data"]["nodes"], lines.lines().count());
+    assert!(json["data"]["nodes"].as_u64() >= Some(lines.lines().count() as u64), "{json}");
     let mut client = daemon.client();
     let root = client.data("look", json!({ "root": "form:'Sign up'", "app": "Form" }));
     assert!(root["lines"].as_str().is_some_and(|lines| lines.starts_with("form ")), "{root}");

@@ -301,7 +301,9 @@ impl Tree {
             // Interactive elements are not part of an item's label; but items may contain items.
             let is_text = !node.role.is_interactive() || is_item(node.role) || node.role == Role::Link;
             let name = node.name.as_deref().map(str::trim);
-            words.extend(name.filter(|name| at != ix && is_text && !name.is_empty()));
+            // A box is often called as the text in it is.
+            let is_new = |name: &&str| !name.is_empty() && words.last() != Some(name);
+            words.extend(name.filter(|name| at != ix && is_text && is_new(name)));
             stack.extend(node.children.iter().take(LABEL_REACH).rev());
         }
         Some(words.join(" ")).filter(|words| !words.is_empty())

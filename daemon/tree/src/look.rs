@@ -56,7 +56,7 @@ impl Tree {
         let truncated = cut(&mut items, &lines, budget);
         let kept = || items.iter().zip(&lines).filter(|(item, _)| item.keep);
         let mut look = Look { nodes: kept().count(), truncated, ..Look::default() };
-        kept().for_each(|(item, line)| push_line(item.depth, line, &mut look.lines));
+        self.write_lines(kept(), &mut look.lines);
         look
     }
 
@@ -65,7 +65,8 @@ impl Tree {
     pub(crate) fn look_at_part(&self, root: Ix) -> String {
         let mut out = String::new();
         let items = self.visible_items(root, false);
-        items.iter().for_each(|item| push_line(item.depth, &self.look_line(item), &mut out));
+        let lines: Vec<String> = items.iter().map(|item| self.look_line(item)).collect();
+        self.write_lines(items.iter().zip(&lines), &mut out);
         out
     }
 
@@ -96,6 +97,33 @@ impl Tree {
         items
     }
 
+    /// Writes the lines of elements. Texts that follow one another share a line.
+    fn write_lines<'i, 't: 'i>(
+        &self,
+        items: impl Iterator<Item = (&'i Item<'t>, &'i String)>,
+        out: &mut String,
+    ) {
+        let mut text_above: Option<u32> = None;
+        for (item, line) in items {
+            let is_text = self.is_bare_text(item);
+            if is_text && text_above == Some(item.depth) {
+                out.truncate(out.trim_end().len());
+                out.push_str(&line[Role::Text.name().len()..]);
+                out.push('\n');
+            } else {
+                push_line(item.depth, line, out);
+            }
+            text_above = is_text.then_some(item.depth);
+        }
+    }
+
+    /// Whether the line of an element is the role and its name, and the role is that of texts.
+    fn is_bare_text(&self, item: &Item<'_>) -> bool {
+        let node = &self.store[item.ix];
+        let is_more = is_text(&node.value) || node.total.is_some() || has_id(node);
+        node.role == Role::Text && item.label.is_some() && !is_more && telling_states(node).is_empty()
+    }
+
     /// What an element is called: its name, or the text in it if it is an item or a button.
     pub(crate) fn label_of(&self, ix: Ix) -> Option<Cow<'_, str>> {
         let name = self.store[ix].name.as_deref().map(str::trim).filter(|name| !name.is_empty());
@@ -105,7 +133,9 @@ impl Tree {
     /// Whether an element is a control, or tells something by itself.
     fn says_something(&self, ix: Ix, label: Option<&str>) -> bool {
         let node = &self.store[ix];
-        let has_text = label.is_some() || is_text(&node.value) || is_text(&node.description);
+        // What only holds others is told by what it is called; its description is that of a control in it.
+        let is_described = (!node.role.is_plain() || node.children.is_empty()) && is_text(&node.description);
+        let has_text = label.is_some() || is_text(&node.value) || is_described;
         match node.role {
             Role::Application | Role::Separator => false,
             // What they move is scrolled by `scroll`.
@@ -122,7 +152,8 @@ impl Tree {
     fn repeats(&self, ix: Ix, label: Option<&str>, above: &Item<'_>) -> bool {
         let node = &self.store[ix];
         let (Some(label), Some(called)) = (label, above.label.as_deref()) else { return false };
-        if node.role.is_interactive() || node.role.is_window() || is_text(&node.value) {
+        let tells_more = is_text(&node.value) || !telling_states(node).is_empty();
+        if node.role.is_interactive() || node.role.is_window() || tells_more {
             return false;
         }
         let is_part = matches!(node.role, Role::Text | Role::Heading | Role::Paragraph | Role::Image)
@@ -130,7 +161,8 @@ impl Tree {
         called == label || is_part && format!(" {called} ").contains(&format!(" {label} "))
     }
 
-    /// Drops the texts that are the labels of what is beside them: a control, or a group, of the same name.
+    /// Drops the texts that are the labels of what is beside them: a control, or a group, of the same name. So are groups dropped
+    /// that have nothing in them and are called as what is beside them.
     fn drop_labels_of_fields(&self, items: &mut Vec<Item<'_>>) {
         let is_label_like = |item: &Item<'_>| matches!(self.store[item.ix].role, Role::Text | Role::Heading);
         let bare = |item: &Item<'_>| {
@@ -139,10 +171,11 @@ impl Tree {
         let is_label = |at: usize| {
             let (item, node) = (&items[at], &self.store[items[at].ix]);
             let has_contents = items.get(at + 1).is_some_and(|next| next.depth > item.depth);
+            let is_group = node.role == Role::Group && telling_states(node).is_empty();
             let same = |other: Option<&Item<'_>>| {
-                other.is_some_and(|other| !is_label_like(other) && bare(other) == bare(item))
+                other.is_some_and(|other| (is_group || !is_label_like(other)) && bare(other) == bare(item))
             };
-            is_label_like(item)
+            (is_label_like(item) || is_group)
                 && !is_text(&node.value)
                 && !has_contents
                 && item.label.is_some()
