@@ -86,9 +86,11 @@ pub(crate) fn shot(world: &Inner, of: CaptureTarget, scale: f64, cursor: bool) -
         let _inside = world.runtime.enter();
         world.sim.capture(of, cursor)
     };
-    let WaitResult::Answer(Ok(mut picture)) = wait(reply, Duration::from_secs(10)) else {
+    let WaitResult::Answer(Ok(picture)) = wait(reply, Duration::from_secs(10)) else {
         return std::ptr::null();
     };
+    // It has as many pixels as are asked for, and a Mac's picture of a window is without its popups.
+    let mut picture = without_popups(world, of, magnified(&picture, 1.0));
     if !matches!(of, CaptureTarget::Window(_)) {
         darken(&mut picture, &world.sim.displays());
     }
@@ -96,6 +98,28 @@ pub(crate) fn shot(world: &Inner, of: CaptureTarget, scale: f64, cursor: bool) -
         picture.rgb.fill(0x30);
     }
     image(&magnified(&picture, scale))
+}
+
+/// The part of a picture with one pixel a point that shows the window itself.
+fn without_popups(world: &Inner, of: CaptureTarget, picture: CapturedImage) -> CapturedImage {
+    let CaptureTarget::Window(number) = of else { return picture };
+    let window = world.sim.windows().into_iter().find(|seen| seen.window == number);
+    let Point { x, y } = picture.origin;
+    let whole = Bounds { x, y, width: picture.width as i32, height: picture.height as i32 };
+    let own = window.and_then(|window| window.bounds?.intersection(&whole));
+    let Some(own) = own.filter(|own| *own != whole && !picture.popups.is_empty()) else { return picture };
+    let (left, top) = ((own.x - x) as usize * 3, (own.y - y) as usize);
+    let (width, height) = (own.width as usize * 3, own.height as usize);
+    let rows = picture.rgb.chunks_exact(picture.width as usize * 3).skip(top).take(height);
+    let rgb = rows.flat_map(|row| row[left..left + width].iter().copied()).collect();
+    CapturedImage {
+        width: own.width as u32,
+        height: own.height as u32,
+        rgb,
+        origin: Point { x: own.x, y: own.y },
+        popups: Vec::new(),
+        ..picture
+    }
 }
 
 /// Makes black what no display shows.
@@ -114,9 +138,10 @@ fn darken(picture: &mut CapturedImage, displays: &[DisplayInfo]) {
 /// The same with so many pixels a point.
 fn magnified(picture: &CapturedImage, scale: f64) -> CapturedImage {
     let (width, height) = (picture.width as usize, picture.height as usize);
-    let size = |points: usize| (points as f64 * scale).round() as usize;
+    let scale_by = scale / picture.scale;
+    let size = |pixels: usize| (pixels as f64 * scale_by).round() as usize;
     let (wide, high) = (size(width), size(height));
-    let from = |pixel: usize, most: usize| ((pixel as f64 / scale) as usize).min(most.saturating_sub(1));
+    let from = |pixel: usize, most: usize| ((pixel as f64 / scale_by) as usize).min(most.saturating_sub(1));
     let mut rgb = Vec::with_capacity(wide * high * 3);
     for y in 0..high {
         for x in 0..wide {
