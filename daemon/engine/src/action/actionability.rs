@@ -218,6 +218,9 @@ impl ActionContext<'_> {
         if places.age.is_some() {
             return not("has no known position: the app does not answer");
         }
+        if places.misplaced(sight.key) {
+            return not("is in a popup, and its toolkit does not say where those are; use --route semantic");
+        }
         // In some toolkits an element that is scrolled out of view has no bounds at all.
         if places.visible(sight.key) == Some(false) && !std::mem::replace(&mut tries.scrolled, true) {
             self.guard_act(app, id, &Act::ScrollTo).map_err(|failure| self.failed(&failure))?;
