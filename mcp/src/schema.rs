@@ -28,6 +28,15 @@ impl Input {
         names.iter().fold(self, |input, name| input.renamed(command, name, name, None))
     }
 
+    /// With an argument of a command whose name says enough.
+    pub fn plain(mut self, command: &str, name: &str) -> Input {
+        self = self.renamed(command, name, name, None);
+        if let Some(Value::Object(property)) = self.properties.get_mut(name) {
+            property.remove("description");
+        }
+        self
+    }
+
     /// With an argument of a command, described for the tool.
     pub fn described(self, command: &str, name: &str, description: &str) -> Input {
         self.renamed(command, name, name, Some(description))

@@ -49,7 +49,7 @@ fn input() -> Object {
     let input = Input::new()
         .own("verb", json!({ "type": "string", "enum": verbs }))
         .described("click", "target", "Id, selector, point \"x,y\" or mark \"#7\"")
-        .described("click", "nth", "N-th match of the selector")
+        .described("click", "nth", "Which match, from 1")
         .described("select", "value", "select: item name or number; perform: native action")
         .described("drag", "to", "drag: drop target")
         .described("scroll", "direction", "scroll")

@@ -26,7 +26,7 @@ fn input() -> Object {
     let input = Input::new()
         .described("changes", "since", "Clock of an earlier answer")
         .described("changes", "app", "Name or pid [default: all]")
-        .own("all", json!({ "type": "boolean", "description": "Everything, also what is not visible" }))
+        .own("all", json!({ "type": "boolean", "description": "Also what is not visible" }))
         .own("max_tokens", json!({ "type": "integer" }));
     input.required(&["since"]).schema()
 }

@@ -28,7 +28,7 @@ pub const TOOL: Tool = Tool {
 
 fn input() -> Object {
     Input::new()
-        .described("find", "selector", "Selector")
+        .plain("find", "selector")
         .described("find", "app", "Name or pid [default: frontmost]")
         .described("find", "window", "Title or id")
         .described("find", "root", "Only in this element")

@@ -24,9 +24,9 @@ fn input() -> Object {
     let input = Input::new()
         .described("look", "app", "Name or pid; all its windows [default: the focused window]")
         .described("look", "window", "Title or id")
-        .described("look", "root", "Only this element (id or selector) and what is in it")
+        .described("look", "root", "Only what is in this element")
         .described("look", "depth", "Levels below the root")
-        .own("all", json!({ "type": "boolean", "description": "Everything, also what is not visible" }))
+        .own("all", json!({ "type": "boolean", "description": "Also what is not visible" }))
         .described("snapshot", "bounds", "Everything, with places");
     view::arguments(input).schema()
 }

@@ -28,9 +28,9 @@ fn input() -> Object {
         .described("screenshot", "element", "Id or selector")
         .described("screenshot", "region", "\"x,y,width,height\"")
         .described("screenshot", "format", "[default: png]")
-        .described("screenshot", "marks", "Number what can be acted on")
+        .plain("screenshot", "marks")
         .described("screenshot", "root", "Mark only in this element")
-        .described("screenshot", "if_changed", "hash of an earlier picture: none if it is the same")
+        .described("screenshot", "if_changed", "hash of an earlier picture")
         .schema()
 }
 

@@ -56,11 +56,11 @@ fn input() -> Object {
         .described("wait", "value", "Exact value")
         .described("wait", "value_contains", "Text")
         .described("wait", "window", "Part of a title")
-        .described("wait", "idle", "Nothing changes")
-        .described("wait", "event", "Kinds")
+        .plain("wait", "idle")
+        .plain("wait", "event")
         .described("wait", "any", "One condition is enough")
         .described("wait", "app", "Name or pid [default: frontmost]")
-        .described("wait", "since", "Clock of an answer that says waiting, or to count events from")
+        .described("wait", "since", "Clock of an answer that says waiting")
         .own("timeout_ms", json!({ "type": "integer", "description": "[default: 25000]" }));
     view::arguments(input).schema()
 }

@@ -27,7 +27,7 @@ fn input() -> Object {
         .described("set-value", "target", "Id or selector [type: the focused element]")
         .own("text", json!({ "type": "string" }));
     let input = input
-        .described("click", "nth", "N-th match of the selector")
+        .plain("click", "nth")
         .described("click", "app", "Name or pid")
         .described("click", "window", "Title or id")
         .described("click", "wait_for", "Selector that must match afterwards");
