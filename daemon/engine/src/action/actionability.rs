@@ -219,7 +219,10 @@ impl ActionContext<'_> {
             return not("has no known position: the app does not answer");
         }
         if places.misplaced(sight.key) {
-            return not("is in a popup, and its toolkit does not say where that is; use `ax select` or keys");
+            return not(
+                "has no known position: its toolkit does not say where this popup is, or the app scales by itself; use \
+                 --route semantic, `ax select` or keys",
+            );
         }
         // In some toolkits an element that is scrolled out of view has no bounds at all.
         if places.visible(sight.key) == Some(false) && !std::mem::replace(&mut tries.scrolled, true) {

@@ -59,6 +59,10 @@ impl Reader {
             let frame = window.and_then(|window| frames.binary_search(&window).ok());
             let frame =
                 frame.and_then(|at| place(2 * keys.len() + at)).map(|bounds| offset_by(bounds, shift));
+            let is_scaled = window.zip(frame).is_some_and(|(window, frame)| {
+                let drawn = self.screen_bounds(window, screen);
+                drawn.is_some_and(|drawn| is_scaled(frame, drawn))
+            });
             let bounds = place(2 * at).map(|bounds| offset_by(bounds, shift));
             let states = NativeStates::from_words(&states);
             let shown =
@@ -75,7 +79,7 @@ impl Reader {
                 key: *key,
                 bounds,
                 visible,
-                misplaced: self.is_misplaced(*key, mirror),
+                misplaced: is_scaled || self.is_misplaced(*key, mirror),
             });
         }
         Ok(measured)
@@ -228,6 +232,12 @@ impl Reader {
         window.map_or((0, 0), |window| window.origin)
     }
 
+    /// Where the X server has a window.
+    fn screen_bounds(&self, window: ElementKey, screen: Option<&Screen>) -> Option<Bounds> {
+        let number = self.elements.window_number(window)?;
+        screen?.windows.iter().find(|window| window.info.window == number)?.info.bounds
+    }
+
     /// The indices of the children of a very large container that are on the screen, as far as it reports them.
     pub async fn shown_children(
         &mut self,
@@ -319,6 +329,22 @@ pub(crate) fn window_of(key: ElementKey, mirror: &Mirror) -> Option<ElementKey> 
     }
 }
 
+/// Whether a window is drawn larger than its app says, in both directions alike: then the app scales by itself, and reports all its
+/// places as they were without that. GTK 3, which scales by whole numbers, counts the window manager's frame as part of its window.
+fn is_scaled(said: Bounds, drawn: Bounds) -> bool {
+    const FACTORS: [f64; 7] = [1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0];
+    const MAX_FRAME: f64 = 80.0;
+    let is = |said: i32, drawn: i32, factor: f64| {
+        let expected = f64::from(said.max(1)) * factor;
+        let frame = if factor.fract() == 0.0 { MAX_FRAME } else { 0.0 };
+        let slack = expected * 0.02;
+        (expected - slack.max(frame)..=expected + slack).contains(&f64::from(drawn))
+    };
+    FACTORS
+        .into_iter()
+        .any(|factor| is(said.width, drawn.width, factor) && is(said.height, drawn.height, factor))
+}
+
 fn offset_by(bounds: Bounds, (x, y): (i32, i32)) -> Bounds {
     Bounds { x: bounds.x + x, y: bounds.y + y, ..bounds }
 }
@@ -326,6 +352,24 @@ fn offset_by(bounds: Bounds, (x, y): (i32, i32)) -> Bounds {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_window_that_is_drawn_at_a_factor_is_told_from_one_with_borders_or_one_that_is_being_resized() {
+        let sized = |width, height| Bounds { x: 10, y: 10, width, height };
+        for (said, drawn, expected) in [
+            ((400, 300), (800, 600), true),
+            ((401, 301), (601, 452), true),
+            ((640, 576), (1270, 1124), true),
+            ((400, 300), (400, 300), false),
+            ((400, 300), (452, 352), false),
+            ((200, 120), (252, 172), false),
+            ((400, 300), (800, 300), false),
+            ((400, 300), (0, 0), false),
+        ] {
+            let found = is_scaled(sized(said.0, said.1), sized(drawn.0, drawn.1));
+            assert_eq!(found, expected, "{said:?} {drawn:?}");
+        }
+    }
 
     #[test]
     fn what_has_no_size_is_nowhere() {
