@@ -1,26 +1,36 @@
 //! Work that takes long, on threads that let others go first.
 //!
 //! A machine may have one processor to spare for the daemon. Then a thread that computes for a second keeps the one that answers
-//! sockets waiting for the system's time slices, several milliseconds each. So long work has a thread of a lower priority.
+//! sockets waiting for the system's time slices, several milliseconds each. So long work has threads of a lower priority. They stay:
+//! a system favours threads that are new.
 
-use std::panic::resume_unwind;
-use std::thread;
+use std::sync::OnceLock;
+
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 use crate::priority;
 
+/// How much long work is done at a time at most; whoever asks for more has limits of its own.
+const THREADS: usize = 8;
+
 /// Does work on a thread of a lower priority, and waits for it. The caller must be allowed to block.
 pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    thread::scope(|scope| {
-        let worker = scope.spawn(move || {
-            priority::lower();
-            work()
-        });
-        worker.join().unwrap_or_else(|panic| resume_unwind(panic))
-    })
+    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let start = || {
+        let threads = ThreadPoolBuilder::new().num_threads(THREADS).start_handler(|_| priority::lower());
+        threads.thread_name(|_| "axd-long".to_owned()).build().ok()
+    };
+    match POOL.get_or_init(start) {
+        Some(pool) => pool.install(work),
+        // Without threads it is done here: late is better than not at all.
+        None => work(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     #[test]
