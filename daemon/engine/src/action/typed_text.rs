@@ -36,6 +36,14 @@ pub(crate) fn came<'n>(before: &str, now: &'n str, text: &str) -> Came<'n> {
     }
 }
 
+/// What a field had before a text was typed, with the line end of an earlier text that the app told only afterwards.
+pub(crate) fn with_late_line_end<'n>(before: &'n str, now: &'n str) -> &'n str {
+    match now.strip_prefix(before) {
+        Some(more) if more.starts_with('\n') => &now[..=before.len()],
+        _ => before,
+    }
+}
+
 /// Whether a text was cut off when it was read.
 fn is_cut(text: &str) -> bool {
     text.len() >= MAX_TEXT_LEN && text.encode_utf16().count() >= MAX_TEXT_LEN
@@ -88,6 +96,14 @@ mod tests {
         assert_eq!(came("", "(123) 456", "123456"), Came::Otherwise);
         assert_eq!(came("", "the", "teh"), Came::Otherwise);
         assert_eq!(came("", "ABC", "abc"), Came::Otherwise);
+    }
+
+    #[test]
+    fn a_line_end_that_is_told_late_belongs_to_what_was_there() {
+        let before = with_late_line_end("one", "one\ntw");
+        assert_eq!((before, came(before, "one\ntw", "two")), ("one\n", Came::Short("tw")));
+        assert_eq!(with_late_line_end("one", "one two"), "one");
+        assert_eq!(with_late_line_end("one", "\none"), "one");
     }
 
     #[test]

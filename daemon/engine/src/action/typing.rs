@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::semantic::is_text;
 use crate::action::spec::{Action, ActionSpec, TargetKind};
-use crate::action::typed_text::{Came, came};
+use crate::action::typed_text::{Came, came, with_late_line_end};
 use axd_platform::{Act, FailureKind, Sent, Stretch};
 use axd_tree::Tree;
 
@@ -141,7 +141,7 @@ impl ActionContext<'_> {
             let _ = self.read_again(id).await;
         }
         let now = holds();
-        let there = match came(was, &now, &sent) {
+        let there = match came(with_late_line_end(was, &now), &now, &sent) {
             Came::Nothing => "",
             Came::Short(there) if sent.starts_with(there) => there,
             _ => return error,
