@@ -36,12 +36,10 @@ pub(crate) fn came<'n>(before: &str, now: &'n str, text: &str) -> Came<'n> {
     }
 }
 
-/// What a field had before a text was typed, with the line end of an earlier text that the app told only afterwards.
-pub(crate) fn with_late_line_end<'n>(before: &'n str, now: &'n str) -> &'n str {
-    match now.strip_prefix(before) {
-        Some(more) if more.starts_with('\n') => &now[..=before.len()],
-        _ => before,
-    }
+/// The part of a text that is at the end of what is new in a field, where the app told other new text before it only afterwards.
+pub(crate) fn came_last<'n>(before: &str, now: &'n str, text: &str) -> Option<&'n str> {
+    let more = more(before, now);
+    more.char_indices().map(|(at, _)| &more[at..]).find(|tail| text.starts_with(tail))
 }
 
 /// Whether a text was cut off when it was read.
@@ -99,11 +97,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_end_that_is_told_late_belongs_to_what_was_there() {
-        let before = with_late_line_end("one", "one\ntw");
-        assert_eq!((before, came(before, "one\ntw", "two")), ("one\n", Came::Short("tw")));
-        assert_eq!(with_late_line_end("one", "one two"), "one");
-        assert_eq!(with_late_line_end("one", "\none"), "one");
+    fn what_was_typed_last_is_told_from_what_was_told_late() {
+        assert_eq!(came_last("one", "one\ntw", "two"), Some("tw"));
+        assert_eq!(came_last("one ", "one more two xx", "two xxxx"), Some("two xx"));
+        assert_eq!(came_last("one", "one and", "two"), None);
+        assert_eq!(came_last("one", "one", "two"), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::action::context::{ActionContext, Outcome};
 use crate::action::semantic::is_text;
 use crate::action::spec::{Action, ActionSpec, TargetKind};
-use crate::action::typed_text::{Came, came, with_late_line_end};
+use crate::action::typed_text::{Came, came, came_last};
 use axd_platform::{Act, FailureKind, Sent, Stretch};
 use axd_tree::Tree;
 
@@ -141,10 +141,14 @@ impl ActionContext<'_> {
             let _ = self.read_again(id).await;
         }
         let now = holds();
-        let there = match came(with_late_line_end(was, &now), &now, &sent) {
+        let there = match came(was, &now, &sent) {
             Came::Nothing => "",
             Came::Short(there) if sent.starts_with(there) => there,
-            _ => return error,
+            Came::Short(_) | Came::Otherwise => match came_last(was, &now, &sent) {
+                Some(there) => there,
+                None => return error,
+            },
+            Came::Whole | Came::Unknown => return error,
         };
         let count = there.chars().count() as u32;
         let message = format!("{}; the app took {count} of them", error.message);
