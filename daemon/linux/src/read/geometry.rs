@@ -334,11 +334,14 @@ pub(crate) fn window_of(key: ElementKey, mirror: &Mirror) -> Option<ElementKey> 
 fn is_scaled(said: Bounds, drawn: Bounds) -> bool {
     const FACTORS: [f64; 7] = [1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0];
     const MAX_FRAME: f64 = 80.0;
+    const LEAST_FACTOR: f64 = 1.2;
     let is = |said: i32, drawn: i32, factor: f64| {
         let expected = f64::from(said.max(1)) * factor;
         let frame = if factor.fract() == 0.0 { MAX_FRAME } else { 0.0 };
         let slack = expected * 0.02;
-        (expected - slack.max(frame)..=expected + slack).contains(&f64::from(drawn))
+        // A small window that is drawn as it says must not pass for a scaled one with a frame.
+        let least = (expected - slack.max(frame)).max(f64::from(said) * LEAST_FACTOR);
+        (least..=expected + slack).contains(&f64::from(drawn))
     };
     FACTORS
         .into_iter()
@@ -361,6 +364,8 @@ mod tests {
             ((401, 301), (601, 452), true),
             ((640, 576), (1270, 1124), true),
             ((400, 300), (400, 300), false),
+            ((60, 40), (60, 40), false),
+            ((78, 78), (70, 50), false),
             ((400, 300), (452, 352), false),
             ((200, 120), (252, 172), false),
             ((400, 300), (800, 300), false),
